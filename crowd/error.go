@@ -1,0 +1,78 @@
+package crowd
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is the class of an Error: a closed set, mapped to HTTP in one place.
+type Code string
+
+// The codes.
+const (
+	Invalid         Code = "invalid"          // the input is wrong; Field and Message say what would be right
+	NotFound        Code = "not_found"        // no such thing, or not yours to see
+	Unauthenticated Code = "unauthenticated"  // who are you?
+	Forbidden       Code = "forbidden"        // your role does not allow it
+	Conflict        Code = "conflict"         // the thing is in a state that does not allow it
+	TooLarge        Code = "too_large"        // the body or the file passes a limit
+	TooMany         Code = "too_many"         // asked too often; try again later
+	BudgetTooSmall  Code = "budget_too_small" // the money does not suffice
+	StorageFull     Code = "storage_full"     // the disk is full; nothing was lost, nothing is handed out
+	Unavailable     Code = "unavailable"      // the pool is reloading or the server is closing; try again
+	Internal        Code = "internal"         // our fault; details are in the log only
+)
+
+// Codes lists every code.
+func Codes() []Code {
+	return []Code{Invalid, NotFound, Unauthenticated, Forbidden, Conflict, TooLarge, TooMany, BudgetTooSmall, StorageFull, Unavailable, Internal}
+}
+
+// Error is an error that is safe to show to the user: its text says what is
+// wrong and what would be right. What only the log should see is wrapped in
+// Cause and never printed by Error.
+type Error struct {
+	Code    Code
+	Field   string // the field, column or flag that is wrong, or ""
+	Row     int    // the line of an uploaded file, from 1, or 0
+	Message string
+	Cause   error
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Row > 0 && e.Field != "":
+		return fmt.Sprintf("line %d, %s: %s", e.Row, e.Field, e.Message)
+	case e.Row > 0:
+		return fmt.Sprintf("line %d: %s", e.Row, e.Message)
+	case e.Field != "":
+		return e.Field + ": " + e.Message
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause, for errors.Is and for the log.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an Error without a field.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Fieldf makes an Invalid error about one field.
+func Fieldf(field, format string, args ...any) *Error {
+	return &Error{Code: Invalid, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of err: that of the first Error in its chain, or
+// Internal. It returns "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Internal
+}

@@ -1,0 +1,82 @@
+package crowd
+
+// Reason says why nothing was handed out: a closed set, printed to requesters
+// ("why is my task waiting?") and to workers ("why did I get nothing?").
+// The zero value means that nothing stands in the way.
+type Reason uint8
+
+// The reasons. Those up to BudgetSpent are about the batch alone; the next
+// group is about one worker and one batch; the last about the worker alone.
+const (
+	Eligible Reason = iota
+
+	EmergencyStop   // hand-out is stopped for the batch, its tenant or everything
+	BatchPaused     // the requester paused the batch
+	BatchEnded      // the batch has ended
+	NothingWaiting  // every assignment still wanted is in somebody's hands
+	BudgetSpent     // the batch's budget cannot pay one more assignment
+	NotQualified    // the worker lacks a qualification that the batch asks for
+	WorkerBlocked   // the tenant blocked the worker
+	NotInvited      // the tasks left are meant for other people
+	AlreadyDid      // the worker has already held every task that is left
+	OtherBatchFirst // the policy puts another batch first
+	NoWorkerReady   // nobody who may do it is waiting
+	CrowdTooSmall   // fewer people may do it than it wants answers from
+	NoOpenBatch     // no batch of the pool is running
+	WorkerSuspended // an admin suspended the worker
+	reasonEnd       // not a reason: the end of the list
+)
+
+var reasonText = [reasonEnd][2]string{
+	Eligible:        {"eligible", "nothing stands in the way"},
+	EmergencyStop:   {"emergency_stop", "hand-out is stopped by an administrator"},
+	BatchPaused:     {"batch_paused", "the batch is paused"},
+	BatchEnded:      {"batch_ended", "the batch has ended"},
+	NothingWaiting:  {"nothing_waiting", "everything still wanted is being worked on"},
+	BudgetSpent:     {"budget_spent", "the batch's budget cannot pay one more answer"},
+	NotQualified:    {"not_qualified", "a qualification is missing"},
+	WorkerBlocked:   {"worker_blocked", "the tenant has blocked this worker"},
+	NotInvited:      {"not_invited", "the tasks left are meant for other people"},
+	AlreadyDid:      {"already_did", "every task left was already given to this worker"},
+	OtherBatchFirst: {"other_batch_first", "the scheduling policy puts other batches first"},
+	NoWorkerReady:   {"no_worker_ready", "nobody who may do it is waiting for work"},
+	CrowdTooSmall:   {"crowd_too_small", "fewer people may do it than it wants answers from"},
+	NoOpenBatch:     {"no_open_batch", "no batch is running"},
+	WorkerSuspended: {"worker_suspended", "an administrator has suspended this worker"},
+}
+
+// Reasons lists every reason but Eligible.
+func Reasons() []Reason {
+	out := make([]Reason, 0, reasonEnd-1)
+	for r := Eligible + 1; r < reasonEnd; r++ {
+		out = append(out, r)
+	}
+	return out
+}
+
+// String returns the reason's code, such as "batch_paused".
+func (r Reason) String() string { return r.text(0) }
+
+// Text returns the reason as a sentence part for people.
+func (r Reason) Text() string { return r.text(1) }
+
+func (r Reason) text(i int) string {
+	if r >= reasonEnd {
+		return "unknown_reason"
+	}
+	return reasonText[r][i]
+}
+
+// MarshalText writes the reason's code.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a reason's code.
+func (r *Reason) UnmarshalText(s []byte) error {
+	for i, t := range reasonText {
+		if t[0] == string(s) {
+			*r = Reason(i)
+			return nil
+		}
+	}
+	return Fieldf("reason", "%q is not a reason", s)
+}

@@ -1,0 +1,79 @@
+package crowd
+
+// The states of the nouns that live and end, each with a table of the moves
+// that are allowed. Nothing else in the project decides whether a move is legal.
+
+// BatchState is where a batch stands.
+type BatchState string
+
+// The states of a batch.
+const (
+	BatchDraft     BatchState = "draft"     // being made: tasks may be added, nothing is handed out
+	BatchRunning   BatchState = "running"   // handed out
+	BatchOnHold    BatchState = "paused"    // nothing new is handed out; what is held may be submitted
+	BatchDone      BatchState = "done"      // every task has its label
+	BatchStopped   BatchState = "ended"     // the requester ended it early, with what there was
+	BatchCancelled BatchState = "cancelled" // the requester gave it up
+)
+
+var batchMoves = map[BatchState][]BatchState{
+	BatchDraft:   {BatchRunning, BatchCancelled},
+	BatchRunning: {BatchOnHold, BatchDone, BatchStopped, BatchCancelled},
+	BatchOnHold:  {BatchRunning, BatchDone, BatchStopped, BatchCancelled},
+}
+
+// May says whether a batch may go from s to next.
+func (s BatchState) May(next BatchState) bool { return contains(batchMoves[s], next) }
+
+// Open says whether the batch is launched and not ended.
+func (s BatchState) Open() bool { return s == BatchRunning || s == BatchOnHold }
+
+// Ended says whether the batch can change no more.
+func (s BatchState) Ended() bool { return len(batchMoves[s]) == 0 }
+
+// BatchStates lists every state of a batch.
+func BatchStates() []BatchState {
+	return []BatchState{BatchDraft, BatchRunning, BatchOnHold, BatchDone, BatchStopped, BatchCancelled}
+}
+
+// AssignmentState is where one worker's lease on one task stands.
+type AssignmentState string
+
+// The states of an assignment.
+const (
+	Assigned  AssignmentState = "assigned"  // the worker holds the task
+	Submitted AssignmentState = "submitted" // the answer is in
+	Approved  AssignmentState = "approved"  // the requester accepted the answer
+	Rejected  AssignmentState = "rejected"  // the requester refused the answer: it no longer counts and is not paid
+	Returned  AssignmentState = "returned"  // the worker gave the task back
+	Skipped   AssignmentState = "skipped"   // the worker asked for another task instead
+	Expired   AssignmentState = "expired"   // the lease ran out
+	Withdrawn AssignmentState = "withdrawn" // the batch ended while the worker held the task
+)
+
+var assignmentMoves = map[AssignmentState][]AssignmentState{
+	Assigned:  {Submitted, Returned, Skipped, Expired, Withdrawn},
+	Expired:   {Submitted}, // a late answer
+	Withdrawn: {Submitted}, // a late answer
+	Submitted: {Approved, Rejected},
+}
+
+// May says whether an assignment may go from s to next.
+func (s AssignmentState) May(next AssignmentState) bool { return contains(assignmentMoves[s], next) }
+
+// Answered says whether an answer came in.
+func (s AssignmentState) Answered() bool { return s == Submitted || s == Approved || s == Rejected }
+
+// AssignmentStates lists every state of an assignment.
+func AssignmentStates() []AssignmentState {
+	return []AssignmentState{Assigned, Submitted, Approved, Rejected, Returned, Skipped, Expired, Withdrawn}
+}
+
+func contains[T comparable](list []T, x T) bool {
+	for _, y := range list {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
