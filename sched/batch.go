@@ -1,0 +1,152 @@
+package sched
+
+import (
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// The domain of the figures of a batch. The bounds of Priority and TenantWeight
+// keep every sum exact (see exact); a factor of 10^12 between two batches is
+// more than anybody can mean.
+const (
+	MinPriority = 1e-6
+	MaxPriority = 1e6
+	MaxPlanned  = crowd.MaxInBatch
+)
+
+// Validate returns nil, or an Invalid error that names the first figure that is
+// out of its domain. It is for the edges, where figures come in; Set does not
+// call it.
+func (b Batch) Validate() error {
+	switch {
+	case b.ID < 1:
+		return crowd.Fieldf("id", "must be at least 1, not %d", int64(b.ID))
+	case !(b.TenantWeight >= MinPriority && b.TenantWeight <= MaxPriority):
+		return crowd.Fieldf("tenant_weight", "must be from %g to %g, not %g", MinPriority, MaxPriority, b.TenantWeight)
+	case !(b.Priority >= MinPriority && b.Priority <= MaxPriority):
+		return crowd.Fieldf("priority", "must be from %g to %g, not %g", MinPriority, MaxPriority, b.Priority)
+	case b.Planned < 1 || b.Planned > MaxPlanned:
+		return crowd.Fieldf("planned", "must be from 1 to %d, not %d", int64(MaxPlanned), b.Planned)
+	case b.Running < 0 || b.Running > MaxPlanned:
+		return crowd.Fieldf("running", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Running)
+	case b.Completed < 0 || b.Completed > MaxPlanned:
+		return crowd.Fieldf("completed", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Completed)
+	case b.TaskTime <= 0:
+		return crowd.Fieldf("task_time", "must be above 0, not %s", b.TaskTime)
+	}
+	return nil
+}
+
+// Open says whether answers are still wanted: Completed < Planned.
+func (b *Batch) Open() bool { return b.Completed < b.Planned }
+
+// A record is what a policy keeps of a batch: the Batch brought into its
+// domain, compact and without pointers.
+//
+// This is the one place that decides what Set makes of figures that Validate
+// refuses: the nearest figure of the domain, and 1 for a priority or weight
+// that is not a number. Set never fails and never stops the work.
+type record struct {
+	id                          crowd.BatchID
+	priority                    float64
+	arrived, deadline           int64 // ns since 1970; noDeadline for none
+	taskTime                    time.Duration
+	turn                        uint64
+	planned, running, completed uint32
+	class                       Class
+	production, assignable      bool
+}
+
+// noDeadline is later than every deadline.
+const noDeadline = math.MaxInt64
+
+func newRecord(b *Batch) record {
+	r := record{
+		id:         b.ID,
+		priority:   clampWeight(b.Priority),
+		arrived:    nanos(b.Arrived),
+		deadline:   noDeadline,
+		taskTime:   max(b.TaskTime, 1),
+		turn:       b.Turn,
+		planned:    clampCount(b.Planned),
+		running:    clampCount(b.Running),
+		completed:  clampCount(b.Completed),
+		class:      b.Class,
+		production: b.Production,
+		assignable: b.Assignable,
+	}
+	if !b.Deadline.IsZero() {
+		r.deadline = min(nanos(b.Deadline), noDeadline-1)
+	}
+	return r
+}
+
+func clampWeight(f float64) float64 {
+	if f != f {
+		return 1
+	}
+	return min(max(f, MinPriority), MaxPriority)
+}
+
+func clampCount(n int) uint32 { return uint32(min(max(n, 0), MaxPlanned)) }
+
+// left is L_b, the assignments that are running or not yet started: ≥ 1 while
+// the batch is open.
+func (r *record) left() uint32 { return r.planned - min(r.completed, r.planned) }
+
+// waiting is L_b - R_b, the assignments not yet started. It is 0 when more are
+// running than are wanted, as after Planned was lowered.
+func (r *record) waiting() uint32 { return r.left() - min(r.running, r.left()) }
+
+// entry returns the record as an index entry with the given key.
+func (r *record) entry(key uint64, slot uint32) entry {
+	return entry{key: key, turn: r.turn, id: int64(r.id), slot: slot}
+}
+
+// A book gives each batch a slot, a small integer by which everything else is
+// found, and keeps its record.
+type book struct {
+	slots   map[crowd.BatchID]uint32
+	records []record // by slot
+	free    []uint32
+}
+
+// put keeps the record and returns its slot; known says whether the batch was
+// there already.
+func (b *book) put(r record) (slot uint32, known bool) {
+	if slot, known = b.slots[r.id]; known {
+		b.records[slot] = r
+		return slot, true
+	}
+	if n := len(b.free); n > 0 {
+		slot, b.free = b.free[n-1], b.free[:n-1]
+		b.records[slot] = r
+	} else {
+		slot = uint32(len(b.records))
+		b.records = append(b.records, r)
+	}
+	if b.slots == nil {
+		b.slots = map[crowd.BatchID]uint32{}
+	}
+	b.slots[r.id] = slot
+	return slot, false
+}
+
+// remove frees the batch's slot and returns it, and false if it has none.
+func (b *book) remove(id crowd.BatchID) (slot uint32, known bool) {
+	if slot, known = b.slots[id]; known {
+		delete(b.slots, id)
+		b.free = append(b.free, slot)
+	}
+	return slot, known
+}
+
+// find returns the batch's slot and record.
+func (b *book) find(id crowd.BatchID) (slot uint32, r *record, known bool) {
+	if slot, known = b.slots[id]; known {
+		r = &b.records[slot]
+	}
+	return slot, r, known
+}

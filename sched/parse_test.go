@@ -1,0 +1,88 @@
+package sched_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+func TestParseReadsNames(t *testing.T) {
+	t.Parallel()
+	canonical := map[string]string{
+		"dafs(f=log1p)":                          "dafs",
+		"sdafs( f = identity )":                  "sdafs(f=identity)",
+		"beta-fair(beta=+inf, x=wfs-ratio)":      "beta-fair(beta=inf)",
+		"beta-fair(x=dafs,beta=-Inf)":            "beta-fair(beta=-inf,x=dafs)",
+		"beta-fair(beta=1e0,x=fs)":               "beta-fair(beta=1,x=fs)",
+		"beta-fair(beta=-0)":                     "beta-fair(beta=0)",
+		"wcfs(k=3, tenant-fair( dafs(f=log1p)))": "wcfs(tenant-fair(dafs),k=3)",
+	}
+	for _, name := range everyPolicy() {
+		canonical[name] = name
+	}
+	for text, want := range canonical {
+		if got := parse(t, text).Name(); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParseRefusesAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                             "the name of a policy is missing",
+		"lifo":                         `there is no policy "lifo"`,
+		"fifo(f=log1p)":                `fifo has no option "f"`,
+		"fifo(rr)":                     "fifo takes no inner policy, but has rr",
+		"dafs(f=ln)":                   "dafs takes f=log1p or f=identity, not f=ln",
+		"dafs)":                        `")" is left over`,
+		"dafs(":                        "name of a policy is missing",
+		"dafs()":                       "name of a policy is missing",
+		"dafs(f=log1p":                 "dafs( lacks its )",
+		"dafs(f=log1p,f=log1p)":        "dafs has f twice",
+		"beta-fair":                    "beta-fair takes beta=",
+		"beta-fair(beta=nan)":          "beta-fair takes beta=",
+		"beta-fair(beta=2,x=y)":        "beta-fair takes x=",
+		"beta-fair(beta=2,f=identity)": "f only with x=dafs",
+		"tenant-fair":                  "tenant-fair takes one inner policy, not 0",
+		"tenant-fair(fifo,rr)":         "tenant-fair takes one inner policy, not 2",
+		"tenant-fair(lifo)":            `no policy "lifo"`,
+		"wcfs(wfs)":                    "wcfs takes k=0 to k=1000000",
+		"wcfs(wfs,k=-1)":               "not k=-1",
+		strings.Repeat("wcfs(", 100):   "at most 256 characters",
+	} {
+		p, err := sched.Parse(text)
+		if p != nil || crowd.CodeOf(err) != crowd.Invalid {
+			t.Errorf("%q: got %v, %v", text, p, err)
+			continue
+		}
+		if msg := err.Error(); !strings.HasPrefix(msg, "policy: ") || !strings.Contains(msg, want) || !strings.Contains(msg, "known: fifo, sjf") {
+			t.Errorf("%q: got %q, want %q in it", text, msg, want)
+		}
+	}
+}
+
+// FuzzParse: whatever comes in, either an Invalid error comes out or a policy
+// whose name is read again as itself.
+func FuzzParse(f *testing.F) {
+	for _, name := range everyPolicy() {
+		f.Add(name)
+	}
+	f.Add("wcfs(wcfs(wcfs(rr,k=1),k=0),k=1000000)")
+	f.Add("beta-fair(beta=0x1p-2,x=dafs,f=identity)")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := sched.Parse(text)
+		if err != nil {
+			if crowd.CodeOf(err) != crowd.Invalid {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		again, err := sched.Parse(p.Name())
+		if err != nil || again.Name() != p.Name() {
+			t.Errorf("%q: its name %q is read as %v, %v", text, p.Name(), again, err)
+		}
+	})
+}

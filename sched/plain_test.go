@@ -1,0 +1,282 @@
+package sched_test
+
+// The policies once more, plain and slow, straight from the formulas: every
+// decision looks at every batch. They are what the fast ones are compared with,
+// and share no code with them.
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// A plain names the next batch for a worker, given all open batches.
+type plain interface {
+	next(open []sched.Batch, w sched.Worker) crowd.BatchID
+}
+
+// inOrder hands out the first eligible candidate of an order.
+type inOrder struct {
+	order func(open []sched.Batch) []sched.Batch // of the candidates
+}
+
+func (p inOrder) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	for _, b := range p.order(open) {
+		if w.MayClass(b.Class) && w.MayBatch(b.ID) {
+			return b.ID
+		}
+	}
+	return 0
+}
+
+// by orders the candidates by a comparison; ties by turn, then id.
+func by(compare func(a, b sched.Batch) int) func([]sched.Batch) []sched.Batch {
+	return func(open []sched.Batch) []sched.Batch {
+		out := slices.DeleteFunc(slices.Clone(open), func(b sched.Batch) bool { return !b.Assignable })
+		slices.SortFunc(out, func(a, b sched.Batch) int {
+			return cmp.Or(compare(a, b), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID))
+		})
+		return out
+	}
+}
+
+// leastOf orders by a number, least first.
+func leastOf(f func(b sched.Batch) float64) func([]sched.Batch) []sched.Batch {
+	return by(func(a, b sched.Batch) int { return cmp.Compare(f(a), f(b)) })
+}
+
+// An xfunc is x_b and δ_b.
+type xfunc func(b sched.Batch) (x, delta float64)
+
+func first(f xfunc) func(sched.Batch) float64 {
+	return func(b sched.Batch) float64 { x, _ := f(b); return x }
+}
+
+func xFS(b sched.Batch) (float64, float64) { return float64(b.Running), 1 }
+func xFSRatio(b sched.Batch) (float64, float64) {
+	return float64(b.Running) / float64(b.Planned), 1 / float64(b.Planned)
+}
+func xWFS(b sched.Batch) (float64, float64) { return float64(b.Running) / b.Priority, 1 / b.Priority }
+func xWFSRatio(b sched.Batch) (float64, float64) {
+	pt := b.Priority * float64(b.Planned)
+	return float64(b.Running) / pt, 1 / pt
+}
+
+// xDAFS is eq. 3, term by term, the terms added without rounding.
+func xDAFS(f func(n, planned int) *big.Rat) xfunc {
+	return func(b sched.Batch) (float64, float64) {
+		if !b.Production {
+			return xWFSRatio(b)
+		}
+		left, sum := b.Planned-b.Completed, new(big.Rat)
+		for i := 0; i < b.Running; i++ {
+			sum.Add(sum, f(max(left-i, 0), b.Planned))
+		}
+		total, _ := sum.Float64()
+		next, _ := f(max(left-b.Running, 0), b.Planned).Float64()
+		pt := b.Priority * float64(b.Planned)
+		return total / pt, next / pt
+	}
+}
+
+func plainLog1p(n, planned int) *big.Rat {
+	return rat(math.Log1p(float64(n) / float64(planned)))
+}
+func plainIdentity(n, planned int) *big.Rat { return big.NewRat(int64(n), int64(planned)) }
+
+func rat(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
+
+// maximinOrder orders by J∞ after the assignment, greatest first, where J∞ is
+// computed from eq. 2 for every candidate over every batch, in exact arithmetic:
+// O(B²). With a zero component: those with x = 0 first, then by δ.
+func maximinOrder(f xfunc) func([]sched.Batch) []sched.Batch {
+	return func(open []sched.Batch) []sched.Batch {
+		anyZero := slices.ContainsFunc(open, func(b sched.Batch) bool { x, _ := f(b); return x == 0 })
+		if anyZero {
+			return by(func(a, b sched.Batch) int {
+				xa, da := f(a)
+				xb, db := f(b)
+				return cmp.Or(cmp.Compare(min(1, math.Ceil(xa)), min(1, math.Ceil(xb))), cmp.Compare(da, db))
+			})(open)
+		}
+		j := map[crowd.BatchID]*big.Rat{}
+		for _, i := range open {
+			if i.Assignable {
+				j[i.ID] = jInfinity(raised(open, i.ID, f))
+			}
+		}
+		return by(func(a, b sched.Batch) int { return j[b.ID].Cmp(j[a.ID]) })(open)
+	}
+}
+
+// raised returns x after an assignment of one batch.
+func raised(open []sched.Batch, id crowd.BatchID, f xfunc) []*big.Rat {
+	out := make([]*big.Rat, len(open))
+	for k, b := range open {
+		x, delta := f(b)
+		out[k] = rat(x)
+		if b.ID == id {
+			out[k].Add(out[k], rat(delta))
+		}
+	}
+	return out
+}
+
+// jInfinity is eq. 2.
+func jInfinity(x []*big.Rat) *big.Rat {
+	sum, worst := new(big.Rat), new(big.Rat)
+	for _, v := range x {
+		sum.Add(sum, v)
+	}
+	for _, v := range x {
+		if q := new(big.Rat).Quo(sum, v); q.Cmp(worst) > 0 {
+			worst = q
+		}
+	}
+	return worst.Neg(worst)
+}
+
+// plainTenants is tenant-fair: shares summed anew at each decision.
+type plainTenants struct {
+	turns map[crowd.TenantID]uint64 // kept by the world
+	fresh func() plain
+	inner map[crowd.TenantID]plain
+}
+
+func (p *plainTenants) sorted(open []sched.Batch) []crowd.TenantID {
+	share := map[crowd.TenantID]float64{}
+	var ids []crowd.TenantID
+	for _, b := range open {
+		if _, seen := share[b.Tenant]; !seen {
+			ids = append(ids, b.Tenant)
+		}
+		share[b.Tenant] += float64(b.Running)
+	}
+	weight := map[crowd.TenantID]float64{}
+	for _, b := range open {
+		weight[b.Tenant] = b.TenantWeight
+	}
+	slices.SortFunc(ids, func(a, b crowd.TenantID) int {
+		return cmp.Or(cmp.Compare(share[a]/weight[a], share[b]/weight[b]), cmp.Compare(p.turns[a], p.turns[b]), cmp.Compare(a, b))
+	})
+	return ids
+}
+
+func of(open []sched.Batch, tenant crowd.TenantID) []sched.Batch {
+	return slices.DeleteFunc(slices.Clone(open), func(b sched.Batch) bool { return b.Tenant != tenant })
+}
+
+func (p *plainTenants) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	for _, tenant := range p.sorted(open) {
+		if p.inner[tenant] == nil {
+			p.inner[tenant] = p.fresh()
+		}
+		if id := p.inner[tenant].next(of(open, tenant), w); id != 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+// order is the whole order, for a stateless inner policy.
+func (p *plainTenants) order(open []sched.Batch) (out []sched.Batch) {
+	for _, tenant := range p.sorted(open) {
+		out = append(out, p.fresh().(inOrder).order(of(open, tenant))...)
+	}
+	return out
+}
+
+// plainWCFS is Algorithm 4 as printed, but for the last line.
+type plainWCFS struct {
+	order    func([]sched.Batch) []sched.Batch
+	k        int
+	conceded map[crowd.BatchID]int
+}
+
+func (p *plainWCFS) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	for id := range p.conceded { // a batch that is gone is forgotten
+		if !slices.ContainsFunc(open, func(b sched.Batch) bool { return b.ID == id }) {
+			delete(p.conceded, id)
+		}
+	}
+	l := w.LastBatch()
+	var eligible []crowd.BatchID
+	for _, b := range p.order(open) {
+		if w.MayClass(b.Class) && w.MayBatch(b.ID) {
+			eligible = append(eligible, b.ID)
+		}
+	}
+	for _, b := range eligible {
+		switch {
+		case l == b || l == 0:
+			p.conceded[b] = 0
+			return b
+		case p.conceded[b] < p.k:
+			p.conceded[b]++
+		default:
+			p.conceded[b] = 0
+			return b
+		}
+	}
+	if len(eligible) == 0 {
+		return 0
+	}
+	p.conceded[eligible[0]] = 0 // work is conserved
+	return eligible[0]
+}
+
+// xfuncs are the workforces by their names in beta-fair.
+var xfuncs = map[string]xfunc{
+	"fs": xFS, "fs-ratio": xFSRatio, "wfs": xWFS, "wfs-ratio": xWFSRatio, "dafs": xDAFS(plainLog1p),
+}
+
+// plains makes the plain policy of a name; turns are the tenants' last turns.
+func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
+	stateless := map[string]func([]sched.Batch) []sched.Batch{
+		"fifo": by(func(a, b sched.Batch) int { return a.Arrived.Compare(b.Arrived) }),
+		"sjf":  by(func(a, b sched.Batch) int { return cmp.Compare(a.TaskTime, b.TaskTime) }),
+		"edf": by(func(a, b sched.Batch) int {
+			if a.Deadline.IsZero() != b.Deadline.IsZero() {
+				return map[bool]int{true: 1, false: -1}[a.Deadline.IsZero()]
+			}
+			return a.Deadline.Compare(b.Deadline)
+		}),
+		"rr":                  by(func(a, b sched.Batch) int { return 0 }),
+		"fs":                  leastOf(first(xFS)),
+		"fs-ratio":            leastOf(first(xFSRatio)),
+		"wfs":                 leastOf(first(xWFS)),
+		"wfs-ratio":           leastOf(first(xWFSRatio)),
+		"sdafs":               leastOf(first(xDAFS(plainLog1p))),
+		"sdafs(f=identity)":   leastOf(first(xDAFS(plainIdentity))),
+		"dafs":                maximinOrder(xDAFS(plainLog1p)),
+		"dafs(f=identity)":    maximinOrder(xDAFS(plainIdentity)),
+		"beta-fair(beta=inf)": maximinOrder(xWFSRatio),
+	}
+	for name, f := range xfuncs {
+		if name != "wfs-ratio" {
+			stateless["beta-fair(beta=inf,x="+name+")"] = maximinOrder(f)
+		}
+	}
+	out := map[string]func() plain{}
+	for name, order := range stateless {
+		out[name] = func() plain { return inOrder{order} }
+	}
+	tenants := func(inner string) *plainTenants {
+		return &plainTenants{turns: turns, fresh: out[inner], inner: map[crowd.TenantID]plain{}}
+	}
+	wcfs := func(order func([]sched.Batch) []sched.Batch, k int) plain {
+		return &plainWCFS{order: order, k: k, conceded: map[crowd.BatchID]int{}}
+	}
+	out["wcfs(wfs,k=3)"] = func() plain { return wcfs(stateless["wfs"], 3) }
+	out["wcfs(dafs,k=0)"] = func() plain { return wcfs(stateless["dafs"], 0) }
+	out["wcfs(dafs,k=2)"] = func() plain { return wcfs(stateless["dafs"], 2) }
+	for _, inner := range []string{"fifo", "wfs", "dafs", "wcfs(wfs,k=3)"} {
+		out["tenant-fair("+inner+")"] = func() plain { return tenants(inner) }
+	}
+	out["wcfs(tenant-fair(dafs),k=2)"] = func() plain { return wcfs(tenants("dafs").order, 2) }
+	return out
+}

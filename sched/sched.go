@@ -1,0 +1,88 @@
+// Package sched decides which batch a free worker is given a task from.
+//
+// A Policy is told what changed, one batch at a time, and names the next batch
+// for a worker. It keeps ordered indexes and never rescans: O(log B) per event
+// and per decision for B open batches (finite β excepted, see betaFair).
+// Everything here is pure and deterministic: the answer is a function of the
+// batches last set and of the hand-outs so far, never of the order in which
+// equal information arrived, and every tie ends in an id. A Policy is not safe
+// for concurrent use, not even Next.
+//
+// The formulas are those of Difallah et al. 2019, "Deadline-Aware Fair
+// Scheduling for Multi-Tenant Crowd-Powered Systems", ACM TSC 2(1) ("the
+// paper" below).
+package sched
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Class numbers a distinct set of requirements on workers (qualifications and
+// the like). Batches with the same requirements share a class, so that a
+// worker who lacks one skips all of them in one step.
+type Class uint32
+
+// Batch is all that a policy may know of a batch. The paper's letters are in
+// brackets. A batch is open while Completed < Planned.
+type Batch struct {
+	ID           crowd.BatchID
+	Tenant       crowd.TenantID
+	TenantWeight float64 // the tenant's weight, in the same bounds as Priority; read by tenant-fair
+	Class        Class
+	Arrived      time.Time     // when it was launched
+	Priority     float64       // [P_b] MinPriority to MaxPriority
+	Planned      int           // [T_b] assignments wanted in all, ≥ 1
+	Running      int           // [R_b] assignments in somebody's hands
+	Completed    int           // [C_b] answers that count
+	Deadline     time.Time     // zero: none
+	Production   bool          // deadline-aware: the paper's production batch; else best-effort
+	TaskTime     time.Duration // expected time of one assignment, > 0
+	// Turn is the number of hand-outs in the pool when this batch was last
+	// served, or launched. Among equals the batch that has waited longest since
+	// its turn goes first; last comes the id.
+	Turn uint64
+	// TenantTurn is the same of the tenant: the number of hand-outs in the pool
+	// when any batch of it was last served, 0 if none was. Read by tenant-fair,
+	// which also learns it from the Turns it sees; so it matters only when a
+	// policy is filled anew, after a restart.
+	TenantTurn uint64
+	// Assignable says that something of the batch may be handed out now. A
+	// batch that is open but not assignable (all of it is in somebody's hands,
+	// it is paused, its budget is spent) still counts in the fairness index.
+	Assignable bool
+}
+
+// Worker is what a policy may ask about the worker for whom a batch is sought.
+type Worker interface {
+	// LastBatch is the batch of the worker's last assignment, or 0.
+	LastBatch() crowd.BatchID
+	// MayClass says whether the worker meets the requirements of a class.
+	MayClass(Class) bool
+	// MayBatch says whether the batch, of a class the worker meets, has a task
+	// for this very worker.
+	MayBatch(crowd.BatchID) bool
+}
+
+// Policy orders the open batches of one pool.
+type Policy interface {
+	// Name is the policy's text form, as Parse reads it.
+	Name() string
+	// Set adds a batch or replaces what is known of it; one that is not open is
+	// forgotten. Figures that Batch.Validate refuses are taken for the nearest
+	// that it does not. O(log B).
+	Set(Batch)
+	// Remove forgets a batch; one that is not there is ignored. O(log B).
+	Remove(crowd.BatchID)
+	// Next names the first assignable batch in the policy's order that the
+	// worker may work on, or 0. It is told of the hand-out that follows by Set.
+	//
+	// Candidates are asked about (MayBatch) strictly in the policy's order, each
+	// once at most, until the first yes, which is the answer: wrappers and
+	// explanations build on it. The Worker must not call the policy back.
+	Next(Worker) crowd.BatchID
+	// Key returns the batch's place in the order in words and figures, for
+	// "throng explain", and false for a batch that is not there.
+	Key(crowd.BatchID) (Key, bool)
+}
