@@ -1,0 +1,164 @@
+package label
+
+import "github.com/throng-dev/throng/crowd"
+
+// Method labels a whole data set. Gold is what is known beforehand, or nil; a
+// method may learn from it, and says in its comment whether it does.
+type Method interface {
+	// Name is the method's name in reports and settings, such as "majority".
+	Name() string
+	// Fit returns a Result for every task. Its errors are of type *crowd.Error:
+	// Invalid for a setting or for gold of another data set, TooLarge for a data
+	// set with so many classes that the probabilities do not fit (see MaxCells).
+	Fit(d *Dataset, gold Truth) (*Result, error)
+}
+
+// MaxCells bounds the tables that a Method fills, T·K and, where it learns
+// confusion matrices, W·K²: 2^27 numbers, 1 GiB. Answers that are nearly all
+// different (free text) are no classes, and reach it.
+const MaxCells = 1 << 27
+
+// Result is what a Method makes of a Dataset.
+type Result struct {
+	Data       *Dataset
+	Method     string  // the method that was really used: some fall back to "majority"
+	Iterations int     // rounds made; 0 for methods that make none
+	Converged  bool    // the last round changed no probability by as much as the tolerance
+	Labels     []Class // of each task: the most probable class
+	Ties       []bool  // of each task: other classes are as probable as its label
+	// Model says how workers answer, or is nil where the method learns no such
+	// thing.
+	Model *Confusion
+
+	q []float64 // q_ik at i*K+k
+}
+
+// tieWithin is how near to the maximum, in probability, a class is tied with
+// it. Exact ties of a model may differ by rounding, some 1e-15 an answer; votes
+// that differ do so by more as long as a task has under 10^9 answers.
+const tieWithin = 1e-9
+
+// newResult picks the labels for q.
+func newResult(d *Dataset, method string, q []float64) *Result {
+	r := &Result{
+		Data: d, Method: method, Converged: true, q: q,
+		Labels: make([]Class, len(d.tasks)),
+		Ties:   make([]bool, len(d.tasks)),
+	}
+	for i := range r.Labels {
+		r.Labels[i], r.Ties[i] = r.pick(i)
+	}
+	return r
+}
+
+// pick returns the label of a task and whether it is tied.
+func (r *Result) pick(task int) (best Class, tie bool) {
+	first := true
+	for k := range r.tied(task) {
+		switch {
+		case first:
+			best, first = k, false
+		default:
+			tie = true
+			if seedOf(r.Data.tasks[task]).wins(r.Data.classes[k], r.Data.classes[best]) {
+				best = k
+			}
+		}
+	}
+	return best, tie
+}
+
+// tied ranges over the most probable classes of a task: one, or those tied.
+func (r *Result) tied(task int) func(yield func(Class) bool) {
+	q := r.Posterior(task)
+	return func(yield func(Class) bool) {
+		top := maxOf(q)
+		for k, p := range q {
+			if p >= top-tieWithin && !yield(Class(k)) {
+				return
+			}
+		}
+	}
+}
+
+// Posterior returns the probability q_ik of each class k for a task i; they sum
+// to 1. The caller must not change it.
+func (r *Result) Posterior(task int) []float64 {
+	k := len(r.Data.classes)
+	return r.q[task*k : (task+1)*k : (task+1)*k]
+}
+
+// Label returns the name of a task's label.
+func (r *Result) Label(task int) string { return r.Data.classes[r.Labels[task]] }
+
+// Confidence returns the probability max_k q_ik of a task's label.
+func (r *Result) Confidence(task int) float64 { return r.Posterior(task)[r.Labels[task]] }
+
+// Accuracy returns the share of right labels among the n tasks whose truth is
+// known, with ties shared evenly: where m classes are tied and the truth is
+// among them, the task counts 1/m. It is 0 of 0 where nothing is known. Truth
+// must be of r.Data.
+//
+// Source: the fair figure of AGGREGATION.md §3a ("MV=").
+func (r *Result) Accuracy(truth Truth) (share float64, n int) {
+	right := 0.0
+	for i := range r.Labels {
+		want := truth.of(i)
+		if want == None {
+			continue
+		}
+		n++
+		tied, hit := 0, false
+		for k := range r.tied(i) {
+			tied++
+			hit = hit || k == want
+		}
+		if hit {
+			right += 1 / float64(tied)
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return right / float64(n), n
+}
+
+// Agreement returns, for each worker, the share of the worker's answers that
+// equal the label which the task was given.
+//
+// Source: a_j of AGGREGATION.md §5.2, for any method.
+func (r *Result) Agreement() []float64 {
+	share := make([]float64, len(r.Data.workers))
+	for i, want := range r.Labels {
+		workers, labels := r.Data.Answers(i)
+		for n, j := range workers {
+			if labels[n] == want {
+				share[j]++
+			}
+		}
+	}
+	for j, n := range r.Data.Answered() {
+		share[j] /= float64(n)
+	}
+	return share
+}
+
+// checkCells refuses a table of rows·cols numbers that is over MaxCells.
+func checkCells(d *Dataset, rows, cols int) error {
+	if cols > 0 && rows > MaxCells/cols {
+		return crowd.Errorf(crowd.TooLarge, "%d different answers from %d workers to %d tasks are too many to be treated as classes",
+			len(d.classes), len(d.workers), len(d.tasks))
+	}
+	return nil
+}
+
+// maxOf returns the greatest number of q, which is not empty.
+func maxOf(q []float64) float64 {
+	top := q[0]
+	for _, p := range q[1:] {
+		if p > top {
+			top = p
+		}
+	}
+	return top
+}

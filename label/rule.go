@@ -1,0 +1,185 @@
+package label
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Rule says how many answers a task needs. It is a small value, comparable,
+// made by Count or Agree or read from JSON. The zero Rule is none: Validate
+// refuses it.
+type Rule struct {
+	kind ruleKind
+	most int32 // the most answers it wants
+	k    int32 // Agree: answers that must be equal
+}
+
+type ruleKind uint8
+
+const (
+	countRule ruleKind = iota + 1
+	agreeRule
+)
+
+// MaxAnswers is the most answers that a rule may want for one task.
+const MaxAnswers = 1000
+
+// Count is the rule of exactly n answers, the label by majority. JSON:
+// {"count": n}.
+func Count(n int) Rule { return Rule{kind: countRule, most: small(n), k: small(n)} }
+
+// Agree is the rule of k equal answers out of at most n: it wants k answers
+// first and then one more at a time, stops as soon as any answer has been given
+// k times, and gives up at n. JSON: {"agree": k, "of": n}.
+//
+// Source: Cymphony's operator 3a_kn (REFERENCE.md §2.4). Cymphony labels a task
+// on which it gives up "undecided"; here it gets the majority's label and
+// Decision.Undecided.
+func Agree(k, of int) Rule { return Rule{kind: agreeRule, most: small(of), k: small(k)} }
+
+// small narrows n, keeping what is out of range out of range.
+func small(n int) int32 { return int32(min(max(n, -1), MaxAnswers+1)) }
+
+// Validate checks that 1 ≤ k ≤ n ≤ MaxAnswers. The error is a *crowd.Error that
+// names the field: "count", "agree" or "of".
+func (r Rule) Validate() error {
+	switch r.kind {
+	case countRule:
+		return inRange("count", r.most)
+	case agreeRule:
+		if err := inRange("of", r.most); err != nil {
+			return err
+		}
+		if err := inRange("agree", r.k); err != nil {
+			return err
+		}
+		if r.k > r.most {
+			return crowd.Fieldf("agree", "must not be more than of: %d of %d can never agree", r.k, r.most)
+		}
+		return nil
+	}
+	return crowd.Errorf(crowd.Invalid, "no redundancy rule is given: %s", ruleForms)
+}
+
+func inRange(field string, n int32) error {
+	if n < 1 || n > MaxAnswers {
+		return crowd.Fieldf(field, "must be between 1 and %d", MaxAnswers)
+	}
+	return nil
+}
+
+// Fewest returns the number of answers that a task cannot do without; so many
+// are planned when it starts.
+func (r Rule) Fewest() int { return int(r.k) }
+
+// Most returns the number of answers that a task never passes; so many must be
+// affordable.
+func (r Rule) Most() int { return int(r.most) }
+
+// String returns the rule in words, such as "2 of 3 agree".
+func (r Rule) String() string {
+	switch r.kind {
+	case countRule:
+		return fmt.Sprintf("count %d", r.most)
+	case agreeRule:
+		return fmt.Sprintf("%d of %d agree", r.k, r.most)
+	}
+	return "no rule"
+}
+
+// Decision is what a Rule makes of the answers to one task.
+type Decision struct {
+	// Enough says that the task is done.
+	Enough bool
+	// Want is the number of assignments that the task should have now, those
+	// answered included. It is never under the number of answers; it is under
+	// answers plus live assignments only where these pass Rule.Most or the task
+	// is done.
+	Want int
+	// Label is the answer that leads, or "" where there is none yet. It is
+	// final once Enough is true.
+	Label string
+	// Confidence is the share of the answers that say Label, 0 to 1.
+	Confidence float64
+	// Tie says that other answers were given as often as Label, which was
+	// picked by a hash of the task's id and the answer.
+	Tie bool
+	// Undecided says that the task is done for want of further answers,
+	// without the agreement that the rule asks for.
+	Undecided bool
+}
+
+// Decide looks at the counted answers of one task, in the order in which they
+// were counted, and at the number of assignments that workers now hold (live).
+// Answers are equal if their text is. The rule must be valid, or be Capped from
+// one that is.
+//
+// Where more answers are given than the rule wants, as when a late one was
+// counted, they all count; but what once agreed stays agreed: of several
+// answers with k votes, the first to have got there is the label.
+//
+// It allocates nothing up to 32 answers.
+func (r Rule) Decide(task crowd.TaskID, answers []string, live int) Decision {
+	var d Decision
+	var votes tally
+	top := 0
+	for n, answer := range answers {
+		c := votes.add(answers[:n], answer)
+		if r.kind == agreeRule && c == int(r.k) {
+			return Decision{Enough: true, Want: len(answers), Label: answer, Confidence: float64(c) / float64(n+1)}
+		}
+		switch {
+		case c > top:
+			top, d.Label, d.Tie = c, answer, false
+		case c == top:
+			d.Tie = true
+			if seedOfID(task).wins(answer, d.Label) {
+				d.Label = answer
+			}
+		}
+	}
+	if len(answers) > 0 {
+		d.Confidence = float64(top) / float64(len(answers))
+	}
+	d.Enough = len(answers) >= r.Most()
+	d.Undecided = d.Enough && r.kind == agreeRule
+	d.Want = r.want(len(answers), live, d.Enough)
+	return d
+}
+
+// want returns Decision.Want where nothing has agreed yet.
+func (r Rule) want(answered, live int, enough bool) int {
+	if enough {
+		return answered
+	}
+	next := answered + max(live, 1) // one more, unless some are on their way
+	return min(max(r.Fewest(), next), r.Most())
+}
+
+// tally counts equal answers as they come: by looking back while they are few,
+// then in a map.
+type tally struct{ counts map[string]int }
+
+const fewAnswers = 32
+
+// add returns how often answer has been given, it included, after before.
+func (t *tally) add(before []string, answer string) int {
+	if len(before) >= fewAnswers {
+		if t.counts == nil {
+			t.counts = make(map[string]int, 2*len(before))
+			for _, a := range before {
+				t.counts[a]++
+			}
+		}
+		t.counts[answer]++
+		return t.counts[answer]
+	}
+	c := 1
+	for _, a := range before {
+		if a == answer {
+			c++
+		}
+	}
+	return c
+}
