@@ -1,0 +1,100 @@
+package table
+
+import (
+	"path"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Format is the form of a table in a file.
+type Format string
+
+// The formats. Auto asks a Reader to look at the beginning of the file; a
+// Writer takes it as CSV.
+const (
+	Auto  Format = ""
+	CSV   Format = "csv"   // RFC 4180 with a header row
+	TSV   Format = "tsv"   // the same with a tab in place of the comma, quotes included
+	JSONL Format = "jsonl" // one JSON object a line
+)
+
+// ParseFormat reads a format's name as a user gives it, "" being Auto.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(strings.ToLower(name)); f {
+	case Auto, CSV, TSV, JSONL:
+		return f, nil
+	case "auto":
+		return Auto, nil
+	case "ndjson":
+		return JSONL, nil
+	}
+	return Auto, crowd.Fieldf("format", "%q is not a format: use csv, tsv or jsonl", name)
+}
+
+// FormatOf tells the format from a file's name, or Auto when the name does not
+// say (".txt", ".json", none).
+func FormatOf(filename string) Format {
+	switch strings.ToLower(path.Ext(filename)) {
+	case ".csv":
+		return CSV
+	case ".tsv", ".tab":
+		return TSV
+	case ".jsonl", ".ndjson":
+		return JSONL
+	}
+	return Auto
+}
+
+// Extension returns the file name extension of the format, with its dot.
+func (f Format) Extension() string {
+	if f == Auto {
+		return ".csv"
+	}
+	return "." + string(f)
+}
+
+// ContentType returns the media type of the format.
+func (f Format) ContentType() string {
+	switch f {
+	case TSV:
+		return "text/tab-separated-values; charset=utf-8"
+	case JSONL:
+		return "application/jsonl; charset=utf-8"
+	default:
+		return "text/csv; charset=utf-8"
+	}
+}
+
+// sniff tells the format from the first bytes of a file (after a byte order
+// mark): an opening brace or bracket is JSON; a first line with a tab and no
+// comma is TSV; everything else is CSV.
+func sniff(head []byte) Format {
+	text := strings.TrimLeft(string(head), " \t\r\n")
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{") || strings.HasPrefix(text, "[\n") {
+		return JSONL
+	}
+	line, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
+	if strings.Contains(line, "\t") && !strings.Contains(line, ",") {
+		return TSV
+	}
+	return CSV
+}
+
+// foreign recognises files that are not UTF-8 text at all by their first
+// bytes, and says what they are and what would be right.
+func foreign(head string) string {
+	switch {
+	case strings.HasPrefix(head, "PK\x03\x04"):
+		return "this is an Excel workbook or a ZIP archive: save the sheet as CSV (UTF-8)"
+	case strings.HasPrefix(head, "\xd0\xcf\x11\xe0"):
+		return "this is an old Excel workbook: save the sheet as CSV (UTF-8)"
+	case strings.HasPrefix(head, "\x1f\x8b"):
+		return "this is a gzip archive: unpack it first"
+	case strings.HasPrefix(head, "PAR1"):
+		return "this is a Parquet file: CSV, TSV or JSON Lines is wanted here"
+	case strings.HasPrefix(head, "\xff\xfe"), strings.HasPrefix(head, "\xfe\xff"):
+		return "this is UTF-16 text: save the file as UTF-8"
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// readObjectHeader reads the first object, keeps its values as the first row
+// and its keys as the columns.
+func (t *Reader) readObjectHeader() error {
+	names, values, line, err := t.nextObject()
+	if err == nil {
+		if err = t.setColumns(names, line); err == nil {
+			t.first, t.start, t.ahead = values, line, true
+			return nil
+		}
+	}
+	var e *crowd.Error
+	if errors.As(err, &e) && t.index == nil {
+		e.Message = "the columns are the keys of the first object, which cannot be read: " + e.Message
+	}
+	return err
+}
+
+// readObject reads one object and puts its values in the order of the columns.
+func (t *Reader) readObject() ([]string, int, error) {
+	names, values, line, err := t.nextObject()
+	if err != nil {
+		return nil, line, err
+	}
+	row := make([]string, len(t.columns))
+	have := make([]bool, len(t.columns))
+	for i, name := range names {
+		c, known := t.index[name]
+		switch {
+		case !known:
+			return nil, line, bad(line, clip(name), "the first object has no such key")
+		case have[c]:
+			return nil, line, bad(line, name, "the key stands twice in the object")
+		}
+		row[c], have[c] = values[i], true
+	}
+	for c, ok := range have {
+		if !ok {
+			return nil, line, bad(line, t.columns[c], "the key is missing: write null for an empty cell")
+		}
+	}
+	return row, line, nil
+}
+
+// nextObject reads one line with an object and returns its keys and the text
+// of its values.
+func (t *Reader) nextObject() (names, values []string, line int, err error) {
+	var text []byte
+	for len(text) == 0 {
+		begin, err := t.nextRow()
+		if err != nil {
+			return nil, nil, t.line, err
+		}
+		if t.off-begin > t.opts.MaxRowBytes {
+			return nil, nil, t.line, t.tooLong(t.line, 1)
+		}
+		text = bytes.Trim(t.buf[begin:t.off], " \t\r\n")
+	}
+	line = t.line
+	if !json.Valid(text) {
+		return nil, nil, line, bad(line, "", "%s", brokenJSON(text))
+	}
+	switch text[0] {
+	case '{':
+	case '[':
+		return nil, nil, line, bad(line, "", "the line is a JSON array: write one object a line, without brackets or commas around them")
+	default:
+		return nil, nil, line, bad(line, "", `the line is not a JSON object: it should look like {"name": "value"}`)
+	}
+	s := scanner{text: text[1:]}
+	for {
+		s.space()
+		if s.text[0] == '}' {
+			return names, values, line, nil
+		}
+		key := s.value()
+		name, what := stringText(key)
+		if what != "" {
+			return nil, nil, line, bad(line, cellName(nil, len(names)), "the key %s", what)
+		}
+		if len(names) == t.opts.MaxColumns {
+			e := bad(line, "", "the object has more than %d keys", t.opts.MaxColumns)
+			e.Code = crowd.TooLarge
+			return nil, nil, line, e
+		}
+		s.skip(':')
+		value, what := valueText(s.value())
+		if what != "" {
+			return nil, nil, line, bad(line, clip(name), "the value %s", what)
+		}
+		names, values = append(names, name), append(values, value)
+		s.skip(',')
+	}
+}
+
+// scanner walks over JSON text that is known to be valid.
+type scanner struct{ text []byte }
+
+func (s *scanner) space() {
+	for strings.IndexByte(" \t\r\n", s.text[0]) >= 0 {
+		s.text = s.text[1:]
+	}
+}
+
+// skip passes over c, if it is what comes next.
+func (s *scanner) skip(c byte) {
+	s.space()
+	if s.text[0] == c {
+		s.text = s.text[1:]
+	}
+}
+
+// value takes the next value and returns its text.
+func (s *scanner) value() []byte {
+	s.space()
+	depth, i := 0, 0
+	for ; ; i++ {
+		switch c := s.text[i]; c {
+		case '"':
+			for i++; s.text[i] != '"'; i++ {
+				if s.text[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return s.take(i + 1)
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return s.take(i) // a number or word, ended by the object's brace
+			}
+			if depth--; depth == 0 {
+				return s.take(i + 1)
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return s.take(i)
+			}
+		}
+	}
+}
+
+func (s *scanner) take(n int) []byte {
+	v := s.text[:n]
+	s.text = s.text[n:]
+	return v
+}
+
+// stringText returns the text of a JSON string, or what is wrong with it.
+func stringText(raw []byte) (text, wrong string) {
+	if what := checkText(raw); what != "" {
+		return "", what
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), ""
+	}
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", "cannot be read"
+	}
+	return text, checkText([]byte(text))
+}
+
+// valueText returns the text of any JSON value, or what is wrong with it.
+func valueText(raw []byte) (text, wrong string) {
+	switch raw[0] {
+	case '"':
+		return stringText(raw)
+	case 'n':
+		return "", ""
+	case '{', '[':
+		if what := checkText(raw); what != "" {
+			return "", what
+		}
+		var out bytes.Buffer
+		if err := json.Compact(&out, raw); err != nil {
+			return "", "cannot be read"
+		}
+		return out.String(), ""
+	}
+	return string(raw), ""
+}
+
+// brokenJSON says where and why text is not JSON.
+func brokenJSON(text []byte) string {
+	var value json.RawMessage
+	err := json.Unmarshal(text, &value)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && syntax.Offset >= int64(len(text)) && strings.Contains(syntax.Error(), "unexpected end"):
+		return "the JSON breaks off: an object must stand on one line, whole"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("the JSON is broken at byte %d: %s", syntax.Offset, syntax.Error())
+	}
+	return "the JSON is broken"
+}
+
+// clip shortens a name that came from the file, for use in an error.
+func clip(name string) string {
+	const most = 100
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "") + "…"
+}
