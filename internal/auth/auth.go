@@ -1,0 +1,126 @@
+// Package auth makes and checks passwords and secrets. It keeps nothing and
+// knows no user: who may do what is decided in package service.
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// The cost of argon2id, OWASP's second choice for it: 19 MiB, two passes, one
+// lane; about 25 ms of one core. The hash's text carries the figures, so they
+// can be raised without breaking old passwords.
+const (
+	argonMemory = 19 * 1024 // KiB
+	argonPasses = 2
+	argonLanes  = 1
+	argonKey    = 32
+	argonSalt   = 16
+)
+
+// The shortest and the longest password.
+const (
+	MinPassword = 10
+	MaxPassword = 200
+)
+
+// Passwords hashes and checks passwords, a few at a time, so that sign-ins can
+// take neither all memory nor all cores. Make it with NewPasswords.
+type Passwords struct{ slots chan struct{} }
+
+// NewPasswords lets at most n computations run at once.
+func NewPasswords(n int) *Passwords { return &Passwords{slots: make(chan struct{}, n)} }
+
+// ValidPassword says what is wrong with a new password, or returns nil.
+func ValidPassword(password string) error {
+	switch n := utf8.RuneCountInString(password); {
+	case !utf8.ValidString(password):
+		return crowd.Fieldf("password", "must be UTF-8 text")
+	case n < MinPassword:
+		return crowd.Fieldf("password", "has %d characters, at least %d are needed", n, MinPassword)
+	case n > MaxPassword:
+		return crowd.Fieldf("password", "has %d characters, at most %d are allowed", n, MaxPassword)
+	}
+	return nil
+}
+
+// Hash returns the text to keep for a password.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, argonSalt)
+	_, _ = rand.Read(salt) // never fails
+	if err := p.enter(ctx); err != nil {
+		return "", err
+	}
+	defer p.leave()
+	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonLanes, argonKey)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+}
+
+// Check says whether the password is the one that hash was made from. An empty
+// hash (nobody has set a password) costs as much time and is never right.
+func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {
+	if hash == "" {
+		hash = nobody
+	}
+	var version, memory, passes, lanes int
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return false, fmt.Errorf("auth: not a hash of a password")
+	}
+	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &passes, &lanes); err != nil || version != argon2.Version {
+		return false, fmt.Errorf("auth: not a hash of a password")
+	}
+	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
+	want, err2 := base64.RawStdEncoding.DecodeString(parts[5])
+	if err1 != nil || err2 != nil || len(want) == 0 || memory < 8 || passes < 1 || lanes < 1 || lanes > 255 {
+		return false, fmt.Errorf("auth: not a hash of a password")
+	}
+	if err := p.enter(ctx); err != nil {
+		return false, err
+	}
+	defer p.leave()
+	got := argon2.IDKey([]byte(password), salt, uint32(passes), uint32(memory), uint8(lanes), uint32(len(want)))
+	return subtle.ConstantTimeCompare(got, want) == 1 && hash != nobody, nil
+}
+
+// nobody is the hash of no password, with the same cost as real ones.
+var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
+	base64.RawStdEncoding.EncodeToString(make([]byte, argonSalt)), base64.RawStdEncoding.EncodeToString(make([]byte, argonKey)))
+
+func (p *Passwords) enter(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *Passwords) leave() { <-p.slots }
+
+// NewSecret returns a fresh secret of 256 bits, 43 characters that need no
+// escaping anywhere, after prefix and "_".
+func NewSecret(prefix string) string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	return prefix + "_" + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// HashSecret returns what is kept of a secret: its SHA-256 in hex. A secret has
+// too many bits to be guessed, so it needs no slow hash.
+func HashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
