@@ -1,0 +1,26 @@
+# Few targets, each with one purpose. `make` alone lists them.
+
+.PHONY: help build demo test check bench vuln
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+build: ## Build bin/throng
+	@mkdir -p bin
+	go build -trimpath -o bin/throng ./cmd/throng
+
+demo: build ## Run the main job: a server, two tenants, dozens of workers, labels out
+	./bin/throng demo
+
+test: ## Run the tests (what needs shared data, Chromium or long runs says so and is left out)
+	go test ./...
+
+check: ## Everything that CI runs: format, vet, lint, tests with the race detector
+	bash .ci/run
+
+bench: build ## Print the figures: scheduling decisions and the live server
+	./bin/throng bench sched --json
+	./bin/throng bench live --workers 16,64,256 --for 10s --json
+
+vuln: ## Look for known vulnerabilities (needs the network)
+	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
