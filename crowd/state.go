@@ -43,8 +43,6 @@ type AssignmentState string
 const (
 	Assigned  AssignmentState = "assigned"  // the worker holds the task
 	Submitted AssignmentState = "submitted" // the answer is in
-	Approved  AssignmentState = "approved"  // the requester accepted the answer
-	Rejected  AssignmentState = "rejected"  // the requester refused the answer: it no longer counts and is not paid
 	Returned  AssignmentState = "returned"  // the worker gave the task back
 	Skipped   AssignmentState = "skipped"   // the worker asked for another task instead
 	Expired   AssignmentState = "expired"   // the lease ran out
@@ -55,18 +53,17 @@ var assignmentMoves = map[AssignmentState][]AssignmentState{
 	Assigned:  {Submitted, Returned, Skipped, Expired, Withdrawn},
 	Expired:   {Submitted}, // a late answer
 	Withdrawn: {Submitted}, // a late answer
-	Submitted: {Approved, Rejected},
 }
 
 // May says whether an assignment may go from s to next.
 func (s AssignmentState) May(next AssignmentState) bool { return contains(assignmentMoves[s], next) }
 
 // Answered says whether an answer came in.
-func (s AssignmentState) Answered() bool { return s == Submitted || s == Approved || s == Rejected }
+func (s AssignmentState) Answered() bool { return s == Submitted }
 
 // AssignmentStates lists every state of an assignment.
 func AssignmentStates() []AssignmentState {
-	return []AssignmentState{Assigned, Submitted, Approved, Rejected, Returned, Skipped, Expired, Withdrawn}
+	return []AssignmentState{Assigned, Submitted, Returned, Skipped, Expired, Withdrawn}
 }
 
 func contains[T comparable](list []T, x T) bool {

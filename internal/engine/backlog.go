@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
+)
+
+// backlog keeps the tasks of one batch that want a worker, in the order in
+// which they are handed out: first those that somebody has already worked on
+// (labels come sooner), the one that has waited longest for its next person
+// first; then fresh ones in the order of import.
+//
+// Finding the first task that a worker has not held yet is O(1) amortised:
+// tasks stand in a list in the order of their stamps, and each worker has a
+// cursor that only moves on, past tasks that he has held and past gaps. A task
+// that comes back into the list gets a new stamp, ahead of every cursor.
+type backlog struct {
+	tasks uint32 // in the batch
+	fresh uint32 // number of the first task that nobody was given yet, from 1
+
+	listed  []*task // by stamp; nil: a gap
+	first   uint64  // stamp of listed[0]
+	gaps    int
+	cursors map[crowd.WorkerID]uint64 // stamp to go on from
+
+	invited *invitations // nil: everybody may do every task
+}
+
+// invitations says who may do which task. A worker's list shrinks from the
+// front as his tasks are done.
+type invitations struct {
+	lists  map[crowd.WorkerID][]uint32
+	number []uint16         // people invited, by task number - 1; enough is enough
+	closed []uint64         // bit set of tasks with a label
+	open   map[uint32]*task // those handed out, without a label
+}
+
+func newBacklog(s *Spec) backlog {
+	b := backlog{tasks: s.Tasks, fresh: 1, first: 1, cursors: make(map[crowd.WorkerID]uint64)}
+	if s.Invited != nil {
+		inv := &invitations{
+			lists:  make(map[crowd.WorkerID][]uint32, len(s.Invited)),
+			number: make([]uint16, s.Tasks),
+			closed: make([]uint64, (s.Tasks+63)/64),
+			open:   make(map[uint32]*task),
+		}
+		for w, list := range s.Invited {
+			inv.lists[w] = append([]uint32(nil), list...)
+			for _, n := range list {
+				if inv.number[n-1] < label.MaxAnswers {
+					inv.number[n-1]++
+				}
+			}
+		}
+		b.invited = inv
+	}
+	return b
+}
+
+// invitedTo returns how many people are invited to task n, and false if the
+// batch is for everybody.
+func (b *backlog) invitedTo(n uint32) (int, bool) {
+	if b.invited == nil {
+		return 0, false
+	}
+	return int(b.invited.number[n-1]), true
+}
+
+// place puts t where it belongs after a change: into the list when it wants a
+// worker, out of it when it does not.
+func (b *backlog) place(t *task) {
+	switch {
+	case t.closed || t.slots() <= 0:
+		b.remove(t)
+	case b.invited == nil && t.place == 0:
+		b.listed = append(b.listed, t)
+		t.place = b.first + uint64(len(b.listed)) - 1
+	}
+}
+
+func (b *backlog) remove(t *task) {
+	if b.invited != nil && t.closed {
+		b.invited.close(t.n)
+	}
+	if t.place == 0 {
+		return
+	}
+	b.listed[t.place-b.first] = nil
+	t.place = 0
+	b.gaps++
+	for len(b.listed) > 0 && b.listed[0] == nil { // most go from the front
+		b.listed = b.listed[1:]
+		b.first++
+		b.gaps--
+	}
+	if b.gaps > 32 && b.gaps > len(b.listed)/2 {
+		b.compact()
+	}
+}
+
+// compact closes the gaps. Stamps are given anew above all that were used, in
+// the same order, and each cursor moves with the task it stood before.
+func (b *backlog) compact() {
+	end := b.first + uint64(len(b.listed))
+	moved := make([]uint64, len(b.listed)+1) // new stamp of the first task at or after each place
+	kept := b.listed[:0]
+	for i, t := range b.listed {
+		moved[i] = end + uint64(len(kept))
+		if t != nil {
+			t.place = moved[i]
+			kept = append(kept, t)
+		}
+	}
+	moved[len(b.listed)] = end + uint64(len(kept))
+	clear(b.listed[len(kept):])
+	for w, c := range b.cursors {
+		if c < b.first {
+			c = b.first
+		}
+		b.cursors[w] = moved[min(c-b.first, uint64(len(b.listed)))]
+	}
+	b.listed, b.first, b.gaps = kept, end, 0
+}
+
+// next returns the task that w would be given: one that was started, or else
+// the number of a fresh one; or neither, with the reason. It changes nothing
+// that anybody could see.
+func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
+	if b.invited != nil {
+		return b.invited.next(w)
+	}
+	c := max(b.cursors[w], b.first)
+	for ; c < b.first+uint64(len(b.listed)); c++ {
+		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) {
+			b.remember(w, c)
+			return t, t.n, crowd.Eligible
+		}
+	}
+	b.remember(w, c)
+	if b.fresh <= b.tasks {
+		return nil, b.fresh, crowd.Eligible
+	}
+	return nil, 0, crowd.AlreadyDid
+}
+
+// remember keeps a cursor only for a worker who has passed something, so that
+// workers who never worked on the batch cost nothing.
+func (b *backlog) remember(w crowd.WorkerID, c uint64) {
+	if c > b.first {
+		b.cursors[w] = c
+	}
+}
+
+// started says that a fresh task is handed out.
+func (b *backlog) started(t *task) {
+	if b.invited != nil {
+		b.invited.open[t.n] = t
+	} else {
+		b.fresh = max(b.fresh, t.n+1)
+	}
+}
+
+func (inv *invitations) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
+	list, ok := inv.lists[w]
+	if !ok {
+		return nil, 0, crowd.NotInvited
+	}
+	busy := 0 // tasks passed that may come back to him, moved along before list[i]
+	for i, n := range list {
+		switch t := inv.open[n]; {
+		case inv.isClosed(n) || t != nil && t.heldBy(w):
+			copy(list[i-busy+1:i+1], list[i-busy:i])
+		case t != nil && t.slots() <= 0:
+			busy++
+		default:
+			inv.lists[w] = list[i-busy:]
+			return t, n, crowd.Eligible
+		}
+	}
+	inv.lists[w] = list[len(list)-busy:]
+	return nil, 0, crowd.AlreadyDid
+}
+
+// close says that task n has its label.
+func (inv *invitations) close(n uint32) {
+	inv.closed[(n-1)/64] |= 1 << ((n - 1) % 64)
+	delete(inv.open, n)
+}
+
+func (inv *invitations) isClosed(n uint32) bool {
+	return inv.closed[(n-1)/64]&(1<<((n-1)%64)) != 0
+}

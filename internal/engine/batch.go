@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// batch is a launched batch. Tasks that nobody was given yet cost no memory:
+// they are the numbers from fresh to the end (or, when people are invited to
+// single tasks, the numbers in their lists). Tasks with a label are forgotten.
+type batch struct {
+	spec    Spec
+	tenant  *tenant
+	class   sched.Class
+	state   crowd.BatchState
+	stopped bool // emergency stop of this batch
+
+	backlog backlog
+	log     log // the assignments of tasks that were handed out and have no label
+
+	open      int         // tasks that were handed out and have no label
+	planned   int         // assignments wanted: T_b
+	running   int         // in somebody's hands: R_b
+	completed int         // counted answers: C_b
+	labelled  int         // tasks with a label
+	escrow    crowd.Money // reserved and not paid
+	spent     crowd.Money
+	worked    time.Duration
+	life      timer // until spec.EndsAt
+
+	turn         uint64
+	launchedAt   time.Time
+	firstStarted time.Time
+	endedAt      time.Time
+
+	dirty, stale, offered bool
+}
+
+// task is a task that was handed out at least once and has no label yet.
+type task struct {
+	batch   *batch
+	given   []*assignment // to everybody who ever held it: first the counted answers, in order
+	place   uint64        // stamp in the backlog, 0 if not there
+	n       uint32
+	planned int32 // annotations wanted: tid.num of the execution plan
+	counted int32 // answers
+	live    int32 // in somebody's hands
+	closed  bool
+}
+
+// assignment is one worker's lease on one task, kept while the task is open.
+// While the worker holds it, his timer knows when the lease ends.
+type assignment struct {
+	task    *task
+	worker  *worker
+	state   crowd.AssignmentState
+	at      time.Time
+	key     string // of the answer
+	n       uint32 // number within the batch
+	counted bool
+	late    bool
+}
+
+func (t *task) id() crowd.TaskID { return t.batch.spec.ID.Task(t.n) }
+
+func (a *assignment) id() crowd.AssignmentID { return a.task.batch.spec.ID.Assignment(a.n) }
+
+// open slots of the task: annotations wanted that nobody is working on.
+func (t *task) slots() int32 { return t.planned - t.counted - t.live }
+
+// give enters an assignment of the task.
+func (t *task) give(a *assignment) {
+	if t.given == nil {
+		t.given = make([]*assignment, 0, t.planned)
+	}
+	t.given = append(t.given, a)
+}
+
+// count counts the answer of an assignment: behind those counted before.
+func (t *task) count(a *assignment) {
+	i := slices.Index(t.given, a)
+	t.given[i], t.given[t.counted] = t.given[t.counted], a
+	t.counted++
+}
+
+// answers appends the keys of the counted answers, in order.
+func (t *task) answers(keys []string) []string {
+	for _, a := range t.given[:t.counted] {
+		keys = append(keys, a.key)
+	}
+	return keys
+}
+
+func (t *task) heldBy(w crowd.WorkerID) bool {
+	for _, a := range t.given {
+		if a.worker.id == w {
+			return true
+		}
+	}
+	return false
+}
+
+// waiting returns how many assignments are wanted and in nobody's hands.
+func (b *batch) waiting() int { return b.planned - b.completed - b.running }
+
+// canPay says whether the budget pays one more assignment on top of those in
+// people's hands.
+func (b *batch) canPay() bool {
+	committed, ok := b.spec.Reward.Times(int64(b.running) + 1)
+	return ok && committed <= b.escrow
+}
+
+// maxWorked bounds the sum of observed times, some 146 years, lest it overflow.
+const maxWorked = time.Duration(1 << 62)
+
+// priorWeight is the number of observed answers that the requester's estimate
+// of the task time counts for.
+const priorWeight = 5
+
+// expectedTime estimates the time of one assignment: the mean of what was
+// observed, with the requester's figure counted as priorWeight observations.
+func (b *batch) expectedTime() time.Duration {
+	return (priorWeight*b.spec.TaskTime + b.worked) / time.Duration(priorWeight+b.completed)
+}
+
+// rule is the batch's rule for task n. Where people are invited to single
+// tasks, nothing is wanted beyond the number of them.
+func (b *batch) rule(n uint32) label.Rule {
+	if people, ok := b.backlog.invitedTo(n); ok {
+		return b.spec.Rule.Capped(people)
+	}
+	return b.spec.Rule
+}
+
+// fewAnswers is as many as a task has as a rule.
+const fewAnswers = 8
+
+// decide asks the rule about a task.
+func (b *batch) decide(t *task) label.Decision {
+	var buf [fewAnswers]string
+	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
+}
+
+// decideNow takes the answers that are there, at least one, as all there will be.
+func (b *batch) decideNow(t *task) label.Decision {
+	return label.Count(int(t.counted)).Decide(t.id(), t.answers(nil), 0)
+}
+
+// firstWant is the number of annotations that task n wants before any came.
+func (b *batch) firstWant(n uint32) int {
+	return b.rule(n).Decide(b.spec.ID.Task(n), nil, 0).Want
+}
+
+// start returns task n, which is about to be handed out for the first time.
+func (b *batch) start(n uint32) *task {
+	t := &task{batch: b, n: n, planned: int32(b.firstWant(n))}
+	b.backlog.started(t)
+	b.open++
+	return t
+}
+
+func (b *batch) progress() Progress {
+	return Progress{
+		Batch: b.spec.ID, State: b.state, Stopped: b.stopped,
+		Priority: b.spec.Priority, Deadline: b.spec.Deadline,
+		Fresh: b.backlog.fresh, Issued: b.log.next() - 1, OldestOpen: b.log.first,
+		Planned: b.planned, Completed: b.completed, Labelled: b.labelled,
+		Escrow: b.escrow, Spent: b.spent, Worked: b.worked,
+		LaunchedAt: b.launchedAt, EndedAt: b.endedAt, FirstStarted: b.firstStarted,
+	}
+}
+
+// openTasks returns the open tasks in order of their number.
+func (b *batch) openTasks() []*task {
+	list := make([]*task, 0, b.open)
+	for _, a := range b.log.list {
+		if a != nil && a == a.task.given[0] {
+			list = append(list, a.task)
+		}
+	}
+	slices.SortFunc(list, func(x, y *task) int { return cmp.Compare(x.n, y.n) })
+	return list
+}
+
+func (e *Engine) sortedBatches() []*batch {
+	list := make([]*batch, 0, len(e.batches))
+	for _, b := range e.batches {
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(x, y *batch) int { return cmp.Compare(x.spec.ID, y.spec.ID) })
+	return list
+}
+
+// forget drops a task that has its label, or whose batch has ended.
+func (t *task) forget() {
+	t.closed = true
+	t.batch.open--
+	t.batch.backlog.remove(t)
+	for _, a := range t.given {
+		t.batch.log.drop(a.n)
+	}
+}

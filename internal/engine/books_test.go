@@ -1,0 +1,596 @@
+package engine_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+)
+
+// books are an independent account of a pool. They are kept from what the
+// driver asked for (and was granted) and from engine.Changes alone, and know
+// the rules of DESIGN.md §4 in their plainest form. Every method returns the
+// first breach it sees.
+type books struct {
+	now      time.Time
+	policy   string
+	stopped  bool
+	tenants  map[crowd.TenantID]engine.Tenant
+	workers  map[crowd.WorkerID]engine.Worker
+	batches  map[crowd.BatchID]*batchBook
+	rows     map[crowd.AssignmentID]*row
+	holding  map[crowd.WorkerID]*row
+	waiting  []crowd.WorkerID // longest wait first
+	accounts map[engine.Account]crowd.Money
+	seen     happenings
+}
+
+// batchBook is one batch, ended ones included.
+type batchBook struct {
+	spec     engine.Spec
+	launched time.Time
+	stopped  bool
+	kept     engine.Progress // as last told
+	tasks    []*taskBook     // by number - 1
+	issued   uint32
+	running  int
+	counted  int
+	worked   time.Duration
+	labelled int
+	early    bool // a label was made that the rule does not give
+}
+
+type taskBook struct {
+	id      crowd.TaskID
+	rule    label.Rule
+	invited map[crowd.WorkerID]bool // nil: everybody
+	held    map[crowd.WorkerID]bool // ever
+	first   uint32                  // number of its first assignment
+	live    int
+	answers []string // counted
+	label   *engine.Label
+}
+
+// row is an assignment.
+type row struct {
+	engine.Handout
+	state    crowd.AssignmentState
+	answer   *engine.Answer
+	rewarded bool
+}
+
+// happenings counts what happened, so that a test can prove that it looked.
+type happenings map[string]int
+
+func newBooks(seen happenings) *books {
+	return &books{
+		tenants:  make(map[crowd.TenantID]engine.Tenant),
+		workers:  make(map[crowd.WorkerID]engine.Worker),
+		batches:  make(map[crowd.BatchID]*batchBook),
+		rows:     make(map[crowd.AssignmentID]*row),
+		holding:  make(map[crowd.WorkerID]*row),
+		accounts: make(map[engine.Account]crowd.Money),
+		seen:     seen,
+	}
+}
+
+func (k *books) launch(s engine.Spec) {
+	b := &batchBook{spec: s, launched: k.now}
+	b.kept.State, b.kept.Priority, b.kept.Deadline = crowd.BatchRunning, s.Priority, s.Deadline
+	for n := range s.Tasks {
+		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]bool)}
+		if s.Invited != nil {
+			t.invited = make(map[crowd.WorkerID]bool)
+			for w, list := range s.Invited {
+				if slices.Contains(list, n+1) {
+					t.invited[w] = true
+				}
+			}
+			t.rule = s.Rule.Capped(len(t.invited))
+		}
+		b.tasks = append(b.tasks, t)
+	}
+	k.batches[s.ID] = b
+}
+
+// want is the number of annotations that a task should have: the fewest that
+// its rule takes, and after those one more at a time up to the most.
+func (t *taskBook) want() int {
+	if t.label != nil {
+		return len(t.answers)
+	}
+	return min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most())
+}
+
+// agreed says whether the rule is satisfied.
+func (t *taskBook) agreed() bool {
+	if len(t.answers) >= t.rule.Most() {
+		return true
+	}
+	votes := make(map[string]int)
+	for _, a := range t.answers {
+		votes[a]++
+		if votes[a] >= t.rule.Fewest() && t.rule.Fewest() < t.rule.Most() {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *batchBook) account() engine.Account {
+	return engine.Account{Kind: engine.BatchAccount, ID: int64(b.spec.ID)}
+}
+
+func (b *batchBook) tenantAccount() engine.Account {
+	return engine.Account{Kind: engine.TenantAccount, ID: int64(b.spec.Tenant)}
+}
+
+func workerAccount(w crowd.WorkerID) engine.Account {
+	return engine.Account{Kind: engine.WorkerAccount, ID: int64(w)}
+}
+
+func (k *books) task(id crowd.TaskID) (*batchBook, *taskBook, error) {
+	b := k.batches[id.Batch()]
+	if b == nil || id.N() < 1 || int(id.N()) > len(b.tasks) {
+		return nil, nil, fmt.Errorf("%s: no such task", id)
+	}
+	return b, b.tasks[id.N()-1], nil
+}
+
+// refused says why batch b may give nothing to worker w now, or "".
+func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
+	who, known := k.workers[w]
+	switch {
+	case !known:
+		return "not in the pool"
+	case who.Suspended:
+		return "suspended"
+	case k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped:
+		return "stopped"
+	case b.kept.State == crowd.BatchOnHold:
+		return "paused"
+	case b.kept.State.Ended():
+		return "ended"
+	case slices.Contains(who.BlockedBy, b.spec.Tenant):
+		return "blocked"
+	case b.spec.Reward*crowd.Money(b.running+1) > k.accounts[b.account()]:
+		return "no money"
+	}
+	for _, r := range b.spec.Requirements {
+		if score, ok := who.Qualifications[r.Name]; !ok || score < r.Min {
+			return "not qualified"
+		}
+	}
+	return ""
+}
+
+// unfit says why task t cannot go to worker w, or "".
+func (t *taskBook) unfit(w crowd.WorkerID) string {
+	switch {
+	case t.label != nil:
+		return "labelled"
+	case t.held[w]:
+		return "held before"
+	case t.invited != nil && !t.invited[w]:
+		return "not invited"
+	case t.live+len(t.answers) >= t.want():
+		return "enough people"
+	}
+	return ""
+}
+
+// fits returns a task of b that w could do now, or nil.
+func (k *books) fits(w crowd.WorkerID, b *batchBook) *taskBook {
+	if k.refused(w, b) != "" {
+		return nil
+	}
+	for _, t := range b.tasks {
+		if t.unfit(w) == "" {
+			return t
+		}
+	}
+	return nil
+}
+
+// apply enters what one command changed. Within a command hand-outs come last.
+func (k *books) apply(ch *engine.Changes) error {
+	for _, x := range ch.Ends {
+		if err := k.end(x); err != nil {
+			return fmt.Errorf("end of %s: %w", x.Assignment, err)
+		}
+	}
+	for i := range ch.Answers {
+		if err := k.answer(ch.Answers[i]); err != nil {
+			return fmt.Errorf("answer to %s: %w", ch.Answers[i].Assignment, err)
+		}
+	}
+	for i := range ch.Labels {
+		if err := k.label(ch.Labels[i]); err != nil {
+			return fmt.Errorf("label of %s: %w", ch.Labels[i].Task, err)
+		}
+	}
+	for _, x := range ch.Transfers {
+		if err := k.transfer(x); err != nil {
+			return fmt.Errorf("transfer %v: %w", x, err)
+		}
+	}
+	for _, x := range ch.Progress {
+		if err := k.progress(x); err != nil {
+			return fmt.Errorf("progress of %s: %w", x.Batch, err)
+		}
+	}
+	served := ch.Served
+	for _, x := range ch.Handouts {
+		if slices.Contains(k.waiting, x.Worker) {
+			if len(served) == 0 || served[0] != x {
+				return fmt.Errorf("%s waited and was given %s, but is not next among those to be told: %v", x.Worker, x.Assignment, served)
+			}
+			served = served[1:]
+			k.seen["served while waiting"]++
+		}
+		if err := k.handout(x); err != nil {
+			return fmt.Errorf("hand-out of %s to %s: %w", x.Task, x.Worker, err)
+		}
+	}
+	if len(served) > 0 {
+		return fmt.Errorf("told of hand-outs to people who did not wait: %v", served)
+	}
+	return nil
+}
+
+func (k *books) handout(x engine.Handout) error {
+	b, t, err := k.task(x.Task)
+	if err != nil {
+		return err
+	}
+	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" {
+		return fmt.Errorf("must not be: %s", why)
+	}
+	if h := k.holding[x.Worker]; h != nil {
+		return fmt.Errorf("already holds %s", h.Assignment)
+	}
+	b.issued++
+	want := engine.Handout{
+		Assignment: b.spec.ID.Assignment(b.issued), Task: x.Task, Worker: x.Worker,
+		At: k.now, Expires: k.now.Add(b.spec.Lease), Reward: b.spec.Reward,
+	}
+	if x != want {
+		return fmt.Errorf("got %v, want %v", x, want)
+	}
+	if err := k.rightTask(x, b, t); err != nil {
+		return err
+	}
+	if err := k.rightBatch(x, b); err != nil {
+		return err
+	}
+	for _, ahead := range k.waiting {
+		if ahead == x.Worker {
+			break
+		}
+		if k.fits(ahead, b) != nil {
+			return fmt.Errorf("%s waits longer and could do it", ahead)
+		}
+	}
+	k.stopWaiting(x.Worker)
+	r := &row{Handout: x, state: crowd.Assigned}
+	k.rows[x.Assignment], k.holding[x.Worker] = r, r
+	if len(t.held) == 0 {
+		t.first = b.issued
+	}
+	t.held[x.Worker] = true
+	t.live++
+	b.running++
+	k.seen["handed out"]++
+	k.seen["handed out under "+k.policy]++
+	if t.invited != nil {
+		k.seen["handed out by invitation"]++
+	}
+	return nil
+}
+
+// rightTask checks the order within a batch: tasks that somebody had first,
+// then fresh ones in the order of import.
+func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
+	if b.spec.Invited != nil {
+		return nil // everybody goes through his own list
+	}
+	if len(t.held) > 0 {
+		k.seen["a started task before fresh ones"]++
+		return nil
+	}
+	for _, other := range b.tasks {
+		if other.unfit(x.Worker) != "" {
+			continue
+		}
+		if len(other.held) > 0 || other.id < t.id {
+			return fmt.Errorf("%s goes before", other.id)
+		}
+	}
+	return nil
+}
+
+// rightBatch checks the order of batches under two policies whose word is
+// simple: the engine tells its policy all it has to know.
+func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
+	for _, other := range k.batches {
+		if k.fits(x.Worker, other) == nil {
+			continue
+		}
+		switch {
+		case k.policy == "fifo" && other.launched.Before(b.launched):
+			return fmt.Errorf("%s was launched before", other.spec.ID)
+		case k.policy == "fs" && other.running < b.running:
+			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
+		}
+	}
+	return nil
+}
+
+func (k *books) end(x engine.End) error {
+	r := k.rows[x.Assignment]
+	if r == nil || k.holding[r.Worker] != r {
+		return fmt.Errorf("%s, but nobody held it", x.State)
+	}
+	if !r.state.May(x.State) || x.State.Answered() || x.At != k.now {
+		return fmt.Errorf("%s → %s at %s", r.state, x.State, x.At)
+	}
+	if x.State == crowd.Expired && r.Expires.After(k.now) {
+		return fmt.Errorf("expired %s before its time", r.Expires.Sub(k.now))
+	}
+	k.letGo(r)
+	r.state = x.State
+	k.seen[string(x.State)]++
+	return nil
+}
+
+func (k *books) letGo(r *row) {
+	b, t, _ := k.task(r.Task)
+	delete(k.holding, r.Worker)
+	t.live--
+	b.running--
+}
+
+func (k *books) answer(x engine.Answer) error {
+	r := k.rows[x.Assignment]
+	if r == nil || r.Worker != x.Worker || x.At != k.now {
+		return fmt.Errorf("of %s at %s: not his", x.Worker, x.At)
+	}
+	if r.answer != nil {
+		return fmt.Errorf("there was one already")
+	}
+	b, t, err := k.task(r.Task)
+	if err != nil {
+		return err
+	}
+	late := r.state != crowd.Assigned
+	counts := !late || t.label == nil && !b.kept.State.Ended() &&
+		t.live+len(t.answers) < t.want() && b.spec.Reward*crowd.Money(b.running+1) <= k.accounts[b.account()]
+	if x.Late != late || x.Counted != counts {
+		return fmt.Errorf("late %t, counted %t; want %t, %t", x.Late, x.Counted, late, counts)
+	}
+	if paid := b.spec.Reward; x.Counted != (x.Paid == paid) || !x.Counted && x.Paid != 0 {
+		return fmt.Errorf("paid %s (counted %t)", x.Paid, x.Counted)
+	}
+	if !late {
+		k.letGo(r)
+	}
+	r.state, r.answer = crowd.Submitted, &x
+	if x.Counted {
+		b.counted++
+		b.worked += min(x.At.Sub(r.At), b.spec.Lease)
+		t.answers = append(t.answers, x.Key)
+	}
+	k.seen[fmt.Sprintf("answer late=%t counted=%t", x.Late, x.Counted)]++
+	return nil
+}
+
+func (k *books) label(x engine.Label) error {
+	b, t, err := k.task(x.Task)
+	switch {
+	case err != nil:
+		return err
+	case t.label != nil:
+		return fmt.Errorf("there was one already")
+	case len(t.answers) == 0 || x.Answers != len(t.answers) || x.At != k.now:
+		return fmt.Errorf("from %d answers at %s, but %d counted", x.Answers, x.At, len(t.answers))
+	}
+	d := t.rule.Decide(t.id, t.answers, 0)
+	if !t.agreed() { // the batch ends with this command
+		d = label.Count(len(t.answers)).Decide(t.id, t.answers, 0)
+		d.Undecided, b.early = true, true
+		k.seen["label of an early end"]++
+	} else if t.live > 0 {
+		return fmt.Errorf("while %d work on it", t.live)
+	}
+	if x.Value != d.Label || x.Confidence != d.Confidence || x.Tie != d.Tie || x.Undecided != d.Undecided {
+		return fmt.Errorf("got %+v, the rule says %+v of %q", x, d, t.answers)
+	}
+	t.label = &x
+	b.labelled++
+	k.seen["label"]++
+	if x.Tie {
+		k.seen["label with a tie"]++
+	}
+	if x.Undecided && t.agreed() {
+		k.seen["label undecided"]++
+	}
+	if len(t.answers) > t.rule.Fewest() {
+		k.seen["label after an extension"]++
+	}
+	return nil
+}
+
+func (k *books) transfer(x engine.Transfer) error {
+	b := k.batches[crowd.BatchID(x.From.ID)]
+	if x.Kind == engine.Reserve {
+		b = k.batches[crowd.BatchID(x.To.ID)]
+	}
+	if b == nil || x.Amount <= 0 || x.At != k.now {
+		return fmt.Errorf("nonsense")
+	}
+	want := engine.Transfer{At: k.now, Kind: x.Kind, Amount: x.Amount, Assignment: x.Assignment}
+	switch x.Kind {
+	case engine.Reserve:
+		want.From, want.To, want.Assignment = b.tenantAccount(), b.account(), 0
+	case engine.Reward:
+		r := k.rows[x.Assignment]
+		if r == nil || r.answer == nil || r.answer.Paid != x.Amount || r.rewarded {
+			return fmt.Errorf("not for a counted answer, or twice")
+		}
+		r.rewarded = true
+		want.From, want.To = b.account(), workerAccount(r.Worker)
+	case engine.Release:
+		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
+		if left := k.accounts[b.account()]; x.Amount != left {
+			return fmt.Errorf("%s is left", left)
+		}
+	}
+	if x != want {
+		return fmt.Errorf("want %v", want)
+	}
+	k.accounts[x.From] -= x.Amount
+	k.accounts[x.To] += x.Amount
+	k.seen["transfer: "+string(x.Kind)]++
+	return nil
+}
+
+func (k *books) progress(x engine.Progress) error {
+	b := k.batches[x.Batch]
+	if b == nil {
+		return fmt.Errorf("no such batch")
+	}
+	if b.kept.State != x.State {
+		if !b.kept.State.May(x.State) {
+			return fmt.Errorf("%s → %s", b.kept.State, x.State)
+		}
+		k.seen["batch "+string(x.State)]++
+	}
+	if x.State.Ended() && (x.EndedAt != k.now || x.Planned != x.Completed || x.Escrow != 0 || k.accounts[b.account()] != 0 || b.running != 0) {
+		return fmt.Errorf("it has ended with %+v, and %s in its account", x, k.accounts[b.account()])
+	}
+	if all := b.labelled == len(b.tasks); x.State == crowd.BatchDone && !all || x.State.Open() && all {
+		return fmt.Errorf("%s with %d labels of %d", x.State, b.labelled, len(b.tasks))
+	}
+	b.kept = x
+	return nil
+}
+
+func (k *books) stopWaiting(w crowd.WorkerID) {
+	k.waiting = slices.DeleteFunc(k.waiting, func(x crowd.WorkerID) bool { return x == w })
+}
+
+// check compares the books with what the engine shows of itself.
+func (k *books) check(e *engine.Engine) error {
+	for _, b := range k.batches {
+		if err := k.checkBatch(e, b); err != nil {
+			return fmt.Errorf("%s: %w", b.spec.ID, err)
+		}
+	}
+	if got, want := e.Holding(0), k.heldRows(); !slices.Equal(got, want) {
+		return fmt.Errorf("in people's hands:\n got %v\nwant %v", got, want)
+	}
+	if c := e.Counts(); c.Waiting != len(k.waiting) || c.Working != len(k.holding) || c.Workers != len(k.workers) || c.Stopped != k.stopped {
+		return fmt.Errorf("counts %+v; the books have %d waiting, %d working, %d workers", c, len(k.waiting), len(k.holding), len(k.workers))
+	}
+	return cmp.Or(k.checkNobodyIdles(), k.checkMoney())
+}
+
+func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
+	s, running := e.Status(b.spec.ID)
+	if running != b.kept.State.Open() {
+		return fmt.Errorf("running: %t, but it is %s", running, b.kept.State)
+	}
+	if b.early && b.kept.State != crowd.BatchStopped {
+		return fmt.Errorf("a label was made too early, it is %s", b.kept.State)
+	}
+	if !running {
+		return nil
+	}
+	if s.Progress != b.kept {
+		return fmt.Errorf("it stands at\n%+v, but what was kept is\n%+v", s.Progress, b.kept)
+	}
+	planned, fresh, oldest := 0, 1, b.issued+1
+	for i, t := range b.tasks {
+		planned += t.want()
+		if t.live+len(t.answers) > t.want() {
+			return fmt.Errorf("%s: %d live and %d counted, %d wanted", t.id, t.live, len(t.answers), t.want())
+		}
+		if t.label == nil && t.live == 0 && t.agreed() {
+			return fmt.Errorf("%s: %q is enough, and there is no label", t.id, t.answers)
+		}
+		if len(t.held) > 0 && b.spec.Invited == nil {
+			fresh = i + 2
+		}
+		if len(t.held) > 0 && t.label == nil {
+			oldest = min(oldest, t.first)
+		}
+	}
+	got := [...]int{s.Planned, s.Completed, s.Running, s.Waiting, s.Labelled, int(s.Issued), int(s.Escrow), int(s.Worked), int(s.Fresh), int(s.OldestOpen)}
+	want := [...]int{planned, b.counted, b.running, planned - b.counted - b.running, b.labelled, int(b.issued),
+		int(k.accounts[b.account()]), int(b.worked), fresh, int(oldest)}
+	if got != want {
+		return fmt.Errorf("planned, completed, running, waiting, labelled, issued, escrow, worked, fresh, oldest open:\n got %v\nwant %v", got, want)
+	}
+	if b.spec.Reward*crowd.Money(b.running) > s.Escrow {
+		return fmt.Errorf("%d in hand at %s, and %s in the account", b.running, b.spec.Reward, s.Escrow)
+	}
+	return nil
+}
+
+func (k *books) heldRows() []engine.Handout {
+	var list []engine.Handout
+	for _, r := range k.holding {
+		list = append(list, r.Handout)
+	}
+	slices.SortFunc(list, func(x, y engine.Handout) int {
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Assignment, y.Assignment))
+	})
+	return list
+}
+
+// checkNobodyIdles is the conservation of work.
+func (k *books) checkNobodyIdles() error {
+	for _, w := range k.waiting {
+		for _, b := range k.batches {
+			if t := k.fits(w, b); t != nil {
+				return fmt.Errorf("%s waits, although %s fits", w, t.id)
+			}
+		}
+	}
+	return nil
+}
+
+// checkMoney adds up by another way than transfer does: by answers and budgets.
+func (k *books) checkMoney() error {
+	earned := make(map[crowd.WorkerID]crowd.Money)
+	spent := make(map[crowd.BatchID]crowd.Money)
+	for id, r := range k.rows {
+		if r.answer != nil {
+			earned[r.Worker] += r.answer.Paid
+			spent[id.Batch()] += r.answer.Paid
+		}
+	}
+	for w, sum := range earned {
+		if got := k.accounts[workerAccount(w)]; got != sum {
+			return fmt.Errorf("%s has %s for answers worth %s", w, got, sum)
+		}
+	}
+	total := make(map[engine.Account]crowd.Money) // what tenants are short of
+	for id, b := range k.batches {
+		escrow := k.accounts[b.account()]
+		if escrow < 0 || b.kept.Spent != spent[id] {
+			return fmt.Errorf("%s has %s left, spent %s on answers worth %s", id, escrow, b.kept.Spent, spent[id])
+		}
+		total[b.tenantAccount()] -= spent[id] + escrow
+	}
+	for account, sum := range total {
+		if got := k.accounts[account]; got != sum {
+			return fmt.Errorf("%s is short of %s, its batches of %s", account, got, sum)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Changes is what commands have changed since the last Take, by kind. Within a
+// kind the order is that of happening; a store applies the kinds in the order
+// of the fields. All of it belongs in one transaction.
+type Changes struct {
+	Handouts  []Handout
+	Ends      []End
+	Answers   []Answer
+	Labels    []Label
+	Transfers []Transfer
+	Progress  []Progress // the last state of each batch that changed
+
+	// Served lists the hand-outs that went to workers who were waiting: they
+	// are in Handouts too, and somebody has to tell those workers.
+	Served []Handout
+	// Events is filled when Config.Observe is set.
+	Events []Event
+}
+
+// Empty says whether there is nothing to make durable.
+func (c *Changes) Empty() bool {
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Progress) == 0
+}
+
+// Handout is a task put into a worker's hands.
+type Handout struct {
+	Assignment crowd.AssignmentID
+	Task       crowd.TaskID
+	Worker     crowd.WorkerID
+	At         time.Time
+	Expires    time.Time
+	Reward     crowd.Money
+}
+
+// End is an assignment that ended without an answer.
+type End struct {
+	Assignment crowd.AssignmentID
+	State      crowd.AssignmentState // returned, skipped, expired or withdrawn
+	At         time.Time
+}
+
+// Answer is an annotation: the answer of one assignment.
+type Answer struct {
+	Assignment crowd.AssignmentID
+	Worker     crowd.WorkerID
+	At         time.Time
+	Body       string // the whole answer, canonical JSON
+	Key        string // what is compared with other answers
+	Late       bool   // came after the lease ran out or the batch ended
+	Counted    bool
+	Paid       crowd.Money
+}
+
+// Label is the final answer of a task.
+type Label struct {
+	Task       crowd.TaskID
+	At         time.Time
+	Value      string
+	Confidence float64 // share of the counted answers that agree, 0 to 1
+	Answers    int     // counted answers
+	Tie        bool    // several answers had as many votes
+	Undecided  bool    // the rule's condition was not met (no k agreed, or ended early)
+}
+
+// AccountKind is the kind of a ledger account.
+type AccountKind byte
+
+// The kinds of account. Money comes from Outside to a tenant, is reserved to a
+// batch at its launch, and goes from there to workers, the rest back.
+const (
+	Outside       AccountKind = 'o'
+	TenantAccount AccountKind = 'n'
+	BatchAccount  AccountKind = 'b'
+	WorkerAccount AccountKind = 'u'
+)
+
+// Account names one account of the ledger.
+type Account struct {
+	Kind AccountKind
+	ID   int64
+}
+
+// String returns "outside", or the owner's id: "n3", "b17", "u42".
+func (a Account) String() string {
+	if a.Kind == Outside {
+		return "outside"
+	}
+	return string(a.Kind) + strconv.FormatInt(a.ID, 10)
+}
+
+// TransferKind says what a payment is for.
+type TransferKind string
+
+// The kinds of transfer.
+const (
+	Deposit TransferKind = "deposit" // outside → tenant
+	Reserve TransferKind = "reserve" // tenant → batch, at launch or top-up
+	Reward  TransferKind = "reward"  // batch → worker, for a counted answer
+	Release TransferKind = "release" // batch → tenant, what is left at the end
+)
+
+// Transfer is one entry of the double-entry ledger: Amount (> 0) leaves From
+// and reaches To, so that the balances of all accounts always sum to zero.
+type Transfer struct {
+	At         time.Time
+	Kind       TransferKind
+	From, To   Account
+	Amount     crowd.Money
+	Assignment crowd.AssignmentID // of a reward, else 0
+}
+
+// Progress is the part of a batch that changes while it runs.
+type Progress struct {
+	Batch        crowd.BatchID
+	State        crowd.BatchState
+	Stopped      bool
+	Priority     float64
+	Deadline     time.Time
+	Fresh        uint32 // number of the first task that nobody was given yet
+	Issued       uint32 // assignments handed out so far
+	OldestOpen   uint32 // first assignment that may belong to a task without a label
+	Planned      int
+	Completed    int
+	Labelled     int
+	Escrow       crowd.Money // reserved and not paid
+	Spent        crowd.Money
+	Worked       time.Duration // sum over counted answers, from hand-out to answer
+	LaunchedAt   time.Time
+	EndedAt      time.Time
+	FirstStarted time.Time
+}

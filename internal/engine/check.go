@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Check verifies what must hold between any two commands, and returns the
+// first breach. It reads everything: for tests, simulations that ask for it,
+// and "throng doctor".
+func (e *Engine) Check() error {
+	for _, b := range e.sortedBatches() {
+		if err := b.check(); err != nil {
+			return fmt.Errorf("%s: %w", b.spec.ID, err)
+		}
+	}
+	held := 0
+	for id, w := range e.workers {
+		if w.holds != nil {
+			held++
+			if w.holds.state != crowd.Assigned || w.lease.place == 0 || w.waiting {
+				return fmt.Errorf("%s holds %s, which is %s (lease set %t, waiting %t)", id, w.holds.id(), w.holds.state, w.lease.place != 0, w.waiting)
+			}
+		}
+	}
+	for _, b := range e.batches {
+		for _, a := range b.log.list {
+			if a != nil && a.state == crowd.Assigned {
+				held--
+			}
+		}
+	}
+	if held != 0 {
+		return fmt.Errorf("%d tasks in hand are not kept", held)
+	}
+	return e.checkNobodyIdles()
+}
+
+// check verifies one batch: work is conserved, no task has more people than it
+// wants or one person twice, and the money suffices for what is in hand.
+func (b *batch) check() error {
+	live, counted, wanted, given := 0, b.completed, 0, 0
+	open := b.openTasks()
+	for _, t := range open {
+		seen := make(map[crowd.WorkerID]bool, len(t.given))
+		inHand, answers := int32(0), int32(0)
+		for _, a := range t.given {
+			if seen[a.worker.id] {
+				return fmt.Errorf("%s was given to %s twice", t.id(), a.worker.id)
+			}
+			seen[a.worker.id] = true
+			if a.state == crowd.Assigned {
+				inHand++
+			}
+			if a.counted {
+				answers++
+			}
+			if a.task != t || t.closed || b.log.get(a.n) != a || (a.state == crowd.Assigned) != (a.worker.holds == a) {
+				return fmt.Errorf("%s is %s, but its worker, its task or the log says otherwise", a.id(), a.state)
+			}
+		}
+		switch {
+		case inHand != t.live:
+			return fmt.Errorf("%s: %d in hand, counted %d", t.id(), inHand, t.live)
+		case answers != t.counted:
+			return fmt.Errorf("%s: %d answers that count, counted %d", t.id(), answers, t.counted)
+		case t.slots() < 0:
+			return fmt.Errorf("%s: %d in hand and %d answers, but %d wanted", t.id(), t.live, t.counted, t.planned)
+		case t.live == 0 && t.slots() == 0:
+			return fmt.Errorf("%s has all of its %d answers and no label", t.id(), t.planned)
+		}
+		if b.backlog.invited == nil && (t.place != 0) != (t.slots() > 0) {
+			return fmt.Errorf("%s: wants %d people, in the list: %t", t.id(), t.slots(), t.place != 0)
+		}
+		live += int(t.live)
+		counted -= int(t.counted)
+		wanted += int(t.planned)
+		given += len(t.given)
+	}
+	for _, a := range b.log.list {
+		if a != nil {
+			given--
+		}
+	}
+	if given != 0 || len(open) != b.open {
+		return fmt.Errorf("%d tasks are open, counted %d; the log has %d assignments too few", len(open), b.open, given)
+	}
+	if untouched := int(b.spec.Tasks) - b.labelled - b.open; untouched < 0 {
+		return fmt.Errorf("%d tasks, but %d labelled and %d open", b.spec.Tasks, b.labelled, b.open)
+	} else if b.backlog.invited == nil {
+		wanted += untouched * b.firstWant(1)
+		if untouched != int(b.spec.Tasks)-int(b.backlog.fresh)+1 {
+			return fmt.Errorf("%d tasks untouched, but the first fresh one is %d of %d", untouched, b.backlog.fresh, b.spec.Tasks)
+		}
+		if wanted+counted != b.planned { // counted: answers of tasks with a label
+			return fmt.Errorf("planned %d, but tasks want %d and %d are done", b.planned, wanted, counted)
+		}
+	}
+	commitment, ok := b.spec.Reward.Times(int64(b.running))
+	switch {
+	case live != b.running:
+		return fmt.Errorf("%d in hand, counted %d", live, b.running)
+	case b.waiting() < 0:
+		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
+	case b.labelled >= int(b.spec.Tasks):
+		return fmt.Errorf("all %d tasks have labels, and it goes on", b.spec.Tasks)
+	case !ok || commitment > b.escrow:
+		return fmt.Errorf("%s in the budget, but %s promised", b.escrow, commitment)
+	}
+	return nil
+}
+
+// checkNobodyIdles verifies that nothing fits any worker who waits.
+func (e *Engine) checkNobodyIdles() error {
+	for w := e.waiting.head; w != nil; w = w.next {
+		for _, b := range e.batches {
+			if e.hindrance(b) == crowd.Eligible && w.fits(b) {
+				return fmt.Errorf("%s waits, although %s has something for him", w.id, b.spec.ID)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,426 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
+)
+
+// exec runs one command and checks the reply; settle checks the changes.
+func (w *world) exec(c command) error {
+	switch c.op {
+	case "ready":
+		return w.ready(w.worker(c.a))
+	case "submit":
+		if h, ok := w.held(c.a); ok {
+			return w.submit(h, key(c.b))
+		}
+	case "delay":
+		if h, ok := w.held(c.a); ok {
+			w.out = append(w.out, delayed{h, key(c.b)})
+		}
+	case "deliver":
+		if n := len(w.out); n > 0 {
+			x := w.out[int(c.a)%n]
+			w.out = slices.DeleteFunc(w.out, func(y delayed) bool { return y == x })
+			return w.submit(x.Handout, x.key)
+		}
+	case "submit again":
+		if h, ok := w.once(c.a, func(r *row) bool { return r.answer != nil }); ok {
+			return w.submit(h, key(c.b))
+		}
+	case "submit forgotten":
+		if h, ok := w.once(c.a, func(r *row) bool { return r.answer == nil && (r.state == crowd.Expired || r.state == crowd.Withdrawn) }); ok {
+			return w.submit(h, key(c.b))
+		}
+	case "submit another's":
+		if h, ok := w.held(c.a); ok {
+			return w.submitAnothers(h, c.b)
+		}
+	case "submit nonsense":
+		_, err := w.e.Submit(w.now, w.worker(c.a), crowd.BatchID(1+c.b%9).Assignment(1e6+c.c), "{}", "A")
+		if !errors.Is(err, engine.ErrForgotten) {
+			return fmt.Errorf("an assignment that never was: %v", err)
+		}
+		w.k.seen["submit nonsense"]++
+	case "return", "skip":
+		if h, ok := w.held(c.a); ok {
+			return w.giveBack(c.op, h)
+		}
+	case "give back again":
+		if h, ok := w.once(c.a, func(r *row) bool { return r.state == crowd.Returned || r.state == crowd.Skipped }); ok {
+			return w.giveBackAgain(h)
+		}
+	case "heartbeat":
+		if h, ok := w.held(c.a); ok {
+			return w.heartbeat(h)
+		}
+	case "leave":
+		id := w.worker(c.a)
+		w.e.Leave(id)
+		w.k.stopWaiting(id)
+	case "tick":
+		return w.tick(c)
+	case "launch":
+		return w.launch(c)
+	case "worker", "suspend", "remove worker":
+		return w.changeWorker(c)
+	case "policy":
+		w.k.policy = policies[c.a%uint32(len(policies))]
+		w.e.SetPolicy(sched.MustParse(w.k.policy))
+		w.k.seen["policy changed"]++
+	case "stop", "start":
+		w.k.stopped = c.op == "stop"
+		w.e.Stop(w.now, w.k.stopped)
+	case "stop tenant", "start tenant":
+		t := w.k.tenants[crowd.TenantID(1+c.a%uint32(len(w.k.tenants)))]
+		t.Stopped = c.op == "stop tenant"
+		return w.setTenant(t)
+	case "restart":
+		return w.restart()
+	default:
+		return w.changeBatch(c)
+	}
+	return nil
+}
+
+// key is an answer: right as a rule.
+func key(n uint32) string { return []string{"A", "A", "B", "A", "C", "B", "A"}[n%7] }
+
+func (w *world) worker(n uint32) crowd.WorkerID { return crowd.WorkerID(1 + n%9) }
+
+// held picks a hand-out that somebody holds.
+func (w *world) held(n uint32) (engine.Handout, bool) {
+	rows := w.k.heldRows()
+	if len(rows) == 0 {
+		return engine.Handout{}, false
+	}
+	return rows[n%uint32(len(rows))], true
+}
+
+// once picks an earlier hand-out of which something is true.
+func (w *world) once(n uint32, which func(*row) bool) (engine.Handout, bool) {
+	for i := range w.given {
+		h := w.given[(int(n)+i)%len(w.given)]
+		if r := w.k.rows[h.Assignment]; which(r) {
+			return r.Handout, true
+		}
+	}
+	return engine.Handout{}, false
+}
+
+func (w *world) ready(id crowd.WorkerID) error {
+	who, known := w.k.workers[id]
+	h, ok, err := w.e.Ready(w.now, id)
+	switch r := w.k.holding[id]; {
+	case !known:
+		w.k.seen["ready: not in the pool"]++
+		return wantCode(err, crowd.NotFound)
+	case r != nil:
+		w.k.seen["ready: holds one already"]++
+		if !ok || h != r.Handout || err != nil {
+			return fmt.Errorf("%s holds %v and gets %v, %t, %v", id, r.Handout, h, ok, err)
+		}
+		return nil
+	case who.Suspended:
+		w.k.seen["ready: suspended"]++
+		return wantCode(err, crowd.Forbidden)
+	case err != nil:
+		return err
+	case !ok:
+		if !slices.Contains(w.k.waiting, id) {
+			w.k.waiting = append(w.k.waiting, id)
+		}
+		w.k.seen["ready: has to wait"]++
+		return nil
+	}
+	w.k.stopWaiting(id) // nothing is told to whom it is handed at once
+	w.k.seen["ready: served"]++
+	return nil
+}
+
+func wantCode(err error, code crowd.Code) error {
+	if crowd.CodeOf(err) != code {
+		return fmt.Errorf("error %v, want one of code %s", err, code)
+	}
+	return nil
+}
+
+// submit sends an answer as the service does, and checks the reply.
+func (w *world) submit(h engine.Handout, key string) error {
+	r := w.k.rows[h.Assignment]
+	before := *r
+	out, err := w.e.Submit(w.now, h.Worker, h.Assignment, `{"label":"`+key+`"}`, key)
+	_, t, _ := w.k.task(h.Task)
+	_, running := w.e.Status(h.Assignment.Batch())
+	switch {
+	case errors.Is(err, engine.ErrForgotten):
+		if t.label == nil && !w.k.batches[h.Task.Batch()].kept.State.Ended() {
+			return fmt.Errorf("%s is forgotten, although %s has no label (running %t)", h.Assignment, t.id, running)
+		}
+		w.k.seen["submit: forgotten"]++
+		if before.answer != nil || before.state != crowd.Expired && before.state != crowd.Withdrawn {
+			return nil // the store answers for it
+		}
+		w.k.seen["submit: forgotten, kept late"]++
+		if out := w.e.KeepLate(w.now, h.Worker, h.Assignment, "{}", key); !out.Late || out.Counted || out.Paid != 0 {
+			return fmt.Errorf("%s: kept late with %+v", h.Assignment, out)
+		}
+		return nil
+	case before.answer != nil:
+		w.k.seen[fmt.Sprintf("submit: duplicate, same answer %t", before.answer.Key == key)]++
+		want := engine.Outcome{Counted: before.answer.Counted, Late: before.answer.Late, Paid: before.answer.Paid, Duplicate: true}
+		if err != nil || out != want {
+			return fmt.Errorf("%s again: %+v, %v; want %+v", h.Assignment, out, err, want)
+		}
+		return nil
+	case before.state == crowd.Returned || before.state == crowd.Skipped:
+		w.k.seen["submit: given back before"]++
+		return wantCode(err, crowd.Conflict)
+	}
+	return err // what became of it is in the changes
+}
+
+func (w *world) submitAnothers(h engine.Handout, n uint32) error {
+	thief := w.worker(n)
+	if thief == h.Worker {
+		return nil
+	}
+	w.k.seen["submit: somebody else's"]++
+	_, err := w.e.Submit(w.now, thief, h.Assignment, "{}", "A")
+	_, beat := w.e.Heartbeat(w.now, thief, h.Assignment)
+	for _, err := range []error{err, beat, w.e.Return(w.now, thief, h.Assignment), w.e.Skip(w.now, thief, h.Assignment)} {
+		if err := wantCode(err, crowd.NotFound); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) giveBack(op string, h engine.Handout) error {
+	if op == "skip" {
+		return w.e.Skip(w.now, h.Worker, h.Assignment)
+	}
+	return w.e.Return(w.now, h.Worker, h.Assignment)
+}
+
+func (w *world) giveBackAgain(h engine.Handout) error {
+	back, other := w.e.Return, w.e.Skip
+	if w.k.rows[h.Assignment].state == crowd.Skipped {
+		back, other = other, back
+	}
+	same, unlike := back(w.now, h.Worker, h.Assignment), other(w.now, h.Worker, h.Assignment)
+	if crowd.CodeOf(same) == crowd.NotFound && crowd.CodeOf(unlike) == crowd.NotFound {
+		return nil // its task has a label
+	}
+	w.k.seen["given back again"]++
+	if same != nil {
+		return same
+	}
+	return wantCode(unlike, crowd.Conflict)
+}
+
+func (w *world) heartbeat(h engine.Handout) error {
+	until, err := w.e.Heartbeat(w.now, h.Worker, h.Assignment)
+	if err != nil {
+		return err
+	}
+	r := w.k.rows[h.Assignment]
+	want := w.now.Add(w.k.batches[h.Task.Batch()].spec.Lease)
+	if want.Before(r.Expires) {
+		want = r.Expires
+	}
+	if until != want {
+		return fmt.Errorf("the lease of %s was extended to %s, want %s", h.Assignment, until, want)
+	}
+	if want.After(r.Expires) {
+		w.k.seen["lease extended"]++
+	}
+	r.Expires = until
+	return nil
+}
+
+// tick lets some time go by: to the next timer, or anywhere.
+func (w *world) tick(c command) error {
+	due, ok := w.e.NextTimer()
+	if w.now = w.now.Add(time.Duration(c.b%180) * time.Second); ok && c.a%2 == 0 && due.After(w.now) {
+		w.now = due
+	}
+	if c.a%5 == 0 { // the server slept
+		w.now = w.now.Add(time.Duration(c.c%15) * time.Minute)
+	}
+	w.k.now = w.now
+	w.e.Tick(w.now)
+	if next, ok := w.e.NextTimer(); ok && !next.After(w.now) {
+		return fmt.Errorf("after a tick at %s something is due at %s", w.now, next)
+	}
+	return nil
+}
+
+func (w *world) launch(c command) error {
+	if w.e.Counts().Batches >= 5 {
+		return nil
+	}
+	s := w.randomSpec(rand.New(rand.NewPCG(uint64(c.a), 2)))
+	err := w.e.Launch(w.now, s)
+	if err == nil {
+		w.last = s.ID
+		w.k.launch(s)
+		w.store.specs[s.ID] = s
+		w.k.seen["launched"]++
+		return wantCode(w.e.Launch(w.now, s), crowd.Conflict)
+	}
+	var why *crowd.Error
+	if !errors.As(err, &why) || why.Field != "redundancy" && why.Field != "invited" {
+		return fmt.Errorf("launch of %+v: %w", s, err)
+	}
+	w.k.seen["launch refused: "+why.Field]++
+	return nil
+}
+
+func (w *world) setTenant(t engine.Tenant) error {
+	w.k.tenants[t.ID] = t
+	w.store.tenants[t.ID] = t
+	return w.e.SetTenant(w.now, t)
+}
+
+func (w *world) setWorker(x engine.Worker) error {
+	w.k.workers[x.ID] = x
+	w.store.workers[x.ID] = x
+	if x.Suspended {
+		w.k.stopWaiting(x.ID)
+	}
+	return w.e.SetWorker(w.now, x)
+}
+
+func (w *world) changeWorker(c command) error {
+	id := w.worker(c.a)
+	was, known := w.k.workers[id]
+	switch c.op {
+	case "worker":
+		if !known {
+			w.k.seen["worker comes (back)"]++
+		}
+		return w.setWorker(w.randomWorker(id, rand.New(rand.NewPCG(uint64(c.b), 3))))
+	case "suspend":
+		if !known {
+			return nil
+		}
+		was.Suspended = true
+		return w.setWorker(was)
+	}
+	err := w.e.RemoveWorker(id)
+	switch {
+	case !known:
+		return wantCode(err, crowd.NotFound)
+	case w.k.holding[id] != nil:
+		w.k.seen["remove: holds a task"]++
+		return wantCode(err, crowd.Conflict)
+	}
+	w.k.seen["worker removed"]++
+	w.k.stopWaiting(id)
+	delete(w.k.workers, id)
+	delete(w.store.workers, id)
+	return err
+}
+
+func (w *world) changeBatch(c command) error {
+	id := crowd.BatchID(1 + c.a%(uint32(w.last)+1))
+	if n := w.running(); len(n) > 0 && c.b%8 > 0 {
+		id = n[c.a%uint32(len(n))]
+	}
+	b := w.k.batches[id]
+	running := b != nil && b.kept.State.Open()
+	var err error
+	switch c.op {
+	case "pause":
+		err = w.e.Pause(w.now, id)
+	case "resume":
+		err = w.e.Resume(w.now, id)
+	case "cancel":
+		err = w.e.Cancel(w.now, id)
+	case "end":
+		err = w.e.End(w.now, id)
+	case "edit":
+		priority, deadline := float64(1+c.b%5), w.now.Add(time.Duration(1+c.c)*time.Microsecond)
+		err = w.e.Edit(w.now, id, engine.Edit{Priority: &priority, Deadline: &deadline})
+	case "top up":
+		err = w.e.TopUp(w.now, id, crowd.Money(1+c.b%9)*10_000)
+	case "stop batch", "start batch":
+		err = w.e.StopBatch(w.now, id, c.op == "stop batch")
+		if running {
+			b.stopped = c.op == "stop batch"
+		}
+	default:
+		return fmt.Errorf("no such command")
+	}
+	if !running {
+		w.k.seen["batch is not running"]++
+		return wantCode(err, crowd.NotFound)
+	}
+	return err
+}
+
+func (w *world) running() []crowd.BatchID {
+	var list []crowd.BatchID
+	for id := range crowd.BatchID(w.last) {
+		if w.k.batches[id+1].kept.State.Open() {
+			list = append(list, id+1)
+		}
+	}
+	return list
+}
+
+// restart makes a new engine from the store, which then goes on in the old
+// one's place. Whoever waited asks again.
+func (w *world) restart() error {
+	fresh, err := engine.Restore(w.now, engine.Config{Policy: sched.MustParse(w.k.policy), Observe: true}, w.store.snapshot(w.k.stopped))
+	if err != nil {
+		return err
+	}
+	if err := fresh.Check(); err != nil {
+		return fmt.Errorf("restored: %w", err)
+	}
+	fresh.Take(&w.ch)
+	if !w.ch.Empty() || len(w.ch.Events)+len(w.ch.Served) > 0 {
+		return fmt.Errorf("restored with changes %+v", w.ch)
+	}
+	for _, id := range w.running() {
+		was, _ := w.e.Status(id)
+		if got, ok := fresh.Status(id); !ok || got != was {
+			return fmt.Errorf("restored:\n got %+v\nwant %+v", got, was)
+		}
+	}
+	for _, r := range w.k.holding { // heartbeats are not kept: a lease starts again
+		r.Expires = later(r.At, w.now).Add(w.k.batches[r.Task.Batch()].spec.Lease)
+	}
+	if got, want := fresh.Holding(0), w.k.heldRows(); !slices.Equal(got, want) {
+		return fmt.Errorf("restored: in people's hands\n got %v\nwant %v", got, want)
+	}
+	w.e = fresh
+	waited := w.k.waiting
+	w.k.waiting = nil
+	w.k.seen["restart"]++
+	for _, id := range waited {
+		if err := w.ready(id); err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func later(x, y time.Time) time.Time {
+	if x.After(y) {
+		return x
+	}
+	return y
+}

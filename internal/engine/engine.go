@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Config sets up an engine.
+type Config struct {
+	Policy  sched.Policy
+	Observe bool // fill Changes.Events
+}
+
+// Engine is the state machine of one pool.
+type Engine struct {
+	cfg     Config
+	policy  sched.Policy
+	stopped bool   // emergency stop of everything
+	turn    uint64 // hand-outs so far
+
+	tenants map[crowd.TenantID]*tenant
+	workers map[crowd.WorkerID]*worker
+	batches map[crowd.BatchID]*batch // launched and not ended
+	classes classes
+	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
+	timers  timers
+
+	queue   []pending // events of the command being worked off
+	offers  []*batch  // batches that may have something for a waiting worker
+	stale   []*batch  // batches that the policy has to hear of
+	dirty   []*batch  // batches whose progress is to be kept
+	changes Changes
+}
+
+// New makes an engine without batches or workers.
+func New(cfg Config) *Engine {
+	return &Engine{
+		cfg:     cfg,
+		policy:  cfg.Policy,
+		tenants: make(map[crowd.TenantID]*tenant),
+		workers: make(map[crowd.WorkerID]*worker),
+		batches: make(map[crowd.BatchID]*batch),
+		classes: newClasses(),
+	}
+}
+
+// Take moves what has changed since the last Take into out, whose slices are
+// reused. A store makes it durable in one transaction; a simulation may read
+// it, or throw it away.
+func (e *Engine) Take(out *Changes) {
+	for _, b := range e.dirty {
+		b.dirty = false
+		e.changes.Progress = append(e.changes.Progress, b.progress())
+	}
+	clear(e.dirty)
+	e.dirty = e.dirty[:0]
+	out.reset()
+	*out, e.changes = e.changes, *out
+}
+
+func (c *Changes) reset() {
+	clear(c.Answers) // they hold text
+	clear(c.Labels)
+	*c = Changes{
+		Handouts: c.Handouts[:0], Ends: c.Ends[:0], Answers: c.Answers[:0], Labels: c.Labels[:0],
+		Transfers: c.Transfers[:0], Progress: c.Progress[:0], Served: c.Served[:0], Events: c.Events[:0],
+	}
+}
+
+// SetPolicy changes the scheduling policy while everything goes on.
+func (e *Engine) SetPolicy(p sched.Policy) {
+	e.policy = p
+	for _, b := range e.sortedBatches() {
+		p.Set(e.view(b))
+	}
+}
+
+// PolicyName returns the policy's text form.
+func (e *Engine) PolicyName() string { return e.policy.Name() }
+
+// SetTenant adds a tenant or changes its weight and emergency stop.
+func (e *Engine) SetTenant(now time.Time, t Tenant) error {
+	if t.ID < 1 {
+		return crowd.Fieldf("tenant", "%d is not a tenant id", int64(t.ID))
+	}
+	if !(t.Weight >= MinPriority && t.Weight <= MaxPriority) {
+		return crowd.Fieldf("weight", "%g is not a weight (from %g to %g)", t.Weight, MinPriority, MaxPriority)
+	}
+	if e.tenants[t.ID] == nil {
+		e.tenants[t.ID] = new(tenant)
+	}
+	e.tenants[t.ID].Tenant = t
+	for _, b := range e.sortedBatches() {
+		if b.spec.Tenant == t.ID {
+			e.touch(b, nil)
+			e.mayServe(b)
+		}
+	}
+	e.run(now)
+	return nil
+}
+
+// Stop is the emergency stop of the whole pool: nothing is handed out until it
+// is lifted; what is held may be submitted.
+func (e *Engine) Stop(now time.Time, stopped bool) {
+	e.stopped = stopped
+	for _, b := range e.sortedBatches() {
+		e.touch(b, nil)
+		e.mayServe(b)
+	}
+	e.run(now)
+}
+
+// Tick does what is due: leases run out, lifetimes end.
+func (e *Engine) Tick(now time.Time) {
+	for t := e.timers.due(now); t != nil; t = e.timers.due(now) {
+		if t.worker != nil {
+			e.release(now, t.worker.holds, crowd.Expired)
+		} else {
+			e.endEarly(now, t.batch)
+		}
+	}
+	e.run(now)
+}
+
+// NextTimer returns when Tick has something to do, or false.
+func (e *Engine) NextTimer() (time.Time, bool) { return e.timers.next() }
+
+// touch says that b has changed, and t in it if not nil: the task's place
+// among those that want a worker, the policy's view and the record to be kept
+// follow.
+func (e *Engine) touch(b *batch, t *task) {
+	if t != nil {
+		b.backlog.place(t)
+	}
+	if !b.dirty {
+		b.dirty = true
+		e.dirty = append(e.dirty, b)
+	}
+	if !b.stale {
+		b.stale = true
+		e.stale = append(e.stale, b)
+	}
+}
+
+// mayServe says that b may have something for a worker who waits and for whom
+// it had nothing before: a task is back, or wants more people, or is new, or
+// nothing hinders it any more.
+func (e *Engine) mayServe(b *batch) {
+	if !b.offered && e.waiting.len() > 0 {
+		b.offered = true
+		e.offers = append(e.offers, b)
+	}
+}
+
+// refresh tells the policy what has changed since it was last asked.
+func (e *Engine) refresh() {
+	for _, b := range e.stale {
+		b.stale = false
+		if b.state.Open() {
+			e.policy.Set(e.view(b))
+		}
+	}
+	clear(e.stale)
+	e.stale = e.stale[:0]
+}
+
+// view is what the policy may know of b.
+func (e *Engine) view(b *batch) sched.Batch {
+	return sched.Batch{
+		ID: b.spec.ID, Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, TenantTurn: b.tenant.turn, Class: b.class,
+		Arrived: b.launchedAt, Priority: b.spec.Priority,
+		Planned: b.planned, Running: b.running, Completed: b.completed,
+		Deadline: b.spec.Deadline, Production: b.spec.Production, TaskTime: b.expectedTime(),
+		Turn: b.turn, Assignable: e.hindrance(b) == crowd.Eligible,
+	}
+}
+
+// hindrance says why nothing of b can be handed out to anybody, or Eligible.
+func (e *Engine) hindrance(b *batch) crowd.Reason {
+	switch {
+	case e.stopped || b.stopped || b.tenant.Stopped:
+		return crowd.EmergencyStop
+	case b.state == crowd.BatchOnHold:
+		return crowd.BatchPaused
+	case b.state != crowd.BatchRunning:
+		return crowd.BatchEnded
+	case b.waiting() == 0:
+		return crowd.NothingWaiting
+	case !b.canPay():
+		return crowd.BudgetSpent
+	}
+	return crowd.Eligible
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Launch adds a batch and starts handing it out. Its budget is reserved: moved
+// from the tenant's account to the batch's. The caller has made sure that the
+// tenant has the money.
+func (e *Engine) Launch(now time.Time, s Spec) error {
+	if err := s.Validate(now); err != nil {
+		return err
+	}
+	if e.batches[s.ID] != nil {
+		return crowd.Errorf(crowd.Conflict, "%s is running already", s.ID)
+	}
+	if e.tenants[s.Tenant] == nil {
+		return crowd.Fieldf("tenant", "%s is not known to the pool", s.Tenant)
+	}
+	b := e.newBatch(s)
+	if err := e.crowdSuffices(b); err != nil {
+		return err
+	}
+	b.state, b.launchedAt, b.turn, b.escrow = crowd.BatchRunning, now, e.turn, s.Budget
+	b.planned = b.plannedAtFirst()
+	e.add(b)
+	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, s.Budget, 0)
+	e.touch(b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+func (e *Engine) newBatch(s Spec) *batch {
+	b := &batch{spec: s, tenant: e.tenants[s.Tenant], class: e.classes.of(s.Requirements), backlog: newBacklog(&s), log: log{first: 1}}
+	b.spec.Invited = nil // the backlog has it
+	b.life.batch = b
+	return b
+}
+
+func (e *Engine) add(b *batch) {
+	e.batches[b.spec.ID] = b
+	if !b.spec.EndsAt.IsZero() {
+		e.timers.set(&b.life, b.spec.EndsAt)
+	}
+}
+
+// plannedAtFirst is the number of assignments that all tasks want before any
+// answer came.
+func (b *batch) plannedAtFirst() int {
+	if b.backlog.invited == nil {
+		return int(b.spec.Tasks) * b.firstWant(1)
+	}
+	planned := 0
+	for n := uint32(1); n <= b.spec.Tasks; n++ {
+		planned += b.firstWant(n)
+	}
+	return planned
+}
+
+// crowdSuffices checks that the pool has as many people who may do the batch
+// as a task needs answers from, and that no task is left without anybody.
+func (e *Engine) crowdSuffices(b *batch) error {
+	if b.backlog.invited != nil {
+		for i, people := range b.backlog.invited.number {
+			if people == 0 {
+				return crowd.Fieldf("invited", "nobody is invited to task %d", i+1)
+			}
+		}
+		return nil
+	}
+	want, have := b.firstWant(1), 0
+	if b.spec.SmallCrowdOK {
+		return nil
+	}
+	for _, w := range e.workers {
+		if have == want {
+			break
+		}
+		if e.mayEver(w, b) == crowd.Eligible {
+			have++
+		}
+	}
+	if have < want {
+		return &crowd.Error{Code: crowd.Invalid, Field: "redundancy", Message: fmt.Sprintf(
+			"a task needs answers from %d different people, but the pool has %d who may do it (add workers, ask for fewer, or allow a small crowd)", want, have)}
+	}
+	return nil
+}
+
+// mayEver says whether w may work on b at all, whatever is left of it.
+func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
+	switch {
+	case w.suspended:
+		return crowd.WorkerSuspended
+	case !w.MayClass(b.class):
+		return crowd.NotQualified
+	}
+	for _, t := range w.blockedBy {
+		if t == b.spec.Tenant {
+			return crowd.WorkerBlocked
+		}
+	}
+	if b.backlog.invited != nil {
+		if _, ok := b.backlog.invited.lists[w.id]; !ok {
+			return crowd.NotInvited
+		}
+	}
+	return crowd.Eligible
+}
+
+// Edit is a change to a running batch; nil fields stay as they are.
+type Edit struct {
+	Priority *float64
+	Deadline *time.Time // the zero time takes the deadline away
+}
+
+// Edit changes a batch while it runs.
+func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	if edit.Priority != nil {
+		if err := validPriority(*edit.Priority); err != nil {
+			return err
+		}
+	}
+	if edit.Deadline != nil {
+		if err := validDeadline(*edit.Deadline, now); err != nil {
+			return err
+		}
+		b.spec.Deadline = *edit.Deadline
+	}
+	if edit.Priority != nil {
+		b.spec.Priority = *edit.Priority
+	}
+	e.touch(b, nil)
+	return nil
+}
+
+// TopUp adds to a batch's budget from its tenant's account. The caller has made
+// sure that the tenant has the money.
+func (e *Engine) TopUp(now time.Time, id crowd.BatchID, amount crowd.Money) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	if amount <= 0 || amount > crowd.MaxMoney-b.escrow {
+		return crowd.Fieldf("amount", "%s is not an amount to add (more than 0, and the budget at most %s)", amount, crowd.MaxMoney)
+	}
+	b.escrow += amount
+	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(id)}, amount, 0)
+	e.touch(b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+// Pause stops handing out a batch; what is held may be submitted.
+func (e *Engine) Pause(now time.Time, id crowd.BatchID) error {
+	return e.move(now, id, crowd.BatchOnHold)
+}
+
+// Resume hands a paused batch out again.
+func (e *Engine) Resume(now time.Time, id crowd.BatchID) error {
+	return e.move(now, id, crowd.BatchRunning)
+}
+
+// Cancel gives a batch up: tasks without a label get none.
+func (e *Engine) Cancel(now time.Time, id crowd.BatchID) error {
+	return e.move(now, id, crowd.BatchCancelled)
+}
+
+// End ends a batch early: tasks with answers get their label from what there is.
+func (e *Engine) End(now time.Time, id crowd.BatchID) error {
+	return e.move(now, id, crowd.BatchStopped)
+}
+
+// StopBatch is the emergency stop of one batch, and its lifting.
+func (e *Engine) StopBatch(now time.Time, id crowd.BatchID, stopped bool) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	b.stopped = stopped
+	e.touch(b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+func (e *Engine) launched(id crowd.BatchID) (*batch, error) {
+	if b := e.batches[id]; b != nil {
+		return b, nil
+	}
+	return nil, crowd.Errorf(crowd.NotFound, "%s is not running", id)
+}
+
+func (e *Engine) move(now time.Time, id crowd.BatchID, to crowd.BatchState) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case b.state == to:
+		return nil // said twice
+	case !b.state.May(to):
+		return crowd.Errorf(crowd.Conflict, "%s is %s and cannot become %s", id, b.state, to)
+	case to == crowd.BatchStopped:
+		e.endEarly(now, b)
+	case to.Ended():
+		e.end(now, b, to)
+	default:
+		b.state = to
+		e.touch(b, nil)
+		e.mayServe(b)
+	}
+	e.run(now)
+	return nil
+}
+
+// endEarly labels what has answers, and ends the batch.
+func (e *Engine) endEarly(now time.Time, b *batch) {
+	for _, t := range b.openTasks() {
+		if t.counted > 0 {
+			d := b.decideNow(t)
+			e.changes.Labels = append(e.changes.Labels, Label{
+				Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence, Answers: int(t.counted), Tie: d.Tie, Undecided: true,
+			})
+			b.labelled++
+		}
+	}
+	e.end(now, b, crowd.BatchStopped)
+}
+
+// end takes a batch out of the pool: what is held is withdrawn, what is left of
+// the budget goes back to the tenant, and nothing more is planned.
+func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
+	for _, t := range b.openTasks() {
+		for _, a := range t.given {
+			if a.state == crowd.Assigned {
+				a.state = crowd.Withdrawn
+				e.letGo(a)
+				e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: crowd.Withdrawn, At: now})
+			}
+		}
+		t.forget()
+	}
+	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
+	b.escrow, b.planned, b.state, b.endedAt = 0, b.completed, state, now
+	e.touch(b, nil)
+	e.timers.unset(&b.life)
+	e.policy.Remove(b.spec.ID)
+	delete(e.batches, b.spec.ID)
+}

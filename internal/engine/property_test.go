@@ -1,0 +1,221 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// TestRandomWorlds drives random worlds with random commands and holds every
+// single one against DESIGN.md §4, as the books (books_test.go) have it.
+func TestRandomWorlds(t *testing.T) {
+	t.Parallel()
+	worlds := uint64(15 * len(policies))
+	seen := make(happenings)
+	for seed := range worlds {
+		list := commands(seed)
+		if err := run(seed, list, seen); err != nil {
+			short := shrink(seed, list)
+			t.Fatalf("world %d: %v\nin short: %v after\n%s", seed, err, run(seed, short, make(happenings)), listing(short))
+		}
+	}
+	checkSeen(t, seen)
+}
+
+// checkSeen fails if something that the worlds are made for never happened.
+func checkSeen(t *testing.T, seen happenings) {
+	t.Helper()
+	want := []string{
+		"handed out", "handed out by invitation", "a started task before fresh ones", "served while waiting",
+		"ready: served", "ready: has to wait", "ready: holds one already", "ready: suspended", "ready: not in the pool",
+		"answer late=false counted=true", "answer late=true counted=true", "answer late=true counted=false",
+		"submit: duplicate, same answer true", "submit: duplicate, same answer false", "submit: somebody else's",
+		"submit: forgotten", "submit: forgotten, kept late", "submit: given back before", "submit nonsense",
+		"returned", "skipped", "expired", "withdrawn", "given back again", "lease extended",
+		"label", "label with a tie", "label undecided", "label after an extension", "label of an early end",
+		"launched", "launch refused: redundancy", "launch refused: invited",
+		"batch paused", "batch running", "batch done", "batch ended", "batch cancelled", "batch is not running",
+		"transfer: reserve", "transfer: reward", "transfer: release",
+		"worker comes (back)", "worker removed", "remove: holds a task", "policy changed", "restart",
+		"event ready_to_work", "event ready_to_aggregate", "event try_to_aggregate", "event update_task", "event remove_task",
+	}
+	for _, op := range []string{"submit", "deliver", "return", "skip", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
+		want = append(want, "waiting worker served by "+op)
+	}
+	for _, p := range policies {
+		want = append(want, "handed out under "+p)
+	}
+	var never []string
+	for _, what := range want {
+		if seen[what] == 0 {
+			never = append(never, what)
+		}
+	}
+	if len(never) > 0 {
+		slices.Sort(never)
+		t.Errorf("in all worlds this never happened, so nothing was tested about it:\n  %s", strings.Join(never, "\n  "))
+	}
+	t.Logf("%v", seen)
+}
+
+// trace runs commands and returns what each of them changed, as JSON.
+func trace(t *testing.T, seed uint64, list []command, perm func(int) []int) []string {
+	t.Helper()
+	w, err := newWorld(seed, make(happenings), perm)
+	must(t, err)
+	must(t, w.settle())
+	var lines []string
+	for _, c := range list {
+		must(t, w.do(c))
+		line, err := json.Marshal(&w.ch)
+		must(t, err)
+		lines = append(lines, c.op+": "+string(line))
+	}
+	return lines
+}
+
+// TestSameCommandsSameChanges is determinism: the same commands change the same
+// things in the same order, and it does not matter in which order workers and
+// tenants were made known before.
+func TestSameCommandsSameChanges(t *testing.T) {
+	t.Parallel()
+	handouts := 0
+	for seed := range uint64(len(policies)) {
+		list := commands(seed)
+		first := trace(t, seed, list, inOrder)
+		for name, perm := range map[string]func(int) []int{
+			"again":                 inOrder,
+			"workers the other way": func(n int) []int { p := inOrder(n); slices.Reverse(p); return p },
+			"workers shuffled":      rand.New(rand.NewPCG(seed, 9)).Perm,
+		} {
+			if diff := cmp.Diff(first, trace(t, seed, list, perm)); diff != "" {
+				t.Fatalf("world %d, %s: changes differ (-first +then):\n%s", seed, name, diff)
+			}
+		}
+		handouts += strings.Count(strings.Join(first, "\n"), `"Reward":`)
+	}
+	if handouts < 1000 {
+		t.Errorf("only %d hand-outs were compared", handouts)
+	}
+}
+
+// TestRestoredGoesOnAlike runs an engine and one restored from its store side
+// by side. One batch of one answer a task leaves nothing that a restart forgets
+// (turns, the order in which tasks came back, concessions), so every change
+// must be the same.
+func TestRestoredGoesOnAlike(t *testing.T) {
+	t.Parallel()
+	compared := 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		policy := []string{"fs", "wfs", "edf", "fifo", "sjf"}[seed%5]
+		w, err := newWorld(seed, make(happenings), inOrder)
+		must(t, err)
+		w.k.policy = policy
+		w.e.SetPolicy(sched.MustParse(policy))
+		s := benchSpec(1, 60)
+		s.Rule, s.Budget, s.SmallCrowdOK = label.Count(1), 70*s.Reward, true
+		must(t, w.e.Launch(w.now, s))
+		w.last = 1
+		w.k.launch(s)
+		w.store.specs[1] = s
+		must(t, w.settle())
+		plain := func() command {
+			return command{[]string{"ready", "submit", "submit"}[r.IntN(3)], r.Uint32(), r.Uint32(), r.Uint32()}
+		}
+		for range 5 + r.IntN(60) {
+			must(t, w.do(plain()))
+		}
+		if len(w.running()) == 0 {
+			continue
+		}
+		twin, err := engine.Restore(w.now, engine.Config{Policy: sched.MustParse(policy), Observe: true}, w.store.snapshot(false))
+		must(t, err)
+		for _, id := range w.k.waiting {
+			_, _, err := twin.Ready(w.now, id)
+			must(t, err)
+		}
+		var got engine.Changes
+		twin.Take(&got)
+		for len(w.running()) > 0 {
+			c := plain()
+			holder, holds := w.held(c.a)
+			must(t, w.do(c))
+			switch who := w.worker(c.a); {
+			case c.op == "ready":
+				twin.Ready(w.now, who)
+			case holds:
+				_, err := twin.Submit(w.now, holder.Worker, holder.Assignment, `{"label":"`+key(c.b)+`"}`, key(c.b))
+				must(t, err)
+			}
+			twin.Take(&got)
+			if diff := cmp.Diff(w.ch, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("world %d, %s: changes differ (-original +restored):\n%s", seed, c, diff)
+			}
+			compared += len(got.Handouts) + len(got.Answers)
+		}
+	}
+	if compared < 500 {
+		t.Errorf("only %d hand-outs and answers were compared", compared)
+	}
+}
+
+// TestBacklogWithGaps takes a batch of 300 tasks, three answers each, through
+// the hands of six people one after the other, all of whom skip some. So tasks
+// leave the backlog from its middle, and each person's way through it must
+// survive that the gaps are closed.
+func TestBacklogWithGaps(t *testing.T) {
+	t.Parallel()
+	w, err := newWorld(1, make(happenings), inOrder)
+	must(t, err)
+	for id := range crowd.WorkerID(6) {
+		must(t, w.setWorker(engine.Worker{ID: id + 1}))
+	}
+	s := benchSpec(1, 300)
+	w.now, w.last = w.now.Add(time.Second), 1
+	w.k.now = w.now
+	must(t, w.e.Launch(w.now, s))
+	w.k.launch(s)
+	w.store.specs[1] = s
+	must(t, w.settle())
+	step := func(id crowd.WorkerID, skip bool) bool {
+		must(t, w.ready(id))
+		must(t, w.settle())
+		h, ok := w.e.Holds(id)
+		switch {
+		case !ok:
+			w.e.Leave(id)
+			w.k.stopWaiting(id)
+			return false
+		case skip:
+			must(t, w.e.Skip(w.now, id, h.Assignment))
+		default:
+			must(t, w.submit(h, "A"))
+		}
+		must(t, w.settle())
+		return true
+	}
+	for i := range 40 { // everybody is somewhere in it when the gaps come
+		for id := range crowd.WorkerID(6) {
+			step(id+1, (i+int(id))%6 == 0)
+		}
+	}
+	for id := range crowd.WorkerID(6) {
+		for i := 0; step(id+1, i%(5+int(id)) == 0); i++ {
+		}
+	}
+	if done := w.k.batches[1].labelled; done < 250 {
+		t.Errorf("%d labels of 300: too few people came to too few tasks", done)
+	}
+}

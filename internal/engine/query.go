@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Status is what there is to see of a running batch.
+type Status struct {
+	Progress
+	Running int // in somebody's hands
+	Waiting int // wanted and in nobody's hands
+	Reason  crowd.Reason
+}
+
+// Status returns the state of a launched batch, or false if it is not running.
+func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
+	b := e.batches[id]
+	if b == nil {
+		return Status{}, false
+	}
+	return Status{Progress: b.progress(), Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b)}, true
+}
+
+// whyWaiting says why nobody takes what waits in b, or Eligible when somebody
+// may any moment.
+func (e *Engine) whyWaiting(b *batch) crowd.Reason {
+	if r := e.hindrance(b); r != crowd.Eligible {
+		return r
+	}
+	may, busy := 0, 0
+	for _, w := range e.workers {
+		if e.mayEver(w, b) == crowd.Eligible {
+			may++
+			if w.holds != nil {
+				busy++
+			}
+		}
+	}
+	switch {
+	case may < b.firstWant(1):
+		return crowd.CrowdTooSmall
+	case busy > 0 && b.running == 0:
+		return crowd.OtherBatchFirst
+	}
+	return crowd.NoWorkerReady
+}
+
+// Why is the answer to "why is my task waiting?".
+type Why struct {
+	Batch   crowd.BatchID
+	Reason  crowd.Reason
+	Workers map[crowd.Reason]int // how many of the pool's workers could not take it now, by reason
+	Ahead   int                  // running batches that stand before it in the policy's order
+}
+
+// WhyBatch explains what keeps a batch waiting.
+func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
+	b, err := e.launched(id)
+	if err != nil {
+		return Why{}, err
+	}
+	e.refresh()
+	why := Why{Batch: id, Reason: e.whyWaiting(b), Workers: make(map[crowd.Reason]int)}
+	for _, w := range e.workers {
+		r := e.mayEver(w, b)
+		switch {
+		case r != crowd.Eligible:
+		case w.holds != nil:
+			r = crowd.NoWorkerReady
+		default:
+			r = w.refusal(b)
+		}
+		why.Workers[r]++
+	}
+	mine, _ := e.policy.Key(id)
+	for other := range e.batches {
+		if key, ok := e.policy.Key(other); ok && other != id && key.Before(mine) {
+			why.Ahead++
+		}
+	}
+	return why, nil
+}
+
+// WhyWorker is the answer to "why did I get nothing?": for each reason the
+// number of running batches, or one reason of the worker's own.
+func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
+	w := e.workers[id]
+	if w == nil {
+		return nil, crowd.Errorf(crowd.NotFound, "%s is not a worker of this pool", id)
+	}
+	out := make(map[crowd.Reason]int)
+	switch {
+	case w.suspended:
+		out[crowd.WorkerSuspended] = 1
+		return out, nil
+	case len(e.batches) == 0:
+		out[crowd.NoOpenBatch] = 1
+		return out, nil
+	}
+	for _, b := range e.batches {
+		r := e.hindrance(b)
+		if r == crowd.Eligible {
+			r = e.mayEver(w, b)
+		}
+		if r == crowd.Eligible {
+			r = w.refusal(b)
+		}
+		out[r]++
+	}
+	return out, nil
+}
+
+// Holding lists who holds what: of one batch, or of the pool when id is 0, the
+// longest held first.
+func (e *Engine) Holding(id crowd.BatchID) []Handout {
+	var list []Handout
+	for _, w := range e.workers {
+		if a := w.holds; a != nil && (id == 0 || a.task.batch.spec.ID == id) {
+			list = append(list, a.handout())
+		}
+	}
+	slices.SortFunc(list, func(x, y Handout) int {
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Assignment, y.Assignment))
+	})
+	return list
+}
+
+// Holds returns what a worker holds, or false.
+func (e *Engine) Holds(id crowd.WorkerID) (Handout, bool) {
+	if w := e.workers[id]; w != nil && w.holds != nil {
+		return w.holds.handout(), true
+	}
+	return Handout{}, false
+}
+
+// Keys lists the running batches with their places in the policy's order.
+func (e *Engine) Keys() []sched.Key {
+	e.refresh()
+	keys := make([]sched.Key, 0, len(e.batches))
+	for _, b := range e.sortedBatches() {
+		if k, ok := e.policy.Key(b.spec.ID); ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Counts is the pool at a glance.
+type Counts struct {
+	Workers int // of the pool
+	Working int // hold a task
+	Waiting int // wait for one
+	Batches int // launched and not ended
+	Stopped bool
+}
+
+// Counts returns the pool at a glance.
+func (e *Engine) Counts() Counts {
+	c := Counts{Workers: len(e.workers), Waiting: e.waiting.len(), Batches: len(e.batches), Stopped: e.stopped}
+	for _, w := range e.workers {
+		if w.holds != nil {
+			c.Working++
+		}
+	}
+	return c
+}
+
+// LeaseOf returns the lease length of a running batch.
+func (e *Engine) LeaseOf(id crowd.BatchID) (time.Duration, bool) {
+	if b := e.batches[id]; b != nil {
+		return b.spec.Lease, true
+	}
+	return 0, false
+}

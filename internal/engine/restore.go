@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Snapshot is the kept state of a pool, from which an engine goes on as if
+// nothing had happened.
+type Snapshot struct {
+	Stopped bool
+	Tenants []Tenant
+	Workers []Worker
+	Batches []BatchSnapshot // launched and not ended
+}
+
+// BatchSnapshot is the kept state of a batch.
+type BatchSnapshot struct {
+	Spec     Spec
+	Progress Progress
+	// Assignments holds, in order of their ids, every assignment of the tasks
+	// without a label.
+	Assignments []AssignmentSnapshot
+	// Labelled lists the tasks with a label; needed only with Spec.Invited.
+	Labelled []uint32
+}
+
+// AssignmentSnapshot is the kept state of an assignment.
+type AssignmentSnapshot struct {
+	ID      crowd.AssignmentID
+	Task    crowd.TaskID
+	Worker  crowd.WorkerID
+	State   crowd.AssignmentState
+	At      time.Time
+	Expires time.Time
+	// Of a submitted one:
+	AnsweredAt time.Time
+	Key        string
+	Late       bool
+	Counted    bool
+	Paid       crowd.Money
+}
+
+// Restore makes an engine from a snapshot. What is in people's hands stays
+// there; since heartbeats are not kept, each lease starts again at now. The
+// order of turns among batches, the workers' last batches and a policy's
+// concessions start anew: they are nobody's due.
+func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
+	e := New(cfg)
+	e.stopped = s.Stopped
+	for _, t := range s.Tenants {
+		if err := e.SetTenant(now, t); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range s.Workers {
+		if err := e.SetWorker(now, w); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Batches {
+		if err := e.restoreBatch(now, &s.Batches[i]); err != nil {
+			return nil, fmt.Errorf("restore %s: %w", s.Batches[i].Spec.ID, err)
+		}
+	}
+	e.refresh()
+	e.dirty = e.dirty[:0]
+	for _, b := range e.batches {
+		b.dirty = false
+	}
+	e.changes = Changes{}
+	return e, nil
+}
+
+func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
+	if e.tenants[s.Spec.Tenant] == nil {
+		return fmt.Errorf("its tenant %s is not there", s.Spec.Tenant)
+	}
+	b, p := e.newBatch(s.Spec), &s.Progress
+	b.state, b.stopped = p.State, p.Stopped
+	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
+	b.backlog.fresh = p.Fresh
+	b.planned, b.completed, b.labelled = p.Planned, p.Completed, p.Labelled
+	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
+	b.launchedAt, b.firstStarted = p.LaunchedAt, p.FirstStarted
+	if inv := b.backlog.invited; inv != nil {
+		for _, n := range s.Labelled {
+			inv.close(n)
+		}
+	}
+	open := make(map[crowd.TaskID]*task)
+	answered := make([]*AssignmentSnapshot, 0, len(s.Assignments))
+	for i := range s.Assignments {
+		a := &s.Assignments[i]
+		if open[a.Task] == nil {
+			open[a.Task] = b.start(a.Task.N())
+		}
+		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
+			return err
+		}
+		if a.Counted {
+			answered = append(answered, a)
+		}
+	}
+	b.log.pass(p.Issued + 1)
+	slices.SortStableFunc(answered, func(x, y *AssignmentSnapshot) int { return x.AnsweredAt.Compare(y.AnsweredAt) })
+	for _, a := range answered {
+		open[a.Task].count(b.log.get(a.ID.N()))
+	}
+	e.add(b)
+	for _, t := range b.openTasks() {
+		t.planned = int32(b.decide(t).Want)
+		b.backlog.place(t)
+	}
+	e.touch(b, nil)
+	return nil
+}
+
+func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot) error {
+	w := e.workers[s.Worker]
+	if w == nil { // he has left the pool; the task must not go to him again
+		w = e.newWorker(s.Worker)
+		if s.State == crowd.Assigned { // though he should have finished first: he may now
+			w.suspended = true
+			e.workers[w.id] = w
+		}
+	}
+	b := t.batch
+	if s.ID.Batch() != b.spec.ID || s.ID.N() < b.log.next() {
+		return fmt.Errorf("%s is out of order: the next one is %s", s.ID, b.spec.ID.Assignment(b.log.next()))
+	}
+	a := &assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
+	b.log.pass(s.ID.N())
+	b.log.add(a)
+	t.give(a)
+	if s.State == crowd.Assigned {
+		if w.holds != nil {
+			return fmt.Errorf("%s holds both %s and %s", w.id, w.holds.id(), a.id())
+		}
+		w.holds = a
+		t.live++
+		b.running++
+		e.timers.set(&w.lease, later(s.Expires, now.Add(b.spec.Lease)))
+	}
+	return nil
+}
+
+func later(x, y time.Time) time.Time {
+	if x.After(y) {
+		return x
+	}
+	return y
+}

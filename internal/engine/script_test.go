@@ -1,0 +1,367 @@
+package engine_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+var update = flag.Bool("update", false, "write what the engine does into testdata/*.txt")
+
+// TestScripts plays the stories of testdata/*.txt. In each file a line that is
+// not indented is a command or, with "#", prose; the indented lines after it
+// are what it changed. Each "== title" starts a new pool. Between any two
+// commands Check must find nothing. Run with -update to write the files anew,
+// and read the difference.
+//
+// The reasons that scripts bring out must be all that the engine can give.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	must(t, err)
+	if len(files) == 0 {
+		t.Fatal("no scripts in testdata")
+	}
+	reasons := make(map[string]bool)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			got := play(t, string(text), reasons)
+			if *update {
+				must(t, os.WriteFile(file, []byte(got), 0o644))
+			} else if diff := gocmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+	for _, r := range crowd.Reasons() {
+		// An ended batch is out of the pool: the service says so, not the engine.
+		if possible := r != crowd.BatchEnded; possible != reasons[r.String()] {
+			t.Errorf("reason %s: given by some script: %t, want %t", r, reasons[r.String()], possible)
+		}
+	}
+}
+
+// play runs a text and returns it with what was changed in the place of what
+// was expected.
+func play(t *testing.T, text string, reasons map[string]bool) string {
+	var out strings.Builder
+	var s *script
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, " "):
+			continue
+		case strings.HasPrefix(line, "== "):
+			s = newScript(t, reasons)
+		}
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "==") {
+			continue
+		}
+		for _, got := range s.do(line) {
+			out.WriteString("  " + got + "\n")
+		}
+		must(t, s.e.Check())
+	}
+	return out.String()
+}
+
+type script struct {
+	t       *testing.T
+	e       *engine.Engine
+	now     time.Time
+	states  map[crowd.BatchID]crowd.BatchState
+	tenants map[crowd.TenantID]engine.Tenant
+	reasons map[string]bool
+	lines   []string
+}
+
+func newScript(t *testing.T, reasons map[string]bool) *script {
+	s := &script{
+		t: t, now: start, reasons: reasons,
+		e:       engine.New(engine.Config{Policy: sched.MustParse("fs")}),
+		states:  make(map[crowd.BatchID]crowd.BatchState),
+		tenants: make(map[crowd.TenantID]engine.Tenant),
+	}
+	s.check(s.setTenant(engine.Tenant{ID: 1, Weight: 1}))
+	return s
+}
+
+func (s *script) say(format string, args ...any) {
+	s.lines = append(s.lines, fmt.Sprintf(format, args...))
+}
+
+func (s *script) check(err error) {
+	if err != nil {
+		s.say("%s: %s", crowd.CodeOf(err), err)
+	}
+}
+
+// do runs one line and returns what there is to say about it.
+func (s *script) do(line string) []string {
+	s.lines = nil
+	word := strings.Fields(line)
+	if strings.HasPrefix(word[0], "u") && len(word[0]) <= 3 {
+		s.worker(parse(s, crowd.ParseWorkerID, word[0]), word[1:])
+	} else {
+		s.requester(word[0], word[1:])
+	}
+	s.changes()
+	return s.lines
+}
+
+func parse[T any](s *script, f func(string) (T, error), text string) T {
+	v, err := f(text)
+	must(s.t, err)
+	return v
+}
+
+func (s *script) worker(id crowd.WorkerID, word []string) {
+	var aid crowd.AssignmentID
+	if len(word) > 1 {
+		aid = parse(s, crowd.ParseAssignmentID, word[1])
+	}
+	switch word[0] {
+	case "ready":
+		h, ok, err := s.e.Ready(s.now, id)
+		switch {
+		case err != nil:
+			s.check(err)
+		case !ok:
+			s.say("%s waits", id)
+		case h.At != s.now:
+			s.say("%s holds %s", id, h.Assignment)
+		}
+	case "answers":
+		out, err := s.e.Submit(s.now, id, aid, `"`+word[2]+`"`, word[2])
+		s.check(err)
+		if out.Duplicate {
+			s.say("had come already: counted %t, late %t, paid %s", out.Counted, out.Late, out.Paid)
+		}
+	case "returns":
+		s.check(s.e.Return(s.now, id, aid))
+	case "skips":
+		s.check(s.e.Skip(s.now, id, aid))
+	case "beats":
+		until, err := s.e.Heartbeat(s.now, id, aid)
+		if s.check(err); err == nil {
+			s.say("until %s", s.clock(until))
+		}
+	case "leaves":
+		s.e.Leave(id)
+	case "why":
+		why, err := s.e.WhyWorker(id)
+		s.check(err)
+		s.counts(why)
+	default:
+		s.t.Fatalf("a worker cannot %q", word)
+	}
+}
+
+func (s *script) clock(at time.Time) string { return at.Sub(start).String() }
+
+// counts says how often each reason was given.
+func (s *script) counts(why map[crowd.Reason]int) {
+	for _, r := range slices.Sorted(maps.Keys(why)) {
+		s.reasons[r.String()] = true
+		s.say("%s %d", r, why[r])
+	}
+}
+
+func (s *script) requester(verb string, word []string) {
+	switch verb {
+	case "wait":
+		s.now = s.now.Add(parse(s, time.ParseDuration, word[0]))
+		s.e.Tick(s.now)
+	case "policy":
+		s.e.SetPolicy(sched.MustParse(word[0]))
+	case "worker":
+		s.check(s.e.SetWorker(s.now, s.newWorker(word)))
+	case "remove":
+		s.check(s.e.RemoveWorker(parse(s, crowd.ParseWorkerID, word[0])))
+	case "tenant":
+		s.check(s.setTenant(engine.Tenant{ID: parse(s, crowd.ParseTenantID, word[0]), Weight: 1}))
+	case "launch":
+		s.check(s.e.Launch(s.now, s.spec(word)))
+	case "stop", "lift":
+		s.stop(word[0], verb == "stop")
+	default:
+		s.batch(verb, parse(s, crowd.ParseBatchID, word[0]), word[1:])
+	}
+}
+
+func (s *script) setTenant(t engine.Tenant) error {
+	s.tenants[t.ID] = t
+	return s.e.SetTenant(s.now, t)
+}
+
+func (s *script) stop(what string, stopped bool) {
+	switch what[0] {
+	case 'p':
+		s.e.Stop(s.now, stopped)
+	case 'n':
+		t := s.tenants[parse(s, crowd.ParseTenantID, what)]
+		t.Stopped = stopped
+		s.check(s.setTenant(t))
+	default:
+		s.check(s.e.StopBatch(s.now, parse(s, crowd.ParseBatchID, what), stopped))
+	}
+}
+
+func (s *script) batch(verb string, id crowd.BatchID, word []string) {
+	switch verb {
+	case "pause":
+		s.check(s.e.Pause(s.now, id))
+	case "resume":
+		s.check(s.e.Resume(s.now, id))
+	case "cancel":
+		s.check(s.e.Cancel(s.now, id))
+	case "end":
+		s.check(s.e.End(s.now, id))
+	case "top-up":
+		s.check(s.e.TopUp(s.now, id, parse(s, crowd.ParseMoney, word[0])))
+	case "prioritise":
+		p, err := strconv.ParseFloat(word[0], 64)
+		must(s.t, err)
+		s.check(s.e.Edit(s.now, id, engine.Edit{Priority: &p}))
+	case "due":
+		at := s.now.Add(parse(s, time.ParseDuration, word[0]))
+		s.check(s.e.Edit(s.now, id, engine.Edit{Deadline: &at}))
+	case "status":
+		x, ok := s.e.Status(id)
+		if !ok {
+			s.say("not running")
+			return
+		}
+		s.reasons[x.Reason.String()] = true
+		s.say("%s: planned %d = completed %d + running %d + waiting %d, labelled %d, escrow %s: %s",
+			x.State, x.Planned, x.Completed, x.Running, x.Waiting, x.Labelled, x.Escrow, x.Reason)
+	case "why":
+		why, err := s.e.WhyBatch(id)
+		if s.check(err); err == nil {
+			s.reasons[why.Reason.String()] = true
+			s.say("%s, %d ahead; of the workers:", why.Reason, why.Ahead)
+			s.counts(why.Workers)
+		}
+	default:
+		s.t.Fatalf("no command %q", verb)
+	}
+}
+
+// newWorker reads "u1 english=80 blocked=n1 suspended".
+func (s *script) newWorker(word []string) engine.Worker {
+	w := engine.Worker{ID: parse(s, crowd.ParseWorkerID, word[0]), Qualifications: make(map[string]int)}
+	for _, x := range word[1:] {
+		key, value, _ := strings.Cut(x, "=")
+		switch key {
+		case "suspended":
+			w.Suspended = true
+		case "blocked":
+			w.BlockedBy = append(w.BlockedBy, parse(s, crowd.ParseTenantID, value))
+		default:
+			w.Qualifications[key] = parse(s, strconv.Atoi, value)
+		}
+	}
+	return w
+}
+
+// spec reads "b1 tasks=2 count=3 …". The price is 0.10, the budget pays
+// everything and the lease is 10 minutes unless it says otherwise.
+func (s *script) spec(word []string) engine.Spec {
+	x := engine.Spec{
+		ID: parse(s, crowd.ParseBatchID, word[0]), Tenant: 1, Tasks: 1, Rule: label.Count(1), Reward: 100_000,
+		Priority: 1, Lease: 10 * time.Minute, TaskTime: time.Minute,
+	}
+	for _, option := range word[1:] {
+		key, value, _ := strings.Cut(option, "=")
+		first, second, _ := strings.Cut(value, ":")
+		switch key {
+		case "tenant":
+			x.Tenant = parse(s, crowd.ParseTenantID, value)
+		case "tasks":
+			x.Tasks = uint32(parse(s, strconv.Atoi, value))
+		case "count":
+			x.Rule = label.Count(parse(s, strconv.Atoi, value))
+		case "agree":
+			x.Rule = label.Agree(parse(s, strconv.Atoi, first), parse(s, strconv.Atoi, second))
+		case "budget":
+			x.Budget = parse(s, crowd.ParseMoney, value)
+		case "lease":
+			x.Lease = parse(s, time.ParseDuration, value)
+		case "life":
+			x.EndsAt = s.now.Add(parse(s, time.ParseDuration, value))
+		case "needs":
+			x.Requirements = append(x.Requirements, engine.Requirement{Name: first, Min: parse(s, strconv.Atoi, second)})
+		case "invite":
+			if x.Invited == nil {
+				x.Invited = make(map[crowd.WorkerID][]uint32)
+			}
+			w := parse(s, crowd.ParseWorkerID, first)
+			for n := range strings.SplitSeq(second, ",") {
+				x.Invited[w] = append(x.Invited[w], uint32(parse(s, strconv.Atoi, n)))
+			}
+		case "small-crowd-ok":
+			x.SmallCrowdOK = true
+		default:
+			s.t.Fatalf("no option %q", option)
+		}
+	}
+	x.Budget = cmp.Or(x.Budget, x.Reward*crowd.Money(x.Rule.Most())*crowd.Money(x.Tasks))
+	return x
+}
+
+// changes says what has changed.
+func (s *script) changes() {
+	var ch engine.Changes
+	s.e.Take(&ch)
+	for _, x := range ch.Ends {
+		s.say("%s %s", x.Assignment, x.State)
+	}
+	for _, x := range ch.Answers {
+		s.say("%s: %s%s", x.Assignment, x.Key, flags(" late", x.Late, " counted", x.Counted, " paid "+x.Paid.String(), x.Paid > 0))
+	}
+	for _, x := range ch.Labels {
+		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))
+	}
+	for _, x := range ch.Transfers {
+		if x.Kind != engine.Reward {
+			s.say("%s from %s to %s", x.Amount, x.From, x.To)
+		}
+	}
+	for _, x := range ch.Progress {
+		if s.states[x.Batch] != x.State {
+			s.states[x.Batch] = x.State
+			s.say("%s is %s", x.Batch, x.State)
+		}
+	}
+	for _, x := range ch.Handouts {
+		s.say("%s: %s to %s until %s%s", x.Assignment, x.Task, x.Worker, s.clock(x.Expires), flags(", who waited", slices.Contains(ch.Served, x)))
+	}
+}
+
+// flags joins the texts whose condition, the next argument, holds.
+func flags(pairs ...any) string {
+	text := ""
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1].(bool) {
+			text += pairs[i].(string)
+		}
+	}
+	return text
+}

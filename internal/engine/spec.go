@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Requirement is one condition on the workers of a batch: the qualification
+// must be held with at least the score Min (0 to 100).
+type Requirement struct {
+	Name string `json:"name"`
+	Min  int    `json:"min"`
+}
+
+// Spec is what the engine must know of a batch to launch it.
+type Spec struct {
+	ID           crowd.BatchID
+	Tenant       crowd.TenantID
+	Tasks        uint32      // number of tasks, ≥ 1
+	Rule         label.Rule  // redundancy
+	Reward       crowd.Money // for each counted answer, > 0
+	Budget       crowd.Money // reserved at launch; at least the cost of one task
+	Priority     float64     // P_b, > 0
+	Deadline     time.Time   // zero: none
+	Production   bool        // deadline-aware policies treat it as such
+	Lease        time.Duration
+	TaskTime     time.Duration // the requester's estimate for one assignment, > 0
+	EndsAt       time.Time     // lifetime: ended then with what there is; zero: never
+	Requirements []Requirement
+
+	// Invited, when not nil, says who may do which task: for each worker the
+	// numbers of his tasks, ascending. A task then wants no more answers than
+	// there are people invited to it.
+	Invited map[crowd.WorkerID][]uint32
+
+	// SmallCrowdOK launches a batch even if the pool has fewer people than it
+	// wants answers from.
+	SmallCrowdOK bool
+}
+
+// Bounds of what a requester may ask for.
+const (
+	MinPriority     = sched.MinPriority
+	MaxPriority     = sched.MaxPriority
+	MinLease        = time.Second
+	MaxLease        = 31 * 24 * time.Hour
+	MaxRules        = 10      // requirements of one batch
+	MaxBatchAnswers = 1 << 31 // answers to one batch: assignments are numbered in 32 bits, and some come to nothing
+)
+
+// Validate checks everything that does not depend on the pool's state.
+func (s *Spec) Validate(now time.Time) error {
+	switch {
+	case s.ID < 1 || s.ID > crowd.MaxBatchID:
+		return crowd.Fieldf("id", "%d is not a batch id", int64(s.ID))
+	case s.Tasks < 1:
+		return crowd.Fieldf("tasks", "a batch needs at least one task")
+	case s.Reward <= 0:
+		return crowd.Fieldf("reward", "%s is not a price (it must be more than 0)", s.Reward)
+	case s.Reward > crowd.MaxMoney:
+		return crowd.Fieldf("reward", "%s is too much (at most %s)", s.Reward, crowd.MaxMoney)
+	case s.Budget > crowd.MaxMoney:
+		return crowd.Fieldf("budget", "%s is too much (at most %s)", s.Budget, crowd.MaxMoney)
+	case s.TaskTime <= 0 || s.TaskTime > MaxLease:
+		return crowd.Fieldf("task_time", "%s is not the time of a task (more than 0, at most %s)", s.TaskTime, MaxLease)
+	case s.Lease < MinLease || s.Lease > MaxLease:
+		return crowd.Fieldf("lease", "%s is not between %s and %s", s.Lease, MinLease, MaxLease)
+	case !s.EndsAt.IsZero() && !s.EndsAt.After(now):
+		return crowd.Fieldf("ends_at", "%s is in the past", s.EndsAt.UTC().Format(time.RFC3339))
+	}
+	if err := s.Rule.Validate(); err != nil {
+		return err
+	}
+	if most := int64(s.Tasks) * int64(s.Rule.Most()); most > MaxBatchAnswers {
+		return crowd.Fieldf("tasks", "%d tasks may want %d answers, which is too many for one batch (at most %d)", s.Tasks, most, int64(MaxBatchAnswers))
+	}
+	if err := validPriority(s.Priority); err != nil {
+		return err
+	}
+	if err := validDeadline(s.Deadline, now); err != nil {
+		return err
+	}
+	if err := ValidRequirements(s.Requirements); err != nil {
+		return err
+	}
+	first, ok := s.Reward.Times(int64(s.Rule.Fewest()))
+	if !ok || s.Budget < first {
+		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+			Message: fmt.Sprintf("%s cannot pay one task (%s)", s.Budget, first)}
+	}
+	for _, w := range slices.Sorted(maps.Keys(s.Invited)) {
+		list := s.Invited[w]
+		if w < 1 || len(list) == 0 || !ascending(list) {
+			return crowd.Fieldf("invited", "the tasks of %s are not an ascending list", w)
+		}
+		if list[0] < 1 || list[len(list)-1] > s.Tasks {
+			return crowd.Fieldf("invited", "%s is invited to a task that is not there", w)
+		}
+	}
+	return nil
+}
+
+// ascending says whether each number is greater than the one before.
+func ascending(list []uint32) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i] <= list[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+func validPriority(p float64) error {
+	if !(p >= MinPriority && p <= MaxPriority) {
+		return crowd.Fieldf("priority", "%g is not a priority (from %g to %g)", p, MinPriority, MaxPriority)
+	}
+	return nil
+}
+
+func validDeadline(d, now time.Time) error {
+	if !d.IsZero() && !d.After(now) {
+		return crowd.Fieldf("deadline", "%s is in the past", d.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// ValidRequirements checks the qualifications that a batch asks for.
+func ValidRequirements(list []Requirement) error {
+	if len(list) > MaxRules {
+		return crowd.Fieldf("qualifications", "%d are too many (at most %d)", len(list), MaxRules)
+	}
+	seen := make(map[string]bool, len(list))
+	for _, r := range list {
+		switch {
+		case r.Name == "" || len(r.Name) > 100 || strings.ContainsAny(r.Name, "\x00\n"):
+			return crowd.Fieldf("qualifications", "%q is not a name (1 to 100 characters)", r.Name)
+		case r.Min < 0 || r.Min > 100:
+			return crowd.Fieldf("qualifications", "%s: the least score %d is not between 0 and 100", r.Name, r.Min)
+		case seen[r.Name]:
+			return crowd.Fieldf("qualifications", "%s stands there twice", r.Name)
+		}
+		seen[r.Name] = true
+	}
+	return nil
+}
+
+// Tenant is what the engine must know of a tenant.
+type Tenant struct {
+	ID      crowd.TenantID
+	Weight  float64 // share against other tenants under tenant-fair, > 0
+	Stopped bool    // emergency stop
+}
+
+// tenant is a tenant of the pool.
+type tenant struct {
+	Tenant
+	turn uint64 // number of the last hand-out of any batch of it
+}
+
+// Worker is what the engine must know of a worker of its pool.
+type Worker struct {
+	ID             crowd.WorkerID
+	Qualifications map[string]int // name to score, 0 to 100
+	Suspended      bool           // by an admin: gets nothing
+	BlockedBy      []crowd.TenantID
+}

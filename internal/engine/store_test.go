@@ -1,0 +1,88 @@
+package engine_test
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// store is the simplest store: rows made from Changes alone, kind by kind in
+// the order of the fields, and a snapshot made from the rows.
+type store struct {
+	specs    map[crowd.BatchID]engine.Spec
+	tenants  map[crowd.TenantID]engine.Tenant
+	workers  map[crowd.WorkerID]engine.Worker
+	progress map[crowd.BatchID]engine.Progress
+	rows     map[crowd.AssignmentID]*engine.AssignmentSnapshot
+	labels   map[crowd.TaskID]engine.Label
+}
+
+func newStore() *store {
+	return &store{
+		specs:    make(map[crowd.BatchID]engine.Spec),
+		tenants:  make(map[crowd.TenantID]engine.Tenant),
+		workers:  make(map[crowd.WorkerID]engine.Worker),
+		progress: make(map[crowd.BatchID]engine.Progress),
+		rows:     make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
+		labels:   make(map[crowd.TaskID]engine.Label),
+	}
+}
+
+func (s *store) apply(ch *engine.Changes) {
+	for _, x := range ch.Handouts {
+		s.rows[x.Assignment] = &engine.AssignmentSnapshot{
+			ID: x.Assignment, Task: x.Task, Worker: x.Worker, State: crowd.Assigned, At: x.At, Expires: x.Expires,
+		}
+	}
+	for _, x := range ch.Ends {
+		s.rows[x.Assignment].State = x.State
+	}
+	for _, x := range ch.Answers {
+		r := s.rows[x.Assignment]
+		r.State, r.AnsweredAt, r.Key, r.Late, r.Counted, r.Paid = crowd.Submitted, x.At, x.Key, x.Late, x.Counted, x.Paid
+	}
+	for _, x := range ch.Labels {
+		s.labels[x.Task] = x
+	}
+	for _, x := range ch.Progress {
+		s.progress[x.Batch] = x
+	}
+}
+
+// snapshot reads what a store would read for a restart: of each running batch
+// the assignments from OldestOpen on, of tasks without a label.
+func (s *store) snapshot(stopped bool) *engine.Snapshot {
+	out := &engine.Snapshot{Stopped: stopped}
+	for _, id := range slices.Sorted(maps.Keys(s.tenants)) {
+		out.Tenants = append(out.Tenants, s.tenants[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.workers)) {
+		out.Workers = append(out.Workers, s.workers[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.progress)) {
+		if p := s.progress[id]; p.State.Open() {
+			out.Batches = append(out.Batches, s.batch(id, p))
+		}
+	}
+	return out
+}
+
+func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot {
+	b := engine.BatchSnapshot{Spec: s.specs[id], Progress: p}
+	for _, r := range s.rows {
+		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.ID.N() >= p.OldestOpen && !labelled {
+			b.Assignments = append(b.Assignments, *r)
+		}
+	}
+	slices.SortFunc(b.Assignments, func(x, y engine.AssignmentSnapshot) int { return cmp.Compare(x.ID, y.ID) })
+	for task := range s.labels {
+		if task.Batch() == id {
+			b.Labelled = append(b.Labelled, task.N())
+		}
+	}
+	slices.Sort(b.Labelled)
+	return b
+}

@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// errNotYours answers everybody who names an assignment that he does not hold,
+// whether it exists or not.
+func errNotYours(id crowd.AssignmentID) error {
+	return &crowd.Error{Code: crowd.NotFound, Field: "assignment", Message: id.String() + " is not an assignment of yours"}
+}
+
+// Ready says that a worker can take a task. It returns the hand-out and true,
+// or false when nothing is ready: the worker then waits, and is named in
+// Changes.Served once something fits. Who holds a task already gets the same
+// one again; who waits already keeps his place.
+func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) {
+	w := e.workers[id]
+	switch {
+	case w == nil:
+		return Handout{}, false, crowd.Errorf(crowd.NotFound, "%s is not a worker of this pool", id)
+	case w.holds != nil:
+		return w.holds.handout(), true, nil
+	case w.suspended:
+		return Handout{}, false, crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text())
+	case w.waiting: // nothing has come to fit, or he had been served: he keeps his place
+		return Handout{}, false, nil
+	}
+	e.produce(pending{kind: ReadyToWork, worker: w})
+	e.run(now)
+	if w.holds == nil {
+		return Handout{}, false, nil
+	}
+	return w.holds.handout(), true, nil
+}
+
+// Leave says that a worker waits no longer (he closed the page, or logged out).
+// What he holds stays his until the lease runs out.
+func (e *Engine) Leave(id crowd.WorkerID) {
+	if w := e.workers[id]; w != nil {
+		e.waiting.remove(w)
+	}
+}
+
+// assign consumes event 1: the worker gets a task, or waits.
+func (e *Engine) assign(now time.Time, w *worker) {
+	if b := e.choose(w); b != nil {
+		e.handOut(now, w, b)
+	} else {
+		e.waiting.push(w)
+	}
+}
+
+// choose asks the policy for a batch that has something for w, or nil.
+func (e *Engine) choose(w *worker) *batch {
+	e.refresh()
+	return e.batches[e.policy.Next(w)]
+}
+
+// handOut gives w the task of b that is next for him.
+func (e *Engine) handOut(now time.Time, w *worker, b *batch) {
+	t, n, _ := b.backlog.next(w.id)
+	if t == nil {
+		t = b.start(n)
+	}
+	number := b.log.next()
+	if number == 1 {
+		b.firstStarted = now
+	}
+	a := &assignment{n: number, task: t, worker: w, state: crowd.Assigned, at: now}
+	b.log.add(a)
+	t.give(a)
+	t.live++
+	b.running++
+	e.turn++
+	b.turn, b.tenant.turn = e.turn, e.turn
+	w.holds, w.last = a, b.spec.ID
+	e.timers.set(&w.lease, now.Add(b.spec.Lease))
+	e.touch(b, t)
+	e.changes.Handouts = append(e.changes.Handouts, a.handout())
+}
+
+// handout describes an assignment that its worker holds.
+func (a *assignment) handout() Handout {
+	return Handout{Assignment: a.id(), Task: a.task.id(), Worker: a.worker.id, At: a.at, Expires: a.worker.lease.at, Reward: a.task.batch.spec.Reward}
+}
+
+// offer serves waiting workers, longest wait first, if one of the batches that
+// have come to have something fits. All others had nothing for them when they
+// came, and a hand-out to one worker opens nothing for another.
+func (e *Engine) offer(now time.Time) {
+	if len(e.offers) == 0 {
+		return
+	}
+	for _, b := range e.offers {
+		b.offered = false
+	}
+	hindered := func(b *batch) bool { return e.hindrance(b) != crowd.Eligible }
+	e.offers = slices.DeleteFunc(e.offers, hindered)
+	for w := e.waiting.head; w != nil && len(e.offers) > 0; {
+		next := w.next
+		if slices.ContainsFunc(e.offers, w.fits) {
+			e.serve(now, w)
+			e.offers = slices.DeleteFunc(e.offers, hindered)
+		}
+		w = next
+	}
+	clear(e.offers)
+	e.offers = e.offers[:0]
+}
+
+// serve gives a waiting worker a task, if there is one for him.
+func (e *Engine) serve(now time.Time, w *worker) {
+	b := e.choose(w)
+	if b == nil {
+		return
+	}
+	e.waiting.remove(w)
+	if e.cfg.Observe {
+		e.observe(now, &pending{kind: ReadyToWork, worker: w})
+	}
+	e.handOut(now, w, b)
+	e.changes.Served = append(e.changes.Served, w.holds.handout())
+}
+
+// Heartbeat says that the worker is still at it: the lease starts again.
+func (e *Engine) Heartbeat(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) (time.Time, error) {
+	a, err := e.held(id, aid)
+	if err != nil {
+		return time.Time{}, err
+	}
+	lease := &a.worker.lease
+	if x := now.Add(a.task.batch.spec.Lease); x.After(lease.at) {
+		e.timers.set(lease, x)
+	}
+	return lease.at, nil
+}
+
+// assignment returns an assignment of an open task, or nil.
+func (e *Engine) assignment(id crowd.AssignmentID) *assignment {
+	if b := e.batches[id.Batch()]; b != nil {
+		return b.log.get(id.N())
+	}
+	return nil
+}
+
+// held returns the assignment if the worker holds it now.
+func (e *Engine) held(id crowd.WorkerID, aid crowd.AssignmentID) (*assignment, error) {
+	a := e.assignment(aid)
+	if a == nil || a.worker.id != id {
+		return nil, errNotYours(aid)
+	}
+	if a.state != crowd.Assigned {
+		return nil, crowd.Errorf(crowd.Conflict, "%s is %s already", aid, a.state)
+	}
+	return a, nil
+}
+
+// Return gives a task back: the worker is done for now.
+func (e *Engine) Return(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) error {
+	return e.giveBack(now, id, aid, crowd.Returned)
+}
+
+// Skip gives a task back because the worker wants another one: the caller asks
+// with Ready.
+func (e *Engine) Skip(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) error {
+	return e.giveBack(now, id, aid, crowd.Skipped)
+}
+
+func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, state crowd.AssignmentState) error {
+	if a := e.assignment(aid); a != nil && a.worker.id == id && a.state == state {
+		return nil // said twice
+	}
+	a, err := e.held(id, aid)
+	if err != nil {
+		return err
+	}
+	e.release(now, a, state)
+	e.run(now)
+	return nil
+}
+
+// release ends an assignment without an answer; its task wants a worker again.
+func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentState) {
+	t, b := a.task, a.task.batch
+	a.state = state
+	e.letGo(a)
+	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
+	e.touch(b, t)
+	e.mayServe(b)
+	if t.live == 0 && t.counted > 0 {
+		e.produce(pending{kind: TryToAggregate, task: t})
+	}
+}
+
+// letGo takes the task out of the worker's hands.
+func (e *Engine) letGo(a *assignment) {
+	e.timers.unset(&a.worker.lease)
+	a.worker.holds = nil
+	a.task.live--
+	a.task.batch.running--
+}
+
+// Outcome says what became of an answer.
+type Outcome struct {
+	Counted   bool        `json:"counted"`
+	Late      bool        `json:"late"`
+	Duplicate bool        `json:"duplicate"` // it had come before; the first one stands
+	Paid      crowd.Money `json:"paid_micros"`
+}
+
+// ErrForgotten says that the engine no longer knows an assignment that was
+// once handed out: its task has a label, or its batch has ended. The store
+// knows what became of it.
+var ErrForgotten = &crowd.Error{Code: crowd.NotFound, Field: "assignment", Message: "no longer open"}
+
+// Submit commits an answer: it counts once, however often it is sent. A late
+// one (after the lease ran out) counts only if the task still wants it and
+// nobody else was given it. body is the whole answer in canonical form, key
+// what is compared with other answers. The caller has checked that it fits the
+// template.
+func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) (Outcome, error) {
+	a := e.assignment(aid)
+	if a == nil {
+		return Outcome{}, ErrForgotten
+	}
+	switch {
+	case a.worker.id != id:
+		return Outcome{}, errNotYours(aid)
+	case a.state.Answered():
+		again := a.outcome()
+		again.Duplicate = true
+		return again, nil
+	case !a.state.May(crowd.Submitted):
+		return Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", aid, a.state)
+	}
+	t, b := a.task, a.task.batch
+	if a.state == crowd.Assigned {
+		e.letGo(a)
+		a.counted = true
+	} else {
+		a.late = true
+		a.counted = t.slots() > 0 && b.canPay()
+	}
+	a.state, a.key = crowd.Submitted, key
+	if a.counted {
+		e.count(now, a)
+	}
+	out := a.outcome()
+	e.changes.Answers = append(e.changes.Answers, Answer{
+		Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: out.Late, Counted: out.Counted, Paid: out.Paid,
+	})
+	e.touch(b, t)
+	e.run(now)
+	return out, nil
+}
+
+// count counts and pays an answer.
+func (e *Engine) count(now time.Time, a *assignment) {
+	t, b := a.task, a.task.batch
+	t.count(a)
+	b.completed++
+	b.worked += min(now.Sub(a.at), b.spec.Lease, maxWorked-b.worked)
+	b.escrow -= b.spec.Reward
+	b.spent += b.spec.Reward
+	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, b.spec.Reward, a.id())
+	e.produce(pending{kind: ReadyToAggregate, worker: a.worker, task: t})
+}
+
+func (a *assignment) outcome() Outcome {
+	out := Outcome{Counted: a.counted, Late: a.late}
+	if a.counted {
+		out.Paid = a.task.batch.spec.Reward
+	}
+	return out
+}
+
+// KeepLate keeps an answer to an assignment that the engine has forgotten and
+// the store says ran out: it does not count and is not paid.
+func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) Outcome {
+	e.changes.Answers = append(e.changes.Answers, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: true})
+	return Outcome{Late: true}
+}
+
+func (e *Engine) transfer(now time.Time, kind TransferKind, from, to Account, amount crowd.Money, aid crowd.AssignmentID) {
+	if amount > 0 {
+		e.changes.Transfers = append(e.changes.Transfers, Transfer{At: now, Kind: kind, From: from, To: to, Amount: amount, Assignment: aid})
+	}
+}

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// worker is a worker of the pool. It answers the policy's questions.
+type worker struct {
+	id        crowd.WorkerID
+	engine    *Engine
+	quals     map[string]int
+	suspended bool
+	blockedBy []crowd.TenantID
+
+	holds   *assignment // at most one
+	lease   timer       // of what he holds
+	last    crowd.BatchID
+	waiting bool
+	classes []int8 // by class: 0 not known yet, 1 meets it, -1 does not
+
+	prev, next *worker // in the waiting queue
+}
+
+// LastBatch implements sched.Worker.
+func (w *worker) LastBatch() crowd.BatchID { return w.last }
+
+// MayClass implements sched.Worker.
+func (w *worker) MayClass(c sched.Class) bool {
+	for int(c) >= len(w.classes) {
+		w.classes = append(w.classes, 0)
+	}
+	if w.classes[c] == 0 {
+		w.classes[c] = -1
+		if meets(w.quals, w.engine.classes.list[c]) {
+			w.classes[c] = 1
+		}
+	}
+	return w.classes[c] > 0
+}
+
+// MayBatch implements sched.Worker.
+func (w *worker) MayBatch(id crowd.BatchID) bool {
+	b := w.engine.batches[id]
+	return b != nil && w.refusal(b) == crowd.Eligible
+}
+
+// fits says whether w could take something of b, which has something.
+func (w *worker) fits(b *batch) bool {
+	return w.MayClass(b.class) && w.refusal(b) == crowd.Eligible
+}
+
+// refusal says why w gets nothing of b, whose class he meets and which has
+// something to hand out.
+func (w *worker) refusal(b *batch) crowd.Reason {
+	if len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant) {
+		return crowd.WorkerBlocked
+	}
+	_, _, reason := b.backlog.next(w.id)
+	return reason
+}
+
+func meets(quals map[string]int, list []Requirement) bool {
+	for _, r := range list {
+		score, ok := quals[r.Name]
+		if !ok || score < r.Min {
+			return false
+		}
+	}
+	return true
+}
+
+// SetWorker adds a worker to the pool or changes what is known of him. A
+// change of qualification counts from the next hand-out on.
+func (e *Engine) SetWorker(now time.Time, in Worker) error {
+	if in.ID < 1 {
+		return crowd.Fieldf("worker", "%d is not a worker id", int64(in.ID))
+	}
+	w := e.workers[in.ID]
+	if w == nil {
+		w = e.newWorker(in.ID)
+		e.workers[in.ID] = w
+	}
+	w.quals, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Suspended, in.BlockedBy, nil
+	switch {
+	case w.waiting && w.suspended:
+		e.waiting.remove(w)
+	case w.waiting:
+		e.serve(now, w)
+	}
+	return nil
+}
+
+func (e *Engine) newWorker(id crowd.WorkerID) *worker {
+	w := &worker{id: id, engine: e}
+	w.lease.worker = w
+	return w
+}
+
+// RemoveWorker takes a worker out of the pool. Who holds a task finishes it
+// first.
+func (e *Engine) RemoveWorker(id crowd.WorkerID) error {
+	w := e.workers[id]
+	switch {
+	case w == nil:
+		return crowd.Errorf(crowd.NotFound, "no such worker in this pool")
+	case w.holds != nil:
+		return crowd.Errorf(crowd.Conflict, "%s holds %s and has to finish or return it first", id, w.holds.id())
+	}
+	e.waiting.remove(w)
+	delete(e.workers, id)
+	return nil
+}
+
+// waitingQueue is the queue of event 1: workers for whom nothing was ready,
+// in the order in which they came.
+type waitingQueue struct {
+	head, tail *worker
+	n          int
+}
+
+func (q *waitingQueue) len() int { return q.n }
+
+func (q *waitingQueue) push(w *worker) {
+	if w.waiting {
+		return
+	}
+	w.waiting, w.prev = true, q.tail
+	if q.tail != nil {
+		q.tail.next = w
+	} else {
+		q.head = w
+	}
+	q.tail = w
+	q.n++
+}
+
+func (q *waitingQueue) remove(w *worker) {
+	if !w.waiting {
+		return
+	}
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		q.head = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		q.tail = w.prev
+	}
+	w.prev, w.next, w.waiting = nil, nil, false
+	q.n--
+}
+
+// classes numbers the distinct lists of requirements.
+type classes struct {
+	list  [][]Requirement
+	index map[string]sched.Class
+}
+
+// newClasses starts with class 0, which asks for nothing.
+func newClasses() classes {
+	return classes{list: [][]Requirement{nil}, index: map[string]sched.Class{"": 0}}
+}
+
+// of returns the class of a list of requirements.
+func (c *classes) of(list []Requirement) sched.Class {
+	sorted := slices.Clone(list)
+	slices.SortFunc(sorted, func(x, y Requirement) int { return strings.Compare(x.Name, y.Name) })
+	var key strings.Builder
+	for _, r := range sorted {
+		key.WriteString(strconv.Itoa(r.Min))
+		key.WriteByte(' ')
+		key.WriteString(r.Name)
+		key.WriteByte('\n') // no name has one
+	}
+	class, ok := c.index[key.String()]
+	if !ok {
+		class = sched.Class(len(c.list))
+		c.list = append(c.list, sorted)
+		c.index[key.String()] = class
+	}
+	return class
+}
