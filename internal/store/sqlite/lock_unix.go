@@ -1,0 +1,59 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// fileLock is a lock that the system takes back when the process ends, however
+// it ends. The file stays.
+type fileLock struct{ file *os.File }
+
+func lockFile(path string) (*fileLock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		holder, _ := io.ReadAll(io.LimitReader(f, 20)) // only to help
+		return nil, fmt.Errorf("another process (pid %s) holds %s: only one server may use a database", strings.TrimSpace(string(holder)), path)
+	}
+	l := &fileLock{f}
+	if err := l.sign(); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	return l, nil
+}
+
+// sign writes who holds the lock.
+func (l *fileLock) sign() error {
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.file.WriteAt(fmt.Appendln(nil, os.Getpid()), 0)
+	if errors.Is(err, syscall.ENOSPC) {
+		return nil // the lock holds without it
+	}
+	return err
+}
+
+func (l *fileLock) release() error { return l.file.Close() }
+
+// freeBytes returns what room there is for us on the disk of a folder.
+func freeBytes(dir string) (uint64, bool) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, false
+	}
+	return s.Bavail * uint64(s.Bsize), true
+}

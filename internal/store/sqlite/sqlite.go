@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlstore"
+)
+
+// Options adjust a database. The zero value is right for a server.
+type Options struct {
+	// MaxPages bounds the database file, in pages of 4 KiB: past that it is
+	// full. 0: the disk bounds it.
+	MaxPages int64
+}
+
+// Figures that were measured, on two cores with SSD.
+const (
+	busyTimeoutMS   = 10_000 // waits only for programs that are not Throng
+	writeCacheKiB   = 64 << 10
+	readCacheKiB    = 8 << 10
+	scanConnections = 4         // exports and snapshots at a time
+	walLimitBytes   = 256 << 20 // the log's file is cut to this when it starts anew
+)
+
+// Store is a store in a SQLite file.
+type Store struct {
+	*sqlstore.Store
+	write, read, scan *sql.DB
+	log               *checkpointer
+	lock              *fileLock
+}
+
+// Open opens the database in the file path, and makes it if it is not there;
+// the folder must be. It fails if another process has it open, or if a newer
+// version of the program has used it.
+func Open(ctx context.Context, path string, o Options) (store.Store, error) {
+	s, err := open(ctx, path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	var opened []*sql.DB
+	defer func() {
+		if err != nil {
+			for _, db := range opened {
+				_ = db.Close() // the first error is the one to tell
+			}
+			_ = lock.release()
+		}
+	}()
+	pool := func(dsn string, connections int) *sql.DB {
+		var db *sql.DB
+		if db, err = sql.Open("sqlite", dsn); err != nil {
+			return nil
+		}
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
+		opened = append(opened, db)
+		return db
+	}
+	write := pool(writeDSN(path, o), 1)
+	log := pool(writeDSN(path, o), 1)
+	read := pool(readDSN(path), max(4, runtime.NumCPU()))
+	scan := pool(readDSN(path), scanConnections)
+	if err != nil {
+		return nil, err
+	}
+	if err = sqlstore.Migrate(ctx, write, goose.DialectSQLite3, rewrite); err != nil {
+		return nil, err
+	}
+	s := &Store{write: write, read: read, scan: scan, lock: lock, log: newCheckpointer(write, log)}
+	s.Store = sqlstore.New(sqlstore.Pools{Write: write, Read: read, Scan: scan}, sqlstore.Dialect{
+		Unique:  isCode(lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY),
+		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),
+		Full:    isFull(filepath.Dir(path)),
+		Written: s.log.written,
+	})
+	if err = s.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	s.log.start()
+	return s, nil
+}
+
+// Close closes the database; what was committed is in the one file then.
+func (s *Store) Close() error {
+	return errors.Join(s.log.stop(), s.Store.Close(), s.lock.release())
+}
+
+// rewrite fits the shared schema to SQLite, where only a key declared just so
+// is the row's own number and needs no index.
+func rewrite(text string) string {
+	return strings.ReplaceAll(text, "bigint primary key", "integer primary key")
+}
+
+// writeDSN is the writing connection: every commit is on the disk when it
+// returns. busy_timeout comes first, since the other pragmas may have to wait.
+func writeDSN(path string, o Options) string {
+	pragmas := []string{
+		pragma("busy_timeout", busyTimeoutMS), pragma("journal_mode", "wal"), pragma("synchronous", "full"),
+		pragma("foreign_keys", 1), pragma("temp_store", "memory"), pragma("cache_size", -writeCacheKiB),
+		pragma("wal_autocheckpoint", lastResortPages), pragma("journal_size_limit", walLimitBytes),
+	}
+	if o.MaxPages > 0 {
+		pragmas = append(pragmas, pragma("max_page_count", o.MaxPages))
+	}
+	return dsn(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}, "_dqs": {"0"}})
+}
+
+func readDSN(path string) string {
+	return dsn(path, url.Values{"mode": {"ro"}, "_dqs": {"0"}, "_pragma": {
+		pragma("busy_timeout", busyTimeoutMS), pragma("query_only", 1), pragma("temp_store", "memory"), pragma("cache_size", -readCacheKiB),
+	}})
+}
+
+func pragma(name string, value any) string { return fmt.Sprintf("%s(%v)", name, value) }
+
+func dsn(path string, query url.Values) string {
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
+}
+
+// isCode says whether an error is one of these results of SQLite.
+func isCode(codes ...int) func(error) bool {
+	return func(err error) bool {
+		var e *sqlite.Error
+		if !errors.As(err, &e) {
+			return false
+		}
+		for _, c := range codes {
+			if e.Code() == c {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// isFull says whether an error means that the disk is full. SQLite says so
+// when a write finds no room; where it only reports that some file operation
+// failed, the disk is asked.
+func isFull(dir string) func(error) bool {
+	return func(err error) bool {
+		var e *sqlite.Error
+		if !errors.As(err, &e) {
+			return false
+		}
+		switch e.Code() & 0xff {
+		case lib.SQLITE_FULL:
+			return true
+		case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN:
+			free, ok := freeBytes(dir)
+			return ok && free < leastFreeBytes
+		}
+		return false
+	}
+}
+
+// leastFreeBytes is what a disk that is not full has: room for a small commit.
+const leastFreeBytes = 1 << 20
+
+var _ store.Store = (*Store)(nil)

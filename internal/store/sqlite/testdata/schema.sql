@@ -1,0 +1,147 @@
+CREATE TABLE accounts (
+    account     integer primary key,
+    balance     bigint not null,
+    last_entry  bigint not null,
+    last_answer bigint not null -- of a worker: his last answered assignment
+);
+CREATE TABLE assignments (
+    id          integer primary key,
+    task        bigint not null,
+    worker      bigint not null,
+    state       text not null,
+    assigned_at bigint not null,
+    expires_at  bigint not null,
+    ended_at    bigint not null default 0,
+    late        boolean not null default false,
+    counted     boolean not null default false,
+    paid        bigint not null default 0,
+    prev_answer bigint not null default 0, -- the same worker's answer before this one
+    answer_key  text not null default '',
+    body        text not null default ''
+);
+CREATE TABLE batches (
+    id             integer primary key,
+    tenant         bigint not null references tenants (id),
+    pool           bigint not null references pools (id),
+    name           text not null,
+    tasks          bigint not null,
+    directed       boolean not null,
+    created_by     bigint not null,
+    created_at     bigint not null,
+    rule           text not null,
+    reward         bigint not null,
+    budget         bigint not null,
+    production     boolean not null,
+    lease_ns       bigint not null,
+    task_time_ns   bigint not null,
+    ends_at        bigint not null,
+    small_crowd_ok boolean not null,
+    requirements   text not null,
+    headers        text not null, -- the file's columns
+    template       text not null
+);
+CREATE INDEX batches_by_tenant on batches (tenant, id);
+CREATE TABLE counters (
+    name text primary key,
+    last bigint not null
+);
+CREATE TABLE labels (
+    task        integer primary key,
+    labelled_at bigint not null,
+    value       text not null,
+    confidence  double precision not null,
+    answers     bigint not null,
+    tie         boolean not null,
+    undecided   boolean not null
+);
+CREATE TABLE ledger (
+    id          integer primary key,
+    entered_at  bigint not null,
+    kind        text not null,
+    source      bigint not null,
+    target      bigint not null,
+    amount      bigint not null,
+    assignment  bigint not null, -- of a reward, else 0
+    source_prev bigint not null, -- the source account's entry before this one
+    target_prev bigint not null,
+    note        text not null default ''
+);
+CREATE TABLE pools (
+    id         integer primary key,
+    name       text not null unique,
+    policy     text not null,
+    stopped    boolean not null,
+    created_at bigint not null
+);
+CREATE TABLE progress (
+    batch         integer primary key references batches (id),
+    state         text not null,
+    stopped       boolean not null,
+    priority      double precision not null,
+    deadline      bigint not null,
+    fresh         bigint not null,
+    issued        bigint not null,
+    oldest_open   bigint not null,
+    planned       bigint not null,
+    completed     bigint not null,
+    labelled      bigint not null,
+    escrow        bigint not null,
+    spent         bigint not null,
+    worked_ns     bigint not null,
+    launched_at   bigint not null,
+    ended_at      bigint not null,
+    first_started bigint not null
+);
+CREATE TABLE task_workers ( -- who may do a task of a directed batch
+    task   bigint not null,
+    worker bigint not null,
+    primary key (task, worker)
+);
+CREATE TABLE tasks (
+    id    integer primary key,
+    gold  text not null,
+    cells text not null -- by the batch's headers
+);
+CREATE TABLE tenants (
+    id         integer primary key,
+    name       text not null unique,
+    weight     double precision not null,
+    stopped    boolean not null,
+    created_at bigint not null
+);
+CREATE TABLE tokens (
+    id         integer primary key,
+    hash       text not null unique,
+    kind       text not null,
+    user_id    bigint not null references users (id),
+    tenant     bigint not null, -- 0: any
+    roles      text not null,
+    name       text not null,
+    created_at bigint not null,
+    expires_at bigint not null
+);
+CREATE INDEX tokens_by_user on tokens (user_id, id);
+CREATE TABLE user_blocks ( -- tenants who do not want the worker
+    user_id bigint not null references users (id),
+    tenant  bigint not null references tenants (id),
+    primary key (user_id, tenant)
+);
+CREATE TABLE user_tenants ( -- requesters
+    user_id bigint not null references users (id),
+    tenant  bigint not null references tenants (id),
+    primary key (user_id, tenant)
+);
+CREATE INDEX user_tenants_by_tenant on user_tenants (tenant, user_id);
+CREATE TABLE users (
+    id             integer primary key,
+    name           text not null,
+    name_key       text not null unique, -- lower case
+    full_name      text not null,
+    email          text not null,
+    password_hash  text not null,
+    admin          boolean not null,
+    pool           bigint not null, -- 0: not a worker
+    suspended      boolean not null,
+    created_at     bigint not null,
+    qualifications text not null
+);

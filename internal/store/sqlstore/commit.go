@@ -1,0 +1,341 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// What a commit runs, prepared once.
+const (
+	insertAssignment = `insert into assignments (id, task, worker, state, assigned_at, expires_at) values ($1, $2, $3, 'assigned', $4, $5)`
+	endAssignment    = `update assignments set state = $2, ended_at = $3 where id = $1 and state = 'assigned'`
+	answerAssignment = `update assignments set state = 'submitted', ended_at = $3, late = $4, counted = $5, paid = $6, prev_answer = $7, answer_key = $8, body = $9
+		where id = $1 and worker = $2 and state in ('assigned', 'expired', 'withdrawn')`
+	answeredAlready = `select case when worker = $2 and state in ('submitted', 'approved', 'rejected') then 1 else 0 end from assignments where id = $1`
+	insertLabel     = `insert into labels (task, labelled_at, value, confidence, answers, tie, undecided) values ($1, $2, $3, $4, $5, $6, $7)`
+	lastEntry       = `select coalesce(max(id), 0) from ledger`
+	insertEntry     = `insert into ledger (id, entered_at, kind, source, target, amount, assignment, source_prev, target_prev, note)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	keepAccount = `insert into accounts (account, balance, last_entry, last_answer) values ($1, $2, $3, $4)
+		on conflict (account) do update set balance = accounts.balance + excluded.balance, last_entry = excluded.last_entry, last_answer = excluded.last_answer`
+)
+
+// accountsAtOnce is how many accounts are read by one query. One by one they
+// took a fifth of a commit's time.
+const accountsAtOnce = 64
+
+// readAccounts reads accountsAtOnce accounts.
+func (d *Dialect) readAccounts() string {
+	var list strings.Builder
+	for i := range accountsAtOnce {
+		fmt.Fprintf(&list, "$%d, ", i+1)
+	}
+	return `select account, last_entry, last_answer from accounts where account in (` +
+		strings.TrimSuffix(list.String(), ", ") + `) order by account` + d.RowLock
+}
+
+// Prepare prepares what commits and imports run. Without it they prepare it
+// each time.
+func (s *Store) Prepare(ctx context.Context) error {
+	for _, text := range []string{
+		insertAssignment, endAssignment, answerAssignment, insertLabel, lastEntry, insertEntry,
+		s.accountsQuery, keepAccount, keepProgress, insertTask, insertInvited,
+	} {
+		if _, err := s.write.prepared(ctx, text); err != nil {
+			return fmt.Errorf("prepare %q: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// Commit implements store.Journal.
+func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
+	if c.Empty() {
+		return nil
+	}
+	return s.change(ctx, "commit", func(ctx context.Context, tx transaction) error {
+		w := writer{ctx: ctx, tx: tx, store: s}
+		if err := w.touch(c.Answers, c.Transfers); err != nil {
+			return err
+		}
+		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.ends, w.answers, w.labels} {
+			if err := step(c); err != nil {
+				return err
+			}
+		}
+		if err := w.transfers(c.Transfers, ""); err != nil {
+			return err
+		}
+		if err := w.accounts(); err != nil {
+			return err
+		}
+		return w.progress(c)
+	})
+}
+
+// writer writes one commit, row by row.
+type writer struct {
+	ctx   context.Context
+	tx    transaction
+	store *Store
+
+	accts []account // in order of key
+	index map[int64]int
+}
+
+// account is what a commit does to an account.
+type account struct {
+	key, change           int64
+	lastEntry, lastAnswer int64
+}
+
+// row writes one row, which must change exactly one.
+func (w *writer) row(stmt *sql.Stmt, args ...any) error {
+	n, err := w.rows(stmt, args...)
+	if err == nil && n != 1 {
+		err = errNoMatch
+	}
+	return err
+}
+
+var errNoMatch = errors.New("what is kept does not allow it")
+
+func (w *writer) rows(stmt *sql.Stmt, args ...any) (int64, error) {
+	result, err := stmt.ExecContext(w.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (w *writer) handouts(c *engine.Changes) error {
+	if len(c.Handouts) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, insertAssignment)
+	if err != nil {
+		return err
+	}
+	for i := range c.Handouts {
+		h := &c.Handouts[i]
+		if err := w.row(stmt, int64(h.Assignment), int64(h.Task), int64(h.Worker), micros(h.At), micros(h.Expires)); err != nil {
+			return fmt.Errorf("hand out %s: %w", h.Assignment, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) ends(c *engine.Changes) error {
+	if len(c.Ends) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, endAssignment)
+	if err != nil {
+		return err
+	}
+	for i := range c.Ends {
+		e := &c.Ends[i]
+		if err := w.row(stmt, int64(e.Assignment), string(e.State), micros(e.At)); err != nil {
+			return fmt.Errorf("end %s as %s: %w", e.Assignment, e.State, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) answers(c *engine.Changes) error {
+	if len(c.Answers) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, answerAssignment)
+	if err != nil {
+		return err
+	}
+	for i := range c.Answers {
+		a := &c.Answers[i]
+		acct, err := w.account(engine.Account{Kind: engine.WorkerAccount, ID: int64(a.Worker)})
+		if err != nil {
+			return err
+		}
+		n, err := w.rows(stmt, int64(a.Assignment), int64(a.Worker), micros(a.At), a.Late, a.Counted, int64(a.Paid), acct.lastAnswer, a.Key, a.Body)
+		if err == nil && n == 0 {
+			err = w.again(a)
+		} else if err == nil {
+			acct.lastAnswer = int64(a.Assignment)
+		}
+		if err != nil {
+			return fmt.Errorf("answer %s: %w", a.Assignment, err)
+		}
+	}
+	return nil
+}
+
+// again allows an answer that is kept already: a late one that was sent twice.
+// One that counts would be paid twice.
+func (w *writer) again(a *engine.Answer) error {
+	if a.Counted {
+		return errNoMatch
+	}
+	answered, ok, err := one(w.ctx, w.tx, number[int64], answeredAlready, int64(a.Assignment), int64(a.Worker))
+	if err == nil && (!ok || answered == 0) {
+		err = errNoMatch
+	}
+	return err
+}
+
+func (w *writer) labels(c *engine.Changes) error {
+	if len(c.Labels) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, insertLabel)
+	if err != nil {
+		return err
+	}
+	for i := range c.Labels {
+		l := &c.Labels[i]
+		if err := w.row(stmt, int64(l.Task), micros(l.At), l.Value, l.Confidence, int64(l.Answers), l.Tie, l.Undecided); err != nil {
+			return fmt.Errorf("label %s: %w", l.Task, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) transfers(list []engine.Transfer, note string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	id, _, err := one(w.ctx, w.tx, number[int64], lastEntry)
+	if err != nil {
+		return err
+	}
+	stmt, err := w.tx.stmt(w.ctx, insertEntry)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		t := &list[i]
+		id++
+		if err := w.transfer(stmt, id, t, note); err != nil {
+			return fmt.Errorf("%s of %s from %s to %s: %w", t.Kind, t.Amount, t.From, t.To, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) transfer(stmt *sql.Stmt, id int64, t *engine.Transfer, note string) error {
+	if t.Amount <= 0 || t.From == t.To {
+		return errors.New("not a payment")
+	}
+	from, err := w.account(t.From)
+	if err != nil {
+		return err
+	}
+	to, err := w.account(t.To)
+	if err != nil {
+		return err
+	}
+	err = w.row(stmt, id, micros(t.At), string(t.Kind), from.key, to.key, int64(t.Amount), int64(t.Assignment), from.lastEntry, to.lastEntry, note)
+	from.change -= int64(t.Amount)
+	to.change += int64(t.Amount)
+	from.lastEntry, to.lastEntry = id, id
+	return err
+}
+
+// account returns what is being done to an account that touch was told of.
+func (w *writer) account(a engine.Account) (*account, error) {
+	key, err := accountKey(a)
+	if err != nil {
+		return nil, err
+	}
+	return &w.accts[w.index[key]], nil
+}
+
+// touch reads the accounts that are about to change, in order of their keys,
+// so that two writers cannot wait for each other.
+func (w *writer) touch(answers []engine.Answer, transfers []engine.Transfer) error {
+	w.index = make(map[int64]int, 2*len(answers)+8)
+	meet := func(a engine.Account) error {
+		key, err := accountKey(a)
+		if _, met := w.index[key]; err != nil || met {
+			return err
+		}
+		w.index[key] = 0
+		w.accts = append(w.accts, account{key: key})
+		return nil
+	}
+	for i := range answers {
+		if err := meet(engine.Account{Kind: engine.WorkerAccount, ID: int64(answers[i].Worker)}); err != nil {
+			return err
+		}
+	}
+	for i := range transfers {
+		if err := errors.Join(meet(transfers[i].From), meet(transfers[i].To)); err != nil {
+			return err
+		}
+	}
+	if len(w.accts) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.accts, func(x, y account) int { return cmp.Compare(x.key, y.key) })
+	for i := range w.accts {
+		w.index[w.accts[i].key] = i
+	}
+	for chunk := range slices.Chunk(w.accts, accountsAtOnce) {
+		var keys [accountsAtOnce]any
+		for i := range keys {
+			keys[i] = chunk[min(i, len(chunk)-1)].key
+		}
+		err := each(w.ctx, w.tx, func(r row) error {
+			var key, lastEntry, lastAnswer int64
+			err := r.Scan(&key, &lastEntry, &lastAnswer)
+			a := &w.accts[w.index[key]]
+			a.lastEntry, a.lastAnswer = lastEntry, lastAnswer
+			return err
+		}, w.store.accountsQuery, keys[:]...)
+		if err != nil {
+			return fmt.Errorf("read accounts: %w", err)
+		}
+	}
+	return nil
+}
+
+// accounts writes what was done to the accounts.
+func (w *writer) accounts() error {
+	if len(w.accts) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, keepAccount)
+	if err != nil {
+		return err
+	}
+	for i := range w.accts {
+		a := &w.accts[i]
+		if err := w.row(stmt, a.key, a.change, a.lastEntry, a.lastAnswer); err != nil {
+			return fmt.Errorf("account %s: %w", accountOf(a.key), err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) progress(c *engine.Changes) error {
+	if len(c.Progress) == 0 {
+		return nil
+	}
+	stmt, err := w.tx.stmt(w.ctx, keepProgress)
+	if err != nil {
+		return err
+	}
+	for i := range c.Progress {
+		p := &c.Progress[i]
+		if err := w.row(stmt, progressArgs(p)...); err != nil {
+			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
+		}
+	}
+	return nil
+}

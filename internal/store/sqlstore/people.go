@@ -1,0 +1,156 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// CreateUser implements store.People.
+func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, error) {
+	err := s.change(ctx, "create user", func(ctx context.Context, tx transaction) error {
+		id, err := newID(ctx, tx, "user")
+		if err != nil {
+			return err
+		}
+		u.ID = crowd.WorkerID(id)
+		quals, err := encode(u.Qualifications, len(u.Qualifications) == 0)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `insert into users
+			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals)
+		if err != nil {
+			return s.taken(err, "name", "there is a user named %q already", u.Name)
+		}
+		return s.tie(ctx, tx, &u)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return u.ID, nil
+}
+
+// UpdateUser implements store.People.
+func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
+	return s.change(ctx, "update user", func(ctx context.Context, tx transaction) error {
+		quals, err := encode(u.Qualifications, len(u.Qualifications) == 0)
+		if err != nil {
+			return err
+		}
+		n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
+			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11 where id = $1`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals)
+		if err != nil {
+			return s.taken(err, "name", "there is a user named %q already", u.Name)
+		}
+		if n == 0 {
+			return crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)
+		}
+		for _, table := range tieTables {
+			if _, err := tx.exec(ctx, `delete from `+table+` where user_id = $1`, u.ID); err != nil {
+				return err
+			}
+		}
+		return s.tie(ctx, tx, &u)
+	})
+}
+
+// The tables that tie users to tenants: as requesters, and as unwanted.
+var tieTables = [...]string{"user_tenants", "user_blocks"}
+
+func (s *Store) tie(ctx context.Context, tx transaction, u *store.User) error {
+	for i, tenants := range [...][]crowd.TenantID{u.Tenants, u.BlockedBy} {
+		for _, t := range tenants {
+			if _, err := tx.exec(ctx, `insert into `+tieTables[i]+` (user_id, tenant) values ($1, $2) on conflict do nothing`, u.ID, t); err != nil {
+				return s.missing(err, "there is no tenant %s", t)
+			}
+		}
+	}
+	return nil
+}
+
+// nameKey is what names are compared by.
+func nameKey(name string) string { return strings.ToLower(name) }
+
+const selectUsers = `select u.id, u.name, u.full_name, u.email, u.password_hash, u.admin, u.pool, u.suspended, u.created_at, u.qualifications from users u `
+
+func scanUser(r row, u *store.User) error {
+	return r.Scan(&u.ID, &u.Name, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended,
+		instant{&u.CreatedAt}, decoded{&u.Qualifications})
+}
+
+// User implements store.People.
+func (s *Store) User(ctx context.Context, id crowd.WorkerID) (store.User, error) {
+	return s.user(ctx, id.String(), `where u.id = $1`, id)
+}
+
+// UserByName implements store.People.
+func (s *Store) UserByName(ctx context.Context, name string) (store.User, error) {
+	return s.user(ctx, fmt.Sprintf("named %q", name), `where u.name_key = $1`, nameKey(name))
+}
+
+func (s *Store) user(ctx context.Context, who, where string, arg any) (store.User, error) {
+	users, err := s.users(ctx, where, arg)
+	if err == nil && len(users) == 0 {
+		err = crowd.Errorf(crowd.NotFound, "there is no user %s", who)
+	}
+	if err != nil {
+		return store.User{}, s.failed("read user", err)
+	}
+	return users[0], nil
+}
+
+// ListUsers implements store.People.
+func (s *Store) ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
+	var all []store.User
+	var err error
+	if tenant == 0 {
+		all, err = s.users(ctx, `where u.id > $1 order by u.id limit $2`, after, limit)
+	} else {
+		all, err = s.users(ctx, `join user_tenants m on m.user_id = u.id
+			where m.tenant = $1 and m.user_id > $2 order by m.user_id limit $3`, tenant, after, limit)
+	}
+	return all, s.failed("list users", err)
+}
+
+// users reads users and their tenants.
+func (s *Store) users(ctx context.Context, where string, args ...any) ([]store.User, error) {
+	users, err := list(ctx, s.read, scanUser, selectUsers+where, args...)
+	if err != nil || len(users) == 0 {
+		return nil, err
+	}
+	index := make(map[crowd.WorkerID]*store.User, len(users))
+	first, last := users[0].ID, users[0].ID
+	for i := range users {
+		index[users[i].ID] = &users[i]
+		first, last = min(first, users[i].ID), max(last, users[i].ID)
+	}
+	for i, table := range tieTables {
+		err := each(ctx, s.read, func(r row) error {
+			var id crowd.WorkerID
+			var tenant crowd.TenantID
+			if err := r.Scan(&id, &tenant); err != nil {
+				return err
+			}
+			u := index[id]
+			switch {
+			case u == nil: // between two that were asked for
+			case i == 0:
+				u.Tenants = append(u.Tenants, tenant)
+			default:
+				u.BlockedBy = append(u.BlockedBy, tenant)
+			}
+			return nil
+		}, `select user_id, tenant from `+table+` where user_id >= $1 and user_id <= $2 order by user_id, tenant`, first, last)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return users, nil
+}

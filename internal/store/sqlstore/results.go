@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"iter"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// stream yields the rows of one query, which is one consistent state of the
+// database.
+func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) error, text string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		rows, err := s.scan.QueryContext(ctx, text, args...)
+		if err != nil {
+			yield(*new(T), s.failed(op, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var t T
+			if err := scan(rows, &t); err != nil {
+				yield(*new(T), s.failed(op, err))
+				return
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(*new(T), s.failed(op, err))
+		}
+	}
+}
+
+// ofBatch yields what items does if the batch is the tenant's, whose batches
+// never change hands.
+func ofBatch[T any](ctx context.Context, s *Store, tenant crowd.TenantID, id crowd.BatchID, items iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		owner, ok, err := one(ctx, s.read, number[crowd.TenantID], `select tenant from batches where id = $1`, id)
+		if err == nil && (!ok || owner != tenant) {
+			err = noBatch(id)
+		}
+		if err != nil {
+			yield(*new(T), s.failed("read batch", err))
+			return
+		}
+		items(yield)
+	}
+}
+
+// The parts of an annotation; cells are ” where the task's values are not
+// asked for.
+const annotationColumns = `a.id, a.task, a.worker, coalesce(u.name, ''), a.state, a.assigned_at, a.expires_at, a.ended_at,
+	a.body, a.answer_key, a.late, a.counted, a.paid`
+
+func scanAnnotation(r row, a *store.Annotation) error {
+	return r.Scan(&a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
+		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, decoded{&a.Values})
+}
+
+// Annotations implements store.Results.
+func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, answered bool) iter.Seq2[store.Annotation, error] {
+	text := `select ` + annotationColumns + `, coalesce(t.cells, '') from assignments a
+		left join tasks t on t.id = a.task left join users u on u.id = a.worker where a.id >= $1 and a.id <= $2 `
+	if answered {
+		text += `and a.state in ('submitted', 'approved', 'rejected') `
+	}
+	first, last := span(id)
+	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read annotations", scanAnnotation, text+`order by a.id`, first, last))
+}
+
+// Labels implements store.Results.
+func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.LabelledTask, error] {
+	first, last := span(id)
+	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, `select t.id, t.cells, t.gold,
+		l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
+		from tasks t left join labels l on l.task = t.id where t.id >= $1 and t.id <= $2 order by t.id`, first, last))
+}
+
+func scanLabelled(r row, t *store.LabelledTask) error {
+	var at, answers sql.NullInt64
+	var value sql.NullString
+	var confidence sql.NullFloat64
+	var tie, undecided sql.NullBool
+	if err := r.Scan(&t.Task, decoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
+		return err
+	}
+	t.Label = &engine.Label{Task: t.Task, At: moment(at.Int64), Value: value.String, Confidence: confidence.Float64,
+		Answers: int(answers.Int64), Tie: tie.Bool, Undecided: undecided.Bool}
+	return nil
+}
+
+// Assignment implements store.Results.
+func (s *Store) Assignment(ctx context.Context, id crowd.AssignmentID) (store.Annotation, error) {
+	a, ok, err := one(ctx, s.read, scanAnnotation, `select `+annotationColumns+`, '' from assignments a
+		left join users u on u.id = a.worker where a.id = $1`, id)
+	if err == nil && !ok {
+		err = crowd.Errorf(crowd.NotFound, "there is no assignment %s", id)
+	}
+	return a, s.failed("read assignment", err)
+}
+
+// WorkerAnnotations implements store.Results. It follows the chain of the
+// worker's answers from the last one back.
+func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Annotation, error) {
+	key, err := accountKey(engine.Account{Kind: engine.WorkerAccount, ID: int64(worker)})
+	if err != nil || limit < 1 {
+		return nil, err
+	}
+	type numbered struct {
+		store.Annotation
+		n int64
+	}
+	found, err := list(ctx, s.read, func(r row, a *numbered) error {
+		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
+			raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, decoded{&a.Values})
+	}, `with recursive chain (id, n) as (
+			select last_answer, 1 from accounts where account = $1 and last_answer <> 0
+			union all
+			select p.prev_answer, c.n + 1 from chain c join assignments p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
+		)
+		select c.n, `+annotationColumns+`, coalesce(t.cells, '') from chain c join assignments a on a.id = c.id
+		left join tasks t on t.id = a.task left join users u on u.id = a.worker`, key, limit)
+	if err != nil {
+		return nil, s.failed("read a worker's answers", err)
+	}
+	slices.SortFunc(found, func(x, y numbered) int { return cmp.Compare(x.n, y.n) })
+	out := make([]store.Annotation, len(found))
+	for i := range found {
+		out[i] = found[i].Annotation
+	}
+	return out, nil
+}

@@ -1,0 +1,109 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Snapshot implements store.Journal. Of a batch it reads the assignments from
+// the oldest open one on, and for each of them whether its task has a label.
+func (s *Store) Snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
+	snap, err := s.snapshot(ctx, id)
+	return snap, s.failed("read snapshot", err)
+}
+
+func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
+	tx, err := s.scan.BeginTx(ctx, &sql.TxOptions{Isolation: s.dialect.Consistent, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	pool, ok, err := one(ctx, tx, scanPool, `select id, name, policy, stopped, created_at from pools where id = $1`, id)
+	if err == nil && !ok {
+		err = noPool(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	snap := &engine.Snapshot{Stopped: pool.Stopped}
+	snap.Tenants, err = list(ctx, tx, func(r row, t *engine.Tenant) error {
+		return r.Scan(&t.ID, &t.Weight, &t.Stopped)
+	}, `select id, weight, stopped from tenants order by id`)
+	if err != nil {
+		return nil, err
+	}
+	if snap.Workers, err = poolWorkers(ctx, tx, id); err != nil {
+		return nil, err
+	}
+	batches, err := list(ctx, tx, scanBatch, selectBatches+`where b.pool = $1 and p.state in ('running', 'paused') order by b.id`, id)
+	if err != nil {
+		return nil, err
+	}
+	snap.Batches = make([]engine.BatchSnapshot, len(batches))
+	for i := range batches {
+		if err := snapshotBatch(ctx, tx, &batches[i], &snap.Batches[i]); err != nil {
+			return nil, err
+		}
+	}
+	return snap, nil
+}
+
+func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {
+	workers, err := list(ctx, q, func(r row, w *engine.Worker) error {
+		return r.Scan(&w.ID, &w.Suspended, decoded{&w.Qualifications})
+	}, `select id, suspended, qualifications from users where pool = $1 order by id`, pool)
+	if err != nil {
+		return nil, err
+	}
+	next := 0 // both lists are in order of the worker
+	err = each(ctx, q, func(r row) error {
+		var id crowd.WorkerID
+		var tenant crowd.TenantID
+		if err := r.Scan(&id, &tenant); err != nil {
+			return err
+		}
+		for next < len(workers) && workers[next].ID < id {
+			next++
+		}
+		if next < len(workers) && workers[next].ID == id {
+			workers[next].BlockedBy = append(workers[next].BlockedBy, tenant)
+		}
+		return nil
+	}, `select b.user_id, b.tenant from user_blocks b order by b.user_id, b.tenant`)
+	return workers, err
+}
+
+func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.BatchSnapshot) (err error) {
+	into.Spec, into.Progress = b.Spec, b.Progress
+	first, last := span(b.Spec.ID)
+	into.Assignments, err = list(ctx, q, scanAssignment, `select a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at,
+		a.ended_at, a.late, a.counted, a.paid, a.answer_key from assignments a
+		where a.id >= $1 and a.id <= $2 and not exists (select 1 from labels l where l.task = a.task) order by a.id`,
+		first+int64(b.Progress.OldestOpen), last)
+	if err != nil || !b.Directed {
+		return err
+	}
+	if into.Spec.Invited, err = invitations(ctx, q, b.Spec.ID); err != nil {
+		return err
+	}
+	into.Labelled, err = list(ctx, q, func(r row, n *uint32) error {
+		var task int64
+		err := r.Scan(&task)
+		*n = uint32(task)
+		return err
+	}, `select task from labels where task >= $1 and task <= $2 order by task`, first, last)
+	return err
+}
+
+func scanAssignment(r row, a *engine.AssignmentSnapshot) error {
+	var ended int64
+	err := r.Scan(&a.ID, &a.Task, &a.Worker, &a.State, instant{&a.At}, instant{&a.Expires}, &ended, &a.Late, &a.Counted, &a.Paid, &a.Key)
+	if a.State.Answered() {
+		a.AnsweredAt = moment(ended)
+	}
+	return err
+}

@@ -1,0 +1,257 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Dialect is what the shared code must know of a database.
+type Dialect struct {
+	// RowLock is appended to a select whose rows are about to be changed:
+	// empty where there is only one writer.
+	RowLock string
+	// Consistent is the isolation at which all reads of a transaction see one
+	// state of the database.
+	Consistent sql.IsolationLevel
+	// Unique, Missing and Full say whether an error means that a unique key is
+	// taken, that a row which is referred to is not there, or that there is no
+	// room left on the disk.
+	Unique, Missing, Full func(error) bool
+	// Written, if set, is called after each transaction.
+	Written func()
+}
+
+// Pools are the connections. They may all be the same.
+type Pools struct {
+	Write *sql.DB // on SQLite a single connection
+	Read  *sql.DB // for short reads
+	Scan  *sql.DB // for reads that take as long as their caller takes
+}
+
+// Store implements store.Store.
+type Store struct {
+	dialect           Dialect
+	write, read, scan *pool
+	accountsQuery     string
+}
+
+// New returns a store on a database that has the schema.
+func New(p Pools, d Dialect) *Store {
+	return &Store{
+		dialect: d, accountsQuery: d.readAccounts(),
+		write: &pool{DB: p.Write}, read: &pool{DB: p.Read}, scan: &pool{DB: p.Scan},
+	}
+}
+
+// Close closes the pools.
+func (s *Store) Close() error {
+	return errors.Join(s.scan.close(), s.read.close(), s.write.close())
+}
+
+// pool prepares each statement once.
+type pool struct {
+	*sql.DB
+	stmts sync.Map // text to *sql.Stmt
+}
+
+func (p *pool) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt, ok := p.stmts.Load(text); ok {
+		return stmt.(*sql.Stmt), nil
+	}
+	stmt, err := p.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if was, there := p.stmts.LoadOrStore(text, stmt); there {
+		_ = stmt.Close() // somebody was faster
+		return was.(*sql.Stmt), nil
+	}
+	return stmt, nil
+}
+
+func (p *pool) close() error {
+	p.stmts.Range(func(_, stmt any) bool {
+		_ = stmt.(*sql.Stmt).Close() // the pool's Close reports what matters
+		return true
+	})
+	return p.Close()
+}
+
+// QueryContext runs a prepared query.
+func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := p.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// row is what can be scanned: a place in the rows of a query.
+type row interface{ Scan(dest ...any) error }
+
+// list returns all rows of a query.
+func list[T any](ctx context.Context, q querier, scan func(row, *T) error, text string, args ...any) ([]T, error) {
+	var all []T
+	err := each(ctx, q, func(r row) error {
+		if len(all) == cap(all) {
+			all = slices.Grow(all, len(all)+1) // double: there may be a million
+		}
+		all = append(all, *new(T))
+		return scan(r, &all[len(all)-1])
+	}, text, args...)
+	return all, err
+}
+
+// each calls do with each row of a query.
+func each(ctx context.Context, q querier, do func(row) error, text string, args ...any) error {
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one returns the first row of a query, or false.
+func one[T any](ctx context.Context, q querier, scan func(row, *T) error, text string, args ...any) (T, bool, error) {
+	var t T
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return t, false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return t, false, rows.Err()
+	}
+	if err := scan(rows, &t); err != nil {
+		return t, false, err
+	}
+	return t, true, rows.Close()
+}
+
+// number scans a row of one integer.
+func number[T ~int64](r row, n *T) error { return r.Scan(n) }
+
+// transaction is a transaction on the writing connection.
+type transaction struct {
+	*sql.Tx
+	pool *pool
+}
+
+// exec runs a prepared statement and returns the number of rows it changed.
+func (tx transaction) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	stmt, err := tx.stmt(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// stmt returns a prepared statement for use within the transaction.
+func (tx transaction) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt, ok := tx.pool.stmts.Load(text); ok {
+		return tx.StmtContext(ctx, stmt.(*sql.Stmt)), nil
+	}
+	// Not by the pool, whose only connection this transaction may have.
+	return tx.PrepareContext(ctx, text)
+}
+
+// QueryContext runs a prepared query.
+func (tx transaction) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := tx.stmt(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// change runs do in a transaction. The context limits the wait for the
+// connection only: what has begun is brought to its end, so that it is never
+// in doubt whether it happened.
+func (s *Store) change(ctx context.Context, op string, do func(context.Context, transaction) error) error {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return s.failed(op, err)
+	}
+	defer conn.Close()
+	ctx = context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return s.failed(op, err)
+	}
+	if err := do(ctx, transaction{tx, s.write}); err != nil {
+		_ = tx.Rollback() // the first error is the one to tell
+		return s.failed(op, err)
+	}
+	if err := tx.Commit(); err != nil {
+		_ = tx.Rollback()
+		return s.failed(op, err)
+	}
+	if s.dialect.Written != nil {
+		s.dialect.Written()
+	}
+	return nil
+}
+
+// failed says what was being done. A *crowd.Error goes through as it is.
+func (s *Store) failed(op string, err error) error {
+	var known *crowd.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case s.dialect.Full(err):
+		return &crowd.Error{Code: crowd.StorageFull, Message: "the disk is full: nothing can be kept until there is room again", Cause: fmt.Errorf("%s: %w", op, err)}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// taken turns the error about a unique key into a Conflict.
+func (s *Store) taken(err error, field, format string, args ...any) error {
+	if err != nil && s.dialect.Unique(err) {
+		e := crowd.Errorf(crowd.Conflict, format, args...)
+		e.Field, e.Cause = field, err
+		return e
+	}
+	return err
+}
+
+// missing turns the error about a row that is referred to into a NotFound.
+func (s *Store) missing(err error, format string, args ...any) error {
+	if err != nil && s.dialect.Missing(err) {
+		e := crowd.Errorf(crowd.NotFound, format, args...)
+		e.Cause = err
+		return e
+	}
+	return err
+}
+
+// newID gives out the next id of a kind.
+func newID(ctx context.Context, tx transaction, kind string) (int64, error) {
+	id, ok, err := one(ctx, tx, number[int64], `update counters set last = last + 1 where name = $1 returning last`, kind)
+	if err == nil && !ok {
+		err = fmt.Errorf("no counter of %s ids", kind)
+	}
+	return id, err
+}

@@ -1,0 +1,147 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// span returns the first and the last packed id that a batch can have.
+func span(id crowd.BatchID) (first, last int64) {
+	return int64(id) << 32, int64(id)<<32 | crowd.MaxInBatch
+}
+
+// AddTasks implements store.Batches. The call is one transaction, in which
+// nothing else is written: callers with many tasks add a thousand or so at a
+// time.
+func (s *Store) AddTasks(ctx context.Context, id crowd.BatchID, tasks []store.Task) error {
+	return s.change(ctx, "add tasks", func(ctx context.Context, tx transaction) error {
+		d, err := s.draft(ctx, tx, 0, id)
+		if err != nil {
+			return err
+		}
+		if d.tasks+int64(len(tasks)) > crowd.MaxInBatch {
+			return crowd.Fieldf("tasks", "a batch has at most %d", int64(crowd.MaxInBatch))
+		}
+		insert, err := tx.stmt(ctx, insertTask)
+		if err != nil {
+			return err
+		}
+		for i := range tasks {
+			t := &tasks[i]
+			d.tasks++
+			cells, err := encode(t.Values, len(t.Values) == 0)
+			if err != nil {
+				return err
+			}
+			task := int64(id.Task(uint32(d.tasks)))
+			if _, err := insert.ExecContext(ctx, task, t.Gold, cells); err != nil {
+				return err
+			}
+			if t.Invited != nil {
+				d.directed = true
+			}
+			for _, w := range t.Invited {
+				if _, err := tx.exec(ctx, insertInvited, task, int64(w)); err != nil {
+					return s.taken(err, "invited", "%s is invited twice to the same task", w)
+				}
+			}
+		}
+		_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, d.tasks, d.directed)
+		return err
+	})
+}
+
+const (
+	insertTask    = `insert into tasks (id, gold, cells) values ($1, $2, $3)`
+	insertInvited = `insert into task_workers (task, worker) values ($1, $2)`
+)
+
+// dropAtOnce is how many tasks are dropped in one transaction, so that the
+// writing connection is free again soon.
+const dropAtOnce = 10_000
+
+// DropTasks implements store.Batches. Many tasks go in steps, the last ones
+// first; if it fails between two, calling it again goes on.
+func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error {
+	if tenant == 0 {
+		return noBatch(id)
+	}
+	for left := int64(1); left > 0; {
+		err := s.change(ctx, "drop tasks", func(ctx context.Context, tx transaction) error {
+			d, err := s.draft(ctx, tx, tenant, id)
+			if err != nil {
+				return err
+			}
+			first, last := span(id)
+			left = max(d.tasks-dropAtOnce, 0)
+			for _, text := range [...]string{
+				`delete from task_workers where task > $1 and task <= $2`,
+				`delete from tasks where id > $1 and id <= $2`,
+			} {
+				if _, err := tx.exec(ctx, text, first+left, last); err != nil {
+					return err
+				}
+			}
+			_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, left, d.directed && left > 0)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Task implements store.Batches.
+func (s *Store) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
+	t, ok, err := one(ctx, s.read, func(r row, t *store.Task) error {
+		return r.Scan(&t.ID, &t.Gold, decoded{&t.Values})
+	}, `select id, gold, cells from tasks where id = $1`, id)
+	if err == nil && !ok {
+		err = crowd.Errorf(crowd.NotFound, "there is no task %s", id)
+	}
+	if err == nil {
+		t.Invited, err = list(ctx, s.read, number[crowd.WorkerID], `select worker from task_workers where task = $1 order by worker`, id)
+	}
+	if err != nil {
+		return store.Task{}, s.failed("read task", err)
+	}
+	return t, nil
+}
+
+// Tasks implements store.Batches.
+func (s *Store) Tasks(ctx context.Context, first crowd.TaskID, n int) ([]store.Task, error) {
+	_, last := span(first.Batch())
+	tasks, err := list(ctx, s.read, func(r row, t *store.Task) error {
+		return r.Scan(&t.ID, &t.Gold, decoded{&t.Values})
+	}, `select id, gold, cells from tasks where id >= $1 and id <= $2 order by id limit $3`, first, last, n)
+	return tasks, s.failed("read tasks", err)
+}
+
+// Invitations implements store.Batches. A batch for everybody has nil, as in
+// engine.Spec.
+func (s *Store) Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {
+	b, err := s.Batch(ctx, 0, id)
+	if err != nil || !b.Directed {
+		return nil, err
+	}
+	m, err := invitations(ctx, s.scan, id)
+	return m, s.failed("read invitations", err)
+}
+
+func invitations(ctx context.Context, q querier, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {
+	m := make(map[crowd.WorkerID][]uint32)
+	first, last := span(id)
+	err := each(ctx, q, func(r row) error {
+		var task, worker int64
+		if err := r.Scan(&task, &worker); err != nil {
+			return fmt.Errorf("invitations: %w", err)
+		}
+		m[crowd.WorkerID(worker)] = append(m[crowd.WorkerID(worker)], uint32(task))
+		return nil
+	}, `select task, worker from task_workers where task >= $1 and task <= $2 order by task, worker`, first, last)
+	return m, err
+}

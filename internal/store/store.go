@@ -1,0 +1,255 @@
+// Package store says what the server keeps and how it is asked for it. It
+// holds the interfaces and the kept forms of the nouns; sub-packages implement
+// them on a database each, and storetest is the suite that every one of them
+// must pass.
+//
+// Reads and writes that concern a tenant name the tenant: a row of another
+// tenant is not found. Methods return *crowd.Error with code NotFound or
+// Conflict where that is the answer, StorageFull when the disk is full, and
+// other errors only when the database fails.
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// Store is everything that is kept.
+type Store interface {
+	Journal
+	Tenants
+	People
+	Tokens
+	Pools
+	Batches
+	Results
+	Ledger
+	Close() error
+}
+
+// Journal keeps what the engines do.
+type Journal interface {
+	// Commit makes changes durable: all of them or none. The accounts' balances
+	// follow the transfers.
+	Commit(ctx context.Context, c *engine.Changes) error
+	// Snapshot reads a pool's state, as of the last Commit.
+	Snapshot(ctx context.Context, pool crowd.PoolID) (*engine.Snapshot, error)
+}
+
+// Tenant is a tenant as kept.
+type Tenant struct {
+	ID        crowd.TenantID
+	Name      string // unique
+	Weight    float64
+	Stopped   bool
+	CreatedAt time.Time
+}
+
+// Tenants keeps tenants.
+type Tenants interface {
+	// CreateTenant keeps t under a new id, which it returns. A name that is
+	// taken is a Conflict.
+	CreateTenant(ctx context.Context, t Tenant) (crowd.TenantID, error)
+	UpdateTenant(ctx context.Context, t Tenant) error
+	Tenant(ctx context.Context, id crowd.TenantID) (Tenant, error)
+	// ListTenants returns all tenants in order of id.
+	ListTenants(ctx context.Context) ([]Tenant, error)
+}
+
+// User is a person: an admin, a requester of some tenants, a worker of a pool,
+// or several of these.
+type User struct {
+	ID             crowd.WorkerID
+	Name           string // to sign in with; unique, compared without case
+	FullName       string
+	Email          string
+	PasswordHash   string // empty: cannot sign in with a password
+	Admin          bool
+	Pool           crowd.PoolID // 0: not a worker
+	Suspended      bool         // can neither sign in nor work
+	CreatedAt      time.Time
+	Tenants        []crowd.TenantID // requester of these, ascending
+	Qualifications map[string]int
+	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
+}
+
+// People keeps users.
+type People interface {
+	// CreateUser keeps u under a new id, which it returns. A name that is taken
+	// is a Conflict.
+	CreateUser(ctx context.Context, u User) (crowd.WorkerID, error)
+	// UpdateUser replaces everything that is kept of u.ID.
+	UpdateUser(ctx context.Context, u User) error
+	User(ctx context.Context, id crowd.WorkerID) (User, error)
+	UserByName(ctx context.Context, name string) (User, error)
+	// ListUsers returns up to limit users with ids above after, in order of
+	// id. When tenant is not 0, only that tenant's requesters.
+	ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]User, error)
+}
+
+// TokenKind is what a token is for.
+type TokenKind string
+
+// The kinds of token.
+const (
+	SessionToken TokenKind = "session" // a browser's cookie
+	APIToken     TokenKind = "api"     // a program's bearer token
+	SetupToken   TokenKind = "setup"   // a one-time link that sets a password
+)
+
+// Token lets its bearer act as a user. Only the hash of the secret is kept.
+type Token struct {
+	ID        int64
+	Hash      string // hex SHA-256 of the secret; unique
+	Kind      TokenKind
+	User      crowd.WorkerID
+	Tenant    crowd.TenantID // not 0: acts for this tenant only
+	Roles     []string       // not empty: acts in these roles only
+	Name      string
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+}
+
+// Tokens keeps tokens.
+type Tokens interface {
+	CreateToken(ctx context.Context, t Token) (int64, error)
+	TokenByHash(ctx context.Context, hash string) (Token, error)
+	// ListTokens returns a user's tokens in order of id.
+	ListTokens(ctx context.Context, user crowd.WorkerID) ([]Token, error)
+	// DeleteToken takes a token of the user away; NotFound if it is not his.
+	// Deleting is how a one-time token is used up: of two callers one succeeds.
+	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error
+	// DeleteExpiredTokens takes away what expired before now.
+	DeleteExpiredTokens(ctx context.Context, now time.Time) error
+}
+
+// Pool is a pool as kept.
+type Pool struct {
+	ID        crowd.PoolID
+	Name      string // unique
+	Policy    string // text form of its scheduling policy
+	Stopped   bool
+	CreatedAt time.Time
+}
+
+// Pools keeps pools.
+type Pools interface {
+	CreatePool(ctx context.Context, p Pool) (crowd.PoolID, error)
+	UpdatePool(ctx context.Context, p Pool) error
+	ListPools(ctx context.Context) ([]Pool, error)
+}
+
+// Batch is a batch as kept: its definition, and its progress once launched.
+type Batch struct {
+	Spec      engine.Spec // Priority and Deadline as in Progress once launched; Invited is not filled
+	Pool      crowd.PoolID
+	Name      string
+	Template  json.RawMessage // see package template
+	Columns   []string        // of the uploaded file
+	CreatedBy crowd.WorkerID
+	CreatedAt time.Time
+	Directed  bool // people are invited to single tasks
+	Progress  engine.Progress
+}
+
+// Task is one row of the uploaded file.
+type Task struct {
+	ID      crowd.TaskID
+	Values  []string         // by column
+	Gold    string           // known answer (its key), or ""; never shown to a worker
+	Invited []crowd.WorkerID // only these may do it; nil: everybody
+}
+
+// Batches keeps batches and their tasks.
+type Batches interface {
+	// CreateBatch keeps a draft under a new id, which it returns; it has no
+	// tasks yet.
+	CreateBatch(ctx context.Context, b Batch) (crowd.BatchID, error)
+	// UpdateDraft replaces the definition of a draft; Conflict if it is none.
+	UpdateDraft(ctx context.Context, b Batch) error
+	// AddTasks adds tasks to a draft, numbered on from those it has, and
+	// updates Spec.Tasks and Directed. All of the call's tasks, or none.
+	AddTasks(ctx context.Context, id crowd.BatchID, tasks []Task) error
+	// DropTasks takes a draft's tasks away.
+	DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error
+	// CancelDraft makes a draft cancelled; Conflict if it is none.
+	CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, now time.Time) error
+	// Batch returns a batch; tenant 0 means any.
+	Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (Batch, error)
+	// ListBatches returns up to limit batches with ids below before (0: all),
+	// newest first; tenant 0 means any.
+	ListBatches(ctx context.Context, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]Batch, error)
+	// Task returns a task, for whoever may see its batch.
+	Task(ctx context.Context, id crowd.TaskID) (Task, error)
+	// Tasks returns the tasks of first's batch from first on, at most n (1 to
+	// 1000), in order, without the people invited to them.
+	Tasks(ctx context.Context, first crowd.TaskID, n int) ([]Task, error)
+	// Invitations returns who may do which task of a directed batch.
+	Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error)
+}
+
+// Annotation is an assignment with its answer, as it goes out.
+type Annotation struct {
+	Assignment crowd.AssignmentID
+	Task       crowd.TaskID
+	Values     []string // of the task, by column
+	Worker     crowd.WorkerID
+	WorkerName string
+	State      crowd.AssignmentState
+	AssignedAt time.Time
+	ExpiresAt  time.Time
+	EndedAt    time.Time // answered, or given back; zero while held
+	Body       json.RawMessage
+	Key        string
+	Late       bool
+	Counted    bool
+	Paid       crowd.Money
+}
+
+// LabelledTask is a task with its label, as it goes out.
+type LabelledTask struct {
+	Task   crowd.TaskID
+	Values []string
+	Gold   string
+	Label  *engine.Label // nil: none yet
+}
+
+// Results reads what came in. Iteration is over one consistent state of the
+// database, holds no more than one row in memory, and stops at the first error.
+type Results interface {
+	// Annotations yields the batch's assignments in order of id; with
+	// answered, only those with an answer.
+	Annotations(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, answered bool) iter.Seq2[Annotation, error]
+	// Labels yields the batch's tasks in order of id, with their labels.
+	Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[LabelledTask, error]
+	// Assignment returns one assignment without task values.
+	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
+	// WorkerAnnotations returns the worker's latest answers, newest first.
+	WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, limit int) ([]Annotation, error)
+}
+
+// Entry is a ledger entry as kept.
+type Entry struct {
+	ID int64
+	engine.Transfer
+	Note string
+}
+
+// Ledger keeps money. Transfers of engines come by Commit.
+type Ledger interface {
+	// Deposit puts money into a tenant's account.
+	Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID, amount crowd.Money, note string) error
+	// Balance returns an account's balance; 0 for one never used.
+	Balance(ctx context.Context, a engine.Account) (crowd.Money, error)
+	// Entries returns up to limit entries from or to the account with ids below
+	// before (0: all), newest first.
+	Entries(ctx context.Context, a engine.Account, before int64, limit int) ([]Entry, error)
+	// CheckLedger verifies that all balances sum to zero and are what the
+	// entries make them; the error says what differs.
+	CheckLedger(ctx context.Context) error
+}

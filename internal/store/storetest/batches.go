@@ -1,0 +1,200 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+// kept is the draft of draft as it is read.
+func (w *world) kept(id crowd.BatchID, tenant crowd.TenantID, n uint32) store.Batch {
+	b := store.Batch{
+		Spec: w.spec(tenant), Pool: w.pool, Name: "Vögel <1>", Template: []byte(`{"kind": "choice", "x":"<é>"}`), Columns: []string{"url", "text"},
+		CreatedBy: w.workers[0], CreatedAt: w.now,
+		Progress: engine.Progress{Batch: id, State: crowd.BatchDraft, Priority: 1.5, Deadline: w.now.Add(48 * time.Hour)},
+	}
+	b.Spec.ID, b.Spec.Tasks = id, n
+	return b
+}
+
+func testCreateBatch(t *testing.T, w *world) {
+	in := w.kept(0, w.other, 0)
+	in.Spec.Tasks, in.Directed, in.Progress = 9, true, engine.Progress{State: crowd.BatchRunning, Issued: 5} // not his to say
+	id := must(w.CreateBatch(w.ctx, in))(t)
+	if id <= w.batch {
+		t.Errorf("%s follows %s", id, w.batch)
+	}
+	same(t, "batch", must(w.Batch(w.ctx, w.other, id))(t), w.kept(id, w.other, 0))
+	w.unchanged(t, func() {
+		in.Pool = 99
+		_, err := w.CreateBatch(w.ctx, in)
+		refused(t, err, crowd.NotFound)
+		in.Pool, in.Spec.Tenant = w.pool, 99
+		_, err = w.CreateBatch(w.ctx, in)
+		refused(t, err, crowd.NotFound)
+	})
+	bare := store.Batch{Spec: engine.Spec{Tenant: w.mine}, Pool: w.pool}
+	bare.Spec.ID = must(w.CreateBatch(w.ctx, bare))(t)
+	bare.Progress = engine.Progress{Batch: bare.Spec.ID, State: crowd.BatchDraft}
+	same(t, "bare batch", must(w.Batch(w.ctx, w.mine, bare.Spec.ID))(t), bare)
+}
+
+func testUpdateDraft(t *testing.T, w *world) {
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	in := w.kept(w.batch, w.mine, tasks)
+	in.Spec.Rule, in.Spec.Reward, in.Spec.Priority, in.Spec.Deadline = label.Count(5), 1, 9, time.Time{}
+	in.Spec.Requirements, in.Spec.Production, in.Spec.EndsAt, in.Pool, in.Name, in.Columns = nil, false, time.Time{}, second, "new", []string{"a"}
+	in.Template, in.Progress.Priority, in.Progress.Deadline = []byte(`{}`), 9, time.Time{}
+	change := in
+	change.Spec.Tasks, change.Directed, change.CreatedAt = 0, true, time.Time{} // not his to say
+	ok(t, w.UpdateDraft(w.ctx, change))
+	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), in)
+	w.unchanged(t, func() {
+		change.Spec.Tenant = w.other
+		refused(t, w.UpdateDraft(w.ctx, change), crowd.NotFound)
+		change.Spec.Tenant, change.Spec.ID = w.mine, 99
+		refused(t, w.UpdateDraft(w.ctx, change), crowd.NotFound)
+		change.Spec.ID, change.Pool = w.batch, 99
+		refused(t, w.UpdateDraft(w.ctx, change), crowd.NotFound)
+	})
+	w.history(t)
+	w.unchanged(t, func() { refused(t, w.UpdateDraft(w.ctx, in), crowd.Conflict) })
+}
+
+func testAddTasks(t *testing.T, w *world) {
+	more := []store.Task{{ID: 5, Values: []string{"", `"`}}, {Gold: "g", Values: []string{"é", ""}, Invited: []crowd.WorkerID{w.workers[3], w.workers[1]}}}
+	ok(t, w.AddTasks(w.ctx, w.batch, more))
+	want := w.kept(w.batch, w.mine, tasks+2)
+	want.Directed = true
+	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), want)
+	same(t, "first new task", must(w.Task(w.ctx, w.batch.Task(tasks+1)))(t), store.Task{ID: w.batch.Task(tasks + 1), Values: []string{"", `"`}})
+	same(t, "second new task", must(w.Task(w.ctx, w.batch.Task(tasks+2)))(t), store.Task{
+		ID: w.batch.Task(tasks + 2), Values: []string{"é", ""}, Gold: "g", Invited: []crowd.WorkerID{w.workers[1], w.workers[3]},
+	})
+	w.unchanged(t, func() {
+		twice := store.Task{Invited: []crowd.WorkerID{w.workers[0], w.workers[0]}}
+		refused(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Values: []string{"a", "b"}}, twice}), crowd.Conflict)
+		refused(t, w.AddTasks(w.ctx, 99, more), crowd.NotFound)
+		ok(t, w.AddTasks(w.ctx, w.batch, nil))
+	})
+	large := must(w.CreateBatch(w.ctx, store.Batch{Spec: w.spec(w.mine), Pool: w.pool}))(t)
+	for n := range 5 {
+		chunk := make([]store.Task, 700)
+		for i := range chunk {
+			chunk[i].Values = []string{fmt.Sprint(n*len(chunk) + i + 1)}
+		}
+		ok(t, w.AddTasks(w.ctx, large, chunk))
+	}
+	n := 0
+	for l, err := range w.Labels(w.ctx, w.mine, large) {
+		ok(t, err)
+		n++
+		same(t, "task", l, store.LabelledTask{Task: large.Task(uint32(n)), Values: []string{fmt.Sprint(n)}})
+	}
+	same(t, "number of tasks", n, 3500)
+	w.history(t)
+	w.unchanged(t, func() { refused(t, w.AddTasks(w.ctx, w.batch, more), crowd.Conflict) })
+}
+
+func testDropTasks(t *testing.T, w *world) {
+	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Invited: []crowd.WorkerID{w.workers[0]}}}))
+	others := w.draft(t, w.other, 3)
+	w.unchanged(t, func() {
+		refused(t, w.DropTasks(w.ctx, w.other, w.batch), crowd.NotFound)
+		refused(t, w.DropTasks(w.ctx, 0, w.batch), crowd.NotFound)
+		refused(t, w.DropTasks(w.ctx, w.mine, 99), crowd.NotFound)
+	})
+	ok(t, w.DropTasks(w.ctx, w.mine, w.batch))
+	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), w.kept(w.batch, w.mine, 0))
+	same(t, "other's batch", must(w.Batch(w.ctx, w.other, others))(t), w.kept(others, w.other, 3))
+	_, err := w.Task(w.ctx, w.batch.Task(1))
+	refused(t, err, crowd.NotFound)
+	must(w.Task(w.ctx, others.Task(3)))(t)
+	same(t, "invitations", must(w.Invitations(w.ctx, w.batch))(t), nil)
+	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Gold: "new"}}))
+	same(t, "first task", must(w.Task(w.ctx, w.batch.Task(1)))(t), store.Task{ID: w.batch.Task(1), Gold: "new"})
+	w.history(t)
+	w.unchanged(t, func() { refused(t, w.DropTasks(w.ctx, w.mine, w.batch), crowd.Conflict) })
+}
+
+func testCancelDraft(t *testing.T, w *world) {
+	w.unchanged(t, func() {
+		refused(t, w.CancelDraft(w.ctx, w.other, w.batch, w.now), crowd.NotFound)
+		refused(t, w.CancelDraft(w.ctx, 0, w.batch, w.now), crowd.NotFound)
+		refused(t, w.CancelDraft(w.ctx, w.mine, 99, w.now), crowd.NotFound)
+	})
+	ok(t, w.CancelDraft(w.ctx, w.mine, w.batch, w.now))
+	want := w.kept(w.batch, w.mine, tasks)
+	want.Progress.State, want.Progress.EndedAt = crowd.BatchCancelled, w.now
+	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), want)
+	w.unchanged(t, func() {
+		refused(t, w.CancelDraft(w.ctx, w.mine, w.batch, w.now), crowd.Conflict)
+		refused(t, w.Commit(w.ctx, &engine.Changes{Progress: []engine.Progress{w.progress(w.batch)}}), crowd.Internal)
+	})
+}
+
+func testBatch(t *testing.T, w *world) {
+	same(t, "draft", must(w.Batch(w.ctx, w.mine, w.batch))(t), w.kept(w.batch, w.mine, tasks))
+	same(t, "draft for any tenant", must(w.Batch(w.ctx, 0, w.batch))(t), w.kept(w.batch, w.mine, tasks))
+	_, err := w.Batch(w.ctx, w.other, w.batch)
+	refused(t, err, crowd.NotFound)
+	_, err = w.Batch(w.ctx, 0, 99)
+	refused(t, err, crowd.NotFound)
+	w.history(t)
+	want := w.kept(w.batch, w.mine, tasks)
+	want.Progress = w.progress(w.batch)
+	want.Spec.Priority, want.Spec.Deadline = want.Progress.Priority, want.Progress.Deadline
+	same(t, "running", must(w.Batch(w.ctx, w.mine, w.batch))(t), want)
+}
+
+func testListBatches(t *testing.T, w *world) {
+	b2, b3, b4 := w.draft(t, w.other, 1), w.draft(t, w.mine, 2), w.draft(t, w.mine, 3)
+	k1, k2, k3, k4 := w.kept(w.batch, w.mine, tasks), w.kept(b2, w.other, 1), w.kept(b3, w.mine, 2), w.kept(b4, w.mine, 3)
+	same(t, "all", must(w.ListBatches(w.ctx, 0, 0, 10))(t), []store.Batch{k4, k3, k2, k1})
+	same(t, "page of all", must(w.ListBatches(w.ctx, 0, b4, 2))(t), []store.Batch{k3, k2})
+	same(t, "mine", must(w.ListBatches(w.ctx, w.mine, 0, 10))(t), []store.Batch{k4, k3, k1})
+	same(t, "page of mine", must(w.ListBatches(w.ctx, w.mine, b4, 1))(t), []store.Batch{k3})
+	same(t, "other's", must(w.ListBatches(w.ctx, w.other, 0, 10))(t), []store.Batch{k2})
+	same(t, "nobody's", must(w.ListBatches(w.ctx, 99, 0, 10))(t), nil)
+}
+
+func testTask(t *testing.T, w *world) {
+	same(t, "task", must(w.Task(w.ctx, w.batch.Task(1)))(t), store.Task{
+		ID: w.batch.Task(1), Gold: "sparrow", Values: []string{"https://example.org/?a=1&b=<2>", "line\nline \u2028\x00"},
+	})
+	for _, n := range []uint32{0, tasks + 1} {
+		_, err := w.Task(w.ctx, w.batch.Task(n))
+		refused(t, err, crowd.NotFound)
+	}
+}
+
+func testTasks(t *testing.T, w *world) {
+	all := must(w.Tasks(w.ctx, w.batch.Task(1), tasks+10))(t)
+	if len(all) != tasks {
+		t.Fatalf("%d tasks, want the batch's %d and no other's", len(all), tasks)
+	}
+	for i, got := range all {
+		same(t, "task", got, must(w.Task(w.ctx, w.batch.Task(uint32(i+1))))(t))
+	}
+	same(t, "the second and third", must(w.Tasks(w.ctx, w.batch.Task(2), 2))(t), all[1:3])
+	same(t, "after the last", must(w.Tasks(w.ctx, w.batch.Task(tasks+1), 5))(t), nil)
+}
+
+func testInvitations(t *testing.T, w *world) {
+	if got := must(w.Invitations(w.ctx, w.batch))(t); got != nil {
+		t.Errorf("a batch for everybody: got %v, want nil, as in engine.Spec", got)
+	}
+	id := must(w.CreateBatch(w.ctx, store.Batch{Spec: w.spec(w.mine), Pool: w.pool}))(t)
+	a, b := w.workers[0], w.workers[1]
+	ok(t, w.AddTasks(w.ctx, id, []store.Task{{Invited: []crowd.WorkerID{b, a}}, {Invited: []crowd.WorkerID{a}}}))
+	ok(t, w.AddTasks(w.ctx, id, []store.Task{{Invited: []crowd.WorkerID{b}}}))
+	w.draft(t, w.mine, 2)
+	same(t, "invitations", must(w.Invitations(w.ctx, id))(t), map[crowd.WorkerID][]uint32{a: {1, 2}, b: {1, 3}})
+	_, err := w.Invitations(w.ctx, 99)
+	refused(t, err, crowd.NotFound)
+}

@@ -1,0 +1,299 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// site is an engine with its store, driven by random commands.
+type site struct {
+	*world
+	*rand.Rand
+	engine  *engine.Engine
+	clock   time.Time
+	batches []crowd.BatchID // that were launched, and may have ended
+	people  []crowd.WorkerID
+	changes engine.Changes
+	did     map[string]int // to prove that the run looked at something
+}
+
+// testRestart drives an engine with random commands and commits what changed
+// after every few of them. Now and then it restores an engine from the store
+// and compares the two. The restored one goes on with the store, the old one
+// for a while without.
+func testRestart(t *testing.T, w *world) {
+	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
+	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 12)), clock: w.now, people: slices.Clone(w.workers), did: make(map[string]int)}
+	for i := range 8 {
+		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
+		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
+	}
+	s.engine = s.restore(t)
+	const rounds, commands = 25, 60
+	for range rounds {
+		for range commands {
+			s.command(t)
+			if s.IntN(4) == 0 {
+				s.commit(t)
+			}
+		}
+		s.commit(t)
+		s.restart(t)
+	}
+	for _, what := range []string{"launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared"} {
+		if s.did[what] == 0 {
+			t.Errorf("the run never came to %q: %v", what, s.did)
+		}
+	}
+	t.Logf("what was done: %v", s.did)
+	ok(t, w.CheckLedger(w.ctx))
+}
+
+func (s *site) restore(t *testing.T) *engine.Engine {
+	t.Helper()
+	snap := must(s.Snapshot(s.ctx, s.pool))(t)
+	return must(engine.Restore(s.clock, engine.Config{Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
+}
+
+func (s *site) commit(t *testing.T) {
+	t.Helper()
+	s.engine.Take(&s.changes)
+	ok(t, s.Commit(s.ctx, &s.changes))
+	s.did["label"] += len(s.changes.Labels)
+	for _, p := range s.changes.Progress {
+		s.did[string(p.State)]++
+	}
+	for _, e := range s.changes.Ends {
+		if e.State == crowd.Expired {
+			s.did["expire"]++
+		}
+	}
+}
+
+// seen is what can be seen of an engine, apart from what a restart is allowed
+// to forget: who waits, and whose turn it is among equals.
+type seen struct {
+	Status  map[crowd.BatchID]engine.Status
+	Holding []engine.Handout
+	Batch   map[crowd.BatchID]engine.Why
+	Worker  map[crowd.WorkerID]map[crowd.Reason]int
+	Counts  engine.Counts
+}
+
+func (s *site) look(t *testing.T, e *engine.Engine) seen {
+	t.Helper()
+	ok(t, e.Check())
+	v := seen{
+		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
+		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Counts: e.Counts(),
+	}
+	for _, id := range s.batches {
+		if status, running := e.Status(id); running {
+			v.Status[id] = status
+			why := must(e.WhyBatch(id))(t)
+			why.Ahead = 0
+			v.Batch[id] = why
+		}
+	}
+	for _, id := range s.people {
+		v.Worker[id] = must(e.WhyWorker(id))(t)
+	}
+	return v
+}
+
+// restart compares the engine with one from the store, and goes on with that.
+func (s *site) restart(t *testing.T) {
+	t.Helper()
+	old := s.engine
+	for _, id := range s.people {
+		old.Leave(id) // a restart forgets who waits
+	}
+	for _, h := range old.Holding(0) { // a restart starts every lease again
+		if _, err := old.Heartbeat(s.clock, h.Worker, h.Assignment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.engine = s.restore(t)
+	same(t, "the restored engine", s.look(t, s.engine), s.look(t, old))
+	s.did["compared"] += len(old.Holding(0))
+
+	// The old one, too, goes on; nothing of that is kept. Batches are neither
+	// launched nor edited, since that is for the store to know.
+	alone := &site{world: s.world, Rand: rand.New(rand.NewPCG(s.Uint64(), 1)), engine: old, clock: s.clock, batches: s.batches, people: s.people, did: make(map[string]int)}
+	for range 30 {
+		alone.work(t)
+		ok(t, old.Check())
+	}
+}
+
+func (s *site) command(t *testing.T) {
+	s.clock = s.clock.Add(time.Duration(s.IntN(20_000)) * time.Millisecond)
+	switch n := s.IntN(100); {
+	case n < 4 && len(s.running()) < 5:
+		s.launch(t)
+	case n < 10 && len(s.running()) > 0:
+		s.manage(t)
+	case n < 12:
+		s.suspend(t)
+	default:
+		s.work(t)
+	}
+}
+
+func (s *site) running() []crowd.BatchID {
+	var list []crowd.BatchID
+	for _, id := range s.batches {
+		if _, running := s.engine.Status(id); running {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func (s *site) launch(t *testing.T) {
+	spec := engine.Spec{
+		Tenant: pick(s.Rand, []crowd.TenantID{s.mine, s.other}), Rule: pick(s.Rand, []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3), label.Agree(2, 4)}),
+		Reward: 1000, Budget: 1000 * crowd.Money(20+s.IntN(60)), Priority: 1 + s.Float64(), Lease: time.Duration(1+s.IntN(3)) * time.Minute,
+		TaskTime: 30 * time.Second, SmallCrowdOK: true,
+	}
+	if s.IntN(3) == 0 {
+		spec.EndsAt = s.clock.Add(time.Duration(s.IntN(60)+1) * time.Minute)
+	}
+	if s.IntN(3) == 0 {
+		spec.Requirements = []engine.Requirement{{Name: "birds", Min: 10 * s.IntN(6)}}
+	}
+	directed := s.IntN(3) == 0
+	list := make([]store.Task, 1+s.IntN(15))
+	for i := range list {
+		for directed && len(list[i].Invited) < 1+i%3 {
+			if p := pick(s.Rand, s.people); !slices.Contains(list[i].Invited, p) {
+				list[i].Invited = append(list[i].Invited, p)
+			}
+		}
+	}
+	id := must(s.CreateBatch(s.ctx, store.Batch{Spec: spec, Pool: s.pool}))(t)
+	ok(t, s.AddTasks(s.ctx, id, list))
+	b := must(s.Batch(s.ctx, spec.Tenant, id))(t)
+	if b.Directed {
+		b.Spec.Invited = must(s.Invitations(s.ctx, id))(t)
+		s.did["directed"]++
+	}
+	ok(t, s.engine.Launch(s.clock, b.Spec))
+	s.batches = append(s.batches, id)
+	s.did["launch"]++
+}
+
+func (s *site) manage(t *testing.T) {
+	id := pick(s.Rand, s.running())
+	var err error
+	switch s.IntN(12) {
+	case 0:
+		err = s.engine.End(s.clock, id)
+	case 1:
+		err = s.engine.Cancel(s.clock, id)
+	case 2, 3:
+		err = s.engine.Pause(s.clock, id)
+	case 4, 5, 6:
+		err = s.engine.Resume(s.clock, id)
+	case 7:
+		err = s.engine.TopUp(s.clock, id, 5000)
+	case 8:
+		priority, deadline := 3*s.Float64()+0.1, s.clock.Add(time.Hour)
+		err = s.engine.Edit(s.clock, id, engine.Edit{Priority: &priority, Deadline: &deadline})
+	default:
+		err = s.engine.StopBatch(s.clock, id, s.IntN(4) == 0)
+	}
+	ok(t, err)
+}
+
+func (s *site) suspend(t *testing.T) {
+	u := must(s.User(s.ctx, pick(s.Rand, s.people)))(t)
+	u.Suspended = s.IntN(4) == 0
+	u.BlockedBy = nil
+	if s.IntN(4) == 0 {
+		u.BlockedBy = []crowd.TenantID{s.other}
+	}
+	ok(t, s.UpdateUser(s.ctx, u))
+	ok(t, s.engine.SetWorker(s.clock, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Suspended: u.Suspended, BlockedBy: u.BlockedBy}))
+	s.did["suspend"]++
+}
+
+// work is what workers do.
+func (s *site) work(t *testing.T) {
+	w := pick(s.Rand, s.people)
+	h, holds := s.engine.Holds(w)
+	var err error
+	switch n := s.IntN(20); {
+	case n == 0:
+		s.clock = s.clock.Add(2 * time.Minute)
+		s.engine.Tick(s.clock)
+	case n == 1:
+		s.late(t)
+	case holds && n == 2:
+		err = s.engine.Return(s.clock, w, h.Assignment)
+		s.did["return"]++
+	case holds && n == 3:
+		err = s.engine.Skip(s.clock, w, h.Assignment)
+		s.did["skip"]++
+	case holds && n < 15:
+		s.submit(t, w, h.Assignment)
+	default:
+		_, _, err = s.engine.Ready(s.clock, w)
+	}
+	if err != nil && crowd.CodeOf(err) != crowd.Forbidden {
+		t.Fatal(err)
+	}
+}
+
+// late sends an answer to some assignment of the past.
+func (s *site) late(t *testing.T) {
+	if len(s.batches) == 0 {
+		return
+	}
+	id := pick(s.Rand, s.batches)
+	b := must(s.Batch(s.ctx, 0, id))(t)
+	if b.Progress.Issued == 0 {
+		return
+	}
+	a, err := s.Assignment(s.ctx, id.Assignment(1+uint32(s.IntN(int(b.Progress.Issued)))))
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return // not committed yet
+	}
+	ok(t, err)
+	s.submit(t, a.Worker, a.Assignment)
+}
+
+func (s *site) submit(t *testing.T, w crowd.WorkerID, id crowd.AssignmentID) {
+	key := pick(s.Rand, []string{"cat", "cat", "dog"})
+	out, err := s.engine.Submit(s.clock, w, id, `{"is":"`+key+`"}`, key)
+	switch {
+	case errors.Is(err, engine.ErrForgotten):
+		a := must(s.Assignment(s.ctx, id))(t)
+		if a.State == crowd.Expired || a.State == crowd.Withdrawn || s.IntN(2) == 0 && a.State == crowd.Submitted && !a.Counted {
+			s.engine.KeepLate(s.clock, w, id, "{}", key)
+			s.did["forgotten"]++
+		}
+	case crowd.CodeOf(err) == crowd.Conflict: // returned or skipped
+	case err != nil:
+		t.Fatal(err)
+	case out.Duplicate:
+		s.did["again"]++
+	case out.Late:
+		s.did["late"]++
+	default:
+		s.did["answer"]++
+	}
+}

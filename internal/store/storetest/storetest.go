@@ -1,0 +1,323 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+// Database is one database of its own, empty at first. It opens the store on
+// it; after the store was closed it does so again.
+type Database func() store.Store
+
+// methods has a test for each method of store.Store.
+var methods = map[string]func(*testing.T, *world){
+	"Commit": testCommit, "Snapshot": testSnapshot,
+	"CreateTenant": testCreateTenant, "UpdateTenant": testUpdateTenant, "Tenant": testTenant, "ListTenants": testListTenants,
+	"CreateUser": testCreateUser, "UpdateUser": testUpdateUser, "User": testUser, "UserByName": testUserByName, "ListUsers": testListUsers,
+	"CreateToken": testCreateToken, "TokenByHash": testTokenByHash, "ListTokens": testListTokens,
+	"DeleteToken": testDeleteToken, "DeleteExpiredTokens": testDeleteExpiredTokens,
+	"CreatePool": testCreatePool, "UpdatePool": testUpdatePool, "ListPools": testListPools,
+	"CreateBatch": testCreateBatch, "UpdateDraft": testUpdateDraft, "AddTasks": testAddTasks, "DropTasks": testDropTasks,
+	"CancelDraft": testCancelDraft, "Batch": testBatch, "ListBatches": testListBatches, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
+	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
+	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
+	"Close": testClose,
+}
+
+// together are the tests of several methods.
+var together = map[string]func(*testing.T, *world){
+	"commit leaves nothing when a row does not fit": testCommitAtomicity,
+	"iteration sees one state while commits go on":  testIterationWhileCommitting,
+	"iteration may stop early":                      testIterationStops,
+	"an engine goes on after a restart":             testRestart,
+	"commits and creations at the same time":        testConcurrency,
+}
+
+// Run runs the suite. fresh makes a database for each test.
+func Run(t *testing.T, fresh func(*testing.T) Database) {
+	iface := reflect.TypeFor[store.Store]()
+	for i := range iface.NumMethod() {
+		name := iface.Method(i).Name
+		test := methods[name]
+		if test == nil {
+			t.Errorf("no test of %s", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(t, fresh(t)))
+		})
+	}
+	if len(methods) != iface.NumMethod() {
+		t.Errorf("%d tests, but %d methods: one is tested that is not there", len(methods), iface.NumMethod())
+	}
+	for name, test := range together {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(t, fresh(t)))
+		})
+	}
+}
+
+// world is a store with two tenants, a pool with four workers, and a draft of
+// the first tenant.
+type world struct {
+	store.Store
+	open        Database
+	ctx         context.Context
+	now         time.Time
+	mine, other crowd.TenantID
+	pool        crowd.PoolID
+	workers     []crowd.WorkerID
+	batch       crowd.BatchID // of mine, with six tasks
+}
+
+const tasks = 6
+
+func newWorld(t *testing.T, open Database) *world {
+	w := &world{Store: open(), open: open, ctx: t.Context(), now: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
+	t.Cleanup(func() {
+		if err := w.Store.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	w.mine = must(w.CreateTenant(w.ctx, store.Tenant{Name: "mine", Weight: 2, CreatedAt: w.now}))(t)
+	w.other = must(w.CreateTenant(w.ctx, store.Tenant{Name: "other", Weight: 1, CreatedAt: w.now}))(t)
+	w.pool = must(w.CreatePool(w.ctx, store.Pool{Name: "crowd", Policy: "fifo", CreatedAt: w.now}))(t)
+	for i := range 4 {
+		u := store.User{Name: fmt.Sprintf("worker%d", i+1), Pool: w.pool, CreatedAt: w.now}
+		w.workers = append(w.workers, must(w.CreateUser(w.ctx, u))(t))
+	}
+	w.batch = w.draft(t, w.mine, tasks)
+	return w
+}
+
+// must returns a value, or ends the test.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused ends the test unless err is a *crowd.Error with the code.
+func refused(t *testing.T, err error, want crowd.Code) {
+	t.Helper()
+	if got := crowd.CodeOf(err); got != want {
+		t.Fatalf("got the error %v of code %q, want code %q", err, got, want)
+	}
+}
+
+// same ends the test if two values differ. Nothing is the same as empty.
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	rules := cmp.Comparer(func(x, y label.Rule) bool { return x == y })
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), rules); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// unchanged fails if do changes anything that can be seen.
+func (w *world) unchanged(t *testing.T, do func()) {
+	t.Helper()
+	before := w.everything(t)
+	do()
+	same(t, "changed", w.everything(t), before)
+}
+
+// spec is the definition of a batch.
+func (w *world) spec(tenant crowd.TenantID) engine.Spec {
+	return engine.Spec{
+		Tenant: tenant, Rule: label.Agree(2, 3), Reward: 50_000, Budget: 2 * crowd.Unit, Priority: 1.5,
+		Deadline: w.now.Add(48 * time.Hour), Production: true, Lease: time.Hour + time.Nanosecond, TaskTime: 90 * time.Second,
+		EndsAt: w.now.Add(1000 * time.Hour), Requirements: []engine.Requirement{{Name: "birds", Min: 40}, {Name: `a "b"`, Min: 0}}, SmallCrowdOK: true,
+	}
+}
+
+// draft makes a draft with n tasks.
+func (w *world) draft(t *testing.T, tenant crowd.TenantID, n int) crowd.BatchID {
+	t.Helper()
+	id := must(w.CreateBatch(w.ctx, store.Batch{
+		Spec: w.spec(tenant), Pool: w.pool, Name: "Vögel <1>", Template: []byte(`{"kind": "choice", "x":"<é>"}`), Columns: []string{"url", "text"},
+		CreatedBy: w.workers[0], CreatedAt: w.now,
+	}))(t)
+	list := make([]store.Task, n)
+	for i := range list {
+		list[i] = store.Task{Values: []string{fmt.Sprintf("https://example.org/?a=%d&b=<2>", i+1), "line\nline \u2028\x00"}}
+	}
+	list[0].Gold = "sparrow"
+	ok(t, w.AddTasks(w.ctx, id, list))
+	return id
+}
+
+func batchAccount(id crowd.BatchID) engine.Account {
+	return engine.Account{Kind: engine.BatchAccount, ID: int64(id)}
+}
+func tenantAccount(id crowd.TenantID) engine.Account {
+	return engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
+}
+func workerAccount(id crowd.WorkerID) engine.Account {
+	return engine.Account{Kind: engine.WorkerAccount, ID: int64(id)}
+}
+
+// running makes the changes of a launch: the batch runs from here on.
+func (w *world) launch(id crowd.BatchID, budget crowd.Money) *engine.Changes {
+	return &engine.Changes{
+		Transfers: []engine.Transfer{{At: w.now, Kind: engine.Reserve, From: tenantAccount(w.mine), To: batchAccount(id), Amount: budget}},
+		Progress:  []engine.Progress{w.progress(id)},
+	}
+}
+
+func (w *world) progress(id crowd.BatchID) engine.Progress {
+	return engine.Progress{
+		Batch: id, State: crowd.BatchRunning, Stopped: true, Priority: 2.25, Deadline: w.now.Add(time.Hour), Fresh: 3, Issued: 4, OldestOpen: 1,
+		Planned: 12, Completed: 5, Labelled: 1, Escrow: 70_000, Spent: 30_000, Worked: 90*time.Minute + 1, LaunchedAt: w.now, FirstStarted: w.now.Add(time.Microsecond),
+	}
+}
+
+func (w *world) handout(n, task uint32, worker int) engine.Handout {
+	return engine.Handout{
+		Assignment: w.batch.Assignment(n), Task: w.batch.Task(task), Worker: w.workers[worker],
+		At: w.now.Add(time.Duration(n) * time.Second), Expires: w.now.Add(time.Hour), Reward: 50_000,
+	}
+}
+
+func (w *world) answer(n uint32, worker int, paid crowd.Money) engine.Answer {
+	return engine.Answer{
+		Assignment: w.batch.Assignment(n), Worker: w.workers[worker], At: w.now.Add(time.Minute * time.Duration(n)),
+		Body: fmt.Sprintf(`{"n":%d,"s":"<ü>"}`, n), Key: fmt.Sprint("key", n), Late: paid == 0, Counted: paid > 0, Paid: paid,
+	}
+}
+
+func (w *world) reward(n uint32, worker int, amount crowd.Money) engine.Transfer {
+	return engine.Transfer{
+		At: w.now.Add(time.Minute * time.Duration(n)), Kind: engine.Reward, From: batchAccount(w.batch), To: workerAccount(w.workers[worker]),
+		Amount: amount, Assignment: w.batch.Assignment(n),
+	}
+}
+
+// history launches the batch and lets some of everything happen: worker 0
+// answers task 1 and 2, worker 1 answers task 1, which makes its label, and
+// lets task 2 expire; worker 2 holds task 3.
+func (w *world) history(t *testing.T) {
+	t.Helper()
+	ok(t, w.Deposit(w.ctx, w.now, w.mine, 10*crowd.Unit, "cash"))
+	ok(t, w.Commit(w.ctx, w.launch(w.batch, crowd.Unit)))
+	ok(t, w.Commit(w.ctx, &engine.Changes{
+		Handouts:  []engine.Handout{w.handout(1, 1, 0), w.handout(2, 1, 1), w.handout(3, 2, 0)},
+		Answers:   []engine.Answer{w.answer(1, 0, 50_000)},
+		Transfers: []engine.Transfer{w.reward(1, 0, 50_000)},
+	}))
+	ok(t, w.Commit(w.ctx, &engine.Changes{
+		Handouts:  []engine.Handout{w.handout(4, 2, 1), w.handout(5, 3, 2)},
+		Ends:      []engine.End{{Assignment: w.batch.Assignment(4), State: crowd.Expired, At: w.now.Add(2 * time.Hour)}},
+		Answers:   []engine.Answer{w.answer(2, 1, 60_000), w.answer(3, 0, 50_000)},
+		Labels:    []engine.Label{{Task: w.batch.Task(1), At: w.now.Add(time.Minute), Value: "key1", Confidence: 2.0 / 3, Answers: 2, Tie: true, Undecided: true}},
+		Transfers: []engine.Transfer{w.reward(2, 1, 60_000), w.reward(3, 0, 50_000)},
+		Progress:  []engine.Progress{w.progress(w.batch)},
+	}))
+}
+
+// collect reads a sequence to its end or first error.
+func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for v, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// contents is all that a store can be asked for.
+type contents struct {
+	Tenants     []store.Tenant
+	Pools       []store.Pool
+	Users       []store.User
+	Tokens      map[crowd.WorkerID][]store.Token
+	Batches     []store.Batch
+	Annotations map[crowd.BatchID][]store.Annotation
+	Labels      map[crowd.BatchID][]store.LabelledTask
+	Invited     map[crowd.BatchID]map[crowd.WorkerID][]uint32
+	History     map[crowd.WorkerID][]store.Annotation
+	Balances    map[string]crowd.Money
+	Entries     map[string][]store.Entry
+	Snapshots   map[crowd.PoolID]*engine.Snapshot
+}
+
+const all = 1 << 30
+
+func (w *world) everything(t *testing.T) contents {
+	t.Helper()
+	c := contents{
+		Tenants: must(w.ListTenants(w.ctx))(t), Pools: must(w.ListPools(w.ctx))(t), Users: must(w.ListUsers(w.ctx, 0, 0, all))(t),
+		Batches: must(w.ListBatches(w.ctx, 0, 0, all))(t),
+		Tokens:  make(map[crowd.WorkerID][]store.Token), Annotations: make(map[crowd.BatchID][]store.Annotation),
+		Labels: make(map[crowd.BatchID][]store.LabelledTask), Invited: make(map[crowd.BatchID]map[crowd.WorkerID][]uint32),
+		History: make(map[crowd.WorkerID][]store.Annotation), Balances: make(map[string]crowd.Money), Entries: make(map[string][]store.Entry),
+		Snapshots: make(map[crowd.PoolID]*engine.Snapshot),
+	}
+	accounts := []engine.Account{{Kind: engine.Outside}}
+	for _, x := range c.Tenants {
+		accounts = append(accounts, tenantAccount(x.ID))
+	}
+	for _, u := range c.Users {
+		accounts = append(accounts, workerAccount(u.ID))
+		c.Tokens[u.ID] = must(w.ListTokens(w.ctx, u.ID))(t)
+		c.History[u.ID] = must(w.WorkerAnnotations(w.ctx, u.ID, all))(t)
+	}
+	for _, b := range c.Batches {
+		id := b.Spec.ID
+		accounts = append(accounts, batchAccount(id))
+		c.Annotations[id] = must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t)
+		c.Labels[id] = must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t)
+		c.Invited[id] = must(w.Invitations(w.ctx, id))(t)
+	}
+	for _, a := range accounts {
+		c.Balances[a.String()] = must(w.Balance(w.ctx, a))(t)
+		c.Entries[a.String()] = must(w.Entries(w.ctx, a, 0, all))(t)
+	}
+	for _, p := range c.Pools {
+		c.Snapshots[p.ID] = must(w.Snapshot(w.ctx, p.ID))(t)
+	}
+	ok(t, w.CheckLedger(w.ctx))
+	return c
+}
+
+func testClose(t *testing.T, w *world) {
+	w.history(t)
+	must(w.CreateToken(w.ctx, store.Token{Hash: "h", Kind: store.APIToken, User: w.workers[0]}))(t)
+	before := w.everything(t)
+	ok(t, w.Store.Close())
+	_, err := w.ListTenants(w.ctx)
+	refused(t, err, crowd.Internal)
+	refused(t, w.Commit(w.ctx, &engine.Changes{Handouts: []engine.Handout{w.handout(9, 4, 3)}}), crowd.Internal)
+	w.Store = w.open()
+	same(t, "after closing and opening", w.everything(t), before)
+	if id := must(w.CreateTenant(w.ctx, store.Tenant{Name: "later", Weight: 1}))(t); id != w.other+1 {
+		t.Errorf("the next tenant is %s, want %s", id, w.other+1)
+	}
+}
