@@ -1,0 +1,245 @@
+package service_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// scene is what an access test acts on. Everything is of ann's tenant.
+type scene struct {
+	*world
+	draft, running crowd.BatchID
+	held           crowd.AssignmentID // by the worker
+}
+
+// access says who may call a method.
+type access int
+
+const (
+	open     access = iota // asks for no principal
+	adminly                // admins
+	tenantly               // admins, and requesters of the tenant
+	workerly               // workers
+	selfly                 // everybody, about himself
+	pooly                  // admins and requesters of any tenant
+)
+
+// methods has an entry for each method of Service.
+var methods = map[string]struct {
+	access access
+	call   func(s *scene, p *service.Principal) error
+}{
+	"Authenticate": {access: open}, "Bootstrap": {access: open}, "Close": {access: open}, "Ready": {access: open},
+	"Setup": {access: open}, "SetupUser": {access: open}, "SignIn": {access: open}, "StopWaiting": {access: open},
+
+	"CreateTenant": {adminly, func(s *scene, p *service.Principal) error { return second(s.CreateTenant(s.ctx, p, "cats", 1)) }},
+	"Deposit":      {adminly, func(s *scene, p *service.Principal) error { return s.Deposit(s.ctx, p, s.a, 1, "") }},
+	"CreatePool":   {adminly, func(s *scene, p *service.Principal) error { return second(s.CreatePool(s.ctx, p, "night", "fifo")) }},
+	"UpdatePool": {adminly, func(s *scene, p *service.Principal) error {
+		return second(s.UpdatePool(s.ctx, p, s.pool, service.PoolEdit{}))
+	}},
+	"StopEverything": {adminly, func(s *scene, p *service.Principal) error { return s.StopEverything(s.ctx, p, false) }},
+	"Order":          {adminly, func(s *scene, p *service.Principal) error { return second(s.Order(s.ctx, p, s.pool)) }},
+	"UpdateUser": {adminly, func(s *scene, p *service.Principal) error {
+		return second(s.UpdateUser(s.ctx, p, s.bob.User.ID, service.UserEdit{}))
+	}},
+	"NewSetupLink": {adminly, func(s *scene, p *service.Principal) error { return second(s.NewSetupLink(s.ctx, p, s.bob.User.ID)) }},
+	"Pools":        {pooly, func(s *scene, p *service.Principal) error { return second(s.Pools(s.ctx, p)) }},
+
+	"UpdateTenant": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.UpdateTenant(s.ctx, p, s.a, service.TenantEdit{Stopped: new(bool)}))
+	}},
+	"Account": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Account(s.ctx, p, s.a, 0, 1)
+		return err
+	}},
+	"CreateUser": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.CreateUser(s.ctx, p, service.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
+		return err
+	}},
+	"Users": {tenantly, func(s *scene, p *service.Principal) error { return second(s.Users(s.ctx, p, s.a, 0, 1)) }},
+	"BlockWorker": {tenantly, func(s *scene, p *service.Principal) error {
+		return s.BlockWorker(s.ctx, p, s.a, s.workers[0].User.ID, false)
+	}},
+	"CreateBatch": {tenantly, func(s *scene, p *service.Principal) error { return second(s.CreateBatch(s.ctx, p, s.definition())) }},
+	"Batches":     {tenantly, func(s *scene, p *service.Principal) error { return second(s.Batches(s.ctx, p, s.a, 0, 1)) }},
+	"EditDraft": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.EditDraft(s.ctx, p, s.draft, s.definition()))
+	}},
+	"Upload": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.Upload(s.ctx, p, s.draft, things(1), service.Upload{}))
+	}},
+	"Preview":     {tenantly, func(s *scene, p *service.Principal) error { return second(s.Preview(s.ctx, p, s.draft, 1)) }},
+	"Launch":      {tenantly, func(s *scene, p *service.Principal) error { return second(s.Launch(s.ctx, p, s.draft, false)) }},
+	"PauseBatch":  {tenantly, func(s *scene, p *service.Principal) error { return second(s.PauseBatch(s.ctx, p, s.running)) }},
+	"ResumeBatch": {tenantly, func(s *scene, p *service.Principal) error { return second(s.ResumeBatch(s.ctx, p, s.running)) }},
+	"EndBatch":    {tenantly, func(s *scene, p *service.Principal) error { return second(s.EndBatch(s.ctx, p, s.running)) }},
+	"CancelBatch": {tenantly, func(s *scene, p *service.Principal) error { return second(s.CancelBatch(s.ctx, p, s.draft)) }},
+	"TopUp":       {tenantly, func(s *scene, p *service.Principal) error { return second(s.TopUp(s.ctx, p, s.running, 1)) }},
+	"EditBatch": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.EditBatch(s.ctx, p, s.running, service.BatchEdit{}))
+	}},
+	"Batch":    {tenantly, func(s *scene, p *service.Principal) error { return second(s.Batch(s.ctx, p, s.running)) }},
+	"Holding":  {tenantly, func(s *scene, p *service.Principal) error { return second(s.Holding(s.ctx, p, s.running)) }},
+	"WhyBatch": {tenantly, func(s *scene, p *service.Principal) error { return second(s.WhyBatch(s.ctx, p, s.running)) }},
+	"Quality":  {tenantly, func(s *scene, p *service.Principal) error { return second(s.Quality(s.ctx, p, s.running, "majority")) }},
+	"Holders": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Holders(s.ctx, p, s.running, 1)
+		return err
+	}},
+	"Annotations": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Annotations(s.ctx, p, s.running, false)
+		return err
+	}},
+	"Labels": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Labels(s.ctx, p, s.running)
+		return err
+	}},
+	"Watch": {tenantly, func(s *scene, p *service.Principal) error {
+		_, stop, err := s.Watch(s.ctx, p, s.running)
+		if err == nil {
+			stop()
+		}
+		return err
+	}},
+
+	"Next":       {workerly, func(s *scene, p *service.Principal) error { return second(s.Next(s.ctx, p, 0)) }},
+	"Current":    {workerly, func(s *scene, p *service.Principal) error { return second(s.Current(s.ctx, p)) }},
+	"WhyNothing": {workerly, func(s *scene, p *service.Principal) error { return second(s.WhyNothing(s.ctx, p)) }},
+	"Heartbeat":  {workerly, func(s *scene, p *service.Principal) error { return second(s.Heartbeat(s.ctx, p, s.held)) }},
+	"Skip":       {workerly, func(s *scene, p *service.Principal) error { return second(s.Skip(s.ctx, p, s.held, 0)) }},
+	"Return":     {workerly, func(s *scene, p *service.Principal) error { return s.Return(s.ctx, p, s.held) }},
+	"Submit": {workerly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Submit(s.ctx, p, s.held, yes, false, 0)
+		return err
+	}},
+	"Earnings": {workerly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.Earnings(s.ctx, p, 1)
+		return err
+	}},
+
+	"Tenants": {selfly, func(s *scene, p *service.Principal) error { return second(s.Tenants(s.ctx, p)) }},
+	"User":    {selfly, func(s *scene, p *service.Principal) error { return second(s.User(s.ctx, p, p.User.ID)) }},
+	"Tokens":  {selfly, func(s *scene, p *service.Principal) error { return second(s.Tokens(s.ctx, p)) }},
+	"CreateToken": {selfly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.CreateToken(s.ctx, p, service.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return err
+	}},
+	"RevokeToken": {selfly, func(s *scene, p *service.Principal) error {
+		t, _, err := s.CreateToken(s.ctx, p, service.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return errors.Join(err, s.RevokeToken(s.ctx, p, t.ID))
+	}},
+	"SignOut": {selfly, func(s *scene, p *service.Principal) error {
+		t, _, err := s.CreateToken(s.ctx, p, service.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return errors.Join(err, s.SignOut(s.ctx, &service.Principal{User: p.User, Token: t}))
+	}},
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestWhoMayDoWhat calls every method as everybody.
+func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	both := w.person(service.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
+	limited := func(p *service.Principal, n service.NewToken) *service.Principal {
+		t.Helper()
+		n.Name = "limited"
+		_, secret, err := w.CreateToken(w.ctx, p, n)
+		ok(t, err)
+		return must(w.Authenticate(w.ctx, secret))(t)
+	}
+	suspended := w.person(service.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
+	suspended.User = must(w.UpdateUser(w.ctx, w.admin, suspended.User.ID, service.UserEdit{Suspended: ptr(true)}))(t)
+
+	people := map[string]struct {
+		*service.Principal
+		may []access
+	}{
+		"an admin":                             {w.admin, []access{adminly, tenantly, selfly, pooly}},
+		"a requester of the tenant":            {w.ann, []access{tenantly, selfly, pooly}},
+		"a requester of another tenant":        {w.bob, []access{selfly, pooly}},
+		"a worker":                             {w.workers[0], []access{workerly, selfly}},
+		"a token for the tenant":               {limited(both, service.NewToken{Tenant: w.a}), []access{tenantly, selfly, pooly}},
+		"a token for another tenant":           {limited(both, service.NewToken{Tenant: w.b}), []access{selfly, pooly}},
+		"a requester's token for working only": {limited(both, service.NewToken{Roles: []service.Role{service.Worker}}), []access{workerly, selfly}},
+		"a worker's token for requesting only": {limited(both, service.NewToken{Roles: []service.Role{service.Requester}}), []access{tenantly, selfly, pooly}},
+		"a suspended person":                   {suspended, []access{selfly}}, // who cannot even sign in
+		"nobody in particular":                 {&service.Principal{User: store.User{ID: 999}}, nil},
+	}
+
+	typ := reflect.TypeFor[*service.Service]()
+	for i := range typ.NumMethod() {
+		name := typ.Method(i).Name
+		m, found := methods[name]
+		if !found {
+			t.Errorf("nothing says who may call %s", name)
+			continue
+		}
+		if takes := typ.Method(i).Type.NumIn() > 2 && typ.Method(i).Type.In(2) == reflect.TypeFor[*service.Principal](); takes == (m.access == open) {
+			t.Errorf("%s takes a principal: %t", name, takes)
+		}
+		if m.access == open {
+			continue
+		}
+		s := &scene{world: w, draft: w.draft(1), running: w.launch(len(people))}
+		for who, p := range people {
+			t.Run(name+" by "+who, func(t *testing.T) {
+				if s.held = s.running.Assignment(1); m.access == workerly && p.Is(service.Worker) {
+					s.held = w.next(p.Principal).Assignment
+				}
+				code := crowd.CodeOf(m.call(s, p.Principal))
+				turnedAway := code == crowd.Forbidden || code == crowd.NotFound || code == crowd.Unauthenticated
+				switch may := slices.Contains(p.may, m.access); {
+				case p.may == nil && m.access == selfly: // there is no self
+				case may && (turnedAway || code == crowd.Internal):
+					t.Errorf("was turned away: %s", code)
+				case !may && !turnedAway:
+					t.Errorf("was let in: %q", code)
+				case !may && m.access == tenantly && p.Is(service.Requester) && code != crowd.NotFound:
+					t.Errorf("another tenant's is %q, it should look as if it were not there", code)
+				}
+			})
+		}
+		if _, err := w.CancelBatch(w.ctx, w.admin, s.running); err != nil {
+			refused(t, err, crowd.Conflict) // the method has ended it
+		}
+	}
+	if len(methods) != typ.NumMethod() {
+		t.Errorf("%d entries for %d methods", len(methods), typ.NumMethod())
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// TestOthersLookAbsent compares the words for what is another tenant's with
+// those for what is not there.
+func TestOthersLookAbsent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.launch(1)
+	_, theirs := w.Batch(w.ctx, w.bob, id)
+	_, none := w.Batch(w.ctx, w.bob, 999)
+	if theirs == nil || none == nil || strings.ReplaceAll(theirs.Error(), id.String(), "") != strings.ReplaceAll(none.Error(), "b999", "") {
+		t.Errorf("another's: %v; none: %v", theirs, none)
+	}
+	_, _, theirs = w.Account(w.ctx, w.bob, w.a, 0, 1)
+	_, _, none = w.Account(w.ctx, w.bob, 999, 0, 1)
+	if theirs == nil || none == nil || theirs.Error() != none.Error() {
+		t.Errorf("another's: %v; none: %v", theirs, none)
+	}
+	held := w.next(w.workers[0]).Assignment
+	stranger := w.worker("stranger")
+	_, _, theirs = w.Submit(w.ctx, stranger, held, yes, false, 0)
+	_, _, none = w.Submit(w.ctx, stranger, id.Assignment(99), yes, false, 0)
+	if theirs == nil || none == nil || strings.ReplaceAll(theirs.Error(), held.String(), "") != strings.ReplaceAll(none.Error(), id.Assignment(99).String(), "") {
+		t.Errorf("another's: %v; none: %v", theirs, none)
+	}
+}

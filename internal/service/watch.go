@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// watchers tells whoever watches a batch that it has changed. A signal carries
+// nothing and waits for nobody: the watcher looks for himself, and changes that
+// come while he does so give one more signal.
+type watchers struct {
+	mu     sync.Mutex
+	list   map[crowd.BatchID]map[chan struct{}]bool
+	closed bool
+}
+
+func (w *watchers) init() { w.list = make(map[crowd.BatchID]map[chan struct{}]bool) }
+
+// publish signals the batches of a durable change.
+func (w *watchers) publish(c *engine.Changes) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range c.Progress {
+		for ch := range w.list[c.Progress[i].Batch] {
+			select {
+			case ch <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (w *watchers) add(id crowd.BatchID) (<-chan struct{}, func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ch := make(chan struct{}, 1)
+	if w.closed {
+		close(ch)
+		return ch, func() {}
+	}
+	if w.list[id] == nil {
+		w.list[id] = make(map[chan struct{}]bool)
+	}
+	w.list[id][ch] = true
+	return ch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.list[id], ch)
+		if len(w.list[id]) == 0 {
+			delete(w.list, id)
+		}
+	}
+}
+
+// close ends all watching: the channels close.
+func (w *watchers) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for id, list := range w.list {
+		for ch := range list {
+			close(ch)
+		}
+		delete(w.list, id)
+	}
+}
+
+// Watch returns a channel that gets a signal after each durable change of a
+// batch, and closes when the server does. stop must be called in the end.
+func (s *Service) Watch(ctx context.Context, p *Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
+	if _, err := s.batch(ctx, p, id); err != nil {
+		return nil, nil, err
+	}
+	changed, stop = s.watchers.add(id)
+	return changed, stop, nil
+}

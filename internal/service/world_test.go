@@ -1,0 +1,232 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/label"
+)
+
+// world is a service on a SQLite file, with an admin, two tenants ("ann" and
+// "bob" are their requesters, each tenant has money), and some workers.
+type world struct {
+	*service.Service
+	t       testing.TB
+	ctx     context.Context
+	store   store.Store
+	path    string
+	clock   *clock
+	wrap    func(store.Store) store.Store // around the store, from the next open on
+	options sqlite.Options
+
+	admin, ann, bob *service.Principal
+	workers         []*service.Principal
+	a, b            crowd.TenantID // ann's and bob's
+	pool            crowd.PoolID
+}
+
+// clock is the clock of the test's bubble, or the real one, and what a test has
+// added to it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
+
+const money = 1000 * crowd.Unit // each tenant's, at first
+
+// newWorld makes a world with n workers.
+func newWorld(t testing.TB, n int) *world {
+	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}}
+	w.open()
+	t.Cleanup(w.close)
+	root := store.User{Name: "root", Admin: true}
+	root.ID = must(w.store.CreateUser(w.ctx, root))(t)
+	w.admin = &service.Principal{User: root}
+	w.admin = w.as(root.ID)
+	w.pool = must(w.Pools(w.ctx, w.admin))(t)[0].ID
+	w.a, w.ann = w.tenant("ants", "ann")
+	w.b, w.bob = w.tenant("bees", "bob")
+	for i := range n {
+		w.workers = append(w.workers, w.worker(fmt.Sprintf("worker%d", i+1)))
+	}
+	return w
+}
+
+// open opens the store and the service, again after close.
+func (w *world) open() {
+	w.t.Helper()
+	w.store = must(sqlite.Open(w.ctx, w.path, w.options))(w.t)
+	used := w.store
+	if w.wrap != nil {
+		used = w.wrap(used)
+	}
+	w.Service = must(service.Open(w.ctx, service.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now}))(w.t)
+}
+
+// close closes both; what the ledger says must add up.
+func (w *world) close() {
+	w.t.Helper()
+	if w.Service == nil {
+		return
+	}
+	w.Close()
+	if err := w.store.CheckLedger(w.ctx); err != nil {
+		w.t.Errorf("the ledger: %v", err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Errorf("close: %v", err)
+	}
+	w.Service = nil
+}
+
+// reopen is a restart.
+func (w *world) reopen() {
+	w.t.Helper()
+	w.close()
+	w.open()
+}
+
+func (w *world) tenant(name, requester string) (crowd.TenantID, *service.Principal) {
+	w.t.Helper()
+	x := must(w.CreateTenant(w.ctx, w.admin, name, 1))(w.t)
+	ok(w.t, w.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
+	return x.ID, w.person(service.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
+}
+
+func (w *world) worker(name string) *service.Principal {
+	w.t.Helper()
+	return w.person(service.NewUser{Name: name, Pool: w.pool})
+}
+
+func (w *world) person(n service.NewUser) *service.Principal {
+	w.t.Helper()
+	u, _, err := w.CreateUser(w.ctx, w.admin, n)
+	ok(w.t, err)
+	return w.as(u.ID)
+}
+
+// as signs somebody in, by a token.
+func (w *world) as(id crowd.WorkerID) *service.Principal {
+	w.t.Helper()
+	_, secret, err := w.CreateToken(w.ctx, w.admin, service.NewToken{Name: "test", For: id})
+	ok(w.t, err)
+	return must(w.Authenticate(w.ctx, secret))(w.t)
+}
+
+const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`
+
+// definition is a batch of ann's that a test may change.
+func (w *world) definition() service.NewBatch {
+	return service.NewBatch{Tenant: w.a, Name: "things", Template: json.RawMessage(yesOrNo), Reward: crowd.Unit / 100, Redundancy: label.Count(1), Lease: time.Minute}
+}
+
+// draft makes a draft with n tasks.
+func (w *world) draft(n int, change ...func(*service.NewBatch)) crowd.BatchID {
+	w.t.Helper()
+	d := w.definition()
+	for _, c := range change {
+		c(&d)
+	}
+	b := must(w.CreateBatch(w.ctx, w.admin, d))(w.t)
+	if n > 0 {
+		must(w.Upload(w.ctx, w.admin, b.Spec.ID, things(n), service.Upload{}))(w.t)
+	}
+	return b.Spec.ID
+}
+
+// things is a file with n rows.
+func things(n int) *strings.Reader {
+	var s strings.Builder
+	s.WriteString("thing\n")
+	for i := range n {
+		fmt.Fprintf(&s, "thing %d\n", i+1)
+	}
+	return strings.NewReader(s.String())
+}
+
+// launch launches a draft with n tasks.
+func (w *world) launch(n int, change ...func(*service.NewBatch)) crowd.BatchID {
+	w.t.Helper()
+	id := w.draft(n, change...)
+	must(w.Launch(w.ctx, w.admin, id, false))(w.t)
+	return id
+}
+
+func times(n int) func(*service.NewBatch) {
+	return func(b *service.NewBatch) { b.Redundancy = label.Count(n) }
+}
+
+// next returns a worker's next task, which there must be.
+func (w *world) next(p *service.Principal) *service.Work {
+	w.t.Helper()
+	work := must(w.Next(w.ctx, p, 0))(w.t)
+	if work == nil {
+		why, _ := w.WhyNothing(w.ctx, p)
+		w.t.Fatalf("%s gets nothing: %v", p.User.Name, why)
+	}
+	return work
+}
+
+func (w *world) batch(id crowd.BatchID) service.BatchView {
+	w.t.Helper()
+	return must(w.Batch(w.ctx, w.admin, id))(w.t)
+}
+
+func (w *world) balance(id crowd.TenantID) crowd.Money {
+	w.t.Helper()
+	have, _, err := w.Account(w.ctx, w.admin, id, 0, 1)
+	ok(w.t, err)
+	return have
+}
+
+// answers returns the kept answers of a batch.
+func (w *world) answers(id crowd.BatchID) []store.Annotation {
+	w.t.Helper()
+	_, rows, err := w.Annotations(w.ctx, w.admin, id, true)
+	ok(w.t, err)
+	var list []store.Annotation
+	for a, err := range rows {
+		ok(w.t, err)
+		list = append(list, a)
+	}
+	return list
+}
+
+var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)
+
+// must returns a value, or ends the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused ends the test unless err has the code.
+func refused(t testing.TB, err error, want crowd.Code) {
+	t.Helper()
+	if got := crowd.CodeOf(err); got != want {
+		t.Fatalf("got the error %v of code %q, want code %q", err, got, want)
+	}
+}
