@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/throng-dev/throng/internal/httpkit"
+	"github.com/throng-dev/throng/internal/service"
+)
+
+// Config sets up the API.
+type Config struct {
+	Service *service.Service
+	Log     *slog.Logger
+	Version string
+}
+
+type api struct {
+	service *service.Service
+	log     *slog.Logger
+	huma    huma.API
+}
+
+// Mount adds the API, its OpenAPI document and its page to a mux.
+func Mount(mux *http.ServeMux, cfg Config) {
+	c := huma.DefaultConfig("Throng", cfg.Version)
+	c.Info.Description = "Throng hands human tasks to people: fairly between tenants, by deadline, with answers combined into labels.\n\n" +
+		"Send a token as `Authorization: Bearer thr_…`. Get one from the page /tokens, with `throng token create`, or by POST /v1/session."
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/v1/openapi", "", ""
+	c.CreateHooks = nil // no $schema links in bodies
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token":   {Type: "http", Scheme: "bearer"},
+		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
+	}
+	a := &api{service: cfg.Service, log: cfg.Log, huma: humago.New(mux, c)}
+	a.huma.UseMiddleware(a.identify)
+	a.session()
+	a.people()
+	a.tenants()
+	a.pools()
+	a.batches()
+	a.results()
+	a.work()
+	mountDocs(mux, a.huma.OpenAPI())
+}
+
+// access says who may call an operation at all. What exactly he may do is the
+// service's to decide.
+type access bool
+
+const (
+	public   access = false
+	signedIn access = true
+)
+
+type contextKey struct{}
+
+// identify finds out who asks. Operations that are open to all do not care.
+func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
+	if len(ctx.Operation().Security) == 0 {
+		next(ctx)
+		return
+	}
+	request, _ := humago.Unwrap(ctx)
+	p, err := a.service.Authenticate(ctx.Context(), httpkit.Secret(request))
+	if err != nil {
+		problem := a.problem(ctx.Context(), err)
+		_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+		return
+	}
+	next(huma.WithValue(ctx, contextKey{}, p))
+}
+
+// op describes an operation.
+type op struct {
+	method  string
+	path    string
+	summary string
+	text    string
+	tag     string
+	access  access
+	status  int      // of success; 0: 200
+	maxBody int64    // 0: 1 MiB
+	uploads []string // content types of a body that is not JSON
+	streams []string // content types of a response that is not JSON
+}
+
+// nothing is the response of an operation that only succeeds.
+type nothing struct{}
+
+// add registers an operation. The principal is nil for those open to all.
+func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *service.Principal, in *In) (*Out, error)) {
+	h := huma.Operation{
+		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
+		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
+		DefaultStatus: o.status, MaxBodyBytes: o.maxBody,
+		Errors: []int{http.StatusUnprocessableEntity},
+	}
+	if o.access == signedIn {
+		h.Security = []map[string][]string{{"token": {}}, {"session": {}}}
+		h.Errors = append(h.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable)
+	}
+	if o.method != http.MethodGet {
+		h.Errors = append(h.Errors, http.StatusConflict, http.StatusInsufficientStorage)
+	}
+	if len(o.uploads) > 0 {
+		h.RequestBody = &huma.RequestBody{Required: true, Content: content(o.uploads)}
+	}
+	if len(o.streams) > 0 {
+		h.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(o.streams)}}
+	}
+	huma.Register(a.huma, h, func(ctx context.Context, in *In) (*Out, error) {
+		p, _ := ctx.Value(contextKey{}).(*service.Principal)
+		out, err := handle(ctx, p, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// content says of content types that are not JSON that they are text.
+func content(kinds []string) map[string]*huma.MediaType {
+	out := make(map[string]*huma.MediaType, len(kinds))
+	for _, kind := range kinds {
+		out[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
+)
+
+type tenantOut struct {
+	ID        crowd.TenantID `json:"id"`
+	Name      string         `json:"name"`
+	Weight    float64        `json:"weight" doc:"share against other tenants"`
+	Stopped   bool           `json:"stopped" doc:"emergency stop"`
+	CreatedAt time.Time      `json:"created_at"`
+}
+
+func toTenantOut(t store.Tenant) tenantOut {
+	return tenantOut{ID: t.ID, Name: t.Name, Weight: t.Weight, Stopped: t.Stopped, CreatedAt: t.CreatedAt}
+}
+
+type TenantPath struct {
+	ID string `path:"id" example:"n3"`
+}
+
+func (t TenantPath) tenant() (crowd.TenantID, error) { return crowd.ParseTenantID(t.ID) }
+
+type entryOut struct {
+	ID           int64       `json:"id"`
+	At           time.Time   `json:"at"`
+	Kind         string      `json:"kind" enum:"deposit,reserve,reward,release"`
+	From         string      `json:"from" example:"n3"`
+	To           string      `json:"to" example:"b17"`
+	AmountMicros crowd.Money `json:"amount_micros"`
+	Note         string      `json:"note,omitempty"`
+}
+
+func (a *api) tenants() {
+	const tag = "Tenants and money"
+	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, _ *struct{}) (*struct{ Body []tenantOut }, error) {
+			list, err := a.service.Tenants(ctx, p)
+			return &struct{ Body []tenantOut }{mapped(list, toTenantOut)}, err
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			Body struct {
+				Name   string  `json:"name"`
+				Weight float64 `json:"weight,omitempty" default:"1"`
+			}
+		}) (*struct{ Body tenantOut }, error) {
+			t, err := a.service.CreateTenant(ctx, p, in.Body.Name, in.Body.Weight)
+			return &struct{ Body tenantOut }{toTenantOut(t)}, err
+		})
+	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			TenantPath
+			Body struct {
+				Name    *string  `json:"name,omitempty"`
+				Weight  *float64 `json:"weight,omitempty"`
+				Stopped *bool    `json:"stopped,omitempty"`
+			}
+		}) (*struct{ Body tenantOut }, error) {
+			id, err := in.tenant()
+			if err != nil {
+				return nil, err
+			}
+			t, err := a.service.UpdateTenant(ctx, p, id, service.TenantEdit{Name: in.Body.Name, Weight: in.Body.Weight, Stopped: in.Body.Stopped})
+			return &struct{ Body tenantOut }{toTenantOut(t)}, err
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn, status: http.StatusNoContent},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			TenantPath
+			Body struct {
+				AmountMicros crowd.Money `json:"amount_micros" doc:"millionths of the currency" example:"100000000"`
+				Note         string      `json:"note,omitempty"`
+			}
+		}) (*nothing, error) {
+			id, err := in.tenant()
+			if err != nil {
+				return nil, err
+			}
+			return nil, a.service.Deposit(ctx, p, id, in.Body.AmountMicros, in.Body.Note)
+		})
+	type accountOut struct {
+		Body struct {
+			BalanceMicros crowd.Money `json:"balance_micros"`
+			Entries       []entryOut  `json:"entries"`
+		}
+	}
+	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			TenantPath
+			Before int64 `query:"before" doc:"go on with the last id seen"`
+			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*accountOut, error) {
+			id, err := in.tenant()
+			if err != nil {
+				return nil, err
+			}
+			balance, entries, err := a.service.Account(ctx, p, id, in.Before, in.Limit)
+			out := &accountOut{}
+			out.Body.BalanceMicros = balance
+			out.Body.Entries = mapped(entries, func(e store.Entry) entryOut {
+				return entryOut{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note}
+			})
+			return out, err
+		})
+	type blockPath struct {
+		TenantPath
+		Worker string `path:"worker" example:"u42"`
+	}
+	blocks := []struct {
+		method, summary string
+		blocked         bool
+	}{
+		{http.MethodPut, "Block a worker: he gets nothing of this tenant", true},
+		{http.MethodDelete, "Unblock a worker", false},
+	}
+	for _, b := range blocks {
+		add(a, op{method: b.method, path: "/v1/tenants/{id}/blocks/{worker}", summary: b.summary, tag: tag, access: signedIn, status: http.StatusNoContent},
+			func(ctx context.Context, p *service.Principal, in *blockPath) (*nothing, error) {
+				id, err := in.tenant()
+				if err != nil {
+					return nil, err
+				}
+				worker, err := crowd.ParseWorkerID(in.Worker)
+				if err != nil {
+					return nil, err
+				}
+				return nil, a.service.BlockWorker(ctx, p, id, worker, b.blocked)
+			})
+	}
+}
+
+type poolOut struct {
+	ID      crowd.PoolID `json:"id"`
+	Name    string       `json:"name"`
+	Policy  string       `json:"policy" example:"tenant-fair(wfs)"`
+	Stopped bool         `json:"stopped" doc:"emergency stop"`
+	Workers int          `json:"workers" doc:"people in the pool"`
+	Working int          `json:"working" doc:"hold a task"`
+	Waiting int          `json:"waiting" doc:"wait for one"`
+	Batches int          `json:"batches" doc:"launched and not ended"`
+}
+
+func toPoolOut(p service.PoolView) poolOut {
+	return poolOut{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Workers: p.Workers, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches}
+}
+
+type PoolPath struct {
+	ID string `path:"id" example:"p1"`
+}
+
+func (p PoolPath) pool() (crowd.PoolID, error) { return crowd.ParsePoolID(p.ID) }
+
+func (a *api) pools() {
+	const tag = "Pools"
+	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, _ *struct{}) (*struct{ Body []poolOut }, error) {
+			list, err := a.service.Pools(ctx, p)
+			return &struct{ Body []poolOut }{mapped(list, toPoolOut)}, err
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			Body struct {
+				Name   string `json:"name"`
+				Policy string `json:"policy,omitempty" default:"tenant-fair(wfs)"`
+			}
+		}) (*struct{ Body poolOut }, error) {
+			v, err := a.service.CreatePool(ctx, p, in.Body.Name, in.Body.Policy)
+			return &struct{ Body poolOut }{toPoolOut(v)}, err
+		})
+	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs: policy, emergency stop", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			PoolPath
+			Body struct {
+				Name    *string `json:"name,omitempty"`
+				Policy  *string `json:"policy,omitempty"`
+				Stopped *bool   `json:"stopped,omitempty"`
+			}
+		}) (*struct{ Body poolOut }, error) {
+			id, err := in.pool()
+			if err != nil {
+				return nil, err
+			}
+			v, err := a.service.UpdatePool(ctx, p, id, service.PoolEdit{Name: in.Body.Name, Policy: in.Body.Policy, Stopped: in.Body.Stopped})
+			return &struct{ Body poolOut }{toPoolOut(v)}, err
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
+		func(ctx context.Context, p *service.Principal, in *PoolPath) (*struct{ Body []sched.Key }, error) {
+			id, err := in.pool()
+			if err != nil {
+				return nil, err
+			}
+			keys, err := a.service.Order(ctx, p, id)
+			return &struct{ Body []sched.Key }{keys}, err
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn, status: http.StatusNoContent},
+		func(ctx context.Context, p *service.Principal, in *struct {
+			Body struct {
+				Stopped bool `json:"stopped"`
+			}
+		}) (*nothing, error) {
+			return nil, a.service.StopEverything(ctx, p, in.Body.Stopped)
+		})
+}

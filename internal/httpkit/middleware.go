@@ -1,0 +1,115 @@
+package httpkit
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// SecureHeaders sets the headers that every answer of the server has. Handlers
+// add their own Content-Security-Policy.
+func SecureHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Recover turns a panic of a handler into a logged error: onPanic answers, if
+// nothing has been sent yet. http.ErrAbortHandler passes through.
+func Recover(log *slog.Logger, onPanic func(http.ResponseWriter, *http.Request, error), next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := record(w)
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
+				panic(v)
+			}
+			log.ErrorContext(r.Context(), "a handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			if rec.status != 0 {
+				panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+			}
+			onPanic(rec, r, fmt.Errorf("panic: %v", v))
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// LogRequests logs every request at level Debug, and those that took longer
+// than slow at Warn, except answers that stream (they are long on purpose and
+// call Streaming).
+func LogRequests(log *slog.Logger, slow time.Duration, now func() time.Time, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := now()
+		rec := record(w)
+		next.ServeHTTP(rec, r)
+		took, level := now().Sub(start), slog.LevelDebug
+		if took > slow && !rec.streaming {
+			level = slog.LevelWarn
+		}
+		log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", max(rec.status, http.StatusOK), "bytes", rec.bytes, "took", took)
+	})
+}
+
+// Streaming says that the answer takes its time on purpose (server-sent events,
+// a long poll, a download), and lifts the server's time-outs from it: that for
+// reading too, which would otherwise end the request's context.
+func Streaming(w http.ResponseWriter) {
+	for x := w; x != nil; {
+		if rec, ok := x.(*recorder); ok {
+			rec.streaming = true
+		}
+		u, ok := x.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		x = u.Unwrap()
+	}
+	// Not every writer has deadlines (tests' have none), and then none is in the way.
+	c := http.NewResponseController(w)
+	_ = c.SetWriteDeadline(time.Time{})
+	_ = c.SetReadDeadline(time.Time{})
+}
+
+// recorder knows what has been sent.
+type recorder struct {
+	http.ResponseWriter
+	status    int
+	bytes     int64
+	streaming bool
+}
+
+func record(w http.ResponseWriter) *recorder {
+	if rec, ok := w.(*recorder); ok {
+		return rec
+	}
+	return &recorder{ResponseWriter: w}
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

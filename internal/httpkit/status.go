@@ -1,0 +1,70 @@
+package httpkit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// status is the only table from codes to HTTP statuses.
+var status = map[crowd.Code]int{
+	crowd.Invalid:         http.StatusUnprocessableEntity,
+	crowd.NotFound:        http.StatusNotFound,
+	crowd.Unauthenticated: http.StatusUnauthorized,
+	crowd.Forbidden:       http.StatusForbidden,
+	crowd.Conflict:        http.StatusConflict,
+	crowd.TooLarge:        http.StatusRequestEntityTooLarge,
+	crowd.TooMany:         http.StatusTooManyRequests,
+	crowd.BudgetTooSmall:  http.StatusPaymentRequired,
+	crowd.StorageFull:     http.StatusInsufficientStorage,
+	crowd.Unavailable:     http.StatusServiceUnavailable,
+	crowd.Internal:        http.StatusInternalServerError,
+}
+
+// Status returns the HTTP status of a code; an unknown code is an internal
+// error.
+func Status(code crowd.Code) int {
+	if s, ok := status[code]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// Public returns the error that a client may see in place of err: the
+// *crowd.Error in its chain, or one that says nothing of what happened. A body
+// that passed its limit (http.MaxBytesReader) is TooLarge.
+func Public(err error) *crowd.Error {
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return crowd.Errorf(crowd.TooLarge, "that is more than the %d bytes allowed here", big.Limit)
+	}
+	var known *crowd.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return crowd.Errorf(crowd.Internal, "something went wrong on our side; it has been logged")
+}
+
+// LogError logs what a client is not told: errors that are our fault, and the
+// causes of others. A client that went away is not an error.
+func LogError(ctx context.Context, log *slog.Logger, r *http.Request, err error) {
+	if err == nil || r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return
+	}
+	public := Public(err)
+	if Status(public.Code) < 500 && public.Cause == nil {
+		return
+	}
+	level := slog.LevelWarn
+	if public.Code == crowd.Internal {
+		level = slog.LevelError
+	}
+	attrs := []any{"method", r.Method, "path", r.URL.Path, "code", string(public.Code), "err", err}
+	if public.Cause != nil {
+		attrs = append(attrs, "cause", public.Cause)
+	}
+	log.Log(ctx, level, "request failed", attrs...)
+}
