@@ -1,0 +1,209 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// samples stand for the wildcards of patterns: things that there are, of Acme.
+var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{assignment}", "a1.1", "{$}", "")
+
+func (b *browser) try(rt route) *pageOf {
+	b.t.Helper()
+	method, path, _ := strings.Cut(rt.pattern, " ")
+	path = samples.Replace(path)
+	if method == http.MethodGet {
+		return b.get(path)
+	}
+	return b.post(path, url.Values{"worker": {"u3"}, "assignment": {"a1.1"}, "do": {"pause"}})
+}
+
+// Every route says who may come, and nobody else can.
+func TestWhoMayGoWhere(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.launchCats("Cats")
+	c.boss.get("/admin").form("/admin/tenants").set("name", "Other").send().want(200)
+	stranger := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
+	nobody := c.browser(t, "nobody")
+	people := map[access]*browser{worker: c.workers[0], requester: c.req, admin: c.boss}
+	may := map[access][]access{worker: {worker}, requester: {requester, admin}, admin: {admin}}
+
+	list := routes()
+	if len(list) < 40 {
+		t.Fatalf("only %d routes: is this the whole table?", len(list))
+	}
+	checked := 0
+	for _, rt := range list {
+		if !slices.Contains([]access{public, signedIn, worker, requester, admin}, rt.access) {
+			t.Errorf("%s does not say who may come", rt.pattern)
+		}
+		if strings.Contains(samples.Replace(rt.pattern), "{") {
+			t.Fatalf("%s has a wildcard without a sample", rt.pattern)
+		}
+		if rt.access == public {
+			continue
+		}
+		checked++
+		if p := nobody.try(rt); p.URL.Path != "/signin" {
+			t.Errorf("%s: somebody who has not signed in gets %d at %s", rt.pattern, p.Status, p.URL.Path)
+		}
+		if rt.access == signedIn {
+			continue
+		}
+		for role, b := range people {
+			if slices.Contains(may[rt.access], role) {
+				continue
+			}
+			if p := b.try(rt); p.Status != http.StatusForbidden {
+				t.Errorf("%s: a %s gets %d", rt.pattern, role, p.Status)
+			}
+		}
+		if rt.access == requester && regexp.MustCompile(`\{(batch|tenant)\}`).MatchString(rt.pattern) {
+			p := stranger.try(rt)
+			if p.Status != http.StatusNotFound || strings.Contains(p.Text, "Cats") || strings.Contains(p.Text, "Acme") {
+				t.Errorf("%s: a requester of another tenant gets %d:\n%s", rt.pattern, p.Status, words(p.Root))
+			}
+		}
+	}
+	t.Logf("%d routes, %d of them not public", len(list), checked)
+	if p := c.req.get("/batches/b1"); !strings.Contains(p.Text, "running") {
+		t.Error("somebody who may not has changed the batch")
+	}
+	stranger.get("/batches").want(200).without("Cats", "Acme")
+	stranger.get("/batches?tenant=n1").want(404)
+	stranger.post("/batches", nil).want(http.StatusUnprocessableEntity)
+	nobody.get("/no/such/page").want(404, "There is no such page")
+}
+
+// What every page is sent with.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	draft := c.req.get("/batches/new").form("/batches").set("name", "H").set("tenant", "n1").set("kind", "html").
+		set("html", `<p>${name}</p><input name="x"><script>parent.document.title = "mine"</script>`).sendFile("cats.csv", cats).want(200)
+	for path, b := range map[string]*browser{
+		"/signin": c.browser(t, "nobody"), "/work": c.workers[0], draft.URL.Path: c.req, "/admin": c.boss, "/nowhere": c.req,
+	} {
+		p := b.get(path)
+		h := p.Header
+		csp := h.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "script-src 'self';") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "same-origin"} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, h.Get(name))
+			}
+		}
+		p.want(p.Status)
+	}
+	frame := c.req.get(draft.URL.Path+"/frame/1").want(200, "1.png")
+	if csp := frame.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "sandbox ") || strings.Contains(csp, "allow-same-origin") {
+		t.Errorf("the frame's policy is %q", csp)
+	}
+	for _, f := range draft.all("iframe") {
+		if s := attr(f, "sandbox"); !strings.Contains(s, "allow-scripts") || strings.Contains(s, "allow-same-origin") {
+			t.Errorf("the frame's sandbox is %q", s)
+		}
+	}
+	css := c.req.get(attr(draft.all("link")[1], "href"))
+	if css.Status != 200 || !strings.Contains(css.Header.Get("Cache-Control"), "immutable") || !strings.HasPrefix(css.Header.Get("Content-Type"), "text/css") {
+		t.Errorf("the style sheet: %d %v", css.Status, css.Header)
+	}
+	for _, s := range draft.all("script") {
+		if js := c.req.get(attr(s, "src")); js.Status != 200 || !strings.Contains(js.Header.Get("Content-Type"), "javascript") {
+			t.Errorf("%s: %d %v", attr(s, "src"), js.Status, js.Header)
+		}
+	}
+}
+
+// checkMarkup holds pages to what the policy and screen readers need.
+func checkMarkup(t testing.TB, path string, p *pageOf) {
+	t.Helper()
+	ids, labelled := map[string]int{}, map[string]bool{}
+	for n := range p.Root.Descendants() {
+		if id := attr(n, "id"); id != "" {
+			ids[id]++
+		}
+		if n.Data == "label" {
+			labelled[attr(n, "for")] = true
+		}
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				t.Errorf("%s: <%s> has an inline %s", path, n.Data, a.Key)
+			}
+			if strings.Contains(a.Val, "ZgotmplZ") {
+				t.Errorf("%s: <%s %s> was refused by html/template", path, n.Data, a.Key)
+			}
+		}
+		if n.Data == "script" && n.FirstChild != nil {
+			t.Errorf("%s: an inline script", path)
+		}
+		if n.Data == "img" && !has(n, "alt") {
+			t.Errorf("%s: a picture without alt", path)
+		}
+	}
+	for id, n := range ids {
+		if n > 1 {
+			t.Errorf("%s: %d elements have the id %s", path, n, id)
+		}
+	}
+	for _, tag := range []string{"input", "select", "textarea"} {
+		for _, n := range p.all(tag) {
+			kind := attr(n, "type")
+			inLabel := n.Parent.Data == "label" || n.Parent.Parent != nil && n.Parent.Parent.Data == "label"
+			if kind != "hidden" && !has(n, "hidden") && !inLabel && !labelled[attr(n, "id")] {
+				t.Errorf("%s: %s %s has no label", path, tag, attr(n, "name"))
+			}
+		}
+	}
+	if len(p.all("h1")) != 1 || len(p.all("main")) != 1 {
+		t.Errorf("%s: %d h1, %d main", path, len(p.all("h1")), len(p.all("main")))
+	}
+}
+
+// What another site sends with somebody's cookies is not done.
+func TestOtherSitesCannotAct(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 0)
+	for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+"/admin/stop", strings.NewReader("stopped=1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set(header, value)
+		c.boss.do(req).want(http.StatusForbidden, "sent from another site")
+	}
+	c.boss.get("/admin").want(200).without("Everything is stopped")
+}
+
+func TestTheCookie(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.admin(t)
+	pages, err := New(Config{Service: s.service, TrustProxy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for proto, secure := range map[string]bool{"": false, "http": false, "https": true} {
+		req := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(url.Values{"name": {"admin"}, "password": {password}}.Encode()))
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("X-Forwarded-Proto", proto)
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, req)
+		cookies := w.Result().Cookies()
+		if len(cookies) != 1 || w.Code != http.StatusSeeOther {
+			t.Fatalf("status %d, cookies %v", w.Code, cookies)
+		}
+		if c := cookies[0]; c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" {
+			t.Errorf("with X-Forwarded-Proto %q: %v", proto, c)
+		}
+	}
+}

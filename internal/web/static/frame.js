@@ -1,0 +1,25 @@
+// The sealed frame that a requester's HTML runs in. It has no origin, so all
+// that comes out of it are messages; those of any other window are not heard.
+
+const least = 160;
+const most = 6000;
+
+// listen calls on.answer(fields) and on.preview() for messages of the frame,
+// and keeps the frame as high as its page.
+export function listen(frame, on) {
+  window.addEventListener("message", (event) => {
+    if (event.source !== frame.contentWindow || typeof event.data !== "object" || event.data === null) return;
+    const message = event.data;
+    switch (message.throng) {
+      case "height":
+        if (Number.isFinite(message.height)) frame.height = String(Math.min(most, Math.max(least, Math.ceil(message.height))));
+        break;
+      case "answer":
+        on.answer?.(message.fields);
+        break;
+      case "preview":
+        on.preview?.();
+        break;
+    }
+  });
+}
