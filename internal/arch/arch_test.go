@@ -40,7 +40,7 @@ var rooms = map[string]room{
 	"internal/auth":            {floor: 3, modules: []string{"golang.org/x/crypto/argon2"}},
 	"internal/store":           {floor: 3},
 	"internal/store/sqlstore":  {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/pressly/goose/v3"}},
-	"internal/store/sqlite":    {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite"}},
+	"internal/store/sqlite":    {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
 	"internal/store/storetest": {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
 
 	"internal/service": {floor: 4},
@@ -52,13 +52,14 @@ var rooms = map[string]room{
 
 	"internal/server": {floor: 6},
 
-	"internal/process":          {floor: 7},
-	"internal/demo":             {floor: 8},
-	"internal/killtest":         {floor: 8},
-	"internal/bench":            {floor: 8, modules: []string{"modernc.org/sqlite"}},
-	"internal/bench/schedbench": {floor: 8},
+	"internal/process":             {floor: 7},
+	"internal/process/processtest": {floor: 8}, // used by tests only
+	"internal/demo":                {floor: 8},
+	"internal/killtest":            {floor: 8},
+	"internal/bench":               {floor: 8, modules: []string{"modernc.org/sqlite"}},
+	"internal/bench/schedbench":    {floor: 8},
 
-	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term"}},
 	"cmd/throng":   {floor: 10},
 
 	"internal/arch":       {floor: 0}, // tests only

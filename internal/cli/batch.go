@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Batch is "throng batch".
+type Batch struct {
+	Create  BatchCreate  `cmd:"" help:"Make a batch of a file of tasks."`
+	List    BatchList    `cmd:"" help:"List batches, newest first."`
+	Show    BatchShow    `cmd:"" help:"Show a batch as it stands."`
+	Watch   BatchWatch   `cmd:"" help:"Follow a batch until it has ended."`
+	Launch  BatchLaunch  `cmd:"" help:"Start to hand a draft out."`
+	Pause   BatchPause   `cmd:"" help:"Hand out nothing more for now."`
+	Resume  BatchResume  `cmd:"" help:"Hand out again."`
+	End     BatchEnd     `cmd:"" help:"End early, with the labels that there are."`
+	Cancel  BatchCancel  `cmd:"" help:"Give a batch up, running or draft."`
+	Edit    BatchEdit    `cmd:"" help:"Change priority or deadline of a running batch; emergency stop."`
+	TopUp   BatchTopUp   `cmd:"" help:"Add to the budget of a running batch."`
+	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
+	Holding BatchHolding `cmd:"" help:"Say who holds what."`
+	Results BatchResults `cmd:"" help:"Download every answer."`
+	Labels  BatchLabels  `cmd:"" help:"Download the label of every task."`
+	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
+}
+
+// Help is the long help.
+func (*Batch) Help() string {
+	return `A batch is a table of tasks that are shown by one template, with a price, a redundancy, and a priority. It is made as a draft, launched, and ends when every task has its label. Batches are named by id (b17).`
+}
+
+// One is the batch that a command is about.
+type One struct {
+	ID crowd.BatchID `arg:"" placeholder:"BATCH" help:"The batch, such as b17."`
+	Remote
+}
+
+// batchView is the JSON form of a batch: without the times that have not come.
+type batchView struct {
+	client.Batch
+	LaunchedAt *time.Time       `json:"launched_at,omitempty"`
+	EndedAt    *time.Time       `json:"ended_at,omitempty"`
+	Upload     *client.Uploaded `json:"upload,omitempty"`
+}
+
+func viewOf(b client.Batch) batchView {
+	v := batchView{Batch: b}
+	if !b.LaunchedAt.IsZero() {
+		v.LaunchedAt = &b.LaunchedAt
+	}
+	if !b.EndedAt.IsZero() {
+		v.EndedAt = &b.EndedAt
+	}
+	return v
+}
+
+// show prints a batch for people.
+func (v batchView) show(w io.Writer) {
+	waits := ""
+	if v.Waiting > 0 && v.State.Open() {
+		waits = v.ReasonText
+	}
+	rule := ""
+	if v.Redundancy != nil {
+		rule = v.Redundancy.String()
+	}
+	state := string(v.State)
+	if v.Stopped {
+		state += ", emergency stop"
+	}
+	kind := ""
+	if v.Production {
+		kind = "production"
+	}
+	asks := ""
+	for _, q := range v.Qualifications {
+		asks += fmt.Sprintf("%s>=%d ", q.Name, q.Min)
+	}
+	pairs(w,
+		"batch", v.ID.String()+" "+v.Name, "state", state, "tenant", v.Tenant.String(), "pool", v.Pool.String(), "kind", kind,
+		"tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
+		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, v.Running, v.Waiting),
+		"waits because", waits, "redundancy", rule, "pays", v.RewardMicros.String(),
+		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", figure(v.Priority), "deadline", stamp(v.Deadline),
+		"asks for", asks, "lease", (time.Duration(v.LeaseSeconds) * time.Second).String(),
+		"created", stamp(v.CreatedAt), "launched", stamp(v.Batch.LaunchedAt), "ended", stamp(v.Batch.EndedAt))
+}
+
+// BatchList is "throng batch list".
+type BatchList struct {
+	Tenant string `help:"Only of this tenant."`
+	Remote
+}
+
+// Help is the long help.
+func (*BatchList) Help() string {
+	return `Lists the newest hundred batches of a tenant, or of all that an admin may see.
+
+Example:
+  throng batch list --tenant acme`
+}
+
+// Run lists the batches.
+func (l *BatchList) Run(c *Context) error {
+	r, err := l.connect(c)
+	if err != nil {
+		return err
+	}
+	tenant, err := r.optionalTenant(l.Tenant)
+	if err != nil {
+		return err
+	}
+	list, err := r.Batches(c.Ctx, tenant)
+	if err != nil {
+		return err
+	}
+	views := make([]batchView, len(list))
+	for i, b := range list {
+		views[i] = viewOf(b)
+	}
+	return l.print(c, views, func(w io.Writer) {
+		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}}
+		for _, b := range list {
+			rows = append(rows, []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), strconv.Itoa(b.Tasks),
+				fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)})
+		}
+		columns(w, rows)
+	})
+}
+
+// BatchShow is "throng batch show".
+type BatchShow struct{ One }
+
+// Help is the long help.
+func (*BatchShow) Help() string {
+	return `Shows the definition of a batch, how far it is, what it has cost, and, if something waits, why.
+
+Example:
+  throng batch show b17`
+}
+
+// Run shows the batch.
+func (s *BatchShow) Run(c *Context) error {
+	r, err := s.connect(c)
+	if err != nil {
+		return err
+	}
+	b, err := r.Batch(c.Ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	v := viewOf(b)
+	return s.print(c, v, v.show)
+}
+
+// BatchWatch is "throng batch watch".
+type BatchWatch struct {
+	One
+	Every span `default:"1s" help:"How often to look."`
+}
+
+// Help is the long help.
+func (*BatchWatch) Help() string {
+	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change.
+
+Example:
+  throng batch watch b17 && throng batch labels b17 --out labels.csv`
+}
+
+// leastEvery keeps a watcher from burdening the server.
+const leastEvery = 100 * time.Millisecond
+
+// Run follows the batch.
+func (x *BatchWatch) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	b, err := r.Batch(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	bar := c.bar(int64(max(b.Planned, 1)), x.ID.String()+" "+clean(b.Name), false)
+	defer bar.Exit()
+	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
+	defer tick.Stop()
+	told := ""
+	for {
+		words := fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, b.Running, b.Labelled, b.Tasks)
+		if words != told {
+			told = words
+			switch {
+			case x.JSON:
+				if err := line(c.Stdout, viewOf(b)); err != nil {
+					return err
+				}
+			case onTerminal(c.Stderr) && !b.State.Ended():
+				bar.ChangeMax(max(b.Planned, 1))
+				_ = bar.Set(min(b.Completed, b.Planned)) // a bar that cannot be drawn is no failure
+			default:
+				say(c.Stdout, "%s\n", words)
+			}
+		}
+		if b.State.Ended() {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.Ctx.Done():
+			return c.Ctx.Err()
+		}
+		if b, err = r.Batch(c.Ctx, x.ID); err != nil {
+			return err
+		}
+	}
+}
+
+// BatchWhy is "throng batch why".
+type BatchWhy struct{ One }
+
+// Help is the long help.
+func (*BatchWhy) Help() string {
+	return `Says why the tasks of a running batch wait: what stands in the way of the batch, how many batches come before it, and why the workers of the pool could not take it now.
+
+Example:
+  throng batch why b17`
+}
+
+// Run says why.
+func (x *BatchWhy) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	why, err := r.Why(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	return x.print(c, why, func(w io.Writer) {
+		say(w, "%s: %s\n", x.ID, why.Text)
+		if why.Ahead > 0 {
+			say(w, "batches before it in the policy's order: %d\n", why.Ahead)
+		}
+		for _, code := range slices.Sorted(maps.Keys(why.Workers)) {
+			var reason crowd.Reason
+			text := code
+			if reason.UnmarshalText([]byte(code)) == nil {
+				text = reason.Text()
+			}
+			say(w, "%s: %s\n", count(why.Workers[code], "worker"), text)
+		}
+	})
+}
+
+// BatchHolding is "throng batch holding".
+type BatchHolding struct{ One }
+
+// Help is the long help.
+func (*BatchHolding) Help() string {
+	return `Lists who holds which task of a running batch, the longest held first.
+
+Example:
+  throng batch holding b17`
+}
+
+// Run lists what is held.
+func (x *BatchHolding) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	list, err := r.Holding(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}}
+		for _, h := range list {
+			rows = append(rows, []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)})
+		}
+		columns(w, rows)
+	})
+}

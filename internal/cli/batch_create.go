@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/template"
+)
+
+// BatchCreate is "throng batch create".
+type BatchCreate struct {
+	Name   string `required:"" help:"The batch's name."`
+	File   string `required:"" placeholder:"FILE" help:"The tasks, one a row: CSV, TSV or JSON Lines; - for standard input."`
+	Reward amount `required:"" placeholder:"AMOUNT" help:"What a counted answer pays, such as 0.05."`
+
+	Template     string   `group:"show" placeholder:"FILE" help:"How a task is shown and answered, as JSON."`
+	Question     string   `group:"show" help:"Or: the question, with $${column} for the value of a column."`
+	Option       []string `group:"show" sep:"none" placeholder:"TEXT" help:"An answer to choose from; given twice or more."`
+	Many         bool     `group:"show" help:"Several options may be chosen."`
+	Number       bool     `group:"show" help:"The answer is a number, not a text."`
+	Title        string   `group:"show" help:"A title above the task."`
+	Instructions string   `group:"show" help:"What the worker should know."`
+	Show         []string `group:"show" placeholder:"COLUMN[:AS]" help:"A column to show, as text, image, link or audio; default: all."`
+
+	Redundancy    redundancy    `group:"terms" default:"1" placeholder:"N" help:"Answers a task: 3; or 2of3: until two are equal, at most three."`
+	Budget        amount        `group:"terms" placeholder:"AMOUNT" help:"The most that it may cost; default: what all answers cost."`
+	Priority      float64       `group:"terms" default:"1" help:"Its weight against other batches, above 0."`
+	Deadline      moment        `group:"terms" placeholder:"TIME" help:"When it should be done: RFC 3339, or +2h."`
+	EndsAt        moment        `group:"terms" placeholder:"TIME" help:"When to end it with what there is."`
+	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`
+	Lease         span          `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
+	TaskTime      span          `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
+	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
+
+	Tenant          string `help:"For which tenant; not needed by a requester of one."`
+	Pool            string `help:"By which pool; default: the first."`
+	SkipBad         bool   `help:"Leave out rows that are wrong, instead of keeping none."`
+	Launch          bool   `help:"Launch it at once."`
+	AllowSmallCrowd bool   `help:"Launch even if the pool has fewer people than a task needs answers from."`
+	Remote
+}
+
+// Help is the long help.
+func (*BatchCreate) Help() string {
+	return `Makes a draft, uploads its tasks, and with --launch hands it out. The file's first row names the columns. The column "_gold" holds known answers, which workers never see; "_workers" the names of the only people who may do the task.
+
+If a row is wrong, every bad row is told as FILE:LINE: column: message, nothing is kept, and no draft is left; with --skip-bad the good rows are kept.
+
+How a task is shown is either a template in JSON or said by flags: --question with two or more --option to choose one (--many: several), --question alone for a line of text, --number for a number.
+
+Examples:
+  throng batch create --name cats --file photos.csv --question 'Is there a cat in ${photo}?' --option yes --option no --show photo:image --reward 0.05 --redundancy 2of3 --launch
+  throng batch create --name reviews --file reviews.jsonl --template sentiment.json --reward 0.02 --redundancy 3 --deadline +4h --production --qualification "english>=80"`
+}
+
+// Run makes the batch.
+func (x *BatchCreate) Run(c *Context) error {
+	if x.AllowSmallCrowd && !x.Launch {
+		return wrong("allow-small-crowd", "goes with --launch")
+	}
+	shown, err := x.template()
+	if err != nil {
+		return err
+	}
+	file, size, err := c.open(x.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	d, err := x.definition(r, shown)
+	if err != nil {
+		return err
+	}
+	b, err := r.CreateBatch(c.Ctx, d)
+	if err != nil {
+		return err
+	}
+	uploaded, err := x.upload(c, r, b.ID, file, size)
+	if err != nil {
+		if _, undo := r.Move(c.background(), b.ID, "cancel"); undo != nil {
+			err = fmt.Errorf("%w (the draft %s is left, without tasks)", err, b.ID)
+		}
+		return ofFile(x.File, err)
+	}
+	draft := b.ID
+	if x.Launch {
+		b, err = r.Launch(c.Ctx, b.ID, x.AllowSmallCrowd)
+	} else {
+		b, err = r.Batch(c.Ctx, b.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("%w (the draft %s is kept)", err, draft)
+	}
+	v := viewOf(b)
+	v.Upload = &uploaded
+	return x.print(c, v, func(w io.Writer) {
+		say(w, "%s %s: %s, %s\n", b.ID, clean(b.Name), b.State, count(uploaded.Tasks, "task"))
+		if b.State == crowd.BatchDraft {
+			say(w, "to hand it out: throng batch launch %s\n", b.ID)
+		}
+	})
+}
+
+func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d client.BatchDefinition, err error) {
+	d = client.BatchDefinition{
+		Name: x.Name, Template: shown, Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
+		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
+		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(),
+	}
+	if x.Priority == 0 { // the API takes 0 for "not said"
+		return d, wrong("priority", "0 is not a priority (it must be above 0)")
+	}
+	for _, q := range x.Qualification {
+		d.Qualifications = append(d.Qualifications, q.Qualification)
+	}
+	if d.Tenant, err = r.optionalTenant(x.Tenant); err != nil {
+		return d, err
+	}
+	d.Pool, err = r.pool(x.Pool)
+	return d, err
+}
+
+// upload sends the file, and tells of rows that were left out.
+func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Reader, size int64) (client.Uploaded, error) {
+	bar := c.bar(size, "uploading "+x.File, true)
+	defer bar.Exit()
+	reader := progressbar.NewReader(file, bar)
+	out, err := r.Upload(c.Ctx, id, &reader, string(table.FormatOf(x.File)), x.SkipBad)
+	if err != nil {
+		return out, err
+	}
+	for _, p := range out.Problems {
+		say(c.Stderr, "%s\n", rowLine(x.File, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
+	}
+	if out.Bad > 0 {
+		say(c.Stderr, "throng: %s: %s left out\n", x.File, count(out.Bad, "bad row"))
+	}
+	return out, nil
+}
+
+// template reads the template, or makes one of the flags.
+func (x *BatchCreate) template() (json.RawMessage, error) {
+	flags := x.Question != "" || len(x.Option) > 0 || x.Many || x.Number || x.Title != "" || x.Instructions != "" || len(x.Show) > 0
+	if x.Template != "" {
+		if flags {
+			return nil, wrong("template", "says how a task is shown: leave --question, --option and the like out")
+		}
+		data, err := os.ReadFile(x.Template)
+		if err != nil {
+			return nil, err
+		}
+		t, err := template.Parse(data)
+		if err != nil {
+			return nil, ofFile(x.Template, err)
+		}
+		return json.Marshal(t)
+	}
+	t := template.Template{Kind: template.ShortText, Title: x.Title, Instructions: x.Instructions, Question: x.Question}
+	switch {
+	case x.Question == "":
+		return nil, wrong("question", "say what to ask: --question, or --template FILE")
+	case len(x.Option) > 0 && x.Number, x.Many && len(x.Option) == 0:
+		return nil, wrong("option", "--number goes without --option, --many with it")
+	case x.Many:
+		t.Kind = template.ChooseMany
+	case len(x.Option) > 0:
+		t.Kind = template.ChooseOne
+	case x.Number:
+		t.Kind = template.Number
+	}
+	for _, o := range x.Option {
+		t.Options = append(t.Options, template.Option{Value: o})
+	}
+	for _, s := range x.Show {
+		column, as, _ := strings.Cut(s, ":")
+		t.Show = append(t.Show, template.Show{Column: column, As: template.As(as)})
+	}
+	if problems := t.Validate(nil); len(problems) > 0 {
+		return nil, fmt.Errorf("template: %w", several(problems))
+	}
+	return json.Marshal(t)
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/bench"
+	"github.com/throng-dev/throng/internal/bench/schedbench"
+	"github.com/throng-dev/throng/internal/killtest"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Bench is "throng bench".
+type Bench struct {
+	Sched   BenchSched   `cmd:"" help:"Time a scheduling policy takes for one decision and one event."`
+	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
+	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
+	Kill    BenchKill    `cmd:"" help:"Kill a server under load, again and again, and look for what was lost or doubled."`
+	Ceiling BenchCeiling `cmd:"" name:"ceiling-server" hidden:"" help:"The bare server that live compares with."`
+}
+
+// BenchSched is "throng bench sched".
+type BenchSched struct {
+	Batches  []int    `help:"Numbers of open batches." default:"100,10000,1000000"`
+	Policies []string `help:"Policies; default: one of each kind. Separated by ; since some have commas." sep:";" placeholder:"POLICY"`
+	Output
+}
+
+// Run measures.
+func (b *BenchSched) Run(c *Context) error {
+	policies := b.Policies
+	if len(policies) == 0 {
+		policies = sched.Names()
+	}
+	for _, p := range policies {
+		if _, err := sched.Parse(p); err != nil {
+			return err
+		}
+	}
+	for _, n := range b.Batches {
+		if n < 1 {
+			return crowd.Fieldf("batches", "%d is not a number of batches", n)
+		}
+	}
+	rows := schedbench.Run(b.Batches, policies)
+	return b.print(c, rows, func(w io.Writer) {
+		table := [][]string{{"policy", "batches", "ns/decision", "ns/event"}}
+		for _, r := range rows {
+			table = append(table, []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)})
+		}
+		columns(w, table)
+	})
+}
+
+// BenchLive is "throng bench live".
+type BenchLive struct {
+	Workers []int         `help:"Worker clients at a time." default:"16,64,256"`
+	For     time.Duration `help:"How long each server is measured for each number of clients." default:"10s"`
+	Tasks   int           `help:"Tasks in open batches at the start." default:"200000"`
+	Apart   bool          `help:"Submit and get the next task in two requests, at both servers."`
+	Data    string        `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Help is the long help.
+func (*BenchLive) Help() string {
+	return `A cycle is one request that submits an answer and gets the next task; the reply comes
+when both are durable. The same clients put the same load on a bare server with the
+same group commit on the same SQLite ("ceiling"), turn by turn in the same run; ratio
+is what share of its cycles a second Throng reaches. Clients and servers share the
+machine's cores.
+
+With one number of workers, --json prints one object, with several a list.`
+}
+
+// Run measures.
+func (b *BenchLive) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	rows, err := bench.Live(ctx, bench.LiveOptions{Workers: b.Workers, For: b.For, Tasks: b.Tasks, Apart: b.Apart, Dir: b.Data, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	var out any = rows
+	if len(rows) == 1 {
+		out = rows[0]
+	}
+	return b.print(c, out, func(w io.Writer) {
+		table := [][]string{{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}}
+		for _, r := range rows {
+			table = append(table, []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
+				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)})
+		}
+		columns(w, table)
+	})
+}
+
+// BenchScale is "throng bench scale".
+type BenchScale struct {
+	Tasks   int           `help:"Tasks in open batches." default:"1000000"`
+	Workers int           `help:"Worker clients who work before the restart." default:"64"`
+	Work    time.Duration `help:"How long they work." default:"2s"`
+	Data    string        `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Help is the long help.
+func (*BenchScale) Help() string {
+	return `Imports the tasks over HTTP as streams, launches them, lets workers work for a while,
+kills the server and starts it again. The memory for a waiting task is what the
+restarted server takes more than one without tasks, by the number of tasks; it is
+read from /proc, so this needs Linux.`
+}
+
+// Run measures.
+func (b *BenchScale) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := bench.Scale(ctx, bench.ScaleOptions{Tasks: b.Tasks, Workers: b.Workers, Work: b.Work, Dir: b.Data, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	return b.print(c, r, func(w io.Writer) {
+		const mib = 1 << 20
+		pairs(w,
+			"tasks", fmt.Sprint(r.Tasks),
+			"import", fmt.Sprintf("%.1f s, %.0f rows/s", r.ImportS, r.ImportPerS),
+			"server's memory grew by", fmt.Sprintf("%.1f MiB at most while importing", float64(r.ImportPeak)/mib),
+			"launch", fmt.Sprintf("%.2f s", r.LaunchS),
+			"work before the restart", fmt.Sprintf("%d cycles", r.Cycles),
+			"restart to serving", fmt.Sprintf("%.2f s (without tasks %.2f s)", r.RestartS, r.EmptyStartS),
+			"memory", fmt.Sprintf("%.1f MiB (without tasks %.1f MiB)", float64(r.RSS)/mib, float64(r.EmptyRSS)/mib),
+			"memory for a task", fmt.Sprintf("%.1f bytes", r.BytesPerTask))
+	})
+}
+
+// BenchKill is "throng bench kill".
+type BenchKill struct {
+	Rounds  int           `help:"Kills." default:"20"`
+	Seed    uint64        `help:"Of what the clients do and of the moments." default:"1"`
+	Workers int           `help:"Worker clients." default:"24"`
+	Longest time.Duration `help:"Longest time from a round's first answer to the kill." default:"300ms"`
+	Data    string        `help:"New folder for the database; default: a temporary one, kept if something is found." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Help is the long help.
+func (*BenchKill) Help() string {
+	return `Clients work, launch, pause, top up and pay in; at a random moment the server is killed
+(SIGKILL) and started again, and they go on. In the end each client's own record of
+what was acknowledged is compared with the database: answers, labels, batches, ledger.
+The exit code is 1 if anything was lost, counted twice, or does not add up.`
+}
+
+// Run runs the test.
+func (b *BenchKill) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := killtest.Run(ctx, killtest.Options{Rounds: b.Rounds, Seed: b.Seed, Workers: b.Workers, Longest: b.Longest, Dir: b.Data, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	if err := b.print(c, r, r.Write); err != nil {
+		return err
+	}
+	if !r.OK() {
+		return errors.New("the store is not what was acknowledged: see the problems above")
+	}
+	return nil
+}
+
+// BenchCeiling is "throng bench ceiling-server".
+type BenchCeiling struct {
+	Data    string `required:"" type:"path"`
+	Tasks   int    `required:""`
+	Workers int    `required:""`
+}
+
+// Run serves until it is killed.
+func (b *BenchCeiling) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return bench.Ceiling{Data: b.Data, Tasks: b.Tasks, Workers: b.Workers}.Run(ctx, c.Stdout)
+}

@@ -1,0 +1,118 @@
+// Package cli is the command line: one file for each command, each a struct
+// with its flags and a Run method. It talks to people; the work is done
+// elsewhere.
+//
+// What a program may rely on: --json prints JSON on standard output (one value,
+// or one a line where a command goes on), errors go to standard error as
+// "throng: …", or with --json as an object {code, message, errors}, and the
+// exit code is 0 for success, 1 for failure and 2 for wrong input.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// Context is what every command gets.
+type Context struct {
+	Ctx     context.Context
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version string
+}
+
+// Root is the whole command line.
+type Root struct {
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
+
+	Serve Serve `cmd:"" group:"server" help:"Run the server."`
+	Demo  Demo  `cmd:"" group:"server" help:"Run a server with an example to look at."`
+
+	Login  Login  `cmd:"" group:"work" help:"Sign in to a server, and stay signed in."`
+	Logout Logout `cmd:"" group:"work" help:"Sign out of a server."`
+	Batch  Batch  `cmd:"" group:"work" help:"Make, launch, watch and download batches of tasks."`
+	Worker Worker `cmd:"" group:"work" help:"Work in the terminal; add and manage workers."`
+	Tenant Tenant `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
+	Pool   Pool   `cmd:"" group:"work" help:"Look at pools; change their scheduling policy."`
+	Token  Token  `cmd:"" group:"work" help:"Make tokens for programs."`
+
+	Label   Label   `cmd:"" group:"files" help:"Combine many answers into one label a task."`
+	Explain Explain `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
+	Doctor  Doctor  `cmd:"" group:"files" help:"Check a data folder, or a running server."`
+	Bench   Bench   `cmd:"" group:"files" help:"Measure how fast it is."`
+}
+
+const about = `Throng hands human tasks to people: fairly between tenants, by deadline, with many answers combined into one label.
+
+A first session: "throng serve" in one terminal; in another "throng login --setup LINK", with the link that it printed, and "throng batch create --help".`
+
+// stopped is what ends a run early without being an error: --help, --version.
+type stopped int
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, version string) (code int) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case stopped:
+			code = int(v)
+		default:
+			panic(v)
+		}
+	}()
+	c := &Context{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	err := run(c, args)
+	if err == nil {
+		return 0
+	}
+	tell(c.Stderr, err, slices.Contains(args, "--json"))
+	return exitCode(err)
+}
+
+func run(c *Context, args []string) error {
+	parser, err := newParser(&Root{}, c)
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usage(err)
+	}
+	return parsed.Run(c)
+}
+
+func newParser(root *Root, c *Context) (*kong.Kong, error) {
+	return kong.New(root,
+		kong.Name("throng"),
+		kong.Description(about),
+		kong.Vars{"version": "throng " + c.Version, "server": defaultServer},
+		kong.Writers(c.Stdout, c.Stderr),
+		kong.Exit(func(code int) { panic(stopped(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "server", Title: "Run a server:"},
+			{Key: "work", Title: "Talk to a server:"},
+			{Key: "files", Title: "Without a server:"},
+			{Key: "show", Title: "How a task is shown and answered:"},
+			{Key: "terms", Title: "The terms:"},
+		}),
+	)
+}
+
+// now is the one place where the command line reads the clock.
+func now() time.Time { return time.Now() }
+
+// isFile returns a stream as a file, if it is one.
+func isFile(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok
+}

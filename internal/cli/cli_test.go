@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands returns every command that can be run, such as "batch create".
+func commands(t *testing.T) []*kong.Node {
+	t.Helper()
+	parser, err := newParser(&Root{}, &Context{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := parser.Model.Leaves(true) // but hidden ones
+	if len(leaves) < 30 {
+		t.Fatalf("only %d commands found", len(leaves))
+	}
+	return leaves
+}
+
+func TestEveryCommandHasAScript(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(scriptDir, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	for _, leaf := range commands(t) {
+		name := leaf.FullPath()
+		plain := strings.Contains(all.String(), "exec "+name+" ") || strings.Contains(all.String(), "exec "+name+"\n")
+		if name == "throng serve" {
+			plain = strings.Contains(all.String(), "startserver")
+		}
+		if !plain {
+			t.Errorf("no script runs %q", name)
+		}
+	}
+}
+
+func TestEveryCommandHasJSON(t *testing.T) {
+	t.Parallel()
+	for _, leaf := range commands(t) {
+		found := false
+		for _, f := range leaf.Flags {
+			found = found || f.Name == "json"
+		}
+		if !found {
+			t.Errorf("%q has no --json", leaf.FullPath())
+		}
+	}
+}
+
+// withoutExample are the commands whose help has no example yet.
+var withoutExample = []string{"bench sched", "bench live", "bench scale", "bench kill"}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	t.Parallel()
+	for _, leaf := range commands(t) {
+		t.Run(leaf.Path(), func(t *testing.T) {
+			t.Parallel()
+			var out, stderr bytes.Buffer
+			args := append(strings.Fields(leaf.FullPath())[1:], "--help")
+			if code := Main(context.Background(), args, strings.NewReader(""), &out, &stderr, "v0"); code != 0 || stderr.Len() > 0 {
+				t.Fatalf("code %d, stderr %q", code, stderr.String())
+			}
+			usage, _, _ := strings.Cut(out.String(), "\n")
+			if want := "Usage: " + leaf.FullPath(); !strings.HasPrefix(usage, want) {
+				t.Errorf("the usage line is %q, want it to begin %q", usage, want)
+			}
+			for _, want := range []string{"Example", "  " + leaf.FullPath(), leaf.Help} {
+				if want == "Example" && slices.Contains(withoutExample, leaf.Path()) {
+					continue
+				}
+				if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(want), " ")) {
+					t.Errorf("the help lacks %q:\n%s", want, out.String())
+				}
+			}
+			if !strings.HasSuffix(leaf.Help, ".") {
+				t.Errorf("the short help is no sentence: %q", leaf.Help)
+			}
+		})
+	}
+}

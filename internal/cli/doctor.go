@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Doctor is "throng doctor".
+type Doctor struct {
+	Data   string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
+	Server string `placeholder:"URL" help:"Check a running server instead."`
+	Output
+}
+
+// Help is the long help.
+func (*Doctor) Help() string {
+	return `Checks the data folder of a server that is stopped: that the database opens (a database of an older version is brought up to date, as "throng serve" would), that the ledger sums to zero and every balance is what its entries make it, that each pool can be restored and everything that must hold does hold in it, that every running batch can be shown, and that the disk has room.
+
+With --server it asks a running server whether it is well, which version it is, and how fast it answers.
+
+The exit code is 1 if anything is wrong.
+
+Examples:
+  throng doctor --data /srv/throng
+  throng doctor --server http://127.0.0.1:8080 --json`
+}
+
+// diagnosis is what doctor prints.
+type diagnosis struct {
+	OK     bool              `json:"ok"`
+	Data   string            `json:"data,omitempty"`
+	Server string            `json:"server,omitempty"`
+	Checks []check           `json:"checks"`
+	Counts map[string]int64  `json:"counts,omitempty"`
+	Facts  map[string]string `json:"facts,omitempty"`
+}
+
+type check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}
+
+func (d *diagnosis) check(name string, err error, detail string, args ...any) bool {
+	k := check{Name: name, OK: err == nil, Detail: fmt.Sprintf(detail, args...)}
+	if err != nil {
+		k.Detail = message(err)
+	}
+	d.Checks = append(d.Checks, k)
+	return k.OK
+}
+
+// Run checks.
+func (x *Doctor) Run(c *Context) error {
+	d := &diagnosis{Counts: make(map[string]int64), Facts: make(map[string]string)}
+	var err error
+	if x.Server != "" {
+		err = x.online(c, d)
+	} else {
+		err = x.offline(c, d)
+	}
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for _, k := range d.Checks {
+		bad += btoi(!k.OK)
+	}
+	d.OK = bad == 0
+	if err := x.print(c, d, d.show); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return crowd.Errorf(failed, "%s failed", count(bad, "check"))
+	}
+	return nil
+}
+
+func (d *diagnosis) show(w io.Writer) {
+	for _, k := range d.Checks {
+		mark := "ok  "
+		if !k.OK {
+			mark = "BAD "
+		}
+		say(w, "%s %-12s %s\n", mark, k.Name, clean(k.Detail))
+	}
+	var rows [][]string
+	for name, n := range d.Counts {
+		rows = append(rows, []string{"    " + name, strconv.FormatInt(n, 10)})
+	}
+	for name, text := range d.Facts {
+		rows = append(rows, []string{"    " + name, text})
+	}
+	slices.SortFunc(rows, func(a, b []string) int { return slices.Compare(a, b) })
+	columns(w, rows)
+}
+
+// leastFree is how much room a disk should have.
+const leastFree = 256 << 20
+
+func (x *Doctor) offline(c *Context, d *diagnosis) error {
+	if d.Data = x.Data; d.Data == "" {
+		d.Data = "throng-data"
+	}
+	path := filepath.Join(d.Data, server.DatabaseFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return wrong("data", "%s is not a data folder: there is no %s in it", d.Data, server.DatabaseFile)
+	}
+	d.Facts["database"] = humanize.IBytes(uint64(info.Size()))
+	if free, known := freeBytes(d.Data); known {
+		d.Facts["disk free"] = humanize.IBytes(free)
+		err := error(nil)
+		if free < leastFree {
+			err = fmt.Errorf("only %s free", humanize.IBytes(free))
+		}
+		d.check("disk", err, "%s free", humanize.IBytes(free))
+	}
+	st, err := sqlite.Open(c.Ctx, path, sqlite.Options{})
+	if err != nil {
+		d.check("database", fmt.Errorf("%w (a running server is checked with: throng doctor --server %s)", err, defaultServer), "")
+		return nil
+	}
+	d.check("database", nil, "opens, and its schema is of this version")
+	inspect(c.Ctx, st, d)
+	d.check("closing", st.Close(), "closed in order")
+	return nil
+}
+
+// inspect checks what is in a store.
+func inspect(ctx context.Context, st store.Store, d *diagnosis) {
+	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
+	if tenants, err := st.ListTenants(ctx); err == nil {
+		d.Counts["tenants"] = int64(len(tenants))
+	} else {
+		d.check("tenants", err, "")
+	}
+	d.check("people", countPeople(ctx, st, d), "can be read")
+	d.check("batches", checkBatches(ctx, st, d), "can be read and shown")
+	pools, err := st.ListPools(ctx)
+	if err != nil {
+		d.check("pools", err, "")
+		return
+	}
+	d.Counts["pools"] = int64(len(pools))
+	for _, p := range pools {
+		counts, err := checkPool(ctx, st, p)
+		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
+	}
+}
+
+func openBatches(n int) string {
+	if n == 1 {
+		return "1 batch open"
+	}
+	return strconv.Itoa(n) + " batches open"
+}
+
+// checkPool restores a pool's engine as a server would, and asks it.
+func checkPool(ctx context.Context, st store.Store, p store.Pool) (engine.Counts, error) {
+	policy, err := sched.Parse(p.Policy)
+	if err != nil {
+		return engine.Counts{}, err
+	}
+	snapshot, err := st.Snapshot(ctx, p.ID)
+	if err != nil {
+		return engine.Counts{}, err
+	}
+	e, err := engine.Restore(now().UTC().Truncate(time.Microsecond), engine.Config{Policy: policy}, snapshot)
+	if err != nil {
+		return engine.Counts{}, err
+	}
+	return e.Counts(), e.Check()
+}
+
+func countPeople(ctx context.Context, st store.Store, d *diagnosis) error {
+	const page = 1000
+	for after := crowd.WorkerID(0); ; {
+		list, err := st.ListUsers(ctx, 0, after, page)
+		if err != nil {
+			return err
+		}
+		for _, u := range list {
+			d.Counts["people"]++
+			d.Counts["workers"] += int64(btoi(u.Pool != 0))
+			after = u.ID
+		}
+		if len(list) < page {
+			return nil
+		}
+	}
+}
+
+// checkBatches verifies that every batch that is not over can be shown.
+func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
+	const page = 1000
+	for before := crowd.BatchID(0); ; {
+		list, err := st.ListBatches(ctx, 0, before, page)
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			before = b.Spec.ID
+			d.Counts["batches"]++
+			d.Counts["tasks"] += int64(b.Spec.Tasks)
+			d.Counts["answers"] += int64(b.Progress.Completed)
+			if !b.Progress.State.Open() {
+				continue
+			}
+			t, err := template.Parse(b.Template)
+			if err == nil {
+				err = errors.Join(asErrors(t.Validate(b.Columns))...)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", b.Spec.ID, err)
+			}
+		}
+		if len(list) < page {
+			return nil
+		}
+	}
+}
+
+func asErrors(list []*crowd.Error) []error {
+	out := make([]error, len(list))
+	for i, e := range list {
+		out[i] = e
+	}
+	return out
+}
+
+// probes is how often a running server is asked, to tell how fast it answers.
+const probes = 11
+
+// online asks a running server.
+func (x *Doctor) online(c *Context, d *diagnosis) error {
+	at := Remote{Server: x.Server}
+	url, err := at.server()
+	if err != nil {
+		return err
+	}
+	d.Server = url
+	ctx, cancel := context.WithTimeout(c.Ctx, 30*time.Second)
+	defer cancel()
+	took := make([]time.Duration, probes)
+	for i := range took {
+		begin := now()
+		if _, err := get(ctx, url+"/healthz"); err != nil {
+			d.check("health", err, "")
+			return nil
+		}
+		took[i] = now().Sub(begin)
+	}
+	slices.Sort(took)
+	d.check("health", nil, "answers in %s (median of %d)", took[probes/2].Round(10*time.Microsecond), probes)
+	d.Facts["latency"] = took[probes/2].String()
+	_, err = get(ctx, url+"/readyz")
+	d.check("readiness", err, "every pool takes commands")
+	var document struct {
+		Info struct {
+			Title   string `json:"title"`
+			Version string `json:"version"`
+		} `json:"info"`
+	}
+	data, err := get(ctx, url+"/v1/openapi.json")
+	if err == nil {
+		err = json.Unmarshal(data, &document)
+	}
+	if err == nil && document.Info.Title != "Throng" {
+		err = errors.New("this is not a Throng server")
+	}
+	d.check("version", err, "%s (this program: %s)", document.Info.Version, c.Version)
+	d.Facts["version"] = document.Info.Version
+	return nil
+}
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, unwrapURL(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.200s", resp.Status, data)
+	}
+	return data, err
+}

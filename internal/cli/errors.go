@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitInput  = 2
+)
+
+// failed is the code of what crowd has no code for: a check found something.
+const failed crowd.Code = "failed"
+
+// inFile says which file the lines of an error belong to.
+type inFile struct {
+	name string
+	err  error
+}
+
+func (e *inFile) Error() string { return e.name + ": " + e.err.Error() }
+func (e *inFile) Unwrap() error { return e.err }
+
+// ofFile says which file an error is about; nil stays nil.
+func ofFile(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &inFile{name, err}
+}
+
+// badUsage is a command line that cannot be understood.
+type badUsage struct {
+	err  error
+	help string // the command whose help would help
+}
+
+func (e *badUsage) Error() string { return e.err.Error() }
+func (e *badUsage) Unwrap() error { return e.err }
+
+func usage(err error) error {
+	bad := &badUsage{err: err, help: "throng"}
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if selected := parse.Context.Selected(); selected != nil {
+			bad.help = selected.FullPath()
+		}
+	}
+	return bad
+}
+
+// wrong is an error about a flag or an argument.
+func wrong(field, format string, args ...any) error { return crowd.Fieldf(field, format, args...) }
+
+func exitCode(err error) int {
+	switch codeOf(err) {
+	case crowd.Invalid, crowd.TooLarge, crowd.BudgetTooSmall:
+		return exitInput
+	}
+	return exitFailed
+}
+
+func codeOf(err error) crowd.Code {
+	var bad *badUsage
+	if errors.As(err, &bad) {
+		return crowd.Invalid
+	}
+	var path *os.PathError
+	if code := crowd.CodeOf(err); code != crowd.Internal {
+		return code
+	} else if errors.As(err, &path) && errors.Is(err, os.ErrNotExist) {
+		return crowd.Invalid
+	}
+	return failed
+}
+
+// problem is the JSON form of an error.
+type problem struct {
+	Code    crowd.Code     `json:"code"`
+	Message string         `json:"message"`
+	Errors  []problemEntry `json:"errors,omitempty"`
+}
+
+type problemEntry struct {
+	Field   string `json:"field,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+// tell prints an error for people or, as JSON, for programs.
+func tell(w io.Writer, err error, asJSON bool) {
+	if asJSON {
+		p := problem{Code: codeOf(err), Message: message(err)}
+		for _, e := range entries(err) {
+			p.Errors = append(p.Errors, problemEntry{e.Field, e.Row, e.Message})
+		}
+		_ = writeJSON(w, p)
+		return
+	}
+	var file *inFile
+	name := ""
+	if errors.As(err, &file) {
+		name = file.name
+	}
+	rows := 0
+	for _, e := range entries(err) {
+		if e.Row > 0 && name != "" {
+			rows++
+			_, _ = fmt.Fprintln(w, rowLine(name, e))
+		}
+	}
+	switch list := entries(err); {
+	case rows > 0:
+		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", name, count(rows, "bad row"))
+	case len(list) > 1:
+		for _, e := range list {
+			_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(e.Error())))
+		}
+	default:
+		_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(message(err))))
+	}
+	var bad *badUsage
+	if errors.As(err, &bad) {
+		_, _ = fmt.Fprintf(w, "see: %s --help\n", bad.help)
+	}
+	if codeOf(err) == crowd.Unauthenticated {
+		_, _ = fmt.Fprintln(w, "see: throng login --help")
+	}
+}
+
+// byFlag names a field as the flag is called: people give no micro-units.
+func byFlag(text string) string {
+	return strings.Replace(strings.Replace(text, "_micros: ", ": ", 1), "_seconds: ", ": ", 1)
+}
+
+// rowLine is FILE:LINE: column: what is wrong, as compilers write it.
+func rowLine(file string, e *crowd.Error) string {
+	column := ""
+	if e.Field != "" {
+		column = e.Field + ": "
+	}
+	return clean(fmt.Sprintf("%s:%d: %s%s", file, e.Row, column, e.Message))
+}
+
+// message is the error in one line. What is behind an Unavailable is told too:
+// it is about the user's own network.
+func message(err error) string {
+	var known *crowd.Error
+	if list := entries(err); len(list) > 1 {
+		return fmt.Sprintf("%s (and %d more)", list[0], len(list)-1)
+	}
+	if errors.As(err, &known) && known.Code == crowd.Unavailable && known.Cause != nil {
+		if errors.Is(known.Cause, context.Canceled) {
+			return "interrupted"
+		}
+		return fmt.Sprintf("%s: %v", known, known.Cause)
+	}
+	return err.Error()
+}
+
+// entries are the single things that are wrong, where that is known.
+func entries(err error) []*crowd.Error {
+	var several client.Problems
+	var known *crowd.Error
+	switch {
+	case errors.As(err, &several):
+		return several
+	case errors.As(err, &known) && (known.Field != "" || known.Row > 0):
+		return []*crowd.Error{known}
+	}
+	return nil
+}
+
+// writeJSON writes a value with indentation.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

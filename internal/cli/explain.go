@@ -1,0 +1,296 @@
+package cli
+
+import (
+	"cmp"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Explain is "throng explain".
+type Explain struct {
+	State      string `required:"" placeholder:"FILE" help:"Batches, as JSON, JSON Lines or CSV; - for standard input."`
+	Policy     string `required:"" help:"The policy, such as dafs or tenant-fair(wfs)."`
+	WorkerLast string `placeholder:"ID" help:"The batch that the worker did last, which wcfs looks at."`
+	Output
+}
+
+// Help is the long help.
+func (*Explain) Help() string {
+	return `Reads the state of some batches, and says which of them the policy gives a free worker a task from, and each batch's key: the figures that the policy compares, so that the decision can be checked by hand. Batches are listed in the policy's order.
+
+The state is an array of objects, an object {"batches": [...]}, one object a line, or CSV with a header. Fields:
+
+  id                 any text; required
+  planned            answers wanted in all, T; required
+  running            answers in somebody's hands, R; default 0
+  completed          answers that count, C; default 0
+  priority           P, above 0; default 1
+  tenant             any text
+  tenant_weight      of tenant-fair; default 1
+  deadline           RFC 3339, or a number of seconds; none by default
+  production         true: pushed by dafs towards its deadline
+  task_time_seconds  of sjf; default 30
+  arrived            of fifo: RFC 3339, or a number of seconds
+  turn               of rr: the hand-outs of the pool when it was last served
+  tenant_turn        the same of its tenant
+  assignable         whether something may be handed out; by default, whether something waits
+
+Seconds are counted from any moment, the same for all. Ties end in the turn, then the id: by number if all ids are numbers (or all like b17), else by letters.
+
+Policies: ` + strings.Join(policies(), ", ") + `
+
+Examples:
+  throng explain --state batches.json --policy dafs
+  throng explain --state batches.csv --policy "wcfs(wfs,k=3)" --worker-last b2 --json`
+}
+
+// explanation is what explain prints.
+type explanation struct {
+	Policy  string      `json:"policy"`
+	Chosen  *string     `json:"chosen"` // nil: nothing can be handed out
+	Batches []explained `json:"batches"`
+}
+
+// explained is a batch with its key.
+type explained struct {
+	ID        string `json:"id"`
+	Tenant    string `json:"tenant,omitempty"`
+	Place     int    `json:"place,omitempty"` // in the policy's order, from 1; 0: has no work left
+	Chosen    bool   `json:"chosen"`
+	Open      bool   `json:"open"`      // wants more answers
+	Candidate bool   `json:"candidate"` // something may be handed out
+	Planned   int    `json:"planned"`
+	Running   int    `json:"running"`
+	Completed int    `json:"completed"`
+	Waiting   int    `json:"waiting"`
+	keyFigures
+}
+
+// keyFigures is the part of a sched.Key that can be checked by hand.
+type keyFigures struct {
+	Policy  string         `json:"policy,omitempty"`
+	Words   string         `json:"words,omitempty"`
+	Rank    []sched.Number `json:"rank,omitempty"` // least first
+	Turn    uint64         `json:"turn"`
+	Figures []sched.Figure `json:"figures,omitempty"`
+	Inner   *keyFigures    `json:"inner,omitempty"`
+}
+
+// Run reads the state and explains it.
+func (x *Explain) Run(c *Context) error {
+	policy, err := sched.Parse(x.Policy)
+	if err != nil {
+		return err
+	}
+	in, _, err := c.open(x.State)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	st, err := readState(in, x.State)
+	if err != nil {
+		return ofFile(x.State, err)
+	}
+	var last crowd.BatchID
+	if x.WorkerLast != "" {
+		i := slices.IndexFunc(st.batches, func(b stateBatch) bool { return b.id == x.WorkerLast })
+		if i < 0 {
+			return wrong("worker-last", "there is no batch %q in %s", x.WorkerLast, x.State)
+		}
+		last = st.batches[i].ID
+	}
+	out := st.explain(policy, last)
+	return x.print(c, out, out.show)
+}
+
+// explain asks a policy, which has no batches yet, for its decision. The order
+// is the policy's own: it asks a worker who wants nothing about every candidate.
+func (st *state) explain(policy sched.Policy, last crowd.BatchID) *explanation {
+	out := &explanation{Policy: policy.Name(), Batches: make([]explained, 0, len(st.batches))}
+	for i := range st.batches {
+		policy.Set(st.batches[i].Batch)
+	}
+	picky := &asker{last: last, order: make(map[crowd.BatchID]int)}
+	policy.Next(picky)
+	keys := make(map[crowd.BatchID]sched.Key, len(st.batches))
+	for i := range st.batches {
+		b := &st.batches[i]
+		if k, ok := policy.Key(b.ID); ok {
+			keys[b.ID] = k
+		}
+	}
+	chosen := policy.Next(&asker{last: last})
+	sorted := slices.Clone(st.batches)
+	slices.SortStableFunc(sorted, func(a, b stateBatch) int {
+		pa, pb := picky.place(a.ID), picky.place(b.ID)
+		ka, openA := keys[a.ID]
+		kb, openB := keys[b.ID]
+		switch {
+		case pa != pb:
+			return cmp.Compare(pa, pb)
+		case openA != openB:
+			return cmp.Compare(btoi(openB), btoi(openA))
+		case openA && ka.Before(kb):
+			return -1
+		case openA && kb.Before(ka):
+			return 1
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	for i := range sorted {
+		b := &sorted[i]
+		e := explained{ID: b.id, Tenant: b.tenant, Chosen: b.ID == chosen, Planned: b.Planned, Running: b.Running, Completed: b.Completed}
+		e.Waiting = max(b.Planned-b.Completed-b.Running, 0)
+		if k, ok := keys[b.ID]; ok {
+			e.Place, e.Open, e.Candidate, e.keyFigures = i+1, true, k.Candidate, st.figures(k)
+		}
+		if e.Chosen {
+			out.Chosen = &e.ID
+		}
+		out.Batches = append(out.Batches, e)
+	}
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// tenantID is how a policy's sentences name a tenant.
+var tenantID = regexp.MustCompile(`\btenant n([0-9]+)\b`)
+
+// figures gives the ids in a key their names in the file.
+func (st *state) figures(k sched.Key) keyFigures {
+	name := func(text string) string {
+		return tenantID.ReplaceAllStringFunc(text, func(found string) string {
+			n, _ := strconv.ParseInt(strings.TrimPrefix(found, "tenant n"), 10, 64)
+			return "tenant " + strconv.Quote(st.tenants[crowd.TenantID(n)])
+		})
+	}
+	out := keyFigures{Policy: k.Policy, Words: name(k.Words), Rank: k.Rank, Turn: k.Turn}
+	for _, f := range k.Figures {
+		f.Note = name(f.Note)
+		out.Figures = append(out.Figures, f)
+	}
+	if k.Inner != nil {
+		inner := st.figures(*k.Inner)
+		out.Inner = &inner
+	}
+	return out
+}
+
+// asker is a worker who may do everything and takes the first batch offered,
+// or, with an order, notes in which order he is asked and takes none.
+type asker struct {
+	last  crowd.BatchID
+	order map[crowd.BatchID]int
+}
+
+func (a *asker) LastBatch() crowd.BatchID  { return a.last }
+func (a *asker) MayClass(sched.Class) bool { return true }
+
+func (a *asker) MayBatch(id crowd.BatchID) bool {
+	if a.order == nil {
+		return true
+	}
+	a.order[id] = len(a.order)
+	return false
+}
+
+// place returns when the batch was asked about; those never asked about come last.
+func (a *asker) place(id crowd.BatchID) int {
+	if n, asked := a.order[id]; asked {
+		return n
+	}
+	return len(a.order)
+}
+
+// show prints the explanation for people.
+func (out *explanation) show(w io.Writer) {
+	if out.Chosen == nil {
+		say(w, "%s hands out nothing: no batch has anything to hand out\n\n", out.Policy)
+	} else {
+		say(w, "%s picks %s\n\n", out.Policy, clean(*out.Chosen))
+	}
+	rows := [][]string{{"", "BATCH", "TENANT", "PLANNED", "RUNNING", "DONE", "RANK", "TURN", "WHY"}}
+	for _, b := range out.Batches {
+		mark, why := "", b.Words
+		switch {
+		case b.Chosen:
+			mark = "→"
+		case !b.Open:
+			why = "has all its answers"
+		case !b.Candidate:
+			why = "nothing to hand out; " + why
+		}
+		for in := b.Inner; in != nil; in = in.Inner {
+			why += "; " + in.Words
+		}
+		rows = append(rows, []string{mark, b.ID, b.Tenant, strconv.Itoa(b.Planned), strconv.Itoa(b.Running), strconv.Itoa(b.Completed),
+			numbers(b.Rank), strconv.FormatUint(b.Turn, 10), why})
+	}
+	columns(w, rows)
+	out.showFigures(w)
+}
+
+// showFigures prints what the ranks were computed from.
+func (out *explanation) showFigures(w io.Writer) {
+	var names []string
+	notes := make(map[string]string)
+	figuresOf := func(b *explained) map[string]sched.Number {
+		all := make(map[string]sched.Number)
+		for k := &b.keyFigures; k != nil; k = k.Inner {
+			for _, f := range k.Figures {
+				if _, seen := notes[f.Name]; !seen {
+					names = append(names, f.Name)
+					notes[f.Name] = f.Note
+				}
+				all[f.Name] = f.Value
+			}
+		}
+		return all
+	}
+	values := make([]map[string]sched.Number, len(out.Batches))
+	for i := range out.Batches {
+		values[i] = figuresOf(&out.Batches[i])
+	}
+	if len(names) == 0 {
+		return
+	}
+	rows := [][]string{append([]string{"BATCH"}, names...)}
+	for i, b := range out.Batches {
+		if !b.Open {
+			continue
+		}
+		row := []string{b.ID}
+		for _, n := range names {
+			cell := ""
+			if v, ok := values[i][n]; ok {
+				cell = number(v)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	say(w, "\n")
+	columns(w, rows)
+}
+
+func number(n sched.Number) string { return strconv.FormatFloat(float64(n), 'g', 8, 64) }
+
+func numbers(list []sched.Number) string {
+	parts := make([]string, len(list))
+	for i, n := range list {
+		parts[i] = number(n)
+	}
+	return strings.Join(parts, ", ")
+}

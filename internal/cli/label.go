@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/label"
+)
+
+// Label is "throng label".
+type Label struct {
+	File        string `arg:"" help:"Answers: CSV, TSV or JSON Lines with the columns task, worker, label; - for standard input."`
+	Method      string `default:"dawid-skene" help:"majority or dawid-skene."`
+	Truth       string `placeholder:"FILE" help:"Known labels (columns task, label) to score the result by."`
+	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; majority does not."`
+	Out         string `placeholder:"FILE" help:"Write the labels there; - for standard output."`
+	Workers     string `placeholder:"FILE" help:"Write how each worker did there."`
+	KeepRepeats bool   `help:"Keep every answer of a worker to a task; else the last one counts."`
+	SkipBad     bool   `help:"Leave out rows that are wrong, instead of stopping."`
+	Output
+}
+
+// Help is the long help.
+func (*Label) Help() string {
+	return `Combines the answers of many workers to many tasks into one label a task, and says how far they agree. It needs no server.
+
+"majority" takes the answer given most often. "dawid-skene" learns how each worker confuses the classes and weighs his answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
+
+Other columns are passed over, so what "throng batch results" writes can be read as it is; rows whose column "counted" is false are left out.
+
+The labels are a table of task, label, confidence, answers, tie; the workers one of worker, answers, agreement (with the labels), accuracy and information (0: as if thrown by dice), both from the model. The ending of a file's name says which format it gets: .csv, .tsv or .jsonl. Accuracy shares ties evenly and leaves out tasks that were learnt from.
+
+Examples:
+  throng label answers.csv --out labels.csv
+  throng label answers.csv --method majority --truth truth.csv --json
+  throng batch results b17 | throng label - --workers workers.csv`
+}
+
+// labelReport is what label prints.
+type labelReport struct {
+	File       string   `json:"file"`
+	Asked      string   `json:"method_asked"`
+	Method     string   `json:"method"` // the one that was used
+	Rows       int      `json:"rows"`
+	Answers    int      `json:"answers"` // without repeats
+	Tasks      int      `json:"tasks"`
+	Workers    int      `json:"workers"`
+	Classes    int      `json:"classes"`
+	Redundancy float64  `json:"redundancy"`  // answers a task
+	Alpha      *float64 `json:"alpha"`       // nil: not defined
+	Unanimous  *float64 `json:"unanimous"`   // nil: no task has two answers
+	Ties       int      `json:"ties"`        // tasks
+	Iterations int      `json:"iterations"`  // 0: the method makes none
+	Converged  bool     `json:"converged"`   //
+	Accuracy   *float64 `json:"accuracy"`    // nil: no truth
+	Scored     int      `json:"scored"`      // tasks whose truth is known
+	Gold       int      `json:"gold"`        // tasks learnt from
+	Bad        int      `json:"bad"`         // rows left out
+	NotCounted int      `json:"not_counted"` // rows whose column "counted" is false
+}
+
+// Run reads the answers and combines them.
+func (l *Label) Run(c *Context) error {
+	method, err := l.method()
+	if err != nil {
+		return err
+	}
+	truth, err := l.known(c, l.Truth)
+	if err != nil {
+		return err
+	}
+	gold, err := l.known(c, l.Gold)
+	if err != nil {
+		return err
+	}
+	report := labelReport{File: l.File, Asked: l.Method}
+	builder := label.Builder{KeepRepeats: l.KeepRepeats}
+	for _, known := range []map[string]string{truth, gold} {
+		for _, class := range known {
+			builder.Class(class)
+		}
+	}
+	if err := l.read(c, l.File, []string{"task", "worker", "label"}, &report.Bad, func(row []string, counted bool) *crowd.Error {
+		report.Rows++
+		if counted {
+			builder.Add(label.Answer{Task: row[0], Worker: row[1], Label: row[2]})
+		} else {
+			report.NotCounted++
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	data := builder.Build()
+	if data.Len() == 0 {
+		return ofFile(l.File, crowd.Errorf(crowd.Invalid, "there is no answer in the file"))
+	}
+	result, err := l.fit(method, data, truth, gold, &report)
+	if err != nil {
+		return ofFile(l.File, err)
+	}
+	if l.Out != "" {
+		if err := c.save(l.Out, func(w io.Writer) error { return writeLabels(w, l.Out, result) }); err != nil {
+			return err
+		}
+	}
+	if l.Workers != "" {
+		if err := c.save(l.Workers, func(w io.Writer) error { return writeWorkers(w, l.Workers, result) }); err != nil {
+			return err
+		}
+	}
+	if l.Out == "-" || l.Workers == "-" { // the table has standard output for itself
+		c = &Context{Stdout: c.Stderr}
+	}
+	return l.print(c, report, report.show)
+}
+
+func (l *Label) method() (label.Method, error) {
+	names := make([]string, 0, len(service.Methods()))
+	for _, m := range service.Methods() {
+		if m.Name() == l.Method {
+			return m, nil
+		}
+		names = append(names, m.Name())
+	}
+	return nil, wrong("method", "%q is not known (%s)", l.Method, strings.Join(names, ", "))
+}
+
+// known reads a table of task and label.
+func (l *Label) known(c *Context, name string) (map[string]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	known := make(map[string]string)
+	var bad int
+	err := l.read(c, name, []string{"task", "label"}, &bad, func(row []string, _ bool) *crowd.Error {
+		if before, twice := known[row[0]]; twice && before != row[1] {
+			return &crowd.Error{Code: crowd.Invalid, Field: "label", Message: "task " + strconv.Quote(row[0]) + " is said to be " + strconv.Quote(row[1]) + ", and before " + strconv.Quote(before)}
+		}
+		known[row[0]] = row[1]
+		return nil
+	})
+	if err == nil && len(known) == 0 {
+		err = ofFile(name, crowd.Errorf(crowd.Invalid, "there is no label in the file"))
+	}
+	return known, err
+}
+
+// maxBadRows is how many bad rows are told one by one.
+const maxBadRows = 100
+
+// read passes the named columns of a table to add, row by row; counted is false
+// where a column "counted" says so.
+func (l *Label) read(c *Context, name string, want []string, bad *int, add func(row []string, counted bool) *crowd.Error) error {
+	in, size, err := c.open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	bar := c.bar(size, "reading "+name, true)
+	defer bar.Exit()
+	reader := progressbar.NewReader(in, bar)
+	rows, err := table.NewReader(&reader, table.Options{Format: table.FormatOf(name)})
+	if err != nil {
+		return ofFile(name, err)
+	}
+	at := make([]int, len(want))
+	for i, column := range want {
+		if at[i] = slices.Index(rows.Columns(), column); at[i] < 0 {
+			return ofFile(name, wrong(column, "there is no such column; the file has %s", strings.Join(rows.Columns(), ", ")))
+		}
+	}
+	flag := slices.Index(rows.Columns(), "counted")
+	picked := make([]string, len(want))
+	var problems client.Problems
+	for {
+		row, at0, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		problem := (*crowd.Error)(nil)
+		if err == nil {
+			problem = pick(picked, row, at, want)
+			if problem == nil {
+				problem = add(picked, flag < 0 || row[flag] != "false")
+			}
+			if problem != nil {
+				problem.Row = at0
+			}
+		} else if !table.BadRow(err) || !errors.As(err, &problem) {
+			return ofFile(name, err)
+		}
+		if problem == nil {
+			continue
+		}
+		*bad++
+		switch {
+		case l.SkipBad && *bad <= maxBadRows:
+			say(c.Stderr, "%s\n", rowLine(name, problem))
+		case !l.SkipBad:
+			if problems = append(problems, problem); len(problems) == maxBadRows {
+				return ofFile(name, problems)
+			}
+		}
+	}
+	return ofFile(name, several(problems))
+}
+
+// pick copies cells into picked; an empty one is an error.
+func pick(picked, row []string, at []int, names []string) *crowd.Error {
+	for i, n := range at {
+		if picked[i] = row[n]; picked[i] == "" {
+			return &crowd.Error{Code: crowd.Invalid, Field: names[i], Message: "is empty"}
+		}
+	}
+	return nil
+}
+
+func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[string]string, report *labelReport) (*label.Result, error) {
+	goldTruth, err := data.Truth(gold)
+	if err != nil {
+		return nil, err
+	}
+	if gold == nil || l.Method == "majority" {
+		goldTruth = nil
+	}
+	result, err := method.Fit(data, goldTruth)
+	if err != nil {
+		return nil, err
+	}
+	report.Method, report.Iterations, report.Converged = result.Method, result.Iterations, result.Converged
+	report.Answers, report.Tasks, report.Workers, report.Classes = data.Len(), len(data.Tasks()), len(data.Workers()), len(data.Classes())
+	report.Redundancy, report.Gold = data.Redundancy(), goldTruth.Known()
+	if alpha, ok := label.Alpha(data); ok {
+		report.Alpha = &alpha
+	}
+	if share, ok := label.Unanimity(data); ok {
+		report.Unanimous = &share
+	}
+	for _, tie := range result.Ties {
+		report.Ties += btoi(tie)
+	}
+	if truth == nil {
+		return result, nil
+	}
+	known, err := data.Truth(truth)
+	if err != nil {
+		return nil, err
+	}
+	for i := range goldTruth {
+		if goldTruth[i] != label.None {
+			known[i] = label.None // what was learnt from proves nothing
+		}
+	}
+	if accuracy, n := result.Accuracy(known); n > 0 {
+		report.Accuracy, report.Scored = &accuracy, n
+	}
+	return result, nil
+}
+
+// show prints the report for people.
+func (r labelReport) show(w io.Writer) {
+	share := func(f *float64) string {
+		if f == nil {
+			return "not defined"
+		}
+		return strconv.FormatFloat(*f, 'f', 4, 64)
+	}
+	method := r.Method
+	if r.Method != r.Asked {
+		method += " (" + r.Asked + " needs more answers a task, or gold)"
+	} else if r.Iterations > 0 {
+		method += " (" + count(r.Iterations, "iteration") + ")"
+	}
+	accuracy, bad, gold := "", "", ""
+	if r.Accuracy != nil {
+		accuracy = share(r.Accuracy) + " of " + count(r.Scored, "task") + " with known truth, ties shared"
+	}
+	if r.Bad > 0 {
+		bad = strconv.Itoa(r.Bad)
+	}
+	if r.Gold > 0 {
+		gold = count(r.Gold, "task") + " learnt from"
+	}
+	pairs(w,
+		"answers", strconv.Itoa(r.Answers), "tasks", strconv.Itoa(r.Tasks), "workers", strconv.Itoa(r.Workers), "classes", strconv.Itoa(r.Classes),
+		"answers a task", strconv.FormatFloat(r.Redundancy, 'f', 2, 64), "rows left out", bad, "method", method, "gold", gold,
+		"alpha", share(r.Alpha), "unanimous", share(r.Unanimous), "ties", count(r.Ties, "task"), "accuracy", accuracy)
+}
+
+func writeLabels(w io.Writer, name string, r *label.Result) error {
+	out, err := table.NewWriter(w, []string{"task", "label", "confidence", "answers", "tie"}, table.WriterOptions{Format: table.FormatOf(name)})
+	if err != nil {
+		return err
+	}
+	for i, task := range r.Data.Tasks() {
+		workers, _ := r.Data.Answers(i)
+		if err := out.Write([]string{task, r.Label(i), figure(r.Confidence(i)), strconv.Itoa(len(workers)), strconv.FormatBool(r.Ties[i])}); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func writeWorkers(w io.Writer, name string, r *label.Result) error {
+	out, err := table.NewWriter(w, []string{"worker", "answers", "agreement", "accuracy", "information"}, table.WriterOptions{Format: table.FormatOf(name)})
+	if err != nil {
+		return err
+	}
+	answered, agreement := r.Data.Answered(), r.Agreement()
+	for j, worker := range r.Data.Workers() {
+		accuracy, information := "", ""
+		if r.Model != nil {
+			accuracy = figure(r.Model.Accuracy(j))
+			if score, ok := r.Model.SpammerScore(j); ok {
+				information = figure(score)
+			}
+		}
+		if err := out.Write([]string{worker, strconv.Itoa(answered[j]), figure(agreement[j]), accuracy, information}); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Login is "throng login".
+type Login struct {
+	Name          string `arg:"" optional:"" help:"Your name."`
+	Setup         string `placeholder:"LINK" help:"A one-time link, or its token: sets the password."`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input."`
+	Remote
+}
+
+// Help is the long help.
+func (*Login) Help() string {
+	return `Signs in, and keeps the session for the commands that follow, by server, in throng/login.json in the folder of your settings (` + "$XDG_CONFIG_HOME" + ` or its like), which only you can read.
+
+With --setup it uses a one-time link up: the one that "throng serve" prints the first time, or the one that an admin gave you. The link says which server it is for.
+
+Programs had better have a token of their own: see "throng token create --help".
+
+Examples:
+  throng login --setup "http://127.0.0.1:8080/setup?token=setup_…"
+  throng login --server https://throng.example.org ann
+  pass throng | throng login ann --password-stdin`
+}
+
+// loggedIn is what login prints.
+type loggedIn struct {
+	Server string `json:"server"`
+	client.Me
+}
+
+// Run signs in.
+func (l *Login) Run(c *Context) error {
+	secret, err := l.link()
+	if err != nil {
+		return err
+	}
+	switch {
+	case l.Name == "" && l.Setup == "":
+		return wrong("name", "say who you are: throng login NAME")
+	case l.Name != "" && l.Setup != "":
+		return wrong("setup", "the link says who you are: leave the name out")
+	}
+	server, err := l.server()
+	if err != nil {
+		return err
+	}
+	password, err := l.password(c)
+	if err != nil {
+		return err
+	}
+	server0 := &client.Client{URL: server}
+	var token string
+	if secret != "" {
+		token, err = server0.Setup(c.Ctx, secret, password)
+	} else {
+		token, err = server0.SignIn(c.Ctx, l.Name, password)
+	}
+	if err != nil {
+		return err
+	}
+	me, err := server0.As(token).Me(c.Ctx)
+	if err != nil {
+		return err
+	}
+	saved, err := readLogins()
+	if err != nil {
+		return err
+	}
+	saved.Servers[server] = login{Name: me.Name, Token: token}
+	if err := saved.write(); err != nil {
+		return err
+	}
+	return l.print(c, loggedIn{server, me}, func(w io.Writer) {
+		roles := strings.Join(me.Roles, ", ")
+		if roles == "" {
+			roles = "no role yet"
+		}
+		say(w, "signed in to %s as %s (%s)\n", server, clean(me.Name), roles)
+	})
+}
+
+// link takes the one-time link apart: it names the server unless --server does.
+func (l *Login) link() (secret string, err error) {
+	if !strings.Contains(l.Setup, "/") {
+		return l.Setup, nil
+	}
+	u, err := url.Parse(l.Setup)
+	if err != nil || u.Query().Get("token") == "" {
+		return "", wrong("setup", "%q is not a one-time link (like http://host/setup?token=setup_…)", l.Setup)
+	}
+	if l.Server == "" || os.Getenv("THRONG_SERVER") == l.Server {
+		l.Server = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimSuffix(u.Path, "/setup")}).String()
+	}
+	return u.Query().Get("token"), nil
+}
+
+// password asks for a password; a new one twice.
+func (l *Login) password(c *Context) (string, error) {
+	if l.PasswordStdin {
+		text, err := bufio.NewReader(c.Stdin).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return strings.TrimRight(text, "\r\n"), nil
+	}
+	if !onTerminal(c.Stdin) {
+		return "", wrong("password-stdin", "standard input is not a terminal: give --password-stdin to read the password from it")
+	}
+	password, err := ask(c, "Password: ")
+	if err != nil || l.Setup == "" {
+		return password, err
+	}
+	again, err := ask(c, "Once more: ")
+	if err == nil && again != password {
+		err = wrong("password", "the two differ")
+	}
+	return password, err
+}
+
+// ask reads a line from the terminal without showing it.
+func ask(c *Context, prompt string) (string, error) {
+	f, _ := isFile(c.Stdin)
+	say(c.Stderr, "%s", prompt)
+	text, err := term.ReadPassword(int(f.Fd()))
+	say(c.Stderr, "\n")
+	return string(text), err
+}
+
+// Logout is "throng logout".
+type Logout struct {
+	Server string `placeholder:"URL" env:"THRONG_SERVER" help:"The server; default ${server}."`
+	Output
+}
+
+// Help is the long help.
+func (*Logout) Help() string {
+	return `Ends the saved session of a server, there and here. Tokens made with "throng token create" stay good.
+
+Examples:
+  throng logout
+  throng logout --server https://throng.example.org`
+}
+
+// Run signs out.
+func (l *Logout) Run(c *Context) error {
+	at := Remote{Server: l.Server}
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	saved, err := readLogins()
+	if err != nil {
+		return err
+	}
+	was, in := saved.Servers[r.URL]
+	if !in {
+		return crowd.Errorf(crowd.NotFound, "you are not signed in to %s", r.URL)
+	}
+	// The session may have run out, or the server be gone: it is forgotten here
+	// all the same.
+	gone := r.call(http.MethodDelete, "/v1/session", nil, nil)
+	delete(saved.Servers, r.URL)
+	if err := saved.write(); err != nil {
+		return err
+	}
+	if gone != nil && crowd.CodeOf(gone) != crowd.Unauthenticated {
+		return gone
+	}
+	return l.print(c, map[string]string{"server": r.URL, "name": was.Name}, func(w io.Writer) { say(w, "signed out of %s\n", r.URL) })
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// Output is how a command prints what it has to say.
+type Output struct {
+	JSON bool `name:"json" help:"Print JSON, for programs; errors too."`
+}
+
+// print writes v as JSON, or lets human write it.
+func (o Output) print(c *Context, v any, human func(w io.Writer)) error {
+	if o.JSON {
+		return writeJSON(c.Stdout, v)
+	}
+	w := &sticky{w: c.Stdout}
+	human(w)
+	return w.err
+}
+
+// line writes v as one line of JSON.
+func line(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// sticky keeps the first error of a writer, so that printing need not look.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	if s.err == nil {
+		_, s.err = s.w.Write(p)
+	}
+	return len(p), nil
+}
+
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// columns writes rows in aligned columns; the first row is the header.
+func columns(w io.Writer, rows [][]string) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = clean(strings.ReplaceAll(cell, "\t", " "))
+		}
+		say(t, "%s\n", strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	_ = t.Flush() // into memory or a sticky writer
+}
+
+// pairs writes names and values, one a line; empty values are left out.
+func pairs(w io.Writer, list ...string) {
+	var rows [][]string
+	for i := 0; i < len(list); i += 2 {
+		if list[i+1] != "" {
+			rows = append(rows, []string{list[i], list[i+1]})
+		}
+	}
+	columns(w, rows)
+}
+
+// clean makes a text harmless on a terminal: what others wrote must not move
+// the cursor or hide what stands before it. Line ends stay.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == ' ':
+			return r
+		case !unicode.IsPrint(r) && !unicode.Is(unicode.M, r):
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return ""
+	}
+	return strconv.Itoa(part*100/whole) + " %"
+}
+
+// stamp writes a time for people, in their own zone; "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05 MST")
+}
+
+func figure(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// onTerminal says whether somebody looks at, or types into, a stream.
+func onTerminal(stream any) bool {
+	f, ok := isFile(stream)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// bar returns a progress bar on the terminal, or one that shows nothing where
+// there is no terminal. most < 0: not known.
+func (c *Context) bar(most int64, what string, bytes bool) *progressbar.ProgressBar {
+	options := []progressbar.Option{
+		progressbar.OptionSetWriter(c.Stderr), progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(30),
+		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
+		progressbar.OptionSetVisibility(onTerminal(c.Stderr)),
+	}
+	if bytes {
+		options = append(options, progressbar.OptionShowBytes(true))
+	}
+	return progressbar.NewOptions64(most, options...)
+}
+
+// open opens a file to read, "-" being standard input, and returns its size, or
+// -1 where that is not known.
+func (c *Context) open(name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
+		return io.NopCloser(c.Stdin), -1, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = wrong("file", "%s is a folder", name)
+	}
+	if err != nil {
+		_ = f.Close() // the first error is the one to tell
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return f, -1, nil
+	}
+	return f, info.Size(), nil
+}
+
+// save writes a file whole or not at all; "-" and "" are standard output.
+func (c *Context) save(name string, write func(io.Writer) error) (err error) {
+	if name == "" || name == "-" {
+		return write(c.Stdout)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, _ = f.Close(), os.Remove(f.Name()) // the first error is the one to tell
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/throng-dev/throng/internal/sharedtest"
+)
+
+// TestMain makes the test binary the command, so that scripts can run it.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"throng": func() {
+			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, "v0.0.0-test"))
+		},
+	})
+}
+
+const scriptDir = "testdata/script"
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: scriptDir,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Setenv("TZ", "UTC")
+			e.Values[serverKey{}] = &testServer{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"startserver": startServer,
+			"stopserver":  stopServer,
+			"grab":        grab,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// TestScriptsOnSharedData runs the scripts that need the reference data.
+func TestScriptsOnSharedData(t *testing.T) {
+	t.Parallel()
+	product := sharedtest.Dir(t, "labels", "product")
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/shared",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PRODUCT", product)
+			return nil
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// testServer is the server of a script.
+type testServer struct {
+	cmd  *exec.Cmd
+	logs bytes.Buffer
+}
+
+type serverKey struct{}
+
+// startServer runs "throng serve" on the script's folder data and returns when
+// it listens. It sets THRONG_SERVER and, while nobody has a password, SETUP.
+func startServer(ts *testscript.TestScript, _ bool, args []string) {
+	s := ts.Value(serverKey{}).(*testServer)
+	again := s.cmd != nil
+	s.cmd = exec.Command("throng", append([]string{"serve", "--data", ts.MkAbs("data"), "--listen", "127.0.0.1:0"}, args...)...)
+	s.cmd.Stderr = &s.logs
+	out, err := s.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(s.cmd.Start())
+	ts.Defer(func() { s.stop(ts) })
+	said := bufio.NewReader(out)
+	url := s.said(ts, said, "listening on ")
+	ts.Setenv("THRONG_SERVER", url)
+	if !again {
+		_, link, _ := strings.Cut(s.said(ts, said, "first run: "), " at ")
+		ts.Setenv("SETUP", link)
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+}
+
+// said returns what stands behind a prefix on the next line of the server.
+func (s *testServer) said(ts *testscript.TestScript, r *bufio.Reader, prefix string) string {
+	text, err := r.ReadString('\n')
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), prefix)
+	if err != nil || !ok {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+		ts.Fatalf("the server said %q, not %q (%v)\n%s", text, prefix, err, s.logs.String())
+	}
+	return rest
+}
+
+func stopServer(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Value(serverKey{}).(*testServer).stop(ts)
+}
+
+func (s *testServer) stop(ts *testscript.TestScript) {
+	if s.cmd.ProcessState != nil {
+		return
+	}
+	ts.Check(s.cmd.Process.Signal(syscall.SIGINT))
+	if err := s.cmd.Wait(); err != nil {
+		ts.Fatalf("the server ended with %v\n%s", err, s.logs.String())
+	}
+}
+
+// grab NAME REGEXP sets a variable to what the group matches in the standard
+// output of the command before.
+func grab(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: grab NAME REGEXP")
+	}
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) != 2 {
+		ts.Fatalf("no match for %s in the output", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/throng-dev/throng/internal/server"
+)
+
+// Serve is "throng serve".
+type Serve struct {
+	Data       string `help:"Folder of the database; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
+	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
+	TrustProxy bool   `help:"Believe X-Forwarded-Proto: the server stands behind a proxy that sets it." env:"THRONG_TRUST_PROXY"`
+	MaxPages   int64  `help:"Let the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
+	Verbose    bool   `help:"Log every request." short:"v"`
+	Output
+}
+
+// Help is the long help.
+func (*Serve) Help() string {
+	return `Runs the server until it is interrupted (Ctrl-C or SIGTERM); what was begun is finished first.
+
+The first time, it prints a one-time link with which the admin sets a password:
+there is no default password. Everything is in one SQLite database in the data
+folder; a second server on the same folder is refused.
+
+With --json, what it says when it listens is one line: url and, the first time,
+setup_link. The log goes to standard error.
+
+Examples:
+  throng serve
+  throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy`
+}
+
+// Run runs the server until it is interrupted.
+func (s *Serve) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	level := slog.LevelInfo
+	if s.Verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: level}))
+	srv, err := server.Start(ctx, server.Config{Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, Log: log, Version: c.Version})
+	if err != nil {
+		return err
+	}
+	if err := s.announce(ctx, c, srv); err != nil {
+		return firstOf(err, srv.Close())
+	}
+	err = srv.Wait(ctx)
+	stop() // a second Ctrl-C ends at once
+	log.Info("closing")
+	return firstOf(err, srv.Close())
+}
+
+// announce says where the server is, and how the first admin gets in. The first
+// line is for programs that start a server: "listening on URL".
+func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) error {
+	link, err := srv.Service.Bootstrap(ctx)
+	if err != nil {
+		return err
+	}
+	if link != "" {
+		link = srv.URL + "/setup?token=" + link
+	}
+	if s.JSON {
+		return line(c.Stdout, struct {
+			URL  string `json:"url"`
+			Link string `json:"setup_link,omitempty"`
+		}{srv.URL, link})
+	}
+	_, _ = fmt.Fprintf(c.Stdout, "listening on %s\n", srv.URL)
+	if link != "" {
+		_, _ = fmt.Fprintf(c.Stdout, "first run: set the password of the user admin at %s\n", link)
+	}
+	return nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

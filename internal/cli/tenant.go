@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Tenant is "throng tenant".
+type Tenant struct {
+	Add     TenantAdd     `cmd:"" help:"Add a tenant."`
+	List    TenantList    `cmd:"" help:"List tenants with their balances."`
+	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
+	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account."`
+	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
+	Start   TenantStart   `cmd:"" help:"Lift the emergency stop of a tenant."`
+}
+
+// Help is the long help.
+func (*Tenant) Help() string {
+	return `A tenant is an organisation or a team: it owns batches and money, and shares the workers with the others by its weight. Tenants are named by id (n3) or by name.`
+}
+
+// TenantAdd is "throng tenant add".
+type TenantAdd struct {
+	Name    string  `arg:"" help:"The tenant's name."`
+	Weight  float64 `default:"1" help:"Its share of the workers against other tenants."`
+	Deposit amount  `placeholder:"AMOUNT" help:"Money to begin with."`
+	Remote
+}
+
+// Help is the long help.
+func (*TenantAdd) Help() string {
+	return `Adds a tenant. For admins.
+
+Examples:
+  throng tenant add "Acme Ltd" --deposit 500
+  throng tenant add research --weight 2`
+}
+
+// tenantView is a tenant with its money.
+type tenantView struct {
+	client.Tenant
+	Balance crowd.Money `json:"balance_micros"`
+}
+
+// Run adds the tenant.
+func (t *TenantAdd) Run(c *Context) error {
+	r, err := t.connect(c)
+	if err != nil {
+		return err
+	}
+	made, err := r.CreateTenant(c.Ctx, t.Name, t.Weight)
+	if err != nil {
+		return err
+	}
+	if t.Deposit.Money != 0 {
+		if err := r.Deposit(c.Ctx, made.ID, t.Deposit.Money, ""); err != nil {
+			return err
+		}
+	}
+	return t.print(c, tenantView{made, t.Deposit.Money}, func(w io.Writer) {
+		say(w, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
+	})
+}
+
+// TenantList is "throng tenant list".
+type TenantList struct{ Remote }
+
+// Help is the long help.
+func (*TenantList) Help() string {
+	return `Lists the tenants that you may see: all for admins, their own for requesters.
+
+Example:
+  throng tenant list --json`
+}
+
+// Run lists the tenants.
+func (t *TenantList) Run(c *Context) error {
+	r, err := t.connect(c)
+	if err != nil {
+		return err
+	}
+	list, err := r.Tenants(c.Ctx)
+	if err != nil {
+		return err
+	}
+	views := make([]tenantView, len(list))
+	rows := [][]string{{"ID", "NAME", "WEIGHT", "BALANCE", "STATE"}}
+	for i, x := range list {
+		views[i].Tenant = x
+		if views[i].Balance, err = r.Balance(c.Ctx, x.ID); err != nil {
+			return err
+		}
+		state := ""
+		if x.Stopped {
+			state = "stopped"
+		}
+		rows = append(rows, []string{x.ID.String(), x.Name, figure(x.Weight), views[i].Balance.String(), state})
+	}
+	return t.print(c, views, func(w io.Writer) { columns(w, rows) })
+}
+
+// TenantInvite is "throng tenant invite".
+type TenantInvite struct {
+	Tenant   string `arg:"" help:"The tenant."`
+	Name     string `arg:"" help:"The name that the requester signs in with."`
+	FullName string `help:"The requester's full name."`
+	Email    string `help:"The requester's e-mail address."`
+	Remote
+}
+
+// Help is the long help.
+func (*TenantInvite) Help() string {
+	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which he sets his password. For admins, and for requesters of the tenant.
+
+Example:
+  throng tenant invite acme rita --email rita@acme.example`
+}
+
+// invited is a person with the link that was made for him.
+type invited struct {
+	client.User
+	SetupLink  string `json:"setup_link"`
+	SetupToken string `json:"setup_token"`
+}
+
+func (i invited) show(w io.Writer) {
+	say(w, "%s %s\none-time link, good for seven days: %s\n", i.ID, clean(i.Name), i.SetupLink)
+}
+
+// Run adds the requester.
+func (t *TenantInvite) Run(c *Context) error {
+	r, err := t.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.tenant(t.Tenant)
+	if err != nil {
+		return err
+	}
+	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
+	if err != nil {
+		return err
+	}
+	out := invited{u, r.link(secret), secret}
+	return t.print(c, out, out.show)
+}
+
+// TenantDeposit is "throng tenant deposit".
+type TenantDeposit struct {
+	Tenant string `arg:"" help:"The tenant."`
+	Amount amount `arg:"" help:"How much, such as 250 or 0.05."`
+	Note   string `help:"What for; it stands in the ledger."`
+	Remote
+}
+
+// Help is the long help.
+func (*TenantDeposit) Help() string {
+	return `Puts money into a tenant's account, from which budgets of batches are reserved. For admins.
+
+Example:
+  throng tenant deposit acme 250 --note "invoice 2030-17"`
+}
+
+// Run deposits.
+func (t *TenantDeposit) Run(c *Context) error {
+	r, err := t.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.tenant(t.Tenant)
+	if err != nil {
+		return err
+	}
+	if err := r.Deposit(c.Ctx, id, t.Amount.Money, t.Note); err != nil {
+		return err
+	}
+	balance, err := r.Balance(c.Ctx, id)
+	if err != nil {
+		return err
+	}
+	return t.print(c, map[string]any{"tenant": id, "balance_micros": balance}, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
+}
+
+// TenantStop is "throng tenant stop".
+type TenantStop struct {
+	Tenant string `arg:"" help:"The tenant."`
+	Remote
+}
+
+// Help is the long help.
+func (*TenantStop) Help() string {
+	return `Emergency stop: nothing of the tenant is handed out until "throng tenant start". What workers hold they may finish.
+
+Example:
+  throng tenant stop acme`
+}
+
+// Run stops the tenant.
+func (t *TenantStop) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, true) }
+
+// TenantStart is "throng tenant start".
+type TenantStart struct {
+	Tenant string `arg:"" help:"The tenant."`
+	Remote
+}
+
+// Help is the long help.
+func (*TenantStart) Help() string {
+	return `Lifts the emergency stop of a tenant.
+
+Example:
+  throng tenant start acme`
+}
+
+// Run starts the tenant.
+func (t *TenantStart) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, false) }
+
+func stopTenant(c *Context, at *Remote, name string, stop bool) error {
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.tenant(name)
+	if err != nil {
+		return err
+	}
+	var out client.Tenant
+	if err := r.call(http.MethodPatch, "/v1/tenants/"+id.String(), map[string]bool{"stopped": stop}, &out); err != nil {
+		return err
+	}
+	return at.print(c, out, func(w io.Writer) {
+		say(w, "%s %s: %s\n", out.ID, clean(out.Name), map[bool]string{true: "stopped", false: "started"}[out.Stopped])
+	})
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Token is "throng token".
+type Token struct {
+	Create TokenCreate `cmd:"" help:"Make a token for a program."`
+}
+
+// Help is the long help.
+func (*Token) Help() string {
+	return `A token lets a program act for somebody, in some of his roles, or for one of his tenants.`
+}
+
+// TokenCreate is "throng token create".
+type TokenCreate struct {
+	Name   string   `arg:"" help:"What the token is for."`
+	Tenant string   `help:"Limit it to one tenant."`
+	Role   []string `placeholder:"ROLE" help:"Limit it to these roles: admin, requester, worker."`
+	Life   span     `placeholder:"DURATION" help:"How long it is good, such as 30d or 12h; default: for ever."`
+	For    string   `placeholder:"NAME" help:"Make it for somebody else; for admins."`
+	Remote
+}
+
+// Help is the long help.
+func (*TokenCreate) Help() string {
+	return `Makes a token, and prints its secret this once. Commands take it as --token or THRONG_TOKEN, the API as "Authorization: Bearer …".
+
+Examples:
+  throng token create "nightly upload" --tenant acme --life 90d
+  throng token create labeler --for bob --role worker --json`
+}
+
+// Run makes the token.
+func (t *TokenCreate) Run(c *Context) error {
+	r, err := t.connect(c)
+	if err != nil {
+		return err
+	}
+	n := client.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
+	if n.Tenant, err = r.optionalTenant(t.Tenant); err != nil {
+		return err
+	}
+	if t.For != "" {
+		if n.For, err = r.person(t.For); err != nil {
+			return err
+		}
+	}
+	secret, err := r.CreateToken(c.Ctx, n)
+	if err != nil {
+		return err
+	}
+	return t.print(c, map[string]string{"name": t.Name, "token": secret}, func(w io.Writer) { say(w, "%s\n", secret) })
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// The values of flags that have a form of their own. kong reads them by
+// UnmarshalText and puts the flag's name before the error.
+
+// amount is money on the command line: 0.05.
+type amount struct{ crowd.Money }
+
+func (a *amount) UnmarshalText(text []byte) error {
+	m, err := crowd.ParseMoney(strings.TrimPrefix(string(text), "-"))
+	if err == nil && strings.HasPrefix(string(text), "-") {
+		m = -m // whoever takes it says what is wrong with that
+	}
+	a.Money = m
+	return plain(err)
+}
+
+// plain leaves the field's name out: kong names the flag.
+func plain(err error) error {
+	if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as made just above
+		return &crowd.Error{Code: e.Code, Message: e.Message}
+	}
+	return err
+}
+
+// moment is a time on the command line: RFC 3339, or +2h from now.
+type moment struct{ time.Time }
+
+func (m *moment) UnmarshalText(text []byte) error {
+	if s, relative := strings.CutPrefix(string(text), "+"); relative {
+		d, err := duration(s)
+		if err != nil {
+			return err
+		}
+		m.Time = now().Add(d).UTC().Truncate(time.Second)
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, string(text), time.Local); err == nil {
+			m.Time = t.UTC()
+			return nil
+		}
+	}
+	return crowd.Errorf(crowd.Invalid, "%q is not a time (like 2030-01-31T18:00:00Z, or +2h for two hours from now)", text)
+}
+
+// duration reads 90s, 2h30m, 3d.
+func duration(s string) (time.Duration, error) {
+	days, rest, dotted := strings.Cut(s, "d")
+	if !dotted {
+		days, rest = "0", s
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err == nil && rest == "" && dotted {
+		rest = "0s"
+	}
+	d, err2 := time.ParseDuration(rest)
+	if err != nil || err2 != nil || d < 0 {
+		return 0, crowd.Errorf(crowd.Invalid, "%q is not a duration (like 30s, 10m, 2h30m or 3d)", s)
+	}
+	return d + time.Duration(n)*24*time.Hour, nil
+}
+
+// span is a duration on the command line.
+type span struct{ time.Duration }
+
+func (d *span) UnmarshalText(text []byte) (err error) {
+	d.Duration, err = duration(string(text))
+	return err
+}
+
+// redundancy is how many answers a task gets: 3, or 2of3.
+type redundancy struct{ rule label.Rule }
+
+var redundancyForm = regexp.MustCompile(`^(?:([0-9]{1,6}) ?of ?)?([0-9]{1,6})$`)
+
+func (r *redundancy) UnmarshalText(text []byte) error {
+	m := redundancyForm.FindStringSubmatch(string(text))
+	if m == nil {
+		return crowd.Errorf(crowd.Invalid, "%q is not a redundancy (3: three answers a task; 2of3: until two are equal, at most three)", text)
+	}
+	n, _ := strconv.Atoi(m[2])
+	r.rule = label.Count(n)
+	if m[1] != "" {
+		k, _ := strconv.Atoi(m[1])
+		r.rule = label.Agree(k, n)
+	}
+	return plain(r.rule.Validate())
+}
+
+// requirement is a qualification that a worker must hold: name>=80, or name.
+type requirement struct{ client.Qualification }
+
+func (q *requirement) UnmarshalText(text []byte) error {
+	name, least, scored := strings.Cut(string(text), ">=")
+	q.Name = strings.TrimSpace(name)
+	var err error
+	if scored {
+		q.Min, err = strconv.Atoi(strings.TrimSpace(least))
+	}
+	if err != nil || q.Name == "" || strings.ContainsAny(q.Name, "<>=") {
+		return crowd.Errorf(crowd.Invalid, "%q is not a qualification (like english>=80, or english)", text)
+	}
+	return nil
+}
+
+// score is a qualification that a worker holds: name=80.
+type score struct {
+	name  string
+	value int
+}
+
+func (q *score) UnmarshalText(text []byte) error {
+	name, value, scored := strings.Cut(string(text), "=")
+	q.name, q.value = strings.TrimSpace(name), 100
+	var err error
+	if scored {
+		q.value, err = strconv.Atoi(strings.TrimSpace(value))
+	}
+	if err != nil || q.name == "" || q.value < 0 || q.value > 100 {
+		return crowd.Errorf(crowd.Invalid, "%q is not a qualification with its score (like english=80, from 0 to 100)", text)
+	}
+	return nil
+}
+
+func scores(list []score) map[string]int {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make(map[string]int, len(list))
+	for _, q := range list {
+		out[q.name] = q.value
+	}
+	return out
+}
+
+func policies() []string { return sched.Names() }

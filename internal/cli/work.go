@@ -1,0 +1,454 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/template"
+)
+
+// WorkerRun is "throng worker run".
+type WorkerRun struct {
+	Wait span `default:"60s" help:"How long each request waits for a task; 0s: stop when there is none."`
+	Max  int  `placeholder:"N" help:"Stop after so many answers."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerRun) Help() string {
+	return `Shows one task after the other and takes the answers, as the web page does: a number picks an option, "1,3" picks several, and s skips the task, r returns it and stops, q quits (what you hold is returned). Where an answer is free text, write /s, /r and /q. When nothing is ready, it waits.
+
+Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
+
+Tasks in a requester's own HTML need a browser; they can be skipped here.
+
+Examples:
+  throng worker run
+  printf '1\n2\ns\n' | throng worker run --wait 0s`
+}
+
+// Run works.
+func (x *WorkerRun) Run(c *Context) error {
+	if x.Max < 0 {
+		return wrong("max", "%d is not a number of answers", x.Max)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, service.MaxWait), most: x.Max, json: x.JSON, in: lines(ctx, c.Stdin), out: c.Stdout}
+	err = w.run()
+	if w.held != nil {
+		if back := r.Return(c.background(), w.held.Assignment); back == nil {
+			w.event("returned", w.held.Assignment, "%s returned\n", w.held.Assignment)
+		} else if err == nil {
+			err = back
+		}
+	}
+	if errors.Is(err, errQuit) {
+		err = nil
+	}
+	if err == nil {
+		w.event("finished", finished{w.answers, w.paid}, "%s, %s earned\n", count(w.answers, "answer"), w.paid)
+	}
+	return err
+}
+
+type finished struct {
+	Answers int         `json:"answers"`
+	Paid    crowd.Money `json:"paid_micros"`
+}
+
+// errQuit ends the work, and errSkipped the task, without being an error.
+var (
+	errQuit    = errors.New("quit")
+	errSkipped = errors.New("skipped")
+)
+
+// working is a worker at the terminal.
+type working struct {
+	*remote
+	ctx     context.Context
+	wait    time.Duration
+	most    int
+	json    bool
+	in      <-chan string
+	out     io.Writer
+	held    *client.Work
+	answers int
+	paid    crowd.Money
+}
+
+// lines reads lines until the end, or until ctx is done.
+func lines(ctx context.Context, r io.Reader) <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, 1<<20)
+		for s.Scan() {
+			select {
+			case out <- s.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// event tells what happened: a line of JSON, or a sentence.
+func (w *working) event(name string, v any, sentence string, args ...any) {
+	if w.json {
+		_ = line(w.out, map[string]any{"event": name, name: v}) // if nobody reads, the next answer fails
+		return
+	}
+	say(w.out, "%s", clean(fmt.Sprintf(sentence, args...)))
+}
+
+func (w *working) run() error {
+	for w.most == 0 || w.answers < w.most {
+		if w.held == nil {
+			if err := w.next(); err != nil {
+				return err
+			}
+		}
+		if err := w.answer(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next waits for a task.
+func (w *working) next() error {
+	told := ""
+	for {
+		work, why, err := w.Next(w.ctx, w.wait)
+		if w.ctx.Err() != nil {
+			return errQuit
+		}
+		if err != nil {
+			return err
+		}
+		if work != nil {
+			w.held = work
+			w.show()
+			return nil
+		}
+		if reasons := reasonsOf(why); reasons != told {
+			w.event("nothing", why, "nothing to do: %s\n", reasons)
+			told = reasons
+		}
+		if w.wait <= 0 {
+			return errQuit
+		}
+	}
+}
+
+func reasonsOf(why map[string]int) string {
+	var list []string
+	for _, reason := range crowd.Reasons() {
+		if why[reason.String()] > 0 {
+			list = append(list, reason.Text())
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// show prints the task.
+func (w *working) show() {
+	h := w.held
+	if w.json {
+		w.event("task", h, "")
+		return
+	}
+	var b strings.Builder
+	say(&b, "\n── %s · %s · pays %s · until %s ──\n", h.Name, h.Task, h.RewardMicros, h.ExpiresAt.Local().Format(time.TimeOnly))
+	for _, text := range []string{h.View.Title, h.View.Instructions} {
+		if text != "" {
+			say(&b, "%s\n", text)
+		}
+	}
+	for _, cell := range h.View.Cells {
+		say(&b, "  %s: %s\n", cell.Label, cell.Text)
+	}
+	if v := h.View; v.Left != nil && v.Right != nil {
+		say(&b, "  Left, %s: %s\n  Right, %s: %s\n", v.Left.Label, v.Left.Text, v.Right.Label, v.Right.Text)
+	}
+	if h.View.Question != "" {
+		say(&b, "%s\n", h.View.Question)
+	}
+	if h.View.Kind == template.HTML {
+		say(&b, "This task needs a browser: %s/work (here: s skip, r return, q quit)\n", w.URL)
+	}
+	say(w.out, "%s", clean(b.String()))
+}
+
+// answer takes an answer and submits it, and takes the next task that comes
+// with the reply.
+func (w *working) answer() error {
+	for {
+		raw, err := w.ask()
+		if errors.Is(err, errSkipped) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		id := w.held.Assignment
+		more := w.most == 0 || w.answers+1 < w.most
+		outcome, next, err := w.Submit(w.ctx, id, raw, more, 0)
+		switch code := crowd.CodeOf(err); {
+		case err == nil:
+			w.answers++
+			w.paid += outcome.PaidMicros
+			w.held = next
+			w.event("outcome", outcome, "%s\n", outcomeText(outcome))
+			if next != nil {
+				w.show()
+			}
+			return nil
+		case code == crowd.Invalid || code == crowd.TooLarge:
+			w.event("refused", refused(err), "%s\n", err)
+		case code == crowd.Conflict || code == crowd.NotFound:
+			w.event("lost", refused(err), "%s\n", err)
+			w.held = nil
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+func refused(err error) problem { return problem{Code: codeOf(err), Message: message(err)} }
+
+func outcomeText(o client.Outcome) string {
+	switch {
+	case o.Duplicate:
+		return "that answer was in already"
+	case !o.Counted && o.Late:
+		return "too late: kept, but others have answered"
+	case !o.Counted:
+		return "kept, but no longer wanted"
+	}
+	return "thank you: " + o.PaidMicros.String()
+}
+
+// ask returns the answer to the task in hand.
+func (w *working) ask() (json.RawMessage, error) {
+	if w.json {
+		return w.askJSON()
+	}
+	controls := w.held.View.Controls
+	if w.held.View.Kind == template.HTML {
+		controls = nil
+	}
+	answer := make(map[string]any, len(controls))
+	for i := 0; ; {
+		if i == len(controls) && i > 0 {
+			return json.Marshal(answer)
+		}
+		var control template.Control
+		if i < len(controls) {
+			control = controls[i]
+		}
+		text, err := w.prompt(&control)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.command(text, &control); err != nil {
+			return nil, err
+		}
+		if len(controls) == 0 {
+			say(w.out, "only s, r and q here\n")
+			continue
+		}
+		value, err := valueOf(&control, strings.Replace(text, "//", "/", btoi(strings.HasPrefix(text, "//"))))
+		if err != nil {
+			say(w.out, "%s\n", clean(err.Error()))
+			continue
+		}
+		if value != nil {
+			answer[control.Name] = value
+		}
+		i++
+	}
+}
+
+// askJSON takes a line as it is.
+func (w *working) askJSON() (json.RawMessage, error) {
+	for {
+		text, err := w.line()
+		if err != nil {
+			return nil, err
+		}
+		if err := w.command(text, nil); err != nil {
+			return nil, err
+		}
+		if json.Valid([]byte(text)) {
+			return json.RawMessage(text), nil
+		}
+		w.event("refused", problem{Code: crowd.Invalid, Message: "the line is neither JSON nor s, r or q"}, "")
+	}
+}
+
+func (w *working) line() (string, error) {
+	select {
+	case text, open := <-w.in:
+		if !open {
+			return "", errQuit
+		}
+		return strings.TrimSpace(text), nil
+	case <-w.ctx.Done():
+		return "", errQuit
+	}
+}
+
+// prompt asks for the value of a control.
+func (w *working) prompt(control *template.Control) (string, error) {
+	var b strings.Builder
+	if control.Label != "" {
+		say(&b, "%s\n", control.Label)
+	}
+	if control.Help != "" {
+		say(&b, "  (%s)\n", control.Help)
+	}
+	for i, o := range control.Options {
+		key := o.Value
+		if byNumber(control.Options) {
+			key = strconv.Itoa(i + 1)
+		}
+		say(&b, "  %s  %s\n", key, o.Label)
+	}
+	hint := ""
+	switch control.Type {
+	case template.ControlCheckboxes:
+		hint = " (several, like 1,3; - for none)"
+	case template.ControlCheckbox:
+		hint = " (y or n)"
+	case template.ControlDate:
+		hint = " (like 2030-01-31)"
+	case template.ControlNumber:
+		hint = strings.TrimRight(" "+control.Unit, " ")
+	}
+	say(&b, "%s> ", strings.TrimPrefix(hint+" ", " "))
+	say(w.out, "%s", clean(b.String()))
+	text, err := w.line()
+	if err != nil || !onTerminal(w.c.Stdin) {
+		say(w.out, "\n") // nobody pressed Enter
+	}
+	return text, err
+}
+
+// command carries s, r and q out, and returns nil for anything else. In free
+// text they are written /s, /r and /q, and so where an option is called so.
+func (w *working) command(text string, control *template.Control) error {
+	bare, slashed := strings.CutPrefix(text, "/")
+	if !slashed && control != nil {
+		free := control.Type == template.ControlText || control.Type == template.ControlTextArea
+		named := slices.ContainsFunc(control.Options, func(o template.ViewOption) bool { return o.Value == text })
+		if free || named {
+			return nil
+		}
+	}
+	switch bare {
+	case "s":
+		skipped := w.held.Assignment
+		next, err := w.Skip(w.ctx, skipped, 0)
+		if err != nil {
+			return err
+		}
+		w.held = next
+		w.event("skipped", skipped, "skipped\n")
+		if next != nil {
+			w.show()
+		}
+		return errSkipped
+	case "r", "q":
+		return errQuit
+	}
+	return nil
+}
+
+// valueOf reads what was typed for a control; nil leaves it out.
+func valueOf(control *template.Control, text string) (any, error) {
+	switch control.Type {
+	case template.ControlRadio:
+		if text == "" && !control.Required {
+			return nil, nil
+		}
+		return option(control, text)
+	case template.ControlCheckboxes:
+		list := []string{}
+		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+			if part == "-" {
+				continue
+			}
+			value, err := option(control, part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	case template.ControlCheckbox:
+		switch strings.ToLower(text) {
+		case "y", "yes", "true", "1":
+			return true, nil
+		case "n", "no", "false", "0", "":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%q is neither y nor n", text)
+	}
+	if text == "" && !control.Required {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// byNumber says whether the options can be picked by their numbers: not where
+// the value of one is the number of another, as with 0 and 1.
+func byNumber(options []template.ViewOption) bool {
+	for i, o := range options {
+		if n, err := strconv.Atoi(o.Value); err == nil && n != i+1 && n >= 1 && n <= len(options) {
+			return false
+		}
+	}
+	return true
+}
+
+// option finds an option by its number, its value, or its label.
+func option(control *template.Control, text string) (string, error) {
+	list := control.Options
+	if n, err := strconv.Atoi(text); err == nil && byNumber(list) && n >= 1 && n <= len(list) {
+		return list[n-1].Value, nil
+	}
+	for _, same := range []func(o template.ViewOption) bool{
+		func(o template.ViewOption) bool { return o.Value == text },
+		func(o template.ViewOption) bool {
+			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Label, text)
+		},
+	} {
+		if i := slices.IndexFunc(list, same); i >= 0 {
+			return list[i].Value, nil
+		}
+	}
+	return "", fmt.Errorf("%q is none of the %d options", text, len(list))
+}

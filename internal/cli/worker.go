@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Worker is "throng worker".
+type Worker struct {
+	Run     WorkerRun     `cmd:"" help:"Do tasks in the terminal."`
+	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
+	List    WorkerList    `cmd:"" help:"List the workers."`
+	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
+	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
+	Suspend WorkerSuspend `cmd:"" help:"Keep a worker from signing in and working."`
+	Restore WorkerRestore `cmd:"" help:"Lift a worker's suspension."`
+	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
+	Unblock WorkerUnblock `cmd:"" help:"Lift a tenant's block of a worker."`
+}
+
+// Help is the long help.
+func (*Worker) Help() string {
+	return `A worker is a person who does tasks, in one pool. Workers are named by id (u42) or by name; requesters, who cannot list people, name them by id.`
+}
+
+// WorkerAdd is "throng worker add".
+type WorkerAdd struct {
+	Name          string  `arg:"" help:"The name that the worker signs in with."`
+	Pool          string  `default:"main" help:"The pool that he works in."`
+	FullName      string  `help:"The worker's full name."`
+	Email         string  `help:"The worker's e-mail address."`
+	Qualification []score `sep:"none" placeholder:"NAME=SCORE" help:"What he is qualified for, from 0 to 100; may be given often."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerAdd) Help() string {
+	return `Adds a worker, and prints a one-time link with which he sets his password: send it to him. For admins.
+
+Examples:
+  throng worker add bob
+  throng worker add eva --qualification english=90 --qualification medicine=70`
+}
+
+// Run adds the worker.
+func (a *WorkerAdd) Run(c *Context) error {
+	r, err := a.connect(c)
+	if err != nil {
+		return err
+	}
+	pool, err := r.pool(a.Pool)
+	if err != nil {
+		return err
+	}
+	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
+	if err != nil {
+		return err
+	}
+	out := invited{u, r.link(secret), secret}
+	return a.print(c, out, out.show)
+}
+
+// WorkerList is "throng worker list".
+type WorkerList struct{ Remote }
+
+// Help is the long help.
+func (*WorkerList) Help() string {
+	return `Lists the workers with their pools and qualifications. For admins.
+
+Example:
+  throng worker list`
+}
+
+// Run lists the workers.
+func (l *WorkerList) Run(c *Context) error {
+	r, err := l.connect(c)
+	if err != nil {
+		return err
+	}
+	list := []client.User{}
+	if err := r.people(func(u client.User) bool {
+		if u.Pool != 0 {
+			list = append(list, u)
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	return l.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ID", "NAME", "FULL NAME", "POOL", "QUALIFICATIONS", "STATE"}}
+		for _, u := range list {
+			rows = append(rows, []string{u.ID.String(), u.Name, u.FullName, u.Pool.String(), qualifications(u.Qualifications), suspended(u)})
+		}
+		columns(w, rows)
+	})
+}
+
+func qualifications(held map[string]int) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		list = append(list, name+"="+strconv.Itoa(held[name]))
+	}
+	return strings.Join(list, " ")
+}
+
+func suspended(u client.User) string {
+	if u.Suspended {
+		return "suspended"
+	}
+	return ""
+}
+
+// WorkerLink is "throng worker link".
+type WorkerLink struct {
+	Name string `arg:"" help:"The worker."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerLink) Help() string {
+	return `Makes a new one-time link with which somebody sets a new password, and makes older links void. It serves requesters and admins too. For admins.
+
+Example:
+  throng worker link bob`
+}
+
+// Run makes the link.
+func (l *WorkerLink) Run(c *Context) error {
+	r, err := l.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.person(l.Name)
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Token string `json:"token"`
+	}
+	if err := r.call(http.MethodPost, "/v1/users/"+id.String()+"/setup-link", nil, &out); err != nil {
+		return err
+	}
+	link := r.link(out.Token)
+	return l.print(c, map[string]string{"id": id.String(), "setup_link": link, "setup_token": out.Token}, func(w io.Writer) {
+		say(w, "one-time link, good for seven days: %s\n", link)
+	})
+}
+
+// WorkerQualify is "throng worker qualify".
+type WorkerQualify struct {
+	Name          string   `arg:"" help:"The worker."`
+	Qualification []score  `arg:"" optional:"" help:"NAME=SCORE, from 0 to 100."`
+	Without       []string `placeholder:"NAME" help:"Take this qualification away."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerQualify) Help() string {
+	return `Sets qualifications of a worker; those not named stay as they are. It counts at once: what he is waiting for may come to him. For admins.
+
+Examples:
+  throng worker qualify bob english=90 medicine=70
+  throng worker qualify bob --without medicine`
+}
+
+// Run changes the qualifications.
+func (q *WorkerQualify) Run(c *Context) error {
+	if len(q.Qualification)+len(q.Without) == 0 {
+		return wrong("qualification", "say which, as in english=90")
+	}
+	return changeWorker(c, &q.Remote, q.Name, func(u client.User) map[string]any {
+		held := maps.Clone(u.Qualifications)
+		if held == nil {
+			held = make(map[string]int)
+		}
+		maps.Copy(held, scores(q.Qualification))
+		for _, name := range q.Without {
+			delete(held, name)
+		}
+		return map[string]any{"qualifications": held}
+	})
+}
+
+// WorkerSuspend is "throng worker suspend".
+type WorkerSuspend struct {
+	Name string `arg:"" help:"The worker."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerSuspend) Help() string {
+	return `Keeps a worker from signing in and from getting tasks, of all tenants. For admins. To keep him from one tenant's tasks only, see "throng worker block".
+
+Example:
+  throng worker suspend bob`
+}
+
+// Run suspends the worker.
+func (s *WorkerSuspend) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, true) }
+
+// WorkerRestore is "throng worker restore".
+type WorkerRestore struct {
+	Name string `arg:"" help:"The worker."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerRestore) Help() string {
+	return `Lifts a worker's suspension. For admins.
+
+Example:
+  throng worker restore bob`
+}
+
+// Run lifts the suspension.
+func (s *WorkerRestore) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, false) }
+
+func suspend(c *Context, at *Remote, name string, yes bool) error {
+	return changeWorker(c, at, name, func(client.User) map[string]any { return map[string]any{"suspended": yes} })
+}
+
+// changeWorker sends what change makes of the worker, and prints him.
+func changeWorker(c *Context, at *Remote, name string, change func(client.User) map[string]any) error {
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.person(name)
+	if err != nil {
+		return err
+	}
+	var u client.User
+	if err := r.call(http.MethodGet, "/v1/users/"+id.String(), nil, &u); err != nil {
+		return err
+	}
+	if u.Pool == 0 {
+		return crowd.Errorf(crowd.NotFound, "%s is not a worker", u.Name)
+	}
+	edit := change(u)
+	u = client.User{}
+	if err := r.call(http.MethodPatch, "/v1/users/"+id.String(), edit, &u); err != nil {
+		return err
+	}
+	return at.print(c, u, func(w io.Writer) {
+		say(w, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+qualifications(u.Qualifications)+" "+suspended(u)), " ")))
+	})
+}
+
+// WorkerBlock is "throng worker block".
+type WorkerBlock struct {
+	Name   string `arg:"" help:"The worker."`
+	Tenant string `required:"" help:"The tenant."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerBlock) Help() string {
+	return `Gives a worker nothing more of one tenant. What he holds he may finish. For requesters of the tenant, and admins.
+
+Example:
+  throng worker block bob --tenant acme`
+}
+
+// Run blocks the worker.
+func (b *WorkerBlock) Run(c *Context) error {
+	return block(c, &b.Remote, b.Name, b.Tenant, http.MethodPut)
+}
+
+// WorkerUnblock is "throng worker unblock".
+type WorkerUnblock struct {
+	Name   string `arg:"" help:"The worker."`
+	Tenant string `required:"" help:"The tenant."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerUnblock) Help() string {
+	return `Lifts a tenant's block of a worker.
+
+Example:
+  throng worker unblock bob --tenant acme`
+}
+
+// Run unblocks the worker.
+func (b *WorkerUnblock) Run(c *Context) error {
+	return block(c, &b.Remote, b.Name, b.Tenant, http.MethodDelete)
+}
+
+func block(c *Context, at *Remote, name, tenant, method string) error {
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	t, err := r.tenant(tenant)
+	if err != nil {
+		return err
+	}
+	id, err := r.person(name)
+	if err != nil {
+		return err
+	}
+	if err := r.call(method, "/v1/tenants/"+t.String()+"/blocks/"+id.String(), nil, nil); err != nil {
+		return err
+	}
+	blocked := method == http.MethodPut
+	return at.print(c, map[string]any{"worker": id, "tenant": t, "blocked": blocked}, func(w io.Writer) {
+		say(w, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], t)
+	})
+}

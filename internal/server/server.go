@@ -1,0 +1,141 @@
+// Package server puts the rooms together: a store, the service on it, and the
+// edges in front. It listens, and stops so that nothing is lost.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/throng-dev/throng/internal/api"
+	"github.com/throng-dev/throng/internal/httpkit"
+	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/web"
+)
+
+// Config sets up a server.
+type Config struct {
+	Data     string // folder of the database; made if it is not there
+	Listen   string // host:port; port 0 takes a free one
+	MaxPages int64  // bounds the database, in pages of 4 KiB; 0: the disk does
+	// TrustProxy believes X-Forwarded-Proto: the server stands behind a proxy
+	// that sets it.
+	TrustProxy bool
+	Log        *slog.Logger
+	Version    string
+}
+
+// Server is a running server.
+type Server struct {
+	URL     string // http://host:port
+	Service *service.Service
+
+	store  store.Store
+	http   *http.Server
+	served chan error
+}
+
+// DatabaseFile is the name of the database in the data folder.
+const DatabaseFile = "throng.db"
+
+// Start opens the store, starts the pools and listens. It returns when requests
+// are served.
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	s := &Server{served: make(chan error, 1)}
+	if s.store, err = sqlite.Open(ctx, filepath.Join(cfg.Data, DatabaseFile), sqlite.Options{MaxPages: cfg.MaxPages}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.store.Close())
+		}
+	}()
+	if s.Service, err = service.Open(ctx, service.Config{Store: s.store, Log: cfg.Log}); err != nil {
+		return nil, err
+	}
+	handler, err := Handler(s.Service, cfg)
+	if err != nil {
+		s.Service.Close()
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		s.Service.Close()
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.http = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       2 * time.Minute,
+		WriteTimeout:      2 * time.Minute, // streams lift it: see httpkit.Streaming
+		IdleTimeout:       5 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+	}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// slowRequest is how long a request may take before it is logged as slow.
+const slowRequest = 2 * time.Second
+
+// Handler is everything that is served: pages, API and health.
+func Handler(s *service.Service, cfg Config) (http.Handler, error) {
+	pages, err := web.New(web.Config{Service: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	api.Mount(mux, api.Config{Service: s, Log: cfg.Log, Version: cfg.Version})
+	mux.Handle("/", pages)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		defer cancel()
+		if err := s.Ready(ctx); err != nil {
+			http.Error(w, httpkit.Public(err).Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	})
+	onPanic := func(w http.ResponseWriter, _ *http.Request, _ error) {
+		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
+	}
+	guarded := http.NewCrossOriginProtection().Handler(mux)
+	return httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded))), nil
+}
+
+// Wait returns when the server has failed, or when ctx is done.
+func (s *Server) Wait(ctx context.Context) error {
+	select {
+	case err := <-s.served:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// Close stops taking requests, lets those that run end, makes durable what was
+// begun and closes the store.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	s.Service.StopWaiting()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	s.Service.Close()
+	return errors.Join(err, s.store.Close())
+}
