@@ -1,0 +1,57 @@
+package bench_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/internal/bench"
+	"github.com/throng-dev/throng/internal/process/processtest"
+)
+
+func TestMain(m *testing.M) { processtest.Main(m) }
+
+// duration is how long the live benchmark takes in tests: THRONG_BENCH_FOR, or
+// just long enough to see that it works. With THRONG_TEST_CPUPROFILE=PATH the
+// servers leave CPU profiles behind.
+func duration(t *testing.T) time.Duration {
+	text := os.Getenv("THRONG_BENCH_FOR")
+	if text == "" {
+		return 400 * time.Millisecond
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("THRONG_BENCH_FOR: %v", err)
+	}
+	return d
+}
+
+func TestLive(t *testing.T) {
+	d := duration(t)
+	for _, apart := range []bool{false, true} {
+		rows, err := bench.Live(t.Context(), bench.LiveOptions{Workers: []int{4, 64}, For: d, Tasks: 200_000, Apart: apart, Log: t.Output()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != 2 {
+			t.Fatalf("%d rows for 2 numbers of workers", len(rows))
+		}
+		for _, r := range rows {
+			t.Logf("apart %t: %+v", apart, r)
+			if r.CyclesPerS <= 0 || r.CeilingPerS <= 0 || r.P50MS <= 0 || r.P99MS < r.P50MS || r.Ratio != r.CyclesPerS/r.CeilingPerS {
+				t.Errorf("this is no measurement: %+v", r)
+			}
+		}
+	}
+}
+
+func TestScale(t *testing.T) {
+	r, err := bench.Scale(t.Context(), bench.ScaleOptions{Tasks: 5000, Workers: 8, Work: 200 * time.Millisecond, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", r)
+	if r.ImportS <= 0 || r.RestartS <= 0 || r.RSS <= 0 || r.EmptyRSS <= 0 || r.Cycles == 0 || r.ImportPeak == 0 {
+		t.Errorf("this is no measurement: %+v", r)
+	}
+}

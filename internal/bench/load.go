@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// crew is a number of worker clients of one server. Each holds a task, answers
+// it and gets the next one in the same request, without pause.
+type crew struct {
+	name    string
+	workers []*loader
+	apart   bool // submits and asks for the next task in two requests
+}
+
+type loader struct {
+	conn *conn
+	held string // assignment
+	took []time.Duration
+}
+
+// hire connects clients and lets each get its first task.
+func hire(ctx context.Context, name, url string, tokens []string) (*crew, error) {
+	c := &crew{name: name}
+	for _, token := range tokens {
+		conn, err := dial(url, token)
+		if err != nil {
+			c.dismiss()
+			return nil, err
+		}
+		c.workers = append(c.workers, &loader{conn: conn})
+	}
+	err := c.each(func(w *loader) error {
+		reply, err := w.conn.post("/v1/work/next?wait_seconds=10", "")
+		return w.hold(reply, err, false)
+	})
+	if err != nil {
+		c.dismiss()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, ctx.Err()
+}
+
+// dismiss closes the connections.
+func (c *crew) dismiss() {
+	for _, w := range c.workers {
+		_ = w.conn.net.Close()
+	}
+}
+
+// each runs f for all workers at once and returns the first error.
+func (c *crew) each(f func(*loader) error) error {
+	errs := make([]error, len(c.workers))
+	var all sync.WaitGroup
+	for i, w := range c.workers {
+		all.Go(func() { errs[i] = f(w) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// run lets the crew work for a time. Cycles in the first tenth are not counted.
+func (c *crew) run(ctx context.Context, d time.Duration) (run, error) {
+	start := time.Now()
+	from, to := start.Add(d/10), start.Add(d)
+	err := c.each(func(w *loader) error {
+		w.took = w.took[:0]
+		for ctx.Err() == nil {
+			sent := time.Now()
+			if sent.After(to) {
+				return nil
+			}
+			err := w.cycle(c.apart)
+			if err != nil {
+				return err
+			}
+			if got := time.Now(); got.After(from) && got.Before(to) {
+				w.took = append(w.took, got.Sub(sent))
+			}
+		}
+		return ctx.Err()
+	})
+	out := run{span: d - d/10}
+	for _, w := range c.workers {
+		out.took = append(out.took, w.took...)
+	}
+	if err == nil && len(out.took) == 0 {
+		err = errors.New("no cycle was finished in time")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.name, err)
+	}
+	return out, err
+}
+
+const (
+	submission = `{"answer":{"label":"neutral"},"next":true}`
+	lastOne    = `{"answer":{"label":"neutral"}}`
+)
+
+func (w *loader) cycle(apart bool) error {
+	path := "/v1/work/" + w.held + "/submit"
+	if !apart {
+		reply, err := w.conn.post(path, submission)
+		return w.hold(reply, err, true)
+	}
+	reply, err := w.conn.post(path, lastOne)
+	if err == nil && !bytes.Contains(reply, countedYes) {
+		err = fmt.Errorf("the answer to %s was not counted: %s", w.held, reply)
+	}
+	if err != nil {
+		return err
+	}
+	reply, err = w.conn.post("/v1/work/next", "")
+	return w.hold(reply, err, false)
+}
+
+var (
+	assignmentKey = []byte(`"assignment":"`)
+	countedYes    = []byte(`"counted":true`)
+)
+
+// hold notes the task that came with a reply, which with answered is one to an
+// answer too.
+func (w *loader) hold(reply []byte, err error, answered bool) error {
+	if err != nil {
+		return err
+	}
+	if answered && !bytes.Contains(reply, countedYes) {
+		return fmt.Errorf("the answer to %s was not counted: %s", w.held, reply)
+	}
+	_, rest, found := bytes.Cut(reply, assignmentKey)
+	id, _, closed := bytes.Cut(rest, []byte(`"`))
+	if !found || !closed {
+		return fmt.Errorf("there are no tasks left (take more): %s", reply)
+	}
+	w.held = string(id)
+	return nil
+}
+
+// run is what a crew did in a while.
+type run struct {
+	took []time.Duration
+	span time.Duration
+}
+
+func (r run) perSecond() float64 { return float64(len(r.took)) / r.span.Seconds() }
+
+// quantile returns a quantile of durations, which it sorts, in milliseconds.
+func quantile(took []time.Duration, q float64) float64 {
+	slices.Sort(took)
+	return took[min(int(q*float64(len(took))), len(took)-1)].Seconds() * 1000
+}
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

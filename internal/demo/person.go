@@ -1,0 +1,163 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// person is a worker client and its own record of what the server acknowledged.
+type person struct {
+	scene  *scene
+	client *client.Client
+	name   string
+	id     crowd.WorkerID
+	random *rand.Rand
+
+	skill float64 // probability of the right answer
+	pace  float64 // how long he thinks, against others
+	think time.Duration
+	tasks int // to do in all (replay); 0: as many as there are
+
+	told       map[crowd.AssignmentID]*told
+	done       int // distinct answers acknowledged
+	duplicates int // sent a second time and told so
+	skipped    int
+	returned   int
+	slept      int // let the lease run out
+}
+
+// told is one acknowledged answer.
+type told struct {
+	task   crowd.TaskID
+	answer string
+	out    client.Outcome
+}
+
+// nextWait is how long a person's request for a task stays open.
+const nextWait = time.Second
+
+// How often a person does something else than answering, in the made demo.
+const (
+	skips   = 0.02
+	returns = 0.01
+	sleeps  = 0.006
+	repeats = 0.02 // sends an answer twice
+)
+
+// work works until quit is done or all is done. Requests that were sent are
+// waited for, so that every outcome is known.
+func (p *person) work(ctx, quit context.Context) error {
+	var held *client.Work
+	for quit.Err() == nil && (p.tasks == 0 || p.done < p.tasks) {
+		var err error
+		if held == nil {
+			held, _, err = p.client.Next(quit, nextWait)
+			if quit.Err() != nil {
+				return nil
+			}
+		} else {
+			held, err = p.handle(ctx, quit, held)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	if held != nil && p.tasks == 0 {
+		if err := p.client.Return(ctx, held.Assignment); err != nil && crowd.CodeOf(err) != crowd.Conflict && crowd.CodeOf(err) != crowd.NotFound {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// handle does something with a task and returns the next one, or nil.
+func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.Work, error) {
+	b := p.scene.batch(held.Batch)
+	if b == nil {
+		return nil, fmt.Errorf("was given %s of %s, which is not of the demo", held.Assignment, held.Batch)
+	}
+	chance := 1.0
+	if p.think > 0 { // the made demo
+		chance = p.random.Float64()
+		think := time.Duration(float64(p.think) * b.think * p.pace * p.random.ExpFloat64())
+		if chance >= 1-sleeps {
+			think = time.Until(held.ExpiresAt) + p.think
+			p.slept++
+		}
+		if !sleep(quit, min(think, time.Minute)) {
+			return held, nil
+		}
+	}
+	switch {
+	case chance < skips:
+		p.skipped++
+		next, err := p.client.Skip(ctx, held.Assignment, 0)
+		return next, unlessGone(err)
+	case chance < skips+returns:
+		p.returned++
+		if err := unlessGone(p.client.Return(ctx, held.Assignment)); err != nil {
+			return nil, err
+		}
+		sleep(quit, 4*p.think) // he has a coffee
+		return nil, nil
+	}
+	answer := b.answer(p, held)
+	again := p.think > 0 && p.random.Float64() < repeats
+	next, err := p.submit(ctx, held, answer, !again)
+	if err == nil && again {
+		next, err = p.submit(ctx, held, answer, true)
+	}
+	return next, err
+}
+
+// unlessGone forgives that a task could not be given back: the lease ran out or
+// the batch ended first.
+func unlessGone(err error) error {
+	if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.NotFound {
+		return nil
+	}
+	return err
+}
+
+// submit sends an answer and notes what was acknowledged.
+func (p *person) submit(ctx context.Context, held *client.Work, answer string, next bool) (*client.Work, error) {
+	out, work, err := p.client.Submit(ctx, held.Assignment, json.RawMessage(answer), next, 0)
+	if err != nil {
+		return nil, err
+	}
+	first := p.told[held.Assignment]
+	switch {
+	case first == nil && out.Duplicate:
+		return nil, fmt.Errorf("%s: the first answer was taken for a duplicate", held.Assignment)
+	case first == nil:
+		p.told[held.Assignment] = &told{held.Task, answer, out}
+		p.done++
+	case !out.Duplicate || out.Counted != first.out.Counted || out.PaidMicros != first.out.PaidMicros:
+		return nil, fmt.Errorf("%s: sent twice, and was told %+v, then %+v", held.Assignment, first.out, out)
+	default:
+		p.duplicates++
+	}
+	return work, nil
+}
+
+// sleep sleeps, unless ctx is done first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// errOver ends everybody's work.
+var errOver = errors.New("the demo is over")

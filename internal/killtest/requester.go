@@ -1,0 +1,290 @@
+package killtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/label"
+)
+
+// What the work looks like.
+const (
+	killTemplate = `{"kind": "form", "question": "Is ${n} fine?", "label_field": "label", "fields": [
+		{"name": "label", "type": "choice", "required": true, "options": ["yes", "no"]},
+		{"name": "note", "type": "text", "required": true}]}`
+	reward      = crowd.Money(10_000)
+	deposit     = 1000 * crowd.Unit
+	topUp       = crowd.Unit / 2
+	openBatches = 4
+	mostAnswers = 5 // to a task
+)
+
+// planned is a batch as its requester knows it.
+type planned struct {
+	id      crowd.BatchID
+	tenant  crowd.TenantID
+	rule    label.Rule
+	state   crowd.BatchState // as last acknowledged
+	unsure  bool             // a request to change it got no reply
+	toppedN int              // acknowledged top-ups, and those without a reply
+	toppedX int
+}
+
+// requester launches batches, changes them and pays in, and keeps his own
+// record.
+type requester struct {
+	caller
+	random   *rand.Rand
+	tenants  []crowd.TenantID
+	batches  []*planned
+	count    int
+	paidIn   map[string]crowd.TenantID // acknowledged deposits by note
+	paidX    map[string]crowd.TenantID // without a reply
+	moves    int
+	checked  int // the opening of the gate after which all states were compared
+	states   int // compared so
+	problems []string
+}
+
+func newRequester(g *gate, token string, random *rand.Rand) *requester {
+	return &requester{caller: newCaller(g, token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
+}
+
+// pace is the pause between two things that he does.
+const pace = 5 * time.Millisecond
+
+func (r *requester) work(ctx context.Context) error {
+	for ; ctx.Err() == nil; pause(ctx, pace) {
+		err := r.checkAll(ctx)
+		if err == nil {
+			err = r.step(ctx)
+		}
+		if errors.Is(err, errHome) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("requester: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *requester) step(ctx context.Context) error {
+	open := r.open()
+	if len(r.paidIn) < len(r.tenants) {
+		return r.payIn(ctx, r.tenants[len(r.paidIn)])
+	}
+	if len(open) < openBatches {
+		return r.launch(ctx)
+	}
+	b := open[r.random.IntN(len(open))]
+	switch p := r.random.Float64(); {
+	case p < 0.10:
+		return r.payIn(ctx, b.tenant)
+	case p < 0.20:
+		return r.topUp(ctx, b)
+	case p < 0.22:
+		return r.move(ctx, b, "end", crowd.BatchStopped)
+	case p < 0.24:
+		return r.move(ctx, b, "cancel", crowd.BatchCancelled)
+	case p < 0.50 && b.state == crowd.BatchRunning && r.pausedBatches() == 0:
+		return r.move(ctx, b, "pause", crowd.BatchOnHold)
+	case b.state == crowd.BatchOnHold:
+		return r.move(ctx, b, "resume", crowd.BatchRunning)
+	}
+	return r.look(ctx, b)
+}
+
+// open lists the batches that may still be open.
+func (r *requester) open() (list []*planned) {
+	for _, b := range r.batches {
+		if !b.state.Ended() {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+func (r *requester) pausedBatches() (n int) {
+	for _, b := range r.batches {
+		if b.state == crowd.BatchOnHold {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {
+	r.count++
+	note := fmt.Sprintf("deposit %d", r.count)
+	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Deposit(ctx, tenant, deposit, note) })
+	switch {
+	case lost:
+		r.paidX[note] = tenant
+		return nil
+	case err == nil:
+		r.paidIn[note] = tenant
+	}
+	return err
+}
+
+// launch makes a batch. What was lost on the way is left as it is: it may have
+// been launched or not, and no tenant is the poorer for a draft.
+func (r *requester) launch(ctx context.Context) error {
+	r.count++
+	rule := label.Count(1 + r.random.IntN(3))
+	if r.random.IntN(3) == 0 {
+		rule = label.Agree(2, mostAnswers)
+	}
+	p := &planned{tenant: r.tenants[r.random.IntN(len(r.tenants))], rule: rule, state: crowd.BatchDraft}
+	tasks := 20 + r.random.IntN(980)
+	steps := []func(context.Context, *client.Client) error{
+		func(ctx context.Context, c *client.Client) error {
+			b, err := c.CreateBatch(ctx, client.BatchDefinition{
+				Tenant: p.tenant, Name: fmt.Sprintf("Batch %d", r.count), Template: json.RawMessage(killTemplate), Redundancy: &rule,
+				RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
+			})
+			p.id = b.ID
+			return err
+		},
+		func(ctx context.Context, c *client.Client) error {
+			_, err := c.Upload(ctx, p.id, strings.NewReader(rows(tasks)), "csv", false)
+			return err
+		},
+		func(ctx context.Context, c *client.Client) error {
+			r.batches = append(r.batches, p)
+			p.unsure = true // until it is said
+			_, err := c.Launch(ctx, p.id, false)
+			return err
+		},
+	}
+	for _, step := range steps {
+		lost, err := r.call(ctx, step)
+		if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+			return r.payIn(ctx, p.tenant)
+		}
+		if lost || err != nil {
+			return unlessLost(lost, err)
+		}
+	}
+	p.state, p.unsure = crowd.BatchRunning, false
+	r.moves++
+	return nil
+}
+
+func rows(n int) string {
+	var text strings.Builder
+	text.WriteString("n\n")
+	for i := range n {
+		_, _ = fmt.Fprintf(&text, "%d\n", i+1)
+	}
+	return text.String()
+}
+
+func (r *requester) topUp(ctx context.Context, b *planned) error {
+	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.TopUp(ctx, b.id, topUp)
+		return err
+	})
+	switch {
+	case lost:
+		b.toppedX++
+		return nil
+	case err == nil:
+		b.toppedN++
+		r.moves++
+		return nil
+	}
+	return r.perhapsEnded(ctx, b, err)
+}
+
+func (r *requester) move(ctx context.Context, b *planned, move string, to crowd.BatchState) error {
+	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.Move(ctx, b.id, move)
+		return err
+	})
+	switch {
+	case lost:
+		b.unsure = true
+		return nil
+	case err == nil:
+		b.state, b.unsure = to, false
+		r.moves++
+		return nil
+	}
+	return r.perhapsEnded(ctx, b, err)
+}
+
+// perhapsEnded looks whether a batch could not be changed because it has ended,
+// or was never launched.
+func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) error {
+	if code := crowd.CodeOf(err); code != crowd.Conflict && code != crowd.NotFound && code != crowd.BudgetTooSmall {
+		return err
+	}
+	return r.look(ctx, b)
+}
+
+// look learns how a batch stands.
+func (r *requester) look(ctx context.Context, b *planned) error {
+	var now client.Batch
+	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		now, err = c.Batch(ctx, b.id)
+		return err
+	})
+	if lost || err != nil {
+		return unlessLost(lost, err)
+	}
+	if p := b.contradicts(now); p != "" {
+		r.problems = append(r.problems, p)
+	}
+	if b.state, b.unsure = now.State, false; now.State == crowd.BatchDraft { // the launch did not happen: give it up
+		return r.move(ctx, b, "cancel", crowd.BatchCancelled)
+	}
+	return nil
+}
+
+// contradicts says how a batch as it stands is not what its requester was told.
+func (b *planned) contradicts(now client.Batch) string {
+	switch {
+	case b.unsure, now.State == b.state:
+		return ""
+	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == now.Tasks:
+		return ""
+	}
+	return fmt.Sprintf("%s was acknowledged to be %s, but is %s (%d of %d tasks have labels)", b.id, b.state, now.State, now.Labelled, now.Tasks)
+}
+
+// checkAll compares every batch's state with what was acknowledged, once after
+// each restart and before he changes anything.
+func (r *requester) checkAll(ctx context.Context) error {
+	times := r.gate.times()
+	if times == r.checked {
+		return nil
+	}
+	for _, b := range r.open() { // those that have ended are looked at in the end
+		var now client.Batch
+		lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+			now, err = c.Batch(ctx, b.id)
+			return err
+		})
+		if lost || err != nil {
+			return unlessLost(lost, err)
+		}
+		if p := b.contradicts(now); p != "" {
+			r.problems = append(r.problems, "after a restart, "+p)
+		}
+		if !b.unsure {
+			r.states++
+		}
+		b.state, b.unsure = now.State, false
+	}
+	r.checked = times
+	return nil
+}
