@@ -147,7 +147,7 @@ func TestSchema(t *testing.T) {
 	if diff := cmp.Diff(string(want), schema.String()); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
-	for _, table := range []string{"assignments", "labels", "ledger", "accounts", "tasks", "progress"} { // written on every cycle
+	for _, table := range []string{"assignments", "answers", "labels", "ledger", "accounts", "tasks", "progress"} { // written on every cycle
 		var indexes int
 		if err := s.read.QueryRowContext(t.Context(), `select count(*) from sqlite_schema where type = 'index' and tbl_name = $1`, table).Scan(&indexes); err != nil || indexes > 0 {
 			t.Errorf("%s has %d indexes (%v): its key should be the rowid, and nothing else", table, indexes, err)

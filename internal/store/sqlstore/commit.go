@@ -15,11 +15,13 @@ import (
 // What a commit runs, prepared once.
 const (
 	insertAssignment = `insert into assignments (id, task, worker, state, assigned_at, expires_at) values ($1, $2, $3, 'assigned', $4, $5)`
-	endAssignment    = `update assignments set state = $2, ended_at = $3 where id = $1 and state = 'assigned'`
-	answerAssignment = `update assignments set state = 'submitted', ended_at = $3, late = $4, counted = $5, paid = $6, prev_answer = $7, answer_key = $8, body = $9
-		where id = $1 and worker = $2 and state in ('assigned', 'expired', 'withdrawn')`
-	answeredAlready = `select case when worker = $2 and state in ('submitted', 'approved', 'rejected') then 1 else 0 end from assignments where id = $1`
+	endAssignment    = `update assignments set state = $2, ended_at = $3 where id = $1 and state = 'assigned' and not exists (select 1 from answers where id = $1)`
+	insertAnswer     = `insert into answers (id, answered_at, late, counted, paid, prev_answer, answer_key, body)
+		select id, $3, $4, $5, $6, $7, $8, $9 from assignments where id = $1 and worker = $2 and state in ('assigned', 'expired', 'withdrawn')
+		on conflict (id) do nothing`
+	answeredAlready = `select case when a.worker = $2 then 1 else 0 end from assignments a join answers n on n.id = a.id where a.id = $1`
 	insertLabel     = `insert into labels (task, labelled_at, value, confidence, answers, tie, undecided) values ($1, $2, $3, $4, $5, $6, $7)`
+	lockLedger      = `select last from counters where name = 'ledger'`
 	lastEntry       = `select coalesce(max(id), 0) from ledger`
 	insertEntry     = `insert into ledger (id, entered_at, kind, source, target, amount, assignment, source_prev, target_prev, note)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
@@ -45,7 +47,7 @@ func (d *Dialect) readAccounts() string {
 // each time.
 func (s *Store) Prepare(ctx context.Context) error {
 	for _, text := range []string{
-		insertAssignment, endAssignment, answerAssignment, insertLabel, lastEntry, insertEntry,
+		insertAssignment, endAssignment, insertAnswer, insertLabel, lastEntry, insertEntry,
 		s.accountsQuery, keepAccount, keepProgress, insertTask, insertInvited,
 	} {
 		if _, err := s.write.prepared(ctx, text); err != nil {
@@ -153,7 +155,7 @@ func (w *writer) answers(c *engine.Changes) error {
 	if len(c.Answers) == 0 {
 		return nil
 	}
-	stmt, err := w.tx.stmt(w.ctx, answerAssignment)
+	stmt, err := w.tx.stmt(w.ctx, insertAnswer)
 	if err != nil {
 		return err
 	}
@@ -256,8 +258,8 @@ func (w *writer) account(a engine.Account) (*account, error) {
 	return &w.accts[w.index[key]], nil
 }
 
-// touch reads the accounts that are about to change, in order of their keys,
-// so that two writers cannot wait for each other.
+// touch reads the accounts that are about to change. Where there are several
+// writers, only one at a time has got past here.
 func (w *writer) touch(answers []engine.Answer, transfers []engine.Transfer) error {
 	w.index = make(map[int64]int, 2*len(answers)+8)
 	meet := func(a engine.Account) error {
@@ -281,6 +283,11 @@ func (w *writer) touch(answers []engine.Answer, transfers []engine.Transfer) err
 	}
 	if len(w.accts) == 0 {
 		return nil
+	}
+	if lock := w.store.dialect.RowLock; lock != "" { // also against accounts that are not there yet
+		if _, _, err := one(w.ctx, w.tx, number[int64], lockLedger+lock); err != nil {
+			return fmt.Errorf("lock the ledger: %w", err)
+		}
 	}
 	slices.SortFunc(w.accts, func(x, y account) int { return cmp.Compare(x.key, y.key) })
 	for i := range w.accts {

@@ -66,10 +66,10 @@ func scanAnnotation(r row, a *store.Annotation) error {
 
 // Annotations implements store.Results.
 func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, answered bool) iter.Seq2[store.Annotation, error] {
-	text := `select ` + annotationColumns + `, coalesce(t.cells, '') from assignments a
+	text := `select ` + annotationColumns + `, coalesce(t.cells, '') from annotations a
 		left join tasks t on t.id = a.task left join users u on u.id = a.worker where a.id >= $1 and a.id <= $2 `
 	if answered {
-		text += `and a.state in ('submitted', 'approved', 'rejected') `
+		text += `and a.answered `
 	}
 	first, last := span(id)
 	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read annotations", scanAnnotation, text+`order by a.id`, first, last))
@@ -98,7 +98,7 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 
 // Assignment implements store.Results.
 func (s *Store) Assignment(ctx context.Context, id crowd.AssignmentID) (store.Annotation, error) {
-	a, ok, err := one(ctx, s.read, scanAnnotation, `select `+annotationColumns+`, '' from assignments a
+	a, ok, err := one(ctx, s.read, scanAnnotation, `select `+annotationColumns+`, '' from annotations a
 		left join users u on u.id = a.worker where a.id = $1`, id)
 	if err == nil && !ok {
 		err = crowd.Errorf(crowd.NotFound, "there is no assignment %s", id)
@@ -123,9 +123,9 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 	}, `with recursive chain (id, n) as (
 			select last_answer, 1 from accounts where account = $1 and last_answer <> 0
 			union all
-			select p.prev_answer, c.n + 1 from chain c join assignments p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
+			select p.prev_answer, c.n + 1 from chain c join answers p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
 		)
-		select c.n, `+annotationColumns+`, coalesce(t.cells, '') from chain c join assignments a on a.id = c.id
+		select c.n, `+annotationColumns+`, coalesce(t.cells, '') from chain c join annotations a on a.id = c.id
 		left join tasks t on t.id = a.task left join users u on u.id = a.worker`, key, limit)
 	if err != nil {
 		return nil, s.failed("read a worker's answers", err)

@@ -81,7 +81,7 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	into.Spec, into.Progress = b.Spec, b.Progress
 	first, last := span(b.Spec.ID)
 	into.Assignments, err = list(ctx, q, scanAssignment, `select a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at,
-		a.ended_at, a.late, a.counted, a.paid, a.answer_key from assignments a
+		a.ended_at, a.late, a.counted, a.paid, a.answer_key from annotations a
 		where a.id >= $1 and a.id <= $2 and not exists (select 1 from labels l where l.task = a.task) order by a.id`,
 		first+int64(b.Progress.OldestOpen), last)
 	if err != nil || !b.Directed {

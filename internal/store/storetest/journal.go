@@ -61,6 +61,7 @@ func testCommitAtomicity(t *testing.T, w *world) {
 		},
 		"an answer to no assignment":     func(c *engine.Changes) { c.Answers = append(c.Answers, w.answer(9, 0, 0)) },
 		"an answer to somebody else's":   func(c *engine.Changes) { c.Answers = append(c.Answers, w.answer(4, 0, 10)) },
+		"an answer to what was returned": func(c *engine.Changes) { c.Answers = append(c.Answers, w.answer(5, 2, 10)) },
 		"a second late answer of others": func(c *engine.Changes) { c.Answers = append(c.Answers, w.answer(3, 1, 0)) },
 		"a second answer that counts":    func(c *engine.Changes) { c.Answers = append(c.Answers, w.answer(3, 0, 50_000)) },
 		"a second label":                 func(c *engine.Changes) { c.Labels = append(c.Labels, engine.Label{Task: w.batch.Task(1)}) },

@@ -4,20 +4,30 @@ CREATE TABLE accounts (
     last_entry  bigint not null,
     last_answer bigint not null -- of a worker: his last answered assignment
 );
+CREATE VIEW annotations as
+    select a.id, a.task, a.worker, case when n.id is null then a.state else 'submitted' end as state,
+        a.assigned_at, a.expires_at, coalesce(n.answered_at, a.ended_at) as ended_at, n.id is not null as answered,
+        coalesce(n.late, false) as late, coalesce(n.counted, false) as counted, coalesce(n.paid, 0) as paid,
+        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body
+    from assignments a left join answers n on n.id = a.id;
+CREATE TABLE answers (
+    id          integer primary key, -- of the assignment
+    answered_at bigint not null,
+    late        boolean not null,
+    counted     boolean not null,
+    paid        bigint not null,
+    prev_answer bigint not null, -- the same worker's answer before this one
+    answer_key  text not null,
+    body        text not null
+);
 CREATE TABLE assignments (
     id          integer primary key,
     task        bigint not null,
     worker      bigint not null,
-    state       text not null,
+    state       text not null, -- until it is answered
     assigned_at bigint not null,
     expires_at  bigint not null,
-    ended_at    bigint not null default 0,
-    late        boolean not null default false,
-    counted     boolean not null default false,
-    paid        bigint not null default 0,
-    prev_answer bigint not null default 0, -- the same worker's answer before this one
-    answer_key  text not null default '',
-    body        text not null default ''
+    ended_at    bigint not null default 0
 );
 CREATE TABLE batches (
     id             integer primary key,

@@ -5,13 +5,14 @@
 
 -- +goose Up
 
--- The last id given out, by kind. An id is never given out twice.
+-- The last id given out, by kind. An id is never given out twice. The ledger's
+-- ids follow from its last row; its counter is a lock, where one is needed.
 create table counters (
     name text primary key,
     last bigint not null
 );
 insert into counters (name, last) values
-    ('tenant', 0), ('pool', 0), ('user', 0), ('token', 0), ('batch', 0);
+    ('tenant', 0), ('pool', 0), ('user', 0), ('token', 0), ('batch', 0), ('ledger', 0);
 
 create table tenants (
     id         bigint primary key,
@@ -129,22 +130,37 @@ create table task_workers ( -- who may do a task of a directed batch
 );
 
 -- Written on every cycle: no index but the key, and no references, which the
--- engine vouches for.
+-- engine vouches for. An answer is a row of its own beside its assignment's,
+-- rather than a change to it: both tables then only grow at their end, and no
+-- page has to be split to make room for an answer.
 create table assignments (
     id          bigint primary key,
     task        bigint not null,
     worker      bigint not null,
-    state       text not null,
+    state       text not null, -- until it is answered
     assigned_at bigint not null,
     expires_at  bigint not null,
-    ended_at    bigint not null default 0,
-    late        boolean not null default false,
-    counted     boolean not null default false,
-    paid        bigint not null default 0,
-    prev_answer bigint not null default 0, -- the same worker's answer before this one
-    answer_key  text not null default '',
-    body        text not null default ''
+    ended_at    bigint not null default 0
 );
+
+create table answers (
+    id          bigint primary key, -- of the assignment
+    answered_at bigint not null,
+    late        boolean not null,
+    counted     boolean not null,
+    paid        bigint not null,
+    prev_answer bigint not null, -- the same worker's answer before this one
+    answer_key  text not null,
+    body        text not null
+);
+
+-- An assignment with its answer, if there is one.
+create view annotations as
+    select a.id, a.task, a.worker, case when n.id is null then a.state else 'submitted' end as state,
+        a.assigned_at, a.expires_at, coalesce(n.answered_at, a.ended_at) as ended_at, n.id is not null as answered,
+        coalesce(n.late, false) as late, coalesce(n.counted, false) as counted, coalesce(n.paid, 0) as paid,
+        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body
+    from assignments a left join answers n on n.id = a.id;
 
 create table labels (
     task        bigint primary key,
