@@ -51,6 +51,9 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 	if len(raw) > MaxAnswerBytes {
 		return "", "", tooLarge("answer", len(raw))
 	}
+	if label, ok := c.plainChoice(raw); ok {
+		return string(append(AppendString([]byte(`{"label":`), label), '}')), label, nil
+	}
 	if !utf8.Valid(raw) {
 		return "", "", crowd.Fieldf("answer", "is not UTF-8 text")
 	}
@@ -515,4 +518,33 @@ func clip(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// plainChoice reads the commonest answer of all without a JSON parser: one of
+// the options of a ChooseOne, sent as "value" or {"label":"value"} without
+// spaces or escapes. Everything else, right or wrong, is left to Check.
+func (c *Compiled) plainChoice(raw json.RawMessage) (string, bool) {
+	if c.t.Kind != ChooseOne {
+		return "", false
+	}
+	if rest, ok := bytes.CutPrefix(raw, []byte(`{"label":`)); ok {
+		if raw, ok = bytes.CutSuffix(rest, []byte("}")); !ok {
+			return "", false
+		}
+	}
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	value := raw[1 : len(raw)-1]
+	for _, b := range value {
+		if b < ' ' || b > '~' || b == '"' || b == '\\' || b == '<' || b == '>' || b == '&' {
+			return "", false
+		}
+	}
+	for i := range c.t.Options {
+		if c.t.Options[i].Value == string(value) {
+			return c.t.Options[i].Value, true
+		}
+	}
+	return "", false
 }

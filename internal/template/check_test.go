@@ -3,6 +3,7 @@ package template_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -168,4 +169,32 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%q becomes %q, that becomes %q, %v", raw, canonical, again, err)
 		}
 	})
+}
+
+// TestTheShortWayIsTheSame: answers that are read without a JSON parser give
+// what the parser gives.
+func TestTheShortWayIsTheSame(t *testing.T) {
+	tmpl := template.Template{Kind: template.ChooseOne, Question: "?", Options: []template.Option{{Value: "cat"}, {Value: "a b"}, {Value: `q"`}, {Value: "<b>"}, {Value: "né"}}}
+	c, err := tmpl.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range tmpl.Options {
+		quoted, _ := json.Marshal(o.Value)
+		spaced := fmt.Sprintf(" { \"label\" : %s } ", quoted) // only the parser reads this
+		want, key, err := c.Check([]byte(spaced))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, raw := range []string{string(quoted), `{"label":` + string(quoted) + `}`} {
+			if got, gotKey, err := c.Check([]byte(raw)); err != nil || got != want || gotKey != key {
+				t.Errorf("%s gives %s, %q, %v; the parser %s, %q", raw, got, gotKey, err, want, key)
+			}
+		}
+	}
+	for _, raw := range []string{`"dog"`, `{"label":"dog"}`, `{"label":"cat"`, `"cat`, `"`, `{"label":}`, `{"label":"cat"}}`, `{"label":"cat","x":1}`, `"cat""cat"`, `{"label":cat}`} {
+		if got, _, err := c.Check([]byte(raw)); err == nil {
+			t.Errorf("%s gives %s", raw, got)
+		}
+	}
 }
