@@ -128,7 +128,7 @@ func toBatchOut(v service.BatchView) batchOut {
 		ID: s.ID, Tenant: s.Tenant, State: p.State,
 		BatchIn: BatchIn{
 			Name: v.Name, Pool: v.Pool, Template: templateJSON(v.Template), Redundancy: &redundancy{s.Rule},
-			RewardMicros: s.Reward, BudgetMicros: s.Budget, Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
+			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt,
 		},
 		Columns: append([]string{}, v.Columns...), Tasks: s.Tasks, Stopped: p.Stopped,
@@ -272,11 +272,11 @@ func (a *api) batches() {
 		})
 	type previewOut struct {
 		Body struct {
-			Task   crowd.TaskID      `json:"task"`
-			Tasks  uint32            `json:"tasks"`
-			Values map[string]string `json:"values"`
-			View   template.View     `json:"view"`
-			HTML   string            `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
+			Task   crowd.TaskID  `json:"task"`
+			Tasks  uint32        `json:"tasks"`
+			Values values        `json:"values"`
+			View   template.View `json:"view"`
+			HTML   string        `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: tag, access: signedIn},
@@ -293,7 +293,7 @@ func (a *api) batches() {
 				return nil, err
 			}
 			out := &previewOut{}
-			out.Body.Task, out.Body.Tasks, out.Body.Values, out.Body.View = v.Task, v.Tasks, valueMap(v.Values), v.Template.Render(v.Values)
+			out.Body.Task, out.Body.Tasks, out.Body.Values, out.Body.View = v.Task, v.Tasks, values(v.Values), v.Template.Render(v.Values)
 			if v.Template.Template().Kind == template.HTML {
 				out.Body.HTML, err = v.Template.RenderHTML(v.Values, template.Frame{Preview: true, TaskID: v.Task.String()})
 			}
@@ -361,7 +361,7 @@ func (a *api) batches() {
 			Workers map[string]int `json:"workers" doc:"people of the pool, by the reason why they could not take it now"`
 		}
 	}
-	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task Waiting?", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: tag, access: signedIn},
 		func(ctx context.Context, p *service.Principal, in *BatchPath) (*whyOut, error) {
 			id, err := in.batch()
 			if err != nil {
@@ -393,12 +393,4 @@ func (a *api) onBatch(in *BatchPath, do func(crowd.BatchID) (service.BatchView, 
 		return nil, err
 	}
 	return &oneBatch{toBatchOut(v)}, nil
-}
-
-func valueMap(v template.Values) map[string]string {
-	out := make(map[string]string, len(v.Columns))
-	for i, c := range v.Columns {
-		out[c] = v.Cells[i]
-	}
-	return out
 }

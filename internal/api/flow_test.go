@@ -156,7 +156,7 @@ func TestATokenIsToldAsItIsKept(t *testing.T) {
 }
 
 // hard are values that a table must carry unharmed.
-var hard = []string{"plain", "a \"quoted\" word", "comma, and\nnew line", "ünïcödé ☃", " space ", "=1+1", ""}
+var hard = []string{"plain", "<b>&amp;</b>\u2028\\", "control \x01 and \t", "a \"quoted\" word", "comma, and\nnew line", "ünïcödé ☃", " space ", "=1+1", ""}
 
 // TestDownloadsReadBackEqual reads every download with package table.
 func TestDownloadsReadBackEqual(t *testing.T) {
@@ -175,7 +175,11 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 	must(w.ann.Launch(w.ctx, b.ID, false))(t)
 	for i, c := range w.workers {
 		for range len(hard) - i { // one task gets one answer only
-			must3(c.Submit(w.ctx, w.next(c).Assignment, yes, false, 0))(t)
+			work := w.next(c)
+			if n, _ := strconv.Atoi(work.Values["thing"]); work.Values["note"] != hard[n] || len(work.Values) != 2 {
+				t.Errorf("a worker sees %q", work.Values)
+			}
+			must3(c.Submit(w.ctx, work.Assignment, yes, false, 0))(t)
 		}
 	}
 	labelled := len(hard) - 1
@@ -336,6 +340,7 @@ func (w *world) watch(c *client.Client, id crowd.BatchID) *events {
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	resp := must(c.HTTP.Do(req))(w.t)
 	if resp.Header.Get("Content-Type") != "text/event-stream" {
+		_ = resp.Body.Close()
 		w.t.Fatalf("status %d, %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
 	e := &events{body: resp.Body, list: make(chan client.Batch, 100)}

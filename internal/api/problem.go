@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -103,9 +104,7 @@ func init() {
 		for _, err := range errs {
 			var d huma.ErrorDetailer
 			if errors.As(err, &d) {
-				detail := d.ErrorDetail()
-				field := strings.TrimPrefix(strings.TrimPrefix(detail.Location, "body"), ".")
-				p.Errors = append(p.Errors, FieldNote{Field: field, Message: detail.Message})
+				p.Errors = append(p.Errors, detailNote(d.ErrorDetail()))
 			} else if err != nil {
 				p.Errors = append(p.Errors, FieldNote{Message: err.Error()})
 			}
@@ -118,6 +117,24 @@ func init() {
 		}
 		return p
 	}
+}
+
+// What huma says without naming the field: a property that is missing, and what
+// the types' own UnmarshalJSON and UnmarshalText say by a crowd.Error.
+var (
+	missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+	ownError        = regexp.MustCompile(`^([a-z_]+): (.*)$`)
+)
+
+func detailNote(d *huma.ErrorDetail) FieldNote {
+	n := FieldNote{Field: strings.TrimPrefix(strings.TrimPrefix(d.Location, "body"), "."), Message: d.Message}
+	if m := missingProperty.FindStringSubmatch(d.Message); m != nil {
+		return FieldNote{Field: strings.TrimPrefix(n.Field+"."+m[1], "."), Message: "is missing"}
+	}
+	if m := ownError.FindStringSubmatch(d.Message); m != nil && n.Field == "" {
+		return FieldNote{Field: m[1], Message: m[2]}
+	}
+	return n
 }
 
 func codeOf(status int) crowd.Code {

@@ -165,7 +165,7 @@ func (a *api) results() {
 				defer stop()
 				r, w := humago.Unwrap(ctx)
 				httpkit.Streaming(w)
-				w.Header().Set("Content-Type", "text/event-Stream")
+				w.Header().Set("Content-Type", "text/event-stream")
 				w.Header().Set("Cache-Control", "no-store")
 				a.sendProgress(ctx.Context(), w, httpkit.Secret(r), id, changed)
 			}}, nil

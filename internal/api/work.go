@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/httpkit"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/internal/store"
@@ -26,7 +25,7 @@ type workOut struct {
 	ExpiresAt    time.Time          `json:"expires_at" doc:"submit, or send a heartbeat, before"`
 	LeaseSeconds int64              `json:"lease_seconds"`
 	RewardMicros crowd.Money        `json:"reward_micros"`
-	Values       map[string]string  `json:"values" doc:"the task's data, by column"`
+	Values       values             `json:"values" doc:"the task's data, by column"`
 	View         template.View      `json:"view" doc:"what to show and ask"`
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
@@ -37,7 +36,7 @@ func toWorkOut(w *service.Work) (*workOut, error) {
 	}
 	out := &workOut{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, Values: valueMap(w.Values), View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, Values: values(w.Values), View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Kind == template.HTML {
@@ -98,13 +97,7 @@ func (a *api) work() {
 			w, err := a.service.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	type submitOut struct {
-		Body struct {
-			Outcome engine.Outcome `json:"outcome"`
-			Work    *workOut       `json:"work,omitempty" doc:"the next task, if asked for and there is one"`
-		}
-	}
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
 		func(ctx context.Context, p *service.Principal, in *struct {
 			AssignmentPath

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/api"
@@ -85,8 +87,10 @@ func (w *world) close() {
 		return
 	}
 	w.service.StopWaiting()
-	if err := w.server.Shutdown(w.ctx); err != nil {
-		w.t.Errorf("shut down: %v", err)
+	ctx, cancel := context.WithTimeout(w.ctx, 30*time.Second)
+	defer cancel()
+	if err := w.server.Shutdown(ctx); err != nil {
+		w.t.Errorf("shut down: %v", errors.Join(err, w.server.Close()))
 	}
 	<-w.served
 	w.nobody.HTTP.CloseIdleConnections()

@@ -53,7 +53,7 @@ var rooms = map[string]room{
 	"internal/server": {floor: 6},
 
 	"internal/process":             {floor: 7},
-	"internal/process/processtest": {floor: 8}, // used by tests only
+	"internal/process/processtest": {floor: 10, modules: []string{"github.com/alecthomas/kong"}}, // used by tests only
 	"internal/demo":                {floor: 8},
 	"internal/killtest":            {floor: 8},
 	"internal/bench":               {floor: 8, modules: []string{"modernc.org/sqlite"}},

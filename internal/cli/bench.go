@@ -27,7 +27,7 @@ type Bench struct {
 
 // BenchSched is "throng bench sched".
 type BenchSched struct {
-	Batches  []int    `help:"Numbers of open batches." default:"100,10000,1000000"`
+	Batches  []int    `help:"Numbers of open batches." default:"1000,10000,100000,1000000"`
 	Policies []string `help:"Policies; default: one of each kind. Separated by ; since some have commas." sep:";" placeholder:"POLICY"`
 	Output
 }

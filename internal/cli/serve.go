@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/throng-dev/throng/internal/server"
@@ -37,6 +38,11 @@ Examples:
   throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy`
 }
 
+// gcPercent lets the heap grow to five times what is live before it is cleaned.
+// A server's live heap is small (tasks that wait take none of it), so this is
+// little memory for about a fifteenth of the CPU of a cycle.
+const gcPercent = 400
+
 // Run runs the server until it is interrupted.
 func (s *Serve) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
@@ -46,6 +52,9 @@ func (s *Serve) Run(c *Context) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: level}))
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	srv, err := server.Start(ctx, server.Config{Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, Log: log, Version: c.Version})
 	if err != nil {
 		return err

@@ -35,7 +35,8 @@ type Me struct {
 
 // Me returns who the client's token stands for.
 func (c *Client) Me(ctx context.Context) (out Me, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/me", nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/me", nil, &out)
+	return out, err
 }
 
 // NewToken is what is needed to make a token.
@@ -50,7 +51,8 @@ type NewToken struct {
 // CreateToken makes a token and returns its secret.
 func (c *Client) CreateToken(ctx context.Context, n NewToken) (string, error) {
 	var out tokenReply
-	return out.Token, c.call(ctx, http.MethodPost, "/v1/tokens", n, &out)
+	err := c.call(ctx, http.MethodPost, "/v1/tokens", n, &out)
+	return out.Token, err
 }
 
 // Tenant is a tenant.
@@ -63,12 +65,14 @@ type Tenant struct {
 
 // Tenants lists the tenants that the token may see.
 func (c *Client) Tenants(ctx context.Context) (out []Tenant, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/tenants", nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/tenants", nil, &out)
+	return out, err
 }
 
 // CreateTenant adds a tenant.
 func (c *Client) CreateTenant(ctx context.Context, name string, weight float64) (out Tenant, err error) {
-	return out, c.call(ctx, http.MethodPost, "/v1/tenants", map[string]any{"name": name, "weight": weight}, &out)
+	err = c.call(ctx, http.MethodPost, "/v1/tenants", map[string]any{"name": name, "weight": weight}, &out)
+	return out, err
 }
 
 // Deposit puts money into a tenant's account.
@@ -99,12 +103,14 @@ type Pool struct {
 
 // Pools lists the pools.
 func (c *Client) Pools(ctx context.Context) (out []Pool, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/pools", nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/pools", nil, &out)
+	return out, err
 }
 
 // SetPolicy changes the policy of a pool.
 func (c *Client) SetPolicy(ctx context.Context, id crowd.PoolID, policy string) (out Pool, err error) {
-	return out, c.call(ctx, http.MethodPatch, "/v1/pools/"+id.String(), map[string]string{"policy": policy}, &out)
+	err = c.call(ctx, http.MethodPatch, "/v1/pools/"+id.String(), map[string]string{"policy": policy}, &out)
+	return out, err
 }
 
 // User is a person.
@@ -137,5 +143,6 @@ func (c *Client) Users(ctx context.Context, after crowd.WorkerID, limit string) 
 	if after != 0 {
 		from = after.String()
 	}
-	return out, c.call(ctx, http.MethodGet, "/v1/users"+query("after", from, "limit", limit), nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/users"+query("after", from, "limit", limit), nil, &out)
+	return out, err
 }

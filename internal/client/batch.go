@@ -59,7 +59,8 @@ type Batch struct {
 
 // CreateBatch makes a draft.
 func (c *Client) CreateBatch(ctx context.Context, d BatchDefinition) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodPost, "/v1/batches", d, &out)
+	err = c.call(ctx, http.MethodPost, "/v1/batches", d, &out)
+	return out, err
 }
 
 // Uploaded says what became of an upload.
@@ -88,12 +89,14 @@ func (c *Client) Upload(ctx context.Context, id crowd.BatchID, body io.Reader, f
 
 // Launch starts to hand a draft out.
 func (c *Client) Launch(ctx context.Context, id crowd.BatchID, smallCrowd bool) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/batches/%s/launch?allow_small_crowd=%t", id, smallCrowd), nil, &out)
+	err = c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/batches/%s/launch?allow_small_crowd=%t", id, smallCrowd), nil, &out)
+	return out, err
 }
 
 // Move does one of pause, resume, end and cancel.
 func (c *Client) Move(ctx context.Context, id crowd.BatchID, move string) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodPost, "/v1/batches/"+id.String()+"/"+move, nil, &out)
+	err = c.call(ctx, http.MethodPost, "/v1/batches/"+id.String()+"/"+move, nil, &out)
+	return out, err
 }
 
 // BatchEdit changes a running batch; nil fields stay.
@@ -106,17 +109,20 @@ type BatchEdit struct {
 
 // EditBatch changes a running batch.
 func (c *Client) EditBatch(ctx context.Context, id crowd.BatchID, e BatchEdit) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodPatch, "/v1/batches/"+id.String(), e, &out)
+	err = c.call(ctx, http.MethodPatch, "/v1/batches/"+id.String(), e, &out)
+	return out, err
 }
 
 // TopUp adds to a batch's budget.
 func (c *Client) TopUp(ctx context.Context, id crowd.BatchID, amount crowd.Money) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodPost, "/v1/batches/"+id.String()+"/top-up", map[string]crowd.Money{"amount_micros": amount}, &out)
+	err = c.call(ctx, http.MethodPost, "/v1/batches/"+id.String()+"/top-up", map[string]crowd.Money{"amount_micros": amount}, &out)
+	return out, err
 }
 
 // Batch returns a batch.
 func (c *Client) Batch(ctx context.Context, id crowd.BatchID) (out Batch, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/batches/"+id.String(), nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/batches/"+id.String(), nil, &out)
+	return out, err
 }
 
 // Batches lists the newest batches: of a tenant, or (0) of all that an admin,
@@ -126,7 +132,8 @@ func (c *Client) Batches(ctx context.Context, tenant crowd.TenantID) (out []Batc
 	if tenant != 0 {
 		of = tenant.String()
 	}
-	return out, c.call(ctx, http.MethodGet, "/v1/batches"+query("tenant", of), nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/batches"+query("tenant", of), nil, &out)
+	return out, err
 }
 
 // Held is a task in somebody's hands.
@@ -140,7 +147,8 @@ type Held struct {
 
 // Holding lists who holds what of a batch.
 func (c *Client) Holding(ctx context.Context, id crowd.BatchID) (out []Held, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/holding", nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/holding", nil, &out)
+	return out, err
 }
 
 // Why says what keeps a batch waiting.
@@ -153,7 +161,8 @@ type Why struct {
 
 // Why says what keeps a batch waiting.
 func (c *Client) Why(ctx context.Context, id crowd.BatchID) (out Why, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/why", nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/why", nil, &out)
+	return out, err
 }
 
 // Annotations copies every answer of a batch to w. format is csv, tsv or jsonl.
@@ -196,5 +205,6 @@ type Quality struct {
 
 // Quality looks at a batch's answers as a whole.
 func (c *Client) Quality(ctx context.Context, id crowd.BatchID, method string) (out Quality, err error) {
-	return out, c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/quality"+query("method", method), nil, &out)
+	err = c.call(ctx, http.MethodGet, "/v1/batches/"+id.String()+"/quality"+query("method", method), nil, &out)
+	return out, err
 }

@@ -56,6 +56,9 @@ func LogRequests(log *slog.Logger, slow time.Duration, now func() time.Time, nex
 		if took > slow && !rec.streaming {
 			level = slog.LevelWarn
 		}
+		if !log.Enabled(r.Context(), level) {
+			return
+		}
 		log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", max(rec.status, http.StatusOK), "bytes", rec.bytes, "took", took)
 	})
 }

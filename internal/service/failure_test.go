@@ -454,3 +454,23 @@ func TestAStormOfFailures(t *testing.T) {
 	}
 	t.Logf("%d failures", failures)
 }
+
+// TestWhoIsServedAsHeLeaves gets what he was served: the task is his by then.
+func TestWhoIsServedAsHeLeaves(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		f := w.unreliable()
+		id := w.draft(1)
+		x := w.poll(w.ctx, w.workers[0], 10*time.Second)
+		release := make(chan struct{})
+		f.set(func(keep func() error) error { <-release; return keep() })
+		launched := make(chan error, 1)
+		go func() { launched <- second(w.Launch(w.ctx, w.ann, id, false)) }()
+		<-time.After(time.Minute) // he has had enough, but the commit that serves him hangs
+		if !x.waits() {
+			t.Fatal("he was answered before the commit")
+		}
+		close(release)
+		ok(t, <-launched)
+		x.gets(t, id)
+	})
+}

@@ -141,7 +141,7 @@ func (r *runner) restore(ctx context.Context) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Restore(r.time(), engine.Config{Policy: p, Observe: true}, snapshot)
+	return engine.Restore(r.time(), engine.Config{Policy: p}, snapshot)
 }
 
 // time is the present, as precise as what is kept.

@@ -240,8 +240,8 @@ func TestALargeUploadTakesLittleMemory(t *testing.T) {
 	if slow {
 		file.n = 10_000
 	}
-	report := must(w.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 1 << 20, probe: func() { looks++; most = max(most, heap()-before) }}, service.Upload{}))(t)
-	if report.Tasks != file.n || looks < 4 {
+	report := must(w.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, service.Upload{}))(t)
+	if report.Tasks != file.n || looks < 3 {
 		t.Fatalf("%d tasks, %d looks", report.Tasks, looks)
 	}
 	if most > 2<<20 {

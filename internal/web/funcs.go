@@ -40,7 +40,7 @@ func funcs(a assets) template.FuncMap {
 		"money":    func(m crowd.Money) string { return m.String() },
 		"state":    func(s any) string { return fmt.Sprint(s) },
 		"join":     strings.Join,
-		"budget":   func(b service.BatchView) crowd.Money { return max(b.Spec.Budget, b.Progress.Spent+b.Progress.Escrow) },
+		"budget":   func(b service.BatchView) crowd.Money { return b.Budget() },
 		"tickedIf": ticked,
 		"ticks":    ticks,
 	}
