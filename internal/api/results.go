@@ -108,7 +108,7 @@ func (a *api) results() {
 			}
 			columns := append([]string{"assignment", "task", "worker", "worker_name", "state", "assigned_at", "ended_at", "seconds",
 				"label", "answer", "counted", "late", "paid_micros"}, inputColumns(b)...)
-			return a.download(b.Spec.ID.String()+"-annotations", table.Format(in.Format), columns, []string{"answer"}, annotationRows(list)), nil
+			return a.download(b.Spec.ID.String()+"-annotations", table.Format(in.Format), columns, []string{"seconds", "answer", "counted", "late", "paid_micros"}, annotationRows(list)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. `majority`, `dawid-skene`: from all counted answers together."},
@@ -133,7 +133,7 @@ func (a *api) results() {
 				fitted = q.Result
 			}
 			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
-			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, nil, labelRows(list, in.Method != "live", fitted)), nil
+			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list, in.Method != "live", fitted)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn},
 		func(ctx context.Context, p *service.Principal, in *struct {

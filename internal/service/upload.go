@@ -200,8 +200,16 @@ func (u *uploading) plain(row []string) []string {
 
 func (u *uploading) task(ctx context.Context, row []string, line int) (store.Task, error) {
 	t := store.Task{Values: u.plain(row)}
-	if u.gold >= 0 {
-		t.Gold = row[u.gold]
+	if u.gold >= 0 && row[u.gold] != "" {
+		key, err := u.template.Known(row[u.gold])
+		if err != nil {
+			var wrong *crowd.Error
+			if errors.As(err, &wrong) {
+				err = &crowd.Error{Code: crowd.Invalid, Row: line, Field: GoldColumn, Message: "is no answer that a worker could give: " + wrong.Message}
+			}
+			return t, err
+		}
+		t.Gold = key
 	}
 	if u.workers < 0 {
 		return t, nil

@@ -46,6 +46,7 @@ func TestUpload(t *testing.T) {
 		"a cell that is not UTF-8":          {file: "thing,of\na dog,ann\n\xff,bob\n", bad: []string{"line 3, thing: the cell is not UTF-8"}},
 		"a template's column is not there":  {file: "things\na dog\n", refused: "thing"},
 		"special columns":                   {file: "_gold,thing,_workers\nyes,a dog,worker1; WORKER2\nno,a stone,worker2\n", kept: []string{"[a dog]", "[a stone]"}},
+		"a known answer nobody could give":  {file: "thing,_gold\na dog,yes\na stone,perhaps\na cat,\n", bad: []string{"line 3, _gold: is no answer that a worker could give"}},
 		"nobody by that name":               {file: "thing,_workers\na dog,worker1\na stone,worker9\n", bad: []string{"line 3, _workers: worker9 is not a worker"}},
 		"somebody who is no worker":         {file: "thing,_workers\na dog,ann\n", bad: []string{"line 2, _workers: ann is not a worker"}},
 		"a row for nobody":                  {file: "thing,_workers\na dog,\n", bad: []string{"line 2, _workers: names nobody"}},

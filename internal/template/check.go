@@ -520,6 +520,23 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
+// Known returns the key of a known answer as it stands in a table's cell: text
+// as it is, a number in digits, the options of a ChooseMany as a JSON list. One
+// that no worker could give is an error. What stands for the answers to a Form
+// or an HTML is compared as it is.
+func (c *Compiled) Known(cell string) (key string, err error) {
+	raw := json.RawMessage(cell)
+	switch c.t.Kind {
+	case Form, HTML:
+		return cell, nil
+	case Number, ChooseMany:
+	default:
+		raw = AppendString(nil, cell)
+	}
+	_, key, err = c.Check(raw)
+	return key, err
+}
+
 // plainChoice reads the commonest answer of all without a JSON parser: one of
 // the options of a ChooseOne, sent as "value" or {"label":"value"} without
 // spaces or escapes. Everything else, right or wrong, is left to Check.

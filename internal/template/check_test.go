@@ -198,3 +198,35 @@ func TestTheShortWayIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+func TestKnownAnswersAreKeysOfAnswers(t *testing.T) {
+	looked := 0
+	for _, k := range []struct{ template, cell, key string }{
+		{`{"kind":"choose_one","options":["cat","a\"b"]}`, `a"b`, `a"b`},
+		{`{"kind":"choose_many","options":["c","a","b"]}`, `["b","c"]`, `["c","b"]`},
+		{`{"kind":"short_text"}`, `a "quoted" word`, `a "quoted" word`},
+		{`{"kind":"number"}`, `3.50`, `3.5`},
+		{`{"kind":"compare_two","left":"x","right":"y"}`, `left`, `left`},
+		{`{"kind":"html","html":"<input name=x>"}`, `anything`, `anything`},
+		{`{"kind":"choose_one","options":["cat","dog"]}`, `cow`, ``},
+		{`{"kind":"choose_many","options":["a","b"]}`, `a`, ``},
+		{`{"kind":"number","max":3}`, `4`, ``},
+		{`{"kind":"number"}`, `many`, ``},
+	} {
+		parsed, err := template.Parse([]byte(k.template))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := parsed.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked++
+		if key, err := c.Known(k.cell); key != k.key || (err == nil) != (k.key != "") {
+			t.Errorf("%s: %q is known as %q, %v; want %q", k.template, k.cell, key, err, k.key)
+		}
+	}
+	if looked == 0 {
+		t.Error("nothing was looked at")
+	}
+}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -61,7 +62,8 @@ func TestEveryPageInChromium(t *testing.T) {
 		set("f1_name", "count").set("f1_label", "How many?").set("f1_type", "number").set("f2_name", "note").set("f2_label", "Anything odd?").set("f2_type", "textarea").set("f3_name", "sure").set("f3_label", "I am sure").set("f3_type", "checkbox").
 		sendFile("cats.csv", cats).want(200)
 	pair := c.req.get("/batches/new").form("/batches").set("name", "Which is nicer").set("tenant", "n1").set("kind", "compare_two").set("question", "Which is nicer?").
-		set("left", "photo").set("left_as", "image").set("left_label", "Left").set("right", "name").set("right_label", "Right").set("tie", "1").sendFile("cats.csv", cats).want(200)
+		set("left", "photo").set("left_as", "image").set("left_label", "Left").set("right", "name").set("right_label", "Right").set("tie", "1").
+		sendFile("pairs.csv", strings.NewReplacer(",yes\n", ",left\n", ",no\n", ",tie\n").Replace(cats)).want(200)
 	pair.form(pair.URL.Path+"/settings").set("count", "1").press("then", "launch").send().want(200)
 	bad := c.req.get("/batches/new").form("/batches").set("name", "Bad rows").set("tenant", "n1")
 	bad.sendFile("rows.csv", "a,b\n1,2\n3\n4,5,6\n").want(422)
