@@ -1,5 +1,7 @@
 # Few targets, each with one purpose. `make` alone lists them.
 
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
 .PHONY: help build demo test check bench vuln
 
 help: ## List the targets
@@ -7,7 +9,7 @@ help: ## List the targets
 
 build: ## Build bin/throng
 	@mkdir -p bin
-	go build -trimpath -o bin/throng ./cmd/throng
+	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/throng ./cmd/throng
 
 demo: build ## Run the main job: a server, two tenants, dozens of workers, labels out
 	./bin/throng demo

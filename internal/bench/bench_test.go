@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { processtest.Main(m) }
 func duration(t *testing.T) time.Duration {
 	text := os.Getenv("THRONG_BENCH_FOR")
 	if text == "" {
-		return 400 * time.Millisecond
+		return 1500 * time.Millisecond
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -29,7 +29,7 @@ func duration(t *testing.T) time.Duration {
 func TestLive(t *testing.T) {
 	d := duration(t)
 	for _, apart := range []bool{false, true} {
-		rows, err := bench.Live(t.Context(), bench.LiveOptions{Workers: []int{4, 64}, For: d, Tasks: 200_000, Apart: apart, Log: t.Output()})
+		rows, err := bench.Live(t.Context(), bench.LiveOptions{Workers: []int{4, 16}, For: d, Tasks: 20_000, Apart: apart, Log: t.Output()})
 		if err != nil {
 			t.Fatal(err)
 		}

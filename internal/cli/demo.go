@@ -43,7 +43,7 @@ which he did, and answers as he did.
 Examples:
   throng demo
   throng demo --for 60s --policy 'tenant-fair(dafs)' --keep
-  throng demo --replay ../shared/data/labels/product --json`
+  throng demo --replay answers/ --json`
 }
 
 // Run runs the demo.
