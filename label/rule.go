@@ -77,6 +77,16 @@ func (r Rule) Fewest() int { return int(r.k) }
 // affordable.
 func (r Rule) Most() int { return int(r.most) }
 
+// Capped returns the rule for a task that only n people (≥ 1) may answer: it
+// wants no more answers than that, and gives up when they are in.
+func (r Rule) Capped(n int) Rule {
+	r.most = min(r.most, small(n))
+	if r.kind == countRule {
+		r.k = r.most
+	}
+	return r
+}
+
 // String returns the rule in words, such as "2 of 3 agree".
 func (r Rule) String() string {
 	switch r.kind {
