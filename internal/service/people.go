@@ -142,6 +142,9 @@ func (s *Service) session(ctx context.Context, id crowd.WorkerID) (string, error
 // SignIn checks a name and a password and returns the secret of a new session.
 // It does not say which of the two was wrong.
 func (s *Service) SignIn(ctx context.Context, name, password string) (string, error) {
+	if err := s.attempts.take(name, s.time()); err != nil {
+		return "", err
+	}
 	u, err := s.store.UserByName(ctx, name)
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return "", err
@@ -153,6 +156,7 @@ func (s *Service) SignIn(ctx context.Context, name, password string) (string, er
 	if !ok || u.Suspended {
 		return "", crowd.Errorf(crowd.Unauthenticated, "the name or the password is wrong")
 	}
+	s.attempts.right(name)
 	if err := s.store.DeleteExpiredTokens(ctx, s.time()); err != nil {
 		return "", err
 	}

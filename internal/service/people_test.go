@@ -320,3 +320,27 @@ func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 	}
 	w.next(w.workers[0])
 }
+
+// TestGuessingIsSlow: after a burst of wrong passwords a name has to wait, the
+// right password included; then one may try again.
+func TestGuessingIsSlow(t *testing.T) {
+	w := newWorld(t, 0)
+	must(w.Setup(w.ctx, must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
+	wrong := 0
+	for ; wrong < 1000; wrong++ {
+		_, err := w.SignIn(w.ctx, strings.ToUpper("ann"), password+"?")
+		if crowd.CodeOf(err) == crowd.TooMany {
+			break
+		}
+		refused(t, err, crowd.Unauthenticated)
+	}
+	if wrong < 3 || wrong > 20 {
+		t.Errorf("%d wrong passwords were allowed at once", wrong)
+	}
+	_, err := w.SignIn(w.ctx, "ann", password)
+	refused(t, err, crowd.TooMany)
+	_, err = w.SignIn(w.ctx, "bob", password)
+	refused(t, err, crowd.Unauthenticated) // other names are not held up
+	w.clock.advance(time.Minute)
+	must(w.SignIn(w.ctx, "ann", password))(t)
+}

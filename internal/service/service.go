@@ -33,6 +33,7 @@ type Service struct {
 	log       *slog.Logger
 	now       func() time.Time
 	passwords *auth.Passwords
+	attempts  attempts
 	sessions  sessionCache
 	defs      definitionCache
 	shelf     shelf
