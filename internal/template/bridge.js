@@ -3,7 +3,8 @@
 //
 // It tells the parent window {throng: "answer", fields: {name: value or list}}
 // in place of a submit, {throng: "preview"} when that is tried in a preview,
-// and {throng: "height", height: pixels} whenever the height changes.
+// and {throng: "height", height: pixels} whenever the height changes, or the
+// parent sends {throng: "hello"}.
 (function (ctx) {
   "use strict";
   var reserved = { assignmentId: 1, hitId: 1, workerId: 1, turkSubmitTo: 1 };
@@ -106,4 +107,9 @@
     if (window.ResizeObserver) new ResizeObserver(measure).observe(document.documentElement);
   });
   window.addEventListener("load", measure);
+  window.addEventListener("message", function (event) {
+    if (event.source !== window.parent || !event.data || event.data.throng !== "hello" || height < 0) return;
+    height = -1; // whoever asks has not heard it
+    measure();
+  });
 })

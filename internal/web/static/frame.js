@@ -22,4 +22,6 @@ export function listen(frame, on) {
         break;
     }
   });
+  // A frame that was there before this has told its height to nobody.
+  frame.contentWindow?.postMessage({ throng: "hello" }, "*");
 }
