@@ -1,8 +1,8 @@
-// Package sharedtest finds the reference data that tests compare with: the
-// folder shared/data beside the repository. A plain clone does not have it, so
-// such tests are skipped there, and say so; where THRONG_REQUIRE_SHARED=1 is
-// set, as in CI, missing data is a failure, so that no check can quietly stop
-// looking.
+// Package sharedtest finds what tests need from outside the repository: the
+// reference data that they compare with (the folder shared/data beside it), and
+// a browser. Where something is not there such tests are skipped, and say so;
+// where it is required, as in CI, that is a failure, so that no check can
+// quietly stop looking.
 package sharedtest
 
 import (

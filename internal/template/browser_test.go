@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/throng-dev/throng/internal/sharedtest"
 	"github.com/throng-dev/throng/internal/template"
 )
 
@@ -46,10 +47,7 @@ addEventListener("load", next);
 // policy, if Chromium is installed.
 func TestBridgeInBrowser(t *testing.T) {
 	t.Parallel()
-	chromium, err := exec.LookPath("chromium")
-	if testing.Short() || err != nil {
-		t.Skip("needs chromium, and not -short")
-	}
+	chromium := sharedtest.Chromium(t)
 	answer := func(fields string) string { return `null {"throng":"answer","fields":` + fields + `}` }
 	const later = `<script>addEventListener("load", () => setTimeout(() => {
 		try { %s } finally { setTimeout(() => parent.postMessage({throng: "done"}, "*")) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,26 +13,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/throng-dev/throng/internal/sharedtest"
 )
 
 // These tests drive a real Chromium. Without one they are skipped, unless
 // THRONG_REQUIRE_BROWSER=1 says that it has to be there, as in CI. Pictures of
 // every page go to $THRONG_SCREENSHOTS, if that is set.
-
-// chromium finds the browser.
-func chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("THRONG_REQUIRE_BROWSER") == "1" {
-		t.Fatal("no Chromium is installed (and THRONG_REQUIRE_BROWSER=1)")
-	}
-	t.Skipf("left out: %s needs Chromium, which is not installed", t.Name())
-	return ""
-}
 
 // patience is how long a test waits for something that should happen at once.
 const patience = 20 * time.Second
@@ -42,7 +28,7 @@ const patience = 20 * time.Second
 func startChromium(t testing.TB) context.Context {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.ExecPath(sharedtest.Chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, stop := chromedp.NewContext(alloc)
