@@ -140,7 +140,11 @@ func badID(s, letter, noun string) error {
 	if letter == "t" || letter == "a" {
 		example += ".5"
 	}
-	return &Error{Code: NotFound, Field: noun, Message: fmt.Sprintf("%q is not the id of a %s (they look like %s)", s, noun, example)}
+	article := "a"
+	if noun == "assignment" {
+		article = "an"
+	}
+	return &Error{Code: NotFound, Field: noun, Message: fmt.Sprintf("%q is not the id of %s %s (they look like %s)", s, article, noun, example)}
 }
 
 // MarshalText and UnmarshalText make the text forms the JSON forms.

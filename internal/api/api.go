@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/httpkit"
 	"github.com/throng-dev/throng/internal/service"
 )
@@ -47,6 +49,12 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.results()
 	a.work()
 	mountDocs(mux, a.huma.OpenAPI())
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		p := newProblem(crowd.NotFound, "there is no "+r.Method+" "+r.URL.Path+"; the page /docs lists what there is")
+		w.Header().Set("Content-Type", p.ContentType(""))
+		w.WriteHeader(p.Status)
+		_ = json.NewEncoder(w).Encode(p)
+	})
 }
 
 // access says who may call an operation at all. What exactly he may do is the

@@ -111,8 +111,8 @@ type batchOut struct {
 	Stopped     bool          `json:"stopped" doc:"emergency stop"`
 	Planned     int           `json:"planned" doc:"answers wanted: T_b"`
 	Completed   int           `json:"completed" doc:"answers that count: C_b"`
-	Running     int           `json:"running" doc:"in somebody's hands: R_b"`
-	Waiting     int           `json:"waiting" doc:"wanted, in nobody's hands"`
+	Running     *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
+	Waiting     *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
 	Labelled    int           `json:"labelled" doc:"tasks with a label"`
 	SpentMicros crowd.Money   `json:"spent_micros"`
 	Reason      *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
@@ -132,7 +132,7 @@ func toBatchOut(v service.BatchView) batchOut {
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt,
 		},
 		Columns: append([]string{}, v.Columns...), Tasks: s.Tasks, Stopped: p.Stopped,
-		Planned: p.Planned, Completed: p.Completed, Running: v.Running, Waiting: v.Waiting, Labelled: p.Labelled,
+		Planned: p.Planned, Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,
 		SpentMicros: p.Spent, Reason: ptr(v.Reason), CreatedAt: v.CreatedAt, LaunchedAt: ptr(p.LaunchedAt), EndedAt: ptr(p.EndedAt),
 	}
 	if v.Reason != crowd.Eligible {
@@ -198,7 +198,11 @@ func (a *api) batches() {
 				return nil, err
 			}
 			list, err := a.service.Batches(ctx, p, tenant, before, in.Limit)
-			return &struct{ Body []batchOut }{mapped(list, func(b store.Batch) batchOut { return toBatchOut(service.BatchView{Batch: b}) })}, err
+			return &struct{ Body []batchOut }{mapped(list, func(b store.Batch) batchOut {
+				out := toBatchOut(service.BatchView{Batch: b})
+				out.Running, out.Waiting = nil, nil // only the engine knows
+				return out
+			})}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},

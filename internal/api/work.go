@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -102,14 +101,14 @@ func (a *api) work() {
 		func(ctx context.Context, p *service.Principal, in *struct {
 			AssignmentPath
 			Waiting
-			Body struct {
-				Answer json.RawMessage `json:"answer" doc:"an object with the fields of view.controls; for a single control its value will do"`
-				Next   bool            `json:"next,omitempty" doc:"also get the next task"`
-			}
+			Body submitIn
 		}) (*submitOut, error) {
 			id, err := in.assignment()
 			if err != nil {
 				return nil, err
+			}
+			if len(in.Body.Answer) == 0 {
+				return nil, crowd.Fieldf("answer", "is missing")
 			}
 			outcome, w, err := a.service.Submit(ctx, p, id, in.Body.Answer, in.Body.Next, in.wait())
 			if err != nil {

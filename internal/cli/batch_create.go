@@ -52,7 +52,7 @@ type BatchCreate struct {
 func (*BatchCreate) Help() string {
 	return `Makes a draft, uploads its tasks, and with --launch hands it out. The file's first row names the columns. The column "_gold" holds known answers, which workers never see; "_workers" the names of the only people who may do the task.
 
-If a row is wrong, every bad row is told as FILE:LINE: column: message, nothing is kept, and no draft is left; with --skip-bad the good rows are kept.
+If a row is wrong, every bad row is told as FILE:LINE: column: message, nothing is kept, and the draft is cancelled; with --skip-bad the good rows are kept.
 
 How a task is shown is either a template in JSON or said by flags: --question with two or more --option to choose one (--many: several), --question alone for a line of text, --number for a number.
 

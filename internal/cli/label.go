@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,9 @@ func (l *Label) Run(c *Context) error {
 		return nil
 	}); err != nil {
 		return err
+	}
+	if sameFile(l.File, l.Out) || sameFile(l.File, l.Workers) {
+		return crowd.Fieldf("out", "is the file that is read; it would be overwritten")
 	}
 	data := builder.Build()
 	if data.Len() == 0 {
@@ -330,4 +334,11 @@ func writeWorkers(w io.Writer, name string, r *label.Result) error {
 		}
 	}
 	return out.Flush()
+}
+
+// sameFile says whether two paths name one file that is there.
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
 }

@@ -52,6 +52,9 @@ func (t *TenantAdd) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	if t.Deposit.Money < 0 { // before anything is made
+		return crowd.Fieldf("deposit", "%s is not an amount", t.Deposit.Money)
+	}
 	made, err := r.CreateTenant(c.Ctx, t.Name, t.Weight)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	if in != nil {
 		data, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return &crowd.Error{Code: crowd.Invalid, Message: "a number in the request is not finite", Cause: err}
 		}
 		body = bytes.NewReader(data)
 	}

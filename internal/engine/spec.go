@@ -142,7 +142,7 @@ func ValidRequirements(list []Requirement) error {
 		case r.Name == "" || len(r.Name) > 100 || strings.ContainsAny(r.Name, "\x00\n"):
 			return crowd.Fieldf("qualifications", "%q is not a name (1 to 100 characters)", r.Name)
 		case r.Min < 0 || r.Min > 100:
-			return crowd.Fieldf("qualifications", "%s: the least score %d is not between 0 and 100", r.Name, r.Min)
+			return crowd.Fieldf("qualifications", "%s: the score %d is not between 0 and 100", r.Name, r.Min)
 		case seen[r.Name]:
 			return crowd.Fieldf("qualifications", "%s stands there twice", r.Name)
 		}

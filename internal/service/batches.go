@@ -336,6 +336,9 @@ func (s *Service) cancelDraft(ctx context.Context, p *Principal, id crowd.BatchI
 
 // TopUp adds to a running batch's budget from its tenant's account.
 func (s *Service) TopUp(ctx context.Context, p *Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return BatchView{}, crowd.Fieldf("amount", "%s is not an amount to add (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	b, err := s.batch(ctx, p, id)
@@ -404,6 +407,9 @@ func (s *Service) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 // Batches lists the batches of a tenant (0: of all, for an admin) with ids below
 // before (0: all), newest first.
 func (s *Service) Batches(ctx context.Context, p *Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
+	if tenant == 0 && !p.Is(Admin) && p.Is(Requester) {
+		return nil, crowd.Fieldf("tenant", "say for which tenant")
+	}
 	if tenant == 0 {
 		if err := p.need(Admin); err != nil {
 			return nil, err

@@ -287,7 +287,7 @@ func (s *Service) UpdateUser(ctx context.Context, p *Principal, id crowd.WorkerI
 		set(&u.Suspended, edit.Suspended)
 		set(&u.Qualifications, edit.Qualifications)
 		if id == p.User.ID && (!u.Admin || u.Suspended) {
-			return crowd.Errorf(crowd.Conflict, "you cannot take your own admin role away")
+			return crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
 		}
 		return nil
 	})
@@ -443,8 +443,12 @@ func (s *Service) CreateToken(ctx context.Context, p *Principal, n NewToken) (st
 		return t, "", crowd.Fieldf("name", "give the token a name (at most 100 bytes)")
 	case n.Life < 0:
 		return t, "", crowd.Fieldf("life", "%s is in the past", n.Life)
+	case n.Tenant != 0 && p.Is(Admin) && !slices.Contains(as.Tenants(), n.Tenant):
+		return t, "", &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: u.Name + " is not a requester of " + n.Tenant.String()}
 	case n.Tenant != 0 && !slices.Contains(as.Tenants(), n.Tenant):
 		return t, "", errTenant
+	case n.Tenant != 0 && slices.ContainsFunc(n.Roles, func(r Role) bool { return r != Requester }):
+		return t, "", crowd.Fieldf("roles", "a token for one tenant can have the role %s only", Requester)
 	}
 	roles := n.Roles
 	if len(roles) == 0 && as == p {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -55,6 +56,9 @@ func Open(ctx context.Context, path string, o Options) (store.Store, error) {
 
 func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if err := ours(path); err != nil {
 		return nil, err
 	}
 	lock, err := lockFile(path + ".lock")
@@ -181,3 +185,14 @@ func isFull(dir string) func(error) bool {
 const leastFreeBytes = 1 << 20
 
 var _ store.Store = (*Store)(nil)
+
+// ours makes the file, if it is not there, for this user alone: it holds
+// people's addresses and hashes of their passwords. One that cannot be written
+// is refused now rather than at the first answer.
+func ours(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

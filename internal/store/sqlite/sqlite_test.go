@@ -415,3 +415,28 @@ func TestSmallDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestTheFileIsOurs: others on the machine can read neither answers nor hashes
+// of passwords.
+func TestTheFileIsOurs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "throng.db")
+	st, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	looked := 0
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked++
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %o", info.Name(), info.Mode().Perm())
+		}
+	}
+	if looked == 0 {
+		t.Error("no file was looked at")
+	}
+}

@@ -1,9 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,7 +27,44 @@ var fastJSON = huma.Format{
 		_, err := w.Write(append(fast.appendJSON(make([]byte, 0, 1024)), '\n'))
 		return err
 	},
-	Unmarshal: json.Unmarshal,
+	Unmarshal: func(data []byte, v any) error {
+		d := json.NewDecoder(bytes.NewReader(data))
+		if _, lean := v.(*submitIn); lean {
+			d.DisallowUnknownFields() // nobody else looks
+		}
+		err := d.Decode(v)
+		if err == nil && d.More() {
+			err = errors.New("text follows the JSON value")
+		}
+		return inUsersWords(err)
+	},
+}
+
+// inUsersWords says what is wrong with a body without words of Go.
+func inUsersWords(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind) && kind.Field != "":
+		field := kind.Field
+		if outer, inner, _ := strings.Cut(field, "."); outer != "" && outer[0] <= 'Z' && inner != "" {
+			field = inner // the outer one is a Go type: no name in our JSON begins with a capital
+		}
+		return fmt.Errorf("%s: a %s does not fit here", field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("a JSON object is wanted, not a %s", kind.Value)
+	}
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		return fmt.Errorf("%s: unexpected property", strings.Trim(name, `"`))
+	}
+	return err
+}
+
+// submitIn is the body of an answer.
+type submitIn struct {
+	Answer json.RawMessage `json:"answer" doc:"an object with the fields of view.controls; for a single control its value will do"`
+	Next   bool            `json:"next,omitempty" doc:"also get the next task"`
 }
 
 // submitBody is the reply to an answer.
