@@ -52,7 +52,8 @@ func (x *WorkerRun) Run(c *Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, service.MaxWait), most: x.Max, json: x.JSON, in: lines(ctx, c.Stdin), out: c.Stdout}
+	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, service.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
+	w.in, w.over = lines(ctx, c.Stdin)
 	err = w.run()
 	if w.held != nil {
 		if back := r.Return(c.background(), w.held.Assignment); back == nil {
@@ -89,16 +90,19 @@ type working struct {
 	most    int
 	json    bool
 	in      <-chan string
+	over    context.Context // done at the end of the input
 	out     io.Writer
 	held    *client.Work
 	answers int
 	paid    crowd.Money
 }
 
-// lines reads lines until the end, or until ctx is done.
-func lines(ctx context.Context, r io.Reader) <-chan string {
+// lines reads lines until the end, or until ctx is done; over is done then.
+func lines(ctx context.Context, r io.Reader) (_ <-chan string, over context.Context) {
 	out := make(chan string)
+	over, end := context.WithCancel(context.Background())
 	go func() {
+		defer end()
 		defer close(out)
 		s := bufio.NewScanner(r)
 		s.Buffer(nil, 1<<20)
@@ -110,7 +114,7 @@ func lines(ctx context.Context, r io.Reader) <-chan string {
 			}
 		}
 	}()
-	return out
+	return out, over
 }
 
 // event tells what happened: a line of JSON, or a sentence.
@@ -140,7 +144,7 @@ func (w *working) run() error {
 func (w *working) next() error {
 	told := ""
 	for {
-		work, why, err := w.Next(w.ctx, w.wait)
+		work, why, err := w.request()
 		if w.ctx.Err() != nil {
 			return errQuit
 		}
@@ -156,10 +160,24 @@ func (w *working) next() error {
 			w.event("nothing", why, "nothing to do: %s\n", reasons)
 			told = reasons
 		}
-		if w.wait <= 0 {
+		if w.wait <= 0 || w.over.Err() != nil {
 			return errQuit
 		}
 	}
+}
+
+// request asks for a task, and waits for one while there is input to answer it with.
+func (w *working) request() (*client.Work, map[string]int, error) {
+	if w.wait > 0 && w.over.Err() == nil {
+		ctx, cancel := context.WithCancel(w.ctx)
+		defer cancel()
+		defer context.AfterFunc(w.over, cancel)()
+		work, why, err := w.Next(ctx, w.wait)
+		if work != nil || w.over.Err() == nil {
+			return work, why, err
+		}
+	}
+	return w.Next(w.ctx, 0)
 }
 
 func reasonsOf(why map[string]int) string {
