@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/sched"
@@ -168,12 +167,4 @@ func (e *Engine) Counts() Counts {
 		}
 	}
 	return c
-}
-
-// LeaseOf returns the lease length of a running batch.
-func (e *Engine) LeaseOf(id crowd.BatchID) (time.Duration, bool) {
-	if b := e.batches[id]; b != nil {
-		return b.spec.Lease, true
-	}
-	return 0, false
 }

@@ -328,12 +328,6 @@ func TestViews(t *testing.T) {
 	if len(keys) != 2 || keys[0].Batch != 1 || keys[1].Batch != 2 || !keys[1].Before(keys[0]) || e.PolicyName() != "fifo" {
 		t.Errorf("%s has the keys %+v, want those of b1 and b2, b2 before b1", e.PolicyName(), keys)
 	}
-	if lease, ok := e.LeaseOf(2); lease != time.Hour || !ok {
-		t.Errorf("lease %s, %t", lease, ok)
-	}
-	if _, ok := e.LeaseOf(3); ok {
-		t.Error("a batch that is not there has a lease")
-	}
 	if _, ok := e.Holds(1); ok {
 		t.Error("u1 holds something")
 	}

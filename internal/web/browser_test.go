@@ -278,7 +278,8 @@ document.getElementById("stolen").value = out.join("; ");
 		w := c.window(t, chrome, "w1")
 		w.until(`document.getElementById("frame") && Number(document.getElementById("frame").height) > 0`)
 		// The page may come to listen after the frame has told its height, and asks.
-		eval[bool](w, `document.getElementById("frame").removeAttribute("height"), document.getElementById("frame").contentWindow.postMessage({throng: "hello"}, "*"), true`)
+		eval[bool](w, `(() => { const frame = document.getElementById("frame"); frame.removeAttribute("height");
+			import(document.querySelector('script[src$="/work.js"]').src.replace("/work.js", "/frame.js")).then((m) => m.listen(frame, {})); return true; })()`)
 		w.until(`Number(document.getElementById("frame").height) > 0`)
 		if got := eval[bool](w, `document.getElementById("frame").contentDocument === null`); !got {
 			t.Error("the frame shares the page's origin")
