@@ -31,7 +31,7 @@ func TestEveryPolicyDecidesAsItsFormula(t *testing.T) {
 						continue
 					}
 					p := w.person()
-					got, want := fast.Next(p), slow.next(w.open, &person{last: p.last, classes: p.classes, refuses: p.refuses})
+					got, want := fast.Next(epoch, p), slow.next(w.open, &person{last: p.last, classes: p.classes, refuses: p.refuses})
 					if got != want {
 						t.Errorf("hand-out %d: got %v, want %v", w.handouts, got, want)
 						return seen
@@ -84,7 +84,7 @@ func checkBeta(t *testing.T, seed uint64, name string, beta float64, f xfunc) (s
 			continue
 		}
 		p := w.person()
-		got := fast.Next(p)
+		got := fast.Next(epoch, p)
 		eligible := slices.DeleteFunc(slices.Clone(w.open), func(b sched.Batch) bool {
 			return !b.Assignable || !p.classes[b.Class] || p.refuses[b.ID]
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -151,7 +152,7 @@ func (p *betaFair) search(c component) (int, bool) {
 	})
 }
 
-func (p *betaFair) Next(w Worker) crowd.BatchID {
+func (p *betaFair) Next(_ time.Time, w Worker) crowd.BatchID {
 	p.refresh()
 	for _, handle := range p.can.live {
 		h := &p.can.shards[handle]

@@ -152,7 +152,7 @@ func TestNobodyEligible(t *testing.T) {
 	t.Parallel()
 	for _, name := range everyPolicy() {
 		p := parse(t, name)
-		if got := p.Next(anyone{}); got != 0 {
+		if got := p.Next(epoch, anyone{}); got != 0 {
 			t.Errorf("%s, empty: got %v", name, got)
 		}
 		p.Remove(1)
@@ -161,12 +161,12 @@ func TestNobodyEligible(t *testing.T) {
 			"no class": &person{},
 			"no batch": &person{classes: all, refuses: map[crowd.BatchID]bool{1: true}, last: 1},
 		} {
-			if got := p.Next(w); got != 0 {
+			if got := p.Next(epoch, w); got != 0 {
 				t.Errorf("%s, %s: got %v", name, why, got)
 			}
 		}
 		p.Set(with(batch(1, 3, 0), func(b *sched.Batch) { b.Completed = 3 }))
-		if _, ok := p.Key(1); ok || p.Next(anyone{}) != 0 {
+		if _, ok := p.Key(1); ok || p.Next(epoch, anyone{}) != 0 {
 			t.Errorf("%s: a batch that is not open is still there", name)
 		}
 	}

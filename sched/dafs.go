@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -94,7 +95,7 @@ func (p *maxmin) Remove(id crowd.BatchID) {
 	}
 }
 
-func (p *maxmin) Next(w Worker) crowd.BatchID {
+func (p *maxmin) Next(_ time.Time, w Worker) crowd.BatchID {
 	a, merge := p.loneLeast()
 	walk := p.can.walk(w)
 	if merge && !(p.can.has(a.slot) && w.MayClass(p.book.records[a.slot].class)) {

@@ -25,7 +25,7 @@ func everyPolicy() []string {
 // order asks for a worker who refuses everything and returns what was asked.
 func order(p sched.Policy, classes [3]bool) []crowd.BatchID {
 	w := &stubborn{person{classes: classes}}
-	p.Next(w)
+	p.Next(epoch, w)
 	return w.asked
 }
 
@@ -49,7 +49,7 @@ func TestTheStateAloneDecides(t *testing.T) {
 				w.feed(lived)
 				for range 150 {
 					w.step()
-					if id := lived.Next(w.person()); id != 0 {
+					if id := lived.Next(epoch, w.person()); id != 0 {
 						w.handOut(id)
 					}
 					told := parse(t, name)
@@ -84,7 +84,7 @@ func TestEveryRefusalLeadsToTheNext(t *testing.T) {
 				w.feed(p)
 				for range 60 {
 					w.step()
-					if id := p.Next(anyone{}); id != 0 {
+					if id := p.Next(epoch, anyone{}); id != 0 {
 						w.handOut(id)
 					}
 				}
@@ -102,13 +102,13 @@ func TestEveryRefusalLeadsToTheNext(t *testing.T) {
 				refused := map[crowd.BatchID]bool{}
 				for _, id := range whole {
 					// Without a last batch wcfs takes the first of its order.
-					if got := p.Next(&person{classes: classes, refuses: refused}); got != id {
+					if got := p.Next(epoch, &person{classes: classes, refuses: refused}); got != id {
 						t.Errorf("after %d refusals: got %v, want %v", len(refused), got, id)
 					}
 					refused[id] = true
 					seen++
 				}
-				if got := p.Next(&person{classes: classes, refuses: refused}); got != 0 {
+				if got := p.Next(epoch, &person{classes: classes, refuses: refused}); got != 0 {
 					t.Errorf("all refused: got %v", got)
 				}
 				return 50 + seen
@@ -130,7 +130,7 @@ func TestKeysExplainTheOrder(t *testing.T) {
 				w.feed(p)
 				for range 40 {
 					w.step()
-					if id := p.Next(w.person()); id != 0 {
+					if id := p.Next(epoch, w.person()); id != 0 {
 						w.handOut(id)
 					}
 					var keys []sched.Key
@@ -192,7 +192,7 @@ func newShop(t *testing.T, name string, seed uint64, batches ...sched.Batch) *sh
 
 // serve hands out one task and returns its batch, or 0.
 func (s *shop) serve() crowd.BatchID {
-	id := s.policy.Next(anyone{})
+	id := s.policy.Next(epoch, anyone{})
 	if id != 0 {
 		s.handOut(id)
 		s.running = append(s.running, id)
@@ -347,7 +347,7 @@ func TestNoBatchIsPassedTooOften(t *testing.T) {
 						continue
 					}
 					worker := w.person()
-					got := p.Next(worker)
+					got := p.Next(epoch, worker)
 					for _, id := range worker.asked {
 						if worker.refuses[id] || id == got {
 							continue
@@ -383,18 +383,18 @@ func TestConcessionsEndWithTheBatch(t *testing.T) {
 	for name, end := range map[string]func(sched.Policy){
 		"removed":             func(p sched.Policy) { p.Remove(1) },
 		"set when not open":   func(p sched.Policy) { p.Set(closed) },
-		"handed out directly": func(p sched.Policy) { p.Next(anyone{}) },
+		"handed out directly": func(p sched.Policy) { p.Next(epoch, anyone{}) },
 	} {
 		p := parse(t, "wcfs(fifo,k=1)")
 		p.Set(batch(1, 5, 0))
 		p.Set(batch(2, 5, 0))
 		from2 := anyone{last: 2}
-		if got := p.Next(from2); got != 2 {
+		if got := p.Next(epoch, from2); got != 2 {
 			t.Errorf("%s: the first time batch 1 concedes, got %v", name, got)
 		}
 		end(p)
 		p.Set(batch(1, 5, 0))
-		if got := []crowd.BatchID{p.Next(from2), p.Next(from2)}; !slices.Equal(got, []crowd.BatchID{2, 1}) {
+		if got := []crowd.BatchID{p.Next(epoch, from2), p.Next(epoch, from2)}; !slices.Equal(got, []crowd.BatchID{2, 1}) {
 			t.Errorf("%s: got %v, want batch 1 to concede once more and then no longer", name, got)
 		}
 	}

@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/throng-dev/throng/crowd"
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
 
 // A ranking is an order of batches in which a batch's place follows from its
 // own figures alone.
@@ -41,7 +45,7 @@ func (p *ranked) Remove(id crowd.BatchID) {
 	}
 }
 
-func (p *ranked) Next(w Worker) crowd.BatchID {
+func (p *ranked) Next(_ time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
 		if id := crowd.BatchID(e.id); w.MayBatch(id) {

@@ -75,14 +75,15 @@ type Policy interface {
 	Set(Batch)
 	// Remove forgets a batch; one that is not there is ignored. O(log B).
 	Remove(crowd.BatchID)
-	// Next names the first assignable batch in the policy's order that the
-	// worker may work on, or 0. It is told of the hand-out that follows by Set.
+	// Next names the first assignable batch in the policy's order at a time that
+	// the worker may work on, or 0. It is told of the hand-out that follows by
+	// Set. Time does not run backwards from call to call.
 	//
 	// Candidates are asked about (MayBatch) strictly in the policy's order, each
 	// once at most, until the first yes, which is the answer: wrappers and
 	// explanations build on it. The Worker must not call the policy back.
-	Next(Worker) crowd.BatchID
-	// Key returns the batch's place in the order in words and figures, for
-	// "throng explain", and false for a batch that is not there.
+	Next(time.Time, Worker) crowd.BatchID
+	// Key returns the batch's place in the order, as of the last Next, in words
+	// and figures, for "throng explain", and false for a batch that is not there.
 	Key(crowd.BatchID) (Key, bool)
 }

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -144,10 +145,10 @@ func (p *tenantFair) place(slot uint32) {
 
 func (t *tenant) share() float64 { return float64(t.running) / t.weight }
 
-func (p *tenantFair) Next(w Worker) crowd.BatchID {
+func (p *tenantFair) Next(now time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(nil)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := p.tenants[e.slot].inner.Next(w); id != 0 {
+		if id := p.tenants[e.slot].inner.Next(now, w); id != 0 {
 			return id
 		}
 	}

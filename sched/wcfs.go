@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -57,10 +58,10 @@ func (p *wcfs) Remove(id crowd.BatchID) {
 	p.inner.Remove(id)
 }
 
-func (p *wcfs) Next(w Worker) crowd.BatchID {
+func (p *wcfs) Next(now time.Time, w Worker) crowd.BatchID {
 	a := &p.asking
 	a.Worker, a.last, a.first = w, w.LastBatch(), 0
-	taken := p.inner.Next(a)
+	taken := p.inner.Next(now, a)
 	a.Worker = nil
 	if taken == 0 {
 		taken = a.first

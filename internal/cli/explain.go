@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/sched"
@@ -105,19 +106,19 @@ func (x *Explain) Run(c *Context) error {
 		}
 		last = st.batches[i].ID
 	}
-	out := st.explain(policy, last)
+	out := st.explain(policy, now(), last)
 	return x.print(c, out, out.show)
 }
 
 // explain asks a policy, which has no batches yet, for its decision. The order
 // is the policy's own: it asks a worker who wants nothing about every candidate.
-func (st *state) explain(policy sched.Policy, last crowd.BatchID) *explanation {
+func (st *state) explain(policy sched.Policy, at time.Time, last crowd.BatchID) *explanation {
 	out := &explanation{Policy: policy.Name(), Batches: make([]explained, 0, len(st.batches))}
 	for i := range st.batches {
 		policy.Set(st.batches[i].Batch)
 	}
 	picky := &asker{last: last, order: make(map[crowd.BatchID]int)}
-	policy.Next(picky)
+	policy.Next(at, picky)
 	keys := make(map[crowd.BatchID]sched.Key, len(st.batches))
 	for i := range st.batches {
 		b := &st.batches[i]
@@ -125,7 +126,7 @@ func (st *state) explain(policy sched.Policy, last crowd.BatchID) *explanation {
 			keys[b.ID] = k
 		}
 	}
-	chosen := policy.Next(&asker{last: last})
+	chosen := policy.Next(at, &asker{last: last})
 	sorted := slices.Clone(st.batches)
 	slices.SortStableFunc(sorted, func(a, b stateBatch) int {
 		pa, pb := picky.place(a.ID), picky.place(b.ID)

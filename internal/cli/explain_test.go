@@ -24,7 +24,7 @@ func TestExplainAgreesWithTheKeys(t *testing.T) {
 			compared := 0
 			for range 300 {
 				st := randomState(t, random)
-				out := st.explain(sched.MustParse(policy), 0)
+				out := st.explain(sched.MustParse(policy), now(), 0)
 				order := sched.MustParse(policy)
 				for _, b := range st.batches {
 					order.Set(b.Batch)
@@ -46,7 +46,7 @@ func TestExplainAgreesWithTheKeys(t *testing.T) {
 						t.Fatalf("%v is listed before %v", keys[i-1], keys[i])
 					}
 				}
-				chosen := order.Next(&asker{})
+				chosen := order.Next(now(), &asker{})
 				first := out.Batches[0]
 				switch {
 				case chosen == 0 && out.Chosen != nil:

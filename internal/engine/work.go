@@ -47,7 +47,7 @@ func (e *Engine) Leave(id crowd.WorkerID) {
 
 // assign consumes event 1: the worker gets a task, or waits.
 func (e *Engine) assign(now time.Time, w *worker) {
-	if b := e.choose(w); b != nil {
+	if b := e.choose(now, w); b != nil {
 		e.handOut(now, w, b)
 	} else {
 		e.waiting.push(w)
@@ -55,9 +55,9 @@ func (e *Engine) assign(now time.Time, w *worker) {
 }
 
 // choose asks the policy for a batch that has something for w, or nil.
-func (e *Engine) choose(w *worker) *batch {
+func (e *Engine) choose(now time.Time, w *worker) *batch {
 	e.refresh()
-	return e.batches[e.policy.Next(w)]
+	return e.batches[e.policy.Next(now, w)]
 }
 
 // handOut gives w the task of b that is next for him.
@@ -114,7 +114,7 @@ func (e *Engine) offer(now time.Time) {
 
 // serve gives a waiting worker a task, if there is one for him.
 func (e *Engine) serve(now time.Time, w *worker) {
-	b := e.choose(w)
+	b := e.choose(now, w)
 	if b == nil {
 		return
 	}

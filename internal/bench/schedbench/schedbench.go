@@ -91,6 +91,7 @@ type World struct {
 	hands   []int // the batch of each assignment in somebody's hands; a ring
 	next    int   // the position in hands of the one that is finished next
 	turn    uint64
+	now     time.Time
 	worker  anyone
 	touched int // the last batch of Touch
 }
@@ -100,6 +101,7 @@ func NewWorld(policy sched.Policy, size int) *World {
 	w := &World{policy: policy, batches: make([]sched.Batch, size), hands: make([]int, 0, Running)}
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	w.now = start.Add(time.Duration(size) * time.Millisecond)
 	for i := range w.batches {
 		b := sched.Batch{
 			ID:           crowd.BatchID(i + 1),
@@ -130,7 +132,10 @@ func NewWorld(policy sched.Policy, size int) *World {
 
 // Cycle finishes an assignment and starts the next one: an event, a decision, an
 // event.
-func (w *World) Cycle() { w.Start(w.Decide(w.Finish())) }
+func (w *World) Cycle() {
+	w.now = w.now.Add(time.Millisecond)
+	w.Start(w.Decide(w.Finish()))
+}
 
 // Touch starts or finishes an assignment of a batch without asking the policy: an
 // event alone. Batches are taken in turn, so that none of them is in the cache.
@@ -150,7 +155,7 @@ func (w *World) Touch() {
 // Decide names the next batch for a worker who comes from the batch last.
 func (w *World) Decide(last crowd.BatchID) crowd.BatchID {
 	w.worker.last = last
-	return w.policy.Next(&w.worker)
+	return w.policy.Next(w.now, &w.worker)
 }
 
 // Start begins an assignment of the batch.
