@@ -34,6 +34,8 @@ var rooms = map[string]room{
 	"label":             {floor: 1},
 	"internal/template": {floor: 1, modules: []string{"golang.org/x/net/html"}},
 	"internal/table":    {floor: 1},
+	"internal/stats":    {floor: 1, modules: []string{"gonum.org/v1/gonum/stat/distuv"}},
+	"internal/chart":    {floor: 1, modules: []string{"gonum.org/v1/plot"}},
 
 	"internal/engine": {floor: 2},
 
@@ -43,6 +45,9 @@ var rooms = map[string]room{
 	"internal/store/sqlite":    {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
 	"internal/store/storetest": {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
 
+	"internal/sim":      {floor: 3},
+	"internal/forecast": {floor: 3, beside: []string{"internal/sim"}},
+
 	"internal/service": {floor: 4},
 
 	"internal/httpkit": {floor: 5},
@@ -51,6 +56,11 @@ var rooms = map[string]room{
 	"internal/client":  {floor: 5},
 
 	"internal/server": {floor: 6},
+
+	"internal/scenario": {floor: 4, modules: []string{"go.yaml.in/yaml/v4"}},
+	"internal/fit":      {floor: 5, beside: []string{"internal/scenario"}},
+	"internal/report":   {floor: 5},
+	"internal/paper":    {floor: 6},
 
 	"internal/process":             {floor: 7},
 	"internal/process/processtest": {floor: 10, modules: []string{"github.com/alecthomas/kong"}}, // used by tests only

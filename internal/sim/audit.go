@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// An audit keeps books of its own, from what the engine says has changed, and
+// compares: DESIGN.md §4, seen from outside. The engine's own Check looks from
+// inside.
+type audit struct {
+	hands    map[crowd.AssignmentID]engine.Handout // in somebody's hands
+	holder   map[crowd.WorkerID]crowd.AssignmentID
+	given    map[crowd.TaskID][]crowd.WorkerID // everybody who ever held an open task
+	answered map[crowd.AssignmentID]bool
+	balance  map[engine.Account]crowd.Money
+	labelled map[crowd.TaskID]bool
+	counted  map[crowd.BatchID]int
+	steps    int
+}
+
+func newAudit() *audit {
+	return &audit{
+		hands: map[crowd.AssignmentID]engine.Handout{}, holder: map[crowd.WorkerID]crowd.AssignmentID{},
+		given: map[crowd.TaskID][]crowd.WorkerID{}, answered: map[crowd.AssignmentID]bool{},
+		balance: map[engine.Account]crowd.Money{}, labelled: map[crowd.TaskID]bool{}, counted: map[crowd.BatchID]int{},
+	}
+}
+
+// read books what has changed.
+func (a *audit) read(c *engine.Changes) error {
+	for _, h := range c.Handouts {
+		if a.labelled[h.Task] {
+			return fmt.Errorf("%s was handed out after it had its label", h.Task)
+		}
+		if old, busy := a.holder[h.Worker]; busy {
+			return fmt.Errorf("%s was given %s while holding %s", h.Worker, h.Assignment, old)
+		}
+		for _, w := range a.given[h.Task] {
+			if w == h.Worker {
+				return fmt.Errorf("%s was given %s twice", h.Worker, h.Task)
+			}
+		}
+		a.hands[h.Assignment] = h
+		a.holder[h.Worker] = h.Assignment
+		a.given[h.Task] = append(a.given[h.Task], h.Worker)
+	}
+	for _, e := range c.Ends {
+		if err := a.putDown(e.Assignment); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.Answers {
+		if a.answered[n.Assignment] {
+			return fmt.Errorf("the answer of %s was kept twice", n.Assignment)
+		}
+		a.answered[n.Assignment] = true
+		if !n.Late {
+			if err := a.putDown(n.Assignment); err != nil {
+				return err
+			}
+		}
+		if n.Counted {
+			a.counted[n.Assignment.Batch()]++
+		} else if n.Paid != 0 {
+			return fmt.Errorf("%s was paid for an answer that did not count", n.Worker)
+		}
+	}
+	for _, l := range c.Labels {
+		if a.labelled[l.Task] {
+			return fmt.Errorf("%s got a second label", l.Task)
+		}
+		a.labelled[l.Task] = true
+		delete(a.given, l.Task)
+	}
+	for _, t := range c.Transfers {
+		if t.Amount <= 0 {
+			return fmt.Errorf("a transfer of %s", t.Amount)
+		}
+		a.balance[t.From] -= t.Amount
+		a.balance[t.To] += t.Amount
+	}
+	for account, m := range a.balance {
+		if account.Kind == engine.BatchAccount && m < 0 {
+			return fmt.Errorf("%s has spent more than its budget: %s", account, m)
+		}
+	}
+	for _, p := range c.Progress {
+		if p.Completed != a.counted[p.Batch] {
+			return fmt.Errorf("%s says that %d answers count, %d were counted", p.Batch, p.Completed, a.counted[p.Batch])
+		}
+	}
+	return nil
+}
+
+func (a *audit) putDown(id crowd.AssignmentID) error {
+	h, held := a.hands[id]
+	if !held {
+		return fmt.Errorf("%s ended, and nobody held it", id)
+	}
+	delete(a.hands, id)
+	delete(a.holder, h.Worker)
+	return nil
+}
+
+// compare holds the books against the engine and against the world.
+func (a *audit) compare(w *world) error {
+	a.steps++
+	var sum crowd.Money
+	for _, m := range a.balance {
+		sum += m
+	}
+	if sum != 0 {
+		return fmt.Errorf("the ledger sums to %s", sum)
+	}
+	running := map[int32]int32{}
+	for _, h := range a.hands {
+		running[w.byID[h.Task.Batch()]]++
+	}
+	for _, i := range w.open {
+		b := &w.batches[i]
+		if b.running != running[i] {
+			return fmt.Errorf("the world sees %d assignments of %s in people's hands, the books %d", b.running, w.cast.Batches[i].ID, running[i])
+		}
+		st, ok := w.engine.Status(w.cast.Batches[i].ID)
+		if !ok {
+			return fmt.Errorf("the engine has forgotten %s", w.cast.Batches[i].ID)
+		}
+		if st.Running != int(b.running) || st.Planned != st.Completed+st.Running+st.Waiting {
+			return fmt.Errorf("%s: planned %d is not completed %d + running %d + waiting %d", st.Batch, st.Planned, st.Completed, st.Running, st.Waiting)
+		}
+	}
+	if n := w.engine.Counts(); n.Waiting != w.waiting {
+		return fmt.Errorf("the engine has %d people waiting, the world %d", n.Waiting, w.waiting)
+	}
+	for i := range w.workers {
+		p := &w.workers[i]
+		if p.doing != waiting {
+			continue
+		}
+		if _, holds := w.engine.Holds(p.id); holds {
+			return fmt.Errorf("%s waits and holds a task", p.id)
+		}
+	}
+	return nil
+}

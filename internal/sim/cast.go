@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// A Cast is what is drawn before a run begins: what there is to do and, if it
+// is not left to the groups, who comes.
+type Cast struct {
+	Batches []Batch // in order of At
+	// Visits, when not nil, takes the place of the groups' arrivals.
+	Visits []Visit // in order of At
+	// Service, when not nil, gives the seconds of each next assignment in the
+	// order of hand-outs, in place of the kinds' Service.
+	Service func() float64
+}
+
+// A Visit is one worker's arrival.
+type Visit struct {
+	At    time.Duration
+	Group int
+}
+
+// DefaultHorizon ends a run that nothing else ends.
+const DefaultHorizon = 90 * 24 * time.Hour
+
+func (s *Setup) horizon() time.Duration {
+	if s.Horizon > 0 {
+		return s.Horizon
+	}
+	return DefaultHorizon
+}
+
+// maxBatches bounds what a flow may draw, lest a slip of the pen take the memory.
+const maxBatches = 5_000_000
+
+// draw makes the cast of a repetition.
+func (s *Setup) draw(seed uint64, rep int) (*Cast, error) {
+	if s.Cast != nil {
+		return s.Cast(seed, rep)
+	}
+	c := &Cast{Batches: slices.Clone(s.Batches)}
+	for i := range s.Flows {
+		drawn, err := s.Flows[i].draw(seed, rep, i, s.horizon())
+		if err != nil {
+			return nil, err
+		}
+		c.Batches = append(c.Batches, drawn...)
+	}
+	slices.SortStableFunc(c.Batches, func(a, b Batch) int { return cmp.Compare(a.At, b.At) })
+	return c, nil
+}
+
+func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batch, error) {
+	name := fmt.Sprintf("flow %d ", number)
+	next := f.Arrive.times(NewStream(seed, rep, name+"arrivals"), horizon)
+	sizes := NewStream(seed, rep, name+"sizes")
+	var list []Batch
+	for at, ok := next(); ok; at, ok = next() {
+		n := len(list)
+		if n == maxBatches {
+			return nil, crowd.Fieldf("flows", "flow %d makes more than %d batches", number+1, maxBatches)
+		}
+		b := f.Batch
+		b.At = at
+		b.Name = fmt.Sprintf("%s-%d", f.Name, n+1)
+		r := sizes.At(uint64(n))
+		b.Tasks = int(min(max(math.Round(f.Size.Draw(&r)), 1), crowd.MaxInBatch))
+		list = append(list, b)
+	}
+	if f.Alpha != nil {
+		f.Alpha.apply(list)
+	}
+	return list, nil
+}
+
+// apply makes the largest of the batches production batches with a deadline. Of
+// equal sizes at the cut the earlier ones are taken.
+func (a *AlphaRule) apply(list []Batch) {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(list[j].Tasks, list[i].Tasks) })
+	for _, i := range order[:int(a.Share*float64(len(list)))] {
+		b := &list[i]
+		b.Production = true
+		b.Deadline = seconds(a.Relative(b.Tasks, a.Alpha))
+	}
+}
+
+// seconds returns a duration of at least a nanosecond, and at most some 292 years.
+func seconds(s float64) time.Duration {
+	ns := s * float64(time.Second)
+	if !(ns < math.MaxInt64/2) {
+		return math.MaxInt64 / 2
+	}
+	return max(time.Duration(ns), 1)
+}
+
+// times returns a generator of the arrival times that are not a band's.
+func (a *Arrivals) times(stream Stream, horizon time.Duration) func() (time.Duration, bool) {
+	n := 0
+	switch {
+	case a.Times != nil:
+		return func() (time.Duration, bool) {
+			if n == len(a.Times) {
+				return 0, false
+			}
+			n++
+			return a.Times[n-1], true
+		}
+	case a.Rate > 0:
+		at, until := a.From, a.Until
+		if until == 0 {
+			until = horizon
+		}
+		return func() (time.Duration, bool) {
+			r := stream.At(uint64(n))
+			at += seconds(3600 / a.Rate * r.Exp())
+			n++
+			return at, at <= until && (a.Count == 0 || n <= a.Count)
+		}
+	}
+	return func() (time.Duration, bool) {
+		n++
+		return a.From, n <= a.Count
+	}
+}
+
+// A shortened list of a kind's mean, for the requester's estimate.
+func (k *Kind) meanTime() time.Duration {
+	if mean := k.Service.Mean(); !math.IsInf(mean, 0) && mean > 0 {
+		return max(seconds(mean), time.Millisecond)
+	}
+	return time.Minute
+}

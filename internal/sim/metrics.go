@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Metrics are the figures of one run. NaN: there is nothing to say (no batch
+// with a deadline, nothing finished).
+type Metrics struct {
+	// Of batches with a deadline and of best-effort ones, which have none:
+	// completion is the share of the wanted answers that had come at the end.
+	DeadlineSuccess float64 // share completed in time
+	MeanDeadline    float64
+	StdDeadline     float64
+	MeanBestEffort  float64
+	StdBestEffort   float64
+	// The same, with what was in people's hands at the end counted as done.
+	BegunDeadline, BegunStdDeadline     float64
+	BegunBestEffort, BegunStdBestEffort float64
+
+	Throughput     float64 // counted answers a second
+	Makespan       float64 // s: when the last batch was completed; NaN if one was not
+	MeanCompletion float64 // s from launch to completion, mean over completed batches
+	P95Completion  float64
+	MeanTardiness  float64 // s after the deadline, mean over batches with one; unfinished ones count to the end
+	Unfinished     float64 // share of batches
+	Starved        float64 // share of batches that nobody began
+
+	Jain       float64 // mean over the samples at which somebody works
+	JInf       float64 // mean over the samples at which it is finite
+	JInfFinite float64 // share of the samples
+
+	Cost          float64 // currency units
+	Switches      float64 // share of the hand-outs
+	Utilisation   float64 // share of the people's time with a task in hand
+	Waiting       float64 // share of it waiting for one
+	LabelAccuracy float64 // share of the labels that are right
+	Wasted        float64 // share of the hand-outs that came to no counted answer
+}
+
+// Metrics computes the figures of a run.
+func (o *Outcome) Metrics() Metrics {
+	var due, rest, dueBegun, restBegun, took tally
+	var m Metrics
+	inTime, deadlines, starved := 0, 0, 0
+	late, last := 0.0, time.Duration(0)
+	for i := range o.Batches {
+		b := &o.Batches[i]
+		if b.Completed >= 0 {
+			took.add((b.Completed - b.At).Seconds())
+			last = max(last, b.Completed)
+		}
+		if b.Answers+b.Running == 0 {
+			starved++
+		}
+		m.Cost += float64(b.Spent) / 1e6
+		if b.Deadline <= 0 {
+			rest.add(b.Done())
+			restBegun.add(b.Begun())
+			continue
+		}
+		deadlines++
+		due.add(b.Done())
+		dueBegun.add(b.Begun())
+		if b.InTime() {
+			inTime++
+		}
+		ended := b.Completed
+		if ended < 0 {
+			ended = o.End
+		}
+		late += max((ended - b.At - b.Deadline).Seconds(), 0)
+	}
+	all := float64(len(o.Batches))
+	m.DeadlineSuccess = float64(inTime) / float64(deadlines)
+	m.MeanTardiness = late / float64(deadlines)
+	m.MeanDeadline, m.StdDeadline = due.mean(), due.sd()
+	m.MeanBestEffort, m.StdBestEffort = rest.mean(), rest.sd()
+	m.BegunDeadline, m.BegunStdDeadline = dueBegun.mean(), dueBegun.sd()
+	m.BegunBestEffort, m.BegunStdBestEffort = restBegun.mean(), restBegun.sd()
+	m.Throughput = float64(o.Answers) / o.End.Seconds()
+	m.MeanCompletion, m.P95Completion = took.mean(), took.quantile(0.95)
+	m.Unfinished = 1 - float64(len(took.values))/all
+	m.Starved = float64(starved) / all
+	m.Makespan = math.NaN()
+	if m.Unfinished == 0 {
+		m.Makespan = last.Seconds()
+	}
+	var jain, jinf tally
+	for i := range o.Samples.At {
+		if f := o.Samples.Jain[i]; !math.IsNaN(f) {
+			jain.add(f)
+		}
+		if f := o.Samples.JInf[i]; !math.IsInf(f, 0) {
+			jinf.add(f)
+		}
+	}
+	m.Jain, m.JInf = jain.mean(), jinf.mean()
+	m.JInfFinite = float64(len(jinf.values)) / float64(len(o.Samples.At))
+	m.Switches = float64(o.Switches) / float64(o.HandOuts)
+	m.Wasted = 1 - float64(o.Answers)/float64(o.HandOuts)
+	m.Utilisation = o.Crowd.Worked.Seconds() / o.Crowd.Present.Seconds()
+	m.Waiting = o.Crowd.Waited.Seconds() / o.Crowd.Present.Seconds()
+	m.LabelAccuracy = float64(o.Right) / float64(o.Judged)
+	return m
+}

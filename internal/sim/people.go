@@ -1,0 +1,408 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// A gate is where the workers of a group come in.
+type gate struct {
+	group  int32
+	next   func() (time.Duration, bool)
+	min    int  // of a band; 0: everybody is let in
+	max    int  // of a band
+	opened bool // enough have come for work to begin
+	shut   bool // max have come, and not yet fewer than min are left
+	inside int
+}
+
+func newGate(w *world, group int) gate {
+	a := &w.setup.Groups[group].Arrive
+	g := gate{group: int32(group), min: a.Min, max: a.Max}
+	g.next = a.times(NewStream(w.run.Seed, w.run.Rep, fmt.Sprintf("arrivals of group %d", group)), time.Duration(w.horizon))
+	return g
+}
+
+// visits is the generator of a cast's arrivals; who comes belongs to the visit's
+// group.
+func visits(list []Visit) func() (time.Duration, bool) {
+	n := 0
+	return func() (time.Duration, bool) {
+		if n == len(list) {
+			return 0, false
+		}
+		n++
+		return list[n-1].At, true
+	}
+}
+
+// callNext puts the next arrival at a gate on the agenda.
+func (w *world) callNext(gate int32) {
+	if at, ok := w.gates[gate].next(); ok {
+		w.agenda.push(event{at: int64(at), kind: workerArrives, who: gate})
+	}
+}
+
+// arrive lets a worker come to a gate.
+func (w *world) arrive(at int32) {
+	g := &w.gates[at]
+	group := g.group
+	if w.cast.Visits != nil {
+		group = int32(w.cast.Visits[len(w.workers)].Group)
+	}
+	w.callNext(at)
+	if g.min > 0 {
+		if g.shut {
+			w.out.Crowd.Turned++
+			return
+		}
+		g.shut = g.inside+1 >= g.max
+	}
+	g.inside++
+	who := w.come(group, w.firstID+crowd.WorkerID(len(w.workers)))
+	if w.err != nil {
+		return
+	}
+	if g.min == 0 || g.opened {
+		w.ready(who)
+		return
+	}
+	w.workers[who].doing = held
+	if g.inside < g.min {
+		return
+	}
+	g.opened = true
+	for i := range w.workers {
+		if p := &w.workers[i]; p.group == g.group && p.doing == held {
+			w.account(p)
+			w.ready(int32(i))
+		}
+	}
+}
+
+// come adds a worker to the pool.
+func (w *world) come(group int32, id crowd.WorkerID) int32 {
+	who := int32(len(w.workers))
+	model := &w.setup.Groups[group]
+	p := workerState{id: id, group: group, last: -1, speed: 1, since: w.now, came: w.now}
+	if model.Speed != nil {
+		r := w.speeds.At(uint64(who))
+		p.speed = max(model.Speed.Draw(&r), 1e-6)
+	}
+	w.workers = append(w.workers, p)
+	w.out.Crowd.Came++
+	w.present++
+	if w.run.Start == nil {
+		w.fail(w.engine.SetWorker(w.time(), engine.Worker{ID: id, Qualifications: model.Qualifications}))
+	}
+	if model.Session != nil {
+		r := w.sessions.At(uint64(who))
+		w.agenda.push(event{at: w.after(model.Session.Draw(&r)), kind: sessionEnds, who: who})
+	}
+	return who
+}
+
+// after returns the time so many seconds from now.
+func (w *world) after(s float64) int64 {
+	return w.now + int64(min(seconds(s), time.Duration(math.MaxInt64-w.now)))
+}
+
+// ready lets a worker ask for a task.
+func (w *world) ready(who int32) {
+	p := &w.workers[who]
+	h, ok, err := w.engine.Ready(w.time(), p.id)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	if ok {
+		w.begin(who, h)
+		return
+	}
+	p.doing, p.since = waiting, w.now
+	w.waiting++
+	if patience := w.setup.Groups[p.group].Patience; patience != nil {
+		p.gen++
+		r := w.patience.At(uint64(who)<<32 | uint64(p.gen))
+		w.agenda.push(event{at: w.after(patience.Draw(&r)), kind: patienceEnds, who: who, gen: p.gen})
+	}
+}
+
+// begin puts a task into a worker's hands: everything that will come of it is
+// drawn now, from the figures that belong to the task.
+func (w *world) begin(who int32, h engine.Handout) { w.carryOn(who, h, 0) }
+
+// carryOn is begin for a task that the worker has had for some seconds: he has
+// the rest of the time before him of somebody who has come that far.
+func (w *world) carryOn(who int32, h engine.Handout, had float64) {
+	i := w.byID[h.Task.Batch()]
+	p, b := &w.workers[who], &w.batches[i]
+	kind := &w.setup.Kinds[b.kind]
+	p.gen++
+	p.doing, p.since, p.holds, p.batch = working, w.now, h, i
+	b.running++
+	w.working++
+	w.out.HandOuts++
+
+	r := w.figures(w.service, b, p, h.Task)
+	what := r.Float64()
+	var took float64
+	if w.cast.Service != nil {
+		took = w.cast.Service()
+	} else {
+		took = kind.Service.Draw(&r)
+	}
+	switched := p.last >= 0 && p.last != i
+	if switched {
+		w.out.Switches++
+		if kind.SwitchFactor > 0 {
+			took *= kind.SwitchFactor
+		}
+	}
+	if kind.Learning > 0 {
+		took *= math.Pow(float64(p.practice(w, b.kind)), -kind.Learning)
+	}
+	took /= p.speed
+	for try := 0; took <= had && try < 100; try++ {
+		took = kind.Service.Draw(&r) / p.speed
+	}
+	took = max(took-had, 0)
+	if switched && kind.SwitchTime != nil {
+		took += kind.SwitchTime.Draw(&r)
+	}
+	p.last = i
+	if w.run.Observe != nil {
+		w.run.Observe(time.Duration(w.now), int(i), w.views())
+	}
+
+	next := event{kind: answerComes, who: who, gen: p.gen}
+	switch {
+	case what < kind.Vanish:
+		w.vanish(who)
+		return
+	case what < kind.Vanish+kind.Skip+kind.Return:
+		next.kind = workerGivesUp
+		took /= 10
+		if kind.GiveUpAfter != nil {
+			took = kind.GiveUpAfter.Draw(&r)
+		}
+		if what < kind.Vanish+kind.Return {
+			p.leaving = true
+		}
+	}
+	next.at = w.after(took)
+	if next.at-w.now >= b.lease {
+		w.agenda.push(event{at: w.now + b.lease/2, kind: heartbeat, who: who, gen: p.gen})
+	}
+	w.agenda.push(next)
+}
+
+// figures returns the random figures of an assignment. Where a task wants one
+// answer they are the task's, so that a batch is the same work under every
+// policy; where it wants several they are the task's and the worker's.
+func (w *world) figures(s Stream, b *batchState, p *workerState, t crowd.TaskID) Rand {
+	n := uint64(t)
+	if b.perTask {
+		n = mix(n) ^ uint64(p.id)
+	}
+	return s.At(n)
+}
+
+// practice returns which task of its kind this is for the worker, from 1.
+func (p *workerState) practice(w *world, kind int32) int {
+	if p.practised == nil {
+		p.practised = make([]uint16, len(w.setup.Kinds))
+	}
+	if p.practised[kind] < math.MaxUint16 {
+		p.practised[kind]++
+	}
+	return int(p.practised[kind])
+}
+
+// done books the end of an assignment.
+func (w *world) done(p *workerState) {
+	w.account(p)
+	w.working--
+	p.gen++
+	p.since = w.now
+}
+
+// answer submits what a worker has done, and he goes on.
+func (w *world) answer(who int32) {
+	p := &w.workers[who]
+	b := &w.batches[p.batch]
+	kind := &w.setup.Kinds[b.kind]
+	body, key := `{"done":true}`, "done"
+	if len(kind.Answers) > 0 {
+		key = kind.Answers[w.choice(kind, b, p)]
+		body = key
+	}
+	w.done(p)
+	out, err := w.engine.Submit(w.time(), p.id, p.holds.Assignment, body, key)
+	switch {
+	case err != nil && crowd.CodeOf(err) != crowd.NotFound && crowd.CodeOf(err) != crowd.Conflict:
+		w.fail(err)
+		return
+	case err != nil: // the batch ended, or the task has its label
+		w.out.Late++
+	default:
+		if out.Counted {
+			w.out.Answers++
+			b.completed++
+		}
+		if out.Late {
+			w.out.Late++
+		} else {
+			b.running--
+		}
+	}
+	w.goOnWorking(who)
+}
+
+// goOnWorking is what a worker does after a task.
+func (w *world) goOnWorking(who int32) {
+	p := &w.workers[who]
+	model := &w.setup.Groups[p.group]
+	switch {
+	case p.leaving:
+		w.remove(who)
+	case model.Pause != nil:
+		r := w.pauses.At(uint64(who)<<32 | uint64(p.gen))
+		p.doing = pausing
+		w.agenda.push(event{at: w.after(model.Pause.Draw(&r)), kind: backFromPause, who: who, gen: p.gen})
+	default:
+		w.ready(who)
+	}
+}
+
+// choice returns the index of the answer that a worker gives.
+func (w *world) choice(k *Kind, b *batchState, p *workerState) int {
+	truth := w.truth(k, p.holds.Task)
+	r := w.figures(w.answers, b, p, p.holds.Task)
+	u := r.Float64()
+	accuracy := orOne(k.Accuracy)
+	if own, ok := w.setup.Groups[p.group].Accuracy[k.Name]; ok {
+		accuracy = own
+	} else if k.Confusion != nil {
+		for a, chance := range k.Confusion[truth] {
+			if u -= chance; u < 0 {
+				return a
+			}
+		}
+		return truth
+	}
+	if u < accuracy || len(k.Answers) == 1 {
+		return truth
+	}
+	return (truth + 1 + r.IntN(len(k.Answers)-1)) % len(k.Answers)
+}
+
+// giveUp gives a task back.
+func (w *world) giveUp(who int32) {
+	p := &w.workers[who]
+	w.done(p)
+	give := w.engine.Skip
+	if p.leaving {
+		give = w.engine.Return
+	}
+	if err := give(w.time(), p.id, p.holds.Assignment); err == nil {
+		w.batches[p.batch].running--
+		w.out.GivenUp++
+	} else if code := crowd.CodeOf(err); code != crowd.NotFound && code != crowd.Conflict {
+		w.fail(err)
+		return
+	}
+	w.goOnWorking(who)
+}
+
+func (w *world) heartbeat(who int32) {
+	p := &w.workers[who]
+	if _, err := w.engine.Heartbeat(w.time(), p.id, p.holds.Assignment); err != nil {
+		return // ended meanwhile; he will learn of it when he submits
+	}
+	w.agenda.push(event{at: w.now + w.batches[p.batch].lease/2, kind: heartbeat, who: who, gen: p.gen})
+}
+
+// endSession lets a worker go once he has finished what he holds.
+func (w *world) endSession(who int32) {
+	switch p := &w.workers[who]; p.doing {
+	case gone:
+	case working:
+		p.leaving = true
+	default:
+		w.leave(who)
+	}
+}
+
+// leave lets a worker who holds nothing go.
+func (w *world) leave(who int32) {
+	p := &w.workers[who]
+	w.account(p)
+	if p.doing == waiting {
+		w.waiting--
+	}
+	w.remove(who)
+}
+
+func (w *world) remove(who int32) {
+	p := &w.workers[who]
+	w.out.Crowd.Present += time.Duration(w.now - p.came)
+	w.present--
+	p.doing = gone
+	p.gen++
+	w.engine.Leave(p.id)
+	if _, holds := w.engine.Holds(p.id); !holds { // who vanished with a task is missed when its lease runs out
+		w.fail(w.engine.RemoveWorker(p.id))
+	}
+	for i := range w.gates {
+		g := &w.gates[i]
+		if g.min > 0 && g.group == p.group {
+			g.inside--
+			g.shut = g.shut && g.inside >= g.min
+		}
+	}
+}
+
+// vanish lets a worker disappear with what he holds: the engine learns of it
+// when the lease runs out.
+func (w *world) vanish(who int32) {
+	p := &w.workers[who]
+	if p.doing == working {
+		w.account(p)
+		w.working--
+	}
+	if p.doing == waiting {
+		w.account(p)
+		w.waiting--
+	}
+	w.remove(who)
+}
+
+// strike lets a fault happen.
+func (w *world) strike(f *Fault, number int32) {
+	if f.Vanish > 0 {
+		s := NewStream(w.run.Seed, w.run.Rep, fmt.Sprintf("fault %d", number))
+		for i := range w.workers {
+			r := s.At(uint64(i))
+			if r.Float64() < f.Vanish && w.workers[i].doing != gone {
+				w.vanish(int32(i))
+			}
+		}
+	}
+	if f.Policy != "" {
+		p, err := ParsePolicy(f.Policy)
+		if err != nil {
+			w.fail(err)
+			return
+		}
+		w.engine.SetPolicy(p)
+	}
+	if f.Stop > 0 {
+		w.engine.Stop(w.time(), true)
+		w.agenda.push(event{at: w.now + int64(f.Stop), kind: stopEnds})
+	}
+}

@@ -1,0 +1,533 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+// A Run is one repetition under one policy.
+type Run struct {
+	Setup  *Setup
+	Policy string // a text form that ParsePolicy reads
+	Seed   uint64
+	Rep    int
+	// Check verifies after every event everything that must hold, and stops
+	// at the first breach.
+	Check  bool
+	Record Record
+	// Start, when not nil, is a pool to go on from, in place of an empty one.
+	Start *Start
+	// Observe, when not nil, is told of each hand-out, after it.
+	Observe func(at time.Duration, batch int, open []BatchView)
+}
+
+// A Record says what a run keeps beside its totals.
+type Record struct {
+	Samples    int  // how many samples over time, at most; 0: none
+	Allocation bool // what runs of each batch, at each sample
+	Finished   bool // when tasks were finished, by size class
+}
+
+// A BatchView is an open batch as an observer sees it.
+type BatchView struct {
+	Batch              int // index in the outcome
+	Planned, Completed int // T, C: answers
+	Running            int // R
+	Priority           float64
+	Production         bool
+	Deadline           time.Duration // from the start of the run; 0: none
+}
+
+// epoch is when a run starts that does not go on from a live pool.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// defaultReward is what an answer earns where nothing is said.
+const defaultReward = 10_000
+
+// defaultLease is what a lease is where nothing is said. People who are there
+// send heartbeats, so it matters only for those who vanish.
+const defaultLease = time.Hour
+
+type world struct {
+	run     *Run
+	setup   *Setup
+	engine  *engine.Engine
+	epoch   time.Time
+	horizon int64
+	now     int64 // ns since the start
+	agenda  agenda
+	changes engine.Changes
+	unread  int // commands since the changes were last read
+	err     error
+
+	cast    *Cast
+	batches []batchState
+	byID    map[crowd.BatchID]int32
+	toCome  int     // batches that have not arrived
+	open    []int32 // batches that have arrived and not ended
+	workers []workerState
+	firstID crowd.WorkerID // of workers[0] unless the run goes on from a live pool
+	people  map[crowd.WorkerID]int32
+	gates   []gate
+	present int
+	working int
+	waiting int
+
+	service, answers, truths, speeds, sessions, pauses, patience Stream
+
+	out     Outcome
+	sampler sampler
+	audit   *audit
+}
+
+// batchState is a batch while the run lasts.
+type batchState struct {
+	kind      int32
+	place     int32 // in world.open, -1 when it is not there
+	class     int32
+	perTask   bool // several answers a task
+	running   int32
+	completed int32
+	planned   int32
+	lease     int64
+}
+
+// workerState is a person.
+type workerState struct {
+	id        crowd.WorkerID
+	group     int32
+	batch     int32 // index of the batch of what he holds
+	last      int32 // of his last assignment, -1: none
+	gen       uint32
+	doing     doing
+	leaving   bool
+	speed     float64
+	since     int64 // when he began what he is doing
+	came      int64
+	holds     engine.Handout
+	practised []uint16 // tasks done, by kind; nil unless somebody learns
+}
+
+type doing uint8
+
+const (
+	gone doing = iota
+	held       // at the door, until enough have come (Arrivals.Band)
+	waiting
+	working
+	pausing
+)
+
+// Do runs it. The error is Invalid where the setup makes no sense, and any
+// breach that Check found.
+func (r *Run) Do() (*Outcome, error) {
+	w, err := newWorld(r)
+	if err != nil {
+		return nil, err
+	}
+	w.loop()
+	if w.err != nil {
+		return nil, fmt.Errorf("repetition %d of policy %s, seed %d, at %s: %w", r.Rep+1, r.Policy, r.Seed, time.Duration(w.now), w.err)
+	}
+	w.finish()
+	return &w.out, nil
+}
+
+func newWorld(r *Run) (*world, error) {
+	policy, err := ParsePolicy(r.Policy)
+	if err != nil {
+		return nil, err
+	}
+	cast, err := r.Setup.draw(r.Seed, r.Rep)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{
+		run: r, setup: r.Setup, cast: cast, epoch: epoch, horizon: int64(r.Setup.horizon()),
+		byID: make(map[crowd.BatchID]int32, len(cast.Batches)), firstID: 1,
+		out: Outcome{Policy: policy.Name(), Rep: r.Rep},
+	}
+	for name, s := range map[string]*Stream{
+		"service": &w.service, "answers": &w.answers, "truths": &w.truths, "speeds": &w.speeds,
+		"sessions": &w.sessions, "pauses": &w.pauses, "patience": &w.patience,
+	} {
+		*s = NewStream(r.Seed, r.Rep, name)
+	}
+	w.sampler.init(w)
+	if r.Record.Finished {
+		w.out.Finished = make([]Timeline, len(w.classes()))
+	}
+	if r.Start != nil {
+		err = w.goOn(r.Start, policy)
+	} else {
+		w.engine = engine.New(engine.Config{Policy: policy})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Check {
+		w.audit = newAudit()
+	}
+	for i, t := range r.Setup.Tenants {
+		if r.Start == nil {
+			if err := w.engine.SetTenant(w.epoch, engine.Tenant{ID: tenantID(i), Weight: orOne(t.Weight)}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	w.plan()
+	return w, nil
+}
+
+func tenantID(i int) crowd.TenantID { return crowd.TenantID(i + 1) }
+
+func orOne(f float64) float64 {
+	if f == 0 {
+		return 1
+	}
+	return f
+}
+
+func (w *world) classes() []Class {
+	if w.setup.Classes != nil {
+		return w.setup.Classes
+	}
+	return DefaultClasses
+}
+
+func classOf(classes []Class, tasks int) int32 {
+	for i, c := range classes {
+		if c.Most == 0 || tasks <= c.Most {
+			return int32(i)
+		}
+	}
+	return int32(len(classes) - 1)
+}
+
+// plan puts the first event of everything on the agenda.
+func (w *world) plan() {
+	first := len(w.batches) // those before it are there already
+	w.toCome = len(w.cast.Batches) - first
+	if w.toCome > 0 {
+		w.agenda.push(event{at: int64(w.cast.Batches[first].At), kind: batchArrives})
+	}
+	for i, f := range w.setup.Faults {
+		w.agenda.push(event{at: int64(f.At), kind: faultStrikes, who: int32(i)})
+	}
+	if w.cast.Visits != nil {
+		w.gates = []gate{{next: visits(w.cast.Visits)}}
+		w.callNext(0)
+		return
+	}
+	for i := range w.setup.Groups {
+		w.gates = append(w.gates, newGate(w, i))
+		w.callNext(int32(i))
+	}
+}
+
+// loop lets things happen, one at a time.
+func (w *world) loop() {
+	for w.err == nil {
+		at, ok := w.agenda.next()
+		timer, set := w.engine.NextTimer()
+		if set {
+			if t := int64(timer.Sub(w.epoch)); !ok || t <= at {
+				if t > w.horizon {
+					break
+				}
+				if w.idleForEver() {
+					return
+				}
+				w.tick(max(t, w.now))
+				continue
+			}
+		}
+		if !ok || at > w.horizon || w.idleForEver() {
+			break
+		}
+		w.step(w.agenda.pop())
+	}
+	if w.err == nil && !w.out.Done && w.run.Setup.Horizon > 0 {
+		w.advance(w.horizon)
+	}
+}
+
+// idleForEver says that everything is done and nothing is to come.
+func (w *world) idleForEver() bool {
+	if w.toCome > 0 || len(w.open) > 0 {
+		return false
+	}
+	w.out.Done = true
+	return true
+}
+
+// advance moves the clock; samples are of the time before what happens then.
+func (w *world) advance(to int64) {
+	if w.sampler.next <= to {
+		w.read()
+		w.sampler.upTo(w, to)
+	}
+	w.now = to
+}
+
+func (w *world) tick(at int64) {
+	w.advance(at)
+	w.engine.Tick(w.time())
+	w.out.Events++
+	w.read()
+	w.verify()
+}
+
+func (w *world) time() time.Time { return w.epoch.Add(time.Duration(w.now)) }
+
+func (w *world) step(e event) {
+	if e.kind >= answerComes && e.kind <= patienceEnds && w.workers[e.who].gen != e.gen && e.kind != sessionEnds {
+		return
+	}
+	w.advance(e.at)
+	w.out.Events++
+	switch e.kind {
+	case batchArrives:
+		w.launch()
+	case workerArrives:
+		w.arrive(e.who)
+	case answerComes:
+		w.answer(e.who)
+	case workerGivesUp:
+		w.giveUp(e.who)
+	case heartbeat:
+		w.heartbeat(e.who)
+	case backFromPause:
+		w.ready(e.who)
+	case sessionEnds:
+		w.endSession(e.who)
+	case patienceEnds:
+		w.leave(e.who)
+	case stopEnds:
+		w.engine.Stop(w.time(), false)
+	case faultStrikes:
+		w.strike(&w.setup.Faults[e.who], e.who)
+	}
+	// Nobody waits, so nothing was served: what changed can be read later, many
+	// commands at a time.
+	if w.unread++; w.waiting > 0 || w.unread >= 256 || w.audit != nil {
+		w.read()
+	}
+	w.verify()
+}
+
+// launch lets the next batch arrive.
+func (w *world) launch() {
+	i := int32(len(w.batches))
+	b := &w.cast.Batches[i]
+	if w.toCome--; w.toCome > 0 {
+		w.agenda.push(event{at: int64(w.cast.Batches[i+1].At), kind: batchArrives})
+	}
+	id := b.ID
+	if id == 0 {
+		id = crowd.BatchID(i + 1)
+	}
+	kind := &w.setup.Kinds[b.Kind]
+	spec := engine.Spec{
+		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: b.Rule,
+		Reward: b.Reward, Priority: orOne(b.Priority), Production: b.Production,
+		Lease: b.Lease, TaskTime: b.TaskTime, SmallCrowdOK: true,
+	}
+	if spec.Rule == (label.Rule{}) {
+		spec.Rule = label.Count(1)
+	}
+	if spec.Reward == 0 {
+		spec.Reward = defaultReward
+	}
+	if spec.Lease == 0 {
+		spec.Lease = defaultLease
+	}
+	if spec.TaskTime == 0 {
+		spec.TaskTime = kind.meanTime()
+	}
+	if b.Deadline > 0 {
+		spec.Deadline = w.time().Add(b.Deadline)
+	}
+	if b.Lifetime > 0 {
+		spec.EndsAt = w.time().Add(b.Lifetime)
+	}
+	for name, least := range b.Requires {
+		spec.Requirements = append(spec.Requirements, engine.Requirement{Name: name, Min: least})
+	}
+	most := spec.Rule.Most()
+	budget, ok := spec.Reward.Times(int64(b.Tasks) * int64(most))
+	if !ok {
+		w.err = crowd.Fieldf("reward", "%d tasks at %s overflow", b.Tasks, spec.Reward)
+		return
+	}
+	spec.Budget = budget
+	if w.err = w.engine.Launch(w.time(), spec); w.err != nil {
+		return
+	}
+	b.ID = id
+	w.add(b, int32(spec.Lease.Seconds()), most > 1, int32(b.Tasks*spec.Rule.Fewest()))
+}
+
+// add enters a batch that the engine has.
+func (w *world) add(b *Batch, lease int32, perTask bool, planned int32) *batchState {
+	i := int32(len(w.batches))
+	class := classOf(w.classes(), b.Tasks)
+	w.batches = append(w.batches, batchState{
+		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perTask: perTask,
+		planned: planned, lease: int64(lease) * int64(time.Second),
+	})
+	w.byID[b.ID] = i
+	w.open = append(w.open, i)
+	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Started: -1, Completed: -1})
+	return &w.batches[i]
+}
+
+// read takes note of what the engine has changed.
+func (w *world) read() {
+	w.unread = 0
+	w.engine.Take(&w.changes)
+	for i := range w.changes.Ends {
+		end := &w.changes.Ends[i]
+		if end.State == crowd.Expired || end.State == crowd.Withdrawn {
+			w.batches[w.byID[end.Assignment.Batch()]].running--
+			if end.State == crowd.Expired {
+				w.out.Expired++
+			}
+		}
+	}
+	for i := range w.changes.Labels {
+		w.labelled(&w.changes.Labels[i])
+	}
+	for i := range w.changes.Progress {
+		w.progress(&w.changes.Progress[i])
+	}
+	if w.audit != nil {
+		w.fail(w.audit.read(&w.changes))
+	}
+	for i := range w.changes.Served {
+		h := w.changes.Served[i]
+		who := w.who(h.Worker)
+		w.waiting--
+		w.out.Crowd.Waited += time.Duration(w.now - w.workers[who].since)
+		w.begin(who, h)
+	}
+}
+
+func (w *world) who(id crowd.WorkerID) int32 {
+	if w.people != nil {
+		return w.people[id]
+	}
+	return int32(id - w.firstID)
+}
+
+func (w *world) labelled(l *engine.Label) {
+	b := &w.batches[w.byID[l.Task.Batch()]]
+	w.out.Labels++
+	if w.out.Finished != nil {
+		w.out.Finished[b.class].add(l.At.Sub(w.epoch))
+	}
+	kind := &w.setup.Kinds[b.kind]
+	if len(kind.Answers) == 0 {
+		return
+	}
+	w.out.Judged++
+	if l.Value == kind.Answers[w.truth(kind, l.Task)] {
+		w.out.Right++
+	}
+}
+
+func (w *world) progress(p *engine.Progress) {
+	i := w.byID[p.Batch]
+	b, out := &w.batches[i], &w.out.Batches[i]
+	b.planned, b.completed = int32(p.Planned), int32(p.Completed)
+	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
+	if !p.FirstStarted.IsZero() {
+		out.Started = p.FirstStarted.Sub(w.epoch)
+	}
+	if p.State.Open() || b.place < 0 {
+		return
+	}
+	out.Completed = p.EndedAt.Sub(w.epoch)
+	last := len(w.open) - 1
+	moved := w.open[last]
+	w.open[b.place] = moved
+	w.batches[moved].place = b.place
+	w.open = w.open[:last]
+	b.place = -1
+}
+
+func (w *world) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// verify checks what must hold, if asked to.
+func (w *world) verify() {
+	if w.audit == nil || w.err != nil {
+		return
+	}
+	if err := w.engine.Check(); err != nil {
+		w.err = err
+		return
+	}
+	w.fail(w.audit.compare(w))
+}
+
+// finish closes the books.
+func (w *world) finish() {
+	w.read()
+	w.out.End = time.Duration(w.now)
+	for i := range w.workers {
+		p := &w.workers[i]
+		if p.doing == gone {
+			continue
+		}
+		w.account(p)
+		w.out.Crowd.Present += time.Duration(w.now - p.came)
+		w.out.Crowd.Stayed++
+	}
+	for i := range w.out.Batches {
+		out := &w.out.Batches[i]
+		out.Running = int(w.batches[i].running)
+		if out.Planned == 0 {
+			out.Planned = int(w.batches[i].planned)
+		}
+	}
+	w.sampler.close(w)
+}
+
+// account books the time that a worker has spent on what he was doing.
+func (w *world) account(p *workerState) {
+	spent := time.Duration(w.now - p.since)
+	switch p.doing {
+	case working:
+		w.out.Crowd.Worked += spent
+	case waiting, held:
+		w.out.Crowd.Waited += spent
+	}
+}
+
+// truth returns the index of a task's true answer.
+func (w *world) truth(k *Kind, t crowd.TaskID) int {
+	r := w.truths.At(uint64(t))
+	return r.IntN(len(k.Answers))
+}
+
+// ParsePolicy reads the text form of a policy: those of package sched, and
+// market, which exists only where nobody decides.
+func ParsePolicy(text string) (sched.Policy, error) {
+	if p, ok, err := parseMarket(text); ok {
+		return p, err
+	}
+	return sched.Parse(text)
+}
+
+// infinite is J∞ where a component is 0.
+var infinite = math.Inf(-1)

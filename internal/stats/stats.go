@@ -1,0 +1,85 @@
+// Package stats summarises repetitions: means with their intervals, paired
+// differences, quantiles.
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Summary describes a sample of figures. NaNs are left out and counted.
+type Summary struct {
+	N      int     `json:"n"`
+	Mean   float64 `json:"mean"`
+	SD     float64 `json:"sd"`   // of the population the sample is from (n-1); 0 for one figure
+	CI95   float64 `json:"ci95"` // half width of the 95 % interval of the mean (Student's t); 0 for one figure
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	NaN    int     `json:"nan,omitempty"`
+}
+
+// Summarise describes the figures; of none, everything is NaN.
+func Summarise(values []float64) Summary {
+	kept := sorted(values)
+	n := len(kept)
+	s := Summary{N: n, NaN: len(values) - n, Mean: math.NaN(), Median: math.NaN(), Min: math.NaN(), Max: math.NaN(), SD: math.NaN(), CI95: math.NaN()}
+	if n == 0 {
+		return s
+	}
+	sum := 0.0
+	for _, v := range kept {
+		sum += v
+	}
+	s.Mean, s.Median, s.Min, s.Max, s.SD, s.CI95 = sum/float64(n), quantile(kept, 0.5), kept[0], kept[n-1], 0, 0
+	if n == 1 {
+		return s
+	}
+	squares := 0.0
+	for _, v := range kept {
+		squares += (v - s.Mean) * (v - s.Mean)
+	}
+	s.SD = math.Sqrt(squares / float64(n-1))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}
+	s.CI95 = t.Quantile(0.975) * s.SD / math.Sqrt(float64(n))
+	return s
+}
+
+// Paired describes a[i] - b[i]: the difference of two policies on common random
+// numbers. Pairs with a NaN are left out. The two are equally long.
+func Paired(a, b []float64) Summary {
+	diff := make([]float64, len(a))
+	for i := range a {
+		diff[i] = a[i] - b[i]
+	}
+	return Summarise(diff)
+}
+
+// Quantile interpolates linearly between neighbours; q from 0 to 1. It is NaN of
+// no figures.
+func Quantile(values []float64, q float64) float64 { return quantile(sorted(values), q) }
+
+func sorted(values []float64) []float64 {
+	kept := make([]float64, 0, len(values))
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			kept = append(kept, v)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := min(max(q, 0), 1) * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
