@@ -21,7 +21,8 @@ type backlog struct {
 	listed  []*task // by stamp; nil: a gap
 	first   uint64  // stamp of listed[0]
 	gaps    int
-	cursors map[crowd.WorkerID]uint64 // stamp to go on from
+	room    []*task                   // the memory of listed (see push)
+	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
 	invited *invitations // nil: everybody may do every task
 }
@@ -36,7 +37,7 @@ type invitations struct {
 }
 
 func newBacklog(s *Spec) backlog {
-	b := backlog{tasks: s.Tasks, fresh: 1, first: 1, cursors: make(map[crowd.WorkerID]uint64)}
+	b := backlog{tasks: s.Tasks, fresh: 1, first: 1}
 	if s.Invited != nil {
 		inv := &invitations{
 			lists:  make(map[crowd.WorkerID][]uint32, len(s.Invited)),
@@ -73,7 +74,7 @@ func (b *backlog) place(t *task) {
 	case t.closed || t.slots() <= 0:
 		b.remove(t)
 	case b.invited == nil && t.place == 0:
-		b.listed = append(b.listed, t)
+		b.listed, b.room = push(b.listed, b.room, t)
 		t.place = b.first + uint64(len(b.listed)) - 1
 	}
 }
@@ -129,7 +130,10 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	if b.invited != nil {
 		return b.invited.next(w)
 	}
-	c := max(b.cursors[w], b.first)
+	c := b.first
+	if len(b.listed) > 0 { // else nobody's cursor is further on
+		c = max(c, b.cursors[w])
+	}
 	for ; c < b.first+uint64(len(b.listed)); c++ {
 		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) {
 			b.remember(w, c)
@@ -147,6 +151,9 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 // workers who never worked on the batch cost nothing.
 func (b *backlog) remember(w crowd.WorkerID, c uint64) {
 	if c > b.first {
+		if b.cursors == nil {
+			b.cursors = make(map[crowd.WorkerID]uint64)
+		}
 		b.cursors[w] = c
 	}
 }

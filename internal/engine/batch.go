@@ -28,6 +28,7 @@ type batch struct {
 	running   int         // in somebody's hands: R_b
 	completed int         // counted answers: C_b
 	labelled  int         // tasks with a label
+	fewest    int         // annotations that a task wants before any came, if everybody may do every task
 	escrow    crowd.Money // reserved and not paid
 	spent     crowd.Money
 	worked    time.Duration
@@ -153,26 +154,29 @@ func (b *batch) decideNow(t *task) label.Decision {
 
 // firstWant is the number of annotations that task n wants before any came.
 func (b *batch) firstWant(n uint32) int {
+	if b.backlog.invited == nil {
+		return b.fewest
+	}
 	return b.rule(n).Decide(b.spec.ID.Task(n), nil, 0).Want
 }
 
-// start returns task n, which is about to be handed out for the first time.
-func (b *batch) start(n uint32) *task {
-	t := &task{batch: b, n: n, planned: int32(b.firstWant(n))}
+// start returns task n of b, which is about to be handed out for the first time.
+func (e *Engine) start(b *batch, n uint32) *task {
+	t := e.spare.task()
+	t.batch, t.n, t.planned = b, n, int32(b.firstWant(n))
 	b.backlog.started(t)
 	b.open++
 	return t
 }
 
-func (b *batch) progress() Progress {
-	return Progress{
-		Batch: b.spec.ID, State: b.state, Stopped: b.stopped,
-		Priority: b.spec.Priority, Deadline: b.spec.Deadline,
-		Fresh: b.backlog.fresh, Issued: b.log.next() - 1, OldestOpen: b.log.first,
-		Planned: b.planned, Completed: b.completed, Labelled: b.labelled,
-		Escrow: b.escrow, Spent: b.spent, Worked: b.worked,
-		LaunchedAt: b.launchedAt, EndedAt: b.endedAt, FirstStarted: b.firstStarted,
-	}
+// progress fills in all of p, in place: every cycle does it.
+func (b *batch) progress(p *Progress) {
+	p.Batch, p.State, p.Stopped = b.spec.ID, b.state, b.stopped
+	p.Priority, p.Deadline = b.spec.Priority, b.spec.Deadline
+	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
+	p.Planned, p.Completed, p.Labelled = b.planned, b.completed, b.labelled
+	p.Escrow, p.Spent, p.Worked = b.escrow, b.spent, b.worked
+	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 }
 
 // openTasks returns the open tasks in order of their number.
@@ -197,6 +201,11 @@ func (e *Engine) sortedBatches() []*batch {
 }
 
 // forget drops a task that has its label, or whose batch has ended.
+func (e *Engine) forget(t *task) {
+	t.forget()
+	e.spare.retire(t)
+}
+
 func (t *task) forget() {
 	t.closed = true
 	t.batch.open--

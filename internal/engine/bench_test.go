@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
@@ -87,6 +88,131 @@ func benchmarkCycle(b *testing.B, batches, tasks int, policy string) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+}
+
+// BenchmarkSimulated measures what the engine costs a simulation of a pool: one
+// answer a task, 200 workers who are ready with their tasks at random, and Take
+// after every cycle, as a simulator that looks at all that happens would. As many
+// batches are open all the time: each that ends is followed by a new one (one
+// more when the crowd might run dry). What it costs to draw the worker is next to
+// nothing. The bar is 600 ns a cycle
+// (DESIGN.md §11: 1M cycles/s on one core, the simulator's own work included).
+//
+// The sizes are the numbers of tasks that batches have, in turn. Where they are
+// few, "short batches come and go", a launch and an end are part of every cycle
+// or every second one.
+func BenchmarkSimulated(b *testing.B) {
+	short := []int{1, 2, 3, 1, 1, 2}
+	for _, policy := range []string{"fs", "fs-ratio", "edf", "sdafs", "dafs", "wcfs(fs,k=3)"} {
+		for _, batches := range []int{5, 100, 1000, 4000} {
+			b.Run(fmt.Sprintf("long/policy=%s/batches=%d", policy, batches), func(b *testing.B) {
+				benchmarkSimulated(b, policy, batches, []int{max(200, 10_000/batches)})
+			})
+		}
+		b.Run(fmt.Sprintf("short/policy=%s/batches=%d", policy, 1000), func(b *testing.B) {
+			benchmarkSimulated(b, policy, 1000, short)
+		})
+	}
+}
+
+func benchmarkSimulated(b *testing.B, policy string, batches int, sizes []int) {
+	s := newSimulated(b, policy, batches, sizes)
+	for range 20_000 { // what is open has come to be of all ages
+		s.cycle()
+	}
+	launched := s.launched
+	b.ReportAllocs()
+	for b.Loop() {
+		s.cycle()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+	b.ReportMetric(float64(s.launched-launched)/float64(b.N), "launches/cycle")
+}
+
+// simulated is a pool in its steady state.
+type simulated struct {
+	b        *testing.B
+	engine   *engine.Engine
+	now      time.Time
+	sizes    []int
+	launched crowd.BatchID
+	fresh    int // tasks that nobody was given yet
+	holds    [200]crowd.AssignmentID
+	drawn    []uint8 // which worker is next
+	cycles   int
+	changes  engine.Changes
+}
+
+func newSimulated(b *testing.B, policy string, batches int, sizes []int) *simulated {
+	s := &simulated{
+		b: b, engine: engine.New(engine.Config{Policy: sched.MustParse(policy)}),
+		now: time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC), sizes: sizes, drawn: make([]uint8, 1<<16),
+	}
+	draw := rand.New(rand.NewPCG(1, 2))
+	for i := range s.drawn {
+		s.drawn[i] = uint8(draw.IntN(len(s.holds)))
+	}
+	must(b, s.engine.SetTenant(s.now, engine.Tenant{ID: 1, Weight: 1}))
+	for n := range s.holds {
+		must(b, s.engine.SetWorker(s.now, engine.Worker{ID: crowd.WorkerID(n + 1)}))
+	}
+	for range batches {
+		s.launch()
+	}
+	for n := range s.holds {
+		s.ready(n)
+	}
+	s.engine.Take(&s.changes)
+	return s
+}
+
+// launch starts a batch; every second one is due some time.
+func (s *simulated) launch() {
+	s.launched++
+	tasks := s.sizes[int(s.launched)%len(s.sizes)]
+	spec := engine.Spec{
+		ID: s.launched, Tenant: 1, Tasks: uint32(tasks), Rule: label.Count(1), Reward: 10_000, Budget: crowd.Money(tasks) * 10_000,
+		Priority: 1 + float64(s.launched%3), Lease: time.Hour, TaskTime: time.Minute, Production: s.launched%2 == 0,
+	}
+	if spec.Production {
+		spec.Deadline = s.now.Add(time.Hour + time.Duration(s.launched%100)*time.Minute)
+	}
+	if err := s.engine.Launch(s.now, spec); err != nil {
+		s.b.Fatal(err)
+	}
+	s.fresh += tasks
+}
+
+func (s *simulated) ready(n int) {
+	h, ok, err := s.engine.Ready(s.now, crowd.WorkerID(n+1))
+	if err != nil || !ok {
+		s.b.Fatalf("u%d got nothing: %v", n+1, err)
+	}
+	s.holds[n] = h.Assignment
+	if s.fresh--; s.fresh < 2*len(s.holds) {
+		s.launch()
+	}
+}
+
+// cycle lets one worker answer and take the next task: each takes a minute on
+// average.
+func (s *simulated) cycle() {
+	n := int(s.drawn[s.cycles%len(s.drawn)])
+	s.cycles++
+	s.now = s.now.Add(time.Minute / time.Duration(len(s.holds)))
+	if at, ok := s.engine.NextTimer(); ok && !at.After(s.now) {
+		s.b.Fatal("a lease ran out")
+	}
+	if _, err := s.engine.Submit(s.now, crowd.WorkerID(n+1), s.holds[n], `{"label":"cat"}`, "cat"); err != nil {
+		s.b.Fatal(err)
+	}
+	s.engine.Take(&s.changes)
+	for i := range s.changes.Progress {
+		if s.changes.Progress[i].State != crowd.BatchRunning {
+			s.launch()
+		}
+	}
+	s.ready(n)
 }
 
 func benchSpec(id crowd.BatchID, tasks int) engine.Spec {

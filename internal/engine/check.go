@@ -19,8 +19,8 @@ func (e *Engine) Check() error {
 	for id, w := range e.workers {
 		if w.holds != nil {
 			held++
-			if w.holds.state != crowd.Assigned || w.lease.place == 0 || w.waiting {
-				return fmt.Errorf("%s holds %s, which is %s (lease set %t, waiting %t)", id, w.holds.id(), w.holds.state, w.lease.place != 0, w.waiting)
+			if w.holds.state != crowd.Assigned || !w.lease.on || w.waiting {
+				return fmt.Errorf("%s holds %s, which is %s (lease set %t, waiting %t)", id, w.holds.id(), w.holds.state, w.lease.on, w.waiting)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -22,16 +23,20 @@ type Engine struct {
 
 	tenants map[crowd.TenantID]*tenant
 	workers map[crowd.WorkerID]*worker
+	recent  *worker                  // the last one looked up: most ask for work right after their answer
 	batches map[crowd.BatchID]*batch // launched and not ended
 	classes classes
 	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
 	timers  timers
 
-	queue   []pending // events of the command being worked off
-	offers  []*batch  // batches that may have something for a waiting worker
-	stale   []*batch  // batches that the policy has to hear of
-	dirty   []*batch  // batches whose progress is to be kept
-	changes Changes
+	queue     []pending        // events of the command being worked off
+	decisions []label.Decision // what they are about
+	found     found            // what the worker whom the policy asked last may be given
+	spare     spare
+	offers    []*batch // batches that may have something for a waiting worker
+	stale     []*batch // batches that the policy has to hear of
+	dirty     []*batch // batches whose progress is to be kept
+	changes   Changes
 }
 
 // New makes an engine without batches or workers.
@@ -52,7 +57,9 @@ func New(cfg Config) *Engine {
 func (e *Engine) Take(out *Changes) {
 	for _, b := range e.dirty {
 		b.dirty = false
-		e.changes.Progress = append(e.changes.Progress, b.progress())
+		e.changes.Progress = append(e.changes.Progress, Progress{})
+		b.progress(&e.changes.Progress[len(e.changes.Progress)-1])
+		e.spare.retireBatch(b)
 	}
 	clear(e.dirty)
 	e.dirty = e.dirty[:0]
@@ -63,10 +70,8 @@ func (e *Engine) Take(out *Changes) {
 func (c *Changes) reset() {
 	clear(c.Answers) // they hold text
 	clear(c.Labels)
-	*c = Changes{
-		Handouts: c.Handouts[:0], Ends: c.Ends[:0], Answers: c.Answers[:0], Labels: c.Labels[:0],
-		Transfers: c.Transfers[:0], Progress: c.Progress[:0], Served: c.Served[:0], Events: c.Events[:0],
-	}
+	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
+	c.Transfers, c.Progress, c.Served, c.Events = c.Transfers[:0], c.Progress[:0], c.Served[:0], c.Events[:0]
 }
 
 // SetPolicy changes the scheduling policy while everything goes on.
@@ -161,6 +166,8 @@ func (e *Engine) refresh() {
 		b.stale = false
 		if b.state.Open() {
 			e.policy.Set(e.view(b))
+		} else {
+			e.spare.retireBatch(b)
 		}
 	}
 	clear(e.stale)

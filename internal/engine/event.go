@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
 )
 
 // EventKind is one of the five events by which a job runs. Source: Cymphony,
@@ -48,14 +49,19 @@ type Event struct {
 
 // pending is an event in the queue.
 type pending struct {
-	kind   EventKind
-	worker *worker
-	task   *task
-	number int
-	label  Label
+	kind     EventKind
+	decision int // of events 4 and 5: which of Engine.decisions
+	worker   *worker
+	task     *task
 }
 
 func (e *Engine) produce(p pending) { e.queue = append(e.queue, p) }
+
+// decided produces an event that carries out a decision about t.
+func (e *Engine) decided(kind EventKind, t *task, d *label.Decision) {
+	e.produce(pending{kind: kind, task: t, decision: len(e.decisions)})
+	e.decisions = append(e.decisions, *d)
+}
 
 // run works off the queue. Consumers may produce further events; the queue
 // empties because each event leads to later kinds only, and event 1 to none.
@@ -74,25 +80,34 @@ func (e *Engine) run(now time.Time) {
 		case ReadyToAggregate:
 			e.readyToAggregate(p.task)
 		case TryToAggregate:
-			e.aggregate(now, p.task)
+			e.aggregate(p.task)
 		case UpdateTask:
-			e.updateTask(p.task, p.number)
+			e.updateTask(p.task, e.decisions[p.decision].Want)
 		case RemoveTask:
-			e.removeTask(now, p.task, p.label)
+			e.removeTask(now, p.task, &e.decisions[p.decision])
 		}
 	}
 	clear(e.queue)
 	e.queue = e.queue[:0]
+	clear(e.decisions)
+	e.decisions = e.decisions[:0]
+	e.spare.reuse()
 	e.offer(now)
 }
 
 func (e *Engine) observe(now time.Time, p *pending) {
-	ev := Event{Kind: p.kind, At: now, Number: p.number, Label: p.label.Value}
+	ev := Event{Kind: p.kind, At: now}
 	if p.worker != nil {
 		ev.Worker = p.worker.id
 	}
 	if p.task != nil {
 		ev.Task = p.task.id()
+	}
+	switch p.kind {
+	case UpdateTask:
+		ev.Number = e.decisions[p.decision].Want
+	case RemoveTask:
+		ev.Label = e.decisions[p.decision].Label
 	}
 	e.changes.Events = append(e.changes.Events, ev)
 }
@@ -108,16 +123,13 @@ func (e *Engine) readyToAggregate(t *task) {
 // aggregate consumes event 3: the rule decides from the counted answers
 // whether the task has its label (event 5) or wants another number of
 // annotations (event 4).
-func (e *Engine) aggregate(now time.Time, t *task) {
+func (e *Engine) aggregate(t *task) {
 	d := t.batch.decide(t)
 	switch {
 	case d.Enough:
-		e.produce(pending{kind: RemoveTask, task: t, label: Label{
-			Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence,
-			Answers: int(t.counted), Tie: d.Tie, Undecided: d.Undecided,
-		}})
+		e.decided(RemoveTask, t, &d)
 	case d.Want != int(t.planned):
-		e.produce(pending{kind: UpdateTask, task: t, number: d.Want})
+		e.decided(UpdateTask, t, &d)
 	}
 }
 
@@ -130,12 +142,15 @@ func (e *Engine) updateTask(t *task, number int) {
 }
 
 // removeTask consumes event 5. The job ends with its last task.
-func (e *Engine) removeTask(now time.Time, t *task, l Label) {
+func (e *Engine) removeTask(now time.Time, t *task, d *label.Decision) {
 	b := t.batch
-	e.changes.Labels = append(e.changes.Labels, l)
+	e.changes.Labels = append(e.changes.Labels, Label{
+		Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence,
+		Answers: int(t.counted), Tie: d.Tie, Undecided: d.Undecided,
+	})
 	b.labelled++
 	b.planned -= int(t.planned - t.counted) // wanted no more
-	t.forget()
+	e.forget(t)
 	e.touch(b, nil)
 	if b.labelled == int(b.spec.Tasks) {
 		e.end(now, b, crowd.BatchDone)

@@ -35,8 +35,12 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 }
 
 func (e *Engine) newBatch(s Spec) *batch {
-	b := &batch{spec: s, tenant: e.tenants[s.Tenant], class: e.classes.of(s.Requirements), backlog: newBacklog(&s), log: log{first: 1}}
+	b := e.spare.batch()
+	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(s.Requirements)
+	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
+	b.fewest = s.Rule.Decide(s.ID.Task(1), nil, 0).Want
+	b.log.begin()
 	b.life.batch = b
 	return b
 }
@@ -248,7 +252,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 				e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: crowd.Withdrawn, At: now})
 			}
 		}
-		t.forget()
+		e.forget(t)
 	}
 	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
 	b.escrow, b.planned, b.state, b.endedAt = 0, b.completed, state, now

@@ -22,7 +22,9 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 	if b == nil {
 		return Status{}, false
 	}
-	return Status{Progress: b.progress(), Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b)}, true
+	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b)}
+	b.progress(&s.Progress)
+	return s, true
 }
 
 // whyWaiting says why nobody takes what waits in b, or Eligible when somebody

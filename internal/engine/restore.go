@@ -96,7 +96,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	for i := range s.Assignments {
 		a := &s.Assignments[i]
 		if open[a.Task] == nil {
-			open[a.Task] = b.start(a.Task.N())
+			open[a.Task] = e.start(b, a.Task.N())
 		}
 		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
 			return err
@@ -132,7 +132,8 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 	if s.ID.Batch() != b.spec.ID || s.ID.N() < b.log.next() {
 		return fmt.Errorf("%s is out of order: the next one is %s", s.ID, b.spec.ID.Assignment(b.log.next()))
 	}
-	a := &assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
+	a := e.spare.assignment()
+	*a = assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
 	b.log.pass(s.ID.N())
 	b.log.add(a)
 	t.give(a)

@@ -95,6 +95,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
 			Message: fmt.Sprintf("%s cannot pay one task (%s)", s.Budget, first)}
 	}
+	if s.Invited == nil {
+		return nil
+	}
 	for _, w := range slices.Sorted(maps.Keys(s.Invited)) {
 		list := s.Invited[w]
 		if w < 1 || len(list) == 0 || !ascending(list) {
@@ -135,6 +138,9 @@ func validDeadline(d, now time.Time) error {
 func ValidRequirements(list []Requirement) error {
 	if len(list) > MaxRules {
 		return crowd.Fieldf("qualifications", "%d are too many (at most %d)", len(list), MaxRules)
+	}
+	if len(list) == 0 {
+		return nil
 	}
 	seen := make(map[string]bool, len(list))
 	for _, r := range list {

@@ -11,9 +11,11 @@ import (
 // worker holds, or the lifetime of a batch. Each worker and each batch has one.
 type timer struct {
 	at     time.Time
+	on     bool  // else stopped, though it may still be in the heap
+	alarm  int64 // at, as the heap orders it
 	worker *worker
 	batch  *batch
-	place  int // in the heap, from 1; 0: not set
+	place  int // in the heap, from 1; 0: not there
 }
 
 func (t *timer) owner() (w crowd.WorkerID, b crowd.BatchID) {
@@ -26,6 +28,11 @@ func (t *timer) owner() (w crowd.WorkerID, b crowd.BatchID) {
 // timers is a heap in which each entry has up to four children, and timers know
 // their places. Entries have the time at hand, so that comparing touches
 // nothing else.
+//
+// Most leases are stopped long before they run out, and the worker's next one
+// starts at once. So a timer that is stopped, or set to a later time, stays where
+// it is: an entry may be earlier than its timer, and is put right when it comes to
+// the front.
 type timers []alarm
 
 type alarm struct {
@@ -50,38 +57,61 @@ func (a alarm) before(b alarm) bool {
 	return aw < bw
 }
 
-func (h timers) next() (time.Time, bool) {
-	if len(h) == 0 {
-		return time.Time{}, false
+// first returns the timer that is due first, or nil.
+func (h *timers) first() *timer {
+	for len(*h) > 0 {
+		a := (*h)[0]
+		switch {
+		case !a.timer.on:
+			h.unset(a.timer)
+		case a.at < a.timer.alarm:
+			h.settle(alarm{a.timer.alarm, a.timer}, 0)
+		default:
+			return a.timer
+		}
 	}
-	return h[0].timer.at, true
+	return nil
+}
+
+func (h *timers) next() (time.Time, bool) {
+	if t := h.first(); t != nil {
+		return t.at, true
+	}
+	return time.Time{}, false
 }
 
 // due unsets and returns the first timer that is due, or nil.
 func (h *timers) due(now time.Time) *timer {
-	if len(*h) == 0 || (*h)[0].timer.at.After(now) {
+	t := h.first()
+	if t == nil || t.at.After(now) {
 		return nil
 	}
-	t := (*h)[0].timer
 	h.unset(t)
 	return t
 }
 
 // set starts t, or moves it.
 func (h *timers) set(t *timer, at time.Time) {
-	t.at = at
-	if t.place == 0 {
+	t.at, t.on, t.alarm = at, true, math.MaxInt64
+	if at.Unix() < math.MaxInt64/int64(time.Second) {
+		t.alarm = at.UnixNano()
+	}
+	switch {
+	case t.place == 0:
 		*h = append(*h, alarm{})
 		t.place = len(*h)
+	case t.alarm >= (*h)[t.place-1].at:
+		return
 	}
-	ns := int64(math.MaxInt64)
-	if at.Unix() < math.MaxInt64/int64(time.Second) {
-		ns = at.UnixNano()
-	}
-	h.settle(alarm{ns, t}, t.place-1)
+	h.settle(alarm{t.alarm, t}, t.place-1)
 }
 
+// stop stops a timer that is likely to be set again.
+func (t *timer) stop() { t.on = false }
+
+// unset stops t and takes it out of the heap.
 func (h *timers) unset(t *timer) {
+	t.on = false
 	if t.place == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ func errNotYours(id crowd.AssignmentID) error {
 // Changes.Served once something fits. Who holds a task already gets the same
 // one again; who waits already keeps his place.
 func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) {
-	w := e.workers[id]
+	w := e.worker(id)
 	switch {
 	case w == nil:
 		return Handout{}, false, crowd.Errorf(crowd.NotFound, "%s is not a worker of this pool", id)
@@ -47,30 +47,46 @@ func (e *Engine) Leave(id crowd.WorkerID) {
 
 // assign consumes event 1: the worker gets a task, or waits.
 func (e *Engine) assign(now time.Time, w *worker) {
-	if b := e.choose(now, w); b != nil {
-		e.handOut(now, w, b)
+	if f := e.choose(now, w); f.batch != nil {
+		e.handOut(now, w, f)
 	} else {
 		e.waiting.push(w)
 	}
 }
 
-// choose asks the policy for a batch that has something for w, or nil.
-func (e *Engine) choose(now time.Time, w *worker) *batch {
-	e.refresh()
-	return e.batches[e.policy.Next(now, w)]
+// found is what a worker is about to be given: a task of a batch, or its number
+// if nobody was given it yet.
+type found struct {
+	batch *batch
+	task  *task
+	n     uint32
 }
 
-// handOut gives w the task of b that is next for him.
-func (e *Engine) handOut(now time.Time, w *worker, b *batch) {
-	t, n, _ := b.backlog.next(w.id)
+// choose asks the policy for a batch that has something for w, and finds the
+// task in it that is next for him; or nothing.
+func (e *Engine) choose(now time.Time, w *worker) found {
+	e.refresh()
+	e.found = found{}
+	id := e.policy.Next(now, w)
+	if b := e.found.batch; b == nil || b.spec.ID != id { // not the one that it asked about last
+		e.found = found{}
+		w.MayBatch(id)
+	}
+	return e.found
+}
+
+// handOut gives w a task.
+func (e *Engine) handOut(now time.Time, w *worker, f found) {
+	b, t := f.batch, f.task
 	if t == nil {
-		t = b.start(n)
+		t = e.start(b, f.n)
 	}
 	number := b.log.next()
 	if number == 1 {
 		b.firstStarted = now
 	}
-	a := &assignment{n: number, task: t, worker: w, state: crowd.Assigned, at: now}
+	a := e.spare.assignment()
+	a.n, a.task, a.worker, a.state, a.at = number, t, w, crowd.Assigned, now
 	b.log.add(a)
 	t.give(a)
 	t.live++
@@ -114,15 +130,15 @@ func (e *Engine) offer(now time.Time) {
 
 // serve gives a waiting worker a task, if there is one for him.
 func (e *Engine) serve(now time.Time, w *worker) {
-	b := e.choose(now, w)
-	if b == nil {
+	f := e.choose(now, w)
+	if f.batch == nil {
 		return
 	}
 	e.waiting.remove(w)
 	if e.cfg.Observe {
 		e.observe(now, &pending{kind: ReadyToWork, worker: w})
 	}
-	e.handOut(now, w, b)
+	e.handOut(now, w, f)
 	e.changes.Served = append(e.changes.Served, w.holds.handout())
 }
 
@@ -137,6 +153,14 @@ func (e *Engine) Heartbeat(now time.Time, id crowd.WorkerID, aid crowd.Assignmen
 		e.timers.set(lease, x)
 	}
 	return lease.at, nil
+}
+
+// worker returns a worker of the pool, or nil.
+func (e *Engine) worker(id crowd.WorkerID) *worker {
+	if e.recent == nil || e.recent.id != id {
+		e.recent = e.workers[id]
+	}
+	return e.recent
 }
 
 // assignment returns an assignment of an open task, or nil.
@@ -198,7 +222,7 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 
 // letGo takes the task out of the worker's hands.
 func (e *Engine) letGo(a *assignment) {
-	e.timers.unset(&a.worker.lease)
+	a.worker.lease.stop()
 	a.worker.holds = nil
 	a.task.live--
 	a.task.batch.running--
@@ -223,8 +247,10 @@ var ErrForgotten = &crowd.Error{Code: crowd.NotFound, Field: "assignment", Messa
 // what is compared with other answers. The caller has checked that it fits the
 // template.
 func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) (Outcome, error) {
-	a := e.assignment(aid)
-	if a == nil {
+	var a *assignment
+	if w := e.worker(id); w != nil && w.holds != nil && w.holds.id() == aid {
+		a = w.holds
+	} else if a = e.assignment(aid); a == nil {
 		return Outcome{}, ErrForgotten
 	}
 	switch {
@@ -234,7 +260,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 		again := a.outcome()
 		again.Duplicate = true
 		return again, nil
-	case !a.state.May(crowd.Submitted):
+	case a.state != crowd.Assigned && !a.state.May(crowd.Submitted):
 		return Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", aid, a.state)
 	}
 	t, b := a.task, a.task.batch

@@ -46,8 +46,17 @@ func (w *worker) MayClass(c sched.Class) bool {
 
 // MayBatch implements sched.Worker.
 func (w *worker) MayBatch(id crowd.BatchID) bool {
-	b := w.engine.batches[id]
-	return b != nil && w.refusal(b) == crowd.Eligible
+	e := w.engine
+	b := e.batches[id]
+	if b == nil || w.blocked(b) {
+		return false
+	}
+	t, n, reason := b.backlog.next(w.id)
+	if reason != crowd.Eligible {
+		return false
+	}
+	e.found = found{b, t, n}
+	return true
 }
 
 // fits says whether w could take something of b, which has something.
@@ -58,11 +67,15 @@ func (w *worker) fits(b *batch) bool {
 // refusal says why w gets nothing of b, whose class he meets and which has
 // something to hand out.
 func (w *worker) refusal(b *batch) crowd.Reason {
-	if len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant) {
+	if w.blocked(b) {
 		return crowd.WorkerBlocked
 	}
 	_, _, reason := b.backlog.next(w.id)
 	return reason
+}
+
+func (w *worker) blocked(b *batch) bool {
+	return len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant)
 }
 
 func meets(quals map[string]int, list []Requirement) bool {
@@ -113,6 +126,8 @@ func (e *Engine) RemoveWorker(id crowd.WorkerID) error {
 		return crowd.Errorf(crowd.Conflict, "%s holds %s and has to finish or return it first", id, w.holds.id())
 	}
 	e.waiting.remove(w)
+	e.timers.unset(&w.lease)
+	e.recent = nil
 	delete(e.workers, id)
 	return nil
 }
@@ -171,6 +186,9 @@ func newClasses() classes {
 
 // of returns the class of a list of requirements.
 func (c *classes) of(list []Requirement) sched.Class {
+	if len(list) == 0 {
+		return 0
+	}
 	sorted := slices.Clone(list)
 	slices.SortFunc(sorted, func(x, y Requirement) int { return strings.Compare(x.Name, y.Name) })
 	var key strings.Builder

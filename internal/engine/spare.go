@@ -1,0 +1,101 @@
+package engine
+
+// spare keeps closed tasks, their assignments, and ended batches to be used again:
+// a pool in its steady state then asks for no memory, however many tasks go
+// through it.
+type spare struct {
+	closed      []*task // by the command in hand: events in the queue may still name them
+	tasks       []*task
+	assignments []*assignment
+	batches     []*batch
+}
+
+// mostSpare bounds what is kept, so that the end of a big batch frees its memory.
+// In a steady state tasks close about as fast as others are started, so few do.
+const mostSpare = 256
+
+// retire takes in a closed task, which reuse will let go.
+func (s *spare) retire(t *task) {
+	if len(s.closed) < mostSpare {
+		s.closed = append(s.closed, t)
+	}
+}
+
+// reuse lets the closed tasks be used again: nothing refers to them any more.
+func (s *spare) reuse() {
+	for i, t := range s.closed {
+		s.closed[i] = nil
+		for _, a := range t.given {
+			if len(s.assignments) < mostSpare {
+				*a = assignment{}
+				s.assignments = append(s.assignments, a)
+			}
+		}
+		if len(s.tasks) < mostSpare && cap(t.given) <= fewAnswers {
+			clear(t.given)
+			*t = task{given: t.given[:0]}
+			s.tasks = append(s.tasks, t)
+		}
+	}
+	s.closed = s.closed[:0]
+}
+
+// retireBatch takes in a batch that has ended, unless it is still in the list of
+// those to be kept or of those that the policy has to hear of.
+func (s *spare) retireBatch(b *batch) {
+	if b.state.Open() || b.dirty || b.stale || len(s.batches) >= mostSpare {
+		return
+	}
+	*b = batch{}
+	s.batches = append(s.batches, b)
+}
+
+// batch returns a batch without anything in it.
+func (s *spare) batch() *batch {
+	n := len(s.batches) - 1
+	if n < 0 {
+		return new(batch)
+	}
+	b := s.batches[n]
+	s.batches = s.batches[:n]
+	return b
+}
+
+// task returns a task without anything in it.
+func (s *spare) task() *task {
+	n := len(s.tasks) - 1
+	if n < 0 {
+		return new(task)
+	}
+	t := s.tasks[n]
+	s.tasks = s.tasks[:n]
+	return t
+}
+
+// assignment returns an assignment without anything in it.
+func (s *spare) assignment() *assignment {
+	n := len(s.assignments) - 1
+	if n < 0 {
+		return new(assignment)
+	}
+	a := s.assignments[n]
+	s.assignments = s.assignments[:n]
+	return a
+}
+
+// push appends x to a list whose front is cut off as it goes, and returns the
+// list and its memory: room, from the beginning. A list that has reached the end
+// of its memory, and is no longer than what is free before it, moves to the
+// beginning; so one that stays short stays where it is, however long it lives.
+func push[T any](list, room []*T, x *T) ([]*T, []*T) {
+	if len(list) == cap(list) {
+		if free := cap(room) - len(list); free < max(len(list), 1) {
+			list = append(list, x)
+			return list, list[:0]
+		}
+		old := list
+		list = append(room[:0], old...)
+		clear(old) // it does not overlap
+	}
+	return append(list, x), room
+}
