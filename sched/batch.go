@@ -62,25 +62,22 @@ type record struct {
 // noDeadline is later than every deadline.
 const noDeadline = math.MaxInt64
 
-func newRecord(b *Batch) record {
-	r := record{
-		id:         b.ID,
-		priority:   clampWeight(b.Priority),
-		arrived:    nanos(b.Arrived),
-		deadline:   noDeadline,
-		taskTime:   max(b.TaskTime, 1),
-		turn:       b.Turn,
-		planned:    clampCount(b.Planned),
-		running:    clampCount(b.Running),
-		completed:  clampCount(b.Completed),
-		class:      b.Class,
-		production: b.Production,
-		assignable: b.Assignable,
-	}
+func (r *record) fill(b *Batch) {
+	r.id = b.ID
+	r.priority = clampWeight(b.Priority)
+	r.arrived = nanos(b.Arrived)
+	r.deadline = noDeadline
 	if !b.Deadline.IsZero() {
 		r.deadline = min(nanos(b.Deadline), noDeadline-1)
 	}
-	return r
+	r.taskTime = max(b.TaskTime, 1)
+	r.turn = b.Turn
+	r.planned = clampCount(b.Planned)
+	r.running = clampCount(b.Running)
+	r.completed = clampCount(b.Completed)
+	r.class = b.Class
+	r.production = b.Production
+	r.assignable = b.Assignable
 }
 
 func clampWeight(f float64) float64 {
@@ -108,36 +105,39 @@ func (r *record) entry(key uint64, slot uint32) entry {
 // A book gives each batch a slot, a small integer by which everything else is
 // found, and keeps its record.
 type book struct {
-	slots   map[crowd.BatchID]uint32
+	slots   idTable
 	records []record // by slot
 	free    []uint32
 }
 
-// put keeps the record and returns its slot; known says whether the batch was
+// set is put of the batch's record, made where it is kept.
+func (b *book) set(in *Batch) (slot uint32, r *record, known bool) {
+	slot, known = b.slot(in.ID)
+	r = &b.records[slot]
+	r.fill(in)
+	return slot, r, known
+}
+
+// slot returns the batch's slot, made if need be; known says whether it was
 // there already.
-func (b *book) put(r record) (slot uint32, known bool) {
-	if slot, known = b.slots[r.id]; known {
-		b.records[slot] = r
+func (b *book) slot(id crowd.BatchID) (slot uint32, known bool) {
+	if slot, known = b.slots.get(id); known {
 		return slot, true
 	}
 	if n := len(b.free); n > 0 {
 		slot, b.free = b.free[n-1], b.free[:n-1]
-		b.records[slot] = r
 	} else {
 		slot = uint32(len(b.records))
-		b.records = append(b.records, r)
+		b.records = append(b.records, record{})
 	}
-	if b.slots == nil {
-		b.slots = map[crowd.BatchID]uint32{}
-	}
-	b.slots[r.id] = slot
+	b.slots.put(id, slot)
 	return slot, false
 }
 
 // remove frees the batch's slot and returns it, and false if it has none.
 func (b *book) remove(id crowd.BatchID) (slot uint32, known bool) {
-	if slot, known = b.slots[id]; known {
-		delete(b.slots, id)
+	if slot, known = b.slots.get(id); known {
+		b.slots.remove(id)
 		b.free = append(b.free, slot)
 	}
 	return slot, known
@@ -145,7 +145,7 @@ func (b *book) remove(id crowd.BatchID) (slot uint32, known bool) {
 
 // find returns the batch's slot and record.
 func (b *book) find(id crowd.BatchID) (slot uint32, r *record, known bool) {
-	if slot, known = b.slots[id]; known {
+	if slot, known = b.slots.get(id); known {
 		r = &b.records[slot]
 	}
 	return slot, r, known

@@ -67,12 +67,11 @@ func (p *betaFair) Set(b Batch) {
 		p.Remove(b.ID)
 		return
 	}
-	r := newRecord(&b)
-	slot, known := p.book.put(r)
+	slot, r, known := p.book.set(&b)
 	if int(slot) == len(p.groupOf) {
 		p.groupOf = append(p.groupOf, 0)
 	}
-	x, delta := p.x.at(slot, &r)
+	x, delta := p.x.at(slot, r)
 	if c := (component{x, delta}); !known || p.groups[p.groupOf[slot]].component != c {
 		if known {
 			p.leave(slot)

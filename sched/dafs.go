@@ -61,14 +61,13 @@ func (p *maxmin) Set(b Batch) {
 		p.Remove(b.ID)
 		return
 	}
-	r := newRecord(&b)
-	slot, known := p.book.put(r)
+	slot, r, known := p.book.set(&b)
 	if int(slot) == len(p.comp) {
 		p.comp = append(p.comp, component{})
 	}
 	c := &p.comp[slot]
 	old := c.x
-	c.x, c.delta = p.x.at(slot, &r)
+	c.x, c.delta = p.x.at(slot, r)
 	if !known {
 		p.sum.add(c.x)
 	} else if old != c.x {

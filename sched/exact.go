@@ -76,7 +76,8 @@ func (s *exact) float() float64 {
 	if tail != 0 {
 		head |= 1 // sticky: head has 64 bits, so this cannot touch the 53 kept
 	}
-	return math.Ldexp(float64(head), 64*top-shift-exactScale)
+	power := 64*top - shift - exactScale // from -223 to 32: no result is out of the range of normal numbers
+	return float64(head) * math.Float64frombits(uint64(1023+power)<<52)
 }
 
 // exactPrecision is enough, in bits, for sums and products of an exact and

@@ -1,5 +1,7 @@
 package sched
 
+import "math/bits"
+
 // An entry is one batch (or tenant) in an ordered index: its key and the ties,
 // inline, so that a comparison touches no other memory. 32 bytes: the four
 // children of a node fill two cache lines.
@@ -10,15 +12,18 @@ type entry struct {
 	slot uint32 // where the owner of the index keeps the rest
 }
 
-// before is the total order of every index: key, then turn, then id.
-func (e *entry) before(o *entry) bool {
-	if e.key != o.key {
-		return e.key < o.key
-	}
-	if e.turn != o.turn {
-		return e.turn < o.turn
-	}
-	return e.id < o.id
+// before is the total order of every index: key, then turn, then id. It is the
+// borrow of a subtraction of the three as one long number: comparing them one by
+// one would branch on data that no processor can predict.
+func (e *entry) before(o *entry) bool { return e.less(o) != 0 }
+
+// less is 1 if e is before o, else 0: to compute with, rather than to branch on.
+func (e *entry) less(o *entry) uint64 {
+	const sign = 1 << 63 // ids are signed
+	_, borrow := bits.Sub64(uint64(e.id)^sign, uint64(o.id)^sign, 0)
+	_, borrow = bits.Sub64(e.turn, o.turn, borrow)
+	_, borrow = bits.Sub64(e.key, o.key, borrow)
+	return borrow
 }
 
 // arity is the number of children of a heap node. Four makes the heap half as
@@ -58,9 +63,7 @@ func (h *shard) down(i int, e entry, places []place) {
 		}
 		best := first
 		for c := first + 1; c < min(first+arity, len(h.entries)); c++ {
-			if h.entries[c].before(&h.entries[best]) {
-				best = c
-			}
+			best += (c - best) * int(h.entries[c].less(&h.entries[best]))
 		}
 		if !h.entries[best].before(&e) {
 			break

@@ -196,8 +196,8 @@ func (ix *index) sink(s spot) {
 		if c >= len(front) {
 			break
 		}
-		if c+1 < len(front) && front[c+1].before(&front[c].entry) {
-			c++
+		if c+1 < len(front) {
+			c += int(front[c+1].less(&front[c].entry))
 		}
 		if !front[c].before(&s.entry) {
 			break

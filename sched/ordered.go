@@ -23,16 +23,16 @@ func fromSigned(f float64) uint64 {
 // fromInt maps any integer.
 func fromInt(n int64) uint64 { return uint64(n) ^ 1<<63 }
 
-// The instants that fit in nanoseconds since 1970: the years 1678 to 2262.
-var earliest, latest = time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64)
-
 // nanos returns the instant in nanoseconds since 1970; one that does not fit is
 // taken for the earliest or the latest that does.
 func nanos(t time.Time) int64 {
-	switch {
-	case t.Before(earliest):
+	const most = math.MaxInt64 / int64(time.Second) // whole seconds: the years 1678 to 2262
+	switch s := t.Unix(); {
+	case s > -most && s < most:
+		return t.UnixNano()
+	case t.Before(time.Unix(0, math.MinInt64)):
 		return math.MinInt64
-	case t.After(latest):
+	case t.After(time.Unix(0, math.MaxInt64)):
 		return math.MaxInt64
 	}
 	return t.UnixNano()

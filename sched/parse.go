@@ -18,6 +18,8 @@ func Names() []string {
 		"fs", "fs-ratio", "wfs", "wfs-ratio",
 		"dafs", "sdafs", "beta-fair(beta=-1)",
 		"tenant-fair(dafs)", "wcfs(wfs,k=3)",
+		"laxity",
+		"edf-code", "fs-code", "sdafs-code", "dafs-code",
 	}
 }
 
@@ -36,6 +38,15 @@ func Names() []string {
 //	                                wfs-ratio (default) or dafs; f as above for x=dafs
 //	tenant-fair                     the policy within a tenant
 //	wcfs                            the policy within; k=concessions, 0 to 1000000
+//	laxity                          share=0 to 1 (default 0.1), what is guaranteed to
+//	                                batches without a deadline that can still be met;
+//	                                pace=1 to 1000 (default 8)
+//	edf-code, fs-code               none
+//	sdafs-code, dafs-code           log=true (default) or log=false; seed=number, 0 to
+//	                                2^64-1 (default 1), for what they draw
+//
+// Those with -code are the policies of the program that the paper's authors
+// published (see codeWeights and dafsCode).
 //
 // The error is Invalid, its field "policy". Parse(p.Name()) makes p's like.
 func Parse(text string) (Policy, error) {
@@ -176,6 +187,16 @@ func (s *spec) build() (func() Policy, error) {
 		return s.tenantFair()
 	case "wcfs":
 		return s.wcfs()
+	case "laxity":
+		return s.laxity()
+	case "edf-code":
+		return s.codeOrder(edfCode{})
+	case "fs-code":
+		return s.codeOrder(fsCode{})
+	case "sdafs-code":
+		return s.coded(func(c coded) Policy { return &sdafsCode{c} })
+	case "dafs-code":
+		return s.coded(func(c coded) Policy { return &dafsCode{coded: c} })
 	}
 	return nil, refuse("there is no policy %q", s.name)
 }
@@ -301,6 +322,76 @@ func (s *spec) wcfs() (func() Policy, error) {
 		return nil, err
 	}
 	return func() Policy { return NewWCFS(inner(), int(k)) }, nil
+}
+
+func (s *spec) laxity() (func() Policy, error) {
+	if err := s.allow(0, "share", "pace"); err != nil {
+		return nil, err
+	}
+	var parts []string
+	number := func(name string, otherwise, least, most float64) (float64, error) {
+		text, given := s.options[name]
+		if !given {
+			return otherwise, nil
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= least && f <= most) {
+			return 0, refuse("%s takes %s=%g to %g, not %s=%s", s.name, name, least, most, name, text)
+		}
+		if f += 0; f != otherwise {
+			parts = append(parts, name+"="+strconv.FormatFloat(f, 'g', -1, 64))
+		}
+		return f, nil
+	}
+	share, err := number("share", laxityShare, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	pace, err := number("pace", laxityPace, 1, 1000)
+	if err != nil {
+		return nil, err
+	}
+	name := s.name
+	if len(parts) > 0 {
+		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
+	}
+	return func() Policy { return &laxity{name: name, share: share, pace: pace} }, nil
+}
+
+func (s *spec) codeOrder(by codeRanking) (func() Policy, error) {
+	if err := s.allow(0); err != nil {
+		return nil, err
+	}
+	return func() Policy { return &codeOrder{name: s.name, by: by} }, nil
+}
+
+func (s *spec) coded(fresh func(coded) Policy) (func() Policy, error) {
+	if err := s.allow(0, "log", "seed"); err != nil {
+		return nil, err
+	}
+	var parts []string
+	log := s.option("log", "true")
+	switch log {
+	case "true":
+	case "false":
+		parts = append(parts, "log=false")
+	default:
+		return nil, refuse("%s takes log=true or log=false, not log=%s", s.name, log)
+	}
+	seed, err := strconv.ParseUint(s.option("seed", "1"), 10, 64)
+	if err != nil {
+		return nil, refuse("%s takes seed=number, 0 to 2^64-1, not seed=%s", s.name, s.options["seed"])
+	}
+	if seed != 1 {
+		parts = append(parts, "seed="+strconv.FormatUint(seed, 10))
+	}
+	name := s.name
+	if len(parts) > 0 {
+		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
+	}
+	return func() Policy {
+		return fresh(coded{name: name, seed: seed, weights: codeWeights{log: log == "true"}})
+	}, nil
 }
 
 func (s *spec) option(name, otherwise string) string {

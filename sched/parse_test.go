@@ -17,6 +17,8 @@ func TestParseReadsNames(t *testing.T) {
 		"beta-fair(x=dafs,beta=-Inf)":            "beta-fair(beta=-inf,x=dafs)",
 		"beta-fair(beta=1e0,x=fs)":               "beta-fair(beta=1,x=fs)",
 		"beta-fair(beta=-0)":                     "beta-fair(beta=0)",
+		"dafs-code(log=true, seed=1)":            "dafs-code",
+		"sdafs-code(seed=007,log=false)":         "sdafs-code(log=false,seed=7)",
 		"wcfs(k=3, tenant-fair( dafs(f=log1p)))": "wcfs(tenant-fair(dafs),k=3)",
 	}
 	for _, name := range everyPolicy() {
@@ -51,6 +53,11 @@ func TestParseRefusesAndSaysWhy(t *testing.T) {
 		"tenant-fair(lifo)":            `no policy "lifo"`,
 		"wcfs(wfs)":                    "wcfs takes k=0 to k=1000000",
 		"wcfs(wfs,k=-1)":               "not k=-1",
+		"edf-code(seed=2)":             `edf-code has no option "seed"`,
+		"fs-code(rr)":                  "fs-code takes no inner policy",
+		"dafs-code(log=ln)":            "dafs-code takes log=true or log=false, not log=ln",
+		"sdafs-code(seed=-1)":          "sdafs-code takes seed=number, 0 to 2^64-1, not seed=-1",
+		"dafs-code(f=log1p)":           `dafs-code has no option "f"`,
 		strings.Repeat("wcfs(", 100):   "at most 256 characters",
 	} {
 		p, err := sched.Parse(text)

@@ -16,7 +16,8 @@ import (
 // everyPolicy is the names that the properties are checked for.
 func everyPolicy() []string {
 	names := append(sched.Names(), "beta-fair(beta=0,x=dafs)", "beta-fair(beta=2)", "beta-fair(beta=inf,x=fs)",
-		"tenant-fair(wcfs(rr,k=1))", "tenant-fair(tenant-fair(wfs))", "wcfs(wcfs(tenant-fair(dafs),k=1),k=2)")
+		"tenant-fair(wcfs(rr,k=1))", "tenant-fair(tenant-fair(wfs))", "wcfs(wcfs(tenant-fair(dafs),k=1),k=2)",
+		"dafs-code(log=false,seed=7)", "sdafs-code(log=false)", "wcfs(tenant-fair(dafs-code),k=1)")
 	names = slices.AppendSeq(names, maps.Keys(plains(nil)))
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -30,8 +30,7 @@ func (p *ranked) Set(b Batch) {
 		p.Remove(b.ID)
 		return
 	}
-	slot, _ := p.book.put(newRecord(&b))
-	r := &p.book.records[slot]
+	slot, r, _ := p.book.set(&b)
 	if !r.assignable {
 		p.ix.drop(slot)
 		return

@@ -5,8 +5,9 @@
 // and per decision for B open batches (finite β excepted, see betaFair).
 // Everything here is pure and deterministic: the answer is a function of the
 // batches last set and of the hand-outs so far, never of the order in which
-// equal information arrived, and every tie ends in an id. A Policy is not safe
-// for concurrent use, not even Next.
+// equal information arrived, and every tie ends in an id (in the policies of the
+// paper's program, which draws lots, in a hash of all that and a seed). A Policy
+// is not safe for concurrent use, not even Next.
 //
 // The formulas are those of Difallah et al. 2019, "Deadline-Aware Fair
 // Scheduling for Multi-Tenant Crowd-Powered Systems", ACM TSC 2(1) ("the

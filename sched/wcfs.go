@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -31,15 +32,15 @@ import (
 type wcfs struct {
 	inner    Policy
 	limit    int
-	conceded map[crowd.BatchID]int // only those above 0
-	asking   conceding             // the worker of the decision in hand
+	conceded idTable   // how often each batch has; only those above 0
+	asking   conceding // the worker of the decision in hand
 }
 
 // NewWCFS wraps a policy with the paper's concessions: each batch concedes its
 // turn at most limit times in a row. It takes limit < 0 for 0, which never
 // concedes.
 func NewWCFS(inner Policy, limit int) Policy {
-	p := &wcfs{inner: inner, limit: max(limit, 0), conceded: map[crowd.BatchID]int{}}
+	p := &wcfs{inner: inner, limit: min(max(limit, 0), math.MaxInt32)}
 	p.asking.policy = p
 	return p
 }
@@ -48,13 +49,13 @@ func (p *wcfs) Name() string { return fmt.Sprintf("wcfs(%s,k=%d)", p.inner.Name(
 
 func (p *wcfs) Set(b Batch) {
 	if !b.Open() {
-		delete(p.conceded, b.ID)
+		p.conceded.remove(b.ID)
 	}
 	p.inner.Set(b)
 }
 
 func (p *wcfs) Remove(id crowd.BatchID) {
-	delete(p.conceded, id)
+	p.conceded.remove(id)
 	p.inner.Remove(id)
 }
 
@@ -66,7 +67,7 @@ func (p *wcfs) Next(now time.Time, w Worker) crowd.BatchID {
 	if taken == 0 {
 		taken = a.first
 	}
-	delete(p.conceded, taken)
+	p.conceded.remove(taken)
 	return taken
 }
 
@@ -86,11 +87,11 @@ func (c *conceding) MayBatch(b crowd.BatchID) bool {
 	if b == c.last || c.last == 0 {
 		return true
 	}
-	n := c.policy.conceded[b]
-	if n >= c.policy.limit {
+	n, _ := c.policy.conceded.get(b)
+	if int(n) >= c.policy.limit {
 		return true
 	}
-	c.policy.conceded[b] = n + 1
+	c.policy.conceded.put(b, n+1)
 	if c.first == 0 {
 		c.first = b
 	}
@@ -104,7 +105,7 @@ func (p *wcfs) Key(id crowd.BatchID) (Key, bool) {
 	}
 	k := inner
 	k.Policy, k.Inner = p.Name(), &inner
-	n := p.conceded[id]
+	n, _ := p.conceded.get(id)
 	k.Words = fmt.Sprintf("in the inner order, but concedes its turn to a worker's last batch: has conceded %d times of at most %d", n, p.limit)
 	k.Figures = []Figure{
 		{"conceded", Number(n), "concessions since its last hand-out"},

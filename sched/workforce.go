@@ -60,6 +60,8 @@ const (
 type termSum struct {
 	planned, left, waiting uint32 // what sum was computed for; planned 0: nothing
 	sum                    exact
+	at                     uint32  // 0: none
+	term                   float64 // f(at/planned): the step, and the term that the next start adds
 }
 
 // at returns x and δ of the record in a slot.
@@ -77,7 +79,19 @@ func (w *workforce) at(slot uint32, r *record) (x, delta float64) {
 	if w.form == formWFSRatio || !r.production {
 		return running / scale, 1 / scale
 	}
-	return w.sum(slot, r) / scale, w.f.of(r.waiting(), r.planned) / scale
+	x = w.sum(slot, r) / scale
+	if w.f == identity {
+		return x, w.f.of(r.waiting(), r.planned) / scale
+	}
+	return x, w.sums[slot].of(r.waiting()) / scale
+}
+
+// of is log1p.of(n, s.planned), kept for the next call.
+func (s *termSum) of(n uint32) float64 {
+	if n == 0 || n != s.at {
+		s.at, s.term = n, log1p.of(n, s.planned)
+	}
+	return s.term
 }
 
 // of returns f(n/planned).
@@ -121,7 +135,7 @@ func (s *termSum) move(left, waiting uint32) {
 		s.sum.add(log1p.of(s.left+1, s.planned))
 	}
 	for ; s.waiting > waiting; s.waiting-- {
-		s.sum.add(log1p.of(s.waiting, s.planned))
+		s.sum.add(s.of(s.waiting))
 	}
 	for ; s.left > left; s.left-- {
 		s.sum.sub(log1p.of(s.left, s.planned))
