@@ -31,22 +31,6 @@ func newAudit() *audit {
 
 // read books what has changed.
 func (a *audit) read(c *engine.Changes) error {
-	for _, h := range c.Handouts {
-		if a.labelled[h.Task] {
-			return fmt.Errorf("%s was handed out after it had its label", h.Task)
-		}
-		if old, busy := a.holder[h.Worker]; busy {
-			return fmt.Errorf("%s was given %s while holding %s", h.Worker, h.Assignment, old)
-		}
-		for _, w := range a.given[h.Task] {
-			if w == h.Worker {
-				return fmt.Errorf("%s was given %s twice", h.Worker, h.Task)
-			}
-		}
-		a.hands[h.Assignment] = h
-		a.holder[h.Worker] = h.Assignment
-		a.given[h.Task] = append(a.given[h.Task], h.Worker)
-	}
 	for _, e := range c.Ends {
 		if err := a.putDown(e.Assignment); err != nil {
 			return err
@@ -67,6 +51,23 @@ func (a *audit) read(c *engine.Changes) error {
 		} else if n.Paid != 0 {
 			return fmt.Errorf("%s was paid for an answer that did not count", n.Worker)
 		}
+	}
+	// After a step: who submits is given his next task in the same one.
+	for _, h := range c.Handouts {
+		if a.labelled[h.Task] {
+			return fmt.Errorf("%s was handed out after it had its label", h.Task)
+		}
+		if old, busy := a.holder[h.Worker]; busy {
+			return fmt.Errorf("%s was given %s while holding %s", h.Worker, h.Assignment, old)
+		}
+		for _, w := range a.given[h.Task] {
+			if w == h.Worker {
+				return fmt.Errorf("%s was given %s twice", h.Worker, h.Task)
+			}
+		}
+		a.hands[h.Assignment] = h
+		a.holder[h.Worker] = h.Assignment
+		a.given[h.Task] = append(a.given[h.Task], h.Worker)
 	}
 	for _, l := range c.Labels {
 		if a.labelled[l.Task] {

@@ -11,6 +11,7 @@ type Metrics struct {
 	// Of batches with a deadline and of best-effort ones, which have none:
 	// completion is the share of the wanted answers that had come at the end.
 	DeadlineSuccess float64 // share completed in time
+	DecidedSuccess  float64 // the same, of those that were completed or whose deadline came before the end
 	MeanDeadline    float64
 	StdDeadline     float64
 	MeanBestEffort  float64
@@ -43,7 +44,7 @@ type Metrics struct {
 func (o *Outcome) Metrics() Metrics {
 	var due, rest, dueBegun, restBegun, took tally
 	var m Metrics
-	inTime, deadlines, starved := 0, 0, 0
+	inTime, deadlines, decided, starved := 0, 0, 0, 0
 	late, last := 0.0, time.Duration(0)
 	for i := range o.Batches {
 		b := &o.Batches[i]
@@ -66,6 +67,9 @@ func (o *Outcome) Metrics() Metrics {
 		if b.InTime() {
 			inTime++
 		}
+		if b.Completed >= 0 || b.At+b.Deadline <= o.End {
+			decided++
+		}
 		ended := b.Completed
 		if ended < 0 {
 			ended = o.End
@@ -74,6 +78,7 @@ func (o *Outcome) Metrics() Metrics {
 	}
 	all := float64(len(o.Batches))
 	m.DeadlineSuccess = float64(inTime) / float64(deadlines)
+	m.DecidedSuccess = float64(inTime) / float64(decided)
 	m.MeanTardiness = late / float64(deadlines)
 	m.MeanDeadline, m.StdDeadline = due.mean(), due.sd()
 	m.MeanBestEffort, m.StdBestEffort = rest.mean(), rest.sd()

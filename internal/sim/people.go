@@ -62,8 +62,12 @@ func (w *world) arrive(at int32) {
 		}
 		g.shut = g.inside+1 >= g.max
 	}
+	id, comes := w.comer()
+	if !comes {
+		return
+	}
 	g.inside++
-	who := w.come(group, w.firstID+crowd.WorkerID(len(w.workers)))
+	who := w.come(group, id)
 	if w.err != nil {
 		return
 	}
@@ -96,7 +100,10 @@ func (w *world) come(group int32, id crowd.WorkerID) int32 {
 	w.workers = append(w.workers, p)
 	w.out.Crowd.Came++
 	w.present++
-	if w.run.Start == nil {
+	if w.people != nil {
+		w.people[id] = who
+	}
+	if id >= w.firstID { // the pool of a Start knows its people
 		w.fail(w.engine.SetWorker(w.time(), engine.Worker{ID: id, Qualifications: model.Qualifications}))
 	}
 	if model.Session != nil {
@@ -150,6 +157,12 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 
 	r := w.figures(w.service, b, p, h.Task)
 	what := r.Float64()
+	if !b.perTask && kind.Vanish+kind.Skip+kind.Return > 0 {
+		// That is the worker's own: a task that is given up once would be given
+		// up by everybody.
+		own := w.service.At(mix(uint64(h.Task)) ^ uint64(p.id))
+		what = own.Float64()
+	}
 	var took float64
 	if w.cast.Service != nil {
 		took = w.cast.Service()
@@ -195,7 +208,7 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 		}
 	}
 	next.at = w.after(took)
-	if next.at-w.now >= b.lease {
+	if next.at-w.now >= b.lease && !(kind.Silent > 0 && r.Float64() < kind.Silent) {
 		w.agenda.push(event{at: w.now + b.lease/2, kind: heartbeat, who: who, gen: p.gen})
 	}
 	w.agenda.push(next)
@@ -355,7 +368,9 @@ func (w *world) remove(who int32) {
 	p.doing = gone
 	p.gen++
 	w.engine.Leave(p.id)
-	if _, holds := w.engine.Holds(p.id); !holds { // who vanished with a task is missed when its lease runs out
+	// Who vanished with a task is missed when its lease runs out, and who was in
+	// the pool of a Start stays in it.
+	if _, holds := w.engine.Holds(p.id); !holds && p.id >= w.firstID {
 		w.fail(w.engine.RemoveWorker(p.id))
 	}
 	for i := range w.gates {

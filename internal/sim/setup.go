@@ -64,7 +64,10 @@ type Kind struct {
 	// gone without a word (Vanish). Skips and returns come after GiveUpAfter
 	// seconds (nil: a tenth of the service time).
 	Skip, Return, Vanish float64
-	GiveUpAfter          Dist
+	// Silent is the probability that his page sends no heartbeat (a laptop is
+	// closed): what takes longer than the lease then comes late.
+	Silent      float64
+	GiveUpAfter Dist
 
 	// Answers are the options; none: all answers are the same. The truth of a
 	// task is one of them, each as likely. Confusion[t][a] is the probability

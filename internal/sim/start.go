@@ -16,8 +16,15 @@ type Start struct {
 	Now      time.Time
 	Batches  map[crowd.BatchID]StartBatch
 	// Present lists the people who are there, with the group whose habits they
-	// have. Who holds a task is there in any case.
+	// have. Who holds a task is there in any case, unless he is Lost.
 	Present map[crowd.WorkerID]int
+	// Lost are those who hold a task and will not come back to it: it is free
+	// again when its lease runs out.
+	Lost map[crowd.WorkerID]bool
+	// Members, when not nil, are the people who come and go: each arrival of a
+	// group is one of them, any of them as likely, and if he is there already
+	// nobody comes. Nil: whoever arrives is new to the pool.
+	Members []crowd.WorkerID
 }
 
 // A StartBatch is what a snapshot does not say of a batch.
@@ -36,6 +43,12 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		return err
 	}
 	w.people = make(map[crowd.WorkerID]int32, len(s.Snapshot.Workers))
+	active := make(map[crowd.WorkerID]bool, len(s.Snapshot.Workers))
+	for i := range s.Snapshot.Workers {
+		p := &s.Snapshot.Workers[i]
+		active[p.ID] = !p.Suspended
+		w.firstID = max(w.firstID, p.ID+1)
+	}
 	classes := w.classes()
 	for i := range s.Snapshot.Batches {
 		from := &s.Snapshot.Batches[i]
@@ -56,22 +69,32 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 	}
 	w.cast.Batches = append(batchesOf(w.out.Batches), w.cast.Batches...)
-	for _, h := range w.engine.Holding(0) {
-		group := s.Present[h.Worker]
-		who := w.joins(h.Worker, int32(group))
+	holding := w.engine.Holding(0)
+	if w.audit != nil {
+		w.audit.goOn(s, holding)
+	}
+	for _, h := range holding {
+		w.firstID = max(w.firstID, h.Worker+1)
+	}
+	for _, h := range holding {
+		if s.Lost[h.Worker] {
+			w.batches[w.byID[h.Task.Batch()]].running++
+			continue
+		}
+		who := w.come(int32(s.Present[h.Worker]), h.Worker)
+		w.workers[who].leaving = !active[h.Worker] // he may finish what he holds
 		w.takesUp(who, h)
 	}
 	for _, p := range s.Snapshot.Workers {
 		group, present := s.Present[p.ID]
-		if _, known := w.people[p.ID]; known || !present || p.Suspended {
+		if _, known := w.people[p.ID]; known || !present || p.Suspended || s.Lost[p.ID] {
 			continue
 		}
-		w.ready(w.joins(p.ID, int32(group)))
+		w.ready(w.come(int32(group), p.ID))
 	}
-	for _, p := range s.Snapshot.Workers {
-		w.firstID = max(w.firstID, p.ID+1)
-	}
-	return nil
+	w.members = NewStream(w.run.Seed, w.run.Rep, "members")
+	w.read()
+	return w.err
 }
 
 func batchesOf(list []BatchOutcome) []Batch {
@@ -82,13 +105,49 @@ func batchesOf(list []BatchOutcome) []Batch {
 	return out
 }
 
-func (w *world) joins(id crowd.WorkerID, group int32) int32 {
-	who := w.come(group, id)
-	w.people[id] = who
-	return who
+// comer returns who it is that arrives, or false if he is there already.
+func (w *world) comer() (crowd.WorkerID, bool) {
+	s := w.run.Start
+	if s == nil || s.Members == nil {
+		return w.firstID + crowd.WorkerID(len(w.workers)), true
+	}
+	if len(s.Members) == 0 {
+		return 0, false
+	}
+	r := w.members.At(w.called)
+	w.called++
+	id := s.Members[r.IntN(len(s.Members))]
+	if who, known := w.people[id]; known && w.workers[who].doing != gone {
+		return 0, false
+	}
+	_, holds := w.engine.Holds(id) // he had vanished with it, and is missed only when its lease runs out
+	return id, !holds
 }
 
 // takesUp lets a worker go on with what he holds.
 func (w *world) takesUp(who int32, h engine.Handout) {
 	w.carryOn(who, h, w.epoch.Sub(h.At).Seconds())
+}
+
+// goOn opens the books of a pool that is not empty.
+func (a *audit) goOn(s *Start, holding []engine.Handout) {
+	for _, h := range holding {
+		a.hands[h.Assignment] = h
+		a.holder[h.Worker] = h.Assignment
+	}
+	for i := range s.Snapshot.Batches {
+		b := &s.Snapshot.Batches[i]
+		id := b.Spec.ID
+		a.counted[id] = b.Progress.Completed
+		a.balance[engine.Account{Kind: engine.BatchAccount, ID: int64(id)}] += b.Progress.Escrow
+		a.balance[engine.Account{Kind: engine.Outside}] -= b.Progress.Escrow
+		for k := range b.Assignments {
+			x := &b.Assignments[k]
+			a.given[x.Task] = append(a.given[x.Task], x.Worker)
+			a.answered[x.ID] = x.State.Answered()
+		}
+		for _, n := range b.Labelled {
+			a.labelled[id.Task(n)] = true
+		}
+	}
 }

@@ -74,12 +74,13 @@ type world struct {
 	workers []workerState
 	firstID crowd.WorkerID // of workers[0] unless the run goes on from a live pool
 	people  map[crowd.WorkerID]int32
+	called  uint64 // arrivals so far of a Start's members
 	gates   []gate
 	present int
 	working int
 	waiting int
 
-	service, answers, truths, speeds, sessions, pauses, patience Stream
+	service, answers, truths, speeds, sessions, pauses, patience, members Stream
 
 	out     Outcome
 	sampler sampler
@@ -163,6 +164,9 @@ func newWorld(r *Run) (*world, error) {
 	if r.Record.Finished {
 		w.out.Finished = make([]Timeline, len(w.classes()))
 	}
+	if r.Check {
+		w.audit = newAudit()
+	}
 	if r.Start != nil {
 		err = w.goOn(r.Start, policy)
 	} else {
@@ -170,9 +174,6 @@ func newWorld(r *Run) (*world, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if r.Check {
-		w.audit = newAudit()
 	}
 	for i, t := range r.Setup.Tenants {
 		if r.Start == nil {
@@ -241,19 +242,20 @@ func (w *world) loop() {
 				if t > w.horizon {
 					break
 				}
-				if w.idleForEver() {
-					return
-				}
 				w.tick(max(t, w.now))
 				continue
 			}
 		}
-		if !ok || at > w.horizon || w.idleForEver() {
+		if w.idleForEver() {
+			return
+		}
+		if !ok || at > w.horizon {
 			break
 		}
 		w.step(w.agenda.pop())
 	}
-	if w.err == nil && !w.out.Done && w.run.Setup.Horizon > 0 {
+	w.read()
+	if w.err == nil && !w.idleForEver() && w.run.Setup.Horizon > 0 {
 		w.advance(w.horizon)
 	}
 }

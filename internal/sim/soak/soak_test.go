@@ -1,0 +1,58 @@
+package soak_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/sim/soak"
+)
+
+// TestSoak looks at a hundred worlds; THRONG_SOAK_ROUNDS makes it look longer,
+// and THRONG_SOAK_SEED starts elsewhere: at a seed that has failed, say.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	rounds, seed := number(t, "THRONG_SOAK_ROUNDS", 100), number(t, "THRONG_SOAK_SEED", 1)
+	r, err := soak.Run(t.Context(), soak.Options{Seed: seed, Rounds: int(rounds)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Failed != nil {
+		t.Fatalf("seed %d: %s\nreplay: THRONG_SOAK_SEED=%d THRONG_SOAK_ROUNDS=1 go test ./internal/sim/soak", *r.Failed, r.Problem, *r.Failed)
+	}
+	if rounds >= 100 && (r.Answers < 5000 || r.Labels < 2000 || r.Expired < 50 || r.GivenUp < 100 || r.Late < 10) {
+		t.Errorf("looked at too little: %+v", *r)
+	}
+	t.Logf("%+v", *r)
+}
+
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestASeedReplaysExactly.
+func TestASeedReplaysExactly(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		a, err := soak.World(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := soak.World(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
+			t.Errorf("seed %d gave two different runs", seed)
+		}
+	}
+}
