@@ -1,0 +1,389 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// span is the range of the values seen.
+type span struct {
+	lo, hi float64
+	n      int
+}
+
+func (s *span) add(v float64) {
+	if s.n == 0 || v < s.lo {
+		s.lo = v
+	}
+	if s.n == 0 || v > s.hi {
+		s.hi = v
+	}
+	s.n++
+}
+
+// skips counts the values that cannot be drawn.
+type skips struct {
+	bad int // NaN, infinite
+	low int // not positive, on a logarithmic axis
+}
+
+func (s *skips) join(t skips) { s.bad += t.bad; s.low += t.low }
+
+func (s skips) note() string {
+	var parts []string
+	if s.bad > 0 {
+		parts = append(parts, plural(s.bad, "point")+" without a finite value")
+	}
+	if s.low > 0 {
+		parts = append(parts, plural(s.low, "point")+" at or below zero (logarithmic axis)")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Not shown: " + strings.Join(parts, ", ") + "."
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(strconv.Itoa(n)) + " " + what + "s"
+}
+
+// finite says whether v can be drawn at all.
+func finite(v float64) bool { return math.Abs(v) <= widest } // not so of NaN
+
+func (k Kind) log() bool  { return k == Log || k == LogTime }
+func (k Kind) time() bool { return k == Time || k == LogTime }
+
+// sees says whether v can be drawn on an axis of this kind, and counts if not.
+func (k Kind) sees(v float64, s *skips) bool {
+	switch {
+	case !finite(v):
+		s.bad++
+		return false
+	case k.log() && v <= 0:
+		s.low++
+		return false
+	}
+	return true
+}
+
+// axis is an axis whose range is settled. lo and hi, and what at returns, are
+// logarithms on a logarithmic axis.
+type axis struct {
+	Axis
+	lo, hi float64
+	unit   float64  // of the numbers at the ticks: 60 for minutes
+	name   string   // label and unit
+	groups []string // instead of numbers
+}
+
+func (a axis) at(v float64) float64 {
+	if a.Kind.log() {
+		return math.Log10(v)
+	}
+	return v
+}
+
+// share says where v lies between the ends, 0 to 1.
+func (a axis) share(v float64) float64 { return (a.at(v) - a.lo) / (a.hi - a.lo) }
+
+// within says whether v is in the range that the spec asks for, if it does.
+func (a Axis) within(v float64) bool { return a.Min >= a.Max || (v >= a.Min && v <= a.Max) }
+
+// widest is the largest magnitude on an axis: differences must not overflow,
+// nor values in another unit.
+const widest = 1e300
+
+// settle gives the axis its range: what the spec says, else that of the data
+// with some air around it, so that markers and line ends are not cut.
+func (a Axis) settle(s span, air float64) axis {
+	out := axis{Axis: a, unit: 1}
+	lo, hi := s.lo, s.hi
+	fixed := a.Min < a.Max && finite(a.Min) && finite(a.Max) && (!a.Kind.log() || a.Min > 0)
+	if fixed {
+		lo, hi = a.Min, a.Max
+	} else if s.n == 0 {
+		lo, hi = 0, 1
+		if a.Kind.log() {
+			lo = 0.1
+		}
+	}
+	lo, hi = math.Max(lo, -widest), math.Min(hi, widest)
+	if a.Kind.log() && !(lo > 0) { // callers see to it; a logarithm of zero would have no end of ticks
+		lo, hi = 0.1, math.Max(1, hi)
+	}
+	zero := !a.Kind.log() && (a.Zero || (lo > 0 && lo < 0.3*hi))
+	out.lo, out.hi = out.at(lo), out.at(hi)
+	if !fixed {
+		switch {
+		case out.hi-out.lo > 0 && out.hi-out.lo > 1e-12*math.Max(math.Abs(out.lo), math.Abs(out.hi)):
+		case a.Kind.log():
+			out.lo, out.hi = out.lo-0.5, out.hi+0.5
+		case lo == 0:
+			out.hi = 1
+		default: // one value: itself in the middle, or at the top of an axis from zero
+			d := math.Abs(lo) * 0.1
+			out.lo, out.hi = lo-d, lo+d
+		}
+		above, below := air*(out.hi-out.lo), air*(out.hi-out.lo)
+		if zero && out.lo > 0 {
+			out.lo, below = 0, 0
+		}
+		if zero && a.Zero && out.hi < 0 {
+			out.hi, above = 0, 0
+		}
+		if lo == 0 && !a.Kind.log() {
+			below = 0
+		}
+		if hi == 0 && s.n > 0 && !a.Kind.log() && lo < 0 {
+			above = 0
+		}
+		out.lo, out.hi = out.lo-below, out.hi+above
+	}
+	unit := a.Unit
+	switch {
+	case a.Kind == Time:
+		out.unit, unit = timeUnit(math.Max(math.Abs(out.lo), math.Abs(out.hi)))
+		if s.n == 0 && !fixed {
+			unit = ""
+		}
+	case a.Kind == LogTime:
+		unit = "" // every tick has its own
+	case a.Kind == Percent:
+		out.unit, unit = 0.01, "%"
+	}
+	out.name = clean(a.Label)
+	if unit = clean(unit); unit != "" {
+		out.name = strings.TrimSpace(out.name + " (" + unit + ")")
+	}
+	return out
+}
+
+// timeUnit picks the unit in which so many seconds read best.
+func timeUnit(longest float64) (float64, string) {
+	const eps = 1.001
+	switch {
+	case longest < 2e-3:
+		return 1e-6, "µs"
+	case longest < 2:
+		return 1e-3, "ms"
+	case longest <= 120*eps:
+		return 1, "s"
+	case longest <= 7200*eps:
+		return 60, "min"
+	case longest <= 3*86400*eps:
+		return 3600, "h"
+	}
+	return 86400, "d"
+}
+
+// tick is a place on an axis. Those without a text are short.
+type tick struct {
+	at   float64 // as axis.at returns
+	text string
+}
+
+// ticks returns about so many ticks at most, at round numbers.
+func (a axis) ticks(most int) []tick {
+	most = max(most, 2)
+	switch {
+	case a.groups != nil:
+		out := make([]tick, len(a.groups))
+		for i, g := range a.groups {
+			out[i] = tick{float64(i), g}
+		}
+		return out
+	case a.Kind.log():
+		return a.logTicks(most)
+	}
+	return a.evenTicks(a.lo, a.hi, most)
+}
+
+func (a axis) evenTicks(lo, hi float64, most int) []tick {
+	step := niceStep((hi-lo)/a.unit, most, a.unit)
+	eps := 1e-9 * step
+	first := math.Ceil(lo/a.unit/step - 1e-9)
+	var out []tick
+	for i := 0; i < 100; i++ {
+		v := (first + float64(i)) * step
+		if v > hi/a.unit+eps {
+			break
+		}
+		if math.Abs(v) < eps {
+			v = 0
+		}
+		out = append(out, tick{v * a.unit, numberText(v, step)})
+	}
+	return out
+}
+
+// niceStep is the smallest round step that makes at most so many ticks over a
+// width. Minutes and hours are round at other numbers: 15, not 20.
+func niceStep(width float64, most int, unit float64) float64 {
+	var rounds []float64
+	switch unit {
+	case 1, 60:
+		rounds = []float64{10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600}
+	case 3600:
+		rounds = []float64{3, 6, 12, 24, 48, 72, 120, 240}
+	}
+	want := width / float64(most)
+	power := math.Pow(10, math.Floor(math.Log10(want)))
+	if !(power > 0) || math.IsInf(power, 0) {
+		return math.Max(want, math.SmallestNonzeroFloat64)
+	}
+	step := 10 * power
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if m == 2.5 && unit >= 60 {
+			continue // round for numbers, not for hours
+		}
+		if m*power >= want*0.999 {
+			step = m * power
+			break
+		}
+	}
+	if unit == 60 || unit == 3600 { // seconds look like plain numbers
+		for _, r := range rounds {
+			if r >= want*0.999 && want > rounds[0]/2 {
+				return r
+			}
+		}
+	}
+	return step
+}
+
+// numberText writes v as exactly as the step between ticks needs.
+func numberText(v, step float64) string {
+	size := math.Max(math.Abs(v), step)
+	switch {
+	case v == 0:
+		return "0"
+	case size >= 1e15 || size < 1e-5:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case size >= 1e9 && step >= 1e7:
+		return shortened(v/1e9, step/1e9) + "G"
+	case size >= 1e6 && step >= 1e4:
+		return shortened(v/1e6, step/1e6) + "M"
+	}
+	return shortened(v, step)
+}
+
+func shortened(v, step float64) string {
+	digits := 0
+	for step > 0 && digits < 10 && math.Abs(step-math.Round(step)) > 1e-6*step {
+		step *= 10
+		digits++
+	}
+	return thousands(strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// thousands puts commas into the whole part of a decimal number, and a true
+// minus before it.
+func thousands(t string) string {
+	sign := ""
+	if strings.HasPrefix(t, "-") {
+		sign, t = "−", t[1:]
+	}
+	whole, rest, _ := strings.Cut(t, ".")
+	if len(whole) > 4 || (len(whole) == 4 && rest == "") {
+		for i := len(whole) - 3; i > 0; i -= 3 {
+			whole = whole[:i] + "," + whole[i:]
+		}
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return sign + whole
+}
+
+// timeRounds are the durations at which a logarithmic axis of time has ticks.
+var timeRounds = []struct {
+	seconds float64
+	text    string
+	main    bool // kept when there is room for few
+}{
+	{1e-6, "1 µs", true}, {1e-5, "10 µs", true}, {1e-4, "100 µs", true},
+	{1e-3, "1 ms", true}, {1e-2, "10 ms", true}, {1e-1, "100 ms", true},
+	{1, "1 s", true}, {3, "3 s", false}, {10, "10 s", true}, {30, "30 s", false},
+	{60, "1 min", true}, {180, "3 min", false}, {600, "10 min", true}, {1800, "30 min", false},
+	{3600, "1 h", true}, {3 * 3600, "3 h", false}, {10 * 3600, "10 h", true},
+	{86400, "1 d", false}, {3 * 86400, "3 d", true}, {10 * 86400, "10 d", false}, {30 * 86400, "30 d", true}, {100 * 86400, "100 d", false}, {365 * 86400, "1 y", true},
+}
+
+func (a axis) logTicks(most int) []tick {
+	const eps = 1e-9
+	if a.Kind == LogTime {
+		var all, main []tick
+		for _, r := range timeRounds {
+			at := math.Log10(r.seconds)
+			if at < a.lo-eps || at > a.hi+eps {
+				continue
+			}
+			all = append(all, tick{at, r.text})
+			if r.main {
+				main = append(main, tick{at, r.text})
+			}
+		}
+		if len(all) >= 2 && len(all) <= most {
+			return all
+		}
+		if len(main) >= 2 { // those left out stay as short ones
+			every := (len(main) + most - 1) / most
+			for i := range main {
+				if i%every != 0 {
+					main[i].text = ""
+				}
+			}
+			return main
+		}
+	}
+	if a.hi-a.lo < 0.7 { // less than from 1 to 5: round numbers, spaced unevenly
+		lo, hi := math.Pow(10, a.lo), math.Pow(10, a.hi)
+		b := a
+		if a.Kind == LogTime {
+			unit, name := timeUnit(hi)
+			b.unit = unit
+			ticks := b.evenTicks(lo, hi, most)
+			for i := range ticks {
+				ticks[i] = tick{math.Log10(ticks[i].at), ticks[i].text + " " + name}
+			}
+			return ticks
+		}
+		ticks := b.evenTicks(lo, hi, most)
+		for i := range ticks {
+			ticks[i].at = math.Log10(ticks[i].at)
+		}
+		return ticks
+	}
+	first, last := math.Floor(a.lo-eps), math.Ceil(a.hi+eps)
+	decades := a.hi - a.lo
+	every := math.Max(1, math.Ceil(decades/float64(most)))
+	texts := map[int]bool{1: true}
+	if decades*3 <= float64(most) {
+		texts[2], texts[5] = true, true
+	} else if decades*2 <= float64(most) {
+		texts[3] = true
+	}
+	var out []tick
+	for d := first; d <= last; d++ {
+		for m := 1; m < 10; m++ {
+			at := d + math.Log10(float64(m))
+			if at < a.lo-eps || at > a.hi+eps || (m > 1 && every > 1) {
+				continue
+			}
+			t := tick{at: at}
+			if texts[m] && math.Mod(math.Abs(d), every) == 0 {
+				v := float64(m) * math.Pow(10, d)
+				t.text = numberText(v, v)
+				if d < -4 {
+					t.text = strconv.FormatFloat(v, 'e', 0, 64)
+				}
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
