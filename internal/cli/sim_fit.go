@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/throng-dev/throng/internal/chart"
+	"github.com/throng-dev/throng/internal/fit"
+)
+
+// SimFit is "throng sim fit".
+type SimFit struct {
+	File     string   `arg:"" help:"The log: CSV, TSV or JSON Lines, one row an answer; - for standard input."`
+	Sessions string   `placeholder:"FILE" help:"Visits: worker, session_s, and arrival_s and run; default: from --start and --submit."`
+	Skips    string   `placeholder:"FILE" help:"Tasks that were given back: one row each, with the log's column of the kind, and seconds."`
+	Where    []string `placeholder:"COLUMN=VALUE" sep:"none" help:"Only rows with this value; may be repeated: several values of one column, or several columns."`
+	Scenario bool     `help:"Print a whole scenario: the model, and a batch of each kind as in the log."`
+	Out      string   `type:"path" placeholder:"DIR" help:"Folder for model.yaml, fit.txt and pictures as SVG and PNG."`
+	Rounding string   `placeholder:"R" help:"What a stored x stands for: nearest [x-0.5, x+0.5), down [x, x+1), exact; default: nearest if all are whole numbers."`
+
+	By      string `group:"Columns of the log:" placeholder:"COLUMN" help:"Kind of task; default: kind, batch or type; if there is none, all are of one kind."`
+	Seconds string `group:"Columns of the log:" placeholder:"COLUMN" help:"How long an answer took; default: seconds, duration_s or elapsed_s."`
+	Worker  string `group:"Columns of the log:" placeholder:"COLUMN" help:"Who; default: worker or worker_id."`
+	RunBy   string `name:"run" group:"Columns of the log:" placeholder:"COLUMN" help:"Which recording, where there are several; default: run."`
+	Order   string `group:"Columns of the log:" placeholder:"COLUMN" help:"Number that says which answer came first; default: seq, order or position, else the start, else the order of the rows."`
+	Start   string `group:"Columns of the log:" placeholder:"COLUMN" help:"When it was begun, in seconds or as RFC 3339; default: start_s, assigned_at or start."`
+	Submit  string `group:"Columns of the log:" placeholder:"COLUMN" help:"When it was answered; default: submit_s, ended_at or submit."`
+	Same    string `group:"Columns of the log:" placeholder:"COLUMN" help:"1 if the worker's task before was of the same kind, 0 if not, empty if there was none; default: previous_task_type_same unless --by is given, else from the order."`
+	Gap     string `group:"Columns of the log:" placeholder:"COLUMN" help:"Seconds from the worker's answer before to this start; default: gap_s, else from start and submit."`
+	Task    string `group:"Columns of the log:" placeholder:"COLUMN" help:"Which task; default: task or task_id."`
+	State   string `group:"Columns of the log:" placeholder:"COLUMN" help:"How it ended: submitted, skipped, returned, expired; default: state."`
+	Output
+}
+
+// Help is the long help.
+func (*SimFit) Help() string {
+	return `Turns the log of a real crowd into the model section of a scenario: for each kind of task how long answers take, what a switch costs, how people learn, how often they give a task back; and how people come, stay, pause and differ. A table above it, in comments, says how well it fits. What "throng batch results --all" gives is such a log.
+
+The log is simulated with the fitted model, the same workers and tasks in the same order, and compared. With --out there are pictures of log and model.
+
+docs/fit.md says what is fitted, how, and what it cannot tell.
+
+Examples:
+  throng sim fit answers.csv
+  throng sim fit answers.csv --sessions sessions.csv --skips skips.csv --where scheduler=FS --out fitted
+  throng sim fit answers.csv --seconds elapsed --by type --scenario > mine.yaml`
+}
+
+// Run fits, and prints the model.
+func (s *SimFit) Run(c *Context) error {
+	rounding, err := fit.ParseRounding(s.Rounding)
+	if err != nil {
+		return err
+	}
+	if s.Out != "" {
+		if info, err := os.Stat(s.Out); err == nil && !info.IsDir() {
+			return wrong("out", "%s is a file", s.Out)
+		}
+	}
+	log, err := s.read(c)
+	if err != nil {
+		return err
+	}
+	m, err := fit.Fit(log, fit.Options{Rounding: rounding})
+	if err != nil {
+		return ofFile(s.File, err)
+	}
+	text, err := s.text(m)
+	if err != nil {
+		return err
+	}
+	report := m.Report()
+	if s.Scenario {
+		report.Whole = string(text)
+	}
+	if s.Out != "" {
+		if report.Files, err = s.write(c, m, text); err != nil {
+			return err
+		}
+	}
+	return s.print(c, report, func(w io.Writer) { _, _ = w.Write(text) }) // print keeps the error
+}
+
+// read reads the log and what is known of sessions and skips.
+func (s *SimFit) read(c *Context) (*fit.Log, error) {
+	var where []fit.Where
+	for _, text := range s.Where {
+		w, err := fit.ParseWhere(text)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, w)
+	}
+	var log *fit.Log
+	err := reading(c, s.File, func(r io.Reader) (err error) {
+		log, err = fit.ReadLog(r, fit.Columns{
+			Seconds: s.Seconds, Worker: s.Worker, Kind: s.By, Run: s.RunBy, Order: s.Order, Start: s.Start,
+			Submit: s.Submit, Same: s.Same, Gap: s.Gap, Task: s.Task, State: s.State,
+		}, where)
+		return err
+	})
+	if err == nil && s.Sessions != "" {
+		err = reading(c, s.Sessions, func(r io.Reader) error { return log.ReadSessions(r, where) })
+	}
+	if err == nil && s.Skips != "" {
+		err = reading(c, s.Skips, func(r io.Reader) error { return log.ReadSkips(r, where) })
+	}
+	return log, err
+}
+
+// reading opens a file for do.
+func reading(c *Context, name string, do func(io.Reader) error) error {
+	in, _, err := c.open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return ofFile(name, do(in))
+}
+
+// text is what is printed.
+func (s *SimFit) text(m *fit.Model) ([]byte, error) {
+	var b bytes.Buffer
+	write := m.WriteModel
+	if s.Scenario {
+		write = func(w io.Writer) error { return m.WriteScenario(w, "fitted") }
+	}
+	err := write(&b)
+	return b.Bytes(), err
+}
+
+// write draws everything before it writes anything.
+func (s *SimFit) write(c *Context, m *fit.Model, text []byte) ([]string, error) {
+	name := "model.yaml"
+	if s.Scenario {
+		name = "scenario.yaml"
+	}
+	files := map[string][]byte{name: text, "fit.txt": []byte(m.Table())}
+	for name, picture := range map[string]chart.Chart{"times": m.Times(), "people": m.People()} {
+		svg, err := picture.SVG()
+		if err != nil {
+			return nil, err
+		}
+		png, err := picture.PNG()
+		if err != nil {
+			return nil, err
+		}
+		files["fit-"+name+".svg"], files["fit-"+name+".png"] = svg, png
+	}
+	if err := os.MkdirAll(s.Out, 0o755); err != nil {
+		return nil, err
+	}
+	var written []string
+	for name, data := range files {
+		path := filepath.Join(s.Out, name)
+		if err := c.save(path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+			return nil, err
+		}
+		written = append(written, path)
+	}
+	slices.Sort(written)
+	return written, nil
+}
