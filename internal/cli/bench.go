@@ -19,6 +19,7 @@ import (
 // Bench is "throng bench".
 type Bench struct {
 	Sched   BenchSched   `cmd:"" help:"Time a scheduling policy takes for one decision and one event."`
+	Sim     BenchSim     `cmd:"" help:"Cycles a second of the simulator, and the paper's world against its authors' program."`
 	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
 	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
 	Kill    BenchKill    `cmd:"" help:"Kill a server under load, again and again, and look for what was lost or doubled."`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/scenario"
 )
 
 // Exit codes.
@@ -96,6 +97,7 @@ type problem struct {
 type problemEntry struct {
 	Field   string `json:"field,omitempty"`
 	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
 }
 
@@ -104,9 +106,19 @@ func tell(w io.Writer, err error, asJSON bool) {
 	if asJSON {
 		p := problem{Code: codeOf(err), Message: message(err)}
 		for _, e := range entries(err) {
-			p.Errors = append(p.Errors, problemEntry{e.Field, e.Row, e.Message})
+			p.Errors = append(p.Errors, problemEntry{Field: e.Field, Line: e.Row, Message: e.Message})
+		}
+		for _, e := range inScenario(err) {
+			p.Errors = append(p.Errors, problemEntry{Line: e.Line, Column: e.Column, Message: e.Message})
 		}
 		_ = writeJSON(w, p)
+		return
+	}
+	if list := inScenario(err); len(list) > 0 {
+		for _, e := range list {
+			_, _ = fmt.Fprintln(w, clean(e.Error()))
+		}
+		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", clean(list[0].File), count(len(list), "error"))
 		return
 	}
 	var file *inFile
@@ -140,6 +152,13 @@ func tell(w io.Writer, err error, asJSON bool) {
 	}
 }
 
+// inScenario are the mistakes in a scenario file.
+func inScenario(err error) scenario.Errors {
+	var list scenario.Errors
+	_ = errors.As(err, &list)
+	return list
+}
+
 // byFlag names a field as the flag is called: people give no micro-units.
 func byFlag(text string) string {
 	return strings.Replace(strings.Replace(text, "_micros: ", ": ", 1), "_seconds: ", ": ", 1)
@@ -158,8 +177,11 @@ func rowLine(file string, e *crowd.Error) string {
 // it is about the user's own network.
 func message(err error) string {
 	var known *crowd.Error
+	if list := inScenario(err); len(list) > 0 {
+		return andMore(list[0].Error(), len(list))
+	}
 	if list := entries(err); len(list) > 1 {
-		return fmt.Sprintf("%s (and %d more)", list[0], len(list)-1)
+		return andMore(list[0].Error(), len(list))
 	}
 	if errors.As(err, &known) && known.Code == crowd.Unavailable && known.Cause != nil {
 		if errors.Is(known.Cause, context.Canceled) {
@@ -168,6 +190,14 @@ func message(err error) string {
 		return fmt.Sprintf("%s: %v", known, known.Cause)
 	}
 	return err.Error()
+}
+
+// andMore is the first of some errors, and how many there are.
+func andMore(first string, n int) string {
+	if n == 1 {
+		return first
+	}
+	return fmt.Sprintf("%s (and %d more)", first, n-1)
 }
 
 // entries are the single things that are wrong, where that is known.

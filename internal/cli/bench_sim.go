@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/throng-dev/throng/internal/bench/simbench"
+)
+
+// BenchSim is "throng bench sim".
+type BenchSim struct {
+	Cycles int `help:"Cycles of each busy pool." default:"2000000"`
+	Reps   int `help:"Repetitions of the paper's table 2." default:"9"`
+	Output
+}
+
+// Help is the long help.
+func (*BenchSim) Help() string {
+	return `A cycle is one answer and the next task, with all that the simulated world does around
+it, without checks, on one core. The busy pools are 200 people who always work.
+
+Table 2 is the synthetic world of Difallah et al. 2019 (2,400 s, 200 workers, 1,000
+batches and 80 more a minute), one repetition, as a median. It is compared with the CPU
+time that the authors' published program takes for it, by policy the least and the most
+of three seeds, measured once on a machine of this kind.
+
+Memory is the live heap in the course of one run: flat, however much happens.
+
+Example:
+  throng bench sim --json`
+}
+
+// Run measures.
+func (b *BenchSim) Run(c *Context) error {
+	for flag, n := range map[string]int{"cycles": b.Cycles, "reps": b.Reps} {
+		if n < 1 {
+			return wrong(flag, "must be at least 1, not %d", n)
+		}
+	}
+	r, err := simbench.Run(simbench.Options{Cycles: b.Cycles, Reps: b.Reps, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	return b.print(c, r, func(w io.Writer) {
+		table := [][]string{{"busy pool", "batches", "cycles/s"}}
+		for _, row := range r.Cycles {
+			table = append(table, []string{row.Policy, fmt.Sprint(row.Batches), fmt.Sprintf("%.0f", row.PerS)})
+		}
+		columns(w, table)
+		table = [][]string{{"\ntable 2", "cycles", "CPU s", "authors' CPU s", "times faster"}}
+		for _, row := range r.Table2 {
+			line := []string{row.Policy, fmt.Sprint(row.Cycles), fmt.Sprintf("%.4f", row.CPUS), "", ""}
+			if row.TheirsS > 0 {
+				line[3] = fmt.Sprintf("%.0f to %.0f", row.TheirsS, row.TheirsHi)
+				line[4] = fmt.Sprintf("%.0f to %.0f", row.Times, row.TimesHi)
+			}
+			table = append(table, line)
+		}
+		columns(w, table)
+		fmt.Fprintf(w, "\ndafs takes %.2f times as long as fs-ratio\n", r.DAFSOverFS)
+		table = [][]string{{"\nevents", "live heap, KiB"}}
+		for _, row := range r.Memory {
+			table = append(table, []string{fmt.Sprint(row.Events), fmt.Sprint(row.Heap / 1024)})
+		}
+		columns(w, table)
+	})
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/scenario"
+)
+
+// SimCheck is "throng sim check".
+type SimCheck struct {
+	File string `arg:"" help:"The scenario, a YAML file."`
+	Output
+}
+
+// Help is the long help.
+func (*SimCheck) Help() string {
+	return `Reads a scenario file and the CSV files that it names, and prints everything that is wrong, each as FILE:LINE:COLUMN: what would be right. The exit code is 2 if something is wrong. Nothing is run.
+
+--json prints {"errors": [{"file", "line", "column", "message"}]}; column is 0 where only the line is known.
+
+Examples:
+  throng sim check scenarios/fair-share.yaml
+  throng sim check mine.yaml --json`
+}
+
+type checked struct {
+	Errors   []checkedError `json:"errors"`
+	Scenario string         `json:"scenario,omitempty"`
+	Policies []string       `json:"policies,omitempty"`
+}
+
+type checkedError struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+// Run checks the file.
+func (s *SimCheck) Run(c *Context) error {
+	sc, err := loadScenario(s.File)
+	var bad scenario.Errors
+	switch {
+	case errors.As(err, &bad):
+		out := checked{Errors: []checkedError{}}
+		for _, e := range bad {
+			out.Errors = append(out.Errors, checkedError{e.File, e.Line, e.Column, e.Message})
+		}
+		if s.JSON {
+			if err := writeJSON(c.Stdout, out); err != nil {
+				return err
+			}
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	return s.print(c, checked{[]checkedError{}, sc.Name, sc.Policies}, func(w io.Writer) {
+		say(w, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, policies %s", s.File, sc.Name,
+			count(sc.Reps, "repetition"), count(len(sc.Expect), "expectation"), strings.Join(sc.Policies, ", "))))
+	})
+}

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/internal/report"
+	"github.com/throng-dev/throng/internal/scenario"
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// SimRun is "throng sim run".
+type SimRun struct {
+	File   string  `arg:"" optional:"" help:"The scenario, a YAML file; or see --from."`
+	Policy string  `help:"Policies to compare, separated by commas; default: the scenario's. With --from: beside the pool's own." placeholder:"A,B,C"`
+	Reps   *int    `help:"Repetitions; default: the scenario's." placeholder:"N"`
+	Seed   *uint64 `help:"Seed of all that is random; default: the scenario's." placeholder:"S"`
+	Out    string  `help:"New folder for the report, or an old report to replace." type:"path" placeholder:"DIR"`
+	Check  bool    `help:"Verify after every step all that must hold; slow."`
+	From   From    `embed:""`
+	Output
+}
+
+// Help is the long help.
+func (*SimRun) Help() string {
+	return `Runs a scenario under each policy with the engine that runs live, on all cores, and prints what came of it: means over the repetitions with their 95 % intervals, and how far each policy differs from the first one. In a repetition every policy meets the same people, batches and service times, so differences are the policies' doing. The same file, policies, repetitions and seed give the same figures.
+
+With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG and PNG. It is put in its place when it is complete.
+
+A policy may have commas within its parentheses; quote it for the shell.
+
+With --from in place of a file, it copies the state of a pool that is live (for admins; or from a data folder) and forecasts when each batch will be done: the median, the band that 80 % of the repetitions end in, and the chance to meet the deadline, under the pool's policy and under others. docs/forecast.md says what is assumed.
+
+The exit code is 1 if something that the scenario expects does not come true (expect: in the file), and 2 for a wrong file or flag; then nothing is written.
+
+Examples:
+  throng sim run scenarios/fair-share.yaml
+  throng sim run scenarios/fair-share.yaml --policy 'fs,tenant-fair(dafs)' --reps 50 --out report
+  throng sim run mine.yaml --seed 7 --check --json
+  throng sim run --from http://127.0.0.1:8080 --policy dafs,edf
+  throng sim run --from /srv/throng --pool main --horizon 3d --json`
+}
+
+// Run runs the scenario.
+func (s *SimRun) Run(c *Context) error {
+	if live, err := s.live(); err != nil {
+		return err
+	} else if live {
+		var policies []string
+		if s.Policy != "" {
+			policies = splitPolicies(s.Policy)
+		}
+		return forecastFrom(c, s.From, policies, s.Reps, s.Seed, s.Output)
+	}
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
+	options := report.Options{Seed: s.Seed, Check: s.Check}
+	if s.Policy != "" {
+		options.Policies = splitPolicies(s.Policy)
+	}
+	if s.Reps != nil {
+		if options.Reps = *s.Reps; options.Reps < 1 {
+			return wrong("reps", "must be at least 1, not %d", *s.Reps)
+		}
+	}
+	for _, p := range options.Policies {
+		if _, err := sim.ParsePolicy(p); err != nil {
+			return err
+		}
+	}
+	if s.Out != "" {
+		if err := report.CheckDir(s.Out); err != nil {
+			return err
+		}
+	}
+	sc, err := loadScenario(s.File)
+	if err != nil {
+		return err
+	}
+	if options.Source, err = os.ReadFile(s.File); err != nil {
+		return err
+	}
+	r, err := s.simulate(ctx, c, sc, options)
+	if err != nil {
+		return err
+	}
+	if s.Out != "" {
+		if err := r.Write(s.Out); err != nil {
+			return err
+		}
+	}
+	if err := s.print(c, r, func(w io.Writer) { writeReport(w, r, s.Out) }); err != nil {
+		return err
+	}
+	if !r.Met() {
+		return errors.New("the scenario expects something that did not come true: see the expectations above")
+	}
+	return nil
+}
+
+// live says whether it goes on from a live pool rather than from a file.
+func (s *SimRun) live() (bool, error) {
+	f := &s.From
+	switch {
+	case s.File == "" && f.From == "":
+		return false, wrong("file", "give a scenario, or --from with a server or a data folder")
+	case s.File != "" && f.From != "":
+		return false, wrong("from", "goes with no scenario: give one or the other")
+	case f.From == "" && (f.Pool != "" || f.Horizon.Duration != 0):
+		return false, wrong("from", "is missing: --pool and --horizon are about a live pool")
+	case f.From != "" && s.Out != "":
+		return false, wrong("out", "is for scenarios; a forecast is printed, with --json whole")
+	case f.From != "" && s.Check:
+		return false, wrong("check", "is for scenarios")
+	}
+	return f.From != "", nil
+}
+
+// simulate runs it with a progress bar.
+func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario, options report.Options) (*report.Report, error) {
+	var bar *progressbar.ProgressBar
+	options.Progress = func(done, total int) {
+		if bar == nil {
+			bar = c.bar(int64(total), "runs", false)
+		}
+		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
+	}
+	start := now()
+	r, err := report.Run(ctx, sc, options)
+	if bar != nil {
+		_ = bar.Finish()
+	}
+	var bad scenario.Errors
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.New("interrupted; nothing was written")
+	case errors.As(err, &bad):
+		for i := range bad {
+			bad[i].File = s.File
+		}
+		return nil, bad
+	case err != nil:
+		return nil, err
+	}
+	r.WallS = now().Sub(start).Seconds()
+	return r, nil
+}
+
+// writeReport prints what people want to know first; the report folder has the
+// rest.
+func writeReport(w io.Writer, r *report.Report, dir string) {
+	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, %d tasks handed out, in %.1f s", r.Scenario, count(r.Reps, "repetition"), r.Seed, r.Cycles, r.WallS)))
+	say(w, "\n")
+	table := [][]string{{"metric"}}
+	for i := range r.Policies {
+		table[0] = append(table[0], r.Policies[i].Name)
+	}
+	for _, m := range r.MainMetrics() {
+		row := []string{m.Name}
+		for i := range r.Policies {
+			row = append(row, report.Words(m, r.Policies[i].Figure(m)))
+		}
+		table = append(table, row)
+	}
+	columns(w, table)
+	if len(r.Policies) > 1 {
+		writeDifferences(w, r)
+	}
+	if r.Alphas != nil {
+		writeSweep(w, r)
+	}
+	if len(r.Verdicts) > 0 {
+		say(w, "\nexpected\n")
+	}
+	for _, v := range r.Verdicts {
+		say(w, "%s\n", clean(fmt.Sprintf("  %-8s %s", strings.ToUpper(string(v.State)), v.Text)))
+		if v.State != report.NotRun {
+			say(w, "%s\n", clean("           found: "+v.Found))
+		}
+	}
+	if dir != "" {
+		say(w, "\nthe report: %s\n", clean(filepath.Join(dir, "report.html")))
+	}
+}
+
+func writeDifferences(w io.Writer, r *report.Report) {
+	say(w, "\ndifference to %s", r.Policies[0].Name)
+	if r.Reps > 1 {
+		say(w, " on the same repetitions; * where it is more than chance would make it")
+	}
+	say(w, "\n")
+	table := [][]string{{"metric"}}
+	for _, p := range r.Policies[1:] {
+		table[0] = append(table[0], p.Name)
+	}
+	for _, m := range r.MainMetrics() {
+		row, known := []string{m.Name}, false
+		for i := range r.Policies[1:] {
+			p := &r.Policies[i+1]
+			diff, _ := p.Difference(m)
+			known = known || diff.N > 0
+			text := report.PairedWords(m, diff, p.Figure(m))
+			if report.Clear(diff) {
+				text += " *"
+			}
+			row = append(row, text)
+		}
+		if known {
+			table = append(table, row)
+		}
+	}
+	columns(w, table)
+}
+
+// writeSweep prints the deadlines met against their strictness.
+func writeSweep(w io.Writer, r *report.Report) {
+	m, _ := sim.FindMetric("deadline_success_ratio")
+	say(w, "\n%s by strictness of deadlines\n", m.Name)
+	table := [][]string{{"α"}}
+	for k, alpha := range r.Alphas {
+		row := []string{figure(alpha)}
+		for i := range r.Policies {
+			row = append(row, report.Words(m, r.Policies[i].Alphas[k].Success))
+		}
+		table = append(table, row)
+	}
+	for i := range r.Policies {
+		table[0] = append(table[0], r.Policies[i].Name)
+	}
+	columns(w, table)
+}

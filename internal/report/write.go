@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// mark is how a folder is known to be a report: in the first line of its page.
+const mark = `<meta name="generator" content="throng sim run">`
+
+// ours are the names of a report's files.
+var ours = regexp.MustCompile(`^(report\.html|report\.json|summary\.csv|runs\.csv|batches\.csv|alpha\.csv|charts(/[a-z]+\.(svg|png))?)$`)
+
+// CheckDir says whether a report may be written to a folder: one that does not
+// exist, is empty, or holds a report and nothing else, which would be replaced.
+func CheckDir(dir string) error {
+	list, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		if info, other := os.Stat(dir); other == nil && !info.IsDir() {
+			return crowd.Fieldf("out", "%s is a file, not a folder", dir)
+		}
+		return err
+	case len(list) == 0:
+		return nil
+	}
+	page, err := os.Open(filepath.Join(dir, "report.html"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return crowd.Fieldf("out", "%s is not empty and is no report: name a new folder", dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = page.Close() }() // only read
+	begin := make([]byte, 512)
+	n, err := io.ReadFull(page, begin)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+		return err
+	}
+	if !bytes.Contains(begin[:n], []byte(mark)) {
+		return crowd.Fieldf("out", "%s is not empty, and its report.html is none of ours: name a new folder", dir)
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if !ours.MatchString(filepath.ToSlash(name)) {
+			return crowd.Fieldf("out", "%s holds %s beside a report; it would be lost: move it, or name a new folder", dir, name)
+		}
+		return nil
+	})
+}
+
+// Write writes the report into a folder, whole or not at all: it is made beside
+// the folder and put in its place at the end.
+func (r *Report) Write(dir string) (err error) {
+	if err := CheckDir(dir); err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = to
+	}
+	parent := filepath.Dir(dir)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	made, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(made) // the first error is the one to tell
+		}
+	}()
+	if err := r.fill(made); err != nil {
+		return err
+	}
+	return replace(dir, made)
+}
+
+// replace puts one folder in the place of another.
+func replace(dir, by string) error {
+	if err := os.Chmod(by, 0o755); err != nil {
+		return err
+	}
+	old := by + ".old"
+	switch err := os.Rename(dir, old); {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.Rename(by, dir)
+	case err != nil:
+		return err
+	}
+	if err := os.Rename(by, dir); err != nil {
+		return errors.Join(err, os.Rename(old, dir))
+	}
+	return os.RemoveAll(old)
+}
+
+// fill writes the files.
+func (r *Report) fill(dir string) error {
+	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o755); err != nil {
+		return err
+	}
+	pictures := r.pictures()
+	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return pictures[i].figure() }, nil)
+	if err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	for _, f := range figures {
+		for ending, text := range map[string][]byte{".svg": f.alone, ".png": f.png} {
+			if err := os.WriteFile(filepath.Join(dir, "charts", f.name+ending), text, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	files := map[string]func(io.Writer) error{
+		"report.html": func(w io.Writer) error { return r.page(w, figures) },
+		"report.json": func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "  ")
+			return e.Encode(r)
+		},
+		"summary.csv": r.summary,
+		"runs.csv":    r.perRun,
+		"batches.csv": r.batches,
+	}
+	if r.Alphas != nil {
+		files["alpha.csv"] = r.strictness
+	}
+	for name, write := range files {
+		if err := save(filepath.Join(dir, name), write); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func save(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// figure is a picture, drawn.
+type figure struct {
+	picture
+	inline []byte // SVG without its title
+	alone  []byte // SVG
+	png    []byte
+}
+
+func (p picture) figure() (figure, error) {
+	f := figure{picture: p}
+	var err error
+	if f.inline, err = p.bare().SVG(); err != nil {
+		return f, err
+	}
+	if f.alone, err = p.titled().SVG(); err != nil {
+		return f, err
+	}
+	f.png, err = p.titled().PNG()
+	return f, err
+}
+
+// element is the SVG element without what may stand before it in a file.
+func (f *figure) element() string {
+	text := string(f.inline)
+	if i := strings.Index(text, "<svg"); i > 0 {
+		text = text[i:]
+	}
+	return text
+}

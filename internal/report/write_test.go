@@ -1,0 +1,278 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/stats"
+)
+
+func read(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func rowsOf(t *testing.T, parts ...string) []map[string]string {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(read(t, parts...))).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("%s: %d rows, %v", parts, len(rows), err)
+	}
+	var list []map[string]string
+	for _, row := range rows[1:] {
+		m := map[string]string{}
+		for i, cell := range row {
+			m[rows[0][i]] = cell
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "report")
+	if err := os.MkdirAll(dir, 0o755); err != nil { // an empty folder will do
+		t.Fatal(err)
+	}
+	r := run(t, twoTeams(), Options{Source: []byte("scenario: <two> teams\n")})
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if name, _ := filepath.Rel(dir, path); path != dir && !ours.MatchString(filepath.ToSlash(name)) {
+			t.Errorf("%s is not known to be ours", name)
+		}
+		files = append(files, filepath.Base(path))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"deadlines", "completion", "tasks", "allocation", "fairness", "cost", "queue", "people"} {
+		if !slices.Contains(files, p+".svg") || !slices.Contains(files, p+".png") {
+			t.Errorf("there is no picture %s in %v", p, files)
+			continue
+		}
+		if _, err := png.Decode(bytes.NewReader(read(t, dir, "charts", p+".png"))); err != nil {
+			t.Error(err)
+		}
+		d := xml.NewDecoder(bytes.NewReader(read(t, dir, "charts", p+".svg")))
+		for {
+			if _, err := d.Token(); err != nil {
+				if err != io.EOF {
+					t.Errorf("%s: %v", p, err)
+				}
+				break
+			}
+		}
+	}
+	if rows := rowsOf(t, dir, "summary.csv"); len(rows) != 3*len(sim.AllMetrics) || rows[0]["metric"] != "deadline_success_ratio" || rows[0]["diff"] != "" || rows[len(rows)-1]["n"] != "4" {
+		t.Errorf("summary.csv: %d rows, %v", len(rows), rows[0])
+	}
+	if rows := rowsOf(t, dir, "runs.csv"); len(rows) != 3*4 || rows[5]["policy"] != "fs" || rows[5]["repetition"] != "2" || rows[5]["makespan_s"] == "" {
+		t.Errorf("runs.csv: %d rows, %v", len(rows), rows[5])
+	}
+	if rows := rowsOf(t, dir, "batches.csv"); len(rows) != 3*3 || rows[2]["name"] != "medium <b>" || rows[2]["tenant"] != "south" {
+		t.Errorf("batches.csv: %d rows, %v", len(rows), rows[2])
+	}
+	if list, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(list) != 1 {
+		t.Errorf("beside the report: %v, %v", list, err)
+	}
+}
+
+// TestPageStandsAlone: it needs no other file and no script, and says in words
+// what it shows.
+func TestPageStandsAlone(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]*Report{
+		"two teams": run(t, twoTeams(), Options{Source: []byte("<script>alert(1)</script>")}),
+		"drawn":     run(t, drawn(), Options{Reps: 1, Policies: []string{"fs"}}),
+	} {
+		r.Verdicts = []Verdict{{Text: "less than <1 %", Found: "2 %", State: NotMet}, {Text: "fine", State: Met}}
+		var figures []figure
+		for _, p := range r.pictures() {
+			svg, err := p.bare().SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			figures = append(figures, figure{picture: p, inline: svg})
+		}
+		var text bytes.Buffer
+		if err := r.page(&text, figures); err != nil {
+			t.Fatal(err)
+		}
+		page, err := html.Parse(&text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[string]int{}
+		ids, links := map[string]bool{}, []string{}
+		for n := range page.Descendants() {
+			if n.Type != html.ElementNode {
+				continue
+			}
+			count[n.Data]++
+			for _, a := range n.Attr {
+				switch a.Key {
+				case "src", "srcset":
+					t.Errorf("%s: <%s %s=%q>", name, n.Data, a.Key, a.Val)
+				case "href":
+					links = append(links, a.Val)
+				case "id":
+					if ids[a.Val] {
+						t.Errorf("%s: two elements have the id %s", name, a.Val)
+					}
+					ids[a.Val] = true
+				}
+				if strings.HasPrefix(a.Key, "on") {
+					t.Errorf("%s: <%s %s>", name, n.Data, a.Key)
+				}
+			}
+			if n.Data == "svg" && !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "aria-label" && len(a.Val) > 20 }) {
+				t.Errorf("%s: a picture says nothing to who cannot see it", name)
+			}
+		}
+		for _, l := range links {
+			if !ids[strings.TrimPrefix(l, "#")] {
+				t.Errorf("%s: the link %s goes nowhere", name, l)
+			}
+		}
+		if count["script"]+count["link"]+count["img"]+count["b"]-2-3 != 0 || count["h1"] != 1 || count["svg"] < 7 || count["figcaption"] != count["svg"] || count["table"] < 2 {
+			t.Errorf("%s: %v", name, count)
+		}
+	}
+}
+
+func TestFolderOfSomebodyElseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	r := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}})
+	for name, prepare := range map[string]func(dir string) error{
+		"a file": func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"other files": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
+		},
+		"another report": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "report.html"), []byte("<html>"), 0o600))
+		},
+		"a report and more": func(dir string) error {
+			return errors.Join(oldReport(dir), os.WriteFile(filepath.Join(dir, "charts", "notes.txt"), nil, 0o600))
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "report")
+		if err := prepare(dir); err != nil {
+			t.Fatal(err)
+		}
+		before := listing(t, filepath.Dir(dir))
+		err := r.Write(dir)
+		if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := listing(t, filepath.Dir(dir)); !slices.Equal(before, after) {
+			t.Errorf("%s: %v became %v", name, before, after)
+		}
+	}
+}
+
+// oldReport makes what passes for a report.
+func oldReport(dir string) error {
+	return errors.Join(
+		os.MkdirAll(filepath.Join(dir, "charts"), 0o700),
+		os.WriteFile(filepath.Join(dir, "report.html"), []byte("<!doctype html>"+mark), 0o600),
+		os.WriteFile(filepath.Join(dir, "alpha.csv"), nil, 0o600),
+	)
+}
+
+func listing(t *testing.T, dir string) []string {
+	t.Helper()
+	var list []string
+	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		list = append(list, path)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestReportIsReplacedWhole(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "report")
+	if err := oldReport(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "alpha.csv")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file of the old report is left: %v", err)
+	}
+	if !bytes.Contains(read(t, dir, "report.html"), []byte("<h1>two teams</h1>")) {
+		t.Error("it is not the new report")
+	}
+	if list, err := os.ReadDir(top); err != nil || len(list) != 1 {
+		t.Errorf("beside the report: %v, %v", list, err)
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	nan := stats.Summarise(nil)
+	for _, c := range []struct {
+		unit string
+		s    stats.Summary
+		want string
+	}{
+		{"1", stats.Summary{N: 9, Mean: 0.41234, CI95: 0.0081}, "41.23 ± 0.81 %"},
+		{"1", stats.Summary{N: 9, Mean: 1, CI95: 0}, "100 ± 0 %"},
+		{"1", stats.Summary{N: 1, Mean: 0.41234}, "41.2 %"},
+		{"1", stats.Summary{N: 1}, "0 %"},
+		{"1", nan, "–"},
+		{"s", stats.Summary{N: 9, Mean: 83.3, CI95: 12}, "83 ± 12 s"},
+		{"s", stats.Summary{N: 9, Mean: 1234, CI95: 60}, "20.6 ± 1.0 min"},
+		{"s", stats.Summary{N: 9, Mean: 36000, CI95: 36000}, "10 ± 10 h"},
+		{"s", stats.Summary{N: 1, Mean: 86400 * 10}, "10.0 d"},
+		{"1/s", stats.Summary{N: 9, Mean: 1, CI95: 0.01}, "3,600 ± 36 /h"},
+		{"currency", stats.Summary{N: 9, Mean: 1234567.891, CI95: 0.1}, "1,234,568 ± 0"},
+		{"", stats.Summary{N: 9, Mean: -12.345, CI95: 1.5}, "−12.3 ± 1.5"},
+	} {
+		if got := Words(sim.Metric{Unit: c.unit}, c.s); got != c.want {
+			t.Errorf("%+v in %q is %q, want %q", c.s, c.unit, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		unit     string
+		diff, of stats.Summary
+		want     string
+	}{
+		{"1", stats.Summary{N: 9, Mean: 0.02, CI95: 0.01, Max: 1}, stats.Summary{N: 9, Mean: 0.5}, "+2.0 ± 1.0 points"},
+		{"1", stats.Summary{N: 9, Mean: -0.02, CI95: 0.01, Min: -1}, stats.Summary{N: 9, Mean: 0.5}, "−2.0 ± 1.0 points"},
+		{"1", stats.Summary{N: 9}, stats.Summary{N: 9, Mean: 0.5}, "the same"},
+		{"s", stats.Summary{N: 9, Mean: -30, CI95: 6, Min: -40}, stats.Summary{N: 9, Mean: 1200}, "−0.50 ± 0.10 min"},
+		{"s", nan, nan, "–"},
+	} {
+		if got := PairedWords(sim.Metric{Unit: c.unit}, c.diff, c.of); got != c.want {
+			t.Errorf("%+v in %q is %q, want %q", c.diff, c.unit, got, c.want)
+		}
+	}
+}
