@@ -46,6 +46,7 @@ var rooms = map[string]room{
 	"internal/store/storetest": {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
 
 	"internal/sim":      {floor: 3},
+	"internal/sim/soak": {floor: 4},
 	"internal/forecast": {floor: 3, beside: []string{"internal/sim"}},
 
 	"internal/service": {floor: 4},
@@ -60,7 +61,7 @@ var rooms = map[string]room{
 	"internal/scenario": {floor: 4, modules: []string{"go.yaml.in/yaml/v4"}},
 	"internal/fit":      {floor: 5, beside: []string{"internal/scenario"}},
 	"internal/report":   {floor: 5},
-	"internal/paper":    {floor: 6},
+	"internal/paper":    {floor: 6, modules: []string{"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"}},
 
 	"internal/process":             {floor: 7},
 	"internal/process/processtest": {floor: 10, modules: []string{"github.com/alecthomas/kong"}}, // used by tests only
@@ -68,6 +69,7 @@ var rooms = map[string]room{
 	"internal/killtest":            {floor: 8},
 	"internal/bench":               {floor: 8, modules: []string{"modernc.org/sqlite"}},
 	"internal/bench/schedbench":    {floor: 8},
+	"internal/bench/simbench":      {floor: 8},
 
 	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term"}},
 	"cmd/throng":   {floor: 10},

@@ -1,10 +1,23 @@
 // Package scenario reads scenario files: YAML that describes a crowd and a
 // load, the policies to compare, and what is expected to come of it.
+//
+// Parse reports everything that is wrong with a file at once, each with its
+// line, its column and what would be right; docs/scenarios.md is the reference
+// of the fields. Once the scenario has run, Measure and Verdicts hold what came
+// of it against what the file expects.
 package scenario
 
 import (
-	"time"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -13,7 +26,7 @@ type Scenario struct {
 	Name     string
 	About    string // what it is there to show
 	Setup    *sim.Setup
-	Policies []string // text forms, at least one
+	Policies []string // text forms as sim.Outcome has them, at least one, all different
 	Reps     int      // repetitions, ≥ 1
 	Seed     uint64
 	// Alphas is the sweep of deadline strictness: nil, or the values of α at
@@ -22,16 +35,212 @@ type Scenario struct {
 	Expect []Expectation
 }
 
-// An Expectation is something that a scenario's file says will come of it.
-type Expectation struct {
-	Line   int           // in the file
-	Text   string        // in words, for the report
-	Policy string        // of which policy; "": of each
-	Metric string        // what is compared: a name of sim.Metrics, or "completed_at" of Batch
-	Batch  string        // the batch of completed_at
-	Than   string        // another policy, with whose figure it is compared; "": with Least and Most
-	Least  float64       // the figure (less that of Than) is at least this; -Inf: no bound
-	Most   float64       // and at most this
-	From   time.Duration // the window that it is about; 0: the whole run
-	To     time.Duration
+// The bounds of what is read: a scenario is written by hand, and what it names
+// comes from measurements.
+const (
+	MaxFile  = 4 << 20   // bytes of a scenario file
+	MaxTable = 256 << 20 // bytes of a CSV file that it names
+)
+
+// At returns the setup at one α of the sweep.
+func (s *Scenario) At(alpha float64) *sim.Setup {
+	setup := *s.Setup
+	setup.Flows = slices.Clone(setup.Flows)
+	for i := range setup.Flows {
+		if rule := setup.Flows[i].Alpha; rule != nil {
+			at := *rule
+			at.Alpha = alpha
+			setup.Flows[i].Alpha = &at
+		}
+	}
+	return &setup
+}
+
+// Load reads a scenario file and the CSV files that it names, which are looked
+// for beside it. What is wrong with the contents comes as Errors.
+func Load(path string) (*Scenario, error) {
+	text, err := readFile(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(path)
+	return Parse(path, text, func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, filepath.FromSlash(name))
+		}
+		return readFile(name, MaxTable)
+	})
+}
+
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var text bytes.Buffer
+	n, err := io.Copy(&text, io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if n > most {
+		return nil, crowd.Errorf(crowd.TooLarge, "%s has more than %d bytes", path, most)
+	}
+	return text.Bytes(), nil
+}
+
+// Parse reads the text of a scenario file; name is what errors call it, and
+// files reads a file that it names. An error is Errors, with everything that is
+// wrong.
+func Parse(name string, text []byte, files func(path string) ([]byte, error)) (*Scenario, error) {
+	r := &reader{file: name, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}}
+	if top := r.document(text); top != nil {
+		r.scenario(top)
+	}
+	if err := r.errors(); err != nil {
+		return nil, err
+	}
+	return r.s, nil
+}
+
+// document returns the top node of the only document, or nil.
+func (r *reader) document(text []byte) *node {
+	if len(text) > MaxFile {
+		r.at(1, 1, "a scenario has at most %d bytes, not %d", MaxFile, len(text))
+		return nil
+	}
+	return r.decode(text)
+}
+
+func (r *reader) scenario(top *node) {
+	o := r.object("scenario", top)
+	if o == nil {
+		return
+	}
+	r.s.Setup = &sim.Setup{}
+	r.head(o)
+	r.tenants(o)
+	r.kinds(o)
+	r.classes(o)
+	r.crowd(o)
+	r.load(o)
+	r.faults(o)
+	r.sweep(o)
+	r.check(o)
+	r.expectations(o)
+}
+
+// head reads what stands in no list.
+func (r *reader) head(o *object) {
+	s := r.s
+	s.Name = o.text("scenario")
+	if len([]rune(s.Name)) > maxTitle || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
+	}
+	if !o.has("scenario") {
+		r.missing(o.node, "scenario", "a name, like scenario: rush hour")
+	}
+	s.About = o.text("about")
+	s.Setup.Horizon, _ = o.duration("horizon", oneNanosecond, maxDuration)
+	if n, ok := o.count("seed", 0, maxSeed); ok {
+		s.Seed = n
+	}
+	if n, ok := o.count("repetitions", 1, maxReps); ok {
+		s.Reps = int(n)
+	}
+	if !o.has("policies") {
+		s.Policies = []string{"fs"}
+		return
+	}
+	for _, n := range o.list("policies") {
+		text, ok := r.text(n)
+		if !ok {
+			continue
+		}
+		if name, ok := r.policy(n, text); ok {
+			if slices.Contains(s.Policies, name) {
+				r.errorf(n, "the policy %s stands there twice", name)
+				continue
+			}
+			s.Policies = append(s.Policies, name)
+		}
+	}
+}
+
+// policy returns the name of a policy's text form, as outcomes have it.
+func (r *reader) policy(n *node, text string) (string, bool) {
+	p, err := sim.ParsePolicy(text)
+	if err == nil {
+		return p.Name(), true
+	}
+	if balance(text) != 0 {
+		r.errorf(n, "%q is not a whole policy: within [ ] a comma separates policies, so one with commas is put in quotes, like %q", text, "wcfs(dafs,k=3)")
+	} else {
+		r.errorf(n, "%s", messageOf(err))
+	}
+	return "", false
+}
+
+// balance counts the parentheses of a text that lack their other half.
+func balance(text string) int {
+	n := 0
+	for _, c := range text {
+		switch c {
+		case '(':
+			n++
+		case ')':
+			n--
+		}
+	}
+	return n
+}
+
+func (r *reader) sweep(o *object) {
+	sweep := r.section(o, "sweep")
+	if sweep == nil {
+		return
+	}
+	if !sweep.has("alpha") {
+		r.missing(sweep.node, "alpha", "the values to try, like alpha: [0, 0.2, 0.4]")
+	}
+	for _, n := range sweep.list("alpha") {
+		alpha, ok := r.number(n, 0, maxAlpha)
+		if !ok {
+			continue
+		}
+		if slices.Contains(r.s.Alphas, alpha) {
+			r.errorf(n, "α = %g stands there twice", alpha)
+			continue
+		}
+		r.s.Alphas = append(r.s.Alphas, alpha)
+	}
+	for i := range r.s.Setup.Flows {
+		if r.s.Setup.Flows[i].Alpha != nil {
+			return
+		}
+	}
+	r.errorf(sweep.node, "a sweep over α needs a flow with deadlines: {share: 0.1, …}")
+}
+
+func (r *reader) classes(o *object) {
+	last := 0
+	names := map[string]bool{}
+	list := o.list("classes")
+	for i, n := range list {
+		c := r.object("classes", n)
+		if c == nil {
+			continue
+		}
+		class := sim.Class{Name: c.name(names, "class", "")}
+		most, ok := c.count("most", 1, crowd.MaxInBatch)
+		class.Most = int(most)
+		switch {
+		case ok && class.Most <= last:
+			r.errorf(c.field("most"), "classes go from small to large: %d is not more than %d", class.Most, last)
+		case !c.has("most") && i < len(list)-1:
+			r.missing(n, "most", fmt.Sprintf("the greatest number of tasks in %q (only the last class has no bound)", class.Name))
+		}
+		last = max(last, class.Most)
+		r.s.Setup.Classes = append(r.s.Setup.Classes, class)
+	}
 }

@@ -108,7 +108,7 @@ func seconds(s float64) time.Duration {
 func (a *Arrivals) times(stream Stream, horizon time.Duration) func() (time.Duration, bool) {
 	n := 0
 	switch {
-	case a.Times != nil:
+	case a.Times != nil: // ascending
 		return func() (time.Duration, bool) {
 			if n == len(a.Times) {
 				return 0, false
@@ -134,7 +134,7 @@ func (a *Arrivals) times(stream Stream, horizon time.Duration) func() (time.Dura
 	}
 }
 
-// A shortened list of a kind's mean, for the requester's estimate.
+// meanTime is the requester's estimate where none is given.
 func (k *Kind) meanTime() time.Duration {
 	if mean := k.Service.Mean(); !math.IsInf(mean, 0) && mean > 0 {
 		return max(seconds(mean), time.Millisecond)

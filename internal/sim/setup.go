@@ -101,7 +101,7 @@ type Arrivals struct {
 	// Count if that is not 0.
 	Rate  float64
 	Until time.Duration
-	// Times: one at each.
+	// Times: one at each, in order.
 	Times []time.Duration
 	// Band keeps between Min and Max workers, as in the controlled experiments
 	// of Difallah et al. 2019, §4.3.1: candidates come at Rate an hour; work

@@ -61,7 +61,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		if !p.Deadline.IsZero() {
 			b.Deadline = p.Deadline.Sub(p.LaunchedAt)
 		}
-		w.add(&b, int32(spec.Lease.Seconds()), spec.Rule.Most() > 1, int32(p.Planned))
+		w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
 		st := &w.batches[i]
 		st.completed = int32(p.Completed)
 		out := &w.out.Batches[i]

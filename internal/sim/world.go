@@ -152,7 +152,8 @@ func newWorld(r *Run) (*world, error) {
 	w := &world{
 		run: r, setup: r.Setup, cast: cast, epoch: epoch, horizon: int64(r.Setup.horizon()),
 		byID: make(map[crowd.BatchID]int32, len(cast.Batches)), firstID: 1,
-		out: Outcome{Policy: policy.Name(), Rep: r.Rep},
+		batches: make([]batchState, 0, len(cast.Batches)),
+		out:     Outcome{Policy: policy.Name(), Rep: r.Rep, Batches: make([]BatchOutcome, 0, len(cast.Batches))},
 	}
 	for name, s := range map[string]*Stream{
 		"service": &w.service, "answers": &w.answers, "truths": &w.truths, "speeds": &w.speeds,
@@ -373,16 +374,16 @@ func (w *world) launch() {
 		return
 	}
 	b.ID = id
-	w.add(b, int32(spec.Lease.Seconds()), most > 1, int32(b.Tasks*spec.Rule.Fewest()))
+	w.add(b, spec.Lease, most > 1, int32(b.Tasks*spec.Rule.Fewest()))
 }
 
 // add enters a batch that the engine has.
-func (w *world) add(b *Batch, lease int32, perTask bool, planned int32) *batchState {
+func (w *world) add(b *Batch, lease time.Duration, perTask bool, planned int32) *batchState {
 	i := int32(len(w.batches))
 	class := classOf(w.classes(), b.Tasks)
 	w.batches = append(w.batches, batchState{
 		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perTask: perTask,
-		planned: planned, lease: int64(lease) * int64(time.Second),
+		planned: planned, lease: int64(lease),
 	})
 	w.byID[b.ID] = i
 	w.open = append(w.open, i)

@@ -1,0 +1,4 @@
+package scenario
+
+// Sections shows the schema to tests.
+func Sections() map[string][]string { return sections }
