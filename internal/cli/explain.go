@@ -18,6 +18,7 @@ type Explain struct {
 	State      string `required:"" placeholder:"FILE" help:"Batches, as JSON, JSON Lines or CSV; - for standard input."`
 	Policy     string `required:"" help:"The policy, such as dafs or tenant-fair(wfs)."`
 	WorkerLast string `placeholder:"ID" help:"The batch that the worker did last, which wcfs looks at."`
+	At         string `placeholder:"TIME" help:"The time of the decision: RFC 3339, or seconds as in the state."`
 	Output
 }
 
@@ -42,13 +43,14 @@ The state is an array of objects, an object {"batches": [...]}, one object a lin
   tenant_turn        the same of its tenant
   assignable         whether something may be handed out; by default, whether something waits
 
-Seconds are counted from any moment, the same for all. Ties end in the turn, then the id: by number if all ids are numbers (or all like b17), else by letters.
+Seconds are counted from any moment, the same for all. --at is the time of the decision, for policies that look at it: by default the current time if the state has a time as RFC 3339, else the latest arrival in it, else 0 seconds. Ties end in the turn, then the id: by number if all ids are numbers (or all like b17), else by letters.
 
 Policies: ` + strings.Join(policies(), ", ") + `
 
 Examples:
   throng explain --state batches.json --policy dafs
-  throng explain --state batches.csv --policy "wcfs(wfs,k=3)" --worker-last b2 --json`
+  throng explain --state batches.csv --policy "wcfs(wfs,k=3)" --worker-last b2 --json
+  throng explain --state batches.csv --policy edf --at 3600`
 }
 
 // explanation is what explain prints.
@@ -98,6 +100,10 @@ func (x *Explain) Run(c *Context) error {
 	if err != nil {
 		return ofFile(x.State, err)
 	}
+	at, err := x.at(st)
+	if err != nil {
+		return err
+	}
 	var last crowd.BatchID
 	if x.WorkerLast != "" {
 		i := slices.IndexFunc(st.batches, func(b stateBatch) bool { return b.id == x.WorkerLast })
@@ -106,8 +112,20 @@ func (x *Explain) Run(c *Context) error {
 		}
 		last = st.batches[i].ID
 	}
-	out := st.explain(policy, now(), last)
+	out := st.explain(policy, at, last)
 	return x.print(c, out, out.show)
+}
+
+// at is the time of the decision.
+func (x *Explain) at(st *state) (time.Time, error) {
+	if x.At == "" {
+		return st.now(now()), nil
+	}
+	at, _, err := readTime(x.At)
+	if err != nil {
+		return at, wrong("at", "%v", err)
+	}
+	return at, nil
 }
 
 // explain asks a policy, which has no batches yet, for its decision. The order

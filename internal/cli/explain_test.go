@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -24,15 +26,17 @@ func TestExplainAgreesWithTheKeys(t *testing.T) {
 			compared := 0
 			for range 300 {
 				st := randomState(t, random)
-				out := st.explain(sched.MustParse(policy), now(), 0)
+				at := st.now(now())
+				out := st.explain(sched.MustParse(policy), at, 0)
 				order := sched.MustParse(policy)
 				for _, b := range st.batches {
 					order.Set(b.Batch)
 				}
+				order.Next(at, &asker{order: make(map[crowd.BatchID]int)}) // keys are as of the last decision
 				var keys []sched.Key
 				for i, e := range out.Batches {
-					at := slices.IndexFunc(st.batches, func(b stateBatch) bool { return b.id == e.ID })
-					k, open := order.Key(st.batches[at].ID)
+					which := slices.IndexFunc(st.batches, func(b stateBatch) bool { return b.id == e.ID })
+					k, open := order.Key(st.batches[which].ID)
 					if open != e.Open || (open && e.Place != i+1) {
 						t.Fatalf("%s stands at place %d of the list, and says %d (open %t)", e.ID, i+1, e.Place, e.Open)
 					}
@@ -46,7 +50,7 @@ func TestExplainAgreesWithTheKeys(t *testing.T) {
 						t.Fatalf("%v is listed before %v", keys[i-1], keys[i])
 					}
 				}
-				chosen := order.Next(now(), &asker{})
+				chosen := order.Next(at, &asker{})
 				first := out.Batches[0]
 				switch {
 				case chosen == 0 && out.Chosen != nil:
@@ -86,6 +90,58 @@ func randomState(t *testing.T, random *rand.Rand) *state {
 		t.Fatal(err)
 	}
 	return st
+}
+
+// A policy is told the time that --at says, or else one that suits the state.
+func TestExplainTellsTheTime(t *testing.T) {
+	t.Parallel()
+	current := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		state string
+		want  time.Time
+	}{
+		"a deadline is a date":          {`[{"id":1,"planned":2,"deadline":"2030-01-01T00:00:00Z"},{"id":2,"planned":2,"arrived":70}]`, current},
+		"an arrival is a date":          {`[{"id":1,"planned":2,"arrived":70},{"id":2,"planned":2,"arrived":"2030-01-01T00:00:00+01:00"}]`, current},
+		"seconds: the latest arrival":   {`[{"id":1,"planned":2,"arrived":70.5},{"id":2,"planned":2,"arrived":9,"deadline":1000}]`, time.Unix(70, 500_000_000)},
+		"also before 0":                 {`[{"id":1,"planned":2,"arrived":-70},{"id":2,"planned":2,"arrived":-71},{"id":3,"planned":1}]`, time.Unix(-70, 0)},
+		"deadlines in seconds are none": {`[{"id":1,"planned":2,"deadline":1000}]`, time.Unix(0, 0)},
+		"no time at all":                {`[{"id":1,"planned":2}]`, time.Unix(0, 0)},
+	} {
+		st, err := readState(strings.NewReader(c.state), "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := st.now(current); !got.Equal(c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+	for text, want := range map[string]time.Time{
+		"1500":                      time.Unix(1500, 0),
+		"2.25":                      time.Unix(2, 250_000_000),
+		"2030-01-31T18:00:00+01:00": time.Date(2030, 1, 31, 17, 0, 0, 0, time.UTC),
+	} {
+		x := Explain{At: text}
+		if got, err := x.at(&state{}); err != nil || !got.Equal(want) {
+			t.Errorf("--at %s: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	timed := &timed{Policy: sched.MustParse("fifo")}
+	st := randomState(t, rand.New(rand.NewPCG(1, 1)))
+	st.explain(timed, current, 0)
+	if want := []time.Time{current, current}; !slices.Equal(timed.at, want) {
+		t.Errorf("the policy was told %v, want %v", timed.at, want)
+	}
+}
+
+// timed notes the times that a policy is told.
+type timed struct {
+	sched.Policy
+	at []time.Time
+}
+
+func (p *timed) Next(at time.Time, w sched.Worker) crowd.BatchID {
+	p.at = append(p.at, at)
+	return p.Policy.Next(at, w)
 }
 
 func TestNumbered(t *testing.T) {

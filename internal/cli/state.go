@@ -25,11 +25,29 @@ type state struct {
 	tenants map[crowd.TenantID]string
 }
 
+// now returns the time of the state where nobody says: the current time if its
+// times are dates, else the latest arrival on its own clock, which begins at 0.
+func (st *state) now(current time.Time) time.Time {
+	latest, known := time.Unix(0, 0), false
+	for i := range st.batches {
+		b := &st.batches[i]
+		if b.dated {
+			return current
+		}
+		if b.arrived && (!known || b.Arrived.After(latest)) {
+			latest, known = b.Arrived, true
+		}
+	}
+	return latest
+}
+
 // stateBatch is a batch with the names that it has in the file.
 type stateBatch struct {
 	sched.Batch
 	id, tenant string
 	assignable bool // whether the file says
+	arrived    bool // the same
+	dated      bool // has a time as a date, not as a number of seconds
 }
 
 // maxStateErrors is how many errors of a state file are told.
@@ -81,8 +99,8 @@ var stateFields = []struct {
 	{"planned", func(b *stateBatch, s string) error { return setCount(&b.Planned, s) }},
 	{"running", func(b *stateBatch, s string) error { return setCount(&b.Running, s) }},
 	{"completed", func(b *stateBatch, s string) error { return setCount(&b.Completed, s) }},
-	{"deadline", func(b *stateBatch, s string) error { return setTime(&b.Deadline, s) }},
-	{"arrived", func(b *stateBatch, s string) error { return setTime(&b.Arrived, s) }},
+	{"deadline", func(b *stateBatch, s string) error { return b.setTime(&b.Deadline, s) }},
+	{"arrived", func(b *stateBatch, s string) error { b.arrived = true; return b.setTime(&b.Arrived, s) }},
 	{"production", func(b *stateBatch, s string) error { return setBool(&b.Production, s) }},
 	{"task_time_seconds", func(b *stateBatch, s string) error { return setSeconds(&b.TaskTime, s) }},
 	{"turn", func(b *stateBatch, s string) error { return setTurn(&b.Turn, s) }},
@@ -429,17 +447,26 @@ func setSeconds(to *time.Duration, s string) error {
 	return nil
 }
 
-// setTime reads RFC 3339, or seconds since whatever moment the file counts from.
-func setTime(to *time.Time, s string) error {
+func (b *stateBatch) setTime(to *time.Time, s string) error {
+	t, dated, err := readTime(s)
+	if err != nil {
+		return err
+	}
+	*to = t
+	b.dated = b.dated || dated
+	return nil
+}
+
+// readTime reads RFC 3339, or seconds since whatever moment the file counts from;
+// dated says which.
+func readTime(s string) (t time.Time, dated bool, err error) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
-		*to = t
-		return nil
+		return t, true, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.Abs(f) > 9e9 {
-		return fmt.Errorf("%q is neither a time (like 2030-01-31T18:00:00Z) nor a number of seconds", s)
+		return t, false, fmt.Errorf("%q is neither a time (like 2030-01-31T18:00:00Z) nor a number of seconds", s)
 	}
 	whole := math.Floor(f)
-	*to = time.Unix(int64(whole), int64(math.Round((f-whole)*1e9))).UTC()
-	return nil
+	return time.Unix(int64(whole), int64(math.Round((f-whole)*1e9))).UTC(), false, nil
 }
