@@ -46,6 +46,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.tenants()
 	a.pools()
 	a.batches()
+	a.forecasts()
 	a.results()
 	a.work()
 	mountDocs(mux, a.huma.OpenAPI())

@@ -200,6 +200,17 @@ func (a *api) pools() {
 			keys, err := a.service.Order(ctx, p, id)
 			return &struct{ Body []sched.Key }{keys}, err
 		})
+	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
+		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
+			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
+		func(ctx context.Context, p *service.Principal, in *PoolPath) (*struct{ Body poolState }, error) {
+			id, err := in.pool()
+			if err != nil {
+				return nil, err
+			}
+			s, err := a.service.PoolState(ctx, p, id)
+			return &struct{ Body poolState }{poolState{s}}, err
+		})
 	add(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn, status: http.StatusNoContent},
 		func(ctx context.Context, p *service.Principal, in *struct {
 			Body struct {

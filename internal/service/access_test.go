@@ -39,6 +39,7 @@ var methods = map[string]struct {
 	"Authenticate": {access: open}, "Bootstrap": {access: open}, "Close": {access: open}, "Ready": {access: open},
 	"Setup": {access: open}, "SetupUser": {access: open}, "SignIn": {access: open}, "StopWaiting": {access: open},
 
+	"PoolState":    {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolState(s.ctx, p, s.pool)) }},
 	"CreateTenant": {adminly, func(s *scene, p *service.Principal) error { return second(s.CreateTenant(s.ctx, p, "cats", 1)) }},
 	"Deposit":      {adminly, func(s *scene, p *service.Principal) error { return s.Deposit(s.ctx, p, s.a, 1, "") }},
 	"CreatePool":   {adminly, func(s *scene, p *service.Principal) error { return second(s.CreatePool(s.ctx, p, "night", "fifo")) }},
@@ -102,6 +103,7 @@ var methods = map[string]struct {
 		_, _, err := s.Labels(s.ctx, p, s.running)
 		return err
 	}},
+	"Forecast": {tenantly, func(s *scene, p *service.Principal) error { return second(s.Forecast(s.ctx, p, s.running)) }},
 	"Watch": {tenantly, func(s *scene, p *service.Principal) error {
 		_, stop, err := s.Watch(s.ctx, p, s.running)
 		if err == nil {

@@ -42,8 +42,9 @@ type runner struct {
 // op is one command on its way through the loop.
 type op struct {
 	do    func(e *engine.Engine, now time.Time)
-	asks  *waiter // takes the worker's place in the queue if do leaves him waiting
-	gives *waiter // gives that place up, if it still is this request's
+	asks  *waiter                          // takes the worker's place in the queue if do leaves him waiting
+	gives *waiter                          // gives that place up, if it still is this request's
+	look  func(map[crowd.WorkerID]*waiter) // if set, looks at who waits
 	err   error
 	done  chan struct{}
 }
@@ -216,6 +217,9 @@ func (l *loop) apply(o *op) {
 		l.engine.Tick(now) // a lease that has run out has run out, however late the timer is
 	}
 	o.do(l.engine, now)
+	if o.look != nil {
+		o.look(l.waiters)
+	}
 	l.ops = append(l.ops, o)
 	if o.gives != nil && l.waiters[o.gives.worker] == o.gives {
 		l.engine.Leave(o.gives.worker)

@@ -38,6 +38,7 @@ type Service struct {
 	defs      definitionCache
 	shelf     shelf
 	watchers  watchers
+	forecasts forecasts
 
 	admin   sync.Mutex             // held by changes to tenants, people, pools, drafts and money
 	uploads map[crowd.BatchID]bool // drafts that are getting their tasks; guarded by admin
@@ -64,6 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		pools:     make(map[crowd.PoolID]store.Pool),
 	}
 	s.watchers.init()
+	s.forecasts.init()
 	s.shelf.store = s.store
 	pools, err := s.store.ListPools(ctx)
 	if err != nil {
@@ -114,6 +116,7 @@ func (s *Service) StopWaiting() {
 // Close stops every pool after what was begun is durable. The store stays open.
 func (s *Service) Close() {
 	s.StopWaiting()
+	s.forecasts.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, r := range s.runners {

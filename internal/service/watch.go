@@ -24,11 +24,25 @@ func (w *watchers) publish(c *engine.Changes) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range c.Progress {
-		for ch := range w.list[c.Progress[i].Batch] {
-			select {
-			case ch <- struct{}{}:
-			default:
-			}
+		w.tell(c.Progress[i].Batch)
+	}
+}
+
+// signal signals batches of which there is something new to say.
+func (w *watchers) signal(ids []crowd.BatchID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		w.tell(id)
+	}
+}
+
+// tell signals a batch. The caller holds the lock.
+func (w *watchers) tell(id crowd.BatchID) {
+	for ch := range w.list[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
 		}
 	}
 }

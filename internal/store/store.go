@@ -39,6 +39,20 @@ type Journal interface {
 	Commit(ctx context.Context, c *engine.Changes) error
 	// Snapshot reads a pool's state, as of the last Commit.
 	Snapshot(ctx context.Context, pool crowd.PoolID) (*engine.Snapshot, error)
+	// Activity returns the assignments of a pool that were handed out at or
+	// after since, in order of id: of its running batches, and of those that
+	// ended at or after since. If there are more than about limit, only the
+	// latest; from is then later than since, and all from it on are there.
+	Activity(ctx context.Context, pool crowd.PoolID, since time.Time, limit int) (list []Activity, from time.Time, err error)
+}
+
+// Activity is an assignment as a sign of its worker's being there.
+type Activity struct {
+	Assignment crowd.AssignmentID
+	Worker     crowd.WorkerID
+	State      crowd.AssignmentState
+	At         time.Time
+	EndedAt    time.Time // answered, or given back; zero while held
 }
 
 // Tenant is a tenant as kept.

@@ -26,7 +26,8 @@ type live struct {
 	MoreHold  int // of those not listed
 	Workers   int
 	PerAnswer time.Duration // on average, from hand-out to answer
-	Left      time.Duration // until everything is labelled at the present rate; 0: not known
+	Left      time.Duration // until everything is labelled at the present rate; 0: not known, or Outlook has it
+	Outlook   *outlook      // nil: nothing to say
 }
 
 // workerReasons are reasons as said of the workers of a pool.
@@ -48,6 +49,11 @@ func (s *server) live(r *http.Request, p *service.Principal, id crowd.BatchID) (
 	if b.Progress.Completed > 0 {
 		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
 	}
+	f, err := s.Service.Forecast(r.Context(), p, id)
+	if err != nil {
+		return nil, err
+	}
+	l.Outlook = newOutlook(l.Now, &b, f)
 	if !b.Progress.State.Open() {
 		return l, nil
 	}
@@ -66,7 +72,9 @@ func (s *server) live(r *http.Request, p *service.Principal, id crowd.BatchID) (
 	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return nil, err
 	}
-	l.Left = timeLeft(l.Now, b)
+	if f.Status != service.ForecastReady {
+		l.Left = timeLeft(l.Now, b)
+	}
 	return l, nil
 }
 

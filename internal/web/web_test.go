@@ -13,7 +13,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -32,7 +34,11 @@ type site struct {
 	service *service.Service
 	log     *bytes.Buffer
 	boot    string // the first admin's one-time link
+	ahead   atomic.Int64
 }
+
+// now is the site's clock: the real one, and what a test has added to it.
+func (s *site) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
 // lockedBuffer is a log that goroutines share.
 type lockedBuffer struct {
@@ -54,13 +60,13 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.service, err = service.Open(context.Background(), service.Config{Store: db, Log: log}); err != nil {
+	if s.service, err = service.Open(context.Background(), service.Config{Store: db, Log: log, Now: s.now}); err != nil {
 		t.Fatal(err)
 	}
 	if s.boot, err = s.service.Bootstrap(context.Background()); err != nil || s.boot == "" {
 		t.Fatalf("no link for the first admin: %v", err)
 	}
-	pages, err := New(Config{Service: s.service, Log: log})
+	pages, err := New(Config{Service: s.service, Log: log, Now: s.now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,25 +21,43 @@ var migrations embed.FS
 // program has made. rewrite fits the shared text of a migration to the
 // database, where the two cannot agree on it.
 func Migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, rewrite func(string) string) error {
-	dir, err := fs.Sub(migrations, "migrations")
+	p, have, want, err := versions(ctx, db, dialect, rewrite)
 	if err != nil {
 		return err
-	}
-	p, err := goose.NewProvider(dialect, db, rewritten{dir, rewrite}, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	have, want, err := p.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
-	}
-	if have > want {
-		return fmt.Errorf("the database has schema version %d, but this program knows only up to %d: it was used with a newer version of Throng, use that one", have, want)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema from version %d to %d: %w", have, want, err)
 	}
 	return nil
+}
+
+// Migrated checks that the schema is up to date, and changes nothing.
+func Migrated(ctx context.Context, db *sql.DB, dialect goose.Dialect, rewrite func(string) string) error {
+	_, have, want, err := versions(ctx, db, dialect, rewrite)
+	if err == nil && have != want {
+		err = fmt.Errorf("the database has schema version %d, not %d: start this version of throng serve on it once", have, want)
+	}
+	return err
+}
+
+// versions returns the schema's version, and the one that this program knows.
+func versions(ctx context.Context, db *sql.DB, dialect goose.Dialect, rewrite func(string) string) (p *goose.Provider, have, want int64, err error) {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	p, err = goose.NewProvider(dialect, db, rewritten{dir, rewrite}, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("read migrations: %w", err)
+	}
+	have, want, err = p.GetVersions(ctx)
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if have > want {
+		return nil, 0, 0, fmt.Errorf("the database has schema version %d, but this program knows only up to %d: it was used with a newer version of Throng, use that one", have, want)
+	}
+	return p, have, want, nil
 }
 
 // rewritten is a file system whose SQL files are rewritten when they are read.

@@ -23,7 +23,7 @@ type Database func() store.Store
 
 // methods has a test for each method of store.Store.
 var methods = map[string]func(*testing.T, *world){
-	"Commit": testCommit, "Snapshot": testSnapshot,
+	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"CreateTenant": testCreateTenant, "UpdateTenant": testUpdateTenant, "Tenant": testTenant, "ListTenants": testListTenants,
 	"CreateUser": testCreateUser, "UpdateUser": testUpdateUser, "User": testUser, "UserByName": testUserByName, "ListUsers": testListUsers,
 	"CreateToken": testCreateToken, "TokenByHash": testTokenByHash, "ListTokens": testListTokens,

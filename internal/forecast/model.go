@@ -1,0 +1,283 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/label"
+)
+
+// Guesses, and how many observations they count for. They decide where nothing
+// was seen yet, and hardly matter once a few dozen things were.
+const (
+	// guessedSession is how long people stay, counting for one departure.
+	guessedSession = time.Hour
+	// guessedAway is how long somebody who is away stays away, counting for
+	// half an arrival.
+	guessedAway    = 4 * time.Hour
+	guessedReturns = 0.5
+
+	// guessedSpread is the standard deviation of the logarithm of the time of
+	// an answer, counting for five answers. On five batches of a real crowd it
+	// was 0.59 to 1.06 (REFERENCE.md §3.2).
+	guessedSpread = 0.8
+	spreadWeight  = 5
+	// estimateSpread is how far, as a standard deviation of the logarithm, the
+	// requester's estimate of the time of an answer may be off: by a factor of
+	// two either way.
+	estimateSpread = math.Ln2
+	// drift is the same for what was observed, however much it is: people's
+	// pace changes.
+	drift = 0.05
+	// estimateWeight is how many answers the requester's estimate counts for,
+	// as in the engine's own estimate.
+	estimateWeight = 5
+
+	// guessedAgreement is the share of answers that are a task's most frequent
+	// one, counting for the tasks of agreementWeight. Only rules that ask for
+	// equal answers look at it.
+	guessedAgreement = 0.85
+	agreementWeight  = 10
+
+	// rareWeight hand-outs are added to those that were seen, none of them given
+	// up and half of one lost.
+	rareWeight = 100
+)
+
+// A Pace is how long answers of a batch take: lognormal, of this mean and of
+// this standard deviation of the logarithm.
+type Pace struct {
+	Mean   time.Duration
+	Spread float64
+	// Doubt is the standard deviation of the logarithm of Mean itself.
+	Doubt float64
+}
+
+// pace estimates the time of an answer: the engine's figure, with the spread of
+// recent answers.
+func pace(b *engine.BatchSnapshot, seen Answers) Pace {
+	p := &b.Progress
+	mean := (estimateWeight*b.Spec.TaskTime + p.Worked) / time.Duration(estimateWeight+p.Completed)
+	variance := spreadWeight * guessedSpread * guessedSpread
+	n := float64(max(seen.N-1, 0))
+	variance = (variance + n*seen.LogSD*seen.LogSD) / (spreadWeight + n)
+	doubt := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/variance
+	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), Doubt: math.Sqrt(1/doubt + drift*drift)}
+}
+
+// survival is the probability that an answer takes longer than so many seconds.
+func survival(l sim.LogNormal, seconds float64) float64 {
+	if seconds <= 0 {
+		return 1
+	}
+	return math.Erfc((math.Log(seconds)-l.Mu)/(l.Sigma*math.Sqrt2)) / 2
+}
+
+// model is what all repetitions have in common.
+type model struct {
+	state    *State
+	snapshot *engine.Snapshot
+	horizon  time.Duration
+	members  []crowd.WorkerID
+	paces    []Pace
+	agrees   []float64 // by batch; 0: it does not matter
+	batches  map[crowd.BatchID]sim.StartBatch
+	giveUp   float64
+	lost     float64
+}
+
+func newModel(s *State, horizon time.Duration) *model {
+	m := &model{
+		state: s, horizon: horizon, batches: make(map[crowd.BatchID]sim.StartBatch),
+		giveUp: float64(s.Observed.GivenUp) / float64(s.Observed.HandOuts+rareWeight),
+		lost:   (float64(s.Observed.Lost) + 0.5) / float64(s.Observed.HandOuts+rareWeight),
+	}
+	for _, w := range s.Snapshot.Workers {
+		if !w.Suspended {
+			m.members = append(m.members, w.ID)
+		}
+	}
+	copied := *s.Snapshot
+	copied.Batches = slices.Clone(copied.Batches)
+	for i := range copied.Batches {
+		b := &copied.Batches[i]
+		m.batches[b.Spec.ID] = sim.StartBatch{Name: s.Batches[b.Spec.ID], Kind: i}
+		m.paces = append(m.paces, pace(b, s.Observed.Answers[b.Spec.ID]))
+		a := 0.0
+		if b.Spec.Rule != label.Count(b.Spec.Rule.Most()) {
+			a = agreement(b)
+			b.Assignments = undecided(b.Assignments, a)
+		}
+		m.agrees = append(m.agrees, a)
+	}
+	m.snapshot = &copied
+	return m
+}
+
+// The two answers of a task of a rule that asks for equal ones: the most
+// frequent one, and another.
+const mostly, otherwise = "1", "2"
+
+// undecided lets lone answers be the less frequent one as often as they are:
+// where there is only one, nobody knows which it will turn out to be.
+func undecided(list []engine.AssignmentSnapshot, agrees float64) []engine.AssignmentSnapshot {
+	out := slices.Clone(list)
+	votes := make(map[crowd.TaskID]int)
+	for i := range out {
+		votes[out[i].Task] += btoi(out[i].Counted)
+	}
+	lone := sim.NewStream(0, 0, "lone answers")
+	for i := range out {
+		a := &out[i]
+		if !a.Counted || votes[a.Task] != 1 {
+			continue
+		}
+		if r := lone.At(uint64(a.Task)); r.Float64() >= agrees {
+			a.Key = otherwise
+		}
+	}
+	return out
+}
+
+// agreement estimates the share of a batch's answers that are the task's most
+// frequent one, from how many answers its labels took.
+func agreement(b *engine.BatchSnapshot) float64 {
+	counted := 0
+	for i := range b.Assignments {
+		counted += btoi(b.Assignments[i].Counted)
+	}
+	rule, n := b.Spec.Rule, float64(b.Progress.Labelled)
+	took := float64(max(b.Progress.Completed-counted, 0)) // by tasks with a label
+	want := (took + agreementWeight*answersWanted(rule, guessedAgreement)) / (n + agreementWeight)
+	lo, hi := 0.5, 1.0 // the more they agree, the fewer answers
+	for range 30 {
+		if mid := (lo + hi) / 2; answersWanted(rule, mid) > want {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// answersWanted is the mean number of answers to a task of a rule k of n whose
+// answers are one thing with probability a and another one otherwise: until one
+// of them has k votes, or there are n.
+func answersWanted(rule label.Rule, a float64) float64 {
+	k, n := rule.Fewest(), rule.Most()
+	row := make([]float64, k) // row[i]: probability of i votes for the one, and t-i for the other, nothing decided
+	row[0] = 1
+	mean := 0.0
+	for t := 0; t < n; t++ {
+		next, alive := make([]float64, k), 0.0
+		for i, p := range row {
+			if p == 0 {
+				continue
+			}
+			alive += p
+			if i+1 < k {
+				next[i+1] += p * a
+			}
+			if t-i+1 < k {
+				next[i] += p * (1 - a)
+			}
+		}
+		mean += alive
+		row = next
+	}
+	return mean
+}
+
+// draw makes the world of one repetition.
+func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
+	o := &m.state.Observed
+	r := sim.NewStream(seed, rep, "people's rates").At(0)
+	// Who left in the middle of a task is counted as lost, not as departed.
+	departures := max(o.Departures-float64(o.Lost), 0)
+	leaves := gamma(&r, 1+departures) / (guessedSession + o.Presence).Hours()
+	comes := gamma(&r, guessedReturns+o.Arrivals) / (guessedReturns*guessedAway.Hours() + o.Away.Hours())
+
+	setup := &sim.Setup{
+		Horizon: m.horizon,
+		Kinds:   make([]sim.Kind, len(m.paces)),
+		Groups: []sim.Group{{
+			Name:    "people",
+			Arrive:  sim.Arrivals{Rate: comes * float64(len(m.members))},
+			Session: sim.Exponential(3600 / max(leaves, 1e-6)),
+		}},
+	}
+	doubts := sim.NewStream(seed, rep, "paces")
+	for i, p := range m.paces {
+		b := &m.snapshot.Batches[i].Spec
+		r := doubts.At(uint64(b.ID))
+		k := &setup.Kinds[i]
+		k.Name = strconv.Itoa(i)
+		k.Service = sim.LogNormal{Mu: math.Log(p.Mean.Seconds()) - p.Spread*p.Spread/2 + p.Doubt*r.Normal(), Sigma: p.Spread}
+		k.Skip, k.Vanish = m.giveUp, m.lost
+		if a := m.agrees[i]; a > 0 {
+			k.Answers = []string{mostly, otherwise}
+			k.Confusion = [][]float64{{a, 1 - a}, {a, 1 - a}}
+		}
+	}
+	start := &sim.Start{
+		Snapshot: m.snapshot, Now: m.state.Now, Batches: m.batches, Members: m.members,
+		Present: make(map[crowd.WorkerID]int, len(o.Present)), Lost: make(map[crowd.WorkerID]bool),
+	}
+	if m.members == nil {
+		start.Members = []crowd.WorkerID{}
+	}
+	m.presence(seed, rep, setup, start)
+	return setup, start
+}
+
+// presence draws who is there.
+func (m *model) presence(seed uint64, rep int, setup *sim.Setup, start *sim.Start) {
+	there := sim.NewStream(seed, rep, "presence")
+	for _, p := range m.state.Observed.Present {
+		if r := there.At(uint64(p.Worker)); r.Float64() < p.Chance {
+			start.Present[p.Worker] = 0
+		}
+	}
+	gone := sim.NewStream(seed, rep, "gone with a task")
+	for i := range m.snapshot.Batches {
+		service, _ := setup.Kinds[i].Service.(sim.LogNormal)
+		for k := range m.snapshot.Batches[i].Assignments {
+			a := &m.snapshot.Batches[i].Assignments[k]
+			if a.State != crowd.Assigned {
+				continue
+			}
+			// Of those who had it for so long, the ones who will not answer.
+			still := (1 - m.lost) * survival(service, m.state.Now.Sub(a.At).Seconds())
+			if r := gone.At(uint64(a.ID)); r.Float64()*(m.lost+still) < m.lost {
+				start.Lost[a.Worker] = true
+			}
+		}
+	}
+}
+
+// gamma draws from the gamma distribution of a shape > 0 and scale 1, by the
+// method of Marsaglia and Tsang ("A simple method for generating gamma
+// variables", 2000).
+func gamma(r *sim.Rand, shape float64) float64 {
+	if shape < 1 {
+		return gamma(r, shape+1) * math.Pow(r.Float64(), 1/shape)
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := r.Normal()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(r.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package forecast
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// How people are looked at.
+const (
+	// Window is how far back it is looked.
+	Window = 3 * time.Hour
+	// Grace is how long after his last sign somebody may be there still, where
+	// it is known who waits for a task: he may be between two of them.
+	Grace = 3 * time.Minute
+	// Gap is the longest time without a sign of somebody who is still there:
+	// a longer one ends his session.
+	Gap = 15 * time.Minute
+)
+
+// A Sign is a hand-out: somebody was there when he got it and when he ended it.
+type Sign struct {
+	Worker crowd.WorkerID
+	Batch  crowd.BatchID
+	State  crowd.AssignmentState
+	At     time.Time
+	Ended  time.Time // zero: he holds it
+}
+
+// Observed is what was seen of a pool's people since a time.
+type Observed struct {
+	Since   time.Time
+	Present []Person // in order of the worker
+
+	// Of sessions: the times in which somebody gave signs no further apart
+	// than Gap.
+	Arrivals   float64       // that began, after a Gap without him
+	Away       time.Duration // time that people of the pool were away, in which they might have come
+	Departures float64       // that ended; a part of one where it may be going on
+	Presence   time.Duration // their time
+
+	// Of hand-outs that ended:
+	HandOuts int
+	GivenUp  int // skipped or returned
+	Lost     int // whose lease ran out
+
+	Answers map[crowd.BatchID]Answers
+}
+
+// A Person may be there.
+type Person struct {
+	Worker crowd.WorkerID
+	// Chance that he is, 0 to 1: 1 if he holds a task or waits for one, else
+	// falling from 1 to 0 over Grace since his last sign; over Gap where it is
+	// not known who waits.
+	Chance float64
+}
+
+// Answers are the times that people took for answers of a batch.
+type Answers struct {
+	N       int
+	LogMean float64 // mean of ln(seconds)
+	LogSD   float64 // standard deviation of the same; 0 if N < 2
+}
+
+func (o *Observed) validate() error {
+	for _, p := range o.Present {
+		if p.Worker < 1 || !(p.Chance >= 0 && p.Chance <= 1) {
+			return crowd.Fieldf("observed", "the presence of %s cannot be", p.Worker)
+		}
+	}
+	if !finite(o.Arrivals, o.Departures) || o.Arrivals < 0 || o.Departures < 0 || o.Away < 0 || o.Presence < 0 ||
+		o.HandOuts < 0 || o.GivenUp < 0 || o.Lost < 0 || o.GivenUp+o.Lost > o.HandOuts {
+		return crowd.Fieldf("observed", "its counts cannot be")
+	}
+	for id, a := range o.Answers {
+		if a.N < 0 || !finite(a.LogMean, a.LogSD) || a.LogSD < 0 || a.LogSD > 20 || math.Abs(a.LogMean) > 50 {
+			return crowd.Fieldf("observed", "the answers of %s cannot be", id)
+		}
+	}
+	return nil
+}
+
+// Observe makes figures of signs. Signs are those since a time, all of them;
+// members are the people of the pool; waiting are those who wait for a task now,
+// nil if that is not known.
+func Observe(now, since time.Time, signs []Sign, members []engine.Worker, waiting []crowd.WorkerID) Observed {
+	o := Observed{Since: since, Answers: make(map[crowd.BatchID]Answers)}
+	o.answers(signs)
+	sorted := slices.Clone(signs)
+	slices.SortFunc(sorted, func(x, y Sign) int {
+		return cmp.Or(cmp.Compare(x.Worker, y.Worker), x.At.Compare(y.At), cmp.Compare(x.Batch, y.Batch))
+	})
+	// Whoever is seen before from may have been there all the time.
+	from := since.Add(Gap)
+	span := max(now.Sub(from), 0)
+	grace := Grace
+	if waiting == nil {
+		grace = Gap
+	}
+	there := make(map[crowd.WorkerID]float64)
+	for _, id := range waiting {
+		there[id] = 1
+	}
+	active := make(map[crowd.WorkerID]bool, len(members))
+	for i := range members {
+		if !members[i].Suspended {
+			active[members[i].ID] = true
+		}
+	}
+	o.Away = time.Duration(min(float64(span)*float64(len(active)), math.MaxInt64/4))
+	for len(sorted) > 0 {
+		id, n := sorted[0].Worker, 1
+		for n < len(sorted) && sorted[n].Worker == id {
+			n++
+		}
+		if active[id] {
+			o.sessions(now, from, grace, sorted[:n], there)
+		}
+		sorted = sorted[n:]
+	}
+	o.Away = max(o.Away, 0)
+	for id, chance := range there {
+		if active[id] {
+			o.Present = append(o.Present, Person{id, chance})
+		}
+	}
+	slices.SortFunc(o.Present, func(x, y Person) int { return cmp.Compare(x.Worker, y.Worker) })
+	return o
+}
+
+// sessions looks at the signs of one worker, in order.
+func (o *Observed) sessions(now, from time.Time, grace time.Duration, signs []Sign, there map[crowd.WorkerID]float64) {
+	begin, last := signs[0].At, signs[0].At
+	enter := func(departed float64) {
+		o.Departures += departed
+		o.Presence += last.Sub(begin)
+		if begin.After(from) {
+			o.Arrivals++
+		} else {
+			begin = from
+		}
+		o.Away -= max(last.Sub(begin), 0)
+	}
+	held := false
+	for _, s := range signs {
+		if s.At.Sub(last) > Gap {
+			enter(1)
+			begin = s.At
+		}
+		last = s.At
+		switch {
+		case s.Ended.IsZero():
+			last, held = now, true
+		case s.State != crowd.Expired: // of those nobody knows when he went
+			last = later(last, s.Ended)
+		}
+	}
+	id := signs[0].Worker
+	chance := 1 - float64(now.Sub(last))/float64(grace)
+	switch {
+	case held || there[id] == 1:
+		last, there[id] = now, 1
+		enter(0)
+	case chance > 0:
+		there[id] = min(chance, 1)
+		enter(1 - there[id])
+	default:
+		enter(1)
+	}
+}
+
+func later(x, y time.Time) time.Time {
+	if x.After(y) {
+		return x
+	}
+	return y
+}
+
+// answers counts what became of hand-outs, and measures the times of answers.
+func (o *Observed) answers(signs []Sign) {
+	sums := make(map[crowd.BatchID]*[3]float64) // n, Σ ln, Σ ln²
+	for _, s := range signs {
+		if s.Ended.IsZero() {
+			continue
+		}
+		o.HandOuts++
+		switch s.State {
+		case crowd.Skipped, crowd.Returned:
+			o.GivenUp++
+		case crowd.Expired:
+			o.Lost++
+		case crowd.Submitted:
+			if sums[s.Batch] == nil {
+				sums[s.Batch] = new([3]float64)
+			}
+			x, ln := sums[s.Batch], math.Log(max(s.Ended.Sub(s.At), time.Millisecond).Seconds())
+			x[0]++
+			x[1] += ln
+			x[2] += ln * ln
+		}
+	}
+	for id, x := range sums {
+		a := Answers{N: int(x[0]), LogMean: x[1] / x[0]}
+		if a.N > 1 {
+			a.LogSD = math.Sqrt(max(x[2]-x[1]*a.LogMean, 0) / (x[0] - 1))
+		}
+		o.Answers[id] = a
+	}
+}
+
+func number(i int) string { return strconv.Itoa(i + 1) }

@@ -1,0 +1,172 @@
+package forecast
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// A State is a pool at one moment. Its JSON form is versioned (Version).
+type State struct {
+	Now      time.Time
+	Pool     crowd.PoolID
+	Name     string // of the pool
+	Policy   string
+	Snapshot *engine.Snapshot // answers' keys are numbers that only say which are equal
+	Batches  map[crowd.BatchID]string
+	Observed Observed
+}
+
+// Validate checks a state that came from elsewhere as far as a run of it relies
+// on it. The error is a *crowd.Error that names the field.
+func (s *State) Validate() error {
+	switch {
+	case s.Now.IsZero():
+		return crowd.Fieldf("now", "is missing")
+	case s.Snapshot == nil:
+		return crowd.Fieldf("batches", "is missing")
+	}
+	if _, err := sim.ParsePolicy(s.Policy); err != nil {
+		return err
+	}
+	tenants := make(map[crowd.TenantID]bool, len(s.Snapshot.Tenants))
+	for _, t := range s.Snapshot.Tenants {
+		tenants[t.ID] = true
+	}
+	seen := make(map[crowd.WorkerID]bool, len(s.Snapshot.Workers))
+	for _, w := range s.Snapshot.Workers {
+		if w.ID < 1 || seen[w.ID] {
+			return crowd.Fieldf("workers", "%s stands there twice, or is no worker", w.ID)
+		}
+		seen[w.ID] = true
+	}
+	for i := range s.Snapshot.Batches {
+		b := &s.Snapshot.Batches[i]
+		if !tenants[b.Spec.Tenant] {
+			return crowd.Fieldf("batches", "%s: its tenant %s is not there", b.Spec.ID, b.Spec.Tenant)
+		}
+		if i > 0 && s.Snapshot.Batches[i-1].Spec.ID >= b.Spec.ID {
+			return crowd.Fieldf("batches", "%s is out of order", b.Spec.ID)
+		}
+		if err := validBatch(b); err != nil {
+			return err
+		}
+	}
+	return s.Observed.validate()
+}
+
+// validBatch checks what engine.Restore takes for granted of what a store has
+// kept.
+func validBatch(b *engine.BatchSnapshot) error {
+	spec, p := b.Spec, &b.Progress
+	spec.Deadline, spec.EndsAt, spec.Budget = time.Time{}, time.Time{}, crowd.MaxMoney // may have passed, may be spent
+	if err := spec.Validate(time.Time{}); err != nil {
+		return crowd.Fieldf("batches", "%s: %v", spec.ID, err)
+	}
+	bad := func(what string) error { return crowd.Fieldf("batches", "%s: %s", spec.ID, what) }
+	switch {
+	case p.Batch != spec.ID:
+		return bad("its progress is another batch's")
+	case !p.State.Open():
+		return bad("it is not running")
+	case !(p.Priority >= engine.MinPriority && p.Priority <= engine.MaxPriority):
+		return bad("its priority is out of range")
+	case p.Fresh < 1 || p.Fresh > spec.Tasks+1:
+		return bad("there is no such task as the next fresh one")
+	case p.Planned < p.Completed || p.Completed < 0 || p.Planned > engine.MaxBatchAnswers || p.Labelled < 0 || p.Labelled > int(spec.Tasks):
+		return bad("its counts cannot be")
+	case p.Worked < 0 || p.Escrow < 0 || p.Spent < 0 || p.Escrow > crowd.MaxMoney || p.Spent > crowd.MaxMoney:
+		return bad("its sums cannot be")
+	case p.LaunchedAt.IsZero():
+		return bad("it was never launched")
+	}
+	for _, n := range b.Labelled {
+		if n < 1 || n > spec.Tasks {
+			return bad("a label is of no task")
+		}
+	}
+	last := crowd.AssignmentID(0)
+	for i := range b.Assignments {
+		a := &b.Assignments[i]
+		switch {
+		case a.ID.Batch() != spec.ID || a.ID <= last || a.ID.N() > p.Issued:
+			return bad("an assignment is out of order")
+		case a.Task.Batch() != spec.ID || a.Task.N() < 1 || a.Task.N() > spec.Tasks || (spec.Invited == nil && a.Task.N() >= p.Fresh):
+			return bad("an assignment is of no task")
+		case a.Worker < 1:
+			return bad("an assignment is of no worker")
+		case !slices.Contains(assignmentStates, a.State):
+			return bad("an assignment's state is unknown")
+		case a.Counted && a.State != crowd.Submitted:
+			return bad("an answer counts that was not given")
+		}
+		last = a.ID
+	}
+	return nil
+}
+
+var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn}
+
+// left is how many answers a batch still wants, those in somebody's hands among
+// them.
+func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
+
+// Hide replaces the answers' keys of a snapshot by numbers that only say which
+// of a task's answers are equal: the most frequent one is "1".
+func Hide(s *engine.Snapshot) {
+	for i := range s.Batches {
+		hideBatch(&s.Batches[i])
+	}
+}
+
+func hideBatch(b *engine.BatchSnapshot) {
+	type answer struct {
+		key   string
+		first int
+		votes int
+	}
+	tasks := make(map[crowd.TaskID][]answer)
+	for i := range b.Assignments {
+		a := &b.Assignments[i]
+		if a.State != crowd.Submitted {
+			continue
+		}
+		list := tasks[a.Task]
+		k := slices.IndexFunc(list, func(x answer) bool { return x.key == a.Key })
+		if k < 0 {
+			k = len(list)
+			list = append(list, answer{key: a.Key, first: i})
+		}
+		list[k].votes += btoi(a.Counted)
+		tasks[a.Task] = list
+	}
+	for _, list := range tasks {
+		slices.SortFunc(list, func(x, y answer) int { return cmp.Or(cmp.Compare(y.votes, x.votes), cmp.Compare(x.first, y.first)) })
+	}
+	for i := range b.Assignments {
+		if a := &b.Assignments[i]; a.State == crowd.Submitted {
+			a.Key = number(slices.IndexFunc(tasks[a.Task], func(x answer) bool { return x.key == a.Key }))
+		}
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func finite(list ...float64) bool {
+	for _, f := range list {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return false
+		}
+	}
+	return true
+}
