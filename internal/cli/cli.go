@@ -45,6 +45,8 @@ type Root struct {
 	Label   Label   `cmd:"" group:"files" help:"Combine many answers into one label a task."`
 	Explain Explain `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
 	Doctor  Doctor  `cmd:"" group:"files" help:"Check a data folder, or a running server."`
+	Paper   Paper   `cmd:"" group:"files" help:"Make the published tables and figures of the scheduling paper again."`
+	Sim     Sim     `cmd:"" group:"files" help:"Try policies on a simulated crowd."`
 	Bench   Bench   `cmd:"" group:"files" help:"Measure how fast it is."`
 }
 

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/throng-dev/throng/internal/paper"
+)
+
+// Paper is "throng paper".
+type Paper struct {
+	List PaperList `cmd:"" help:"List the tables and figures that can be made again."`
+	Run  PaperRun  `cmd:"" help:"Make a published table or figure again, ours beside theirs."`
+}
+
+// PaperList is "throng paper list".
+type PaperList struct {
+	Output
+}
+
+// Help is the long help.
+func (*PaperList) Help() string {
+	return `They are those of Difallah et al. 2019, "Deadline-Aware Fair Scheduling for
+Multi-Tenant Crowd-Powered Systems", that are simulations or can be simulated.
+
+Example:
+  throng paper list`
+}
+
+// Run lists.
+func (p *PaperList) Run(c *Context) error {
+	list := paper.Experiments()
+	return p.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"name", "reps", "real crowd", "what"}}
+		for _, e := range list {
+			real := ""
+			if e.Crowd {
+				real = "yes"
+			}
+			rows = append(rows, []string{e.Name, fmt.Sprint(e.Reps), real, e.Title})
+		}
+		columns(w, rows)
+	})
+}
+
+// PaperRun is "throng paper run".
+type PaperRun struct {
+	Name  string `arg:"" help:"Table or figure; throng paper list shows them."`
+	Reps  *int   `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
+	Extra *int   `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
+	Bare  bool   `name:"no-extras" xor:"extra" help:"Leave that out."`
+	Seed  uint64 `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
+	Out   string `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Help is the long help.
+func (*PaperRun) Help() string {
+	return `Each row is one figure: what was published, ours with its 95 % interval, and a verdict:
+reproduced, differs, not simulatable, or not in the paper. docs/paper.md says how it is
+found, and why what differs differs. --json prints the rows as a list of objects
+{name, published, ours, ci95, verdict, why, source, …}; a figure that is not there is null.
+
+Examples:
+  throng paper run table3
+  throng paper run fig13 --reps 20 --no-extras --out fig13`
+}
+
+// Run makes it.
+func (p *PaperRun) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := paper.Options{Seed: p.Seed}
+	if p.Bare {
+		o.Extra = -1
+	}
+	if p.Extra != nil {
+		if o.Extra = *p.Extra; o.Extra < 2 {
+			return wrong("extra-reps", "%d repetitions: from 2 on; --no-extras leaves them out", o.Extra)
+		}
+	}
+	if p.Reps != nil {
+		if o.Reps = *p.Reps; o.Reps < 2 {
+			return wrong("reps", "%d repetitions: from 2 on, for there is no interval of one", o.Reps)
+		}
+	}
+	bar := c.bar(-1, p.Name, false)
+	var all atomic.Int64
+	o.Progress = func(ended, of int) {
+		if all.Swap(int64(of)) != int64(of) {
+			bar.ChangeMax(of)
+		}
+		_ = bar.Set(ended) // it only shows
+	}
+	r, err := paper.Run(ctx, p.Name, o)
+	_ = bar.Finish() // it only shows
+	if err != nil {
+		return err
+	}
+	if p.Out != "" {
+		if err := r.WriteTo(p.Out); err != nil {
+			return err
+		}
+	}
+	return p.print(c, r.Rows, func(w io.Writer) {
+		say(w, "%s\n\n", r.Title)
+		columns(w, r.Table())
+		say(w, "\n")
+		told := map[string]bool{}
+		for _, row := range r.Rows {
+			if row.Why != "" && !told[row.Why] {
+				told[row.Why] = true
+				say(w, "%s (%s): %s\n", row.Verdict, row.Name, row.Why)
+			}
+		}
+		for _, n := range r.Notes {
+			say(w, "%s\n", n)
+		}
+		say(w, "%d rows: %d reproduced, %d differ, %d not simulatable, %d not in the paper; %d repetitions, seed %d, %.1f s\n", len(r.Rows),
+			r.Count(paper.Reproduced), r.Count(paper.Differs), r.Count(paper.NotSimulatable), r.Count(paper.NotInPaper), r.Reps, r.Seed, r.WallS)
+		if p.Out != "" {
+			say(w, "report: %s\n", p.Out)
+		}
+	})
+}

@@ -1,0 +1,36 @@
+// Package paper makes the simulated results of the scheduling paper again:
+// Difallah, Checco, Demartini, Cudré-Mauroux 2019, "Deadline-Aware Fair
+// Scheduling for Multi-Tenant Crowd-Powered Systems", ACM TSC 2(1), Table 3 and
+// Figures 5 to 16. Each experiment gives rows, ours beside the published figure
+// with a verdict, and pictures.
+//
+// # Two forms
+//
+// The program that the authors published departs from the paper's formulas in
+// ways that the published figures depend on. "authors' program" means the
+// policies edf-code, fs-code, sdafs-code and dafs-code of package sched, one
+// schedule a scenario with deadlines at α = 0 that is scored at every α
+// afterwards, and the deadline rule sim.AlphaCode. "paper's formula" means edf,
+// fs-ratio, sdafs and dafs with the true deadlines of sim.AlphaPaper at each α.
+// In both, as in the program, the completion of a batch is the share of it that
+// was begun, the run ends 20 s after the window, and batches that had not
+// arrived by then are left out. Both meet the authors' own scenarios: see
+// synthetic.
+//
+// # The verdict
+//
+// A figure of ours is a mean or a median over repetitions, whichever the
+// published one is, with a 95 % interval: Student's t for a mean, order
+// statistics for a median. The published figure has an uncertainty of its own:
+// 1.96 sd/√n of a mean whose sample is known, 1.57 IQR/√n (the notch of a box
+// plot) of a median read off one. A figure is "reproduced" if the two lie no
+// farther apart than the root of the sum of the squares of the two half widths,
+// and half a unit of the last digit printed. Where ours are the very same runs
+// (the authors' EDF and FS, seed by seed) only that half unit counts.
+//
+// A claim in words is reproduced if the whole interval of a figure that says the
+// same lies where the words put it. Else it "differs", and says why. What depends
+// on how real people behaved on a marketplace is "not simulatable": then the row
+// says what is simulated in its place. Of a hundred rows that agree, some few
+// will by chance seem to differ.
+package paper

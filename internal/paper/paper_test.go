@@ -1,0 +1,153 @@
+package paper
+
+import (
+	"context"
+	"encoding/csv"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// least is how many rows each experiment has at least, and a piece of a name that
+// one of them must have.
+var least = map[string]struct {
+	rows int
+	name string
+}{
+	"table3": {45, "DAFS, paper's formula: mean completion of best-effort batches"}, "fig5": {9, "SEQ25"}, "fig6": {40, "SJF: completion of B4"},
+	"fig7a": {20, "B2 at $0.05"}, "fig7b": {20, "20 to 25 people"}, "fig8": {10, "WCFS"}, "fig9": {13, "large (16-45)"}, "fig10": {7, "95 % of the tasks"},
+	"fig11": {150, "FIFO, 200 workers: completion of B5"}, "fig12": {40, "priority 50"}, "fig13": {100, "DAFS, authors' program: deadline success at α = 0.6"},
+	"fig14": {30, "DAFS against FS"}, "fig15": {30, "EDF less FS"}, "fig16": {10, "not finite"}, "pareto": {10, "laxity"},
+}
+
+func TestEveryExperiment(t *testing.T) {
+	t.Parallel()
+	if len(Experiments()) != len(least) {
+		t.Errorf("%d experiments, %d expected", len(Experiments()), len(least))
+	}
+	for _, e := range Experiments() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && (e.Name == "fig16" || e.Name == "pareto") {
+				t.Skip("left out: it takes a minute on a busy machine")
+			}
+			if e.Title == "" || e.What == "" || e.Source == "" || e.Reps < 2 {
+				t.Errorf("%+v is not described", e)
+			}
+			r, err := Run(context.Background(), e.Name, Options{Reps: 2, Extra: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := least[e.Name]
+			if len(r.Rows) < want.rows {
+				t.Errorf("%d rows, want %d or more", len(r.Rows), want.rows)
+			}
+			names, found := map[string]bool{}, false
+			for _, row := range r.Rows {
+				found = found || strings.Contains(row.Name, want.name)
+				if names[row.Name] {
+					t.Errorf("two rows are %q", row.Name)
+				}
+				names[row.Name] = true
+				checkRow(t, &row)
+			}
+			if !found {
+				t.Errorf("no row has %q in its name", want.name)
+			}
+			dir := filepath.Join(t.TempDir(), "new")
+			if err := r.WriteTo(dir); err != nil {
+				t.Fatal(err)
+			}
+			checkFolder(t, dir, r)
+		})
+	}
+}
+
+func checkRow(t *testing.T, row *Row) {
+	t.Helper()
+	switch row.Verdict {
+	case Reproduced, NotInPaper:
+	case Differs, NotSimulatable:
+		if row.Why == "" {
+			t.Errorf("%s: %s, and does not say why", row.Name, row.Verdict)
+		}
+	default:
+		t.Errorf("%s: verdict %q", row.Name, row.Verdict)
+	}
+	if row.Verdict != NotInPaper && row.Published.Missing() && row.Claim == "" {
+		t.Errorf("%s: compared with nothing", row.Name)
+	}
+	if row.Verdict != NotInPaper && row.Source == "" {
+		t.Errorf("%s: no source", row.Name)
+	}
+	if row.Statistic == "" {
+		t.Errorf("%s: of what?", row.Name)
+	}
+}
+
+func checkFolder(t *testing.T, dir string, r *Result) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "rows.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != len(r.Rows)+1 {
+		t.Errorf("rows.csv has %d rows of %d: %v", len(rows)-1, len(r.Rows), err)
+	}
+	if len(r.Pictures) == 0 {
+		t.Error("no picture")
+	}
+	for _, p := range r.Pictures {
+		for suffix, begin := range map[string]string{".svg": "<svg", ".png": "\x89PNG"} {
+			data, err := os.ReadFile(filepath.Join(dir, p.Name+suffix))
+			if err != nil || !strings.HasPrefix(string(data), begin) {
+				t.Errorf("%s%s: %v, begins %.10q", p.Name, suffix, err, data)
+			}
+		}
+	}
+	for _, name := range []string{"report.md", "report.html"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(html.UnescapeString(string(data)), r.Pictures[0].Words) {
+			t.Errorf("%s does not show the picture: %v", name, err)
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	t.Parallel()
+	for field, o := range map[string]Options{
+		"reps": {Reps: 1}, "extra-reps": {Reps: 5, Extra: 1}, "seed": {Reps: 5, Seed: 1<<32 - 3},
+	} {
+		_, err := Run(context.Background(), "table3", o)
+		if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), field) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := Run(context.Background(), "fig99", Options{}); crowd.CodeOf(err) != crowd.Invalid {
+		t.Errorf("an experiment that is none: %v", err)
+	}
+}
+
+// The same seed gives the same rows, but for what the clock says.
+func TestSameSeedSameRows(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"fig12", "fig14", "fig9"} {
+		a, err := Run(context.Background(), name, Options{Reps: 3, Extra: -1, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Run(context.Background(), name, Options{Reps: 3, Extra: -1, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(a.csv()) != string(b.csv()) {
+			t.Errorf("%s: two runs differ", name)
+		}
+	}
+}
