@@ -24,7 +24,8 @@ batches and 80 more a minute), one repetition, as a median. It is compared with 
 time that the authors' published program takes for it, by policy the least and the most
 of three seeds, measured once on a machine of this kind.
 
-Memory is the live heap in the course of one run: flat, however much happens.
+Memory is the live heap in the course of one run, and how many times as large it is at
+the end as after warming up: about 1, if it does not grow with what happens.
 
 Example:
   throng bench sim --json`
@@ -32,11 +33,6 @@ Example:
 
 // Run measures.
 func (b *BenchSim) Run(c *Context) error {
-	for flag, n := range map[string]int{"cycles": b.Cycles, "reps": b.Reps} {
-		if n < 1 {
-			return wrong(flag, "must be at least 1, not %d", n)
-		}
-	}
 	r, err := simbench.Run(simbench.Options{Cycles: b.Cycles, Reps: b.Reps, Log: c.Stderr})
 	if err != nil {
 		return err
@@ -58,10 +54,13 @@ func (b *BenchSim) Run(c *Context) error {
 		}
 		columns(w, table)
 		fmt.Fprintf(w, "\ndafs takes %.2f times as long as fs-ratio\n", r.DAFSOverFS)
-		table = [][]string{{"\nevents", "live heap, KiB"}}
+		table = [][]string{{"\nhand-outs", "live heap, KiB"}}
 		for _, row := range r.Memory {
-			table = append(table, []string{fmt.Sprint(row.Events), fmt.Sprint(row.Heap / 1024)})
+			table = append(table, []string{fmt.Sprint(row.HandOuts), fmt.Sprint(row.Heap / 1024)})
 		}
 		columns(w, table)
+		if r.Growth != nil {
+			fmt.Fprintf(w, "\nat the end %.3f times as much as after warming up\n", *r.Growth)
+		}
 	})
 }

@@ -34,10 +34,11 @@ func splitPolicies(text string) []string {
 	return append(list, strings.TrimSpace(text[from:]))
 }
 
-// loadScenario reads a scenario file and what it names.
-func loadScenario(name string) (*scenario.Scenario, error) {
+// loadScenario reads a scenario file and what it names, and returns its text as
+// well.
+func loadScenario(name string) (*scenario.Scenario, []byte, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, wrong("file", "%s is a folder", name)
+		return nil, nil, wrong("file", "%s is a folder", name)
 	}
 	return scenario.Load(name)
 }

@@ -41,7 +41,7 @@ type checkedError struct {
 
 // Run checks the file.
 func (s *SimCheck) Run(c *Context) error {
-	sc, err := loadScenario(s.File)
+	sc, _, err := loadScenario(s.File)
 	var bad scenario.Errors
 	switch {
 	case errors.As(err, &bad):

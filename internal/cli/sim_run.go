@@ -83,13 +83,11 @@ func (s *SimRun) Run(c *Context) error {
 			return err
 		}
 	}
-	sc, err := loadScenario(s.File)
+	sc, text, err := loadScenario(s.File)
 	if err != nil {
 		return err
 	}
-	if options.Source, err = os.ReadFile(s.File); err != nil {
-		return err
-	}
+	options.Source = text
 	r, err := s.simulate(ctx, c, sc, options)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +21,11 @@ type SimSoak struct {
 
 // Help is the long help.
 func (*SimSoak) Help() string {
-	return `Draws worlds from seeds, with every habit of people, every fault and every policy, and
-runs them with everything checked after every event: nobody is given a task twice, no
-answer counts twice, budgets hold, the ledger sums to zero, work is conserved. The first
-world that breaks is named by its seed; the exit code is then 1. With that seed and
+	return `Draws worlds from seeds, with every habit of people, every fault and every policy that a
+scenario can have, and runs them with everything checked after every event: nobody is given
+a task twice, no answer counts twice, budgets hold, the ledger sums to zero, work is
+conserved. Then each runs again without checks, which must come to the same. The first world
+that breaks, or panics, is named by its seed; the exit code is then 1. With that seed and
 --rounds 1 it happens again, exactly.
 
 Example:
@@ -36,13 +39,21 @@ func (s *SimSoak) Run(c *Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds})
-	if err != nil {
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
+	bar := c.bar(int64(s.Rounds), "worlds", false)
+	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds, Progress: func(done int) {
+		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
+	}})
+	_ = bar.Finish()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errors.New("interrupted; no world that was looked at broke")
+	case err != nil:
 		return err
 	}
 	err = s.print(c, r, func(w io.Writer) {
 		if r.Failed != nil {
-			fmt.Fprintf(w, "the world of seed %d breaks: %s\nagain: throng sim soak --seed %d --rounds 1\n", *r.Failed, r.Problem, *r.Failed)
+			fmt.Fprintf(w, "the world of seed %d breaks: %s\nlooked at: %s\nagain: throng sim soak --seed %d --rounds 1\n", *r.Failed, r.Problem, count(r.Worlds, "world"), *r.Failed)
 			return
 		}
 		pairs(w,

@@ -32,6 +32,17 @@ func TestSplitPolicies(t *testing.T) {
 	}
 }
 
+func TestInterruptedSoak(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	var out, stderr bytes.Buffer
+	code := Main(ctx, []string{"sim", "soak", "--rounds", "1000000000"}, strings.NewReader(""), &out, &stderr, "v0")
+	if code != exitFailed || out.Len() > 0 || stderr.String() != "throng: interrupted; no world that was looked at broke\n" {
+		t.Errorf("code %d, output %q, stderr %q", code, out.String(), stderr.String())
+	}
+}
+
 func TestInterruptedSimulationWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -226,7 +226,7 @@ func (m *model) run(ctx context.Context, res *Result, o Options) ([][]time.Durat
 			// A repetition is the same world under each policy.
 			policy, rep := res.Policies[i/res.Reps], i%res.Reps
 			setup, start := m.draw(o.Seed, rep)
-			out, err := (&sim.Run{Setup: setup, Policy: policy, Seed: o.Seed, Rep: rep, Start: start}).Do()
+			out, err := (&sim.Run{Setup: setup, Policy: policy, Seed: o.Seed, Rep: rep, Start: start}).DoContext(ctx)
 			if err != nil {
 				return struct{}{}, err
 			}

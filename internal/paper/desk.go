@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/chart"
@@ -72,19 +71,14 @@ func completions(ctx context.Context, o *Options, list []bench) ([][6][]float64,
 	}
 	n := len(list) * o.Reps
 	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
-		b := list[i/o.Reps]
-		policy := b.policy
-		if rest, random := strings.CutSuffix(policy, ")"); random && strings.HasPrefix(policy, "market(") {
-			policy = fmt.Sprintf("%s,seed=%d)", rest, o.Seed+uint64(i%o.Reps)) // its draws are its own
-		}
-		r := sim.Run{Setup: setups[i/o.Reps], Policy: policy, Seed: o.Seed, Rep: i % o.Reps}
-		out, err := r.Do()
+		r := sim.Run{Setup: setups[i/o.Reps], Policy: list[i/o.Reps].policy, Seed: o.Seed, Rep: i % o.Reps}
+		out, err := r.DoContext(ctx)
 		var took [6]float64
 		if err != nil {
 			return took, err
 		}
 		for _, d := range out.Batches {
-			took[d.Kind] = d.Completed.Seconds() - b.overhead
+			took[d.Kind] = d.Completed.Seconds() - list[i/o.Reps].overhead
 			took[5] = math.Max(took[5], took[d.Kind])
 		}
 		return took, nil

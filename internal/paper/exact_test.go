@@ -37,7 +37,7 @@ func TestAuthorsRunsExactly(t *testing.T) {
 	for _, want := range reruns {
 		w := table2(want.window)
 		v := variant{policy: want.policy, world: w, code: true}
-		s, err := v.run(w.setup(v.rule()), want.seed, 0)
+		s, err := v.run(t.Context(), w.setup(v.rule()), want.seed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

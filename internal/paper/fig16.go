@@ -160,7 +160,7 @@ func runFig16(ctx context.Context, o *Options) (*Result, error) {
 		if v.code {
 			r.Observe = x.observe
 		}
-		out, err := r.Do()
+		out, err := r.DoContext(ctx)
 		if err != nil {
 			return nil, err
 		}

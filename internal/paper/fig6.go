@@ -64,7 +64,7 @@ func people(ctx context.Context, o *Options, list []controlled) ([][6][]float64,
 	n := len(list) * o.Reps
 	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
 		r := sim.Run{Setup: setups[i/o.Reps], Policy: list[i/o.Reps].policy, Seed: o.Seed, Rep: i % o.Reps}
-		out, err := r.Do()
+		out, err := r.DoContext(ctx)
 		var took [6]float64
 		if err != nil {
 			return took, err

@@ -169,7 +169,7 @@ func simulate(ctx context.Context, o *Options, list []variant, reps []int) ([]sa
 	}
 	runs, err := sim.Sweep(ctx, len(jobs), func(i int) (scenario, error) {
 		j := jobs[i]
-		return list[j.variant].run(setups[j.variant], o.Seed, j.rep)
+		return list[j.variant].run(ctx, setups[j.variant], o.Seed, j.rep)
 	}, func(ended int) { o.progress(ended, len(jobs)) })
 	if err != nil {
 		return nil, err
@@ -189,10 +189,10 @@ func (v variant) rule() sim.AlphaRule {
 }
 
 // run is one repetition.
-func (v variant) run(setup *sim.Setup, seed uint64, rep int) (scenario, error) {
+func (v variant) run(ctx context.Context, setup *sim.Setup, seed uint64, rep int) (scenario, error) {
 	start := time.Now()
 	r := sim.Run{Setup: setup, Policy: v.policy, Seed: seed, Rep: rep}
-	out, err := r.Do()
+	out, err := r.DoContext(ctx)
 	if err != nil {
 		return scenario{}, err
 	}

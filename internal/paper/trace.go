@@ -94,15 +94,12 @@ func traces(ctx context.Context, o *Options) ([][]*traced, error) {
 	setup := traceSetup()
 	n := len(tracePolicies) * o.Reps
 	runs, err := sim.Sweep(ctx, n, func(i int) (*traced, error) {
-		rep, policy := i%o.Reps, tracePolicies[i/o.Reps].policy
-		if policy == "market" {
-			policy = fmt.Sprintf("market(seed=%d)", o.Seed+uint64(rep))
-		}
-		r := sim.Run{Setup: setup, Policy: policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
+		rep := i % o.Reps
+		r := sim.Run{Setup: setup, Policy: tracePolicies[i/o.Reps].policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
 		if rep == 0 {
 			r.Record.Samples, r.Record.Allocation = 2000, true
 		}
-		out, err := r.Do()
+		out, err := r.DoContext(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -263,11 +260,12 @@ func runFig10(ctx context.Context, o *Options) (*Result, error) {
 			spec.At = append(spec.At, t.Seconds())
 		}
 		for k := range out.Batches {
-			layer := chart.Layer{Name: out.Batches[k].Name}
-			for _, row := range out.Samples.Allocation[:rows] {
-				layer.Y = append(layer.Y, float64(row[k]))
+			spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, rows)})
+		}
+		for i, row := range out.Samples.Allocation[:rows] {
+			for _, a := range row {
+				spec.Layers[a.Batch].Y[i] = float64(a.Running)
 			}
-			spec.Layers = append(spec.Layers, layer)
 		}
 		panels = append(panels, chart.Stack(spec))
 	}

@@ -83,6 +83,9 @@ func (f figure) judge(e estimate) Verdict {
 	if f.value < e.value {
 		side = e.value - e.low
 	}
+	if math.IsNaN(side) {
+		side = 0 // one figure has no interval: the published one's own is all the room there is
+	}
 	room := math.Hypot(side, f.own)
 	if f.same {
 		room = 0
@@ -100,6 +103,9 @@ func row(policy, metric, unit string, s statistic, sample []float64, f figure, s
 	r.Verdict = f.judge(r.estimate())
 	if r.Verdict == Differs {
 		r.Why = why
+		if r.Low.Missing() {
+			r.Why = "of less than two figures there is no interval: it is not decided"
+		}
 	}
 	return r
 }

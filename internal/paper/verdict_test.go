@@ -60,6 +60,32 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
+// TestOneFigureHasNoInterval: it is not taken for exactly known.
+func TestOneFigureHasNoInterval(t *testing.T) {
+	t.Parallel()
+	sample := []float64{math.NaN(), 10}
+	for _, c := range []struct {
+		f    figure
+		want Verdict
+		why  bool
+	}{
+		{figure{value: 10, unit: 0.1}, Reproduced, false},
+		{figure{value: 10.5, own: 1}, Reproduced, false},
+		{figure{value: 12, own: 1}, Differs, true},
+	} {
+		r := row("P", "figure", "s", mean, sample, c.f, "§", "a reason")
+		if r.Verdict != c.want || (r.Why != "") != c.why || r.Why == "a reason" || !r.CI95.Missing() || !r.Low.Missing() || !r.High.Missing() {
+			t.Errorf("%+v: %+v", c.f, r)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error(err)
+		}
+	}
+	if r := claim("P", "figure", "s", mean, sample, "words", above(0), "§", "a reason"); r.Verdict != Differs || r.Why == "a reason" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestMissingNumbersAreNull(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(Row{Name: "x", Published: missing, Ours: 1.5, CI95: Number(math.Inf(1))})

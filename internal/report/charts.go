@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/internal/chart"
 	"github.com/throng-dev/throng/internal/stats"
@@ -68,24 +70,11 @@ func (r *Report) deadlines() (picture, bool) {
 		p.caption = "Of the batches with a deadline, how many were completed by it: " + r.of() + "."
 		return p, ok
 	}
-	spec := chart.LinesSpec{
-		X: chart.Axis{Label: "α: deadlines from strict (0) to lenient (1)"},
-		Y: chart.Axis{Label: "batches completed by their deadline", Kind: chart.Percent, Min: 0, Max: 1},
-	}
+	spec := r.alphaLines()
 	var alt []string
-	for i := range r.Policies {
-		s := chart.Series{Name: r.Policies[i].Name, Markers: true, Ink: i + 1}
-		for _, a := range r.Policies[i].Alphas {
-			s.X, s.Y = append(s.X, a.Alpha), append(s.Y, a.Success.Mean)
-			s.Lo = append(s.Lo, a.Success.Mean-a.Success.CI95)
-			s.Hi = append(s.Hi, a.Success.Mean+a.Success.CI95)
-		}
-		if r.Reps == 1 {
-			s.Lo, s.Hi = nil, nil
-		}
+	for _, s := range spec.Series {
 		last := len(s.Y) - 1
 		alt = append(alt, fmt.Sprintf("%s from %s at %g to %s at %g", s.Name, share(s.Y[0]), s.X[0], share(s.Y[last]), s.X[last]))
-		spec.Series = append(spec.Series, s)
 	}
 	return picture{
 		name: "alpha", title: "Deadlines met, by strictness", size: chart.Size{Width: width, Height: 380},
@@ -94,6 +83,27 @@ func (r *Report) deadlines() (picture, bool) {
 		alt:  "Share of deadlines met against α. " + strings.Join(alt, "; ") + ".",
 		draw: func(h chart.Head) chart.Chart { spec.Head = h; return chart.Lines(spec) },
 	}, true
+}
+
+// alphaLines are the deadlines met by their strictness, a line for each policy.
+func (r *Report) alphaLines() chart.LinesSpec {
+	spec := chart.LinesSpec{
+		X: chart.Axis{Label: "α: deadlines from strict (0) to lenient (1)"},
+		Y: chart.Axis{Label: "batches completed by their deadline", Kind: chart.Percent, Min: 0, Max: 1},
+	}
+	for i := range r.Policies {
+		s := chart.Series{Name: r.Policies[i].Name, Markers: true, Ink: i + 1}
+		for _, a := range r.Policies[i].Alphas {
+			s.X, s.Y = append(s.X, a.Alpha), append(s.Y, a.Success.Mean)
+			s.Lo = append(s.Lo, a.Success.Mean-a.Success.CI95)
+			s.Hi = append(s.Hi, a.Success.Mean+a.Success.CI95)
+		}
+		if !slices.ContainsFunc(s.Lo, func(f float64) bool { return !math.IsNaN(f) }) {
+			s.Lo, s.Hi = nil, nil // no band in the legend either
+		}
+		spec.Series = append(spec.Series, s)
+	}
+	return spec
 }
 
 func share(f float64) string {
@@ -105,14 +115,11 @@ func share(f float64) string {
 
 // bars shows one metric by policy.
 func (r *Report) bars(k int, y chart.Axis) (picture, bool) {
-	series := chart.BarSeries{}
+	series := r.barSeries(k)
 	var alt []string
 	found := false
 	for i := range r.Policies {
 		s := r.Policies[i].Figures[k]
-		half := interval(s)
-		series.Values = append(series.Values, s.Mean)
-		series.Lo, series.Hi = append(series.Lo, s.Mean-half), append(series.Hi, s.Mean+half)
 		found = found || s.N > 0
 		alt = append(alt, r.Policies[i].Name+" "+Words(r.metric(k), s))
 	}
@@ -122,6 +129,17 @@ func (r *Report) bars(k int, y chart.Axis) (picture, bool) {
 		alt:  upper(y.Label) + ": " + strings.Join(alt, "; ") + ".",
 		draw: func(h chart.Head) chart.Chart { spec.Head = h; return chart.Bars(spec) },
 	}, found
+}
+
+// barSeries is one metric by policy, with its intervals where there are some.
+func (r *Report) barSeries(k int) chart.BarSeries {
+	series := chart.BarSeries{}
+	for i := range r.Policies {
+		s := r.Policies[i].Figures[k]
+		series.Values = append(series.Values, s.Mean)
+		series.Lo, series.Hi = append(series.Lo, s.Mean-s.CI95), append(series.Hi, s.Mean+s.CI95)
+	}
+	return series
 }
 
 func upper(s string) string {
@@ -222,7 +240,7 @@ func (r *Report) medians(spec chart.BoxesSpec) string {
 		for _, v := range s.Values {
 			all = append(all, v...)
 		}
-		list = append(list, s.Name+" "+words(r.metric(k), stats.Summary{N: 1, Mean: stats.Quantile(all, 0.5)}, stats.Quantile(all, 0.5), ""))
+		list = append(list, s.Name+" "+words(r.metric(k), stats.Summarise([]float64{stats.Quantile(all, 0.5)}), stats.Quantile(all, 0.5), ""))
 	}
 	return "Median of all: " + strings.Join(list, "; ")
 }
@@ -252,36 +270,8 @@ func (r *Report) any(what func(p *Policy) bool) bool {
 
 // cdf is how many of all tasks had their label by when, by size class.
 func (r *Report) cdf() (picture, bool) {
-	var panels []chart.LinesSpec
-	for k, c := range r.classes {
-		spec := chart.LinesSpec{
-			Head: chart.Head{Title: c.Name},
-			X:    chart.Axis{Label: "time since the start", Kind: chart.Time, Min: 0, Max: r.longest()},
-			Y:    chart.Axis{Label: "tasks with a label", Kind: chart.Percent, Min: 0, Max: 1.03},
-		}
-		for i := range r.Policies {
-			p := &r.Policies[i]
-			if p.wanted[k] == 0 {
-				continue
-			}
-			s := chart.Series{Name: p.Name, Ink: i + 1, X: []float64{0}, Y: []float64{0}}
-			sum := int64(0)
-			for at, n := range p.done[k].Counts {
-				if sum += n; n > 0 {
-					s.X = append(s.X, float64(at+1)*p.done[k].Step.Seconds())
-					s.Y = append(s.Y, float64(sum)/float64(p.wanted[k]))
-				}
-			}
-			if last := len(s.Y) - 1; s.X[last] < r.longest() {
-				s.X, s.Y = append(s.X, r.longest()), append(s.Y, s.Y[last])
-			}
-			spec.Series = append(spec.Series, s)
-		}
-		if spec.Series != nil {
-			panels = append(panels, spec)
-		}
-	}
-	caption := "How large a share of all tasks had its label by when; tasks are sorted by the size of their batch."
+	panels := r.taskLines()
+	caption := "How large a share of all tasks had its label by when, to " + r.resolution() + "; tasks are sorted by the size of their batch."
 	if r.Reps > 1 {
 		caption += fmt.Sprintf(" All %d repetitions together.", r.Reps)
 	}
@@ -299,6 +289,41 @@ func (r *Report) cdf() (picture, bool) {
 	}, panels != nil
 }
 
+// taskLines are the tasks with a label over time, a panel for each size class.
+func (r *Report) taskLines() []chart.LinesSpec {
+	var panels []chart.LinesSpec
+	for k, c := range r.classes {
+		spec := chart.LinesSpec{
+			Head: chart.Head{Title: c.Name},
+			X:    chart.Axis{Label: "time since the start", Kind: chart.Time, Min: 0, Max: r.longest()},
+			Y:    chart.Axis{Label: "tasks with a label", Kind: chart.Percent, Min: 0, Max: 1.03},
+		}
+		for i := range r.Policies {
+			p := &r.Policies[i]
+			if p.wanted[k] == 0 {
+				continue
+			}
+			s := chart.Series{Name: p.Name, Ink: i + 1, X: []float64{0}, Y: []float64{0}}
+			sum := int64(0)
+			for at, n := range p.done[k].Counts {
+				if sum += n; n > 0 {
+					// Nothing was done after the last run had ended.
+					s.X = append(s.X, min(float64(at+1)*p.done[k].Step.Seconds(), p.longest()))
+					s.Y = append(s.Y, float64(sum)/float64(p.wanted[k]))
+				}
+			}
+			if last := len(s.Y) - 1; s.X[last] < r.longest() {
+				s.X, s.Y = append(s.X, r.longest()), append(s.Y, s.Y[last])
+			}
+			spec.Series = append(spec.Series, s)
+		}
+		if spec.Series != nil {
+			panels = append(panels, spec)
+		}
+	}
+	return panels
+}
+
 func titles(panels []chart.LinesSpec) []string {
 	list := make([]string, len(panels))
 	for i := range panels {
@@ -311,9 +336,21 @@ func titles(panels []chart.LinesSpec) []string {
 func (r *Report) longest() float64 {
 	most := 0.0
 	for i := range r.Policies {
-		for _, end := range r.Policies[i].ends {
-			most = max(most, end)
-		}
+		most = max(most, r.Policies[i].longest())
 	}
 	return most
+}
+
+// longest is how long a policy's longest run was, in seconds.
+func (p *Policy) longest() float64 { return slices.Max(p.ends) }
+
+// resolution is the longest step in which the times of tasks are counted.
+func (r *Report) resolution() string {
+	step := time.Second
+	for i := range r.Policies {
+		for k := range r.Policies[i].done {
+			step = max(step, r.Policies[i].done[k].Step)
+		}
+	}
+	return step.String()
 }

@@ -88,13 +88,16 @@ func (r *Report) over(y chart.Axis, figure func(s *sim.Samples, i int) float64) 
 }
 
 // smooth takes means over a window around each sample. What is not finite is
-// left out, so a gap remains only where the whole window is one.
+// left out of them, and stays a gap itself: neighbours do not speak for it.
 func smooth(values []float64, window int) []float64 {
 	out := make([]float64, len(values))
 	for i := range values {
+		if out[i] = math.NaN(); !finite(values[i]) {
+			continue
+		}
 		sum, n := 0.0, 0
 		for k := max(i-window/2, 0); k <= min(i+window/2, len(values)-1); k++ {
-			if f := values[k]; !math.IsNaN(f) && !math.IsInf(f, 0) {
+			if f := values[k]; finite(f) {
 				sum, n = sum+f, n+1
 			}
 		}
@@ -102,6 +105,8 @@ func smooth(values []float64, window int) []float64 {
 	}
 	return out
 }
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // window is how many samples a smoothed figure is the mean of: a small part of
 // the run, whatever the number of samples.
@@ -113,20 +118,23 @@ func (r *Report) fairness() (picture, bool) {
 	jain := r.over(chart.Axis{Label: "Jain's index", Min: 0, Max: 1}, func(s *sim.Samples, i int) float64 { return s.Jain[i] })
 	served := r.over(chart.Axis{Label: "J∞"}, func(s *sim.Samples, i int) float64 { return s.JInf[i] })
 	panels := []chart.LinesSpec{jain}
-	finite := false
+	often := false // often enough that there is something to draw
 	for _, s := range served.Series {
-		n := 0
+		n, open := 0, 0
 		for _, f := range s.Y {
-			if !math.IsInf(f, 0) {
+			if finite(f) {
 				n++
 			}
+			if !math.IsNaN(f) {
+				open++
+			}
 		}
-		finite = finite || 20*n > len(s.Y)
+		often = often || 20*n > open
 	}
 	caption := "How evenly people were spread over the open batches in repetition 1, each by its size and priority. Jain's index is 1 if every batch has its share, and 1/n if one of n batches has everybody."
-	if finite {
+	if often {
 		panels = append(panels, served)
-		caption += " J∞ looks at the batch that is worst off: −n is as fair as can be among n batches, and there is no point where some batch has nobody."
+		caption += " J∞ looks at the batch that is worst off: −n is as fair as can be among n batches, and there is no point where some batch has nobody or none is open."
 	} else {
 		caption += " J∞ is not shown: some open batch had nobody nearly all the time."
 	}
@@ -142,7 +150,7 @@ func (r *Report) fairness() (picture, bool) {
 	}
 	k := metricAt("jain")
 	return picture{
-		name: "fairness", title: "Fairness over time", caption: caption + " Each point is a mean over a few moments before and after.",
+		name: "fairness", title: "Fairness over time", caption: caption + " Each point is a mean with those of a few moments before and after.",
 		size: chart.Size{Width: width, Height: 60 + 260*float64(len(panels))},
 		alt:  "Jain's index over time. Means: " + r.means(k) + ".",
 		draw: func(h chart.Head) chart.Chart { return rows(h, chart.Lines, panels...) },
@@ -213,7 +221,7 @@ func (r *Report) people() (picture, bool) {
 	panels := []chart.LinesSpec{there}
 	p := picture{
 		name: "people", title: "The crowd", size: chart.Size{Width: width, Height: 280},
-		caption: "How many people were there in repetition 1. Everybody who comes, comes at the same time under every policy.",
+		caption: "How many people were there in repetition 1. " + r.arrivals(),
 		alt:     "People there and people waiting over time. Share of people's time with a task in hand: " + r.means(metricAt("utilisation")) + ".",
 	}
 	if r.any(func(p *Policy) bool { return slices.Max(append(p.first.samples.Waiting, 0)) > 0 }) {
@@ -225,4 +233,12 @@ func (r *Report) people() (picture, bool) {
 	}
 	p.draw = func(h chart.Head) chart.Chart { return rows(h, chart.Steps, panels...) }
 	return p, len(there.Series[0].X) > 0
+}
+
+// arrivals says what of the crowd is the same under every policy.
+func (r *Report) arrivals() string {
+	if r.band {
+		return "Under every policy the same people come at the same times; where only so many may be there at once, who is let in depends on who has left before, and so on the policy."
+	}
+	return "Everybody who comes, comes at the same time under every policy."
 }

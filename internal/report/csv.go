@@ -42,13 +42,13 @@ func (r *Report) summary(w io.Writer) error {
 		p := &r.Policies[i]
 		for k, m := range sim.AllMetrics {
 			s := p.Figures[k]
-			diff := stats.Summary{Mean: math.NaN()}
+			diff := stats.Summarise(nil)
 			if p.Paired != nil {
 				diff = p.Paired[k]
 			}
 			rows = append(rows, []string{
-				p.Name, m.Name, m.Unit, strconv.Itoa(s.N), cell(s.Mean), cell(s.SD), cell(interval(s)),
-				cell(s.Median), cell(s.Min), cell(s.Max), cell(diff.Mean), cell(interval(diff)),
+				p.Name, m.Name, m.Unit, strconv.Itoa(s.N), cell(s.Mean), cell(s.SD), cell(s.CI95),
+				cell(s.Median), cell(s.Min), cell(s.Max), cell(diff.Mean), cell(diff.CI95),
 			})
 		}
 	}
@@ -79,7 +79,7 @@ func (r *Report) perRun(w io.Writer) error {
 func (r *Report) batches(w io.Writer) error {
 	header := []string{
 		"policy", "id", "name", "tenant", "class", "tasks", "priority", "production", "launched_at_s", "deadline_at_s",
-		"started_at_s", "completed_at_s", "completed_at_ci95_s", "completed", "in_time", "done", "cost",
+		"started_at_s", "completed_at_s", "completed_at_ci95_s", "completed", "ended_at_s", "in_time", "done", "cost",
 	}
 	var rows [][]string
 	for i := range r.Policies {
@@ -89,7 +89,7 @@ func (r *Report) batches(w io.Writer) error {
 			rows = append(rows, []string{
 				p.Name, b.ID.String(), b.Name, b.Tenant, b.Class, strconv.Itoa(b.Tasks), cell(b.Priority), strconv.FormatBool(b.Production),
 				cell(b.LaunchedAt), cell(b.DeadlineAt), cell(b.StartedAt), cell(b.CompletedAt), cell(b.CompletedCI),
-				cell(b.Completed), cell(b.InTime), cell(b.Done), cell(b.Cost),
+				cell(b.Completed), cell(b.EndedAt), cell(b.InTime), cell(b.Done), cell(b.Cost),
 			})
 		}
 	}
@@ -102,8 +102,8 @@ func (r *Report) strictness(w io.Writer) error {
 	for i := range r.Policies {
 		for _, a := range r.Policies[i].Alphas {
 			rows = append(rows, []string{
-				r.Policies[i].Name, cell(a.Alpha), strconv.Itoa(a.Success.N), cell(a.Success.Mean), cell(interval(a.Success)),
-				cell(a.Success.Median), cell(a.BestEffort.Mean), cell(interval(a.BestEffort)), cell(a.BestEffort.Median),
+				r.Policies[i].Name, cell(a.Alpha), strconv.Itoa(a.Success.N), cell(a.Success.Mean), cell(a.Success.CI95),
+				cell(a.Success.Median), cell(a.BestEffort.Mean), cell(a.BestEffort.CI95), cell(a.BestEffort.Median),
 			})
 		}
 	}

@@ -60,7 +60,7 @@ func words(m sim.Metric, s stats.Summary, about float64, plus string) string {
 		return strconv.FormatFloat(s.Mean, 'g', -1, 64)
 	}
 	by := scaleOf(m, about)
-	mean, half := s.Mean*by.factor, interval(s)*by.factor
+	mean, half := s.Mean*by.factor, s.CI95*by.factor
 	if half <= noise*math.Abs(mean) {
 		half = 0
 	}
@@ -129,8 +129,7 @@ func signed(f float64, digits int) string {
 // Clear says whether a difference is more than its interval: whether 0 lies
 // outside.
 func Clear(diff stats.Summary) bool {
-	half := interval(diff)
-	return !math.IsNaN(half) && math.Abs(diff.Mean) > half
+	return math.Abs(diff.Mean) > diff.CI95 // never, where there is no interval
 }
 
 // mainMetrics are the metrics that are shown first: what most people ask for.

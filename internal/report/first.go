@@ -42,11 +42,11 @@ func newFirst(o *sim.Outcome) *first {
 	}
 	others := make([]float64, len(o.Samples.At))
 	for i, row := range o.Samples.Allocation {
-		for k, n := range row {
-			if at, ok := place[k]; ok {
-				f.layers[at].running[i] = float64(n)
+		for _, a := range row {
+			if at, ok := place[int(a.Batch)]; ok {
+				f.layers[at].running[i] = float64(a.Running)
 			} else {
-				others[i] += float64(n)
+				others[i] += float64(a.Running)
 			}
 		}
 	}

@@ -93,6 +93,7 @@ type batchJSON struct {
 	CompletedAt number        `json:"completed_at_s"`
 	CompletedCI number        `json:"completed_at_ci95_s"`
 	Completed   float64       `json:"completed"`
+	EndedAt     number        `json:"ended_at_s"`
 	StartedAt   number        `json:"started_at_s"`
 	LaunchedAt  float64       `json:"launched_at_s"`
 	DeadlineAt  number        `json:"deadline_at_s"`
@@ -131,26 +132,26 @@ func (p *Policy) forJSON() policyJSON {
 		b := &p.Batches[i]
 		out.Batches = append(out.Batches, batchJSON{
 			ID: b.ID, Name: b.Name, CompletedAt: number(b.CompletedAt), CompletedCI: number(b.CompletedCI), Completed: b.Completed,
-			StartedAt: number(b.StartedAt), LaunchedAt: b.LaunchedAt, DeadlineAt: number(b.DeadlineAt), InTime: number(b.InTime),
+			EndedAt: number(b.EndedAt), StartedAt: number(b.StartedAt), LaunchedAt: b.LaunchedAt, DeadlineAt: number(b.DeadlineAt), InTime: number(b.InTime),
 			Done: b.Done, Tasks: b.Tasks, Class: b.Class, Tenant: b.Tenant, Priority: b.Priority, Production: b.Production, Cost: b.Cost,
 		})
 	}
 	for k, m := range sim.AllMetrics {
 		out.Metrics = append(out.Metrics, member{m.Name, number(p.Figures[k].Mean)})
-		out.CI95 = append(out.CI95, member{m.Name, number(interval(p.Figures[k]))})
+		out.CI95 = append(out.CI95, member{m.Name, number(p.Figures[k].CI95)})
 		if p.Paired != nil {
 			out.Paired = append(out.Paired, member{m.Name, paired(p.Paired[k])})
 		}
 	}
 	for _, a := range p.Alphas {
 		out.Alphas = append(out.Alphas, alphaJSON{
-			Alpha: a.Alpha, Success: number(a.Success.Mean), SuccessCI: number(interval(a.Success)),
-			BestEffort: number(a.BestEffort.Mean), BestEffortErr: number(interval(a.BestEffort)),
+			Alpha: a.Alpha, Success: number(a.Success.Mean), SuccessCI: number(a.Success.CI95),
+			BestEffort: number(a.BestEffort.Mean), BestEffortErr: number(a.BestEffort.CI95),
 		})
 	}
 	return out
 }
 
 func paired(s stats.Summary) pairedJSON {
-	return pairedJSON{Mean: number(s.Mean), CI95: number(interval(s)), N: s.N}
+	return pairedJSON{Mean: number(s.Mean), CI95: number(s.CI95), N: s.N}
 }

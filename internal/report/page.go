@@ -212,11 +212,13 @@ func (r *Report) cell(p *Policy, k int) batchCell {
 	c := batchCell{Policy: p.Name, Time: seconds(b.CompletedAt)}
 	several := r.BatchesOf == MeanOfReps && r.Reps > 1
 	if several && b.Completed > 0 {
-		c.Time = "at " + Words(sim.Metric{Unit: "s"}, statOf(b))
+		c.Time = "at " + withHalf(b.CompletedAt, b.CompletedCI)
 	} else if b.Completed > 0 {
 		c.Time = "at " + c.Time
 	}
 	switch {
+	case b.Completed == 0 && !math.IsNaN(b.EndedAt):
+		c.Time, c.Note = share(b.Done)+" done", "its lifetime ended it"
 	case b.Completed == 0:
 		c.Time, c.Note = share(b.Done)+" done", "not completed"
 	case b.Completed < 1:
@@ -237,15 +239,10 @@ func (r *Report) cell(p *Policy, k int) batchCell {
 	return c
 }
 
-func statOf(b *Batch) stats.Summary {
-	s := stats.Summary{N: 2, Mean: b.CompletedAt, CI95: b.CompletedCI}
-	if math.IsNaN(b.CompletedCI) {
-		s.N = 1
-	}
-	return s
-}
-
 // seconds writes a time since the start for people.
-func seconds(s float64) string {
-	return Words(sim.Metric{Unit: "s"}, stats.Summary{N: 1, Mean: s})
+func seconds(s float64) string { return withHalf(s, math.NaN()) }
+
+// withHalf writes it with half of its interval, where there is one.
+func withHalf(s, half float64) string {
+	return Words(sim.Metric{Unit: "s"}, stats.Summary{N: 1, Mean: s, CI95: half})
 }

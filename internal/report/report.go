@@ -51,6 +51,7 @@ type Report struct {
 	Verdicts  []Verdict
 
 	classes []sim.Class
+	band    bool     // who is let in depends on who is there
 	alpha   *float64 // of the figures, where a sweep has others
 }
 
@@ -94,6 +95,7 @@ type Batch struct {
 	DeadlineAt  float64
 	StartedAt   float64
 	CompletedAt float64 // mean of the runs in which it was completed
+	EndedAt     float64 // mean of the runs in which it was completed, or its lifetime ended it
 	CompletedCI float64 // half width of its 95 % interval; NaN of one run
 	Completed   float64 // share of the runs in which it was completed
 	InTime      float64 // share of the runs; NaN without a deadline
@@ -116,10 +118,8 @@ const samples = 400
 func Run(ctx context.Context, s *scenario.Scenario, o Options) (*Report, error) {
 	r := &Report{
 		Scenario: s.Name, About: s.About, Source: string(o.Source), Reps: o.Reps, Seed: s.Seed, Checked: o.Check,
-		Fixed: s.Setup.Cast == nil && len(s.Setup.Flows) == 0, classes: s.Setup.Classes,
-	}
-	if r.classes == nil {
-		r.classes = sim.DefaultClasses
+		Fixed: s.Setup.Cast == nil && len(s.Setup.Flows) == 0, classes: s.Setup.SizeClasses(),
+		band: slices.ContainsFunc(s.Setup.Groups, func(g sim.Group) bool { return g.Arrive.Min > 0 }),
 	}
 	if o.Reps == 0 {
 		r.Reps = s.Reps
@@ -204,9 +204,9 @@ type remains struct {
 
 // batchRun is what is kept of a batch in each run, where that is wanted.
 type batchRun struct {
-	started, completed float64 // NaN: never
-	done, cost         float64
-	inTime             bool
+	started, completed, ended float64 // NaN: never
+	done, cost                float64
+	inTime                    bool
 }
 
 // maxBatchRuns bounds what is kept of batches in all repetitions. Where that
@@ -344,7 +344,7 @@ func add(to, from *sim.Timeline) {
 
 func reduce(b *sim.BatchOutcome) batchRun {
 	return batchRun{
-		started: ever(b.Started), completed: ever(b.Completed),
+		started: ever(b.Started), completed: ever(b.Completed), ended: ever(b.Ended),
 		done: b.Done(), cost: float64(b.Spent) / 1e6, inTime: b.InTime(),
 	}
 }
@@ -464,10 +464,10 @@ func (c *collector) batches(p *Policy, of func(rep int) []batchRun) {
 // took from launch to completion.
 func (b *Batch) mean(list []batchRun) (took []float64) {
 	n := float64(len(list))
-	var started, completed []float64
+	var started, completed, ended []float64
 	inTime := 0
 	for _, run := range list {
-		started, completed = append(started, run.started), append(completed, run.completed)
+		started, completed, ended = append(started, run.started), append(completed, run.completed), append(ended, run.ended)
 		took = append(took, run.completed-b.LaunchedAt)
 		b.Done += run.done
 		b.Cost += run.cost
@@ -479,20 +479,11 @@ func (b *Batch) mean(list []batchRun) (took []float64) {
 	if !math.IsNaN(b.DeadlineAt) {
 		b.InTime = float64(inTime) / n
 	}
-	b.StartedAt = stats.Summarise(started).Mean
+	b.StartedAt, b.EndedAt = stats.Summarise(started).Mean, stats.Summarise(ended).Mean
 	s := stats.Summarise(completed)
 	b.Completed = float64(s.N) / n
-	b.CompletedAt, b.CompletedCI = s.Mean, interval(s)
+	b.CompletedAt, b.CompletedCI = s.Mean, s.CI95
 	return took
-}
-
-// interval is the half width of a mean's 95 % interval; NaN where there are not
-// two figures to tell it from.
-func interval(s stats.Summary) float64 {
-	if s.N < 2 {
-		return math.NaN()
-	}
-	return s.CI95
 }
 
 // sweep makes a policy's points of the sweep of strictness.

@@ -71,7 +71,10 @@ func CheckDir(dir string) error {
 
 // Write writes the report into a folder, whole or not at all: it is made beside
 // the folder and put in its place at the end.
-func (r *Report) Write(dir string) (err error) {
+func (r *Report) Write(dir string) error { return r.write(dir, picture.figure) }
+
+// write writes it with pictures that are drawn by draw.
+func (r *Report) write(dir string, draw func(picture) (figure, error)) (err error) {
 	if err := CheckDir(dir); err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (r *Report) Write(dir string) (err error) {
 			_ = os.RemoveAll(made) // the first error is the one to tell
 		}
 	}()
-	if err := r.fill(made); err != nil {
+	if err := r.fill(made, draw); err != nil {
 		return err
 	}
 	return replace(dir, made)
@@ -119,12 +122,12 @@ func replace(dir, by string) error {
 }
 
 // fill writes the files.
-func (r *Report) fill(dir string) error {
+func (r *Report) fill(dir string, draw func(picture) (figure, error)) error {
 	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o755); err != nil {
 		return err
 	}
 	pictures := r.pictures()
-	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return pictures[i].figure() }, nil)
+	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return draw(pictures[i]) }, nil)
 	if err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}

@@ -250,18 +250,11 @@ func (r *reader) choices(field string) map[string]bool {
 		for _, name := range r.kindNames {
 			r.known["kind"][name] = true
 		}
-		for _, c := range classesOf(setup) {
+		for _, c := range setup.SizeClasses() {
 			r.known["class"][c.Name] = true
 		}
 	}
 	return r.known[field]
-}
-
-func classesOf(setup *sim.Setup) []sim.Class {
-	if setup.Classes != nil {
-		return setup.Classes
-	}
-	return sim.DefaultClasses
 }
 
 // policiesOf reads whose figure it is: one policy, several, or each.

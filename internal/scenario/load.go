@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -31,7 +32,7 @@ func (r *reader) load(o *object) {
 		r.set(b, &batch, "tasks")
 		r.set(b, &batch, "at")
 		r.before(b, "at", batch.At)
-		r.batches = append(r.batches, placed{len(r.s.Setup.Batches), n})
+		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: n})
 		r.s.Setup.Batches = append(r.s.Setup.Batches, batch)
 	}
 	if t := r.section(o, "trace"); t != nil {
@@ -215,12 +216,7 @@ func mostTasks(b *sim.Batch) int {
 }
 
 // reward is what an answer earns, whether it is said or not.
-func reward(b *sim.Batch) crowd.Money {
-	if b.Reward == 0 {
-		return 10_000
-	}
-	return b.Reward
-}
+func reward(b *sim.Batch) crowd.Money { return cmp.Or(b.Reward, sim.DefaultReward) }
 
 func tooMany(b *sim.Batch, tasks, most int) string {
 	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", plural(tasks, "task"), reward(b), most, crowd.MaxMoney)
@@ -242,13 +238,15 @@ func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept 
 		f.Arrive = r.arrivals(a, false)
 	}
 	r.size(o, &f)
+	place := placed{index: len(r.s.Setup.Flows), node: o.node}
 	if d := r.section(o, "deadlines"); d != nil {
 		f.Alpha = r.alpha(d, swept, &f)
+		place.swept = !d.has("alpha")
 		if o.has("deadline") {
 			r.errorf(o.fields["deadline"], "deadlines give each of the largest batches its own; leave one of them out")
 		}
 	}
-	r.flows = append(r.flows, placed{len(r.s.Setup.Flows), o.node})
+	r.flows = append(r.flows, place)
 	r.s.Setup.Flows = append(r.s.Setup.Flows, f)
 }
 
@@ -403,7 +401,7 @@ func (r *reader) burst(o *object, at time.Duration, names map[string]bool, other
 	}
 	f.Arrive = sim.Arrivals{Count: int(n), From: at}
 	r.size(o, &f)
-	r.flows = append(r.flows, placed{len(r.s.Setup.Flows), o.node})
+	r.flows = append(r.flows, placed{index: len(r.s.Setup.Flows), node: o.node})
 	r.s.Setup.Flows = append(r.s.Setup.Flows, f)
 }
 
@@ -442,19 +440,11 @@ func (r *reader) check(o *object) {
 			r.errorf(w.node, "%s is %s, after the end of the run (horizon: %s)", w.what, inWords(w.until), inWords(s.Horizon))
 		}
 	}
-	if len(r.s.Alphas) > 0 {
-		r.s.Setup = r.s.withAlpha()
-	}
-}
-
-// withAlpha gives flows whose α is only in the sweep its first value.
-func (s *Scenario) withAlpha() *sim.Setup {
-	for i := range s.Setup.Flows {
-		if rule := s.Setup.Flows[i].Alpha; rule != nil && rule.Alpha == 0 {
-			rule.Alpha = s.Alphas[0]
+	for _, p := range r.flows {
+		if p.swept && len(r.s.Alphas) > 0 {
+			s.Flows[p.index].Alpha.Alpha = r.s.Alphas[0]
 		}
 	}
-	return s.Setup
 }
 
 // doable says whether there are people who may do a batch, and enough of them.

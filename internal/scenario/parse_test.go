@@ -550,6 +550,25 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
+// TestAlphaZeroIsAnAlpha: the sweep's first value is for flows that say none.
+func TestAlphaZeroIsAnAlpha(t *testing.T) {
+	s := parse(t, with(`horizon: 5m
+flows:
+  - {name: zero, arrive: {rate: 6/m}, size: 20, deadlines: {alpha: 0}}
+  - {name: own, arrive: {rate: 6/m}, size: 20, deadlines: {alpha: 0.3}}
+  - {name: none, arrive: {rate: 6/m}, size: 20}
+  - {name: left, arrive: {rate: 6/m}, size: 20, deadlines: {share: 0.5}}
+sweep: {alpha: [0.2, 0.4]}
+`))
+	flows := s.Setup.Flows
+	if flows[0].Alpha.Alpha != 0 || flows[1].Alpha.Alpha != 0.3 || flows[2].Alpha != nil || flows[3].Alpha.Alpha != 0.2 {
+		t.Errorf("α is %g, %g and %g", flows[0].Alpha.Alpha, flows[1].Alpha.Alpha, flows[3].Alpha.Alpha)
+	}
+	if at := s.At(0.4); at.Flows[0].Alpha.Alpha != 0.4 || flows[0].Alpha.Alpha != 0 {
+		t.Error("the sweep is not of all flows, or changes the scenario")
+	}
+}
+
 // TestLoad reads files beside the scenario, and nothing too large.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
@@ -562,19 +581,20 @@ func TestLoad(t *testing.T) {
 		return path
 	}
 	write("s.csv", "s\n3\n")
-	path := write("x.yaml", with("kinds: [{name: tag, service: {empirical: {file: s.csv, column: s}}}]\n"))
-	s, err := scenario.Load(path)
-	if err != nil || s.Setup.Kinds[0].Service.Mean() != 3 {
-		t.Errorf("%v", err)
+	whole := with("kinds: [{name: tag, service: {empirical: {file: s.csv, column: s}}}]\n")
+	path := write("x.yaml", whole)
+	s, text, err := scenario.Load(path)
+	if err != nil || s.Setup.Kinds[0].Service.Mean() != 3 || string(text) != whole {
+		t.Errorf("%v, of the text %q", err, text)
 	}
-	if _, err := scenario.Load(filepath.Join(dir, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := scenario.Load(filepath.Join(dir, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := scenario.Load(write("big.yaml", strings.Repeat("#\n", scenario.MaxFile))); crowd.CodeOf(err) != crowd.TooLarge {
+	if _, _, err := scenario.Load(write("big.yaml", strings.Repeat("#\n", scenario.MaxFile))); crowd.CodeOf(err) != crowd.TooLarge {
 		t.Errorf("a large file: %v", err)
 	}
 	bad := write("bad.yaml", "scenario: x\nhorizon: 3\n")
-	if _, err := scenario.Load(bad); err == nil || !strings.HasPrefix(err.Error(), bad+":") {
+	if _, _, err := scenario.Load(bad); err == nil || !strings.HasPrefix(err.Error(), bad+":") {
 		t.Errorf("the error does not begin with the file: %v", err)
 	}
 }

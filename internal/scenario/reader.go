@@ -42,6 +42,7 @@ type reader struct {
 type placed struct {
 	index int
 	node  *node
+	swept bool // a flow whose α is said only by the sweep
 }
 
 // A window is a time that must lie before the horizon.

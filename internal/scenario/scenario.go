@@ -57,19 +57,21 @@ func (s *Scenario) At(alpha float64) *sim.Setup {
 }
 
 // Load reads a scenario file and the CSV files that it names, which are looked
-// for beside it. What is wrong with the contents comes as Errors.
-func Load(path string) (*Scenario, error) {
+// for beside it, and returns the file's text as well: read once, it is what the
+// scenario was made of. What is wrong with the contents comes as Errors.
+func Load(path string) (*Scenario, []byte, error) {
 	text, err := readFile(path, MaxFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dir := filepath.Dir(path)
-	return Parse(path, text, func(name string) ([]byte, error) {
+	s, err := Parse(path, text, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, filepath.FromSlash(name))
 		}
 		return readFile(name, MaxTable)
 	})
+	return s, text, err
 }
 
 func readFile(path string, most int64) ([]byte, error) {

@@ -47,7 +47,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			s, err := scenario.Load(file)
+			s, _, err := scenario.Load(file)
 			if err != nil {
 				t.Fatal(err)
 			}

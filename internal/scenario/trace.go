@@ -121,7 +121,7 @@ func (t *trace) row(at map[string]int, row row, number int) {
 	t.r.s.Setup.Batches = append(t.r.s.Setup.Batches, b)
 	if !t.rules[b.Rule] { // the last checks need one of each only
 		t.rules[b.Rule] = true
-		t.r.batches = append(t.r.batches, placed{len(t.r.s.Setup.Batches) - 1, t.o.node})
+		t.r.batches = append(t.r.batches, placed{index: len(t.r.s.Setup.Batches) - 1, node: t.o.node})
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ func (s *Scenario) Record() sim.Record {
 			rec.Allocation = true
 		}
 		if !windowed && e.Metric != "jain" && !strings.HasPrefix(e.Metric, "j_inf") {
-			continue
+			continue // fairness over the whole run is booked only where samples are
 		}
 		rec.Samples = max(rec.Samples, 500)
 		to := e.To
@@ -53,11 +54,12 @@ type Measured struct {
 	Policy  string
 	Alpha   float64 // of the sweep; 0 without one
 	Rep     int
-	figures []measured // of each expectation, in order
+	figures []measured // of the expectations that the run has to do with, in their order
 }
 
 // measured is one figure of one run.
 type measured struct {
+	index int     // of the expectation
 	value float64 // NaN: there is nothing to say; +Inf: not in the run
 	err   error   // what makes the run useless for the expectation
 }
@@ -65,7 +67,7 @@ type measured struct {
 // Measure takes from an outcome, of the setup at α, what the expectations are
 // about. The outcome must have been recorded as Record says.
 func (s *Scenario) Measure(o *sim.Outcome, alpha float64) *Measured {
-	m := &Measured{Policy: o.Policy, Alpha: alpha, Rep: o.Rep, figures: make([]measured, len(s.Expect))}
+	m := &Measured{Policy: o.Policy, Alpha: alpha, Rep: o.Rep}
 	var metrics *sim.Metrics
 	for i := range s.Expect {
 		e := &s.Expect[i]
@@ -85,20 +87,27 @@ func (s *Scenario) Measure(o *sim.Outcome, alpha float64) *Measured {
 				all := o.Metrics()
 				metrics = &all
 			}
-			v = s.metric(e, metrics)
+			v, err = e.ofRun(metrics, o)
 		}
-		m.figures[i] = measured{v, err}
+		m.figures = append(m.figures, measured{i, v, err})
 	}
 	return m
 }
 
-func (s *Scenario) metric(e *Expectation, all *sim.Metrics) float64 {
+// ofRun is a metric of the whole run.
+func (e *Expectation) ofRun(all *sim.Metrics, o *sim.Outcome) (float64, error) {
 	m, _ := sim.FindMetric(e.Metric)
 	v := m.Of(all)
-	if e.Metric == "makespan_s" && math.IsNaN(v) {
-		return math.Inf(1) // some batch was not completed
+	if e.Metric != "makespan_s" || !math.IsNaN(v) || len(o.Batches) == 0 {
+		return v, nil
 	}
-	return v
+	var w wait
+	for i := range o.Batches {
+		if b := &o.Batches[i]; b.Completed < 0 {
+			w.add(b, o.End)
+		}
+	}
+	return math.Inf(1), e.late(&w, o) // some batch was not completed
 }
 
 // ended says that a run was over before a moment that an expectation is about.
@@ -172,10 +181,10 @@ func (s *Scenario) allocation(e *Expectation, name string, o *sim.Outcome) func(
 			return math.NaN()
 		}
 		all, some := 0.0, 0.0
-		for b, n := range o.Samples.Allocation[i] {
-			all += float64(n)
-			if chosen[b] {
-				some += float64(n)
+		for _, a := range o.Samples.Allocation[i] {
+			all += float64(a.Running)
+			if chosen[a.Batch] {
+				some += float64(a.Running)
 			}
 		}
 		if name == "share" {
@@ -192,7 +201,7 @@ func (s *Scenario) chooses(e *Expectation, b *sim.BatchOutcome) bool {
 		(e.Flow == "" || drawnFrom(b.Name, e.Flow)) &&
 		(e.Tenant == "" || setup.Tenants[b.Tenant].Name == e.Tenant) &&
 		(e.Kind == "" || setup.Kinds[b.Batch.Kind].Name == e.Kind) &&
-		(e.Class == "" || classesOf(setup)[b.Class].Name == e.Class)
+		(e.Class == "" || setup.SizeClasses()[b.Class].Name == e.Class)
 }
 
 // drawnFrom says whether a batch has the name of one that a flow draws.
@@ -205,6 +214,7 @@ func drawnFrom(name, flow string) bool {
 func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
 	sum, n, came := 0.0, 0, 0
 	first, last := math.Inf(1), math.Inf(-1)
+	var w wait
 	for i := range o.Batches {
 		b := &o.Batches[i]
 		if !s.chooses(e, b) {
@@ -216,14 +226,20 @@ func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
 		case "completed_at":
 			if b.Completed >= 0 {
 				v = b.Completed.Seconds()
+			} else {
+				w.add(b, o.End)
 			}
 		case "started_at":
 			if b.Started >= 0 {
 				v = b.Started.Seconds()
+			} else {
+				w.add(b, o.End)
 			}
 		case "completion_s":
 			if b.Completed >= 0 {
 				v = (b.Completed - b.At).Seconds()
+			} else {
+				w.add(b, o.End-b.At)
 			}
 		case "done":
 			v = b.Done()
@@ -248,21 +264,50 @@ func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
 	case e.Metric == "completed_at":
 		v = last
 	case e.Metric == "started_at":
-		v = first
+		// The first of them may be any that is still open, but none that is over.
+		v, w.over = first, w.over && w.open == 0
 	}
-	return v, e.late(v, o)
+	if !math.IsInf(v, 1) {
+		return v, nil
+	}
+	return v, e.late(&w, o)
 }
 
-// late is the error of a run that ended too soon to say whether something
-// happened by a bound.
-func (e *Expectation) late(v float64, o *sim.Outcome) error {
-	if !math.IsInf(v, 1) || e.Than != "" {
+// wait is for how long a run looked for what has not come.
+type wait struct {
+	open    int           // batches for which it may come yet
+	watched time.Duration // the least of them, in the terms of the figure
+	over    bool          // for some batch it can never come, as its lifetime has ended it
+}
+
+// add adds a batch for which it has not come.
+func (w *wait) add(b *sim.BatchOutcome, watched time.Duration) {
+	if b.Ended >= 0 {
+		w.over = true
+		return
+	}
+	if w.open == 0 || watched < w.watched {
+		w.watched = watched
+	}
+	w.open++
+}
+
+// late is the error of a run that ended too soon to say whether what has not
+// come would have come by a bound.
+func (e *Expectation) late(w *wait, o *sim.Outcome) error {
+	if w.over || w.open == 0 || e.Than != "" {
 		return nil
 	}
 	for _, bound := range []float64{e.Least, e.Most} {
-		if !math.IsInf(bound, 0) && bound > o.End.Seconds() {
-			return ended(o, time.Duration(bound*float64(time.Second)))
+		if math.IsInf(bound, 0) || bound <= w.watched.Seconds() {
+			continue
 		}
+		by := time.Duration(bound * float64(time.Second))
+		if w.watched == o.End {
+			return ended(o, by)
+		}
+		return fmt.Errorf("the run of %s, repetition %d, ended at %s, %s after the launch of a batch that was not completed, and so before %s had gone by",
+			o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), orZero(w.watched.Round(time.Millisecond)), inWords(by))
 	}
 	return nil
 }
@@ -319,7 +364,11 @@ func collect(runs []*Measured, i int, e *Expectation, policy string) (map[int]fl
 		if r.Policy != policy || r.Alpha != e.Alpha {
 			continue
 		}
-		f := r.figures[i]
+		at, found := slices.BinarySearchFunc(r.figures, i, func(f measured, i int) int { return cmp.Compare(f.index, i) })
+		if !found {
+			continue
+		}
+		f := &r.figures[at]
 		if f.err != nil {
 			return nil, f.err
 		}

@@ -63,12 +63,12 @@ func TestVerdicts(t *testing.T) {
 		{"{that: workers, from: 1s, is: 10}", true},
 		{"{that: working, from: 1s, to: 1m, is: 10}", true},
 		{"{that: waiting, from: 1s, to: 1m, is: 0}", true},
-		{"{that: waiting, from: 4m, to: 5m, of: fs, is: 10}", true},
+		{"{that: waiting, from: 285s, to: 299s, of: fs, is: 10}", true},
 		{"{that: open, from: 6m, is: 1}", true},
 		{"{that: open, from: 6m, is: 2}", false},
 		{"{that: queue, from: 6m, is: above 99000}", true},
 		{"{that: answers, from: 4m, to: 5m, is: between 199 and 200}", true},
-		{"{that: spent, from: 4m, to: 5m, of: fs, is: 2}", true},
+		{"{that: spent, from: 285s, to: 299s, of: fs, is: 2}", true},
 		{"{that: running, batch: one, of: fifo, from: 1s, to: 80s, is: 10}", true},
 		{"{that: running, tenant: north, of: fs, from: 10s, to: 80s, is: between 4.5 and 5.5}", true},
 		{"{that: share, tenant: south, of: fs, from: 10s, to: 80s, is: between 45% and 55%}", true},
@@ -167,6 +167,74 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestTooShort: what is not in the run is told of bounds that the run has
+// reached, and of no others.
+func TestTooShort(t *testing.T) {
+	for _, c := range []struct {
+		expect string
+		met    bool
+		want   string // of the error
+	}{
+		{"{that: makespan_s, of: fs, is: above 9m}", true, ""},
+		{"{that: makespan_s, of: fs, is: above 10m}", true, ""},
+		{"{that: makespan_s, of: fs, is: below 9m}", false, ""},
+		{"{that: makespan_s, of: fs, is: above 2h}", false, "the run of fs, repetition 1, ended at 10m, before 2h"},
+		{"{that: makespan_s, of: fs, is: below 2h}", false, "the run of fs, repetition 1, ended at 10m, before 2h"},
+		{"{that: makespan_s, of: fs, is: between 1m and 2h}", false, "the run of fs, repetition 1, ended at 10m, before 2h"},
+		// The batch comes at 5 m: it is watched for as long.
+		{"{that: completion_s, batch: never, of: fs, is: above 4m}", true, ""},
+		{"{that: completion_s, batch: never, of: fs, is: above 5m}", true, ""},
+		{"{that: completion_s, batch: never, of: fs, is: below 5m}", false, ""},
+		{"{that: completion_s, batch: never, of: fs, is: below 8m}", false, "ended at 10m, 5m after the launch of a batch that was not completed, and so before 8m had gone by"},
+		{"{that: completion_s, batch: never, of: fs, is: above 8m}", false, "before 8m had gone by"},
+		{"{that: completion_s, tenant: south, of: fs, is: below 8m}", false, "before 8m had gone by"},
+		{"{that: completed_at, batch: never, of: fs, is: below 8m}", false, ""},
+		// A lifetime ends a batch that was not completed and never will be.
+		{"{that: completed_at, batch: cut, of: fs, is: below 2h}", false, ""},
+		{"{that: completed_at, batch: cut, of: fs, is: above 2h}", true, ""},
+		{"{that: completion_s, batch: cut, of: fs, is: below 2h}", false, ""},
+		{"{that: started_at, batch: cut, of: fs, is: below 2h}", false, ""},
+		{"{that: completed_at, class: \"medium (100-999)\", of: fs, is: below 2h}", false, ""},
+	} {
+		s := parse(t, strings.Replace(world, "expect:\n", `  - {name: cut, tenant: north, kind: tag, tasks: 150, at: 5m, lifetime: 1s, requires: {rare: 1}}
+`, 1)+`faults: [{at: 9m, workers: {count: 1, qualifications: {rare: 5}}}]
+expect: [`+c.expect+"]\n")
+		if strings.Contains(c.expect, "makespan") || strings.Contains(c.expect, "south") {
+			s = parse(t, world+"  - "+c.expect+"\n")
+		}
+		v := s.Verdicts(run(t, s))[0]
+		if v.Met != c.met || (v.Err == nil) != (c.want == "") || v.Err != nil && !strings.Contains(v.Err.Error(), c.want) {
+			t.Errorf("%s: %+v", c.expect, v)
+		}
+	}
+}
+
+// TestMeasuredKeepsItsOwn: a run keeps the figures of its policy and α only.
+func TestMeasuredKeepsItsOwn(t *testing.T) {
+	s := parse(t, with(`policies: [edf, fs, fifo]
+horizon: 5m
+flows: [{name: f, arrive: {rate: 6/m}, size: 20, deadlines: {share: 1, workers: 5, form: code}}]
+sweep: {alpha: [0, 0.5, 1]}
+expect:
+  - {that: cost, is: above 0}
+  - {that: mean_completion_s, of: fs, is: above 0.001 of edf}
+`))
+	if len(s.Expect) != 12 {
+		t.Fatalf("%d expectations", len(s.Expect))
+	}
+	all := run(t, s)
+	for _, m := range all {
+		if want := map[string]int{"edf": 2, "fs": 2, "fifo": 1}[m.Policy]; m.Kept() != want {
+			t.Errorf("%s at α = %g keeps %d figures, want %d", m.Policy, m.Alpha, m.Kept(), want)
+		}
+	}
+	for _, v := range s.Verdicts(all) {
+		if v.Err != nil || !v.Met {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
 // TestPairs: differences are of the same repetitions, whatever the order, and
 // repetitions that only one of the two has do not count.
 func TestPairs(t *testing.T) {
@@ -221,6 +289,8 @@ func TestRecord(t *testing.T) {
 		"[{that: completed_at, batch: b, is: above 0s}]":                          {},
 		"[{that: jain, is: above 0}]":                                             {Samples: 500},
 		"[{that: j_inf_finite, is: above 0}]":                                     {Samples: 500},
+		"[{that: jain, from: 1m, is: above 0}]":                                   {Samples: 500},
+		"[{that: j_inf, is: below 0}]":                                            {Samples: 500},
 		"[{that: queue, is: above 0}]":                                            {Samples: 500},
 		"[{that: queue, from: 1m, to: 61s, is: above 0}]":                         {Samples: 20_000},
 		"[{that: running, batch: b, from: 1m, to: 5m, is: above 0}]":              {Samples: 600, Allocation: true},

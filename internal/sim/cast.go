@@ -80,15 +80,15 @@ func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batc
 	return list, nil
 }
 
-// apply makes the largest of the batches production batches with a deadline. Of
-// equal sizes at the cut the earlier ones are taken.
+// apply makes the largest of the batches production batches with a deadline: the
+// share of them, rounded down. Of equal sizes at the cut the earlier ones.
 func (a *AlphaRule) apply(list []Batch) {
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(list[j].Tasks, list[i].Tasks) })
-	for _, i := range order[:int(a.Share*float64(len(list)))] {
+	for _, i := range order[:int(a.Share*float64(len(list))+1e-9)] {
 		b := &list[i]
 		b.Production = true
 		b.Deadline = seconds(a.Relative(b.Tasks, a.Alpha))

@@ -119,7 +119,7 @@ func (e *Empirical) Draw(r *Rand) float64 {
 func (e *Empirical) Mean() float64  { return e.mean }
 func (e *Empirical) String() string { return fmt.Sprintf("%d observed values", len(e.sorted)) }
 
-// Zipf gives whole numbers k ≥ 1 with probability proportional to k^-A, A > 1,
+// Zipf gives whole numbers k ≥ 1 with probability proportional to k^-A, A ≥ 1.01,
 // up to Max (0: no bound).
 type Zipf struct {
 	A   float64
@@ -146,13 +146,23 @@ func (z Zipf) Mean() float64 {
 	}
 	bound := z.Max
 	if bound == 0 {
-		bound = 1e6
+		bound = math.Inf(1)
 	}
+	const many = 1e6
 	var sum, weight float64
-	for k := 1.0; k <= min(bound, 1e6); k++ {
+	for k := 1.0; k <= min(bound, many); k++ {
 		p := math.Pow(k, -z.A)
 		sum += k * p
 		weight += p
+	}
+	if bound > many { // the rest as an integral
+		from := func(power float64) float64 { return (math.Pow(bound, power) - math.Pow(many, power)) / power }
+		if z.A == 2 {
+			sum += math.Log(bound / many)
+		} else {
+			sum += from(2 - z.A)
+		}
+		weight += from(1 - z.A)
 	}
 	return sum / weight
 }

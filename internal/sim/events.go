@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // An event is something that will happen to somebody at a time.
 type event struct {
 	at   int64  // ns since the start
@@ -88,4 +90,15 @@ func (a *agenda) pop() event {
 	}
 	a.heap[i] = e
 	return top
+}
+
+// drop takes the events out that are void.
+func (a *agenda) drop(void func(*event) bool) {
+	a.heap = slices.DeleteFunc(a.heap, func(e event) bool { return void(&e) })
+	slices.SortFunc(a.heap, func(x, y event) int {
+		if x.before(&y) {
+			return -1
+		}
+		return 1
+	}) // sorted is a heap too
 }

@@ -14,7 +14,7 @@ func (m Metric) Of(of *Metrics) float64 { return m.of(of) }
 // AllMetrics lists the metrics in the order of reports.
 var AllMetrics = []Metric{
 	{"deadline_success_ratio", "1", "batches with a deadline that were completed in time", func(m *Metrics) float64 { return m.DeadlineSuccess }},
-	{"deadline_success_decided", "1", "the same, without batches that were not completed and had time left at the end", func(m *Metrics) float64 { return m.DecidedSuccess }},
+	{"deadline_success_decided", "1", "the same, of batches whose deadline came before the end of the run", func(m *Metrics) float64 { return m.DecidedSuccess }},
 	{"mean_deadline", "1", "completion of batches with a deadline, mean", func(m *Metrics) float64 { return m.MeanDeadline }},
 	{"std_deadline", "1", "its standard deviation over the batches", func(m *Metrics) float64 { return m.StdDeadline }},
 	{"mean_best_effort", "1", "completion of batches without a deadline, mean", func(m *Metrics) float64 { return m.MeanBestEffort }},
@@ -31,14 +31,14 @@ var AllMetrics = []Metric{
 	{"unfinished", "1", "batches not completed at the end", func(m *Metrics) float64 { return m.Unfinished }},
 	{"starved", "1", "batches that nobody began", func(m *Metrics) float64 { return m.Starved }},
 	{"jain", "", "Jain's index of R/(P T) over the open batches, mean over time", func(m *Metrics) float64 { return m.Jain }},
-	{"j_inf_mean", "", "J∞ of R/(P T), mean over the samples at which it is finite", func(m *Metrics) float64 { return m.JInf }},
-	{"j_inf_finite", "1", "samples at which J∞ is finite: every open batch has somebody", func(m *Metrics) float64 { return m.JInfFinite }},
+	{"j_inf_mean", "", "J∞ of R/(P T), mean over the time in which it is finite", func(m *Metrics) float64 { return m.JInf }},
+	{"j_inf_finite", "1", "time in which J∞ is finite: every open batch has somebody", func(m *Metrics) float64 { return m.JInfFinite }},
 	{"cost", "currency", "paid for answers", func(m *Metrics) float64 { return m.Cost }},
 	{"switches", "1", "hand-outs of another batch than the worker's last", func(m *Metrics) float64 { return m.Switches }},
 	{"utilisation", "1", "people's time with a task in hand", func(m *Metrics) float64 { return m.Utilisation }},
 	{"waiting", "1", "people's time waiting for a task", func(m *Metrics) float64 { return m.Waiting }},
 	{"label_accuracy", "1", "labels that are the truth", func(m *Metrics) float64 { return m.LabelAccuracy }},
-	{"wasted", "1", "hand-outs that came to no counted answer", func(m *Metrics) float64 { return m.Wasted }},
+	{"wasted", "1", "hand-outs that ended without a counted answer", func(m *Metrics) float64 { return m.Wasted }},
 }
 
 // FindMetric returns the metric of a name.

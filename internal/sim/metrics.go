@@ -11,7 +11,7 @@ type Metrics struct {
 	// Of batches with a deadline and of best-effort ones, which have none:
 	// completion is the share of the wanted answers that had come at the end.
 	DeadlineSuccess float64 // share completed in time
-	DecidedSuccess  float64 // the same, of those that were completed or whose deadline came before the end
+	DecidedSuccess  float64 // the same, of those whose deadline came before the end
 	MeanDeadline    float64
 	StdDeadline     float64
 	MeanBestEffort  float64
@@ -28,9 +28,9 @@ type Metrics struct {
 	Unfinished     float64 // share of batches
 	Starved        float64 // share of batches that nobody began
 
-	Jain       float64 // mean over the samples at which somebody works
-	JInf       float64 // mean over the samples at which it is finite
-	JInfFinite float64 // share of the samples
+	Jain       float64 // mean over the time in which somebody works
+	JInf       float64 // mean over the time in which it is finite
+	JInfFinite float64 // share of the time in which a batch is open
 
 	Cost          float64 // currency units
 	Switches      float64 // share of the hand-outs
@@ -44,7 +44,7 @@ type Metrics struct {
 func (o *Outcome) Metrics() Metrics {
 	var due, rest, dueBegun, restBegun, took tally
 	var m Metrics
-	inTime, deadlines, decided, starved := 0, 0, 0, 0
+	inTime, deadlines, decided, decidedInTime, starved := 0, 0, 0, 0, 0
 	late, last := 0.0, time.Duration(0)
 	for i := range o.Batches {
 		b := &o.Batches[i]
@@ -52,7 +52,7 @@ func (o *Outcome) Metrics() Metrics {
 			took.add((b.Completed - b.At).Seconds())
 			last = max(last, b.Completed)
 		}
-		if b.Answers+b.Running == 0 {
+		if b.Started < 0 && b.Answers+b.Running == 0 {
 			starved++
 		}
 		m.Cost += float64(b.Spent) / 1e6
@@ -67,8 +67,11 @@ func (o *Outcome) Metrics() Metrics {
 		if b.InTime() {
 			inTime++
 		}
-		if b.Completed >= 0 || b.At+b.Deadline <= o.End {
+		if b.At+b.Deadline <= o.End {
 			decided++
+			if b.InTime() {
+				decidedInTime++
+			}
 		}
 		ended := b.Completed
 		if ended < 0 {
@@ -78,7 +81,7 @@ func (o *Outcome) Metrics() Metrics {
 	}
 	all := float64(len(o.Batches))
 	m.DeadlineSuccess = float64(inTime) / float64(deadlines)
-	m.DecidedSuccess = float64(inTime) / float64(decided)
+	m.DecidedSuccess = float64(decidedInTime) / float64(decided)
 	m.MeanTardiness = late / float64(deadlines)
 	m.MeanDeadline, m.StdDeadline = due.mean(), due.sd()
 	m.MeanBestEffort, m.StdBestEffort = rest.mean(), rest.sd()
@@ -92,19 +95,13 @@ func (o *Outcome) Metrics() Metrics {
 	if m.Unfinished == 0 {
 		m.Makespan = last.Seconds()
 	}
-	var jain, jinf tally
-	for i := range o.Samples.At {
-		if f := o.Samples.Jain[i]; !math.IsNaN(f) {
-			jain.add(f)
-		}
-		if f := o.Samples.JInf[i]; !math.IsInf(f, 0) {
-			jinf.add(f)
-		}
+	m.Jain, m.JInf, m.JInfFinite = o.Jain, o.JInf, o.JInfFinite
+	running := int64(0)
+	for i := range o.Batches {
+		running += int64(o.Batches[i].Running)
 	}
-	m.Jain, m.JInf = jain.mean(), jinf.mean()
-	m.JInfFinite = float64(len(jinf.values)) / float64(len(o.Samples.At))
 	m.Switches = float64(o.Switches) / float64(o.HandOuts)
-	m.Wasted = 1 - float64(o.Answers)/float64(o.HandOuts)
+	m.Wasted = 1 - float64(o.Answers)/float64(o.HandOuts-running)
 	m.Utilisation = o.Crowd.Worked.Seconds() / o.Crowd.Present.Seconds()
 	m.Waiting = o.Crowd.Waited.Seconds() / o.Crowd.Present.Seconds()
 	m.LabelAccuracy = float64(o.Right) / float64(o.Judged)

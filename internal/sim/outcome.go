@@ -16,7 +16,7 @@ type Outcome struct {
 
 	HandOuts int64 // assignments begun
 	Answers  int64 // that counted
-	Late     int64 // answers that came after their lease
+	Late     int64 // answers that came after their lease, or after their task or batch was done
 	Expired  int64 // leases that ran out
 	GivenUp  int64 // skips and returns
 	Switches int64 // assignments of another batch than the worker's last
@@ -24,6 +24,12 @@ type Outcome struct {
 	Labels   int64
 	Right    int64 // labels that are the truth
 	Judged   int64 // labels of kinds that have options
+
+	// Fairness of x_b = R_b/(P_b T_b) over the open batches, as means over time:
+	// Jain's index while somebody works, J∞ (eq. 2 of Difallah et al. 2019) while
+	// it is finite, and the share of the time with an open batch in which it is.
+	// NaN without Record.Samples.
+	Jain, JInf, JInfFinite float64
 
 	Crowd   CrowdOutcome
 	Samples Samples
@@ -36,8 +42,10 @@ type BatchOutcome struct {
 	Batch
 	Class     int           // index in Setup.Classes
 	Started   time.Duration // first hand-out; -1: none
-	Completed time.Duration // when its last label came, or it ended; -1: not in the run
-	Planned   int           // answers wanted in the end
+	Completed time.Duration // when its last label came; -1: not in the run
+	Ended     time.Duration // when it was completed or its lifetime ended it; -1: not in the run
+	Wanted    int           // answers wanted, as long as it ran
+	Planned   int           // answers wanted in the end: of one that was ended, those that came
 	Answers   int           // counted
 	Running   int           // in somebody's hands at the end
 	Labelled  int           // tasks with a label
@@ -45,11 +53,11 @@ type BatchOutcome struct {
 }
 
 // Done returns the share of the wanted answers that have come, 0 to 1.
-func (b *BatchOutcome) Done() float64 { return share(b.Answers, b.Planned) }
+func (b *BatchOutcome) Done() float64 { return share(b.Answers, b.Wanted) }
 
 // Begun returns the share that has come or is in somebody's hands, 0 to 1: what
 // the published simulator of Difallah et al. 2019 takes for completion.
-func (b *BatchOutcome) Begun() float64 { return share(b.Answers+b.Running, b.Planned) }
+func (b *BatchOutcome) Begun() float64 { return share(b.Answers+b.Running, b.Wanted) }
 
 func share(n, of int) float64 {
 	if of == 0 {
@@ -73,8 +81,8 @@ type CrowdOutcome struct {
 	Waited  time.Duration // for a task
 }
 
-// Samples are figures at equal steps of time: of the moment just before At[i]
-// changes anything.
+// Samples are figures at equal steps of time: of the moment just after what
+// happens at At[i].
 type Samples struct {
 	Every time.Duration
 	At    []time.Duration
@@ -85,11 +93,18 @@ type Samples struct {
 	Answers                   []int64   // counted so far
 	Spent                     []float64 // currency units
 	// Fairness of x_b = R_b/(P_b T_b) over the open batches: Jain's index, 1/n
-	// to 1 (NaN: nobody works), and J∞ ≤ -n (-Inf: some open batch has nobody).
+	// to 1 (NaN: nobody works), and J∞ ≤ -n (-Inf: some open batch has nobody;
+	// NaN: no batch is open).
 	Jain, JInf []float64
-	// Allocation[i][k] is what runs at sample i of batch Batches[k] of the
-	// outcome; only with Record.Allocation.
-	Allocation [][]int32
+	// Allocation[i] lists the batches that somebody works on at sample i, in
+	// order; only with Record.Allocation.
+	Allocation [][]Allocated
+}
+
+// Allocated is how many people work on a batch.
+type Allocated struct {
+	Batch   int32 // index in Outcome.Batches
+	Running int32
 }
 
 // A Timeline counts things by time in steps of equal length, whatever the

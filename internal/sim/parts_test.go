@@ -181,16 +181,23 @@ func TestFairness(t *testing.T) {
 	w := &world{cast: &Cast{Batches: []Batch{{}, {Priority: 2}, {}}}, open: []int32{0, 1}, batches: []batchState{
 		{running: 2, planned: 4}, {running: 1, planned: 2}, {planned: 5},
 	}}
+	for _, i := range w.open {
+		w.count(i, 1)
+	}
 	jain, jinf := w.fairness()
 	if want := 0.75 * 0.75 / (2 * (0.25 + 0.0625)); jain != want || jinf != -3 {
 		t.Errorf("Jain %g, want %g; J∞ %g, want -3", jain, want, jinf)
 	}
 	w.open = []int32{2, 0, 1}
+	w.count(2, 1)
 	if jain, jinf = w.fairness(); math.Abs(jain-0.75*0.75/(3*0.3125)) > 1e-12 || !math.IsInf(jinf, -1) {
 		t.Errorf("with an idle batch: Jain %g, J∞ %g", jain, jinf)
 	}
+	for _, i := range w.open {
+		w.count(i, -1)
+	}
 	w.open = nil
-	if jain, jinf = w.fairness(); !math.IsNaN(jain) || !math.IsInf(jinf, -1) {
+	if jain, jinf = w.fairness(); !math.IsNaN(jain) || !math.IsNaN(jinf) {
 		t.Errorf("of nothing: Jain %g, J∞ %g", jain, jinf)
 	}
 }
@@ -258,9 +265,10 @@ func TestTheMarketPicksByAppeal(t *testing.T) {
 func TestStarvedAndBegun(t *testing.T) {
 	t.Parallel()
 	o := Outcome{End: time.Second, Batches: []BatchOutcome{
-		{Planned: 2, Running: 1, Completed: -1}, {Planned: 1, Completed: -1}, {Planned: 4, Answers: 4, Completed: time.Second},
+		{Wanted: 2, Running: 1, Completed: -1}, {Wanted: 1, Started: -1, Completed: -1}, {Wanted: 4, Answers: 4, Completed: time.Second},
+		{Wanted: 1, Completed: -1}, // begun and given back
 	}}
-	if m := o.Metrics(); math.Abs(m.Starved-1./3) > 1e-12 || math.Abs(m.BegunBestEffort-0.5) > 1e-12 || math.Abs(m.MeanBestEffort-1./3) > 1e-12 {
+	if m := o.Metrics(); m.Starved != 0.25 || m.BegunBestEffort != 0.375 || m.MeanBestEffort != 0.25 {
 		t.Errorf("%+v", m)
 	}
 }

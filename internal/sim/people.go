@@ -18,6 +18,7 @@ type gate struct {
 	opened bool // enough have come for work to begin
 	shut   bool // max have come, and not yet fewer than min are left
 	inside int
+	called uint64 // arrivals so far, those who were turned away among them
 }
 
 func newGate(w *world, group int) gate {
@@ -50,24 +51,23 @@ func (w *world) callNext(gate int32) {
 // arrive lets a worker come to a gate.
 func (w *world) arrive(at int32) {
 	g := &w.gates[at]
-	group := g.group
+	group, number := g.group, g.called
 	if w.cast.Visits != nil {
-		group = int32(w.cast.Visits[len(w.workers)].Group)
+		group = int32(w.cast.Visits[number].Group)
 	}
+	g.called++
 	w.callNext(at)
-	if g.min > 0 {
-		if g.shut {
-			w.out.Crowd.Turned++
-			return
-		}
-		g.shut = g.inside+1 >= g.max
+	if g.min > 0 && g.shut {
+		w.out.Crowd.Turned++
+		return
 	}
 	id, comes := w.comer()
 	if !comes {
 		return
 	}
 	g.inside++
-	who := w.come(group, id)
+	g.shut = g.min > 0 && g.inside >= g.max
+	who := w.come(group, id, uint64(group)<<40|number)
 	if w.err != nil {
 		return
 	}
@@ -88,27 +88,33 @@ func (w *world) arrive(at int32) {
 	}
 }
 
-// come adds a worker to the pool.
-func (w *world) come(group int32, id crowd.WorkerID) int32 {
-	who := int32(len(w.workers))
+// come adds a worker to the pool. self is who he is, whatever the policy: the
+// number under which his figures are drawn.
+func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	model := &w.setup.Groups[group]
-	p := workerState{id: id, group: group, last: -1, speed: 1, since: w.now, came: w.now}
+	p := workerState{id: id, self: self, group: group, last: -1, speed: 1, since: w.now, came: w.now}
 	if model.Speed != nil {
-		r := w.speeds.At(uint64(who))
+		r := w.speeds.At(self)
 		p.speed = max(model.Speed.Draw(&r), 1e-6)
 	}
-	w.workers = append(w.workers, p)
+	who := int32(len(w.workers))
+	if n := len(w.vacant); n > 0 {
+		who, w.vacant = w.vacant[n-1], w.vacant[:n-1]
+		p.gen = w.workers[who].gen // events of him who was here before stay void
+		p.visit = w.workers[who].visit + 1
+		w.workers[who] = p
+	} else {
+		w.workers = append(w.workers, p)
+	}
 	w.out.Crowd.Came++
 	w.present++
-	if w.people != nil {
-		w.people[id] = who
-	}
+	w.people[id] = who
 	if id >= w.firstID { // the pool of a Start knows its people
 		w.fail(w.engine.SetWorker(w.time(), engine.Worker{ID: id, Qualifications: model.Qualifications}))
 	}
 	if model.Session != nil {
-		r := w.sessions.At(uint64(who))
-		w.agenda.push(event{at: w.after(model.Session.Draw(&r)), kind: sessionEnds, who: who})
+		r := w.sessions.At(self)
+		w.agenda.push(event{at: w.after(model.Session.Draw(&r)), kind: sessionEnds, who: who, gen: p.visit})
 	}
 	return who
 }
@@ -134,7 +140,8 @@ func (w *world) ready(who int32) {
 	w.waiting++
 	if patience := w.setup.Groups[p.group].Patience; patience != nil {
 		p.gen++
-		r := w.patience.At(uint64(who)<<32 | uint64(p.gen))
+		p.waits++
+		r := w.patience.At(mix(p.self) + p.waits)
 		w.agenda.push(event{at: w.after(patience.Draw(&r)), kind: patienceEnds, who: who, gen: p.gen})
 	}
 }
@@ -151,41 +158,41 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	kind := &w.setup.Kinds[b.kind]
 	p.gen++
 	p.doing, p.since, p.holds, p.batch = working, w.now, h, i
-	b.running++
+	w.update(i, b.running+1, b.completed, b.planned)
 	w.working++
 	w.out.HandOuts++
 
 	r := w.figures(w.service, b, p, h.Task)
-	what := r.Float64()
-	if !b.perTask && kind.Vanish+kind.Skip+kind.Return > 0 {
-		// That is the worker's own: a task that is given up once would be given
-		// up by everybody.
-		own := w.service.At(mix(uint64(h.Task)) ^ uint64(p.id))
-		what = own.Float64()
-	}
-	var took float64
-	if w.cast.Service != nil {
-		took = w.cast.Service()
-	} else {
-		took = kind.Service.Draw(&r)
-	}
+	factor := 1 / p.speed
 	switched := p.last >= 0 && p.last != i
 	if switched {
 		w.out.Switches++
 		if kind.SwitchFactor > 0 {
-			took *= kind.SwitchFactor
+			factor *= kind.SwitchFactor
 		}
 	}
 	if kind.Learning > 0 {
-		took *= math.Pow(float64(p.practice(w, b.kind)), -kind.Learning)
+		factor *= math.Pow(float64(p.practised(b.kind)+1), -kind.Learning)
 	}
-	took /= p.speed
-	for try := 0; took <= had && try < 100; try++ {
-		took = kind.Service.Draw(&r) / p.speed
+	var took float64
+	if w.cast.Service != nil {
+		took = factor * w.cast.Service()
+	} else {
+		took = factor * kind.Service.Draw(&r)
 	}
-	took = max(took-had, 0)
+	if had > 0 {
+		for try := 0; took <= had && try < 100; try++ {
+			took = factor * kind.Service.Draw(&r)
+		}
+		took = max(took-had, 0)
+	}
+	// What else he does is his own, and drawn apart: a task that is given up once
+	// would otherwise be given up by everybody.
+	own := w.habits.At(mix(uint64(h.Task)) ^ mix(p.self))
+	what, silent := own.Float64(), own.Float64()
 	if switched && kind.SwitchTime != nil {
-		took += kind.SwitchTime.Draw(&r)
+		pause := w.switches.At(mix(uint64(h.Task)) ^ mix(p.self))
+		took += kind.SwitchTime.Draw(&pause)
 	}
 	p.last = i
 	if w.run.Observe != nil {
@@ -201,14 +208,14 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 		next.kind = workerGivesUp
 		took /= 10
 		if kind.GiveUpAfter != nil {
-			took = kind.GiveUpAfter.Draw(&r)
+			took = kind.GiveUpAfter.Draw(&own)
 		}
 		if what < kind.Vanish+kind.Return {
 			p.leaving = true
 		}
 	}
 	next.at = w.after(took)
-	if next.at-w.now >= b.lease && !(kind.Silent > 0 && r.Float64() < kind.Silent) {
+	if next.at-w.now >= b.lease && silent >= kind.Silent {
 		w.agenda.push(event{at: w.now + b.lease/2, kind: heartbeat, who: who, gen: p.gen})
 	}
 	w.agenda.push(next)
@@ -219,21 +226,28 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 // policy; where it wants several they are the task's and the worker's.
 func (w *world) figures(s Stream, b *batchState, p *workerState, t crowd.TaskID) Rand {
 	n := uint64(t)
-	if b.perTask {
-		n = mix(n) ^ uint64(p.id)
+	if b.perWorker {
+		n = mix(n) ^ mix(p.self)
 	}
 	return s.At(n)
 }
 
-// practice returns which task of its kind this is for the worker, from 1.
-func (p *workerState) practice(w *world, kind int32) int {
-	if p.practised == nil {
-		p.practised = make([]uint16, len(w.setup.Kinds))
+// practised returns how many tasks of a kind the worker has done.
+func (p *workerState) practised(kind int32) int {
+	if p.practice == nil {
+		return 0
 	}
-	if p.practised[kind] < math.MaxUint16 {
-		p.practised[kind]++
+	return int(p.practice[kind])
+}
+
+// practise counts a task of a kind that the worker has done.
+func (p *workerState) practise(kind int32, kinds int) {
+	if p.practice == nil {
+		p.practice = make([]uint16, kinds)
 	}
-	return int(p.practised[kind])
+	if p.practice[kind] < math.MaxUint16 {
+		p.practice[kind]++
+	}
 }
 
 // done books the end of an assignment.
@@ -265,13 +279,19 @@ func (w *world) answer(who int32) {
 	default:
 		if out.Counted {
 			w.out.Answers++
-			b.completed++
+			w.update(p.batch, b.running, b.completed+1, b.planned)
+			if b.completed >= b.planned || b.perWorker {
+				w.unread = readEvery // it may be done, or want more: that must not wait
+			}
 		}
 		if out.Late {
 			w.out.Late++
 		} else {
-			b.running--
+			w.release(p.batch)
 		}
+	}
+	if kind.Learning > 0 {
+		p.practise(b.kind, len(w.setup.Kinds))
 	}
 	w.goOnWorking(who)
 }
@@ -284,7 +304,8 @@ func (w *world) goOnWorking(who int32) {
 	case p.leaving:
 		w.remove(who)
 	case model.Pause != nil:
-		r := w.pauses.At(uint64(who)<<32 | uint64(p.gen))
+		p.pauses++
+		r := w.pauses.At(mix(p.self) + p.pauses)
 		p.doing = pausing
 		w.agenda.push(event{at: w.after(model.Pause.Draw(&r)), kind: backFromPause, who: who, gen: p.gen})
 	default:
@@ -323,7 +344,7 @@ func (w *world) giveUp(who int32) {
 		give = w.engine.Return
 	}
 	if err := give(w.time(), p.id, p.holds.Assignment); err == nil {
-		w.batches[p.batch].running--
+		w.release(p.batch)
 		w.out.GivenUp++
 	} else if code := crowd.CodeOf(err); code != crowd.NotFound && code != crowd.Conflict {
 		w.fail(err)
@@ -367,12 +388,14 @@ func (w *world) remove(who int32) {
 	w.present--
 	p.doing = gone
 	p.gen++
+	delete(w.people, p.id)
 	w.engine.Leave(p.id)
-	// Who vanished with a task is missed when its lease runs out, and who was in
-	// the pool of a Start stays in it.
-	if _, holds := w.engine.Holds(p.id); !holds && p.id >= w.firstID {
-		w.fail(w.engine.RemoveWorker(p.id))
+	if h, holds := w.engine.Holds(p.id); holds {
+		w.missed[h.Assignment] = p.id // when the lease has run out
+	} else {
+		w.forget(p.id)
 	}
+	w.vacant = append(w.vacant, who)
 	for i := range w.gates {
 		g := &w.gates[i]
 		if g.min > 0 && g.group == p.group {
@@ -382,19 +405,24 @@ func (w *world) remove(who int32) {
 	}
 }
 
+// forget takes somebody who is gone out of the pool. Who was in the pool of a
+// Start stays in it.
+func (w *world) forget(id crowd.WorkerID) {
+	if id >= w.firstID {
+		w.fail(w.engine.RemoveWorker(id))
+	}
+}
+
 // vanish lets a worker disappear with what he holds: the engine learns of it
 // when the lease runs out.
 func (w *world) vanish(who int32) {
-	p := &w.workers[who]
-	if p.doing == working {
-		w.account(p)
+	if w.workers[who].doing == working {
+		w.account(&w.workers[who])
 		w.working--
+		w.remove(who)
+		return
 	}
-	if p.doing == waiting {
-		w.account(p)
-		w.waiting--
-	}
-	w.remove(who)
+	w.leave(who)
 }
 
 // strike lets a fault happen.
@@ -402,7 +430,7 @@ func (w *world) strike(f *Fault, number int32) {
 	if f.Vanish > 0 {
 		s := NewStream(w.run.Seed, w.run.Rep, fmt.Sprintf("fault %d", number))
 		for i := range w.workers {
-			r := s.At(uint64(i))
+			r := s.At(w.workers[i].self)
 			if r.Float64() < f.Vanish && w.workers[i].doing != gone {
 				w.vanish(int32(i))
 			}
@@ -414,10 +442,12 @@ func (w *world) strike(f *Fault, number int32) {
 			w.fail(err)
 			return
 		}
+		w.seedMarket(p)
 		w.engine.SetPolicy(p)
 	}
 	if f.Stop > 0 {
+		w.stopped = max(w.stopped, w.now+int64(f.Stop))
 		w.engine.Stop(w.time(), true)
-		w.agenda.push(event{at: w.now + int64(f.Stop), kind: stopEnds})
+		w.agenda.push(event{at: w.stopped, kind: stopEnds})
 	}
 }

@@ -1,21 +1,20 @@
 package sim
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
-// A sampler looks at the world at equal steps of time. When it has as many
-// samples as it may keep, it drops every second one and doubles the step.
+// A sampler looks at the world at equal steps of time, each time after what
+// happens at that moment. When it has as many samples as it may keep, it drops
+// every second one and doubles the step.
 type sampler struct {
 	most int
 	step int64
 	next int64 // when to look; never, if nothing is recorded
-	open [][]alloc
 }
-
-// alloc is what runs of a batch at a sample.
-type alloc struct{ batch, running int32 }
 
 const never = math.MaxInt64
 
@@ -33,15 +32,16 @@ func (s *sampler) init(w *world) {
 	s.next = 0
 }
 
-// upTo takes the samples that are due until a time, the world being as it was
+// before takes the samples that are due before a time, the world being as it is
 // until then.
-func (s *sampler) upTo(w *world, to int64) {
-	for s.next <= to {
-		s.take(w, s.next)
-		s.next += s.step
+func (s *sampler) before(w *world, to int64) {
+	for s.next < to {
 		if len(w.out.Samples.At) == s.most {
 			s.thin(&w.out.Samples)
+			continue
 		}
+		s.take(w, s.next)
+		s.next += s.step
 	}
 }
 
@@ -53,28 +53,20 @@ func (s *sampler) take(w *world, at int64) {
 	x.Waiting = append(x.Waiting, int32(w.waiting))
 	x.Open = append(x.Open, int32(len(w.open)))
 	x.Answers = append(x.Answers, w.out.Answers)
-	queue := int64(0)
-	for _, i := range w.open {
-		b := &w.batches[i]
-		queue += int64(b.planned - b.completed - b.running)
-	}
-	x.Queue = append(x.Queue, queue)
+	x.Queue = append(x.Queue, w.books.queue)
 	jain, jinf := w.fairness()
 	x.Jain = append(x.Jain, jain)
 	x.JInf = append(x.JInf, jinf)
-	spent := 0.0
-	for i := range w.out.Batches {
-		spent += float64(w.out.Batches[i].Spent) / 1e6
-	}
-	x.Spent = append(x.Spent, spent)
+	x.Spent = append(x.Spent, float64(w.spent)/1e6)
 	if w.run.Record.Allocation {
-		var list []alloc
-		for i := range w.batches {
+		var list []Allocated
+		for _, i := range w.open {
 			if n := w.batches[i].running; n > 0 {
-				list = append(list, alloc{int32(i), n})
+				list = append(list, Allocated{i, n})
 			}
 		}
-		s.open = append(s.open, list)
+		slices.SortFunc(list, func(a, b Allocated) int { return cmp.Compare(a.Batch, b.Batch) })
+		x.Allocation = append(x.Allocation, list)
 	}
 }
 
@@ -86,7 +78,7 @@ func (s *sampler) thin(x *Samples) {
 	x.Workers, x.Working, x.Waiting, x.Open = half(x.Workers), half(x.Working), half(x.Waiting), half(x.Open)
 	x.Queue, x.Answers, x.Spent = half(x.Queue), half(x.Answers), half(x.Spent)
 	x.Jain, x.JInf = half(x.Jain), half(x.JInf)
-	s.open = half(s.open)
+	x.Allocation = half(x.Allocation)
 }
 
 func half[T any](list []T) []T {
@@ -98,41 +90,101 @@ func half[T any](list []T) []T {
 	return list[:n]
 }
 
-// close turns the allocations into a table.
-func (s *sampler) close(w *world) {
-	w.out.Samples.Every = time.Duration(s.step)
-	if s.open == nil {
+// books are sums over the open batches, kept as they change. x_b is
+// R_b/(P_b T_b).
+type books struct {
+	queue        int64 // answers wanted that nobody works on
+	running      int64
+	idle         int // batches that nobody works on
+	sum, squares float64
+	// Over time, in seconds, as far as the run has come:
+	jain, jainTime float64 // ∫ Jain's index, and for how long there was one
+	jinf, jinfTime float64 // the same of J∞ where it is finite
+	idleTime       float64 // how long some open batch had nobody
+}
+
+// x returns x_b.
+func (w *world) x(i int32) float64 {
+	b := &w.batches[i]
+	return float64(b.running) / (orOne(w.cast.Batches[i].Priority) * float64(max(b.planned, 1)))
+}
+
+// count adds an open batch to the books, or takes it out, with sign -1.
+func (w *world) count(i int32, sign int64) {
+	b, k := &w.batches[i], &w.books
+	k.queue += sign * int64(b.planned-b.completed-b.running)
+	if b.running == 0 {
+		k.idle += int(sign)
 		return
 	}
-	w.out.Samples.Allocation = make([][]int32, len(s.open))
-	for i, list := range s.open {
-		row := make([]int32, len(w.batches))
-		for _, a := range list {
-			row[a.batch] = a.running
-		}
-		w.out.Samples.Allocation[i] = row
+	if k.running += sign * int64(b.running); k.running == 0 {
+		k.sum, k.squares = 0, 0 // and what rounding has left
+		return
+	}
+	x := w.x(i)
+	k.sum += float64(sign) * x
+	k.squares += float64(sign) * x * x
+}
+
+// update changes the figures of a batch.
+func (w *world) update(i int32, running, completed, planned int32) {
+	b := &w.batches[i]
+	if b.running == running && b.completed == completed && b.planned == planned {
+		return
+	}
+	if b.place >= 0 {
+		w.count(i, -1)
+	}
+	b.running, b.completed, b.planned = running, completed, planned
+	if b.place >= 0 {
+		w.count(i, 1)
 	}
 }
 
-// fairness returns Jain's index and J∞ (eq. 2 of Difallah et al. 2019) of
-// x_b = R_b/(P_b T_b) over the open batches.
+// release counts one less in people's hands.
+func (w *world) release(i int32) {
+	b := &w.batches[i]
+	w.update(i, b.running-1, b.completed, b.planned)
+}
+
+// fairness returns Jain's index and J∞ (eq. 2 of Difallah et al. 2019) of x_b
+// over the open batches. NaN: there is nothing that could be fair.
 func (w *world) fairness() (jain, jinf float64) {
-	sum, squares, least := 0.0, 0.0, math.Inf(1)
-	for _, i := range w.open {
-		b := &w.batches[i]
-		x := float64(b.running) / (orOne(w.cast.Batches[i].Priority) * float64(max(b.planned, 1)))
-		sum += x
-		squares += x * x
-		least = min(least, x)
-	}
-	if sum == 0 {
+	k := &w.books
+	switch {
+	case len(w.open) == 0:
+		return math.NaN(), math.NaN()
+	case k.running == 0:
 		return math.NaN(), math.Inf(-1)
 	}
-	jain = sum * sum / (float64(len(w.open)) * squares)
-	if least == 0 {
+	jain = min(k.sum*k.sum/(float64(len(w.open))*k.squares), 1)
+	if k.idle > 0 {
 		return jain, math.Inf(-1)
 	}
-	return jain, -sum / least
+	least := math.Inf(1)
+	for _, i := range w.open { // no more than there are people
+		least = min(least, w.x(i))
+	}
+	return jain, -k.sum / least
+}
+
+// elapse books the time until the next event.
+func (w *world) elapse(to int64) {
+	if w.sampler.most == 0 || len(w.open) == 0 {
+		return
+	}
+	k, dt := &w.books, float64(to-w.now)/float64(time.Second)
+	jain, jinf := w.fairness()
+	if !math.IsNaN(jain) {
+		k.jain += jain * dt
+		k.jainTime += dt
+	}
+	if math.IsInf(jinf, -1) {
+		k.idleTime += dt
+	} else {
+		k.jinf += jinf * dt
+		k.jinfTime += dt
+	}
 }
 
 // views are the open batches as an observer sees them.
@@ -140,6 +192,9 @@ func (w *world) views() []BatchView {
 	list := make([]BatchView, 0, len(w.open))
 	for _, i := range w.open {
 		b, of := &w.batches[i], &w.cast.Batches[i]
+		if b.completed >= b.planned && b.running == 0 {
+			continue // done, which is noticed a little later
+		}
 		v := BatchView{
 			Batch: int(i), Planned: int(b.planned), Completed: int(b.completed), Running: int(b.running),
 			Priority: orOne(of.Priority), Production: of.Production,

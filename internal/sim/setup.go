@@ -9,8 +9,8 @@ import (
 
 // A Setup is what worlds are drawn from. It is read only: repetitions share it.
 type Setup struct {
-	// Horizon is when a run ends. 0: when nothing can happen any more, which
-	// needs a load and a crowd that end.
+	// Horizon is when a run ends. 0: when nothing is left to do, or after
+	// DefaultHorizon.
 	Horizon time.Duration
 
 	Tenants []Tenant
@@ -39,6 +39,14 @@ type Class struct {
 
 // DefaultClasses are those of Difallah et al. 2019, Figure 1.
 var DefaultClasses = []Class{{"tiny (1-9)", 9}, {"small (10-99)", 99}, {"medium (100-999)", 999}, {"large (1,000-)", 0}}
+
+// SizeClasses returns the classes that reports tell apart.
+func (s *Setup) SizeClasses() []Class {
+	if s.Classes != nil {
+		return s.Classes
+	}
+	return DefaultClasses
+}
 
 // A Tenant owns batches.
 type Tenant struct {

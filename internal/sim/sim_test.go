@@ -361,8 +361,8 @@ func TestSamplesCoverTheRun(t *testing.T) {
 			t.Fatalf("sample %d is at %s, the step is %s", i, at, x.Every)
 		}
 		running := int32(0)
-		for _, n := range x.Allocation[i] {
-			running += n
+		for _, a := range x.Allocation[i] {
+			running += a.Running
 		}
 		if running != x.Working[i] || i > 0 && x.Working[i]+x.Waiting[i] != x.Workers[i] {
 			t.Errorf("at %s: %d running, %d working, %d waiting of %d", at, running, x.Working[i], x.Waiting[i], x.Workers[i])
@@ -404,6 +404,10 @@ func TestMetrics(t *testing.T) {
 		"completed":  {m.MeanCompletion, 40},
 		"switches":   {m.Switches, 1.0 / 7},
 		"work":       {m.Utilisation, 1},
+		// Of two open batches one is worked on for 40 s, then there is one.
+		"Jain":      {m.Jain, (40*0.5 + 21) / 61},
+		"J∞":        {m.JInf, -1},
+		"J∞ finite": {m.JInfFinite, 21. / 61},
 	} {
 		if math.Abs(c[0]-c[1]) > 1e-9 {
 			t.Errorf("%s: %g, want %g", name, c[0], c[1])

@@ -42,14 +42,12 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	if w.engine, err = engine.Restore(s.Now, engine.Config{Policy: policy}, s.Snapshot); err != nil {
 		return err
 	}
-	w.people = make(map[crowd.WorkerID]int32, len(s.Snapshot.Workers))
 	active := make(map[crowd.WorkerID]bool, len(s.Snapshot.Workers))
 	for i := range s.Snapshot.Workers {
 		p := &s.Snapshot.Workers[i]
 		active[p.ID] = !p.Suspended
 		w.firstID = max(w.firstID, p.ID+1)
 	}
-	classes := w.classes()
 	for i := range s.Snapshot.Batches {
 		from := &s.Snapshot.Batches[i]
 		spec, p := &from.Spec, &from.Progress
@@ -62,10 +60,8 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 			b.Deadline = p.Deadline.Sub(p.LaunchedAt)
 		}
 		w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
-		st := &w.batches[i]
-		st.completed = int32(p.Completed)
+		w.update(int32(i), 0, int32(p.Completed), int32(p.Planned))
 		out := &w.out.Batches[i]
-		out.Class = int(classOf(classes, b.Tasks))
 		out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 	}
 	w.cast.Batches = append(batchesOf(w.out.Batches), w.cast.Batches...)
@@ -78,24 +74,32 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	}
 	for _, h := range holding {
 		if s.Lost[h.Worker] {
-			w.batches[w.byID[h.Task.Batch()]].running++
+			at := w.byID[h.Task.Batch()]
+			w.update(at, w.batches[at].running+1, w.batches[at].completed, w.batches[at].planned)
 			continue
 		}
-		who := w.come(int32(s.Present[h.Worker]), h.Worker)
+		who := w.come(int32(s.Present[h.Worker]), h.Worker, member(h.Worker))
 		w.workers[who].leaving = !active[h.Worker] // he may finish what he holds
 		w.takesUp(who, h)
 	}
 	for _, p := range s.Snapshot.Workers {
 		group, present := s.Present[p.ID]
-		if _, known := w.people[p.ID]; known || !present || p.Suspended || s.Lost[p.ID] {
+		if _, holds := w.engine.Holds(p.ID); holds || !present || p.Suspended {
 			continue
 		}
-		w.ready(w.come(int32(group), p.ID))
+		w.ready(w.come(int32(group), p.ID, member(p.ID)))
+	}
+	w.spent = 0
+	for i := range w.out.Batches {
+		w.spent += w.out.Batches[i].Spent
 	}
 	w.members = NewStream(w.run.Seed, w.run.Rep, "members")
 	w.read()
 	return w.err
 }
+
+// member is who a person of a Start's pool is, for his figures.
+func member(id crowd.WorkerID) uint64 { return 1<<63 | uint64(id) }
 
 func batchesOf(list []BatchOutcome) []Batch {
 	out := make([]Batch, len(list))
@@ -109,7 +113,8 @@ func batchesOf(list []BatchOutcome) []Batch {
 func (w *world) comer() (crowd.WorkerID, bool) {
 	s := w.run.Start
 	if s == nil || s.Members == nil {
-		return w.firstID + crowd.WorkerID(len(w.workers)), true
+		w.comers++
+		return w.firstID + w.comers - 1, true
 	}
 	if len(s.Members) == 0 {
 		return 0, false
@@ -117,7 +122,7 @@ func (w *world) comer() (crowd.WorkerID, bool) {
 	r := w.members.At(w.called)
 	w.called++
 	id := s.Members[r.IntN(len(s.Members))]
-	if who, known := w.people[id]; known && w.workers[who].doing != gone {
+	if _, here := w.people[id]; here {
 		return 0, false
 	}
 	_, holds := w.engine.Holds(id) // he had vanished with it, and is missed only when its lease runs out

@@ -9,7 +9,7 @@ type Stream uint64
 
 // NewStream names a stream of a repetition.
 func NewStream(seed uint64, rep int, name string) Stream {
-	h := mix(seed ^ 0x9e3779b97f4a7c15)
+	h := mix(seed ^ golden)
 	h = mix(h ^ uint64(rep))
 	for _, c := range []byte(name) {
 		h = mix(h ^ uint64(c))

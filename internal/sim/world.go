@@ -1,8 +1,8 @@
 package sim
 
 import (
+	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -47,8 +47,8 @@ type BatchView struct {
 // epoch is when a run starts that does not go on from a live pool.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// defaultReward is what an answer earns where nothing is said.
-const defaultReward = 10_000
+// DefaultReward is what an answer earns where nothing is said.
+const DefaultReward crowd.Money = 10_000
 
 // defaultLease is what a lease is where nothing is said. People who are there
 // send heartbeats, so it matters only for those who vanish.
@@ -72,18 +72,24 @@ type world struct {
 	toCome  int     // batches that have not arrived
 	open    []int32 // batches that have arrived and not ended
 	workers []workerState
-	firstID crowd.WorkerID // of workers[0] unless the run goes on from a live pool
+	vacant  []int32        // places in workers of those who are gone
+	firstID crowd.WorkerID // of those who come; those before it are of a Start's pool
+	comers  crowd.WorkerID // new people so far
 	people  map[crowd.WorkerID]int32
-	called  uint64 // arrivals so far of a Start's members
+	missed  map[crowd.AssignmentID]crowd.WorkerID // who is gone with a task in his hands
+	called  uint64                                // arrivals so far of a Start's members
 	gates   []gate
 	present int
 	working int
 	waiting int
+	stopped int64 // until when the emergency stop lasts
+	spent   crowd.Money
 
-	service, answers, truths, speeds, sessions, pauses, patience, members Stream
+	service, answers, truths, speeds, sessions, pauses, patience, habits, switches, members Stream
 
 	out     Outcome
 	sampler sampler
+	books   books
 	audit   *audit
 }
 
@@ -92,7 +98,7 @@ type batchState struct {
 	kind      int32
 	place     int32 // in world.open, -1 when it is not there
 	class     int32
-	perTask   bool // several answers a task
+	perWorker bool // a task wants several answers, so its figures are each worker's own
 	running   int32
 	completed int32
 	planned   int32
@@ -101,18 +107,22 @@ type batchState struct {
 
 // workerState is a person.
 type workerState struct {
-	id        crowd.WorkerID
-	group     int32
-	batch     int32 // index of the batch of what he holds
-	last      int32 // of his last assignment, -1: none
-	gen       uint32
-	doing     doing
-	leaving   bool
-	speed     float64
-	since     int64 // when he began what he is doing
-	came      int64
-	holds     engine.Handout
-	practised []uint16 // tasks done, by kind; nil unless somebody learns
+	id       crowd.WorkerID
+	self     uint64 // who he is, whatever the policy
+	group    int32
+	batch    int32  // index of the batch of what he holds
+	last     int32  // of his last assignment, -1: none
+	gen      uint32 // of his plans
+	visit    uint32 // of those who had this place before him
+	doing    doing
+	leaving  bool
+	speed    float64
+	since    int64 // when he began what he is doing
+	came     int64
+	waits    uint64 // so far
+	pauses   uint64
+	holds    engine.Handout
+	practice []uint16 // tasks done, by kind; nil unless somebody learns
 }
 
 type doing uint8
@@ -127,12 +137,18 @@ const (
 
 // Do runs it. The error is Invalid where the setup makes no sense, and any
 // breach that Check found.
-func (r *Run) Do() (*Outcome, error) {
+func (r *Run) Do() (*Outcome, error) { return r.DoContext(context.Background()) }
+
+// DoContext is Do that stops soon after the context ends, with its error.
+func (r *Run) DoContext(ctx context.Context) (*Outcome, error) {
 	w, err := newWorld(r)
 	if err != nil {
 		return nil, err
 	}
-	w.loop()
+	w.loop(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if w.err != nil {
 		return nil, fmt.Errorf("repetition %d of policy %s, seed %d, at %s: %w", r.Rep+1, r.Policy, r.Seed, time.Duration(w.now), w.err)
 	}
@@ -152,18 +168,21 @@ func newWorld(r *Run) (*world, error) {
 	w := &world{
 		run: r, setup: r.Setup, cast: cast, epoch: epoch, horizon: int64(r.Setup.horizon()),
 		byID: make(map[crowd.BatchID]int32, len(cast.Batches)), firstID: 1,
+		people: map[crowd.WorkerID]int32{}, missed: map[crowd.AssignmentID]crowd.WorkerID{},
 		batches: make([]batchState, 0, len(cast.Batches)),
 		out:     Outcome{Policy: policy.Name(), Rep: r.Rep, Batches: make([]BatchOutcome, 0, len(cast.Batches))},
 	}
 	for name, s := range map[string]*Stream{
 		"service": &w.service, "answers": &w.answers, "truths": &w.truths, "speeds": &w.speeds,
 		"sessions": &w.sessions, "pauses": &w.pauses, "patience": &w.patience,
+		"habits": &w.habits, "switches": &w.switches,
 	} {
 		*s = NewStream(r.Seed, r.Rep, name)
 	}
+	w.seedMarket(policy)
 	w.sampler.init(w)
 	if r.Record.Finished {
-		w.out.Finished = make([]Timeline, len(w.classes()))
+		w.out.Finished = make([]Timeline, len(r.Setup.SizeClasses()))
 	}
 	if r.Check {
 		w.audit = newAudit()
@@ -176,8 +195,8 @@ func newWorld(r *Run) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range r.Setup.Tenants {
-		if r.Start == nil {
+	if r.Start == nil { // which has its own
+		for i, t := range r.Setup.Tenants {
 			if err := w.engine.SetTenant(w.epoch, engine.Tenant{ID: tenantID(i), Weight: orOne(t.Weight)}); err != nil {
 				return nil, err
 			}
@@ -187,6 +206,13 @@ func newWorld(r *Run) (*world, error) {
 	return w, nil
 }
 
+// seedMarket gives a market's choices a sequence of this repetition.
+func (w *world) seedMarket(p sched.Policy) {
+	if m, ok := p.(*market); ok {
+		m.random = NewStream(w.run.Seed^m.seed, w.run.Rep, "market").At(0)
+	}
+}
+
 func tenantID(i int) crowd.TenantID { return crowd.TenantID(i + 1) }
 
 func orOne(f float64) float64 {
@@ -194,13 +220,6 @@ func orOne(f float64) float64 {
 		return 1
 	}
 	return f
-}
-
-func (w *world) classes() []Class {
-	if w.setup.Classes != nil {
-		return w.setup.Classes
-	}
-	return DefaultClasses
 }
 
 func classOf(classes []Class, tasks int) int32 {
@@ -234,8 +253,11 @@ func (w *world) plan() {
 }
 
 // loop lets things happen, one at a time.
-func (w *world) loop() {
-	for w.err == nil {
+func (w *world) loop(ctx context.Context) {
+	for n := 0; w.err == nil; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return
+		}
 		at, ok := w.agenda.next()
 		timer, set := w.engine.NextTimer()
 		if set {
@@ -270,12 +292,16 @@ func (w *world) idleForEver() bool {
 	return true
 }
 
-// advance moves the clock; samples are of the time before what happens then.
+// advance moves the clock.
 func (w *world) advance(to int64) {
-	if w.sampler.next <= to {
-		w.read()
-		w.sampler.upTo(w, to)
+	if to == w.now {
+		return
 	}
+	if w.sampler.next < to {
+		w.read()
+		w.sampler.before(w, to)
+	}
+	w.elapse(to)
 	w.now = to
 }
 
@@ -290,7 +316,7 @@ func (w *world) tick(at int64) {
 func (w *world) time() time.Time { return w.epoch.Add(time.Duration(w.now)) }
 
 func (w *world) step(e event) {
-	if e.kind >= answerComes && e.kind <= patienceEnds && w.workers[e.who].gen != e.gen && e.kind != sessionEnds {
+	if w.void(&e) {
 		return
 	}
 	w.advance(e.at)
@@ -313,16 +339,36 @@ func (w *world) step(e event) {
 	case patienceEnds:
 		w.leave(e.who)
 	case stopEnds:
-		w.engine.Stop(w.time(), false)
+		if w.now >= w.stopped {
+			w.engine.Stop(w.time(), false)
+		}
 	case faultStrikes:
 		w.strike(&w.setup.Faults[e.who], e.who)
 	}
 	// Nobody waits, so nothing was served: what changed can be read later, many
 	// commands at a time.
-	if w.unread++; w.waiting > 0 || w.unread >= 256 || w.audit != nil {
+	if w.unread++; w.waiting > 0 || w.unread >= readEvery || w.audit != nil {
 		w.read()
 	}
 	w.verify()
+	// Nobody has more than three plans at a time; the rest are void.
+	if len(w.agenda.heap) > 256+6*len(w.workers) {
+		w.agenda.drop(w.void)
+	}
+}
+
+// readEvery is how many commands go by before what they changed is read.
+const readEvery = 256
+
+// void says that the plans of an event's worker have changed since it was planned.
+func (w *world) void(e *event) bool {
+	switch e.kind {
+	case answerComes, workerGivesUp, heartbeat, backFromPause, patienceEnds:
+		return w.workers[e.who].gen != e.gen
+	case sessionEnds:
+		return w.workers[e.who].visit != e.gen || w.workers[e.who].doing == gone
+	}
+	return false
 }
 
 // launch lets the next batch arrive.
@@ -346,7 +392,7 @@ func (w *world) launch() {
 		spec.Rule = label.Count(1)
 	}
 	if spec.Reward == 0 {
-		spec.Reward = defaultReward
+		spec.Reward = DefaultReward
 	}
 	if spec.Lease == 0 {
 		spec.Lease = defaultLease
@@ -378,16 +424,17 @@ func (w *world) launch() {
 }
 
 // add enters a batch that the engine has.
-func (w *world) add(b *Batch, lease time.Duration, perTask bool, planned int32) *batchState {
+func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32) *batchState {
 	i := int32(len(w.batches))
-	class := classOf(w.classes(), b.Tasks)
+	class := classOf(w.setup.SizeClasses(), b.Tasks)
 	w.batches = append(w.batches, batchState{
-		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perTask: perTask,
+		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker,
 		planned: planned, lease: int64(lease),
 	})
 	w.byID[b.ID] = i
 	w.open = append(w.open, i)
-	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Started: -1, Completed: -1})
+	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Wanted: int(planned), Started: -1, Completed: -1, Ended: -1})
+	w.count(i, 1)
 	return &w.batches[i]
 }
 
@@ -398,9 +445,13 @@ func (w *world) read() {
 	for i := range w.changes.Ends {
 		end := &w.changes.Ends[i]
 		if end.State == crowd.Expired || end.State == crowd.Withdrawn {
-			w.batches[w.byID[end.Assignment.Batch()]].running--
+			w.release(w.byID[end.Assignment.Batch()])
 			if end.State == crowd.Expired {
 				w.out.Expired++
+			}
+			if id, gone := w.missed[end.Assignment]; gone {
+				delete(w.missed, end.Assignment)
+				w.forget(id)
 			}
 		}
 	}
@@ -415,18 +466,11 @@ func (w *world) read() {
 	}
 	for i := range w.changes.Served {
 		h := w.changes.Served[i]
-		who := w.who(h.Worker)
+		who := w.people[h.Worker]
 		w.waiting--
 		w.out.Crowd.Waited += time.Duration(w.now - w.workers[who].since)
 		w.begin(who, h)
 	}
-}
-
-func (w *world) who(id crowd.WorkerID) int32 {
-	if w.people != nil {
-		return w.people[id]
-	}
-	return int32(id - w.firstID)
 }
 
 func (w *world) labelled(l *engine.Label) {
@@ -448,15 +492,25 @@ func (w *world) labelled(l *engine.Label) {
 func (w *world) progress(p *engine.Progress) {
 	i := w.byID[p.Batch]
 	b, out := &w.batches[i], &w.out.Batches[i]
-	b.planned, b.completed = int32(p.Planned), int32(p.Completed)
+	w.update(i, b.running, int32(p.Completed), int32(p.Planned))
+	w.spent += p.Spent - out.Spent
 	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
+	if p.State.Open() {
+		out.Wanted = max(out.Wanted, p.Planned)
+	} else if p.State == crowd.BatchDone {
+		out.Wanted = p.Planned
+	}
 	if !p.FirstStarted.IsZero() {
-		out.Started = p.FirstStarted.Sub(w.epoch)
+		out.Started = max(p.FirstStarted.Sub(w.epoch), 0)
 	}
 	if p.State.Open() || b.place < 0 {
 		return
 	}
-	out.Completed = p.EndedAt.Sub(w.epoch)
+	out.Ended = p.EndedAt.Sub(w.epoch)
+	if p.State == crowd.BatchDone {
+		out.Completed = out.Ended
+	}
+	w.count(i, -1)
 	last := len(w.open) - 1
 	moved := w.open[last]
 	w.open[b.place] = moved
@@ -503,7 +557,10 @@ func (w *world) finish() {
 			out.Planned = int(w.batches[i].planned)
 		}
 	}
-	w.sampler.close(w)
+	w.sampler.before(w, w.now+1)
+	w.out.Samples.Every = time.Duration(w.sampler.step)
+	k := &w.books
+	w.out.Jain, w.out.JInf, w.out.JInfFinite = k.jain/k.jainTime, k.jinf/k.jinfTime, k.jinfTime/(k.jinfTime+k.idleTime)
 }
 
 // account books the time that a worker has spent on what he was doing.
@@ -531,6 +588,3 @@ func ParsePolicy(text string) (sched.Policy, error) {
 	}
 	return sched.Parse(text)
 }
-
-// infinite is J∞ where a component is 0.
-var infinite = math.Inf(-1)

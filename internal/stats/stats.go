@@ -13,15 +13,16 @@ import (
 type Summary struct {
 	N      int     `json:"n"`
 	Mean   float64 `json:"mean"`
-	SD     float64 `json:"sd"`   // of the population the sample is from (n-1); 0 for one figure
-	CI95   float64 `json:"ci95"` // half width of the 95 % interval of the mean (Student's t); 0 for one figure
+	SD     float64 `json:"sd"`   // of the population the sample is from (n-1); NaN for one figure, which does not tell it
+	CI95   float64 `json:"ci95"` // half width of the 95 % interval of the mean (Student's t); NaN for one figure
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	NaN    int     `json:"nan,omitempty"`
 }
 
-// Summarise describes the figures; of none, everything is NaN.
+// Summarise describes the figures; of none, everything is NaN. One that is
+// infinite leaves no deviation and no interval.
 func Summarise(values []float64) Summary {
 	kept := sorted(values)
 	n := len(kept)
@@ -33,7 +34,7 @@ func Summarise(values []float64) Summary {
 	for _, v := range kept {
 		sum += v
 	}
-	s.Mean, s.Median, s.Min, s.Max, s.SD, s.CI95 = sum/float64(n), quantile(kept, 0.5), kept[0], kept[n-1], 0, 0
+	s.Mean, s.Median, s.Min, s.Max = sum/float64(n), quantile(kept, 0.5), kept[0], kept[n-1]
 	if n == 1 {
 		return s
 	}
@@ -57,8 +58,8 @@ func Paired(a, b []float64) Summary {
 	return Summarise(diff)
 }
 
-// Quantile interpolates linearly between neighbours; q from 0 to 1. It is NaN of
-// no figures.
+// Quantile interpolates linearly between neighbours; q from 0 to 1, and what lies
+// beyond is the end. It is NaN of no figures. NaNs are left out.
 func Quantile(values []float64, q float64) float64 { return quantile(sorted(values), q) }
 
 func sorted(values []float64) []float64 {
@@ -73,13 +74,14 @@ func sorted(values []float64) []float64 {
 }
 
 func quantile(sorted []float64, q float64) float64 {
-	if len(sorted) == 0 {
+	if len(sorted) == 0 || math.IsNaN(q) {
 		return math.NaN()
 	}
 	at := min(max(q, 0), 1) * float64(len(sorted)-1)
 	i := int(at)
-	if i+1 == len(sorted) {
-		return sorted[i]
+	part := at - float64(i)
+	if part == 0 || sorted[i] == sorted[i+1] {
+		return sorted[i] // no part of a step, which may be infinite
 	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[i] + part*(sorted[i+1]-sorted[i])
 }
