@@ -54,8 +54,7 @@ func plural(n int, what string) string {
 // finite says whether v can be drawn at all.
 func finite(v float64) bool { return math.Abs(v) <= widest } // not so of NaN
 
-func (k Kind) log() bool  { return k == Log || k == LogTime }
-func (k Kind) time() bool { return k == Time || k == LogTime }
+func (k Kind) log() bool { return k == Log || k == LogTime }
 
 // sees says whether v can be drawn on an axis of this kind, and counts if not.
 func (k Kind) sees(v float64, s *skips) bool {

@@ -29,7 +29,6 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/sim"
 )
 
 // Few is the number of answers below which a kind gets no distribution of its
@@ -176,15 +175,6 @@ func (m *Model) remarks(d *design) {
 // worthSaying is a distance between distribution functions that shows in a
 // picture, and below which no decision of a scheduler would change.
 const worthSaying = 0.1
-
-// kind returns the simulator's kind.
-func (k *KindFit) kind() sim.Kind {
-	out := sim.Kind{
-		Name: k.Name, Service: k.Service.Dist, SwitchFactor: k.SwitchFactor, Learning: k.LearningExponent,
-		Skip: orZero(k.Skip), Return: orZero(k.Return), Vanish: orZero(k.Vanish),
-	}
-	return out
-}
 
 func orZero(v float64) float64 {
 	if math.IsNaN(v) {

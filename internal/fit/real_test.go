@@ -82,13 +82,14 @@ func TestRealCrowd(t *testing.T) {
 // answer what the log's own column says.
 func TestRealCrowdDerived(t *testing.T) {
 	t.Parallel()
-	stated, derived := realLog(t), realLog(t)
+	stated := realLog(t)
 	f, err := os.Open(sharedtest.Dir(t, "crowd", "task_durations.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if derived, err = fit.ReadLog(f, fit.Columns{Kind: "batch"}, nil); err != nil {
+	derived, err := fit.ReadLog(f, fit.Columns{Kind: "batch"}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !derived.Derived || stated.Derived {

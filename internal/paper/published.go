@@ -65,14 +65,17 @@ var resultFiles = []resultFile{
 // A box is a median with its quartiles, read off a box plot.
 type box struct{ median, q1, q3 float64 }
 
-// boxes are the box plots 2400agg_*_boxplot.pgf of the result files, which are
-// the paper's Figures 13 and 14; their data are published nowhere else.
-var boxes = []struct {
+// A boxPlot is the boxes of one policy.
+type boxPlot struct {
 	policy                     string
 	scenarios                  int    // from the width of the notch
 	success                    [6]box // at alphas[:6]
 	stdDead, meanBest, stdBest box
-}{
+}
+
+// boxes are the box plots 2400agg_*_boxplot.pgf of the result files, which are
+// the paper's Figures 13 and 14; their data are published nowhere else.
+var boxes = []boxPlot{
 	{"DAFS", 32, [6]box{{0.0, 0.0, 0.0008}, {0.1687, 0.1406, 0.2242}, {0.3172, 0.2773, 0.3894}, {0.4328, 0.3711, 0.4783}, {0.5141, 0.4375, 0.5608}, {0.5672, 0.4969, 0.6166}},
 		box{0.0, 0.0, 0.0782}, box{0.9993, 0.9598, 1.0}, box{0.0181, 0.0, 0.1788}},
 	{"EDF", 49, [6]box{{0.0031, 0.0, 0.0062}, {0.3187, 0.25, 0.3542}, {0.4625, 0.3812, 0.5375}, {0.5312, 0.4562, 0.6281}, {0.5962, 0.5156, 0.6762}, {0.6344, 0.5687, 0.7192}},

@@ -172,13 +172,6 @@ func (s *sample) againstBox(i int) []Row {
 	return nil
 }
 
-type boxPlot = struct {
-	policy                     string
-	scenarios                  int
-	success                    [6]box
-	stdDead, meanBest, stdBest box
-}
-
 func boxOf(policy string) boxPlot {
 	for _, b := range boxes {
 		if b.policy == policy {

@@ -11,8 +11,6 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/throng-dev/throng/crowd"
 )
 
 // node is a place in the file.
@@ -467,12 +465,4 @@ func (o *object) scores(field string) map[string]int {
 		}
 	})
 	return scores
-}
-
-// money reads the field reward or its like.
-func (o *object) money(field string) (crowd.Money, bool) {
-	if !o.has(field) {
-		return 0, false
-	}
-	return scalar(o.r, o.fields[field], wantMoney, parseMoney)
 }
