@@ -3,49 +3,58 @@ package sched
 import (
 	"fmt"
 	"math"
-	"slices"
+	"math/bits"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
 
-// laxity is Throng's own policy: it serves the production batches that are
-// behind and can still be done in time, the least work first, and shares the
-// rest of the crowd fairly. docs/policies.md tells how it came about.
+// laxity is Throng's own policy: production batches that are behind and can
+// still be done in time go first, and the rest of the crowd is shared fairly.
+// docs/policies.md tells how it came about.
 //
-// What a production batch with a deadline d needs at a time t is a number of
-// people,
+// A production batch with a deadline d has a claim until its last start,
 //
-//	need = L s/(ℓ - t),   ℓ = d - 1.5 s
+//	ℓ = d - s
 //
 // with s the expected time of one assignment (Batch.TaskTime, which the engine
-// learns from what it sees). ℓ is the last moment at which it makes sense to
-// begin one: who begins with 1.5 s left is in time in about 3 cases of 4 when
-// times are exponentially distributed. The crowd N is everybody at work, and the
-// worker who asks. The batch
+// learns from what it sees). At a time t before that it needs a number of people,
 //
-//	is lost     when t ≥ ℓ: no start helps any more
-//	is too big  when need > N: not even everybody would do
+//	need = L s/(ℓ - t),   need′ = need rounded down to a power of two
+//
+// The crowd N is everybody at work, and the worker who asks. The batch
+//
+//	is lost     when t ≥ ℓ: it has no claim any more
+//	is too big  when need′ > N: not even everybody would do
 //	is behind   when pace·need > R: at this rate it takes more than 1/pace of the
 //	            time that is left
 //	is on pace  otherwise
 //
-// Batches that are behind go first, the least work per priority, L s/P, first:
-// where there is more work than people, that order misses the fewest deadlines.
+// and the first of these that holds is its state. s and N are estimates, so the
+// rounding gives a batch the benefit of the doubt. It also makes the need change
+// in steps.
+//
+// Batches that are behind go first. The crowd is strained when the need′ of all
+// batches with a claim that are not too big come to more than N. While it is not,
+// there are people for all, and the least ℓ goes first, as under edf. While it is,
+// some will be late, and the least work per priority, L s/P, goes first, so that
+// they are few.
+//
 // All others share what is left by R/P, as under wfs, best-effort and lost ones
 // among them: a lost batch is not dropped, it only has no claim any more.
 //
 // The guarantee: while the batches without a claim (best-effort and lost ones)
-// have less than a share of N between them, they go before all others. So none
-// starves, whatever deadlines anybody sets.
+// have less than a share of N between them, they go before all others. So those
+// do not starve, whatever deadlines anybody sets. A batch with a claim has no such
+// promise: where the crowd is strained for long, the one with the most work waits
+// until it is too big or lost.
 //
-// Every change of state comes at a time that is known in advance (ℓ, and
-// ℓ - pace·L s/R), but for too big, which depends on N. So there is a calendar of
-// the batches by their next change; and a batch is found to be too big when it
-// comes first of those behind, and is looked at again when N passes what it then
-// needed, which only grows. An event costs O(log B). So does a decision,
-// amortised: it moves the batches whose time has come or whom N has passed, and
-// those too big that stand before the first that is not.
+// All changes by time alone come at times that are known in advance, so there is
+// a calendar of the batches by their next one; and what depends on N depends on
+// its power of two, by which the indexes are divided. So nothing is looked for: an
+// event costs O(log B), and so does a decision, with the heads of the cells to
+// compare, one for each class and size. What time has brought costs O(log B) for
+// each doubling of a batch's need.
 type laxity struct {
 	name  string
 	share float64 // of N, for batches without a claim; 0 to 1
@@ -56,36 +65,48 @@ type laxity struct {
 	now    int64   // of the last decision
 	people int64   // Σ R
 	free   int64   // Σ R of batches without a claim
+	sizes  [mostSize - leastSize + 1]int64
 
-	calendar index // batches with a claim, by the time at which it changes
-	tooBig   index // candidates found to be too big, by what they needed then
-	// The candidates:
-	behind index // by L s/P; too big ones that were not found out among them
-	paced  index // on pace, and found to be too big: by R/P
-	idle   index // without a claim: by R/P
-	passed []entry
+	calendar index // batches with a claim, by the time of their next change
+	// The candidates. Groups of those behind are sizes, from 0: what is smaller
+	// is never too big.
+	byStart index // behind: by ℓ
+	byWork  index // behind: by L s/P
+	byShare index // all that may share what is left: by R/P
 }
 
 // A claim is what a production batch may ask for.
 type claim struct {
 	state   claimState
+	size    int8   // need′ = 2^size; with a claim
 	running uint32 // as counted in people and, without a claim, in free
-	counted bool
 }
 
 type claimState uint8
 
 const (
 	noClaim  claimState = iota // best-effort, or lost
-	onPace                     // or found to be too big
 	isBehind                   // or too big
+	onPace
 )
 
-// Defaults, and ℓ's margin in units of s: see docs/policies.md.
+// The bounds of a size. Needs below count as the least: a million of them come to
+// no tenth of a person. None is above, where work and time are in 63 bits.
 const (
-	laxityShare  = 0.1
-	laxityPace   = 8
-	laxityMargin = 1.5
+	leastSize = -24
+	mostSize  = 62
+)
+
+// The groups of byShare after those of the sizes.
+const (
+	pacedGroup = mostSize + 1 + iota
+	idleGroup
+)
+
+// Defaults: see docs/policies.md.
+const (
+	laxityShare = 0.2
+	laxityPace  = 8
 )
 
 func (p *laxity) Name() string { return p.name }
@@ -107,239 +128,230 @@ func (p *laxity) Remove(id crowd.BatchID) {
 	if !known {
 		return
 	}
-	p.count(slot, noClaim, 0)
-	p.claims[slot] = claim{}
-	for _, ix := range []*index{&p.calendar, &p.tooBig, &p.behind, &p.paced, &p.idle} {
+	p.count(slot, claim{})
+	for _, ix := range []*index{&p.calendar, &p.byStart, &p.byWork, &p.byShare} {
 		ix.drop(slot)
 	}
 }
 
 // lastStart is ℓ.
 func lastStart(r *record) int64 {
-	margin := int64(min(laxityMargin*float64(r.taskTime), math.MaxInt64/4))
-	return max(r.deadline, math.MinInt64/2) - margin
+	return max(r.deadline, math.MinInt64/2) - min(int64(r.taskTime), math.MaxInt64/4)
 }
 
-// need is the number of people that would do the batch by ℓ, from a time before
-// it.
-func need(r *record, now int64) float64 {
-	return float64(r.left()) * float64(r.taskTime) / (float64(lastStart(r)) - float64(now))
-}
-
-// place puts a batch where it belongs at p.now; if it is too big, that has to be
-// found out anew.
-func (p *laxity) place(slot uint32) {
-	r := &p.book.records[slot]
-	state, until := p.claimOf(r)
-	p.count(slot, state, r.running)
-	p.claims[slot].state = state
-	if state == noClaim {
-		p.calendar.drop(slot)
-	} else {
-		p.calendar.set(cell{}, entry{key: fromInt(until), id: int64(r.id), slot: slot})
+// work is L s in nanoseconds, 292 years at most.
+func work(r *record) uint64 {
+	hi, lo := bits.Mul64(uint64(r.left()), uint64(r.taskTime))
+	if hi > 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
 	}
-	p.tooBig.drop(slot)
-	home := []*index{noClaim: &p.idle, onPace: &p.paced, isBehind: &p.behind}
-	for s, ix := range home {
-		if claimState(s) != state || !r.assignable {
-			ix.drop(slot)
-		}
-	}
-	if !r.assignable {
-		return
-	}
-	key := fairKey(r)
-	if state == isBehind {
-		key = workKey(r)
-	}
-	home[state].set(cell{class: r.class}, r.entry(key, slot))
+	return lo
 }
 
 // workKey is L s/P in seconds.
 func workKey(r *record) uint64 {
-	return fromFloat(float64(r.left()) * r.taskTime.Seconds() / r.priority)
+	return fromFloat(float64(work(r)) / float64(time.Second) / r.priority)
 }
 
 // fairKey is R/P.
 func fairKey(r *record) uint64 { return fromFloat(float64(r.running) / r.priority) }
 
-// claimOf returns the state of a batch at p.now, and until when it holds if
-// nothing else changes.
-func (p *laxity) claimOf(r *record) (claimState, int64) {
-	if r.deadline == noDeadline || !r.production {
-		return noClaim, 0
+// sizeOf is the size of a need, from the work and the time that there is for it.
+func sizeOf(work, slack uint64) int {
+	size := bits.Len64(work) - bits.Len64(slack)
+	if size < leastSize {
+		return leastSize
 	}
-	last := lastStart(r)
-	if p.now >= last {
-		return noClaim, 0
+	if slackOf(work, size) < slack {
+		size--
 	}
-	if r.running > 0 {
-		due := float64(last) - p.pace*float64(r.left())*float64(r.taskTime)/float64(r.running)
-		if float64(p.now) < due {
-			return onPace, min(int64(due), last)
-		}
-	}
-	return isBehind, last
+	return max(size, leastSize)
 }
 
-// count keeps the sums over people.
-func (p *laxity) count(slot uint32, state claimState, running uint32) {
-	c := &p.claims[slot]
-	p.people += int64(running) - int64(c.running)
-	if c.counted && c.state == noClaim {
-		p.free -= int64(c.running)
+// slackOf is the most time, in whole nanoseconds, for which a work's need has a
+// size, or a greater one.
+func slackOf(work uint64, size int) uint64 {
+	if size >= 0 {
+		return work >> size
 	}
-	if state == noClaim {
-		p.free += int64(running)
+	if bits.Len64(work)-size > 64 {
+		return math.MaxUint64
 	}
-	c.running, c.counted = running, true
+	return work << -size
+}
+
+// claimOf returns the claim of a batch at p.now, and until when it holds if
+// nothing else changes. All of it is in whole nanoseconds, so exact.
+func (p *laxity) claimOf(r *record) (c claim, until int64) {
+	c.running = r.running
+	last := lastStart(r)
+	if r.deadline == noDeadline || !r.production || p.now >= last {
+		return c, 0
+	}
+	slack, work := uint64(last)-uint64(p.now), work(r)
+	c.size, c.state = int8(sizeOf(work, slack)), isBehind
+	change := slackOf(work, int(c.size)+1) // when that little is left
+	if r.running > 0 {
+		enough := math.Ceil(p.pace * float64(work) / float64(r.running))
+		if enough < 1<<63 && uint64(enough) <= slack {
+			c.state = onPace
+			change = max(change, uint64(enough)-1)
+		}
+	}
+	return c, last - int64(change)
+}
+
+// place puts a batch where it belongs at p.now.
+func (p *laxity) place(slot uint32) {
+	r := &p.book.records[slot]
+	c, until := p.claimOf(r)
+	p.count(slot, c)
+	if c.state == noClaim {
+		p.calendar.drop(slot)
+	} else {
+		p.calendar.set(cell{}, entry{key: fromInt(until), id: int64(r.id), slot: slot})
+	}
+	behind := r.assignable && c.state == isBehind
+	at := cell{class: r.class}
+	if behind {
+		at.group = uint32(max(c.size, 0))
+		p.byStart.set(at, r.entry(fromInt(lastStart(r)), slot))
+		p.byWork.set(at, r.entry(workKey(r), slot))
+	} else {
+		p.byStart.drop(slot)
+		p.byWork.drop(slot)
+	}
+	switch {
+	case !r.assignable || behind && at.group == 0: // never too big
+		p.byShare.drop(slot)
+		return
+	case c.state == noClaim:
+		at.group = idleGroup
+	case c.state == onPace:
+		at.group = pacedGroup
+	}
+	p.byShare.set(at, r.entry(fairKey(r), slot))
+}
+
+// count keeps the sums over people and over sizes.
+func (p *laxity) count(slot uint32, c claim) {
+	p.add(p.claims[slot], -1)
+	p.add(c, 1)
+	p.claims[slot] = c
+}
+
+func (p *laxity) add(c claim, sign int64) {
+	p.people += sign * int64(c.running)
+	if c.state == noClaim {
+		p.free += sign * int64(c.running)
+	} else {
+		p.sizes[c.size-leastSize] += sign
+	}
 }
 
 // crowd is N.
-func (p *laxity) crowd() float64 { return float64(p.people + 1) }
+func (p *laxity) crowd() int64 { return p.people + 1 }
 
 // owed says that the batches without a claim have less than their share.
-func (p *laxity) owed() bool { return float64(p.free) < p.share*p.crowd() }
+func (p *laxity) owed() bool { return float64(p.free) < p.share*float64(p.crowd()) }
 
-// fits says whether a batch with a claim is not too big.
-func (p *laxity) fits(slot uint32) bool {
-	return need(&p.book.records[slot], p.now) <= p.crowd()
+// room is the greatest size that is not too big.
+func (p *laxity) room() int { return bits.Len64(uint64(p.crowd())) - 1 }
+
+// demand is Σ need′ of the batches with a claim that are not too big.
+func (p *laxity) demand() float64 {
+	sum := 0.0 // in units of 2^size
+	for size := leastSize; size <= p.room(); size++ {
+		sum = sum/2 + float64(p.sizes[size-leastSize])
+	}
+	return math.Ldexp(sum, p.room())
 }
 
-// advance moves the batches whose state has changed by a time.
+// strained says that not all who have a claim can be served in time.
+func (p *laxity) strained() bool { return p.demand() > float64(p.crowd()) }
+
+// advance moves the batches whose claim has changed by a time.
 func (p *laxity) advance(now int64) {
 	p.now = max(p.now, now)
 	for e, ok := p.calendar.first(); ok && e.key <= fromInt(p.now); e, ok = p.calendar.first() {
 		p.place(e.slot)
 	}
-	for e, ok := p.tooBig.first(); ok && e.key <= fromFloat(p.crowd()); e, ok = p.tooBig.first() {
-		p.place(e.slot)
-		if !p.fits(e.slot) {
-			p.dismiss(e.slot)
-		}
-	}
-	for e, ok := p.behind.first(); ok && !p.fits(e.slot); e, ok = p.behind.first() {
-		p.dismiss(e.slot)
-	}
-}
-
-// dismiss puts a batch that is behind and too big with those that are on pace.
-func (p *laxity) dismiss(slot uint32) {
-	r := &p.book.records[slot]
-	p.claims[slot].state = onPace
-	p.behind.drop(slot)
-	p.tooBig.set(cell{}, entry{key: fromFloat(need(r, p.now)), id: int64(r.id), slot: slot})
-	p.paced.set(cell{class: r.class}, r.entry(fairKey(r), slot))
 }
 
 func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 	p.advance(nanos(at))
-	p.passed = p.passed[:0]
-	owed := p.owed()
-	if owed {
-		if id := p.fair(w, &p.idle); id != 0 {
+	room, last := uint32(p.room()), uint32(idleGroup)
+	if p.owed() {
+		if id := firstYes(p.byShare.walkGroups(w, idleGroup, idleGroup), w); id != 0 {
 			return id
 		}
+		last = pacedGroup
 	}
-	walk := p.behind.walk(w)
-	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if !p.fits(e.slot) {
-			r := &p.book.records[e.slot]
-			p.passed = append(p.passed, r.entry(fairKey(r), e.slot))
-		} else if id := crowd.BatchID(e.id); w.MayBatch(id) {
-			return id
-		}
+	order := &p.byStart
+	if p.strained() {
+		order = &p.byWork
 	}
-	if owed {
-		return p.fair(w, &p.paced)
+	if id := firstYes(order.walkGroups(w, 0, room), w); id != 0 {
+		return id
 	}
-	return p.fair(w, &p.paced, &p.idle)
+	return firstYes(p.byShare.walkGroups(w, room+1, last), w)
 }
 
-// fair names the first batch by R/P, of some indexes and of those passed.
-func (p *laxity) fair(w Worker, from ...*index) crowd.BatchID {
-	var heads [3]entry
-	var have [3]bool
-	var walks [2]walk
-	for i, ix := range from {
-		walks[i] = ix.walk(w)
-		heads[i], have[i] = walks[i].next()
-	}
-	slices.SortFunc(p.passed, func(a, b entry) int {
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
-	rest, last := p.passed, len(from)
-	for {
-		if have[last] = len(rest) > 0; have[last] {
-			heads[last] = rest[0]
-		}
-		best := -1
-		for i := 0; i <= last; i++ {
-			if have[i] && (best < 0 || heads[i].before(&heads[best])) {
-				best = i
-			}
-		}
-		if best < 0 {
-			return 0
-		}
-		if id := crowd.BatchID(heads[best].id); w.MayBatch(id) {
+// firstYes names the first batch of a walk that the worker may work on, or 0.
+func firstYes(k walk, w Worker) crowd.BatchID {
+	for e, ok := k.next(); ok; e, ok = k.next() {
+		if id := crowd.BatchID(e.id); w.MayBatch(id) {
 			return id
 		}
-		if best == last {
-			rest = rest[1:]
-		} else {
-			heads[best], have[best] = walks[best].next()
-		}
 	}
+	return 0
 }
 
 func (p *laxity) Key(id crowd.BatchID) (Key, bool) {
-	_, r, known := p.book.find(id)
+	slot, r, known := p.book.find(id)
 	if !known {
 		return Key{}, false
 	}
 	k := newKey(p.name, r)
-	state, _ := p.claimOf(r)
+	c := p.claims[slot]
 	k.Figures = []Figure{
 		{"R", Number(r.running), "running"},
 		{"L", Number(r.left()), "left: running or not yet started"},
 		{"P", Number(r.priority), "priority"},
 		{"s", Number(r.taskTime.Seconds()), "expected time of one assignment, seconds"},
 		{"N", Number(p.crowd()), "the crowd: everybody at work, and the worker who asks"},
-		{"free", Number(p.free), fmt.Sprintf("running in batches without a claim, who are owed %g of N", p.share)},
+		{"free", Number(p.free), fmt.Sprintf("running in batches without a claim, which are owed %g of N", p.share)},
 	}
-	fair := Number(math.Float64frombits(fairKey(r)))
-	level := Number(1)
-	if p.owed() {
-		level = 2
-	}
-	k.Rank = []Number{level, fair}
-	switch {
-	case state == noClaim && r.deadline != noDeadline && r.production:
-		k.Words = "too late for its deadline, so without a claim: least R/P first"
-	case state == noClaim:
+	const owed, first, rest = 0, 1, 2
+	k.Rank = []Number{rest, Number(float64(r.running) / r.priority)}
+	if c.state == noClaim {
 		k.Words = "best-effort: least R/P first"
-	default:
-		n := need(r, p.now)
-		k.Figures = append(k.Figures,
-			Figure{"need", Number(n), "people that would do it in time: L s/(deadline - 1.5 s - now)"},
-			Figure{"left_s", Number(float64(lastStart(r)-p.now) / float64(time.Second)), "seconds until the last start that helps"})
-		switch {
-		case state == onPace:
-			k.Words = fmt.Sprintf("on pace: at least %g times as many work on it as it needs; least R/P first", p.pace)
-		case n > p.crowd():
-			k.Words = "too big: it needs more people than there are; least R/P first"
-		default:
-			k.Words = fmt.Sprintf("behind: fewer than %g times as many work on it as it needs; before those without a need, least work L s/P first", p.pace)
-			k.Rank = []Number{level - 1, Number(math.Float64frombits(workKey(r)))}
+		if r.production && r.deadline != noDeadline {
+			k.Words = "lost: too late to begin for its deadline, so without a claim; least R/P first"
 		}
+		if p.owed() {
+			k.Rank[0] = owed
+			k.Words += "; batches without a claim have less than their share, so they go before all others"
+		}
+		return k, true
 	}
-	if state == noClaim && level == 2 {
-		k.Rank[0] = 0
-		k.Words += "; batches without a claim have less than their share, so these go first"
+	slack := float64(uint64(lastStart(r)) - uint64(p.now))
+	k.Figures = append(k.Figures,
+		Figure{"left_s", Number(slack / float64(time.Second)), "seconds until the last start, deadline - s"},
+		Figure{"need", Number(float64(work(r)) / slack), "people that would do it in time: L s/left_s"},
+		Figure{"need'", Number(math.Ldexp(1, int(c.size))), "the same, rounded down to a power of two"},
+		Figure{"demand", Number(p.demand()), "the sum of need' of all batches with a claim that are not too big"})
+	switch {
+	case c.state == onPace:
+		k.Words = fmt.Sprintf("on pace: %g times as many work on it as it needs, or more; least R/P first", p.pace)
+	case int(c.size) > p.room():
+		k.Words = "too big: it needs more people than there are; least R/P first"
+	case p.strained():
+		k.Words = fmt.Sprintf("behind: fewer work on it than %g times as many as it needs; the crowd is strained (demand above N), so the least work L s/P goes first", p.pace)
+		k.Rank = []Number{first, Number(math.Float64frombits(workKey(r)))}
+	default:
+		k.Words = fmt.Sprintf("behind: fewer work on it than %g times as many as it needs; the crowd is not strained (demand up to N), so the earliest last start goes first", p.pace)
+		k.Rank = append([]Number{first}, instant(lastStart(r))...)
 	}
 	return k, true
 }
@@ -355,4 +367,17 @@ func (ix *index) first() (entry, bool) {
 		}
 	}
 	return best, ok
+}
+
+// walkGroups begins a walk over the cells of some groups whose class the worker
+// may do.
+func (ix *index) walkGroups(w Worker, from, to uint32) walk {
+	ix.front = ix.front[:0]
+	for _, handle := range ix.live {
+		h := &ix.shards[handle]
+		if from <= h.group && h.group <= to && w.MayClass(h.class) {
+			ix.push(h.spot(handle, 0))
+		}
+	}
+	return walk{ix: ix}
 }

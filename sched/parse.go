@@ -38,7 +38,7 @@ func Names() []string {
 //	                                wfs-ratio (default) or dafs; f as above for x=dafs
 //	tenant-fair                     the policy within a tenant
 //	wcfs                            the policy within; k=concessions, 0 to 1000000
-//	laxity                          share=0 to 1 (default 0.1), what is guaranteed to
+//	laxity                          share=0 to 1 (default 0.2), what is guaranteed to
 //	                                batches without a deadline that can still be met;
 //	                                pace=1 to 1000 (default 8)
 //	edf-code, fs-code               none

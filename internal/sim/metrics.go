@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"time"
+
+	"github.com/throng-dev/throng/internal/stats"
 )
 
 // Metrics are the figures of one run. NaN: there is nothing to say (no batch
@@ -42,14 +44,14 @@ type Metrics struct {
 
 // Metrics computes the figures of a run.
 func (o *Outcome) Metrics() Metrics {
-	var due, rest, dueBegun, restBegun, took tally
+	var due, rest, dueBegun, restBegun, took []float64
 	var m Metrics
 	inTime, deadlines, decided, decidedInTime, starved := 0, 0, 0, 0, 0
 	late, last := 0.0, time.Duration(0)
 	for i := range o.Batches {
 		b := &o.Batches[i]
 		if b.Completed >= 0 {
-			took.add((b.Completed - b.At).Seconds())
+			took = append(took, (b.Completed - b.At).Seconds())
 			last = max(last, b.Completed)
 		}
 		if b.Started < 0 && b.Answers+b.Running == 0 {
@@ -57,13 +59,13 @@ func (o *Outcome) Metrics() Metrics {
 		}
 		m.Cost += float64(b.Spent) / 1e6
 		if b.Deadline <= 0 {
-			rest.add(b.Done())
-			restBegun.add(b.Begun())
+			rest = append(rest, b.Done())
+			restBegun = append(restBegun, b.Begun())
 			continue
 		}
 		deadlines++
-		due.add(b.Done())
-		dueBegun.add(b.Begun())
+		due = append(due, b.Done())
+		dueBegun = append(dueBegun, b.Begun())
 		if b.InTime() {
 			inTime++
 		}
@@ -83,13 +85,13 @@ func (o *Outcome) Metrics() Metrics {
 	m.DeadlineSuccess = float64(inTime) / float64(deadlines)
 	m.DecidedSuccess = float64(decidedInTime) / float64(decided)
 	m.MeanTardiness = late / float64(deadlines)
-	m.MeanDeadline, m.StdDeadline = due.mean(), due.sd()
-	m.MeanBestEffort, m.StdBestEffort = rest.mean(), rest.sd()
-	m.BegunDeadline, m.BegunStdDeadline = dueBegun.mean(), dueBegun.sd()
-	m.BegunBestEffort, m.BegunStdBestEffort = restBegun.mean(), restBegun.sd()
+	m.MeanDeadline, m.StdDeadline = stats.Mean(due), stats.PopulationSD(due)
+	m.MeanBestEffort, m.StdBestEffort = stats.Mean(rest), stats.PopulationSD(rest)
+	m.BegunDeadline, m.BegunStdDeadline = stats.Mean(dueBegun), stats.PopulationSD(dueBegun)
+	m.BegunBestEffort, m.BegunStdBestEffort = stats.Mean(restBegun), stats.PopulationSD(restBegun)
 	m.Throughput = float64(o.Answers) / o.End.Seconds()
-	m.MeanCompletion, m.P95Completion = took.mean(), took.quantile(0.95)
-	m.Unfinished = 1 - float64(len(took.values))/all
+	m.MeanCompletion, m.P95Completion = stats.Mean(took), stats.Quantile(took, 0.95)
+	m.Unfinished = 1 - float64(len(took))/all
 	m.Starved = float64(starved) / all
 	m.Makespan = math.NaN()
 	if m.Unfinished == 0 {

@@ -58,6 +58,25 @@ func Paired(a, b []float64) Summary {
 	return Summarise(diff)
 }
 
+// Mean returns the mean; NaN of no figures.
+func Mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// PopulationSD returns the standard deviation of the figures themselves, not an
+// estimate of that of a population they are drawn from; NaN of no figures.
+func PopulationSD(values []float64) float64 {
+	mean, sum := Mean(values), 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(values)))
+}
+
 // Quantile interpolates linearly between neighbours; q from 0 to 1, and what lies
 // beyond is the end. It is NaN of no figures. NaNs are left out.
 func Quantile(values []float64, q float64) float64 { return quantile(sorted(values), q) }

@@ -104,3 +104,13 @@ func TestQuantile(t *testing.T) {
 		}
 	}
 }
+
+func TestMeanAndPopulationSD(t *testing.T) {
+	t.Parallel()
+	if m, sd := Mean([]float64{2, 4, 4, 4, 5, 5, 7, 9}), PopulationSD([]float64{2, 4, 4, 4, 5, 5, 7, 9}); m != 5 || sd != 2 {
+		t.Errorf("mean %g, sd %g, want 5 and 2", m, sd)
+	}
+	if !math.IsNaN(Mean(nil)) || !math.IsNaN(PopulationSD(nil)) {
+		t.Error("of nothing there is a mean")
+	}
+}
