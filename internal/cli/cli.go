@@ -4,8 +4,9 @@
 //
 // What a program may rely on: --json prints JSON on standard output (one value,
 // or one a line where a command goes on), errors go to standard error as
-// "throng: …", or with --json as an object {code, message, errors}, and the
-// exit code is 0 for success, 1 for failure and 2 for wrong input.
+// "throng: …", or with --json as an object {code, message, errors} (but "sim
+// check" prints what it has found on standard output only), and the exit code
+// is 0 for success, 1 for failure and 2 for wrong input.
 package cli
 
 import (

@@ -62,6 +62,12 @@ func usage(err error) error {
 	return bad
 }
 
+// told is an error that has been printed where it belongs.
+type told struct{ err error }
+
+func (e *told) Error() string { return e.err.Error() }
+func (e *told) Unwrap() error { return e.err }
+
 // wrong is an error about a flag or an argument.
 func wrong(field, format string, args ...any) error { return crowd.Fieldf(field, format, args...) }
 
@@ -81,7 +87,7 @@ func codeOf(err error) crowd.Code {
 	var path *os.PathError
 	if code := crowd.CodeOf(err); code != crowd.Internal {
 		return code
-	} else if errors.As(err, &path) && errors.Is(err, os.ErrNotExist) {
+	} else if errors.As(err, &path) && (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)) {
 		return crowd.Invalid
 	}
 	return failed
@@ -96,6 +102,7 @@ type problem struct {
 
 type problemEntry struct {
 	Field   string `json:"field,omitempty"`
+	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
@@ -103,13 +110,17 @@ type problemEntry struct {
 
 // tell prints an error for people or, as JSON, for programs.
 func tell(w io.Writer, err error, asJSON bool) {
+	var already *told
+	if errors.As(err, &already) {
+		return
+	}
 	if asJSON {
 		p := problem{Code: codeOf(err), Message: message(err)}
 		for _, e := range entries(err) {
 			p.Errors = append(p.Errors, problemEntry{Field: e.Field, Line: e.Row, Message: e.Message})
 		}
 		for _, e := range inScenario(err) {
-			p.Errors = append(p.Errors, problemEntry{Line: e.Line, Column: e.Column, Message: e.Message})
+			p.Errors = append(p.Errors, problemEntry{File: e.File, Line: e.Line, Column: e.Column, Message: e.Message})
 		}
 		_ = writeJSON(w, p)
 		return

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/scenario"
 )
 
@@ -34,9 +38,39 @@ func splitPolicies(text string) []string {
 	return append(list, strings.TrimSpace(text[from:]))
 }
 
-// loadScenario reads a scenario file and what it names, and returns its text as
-// well.
-func loadScenario(name string) (*scenario.Scenario, []byte, error) {
+// givenPolicies are the policies of a flag; nil where it was not given.
+func givenPolicies(text *string) ([]string, error) {
+	if text == nil {
+		return nil, nil
+	}
+	if strings.TrimSpace(*text) == "" {
+		return nil, wrong("policy", "is empty: name one or more, separated by commas, or leave it out")
+	}
+	list := splitPolicies(*text)
+	if slices.Contains(list, "") {
+		return nil, wrong("policy", "%q has a comma with no policy beside it", *text)
+	}
+	return list, nil
+}
+
+// newFolder is a path of something to write. An empty one is a mistake, most
+// often a variable of the shell that was never set.
+type newFolder string
+
+func (f *newFolder) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return crowd.Errorf(crowd.Invalid, "the name of a folder is empty")
+	}
+	*f = newFolder(kong.ExpandPath(string(text)))
+	return nil
+}
+
+// loadScenario reads a scenario file, - for standard input, and what it names,
+// and returns its text as well.
+func loadScenario(c *Context, name string) (*scenario.Scenario, []byte, error) {
+	if name == "-" {
+		return scenario.Read(name, c.Stdin)
+	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, nil, wrong("file", "%s is a folder", name)
 	}

@@ -11,7 +11,7 @@ import (
 
 // SimCheck is "throng sim check".
 type SimCheck struct {
-	File string `arg:"" help:"The scenario, a YAML file."`
+	File string `arg:"" help:"The scenario, a YAML file; - for standard input."`
 	Output
 }
 
@@ -19,7 +19,7 @@ type SimCheck struct {
 func (*SimCheck) Help() string {
 	return `Reads a scenario file and the CSV files that it names, and prints everything that is wrong, each as FILE:LINE:COLUMN: what would be right. The exit code is 2 if something is wrong. Nothing is run.
 
---json prints {"errors": [{"file", "line", "column", "message"}]}; column is 0 where only the line is known.
+--json prints {"errors": [{"file", "line", "column", "message"}]}; column is 0 where only the line is known, as in a CSV file. Nothing else is printed then.
 
 Examples:
   throng sim check scenarios/fair-share.yaml
@@ -41,7 +41,7 @@ type checkedError struct {
 
 // Run checks the file.
 func (s *SimCheck) Run(c *Context) error {
-	sc, _, err := loadScenario(s.File)
+	sc, _, err := loadScenario(c, s.File)
 	var bad scenario.Errors
 	switch {
 	case errors.As(err, &bad):
@@ -53,6 +53,7 @@ func (s *SimCheck) Run(c *Context) error {
 			if err := writeJSON(c.Stdout, out); err != nil {
 				return err
 			}
+			return &told{err}
 		}
 		return err
 	case err != nil:

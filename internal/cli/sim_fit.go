@@ -13,13 +13,13 @@ import (
 
 // SimFit is "throng sim fit".
 type SimFit struct {
-	File     string   `arg:"" help:"The log: CSV, TSV or JSON Lines, one row an answer; - for standard input."`
-	Sessions string   `placeholder:"FILE" help:"Visits: worker, session_s, and arrival_s and run; default: from --start and --submit."`
-	Skips    string   `placeholder:"FILE" help:"Tasks that were given back: one row each, with the log's column of the kind, and seconds."`
-	Where    []string `placeholder:"COLUMN=VALUE" sep:"none" help:"Only rows with this value; may be repeated: several values of one column, or several columns."`
-	Scenario bool     `help:"Print a whole scenario: the model, and a batch of each kind as in the log."`
-	Out      string   `type:"path" placeholder:"DIR" help:"Folder for model.yaml, fit.txt and pictures as SVG and PNG."`
-	Rounding string   `placeholder:"R" help:"What a stored x stands for: nearest [x-0.5, x+0.5), down [x, x+1), exact; default: nearest if all are whole numbers."`
+	File     string    `arg:"" help:"The log: CSV, TSV or JSON Lines, one row an answer; - for standard input."`
+	Sessions string    `placeholder:"FILE" help:"Visits: worker, session_s, and arrival_s and run; default: from --start and --submit."`
+	Skips    string    `placeholder:"FILE" help:"Tasks that were given back: one row each, with the log's column of the kind, and seconds."`
+	Where    []string  `placeholder:"COLUMN=VALUE" sep:"none" help:"Only rows with this value; may be repeated: several values of one column, or several columns."`
+	Scenario bool      `help:"Print a whole scenario: the model, and a batch of each kind as in the log."`
+	Out      newFolder `placeholder:"DIR" help:"Folder for model.yaml, fit.txt and pictures as SVG and PNG."`
+	Rounding string    `placeholder:"R" help:"What a stored x stands for: nearest [x-0.5, x+0.5), down [x, x+1), exact; default: nearest if all are whole numbers."`
 
 	By      string `group:"Columns of the log:" placeholder:"COLUMN" help:"Kind of task; default: kind, batch or type; if there is none, all are of one kind."`
 	Seconds string `group:"Columns of the log:" placeholder:"COLUMN" help:"How long an answer took; default: seconds, duration_s or elapsed_s."`
@@ -56,7 +56,7 @@ func (s *SimFit) Run(c *Context) error {
 		return err
 	}
 	if s.Out != "" {
-		if info, err := os.Stat(s.Out); err == nil && !info.IsDir() {
+		if info, err := os.Stat(string(s.Out)); err == nil && !info.IsDir() {
 			return wrong("out", "%s is a file", s.Out)
 		}
 	}
@@ -150,12 +150,12 @@ func (s *SimFit) write(c *Context, m *fit.Model, text []byte) ([]string, error) 
 		}
 		files["fit-"+name+".svg"], files["fit-"+name+".png"] = svg, png
 	}
-	if err := os.MkdirAll(s.Out, 0o755); err != nil {
+	if err := os.MkdirAll(string(s.Out), 0o755); err != nil {
 		return nil, err
 	}
 	var written []string
 	for name, data := range files {
-		path := filepath.Join(s.Out, name)
+		path := filepath.Join(string(s.Out), name)
 		if err := c.save(path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 			return nil, err
 		}

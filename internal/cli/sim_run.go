@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -20,13 +21,13 @@ import (
 
 // SimRun is "throng sim run".
 type SimRun struct {
-	File   string  `arg:"" optional:"" help:"The scenario, a YAML file; or see --from."`
-	Policy string  `help:"Policies to compare, separated by commas; default: the scenario's. With --from: beside the pool's own." placeholder:"A,B,C"`
-	Reps   *int    `help:"Repetitions; default: the scenario's." placeholder:"N"`
-	Seed   *uint64 `help:"Seed of all that is random; default: the scenario's." placeholder:"S"`
-	Out    string  `help:"New folder for the report, or an old report to replace." type:"path" placeholder:"DIR"`
-	Check  bool    `help:"Verify after every step all that must hold; slow."`
-	From   From    `embed:""`
+	File   string     `arg:"" optional:"" help:"The scenario, a YAML file; - for standard input; or see --from."`
+	Policy *string    `help:"Policies to compare, separated by commas; default: the scenario's. With --from: beside the pool's own." placeholder:"A,B,C"`
+	Reps   *int       `help:"Repetitions; default: the scenario's." placeholder:"N"`
+	Seed   *uint64    `help:"Seed of all that is random; default: the scenario's." placeholder:"S"`
+	Out    *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`
+	Check  bool       `help:"Verify after every step all that must hold; slow."`
+	From   From       `embed:""`
 	Output
 }
 
@@ -52,38 +53,39 @@ Examples:
 
 // Run runs the scenario.
 func (s *SimRun) Run(c *Context) error {
-	if live, err := s.live(); err != nil {
+	live, err := s.live()
+	if err != nil {
 		return err
-	} else if live {
-		var policies []string
-		if s.Policy != "" {
-			policies = splitPolicies(s.Policy)
-		}
+	}
+	policies, err := givenPolicies(s.Policy)
+	if err != nil {
+		return err
+	}
+	if live {
 		return forecastFrom(c, s.From, policies, s.Reps, s.Seed, s.Output)
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	options := report.Options{Seed: s.Seed, Check: s.Check}
-	if s.Policy != "" {
-		options.Policies = splitPolicies(s.Policy)
-	}
+	options := report.Options{Seed: s.Seed, Check: s.Check, Policies: policies}
 	if s.Reps != nil {
 		if options.Reps = *s.Reps; options.Reps < 1 {
 			return wrong("reps", "must be at least 1, not %d", *s.Reps)
 		}
 	}
 	for _, p := range options.Policies {
-		if _, err := sim.ParsePolicy(p); err != nil {
+		if _, err := scenario.ParsePolicy(p); err != nil {
 			return err
 		}
 	}
-	if s.Out != "" {
-		if err := report.CheckDir(s.Out); err != nil {
+	out := ""
+	if s.Out != nil {
+		out = string(*s.Out)
+		if err := report.CheckDir(out); err != nil {
 			return err
 		}
 	}
-	sc, text, err := loadScenario(s.File)
+	sc, text, err := loadScenario(c, s.File)
 	if err != nil {
 		return err
 	}
@@ -92,12 +94,12 @@ func (s *SimRun) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	if s.Out != "" {
-		if err := r.Write(s.Out); err != nil {
+	if out != "" {
+		if err := r.Write(out); err != nil {
 			return err
 		}
 	}
-	if err := s.print(c, r, func(w io.Writer) { writeReport(w, r, s.Out) }); err != nil {
+	if err := s.print(c, r, func(w io.Writer) { writeReport(w, r, out) }); err != nil {
 		return err
 	}
 	if !r.Met() {
@@ -116,7 +118,7 @@ func (s *SimRun) live() (bool, error) {
 		return false, wrong("from", "goes with no scenario: give one or the other")
 	case f.From == "" && (f.Pool != "" || f.Horizon.Duration != 0):
 		return false, wrong("from", "is missing: --pool and --horizon are about a live pool")
-	case f.From != "" && s.Out != "":
+	case f.From != "" && s.Out != nil:
 		return false, wrong("out", "is for scenarios; a forecast is printed, with --json whole")
 	case f.From != "" && s.Check:
 		return false, wrong("check", "is for scenarios")
@@ -133,6 +135,9 @@ func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario
 		}
 		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
 	}
+	// A run's garbage is a few megabytes: collecting it less often is a fifth of
+	// the time.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
 	r, err := report.Run(ctx, sc, options)
 	if bar != nil {
@@ -163,14 +168,20 @@ func writeReport(w io.Writer, r *report.Report, dir string) {
 	for i := range r.Policies {
 		table[0] = append(table[0], r.Policies[i].Name)
 	}
+	partly := false
 	for _, m := range r.MainMetrics() {
 		row := []string{m.Name}
 		for i := range r.Policies {
-			row = append(row, report.Words(m, r.Policies[i].Figure(m)))
+			f := r.Policies[i].Figure(m)
+			row = append(row, r.Words(m, f))
+			partly = partly || f.N > 0 && f.N < r.Reps
 		}
 		table = append(table, row)
 	}
 	columns(w, table)
+	if partly {
+		say(w, "n: how many repetitions have a figure, where not all do; a difference is of those that both policies have\n")
+	}
 	if len(r.Policies) > 1 {
 		writeDifferences(w, r)
 	}
@@ -207,7 +218,7 @@ func writeDifferences(w io.Writer, r *report.Report) {
 			p := &r.Policies[i+1]
 			diff, _ := p.Difference(m)
 			known = known || diff.N > 0
-			text := report.PairedWords(m, diff, p.Figure(m))
+			text := r.PairedWords(m, diff, p.Figure(m))
 			if report.Clear(diff) {
 				text += " *"
 			}
@@ -228,7 +239,7 @@ func writeSweep(w io.Writer, r *report.Report) {
 	for k, alpha := range r.Alphas {
 		row := []string{figure(alpha)}
 		for i := range r.Policies {
-			row = append(row, report.Words(m, r.Policies[i].Alphas[k].Success))
+			row = append(row, r.Words(m, r.Policies[i].Alphas[k].Success))
 		}
 		table = append(table, row)
 	}

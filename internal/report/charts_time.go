@@ -51,6 +51,18 @@ func (r *Report) allocation() (picture, bool) {
 	if n > maxLayers {
 		caption = fmt.Sprintf("Who worked on what in repetition 1: each colour is one of the %d largest batches, its height how many people were working on it; all others are in one colour at the top.", maxLayers)
 	}
+	if r.vanish {
+		caption += " Who has vanished without a word counts until the lease of his task runs out, as the engine knows no better."
+	}
+	// A batch that nobody ever works on is no colour in the picture.
+	var used []int
+	for k := range n {
+		if r.any(func(p *Policy) bool {
+			return k < len(p.first.layers) && slices.Max(append(p.first.layers[k].running, 0)) > 0
+		}) {
+			used = append(used, k)
+		}
+	}
 	return picture{
 		name: "allocation", title: "Who works on what", caption: caption,
 		size: chart.Size{Width: width, Height: 90 + 190*float64(rows)},
@@ -61,9 +73,13 @@ func (r *Report) allocation() (picture, bool) {
 				p := &r.Policies[i]
 				spec := chart.StackSpec{
 					Head: chart.Head{Title: p.Name}, X: r.clock(), Y: chart.Axis{Label: "people", Min: 0, Max: most * 1.04},
-					At: times(&p.first.samples), Stepped: true, Biggest: len(p.first.layers),
+					At: times(&p.first.samples), Stepped: true, Biggest: len(used),
 				}
-				for _, l := range p.first.layers {
+				for _, k := range used {
+					if k >= len(p.first.layers) {
+						continue
+					}
+					l := p.first.layers[k]
 					spec.Layers = append(spec.Layers, chart.Layer{Name: l.name, Y: l.running, Ink: l.ink})
 				}
 				charts[i] = chart.Stack(spec)

@@ -15,7 +15,23 @@ func cell(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return strconv.FormatFloat(f+0, 'g', -1, 64) // -0 is 0
+}
+
+// exact is a figure of a metric without what sums of binary fractions add to an
+// amount of money, which has six places.
+func exact(m sim.Metric, f float64) float64 {
+	if m.Unit == "currency" {
+		return money(f)
+	}
+	return f
+}
+
+func money(f float64) float64 {
+	if math.Abs(f) > 1e9 {
+		return f // six places are beyond what it holds
+	}
+	return math.Round(f*1e6) / 1e6
 }
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
@@ -42,13 +58,14 @@ func (r *Report) summary(w io.Writer) error {
 		p := &r.Policies[i]
 		for k, m := range sim.AllMetrics {
 			s := p.Figures[k]
+			of := func(f float64) string { return cell(exact(m, f)) }
 			diff := stats.Summarise(nil)
 			if p.Paired != nil {
 				diff = p.Paired[k]
 			}
 			rows = append(rows, []string{
-				p.Name, m.Name, m.Unit, strconv.Itoa(s.N), cell(s.Mean), cell(s.SD), cell(s.CI95),
-				cell(s.Median), cell(s.Min), cell(s.Max), cell(diff.Mean), cell(diff.CI95),
+				p.Name, m.Name, m.Unit, strconv.Itoa(s.N), of(s.Mean), of(s.SD), of(s.CI95),
+				of(s.Median), of(s.Min), of(s.Max), of(diff.Mean), of(diff.CI95),
 			})
 		}
 	}
@@ -66,8 +83,8 @@ func (r *Report) perRun(w io.Writer) error {
 		p := &r.Policies[i]
 		for rep, figures := range p.runs {
 			row := []string{p.Name, strconv.Itoa(rep + 1), whole(p.cycles[rep]), cell(p.ends[rep])}
-			for _, f := range figures {
-				row = append(row, cell(f))
+			for k, f := range figures {
+				row = append(row, cell(exact(sim.AllMetrics[k], f)))
 			}
 			rows = append(rows, row)
 		}
@@ -89,7 +106,7 @@ func (r *Report) batches(w io.Writer) error {
 			rows = append(rows, []string{
 				p.Name, b.ID.String(), b.Name, b.Tenant, b.Class, strconv.Itoa(b.Tasks), cell(b.Priority), strconv.FormatBool(b.Production),
 				cell(b.LaunchedAt), cell(b.DeadlineAt), cell(b.StartedAt), cell(b.CompletedAt), cell(b.CompletedCI),
-				cell(b.Completed), cell(b.EndedAt), cell(b.InTime), cell(b.Done), cell(b.Cost),
+				cell(b.Completed), cell(b.EndedAt), cell(b.InTime), cell(b.Done), cell(money(b.Cost)),
 			})
 		}
 	}

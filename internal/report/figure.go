@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +45,30 @@ func scaleOf(m sim.Metric, about float64) scale {
 // there is nothing to say.
 func Words(m sim.Metric, s stats.Summary) string { return words(m, s, s.Mean, "") }
 
+// Words is the function of that name, with the number of repetitions that have
+// a figure where they are not all: then it is a mean over those only.
+func (r *Report) Words(m sim.Metric, s stats.Summary) string { return Words(m, s) + r.among(s) }
+
+// PairedWords is the function of that name, with the number of repetitions in
+// which both policies have a figure where they are not all.
+func (r *Report) PairedWords(m sim.Metric, diff, of stats.Summary) string {
+	return PairedWords(m, diff, of) + r.among(diff)
+}
+
+func (r *Report) among(s stats.Summary) string {
+	if s.N == 0 || s.N == r.Reps {
+		return ""
+	}
+	return fmt.Sprintf(" (n = %d)", s.N)
+}
+
+// Partly says whether some figure is not of all repetitions.
+func (r *Report) Partly() bool {
+	return r.any(func(p *Policy) bool {
+		return slices.ContainsFunc(p.Figures, func(s stats.Summary) bool { return r.among(s) != "" })
+	})
+}
+
 // PairedWords writes a difference, in the scale in which the figures are
 // written that it is between.
 func PairedWords(m sim.Metric, diff, of stats.Summary) string {
@@ -68,6 +94,17 @@ func words(m sim.Metric, s stats.Summary, about float64, plus string) string {
 	if half == 0 || mean == 0 && math.IsNaN(half) {
 		digits = fewest(mean, digits)
 	}
+	if plus != "" && mean != 0 {
+		// Beside "the same", a difference of "0.00 ± 0.00" would be a riddle.
+		most := max(math.Abs(mean), half) // NaN of one repetition is left out
+		if math.IsNaN(half) {
+			most = math.Abs(mean)
+		}
+		digits = max(digits, min(1-magnitude(most), maxDigits))
+		if most < 0.5*math.Pow(10, -maxDigits) {
+			return "nearly the same"
+		}
+	}
 	text := signed(mean, digits)
 	if plus != "" && mean > 0 && strings.Trim(text, "0.") != "" {
 		text = plus + text
@@ -92,8 +129,11 @@ func places(size, half float64) int {
 	if half > 0 {
 		most = min(most+1, 1-magnitude(half))
 	}
-	return min(max(most, 0), 6)
+	return min(max(most, 0), maxDigits)
 }
+
+// maxDigits is how many digits behind the point are written at most.
+const maxDigits = 6
 
 // fewest is how many of the digits behind the point are not zeros at the end:
 // what never differs is written as short as it is.

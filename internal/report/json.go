@@ -16,7 +16,7 @@ type number float64
 // MarshalJSON writes it.
 func (n number) MarshalJSON() ([]byte, error) {
 	if f := float64(n); !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return json.Marshal(f)
+		return json.Marshal(f + 0) // -0 is 0
 	}
 	return []byte("null"), nil
 }
@@ -69,6 +69,7 @@ type policyJSON struct {
 	Batches []batchJSON `json:"batches"`
 	Metrics ordered     `json:"metrics"`
 	CI95    ordered     `json:"ci95"`
+	N       ordered     `json:"n"` // repetitions that have a figure
 	Paired  ordered     `json:"paired,omitempty"`
 	Alphas  []alphaJSON `json:"alphas,omitempty"`
 }
@@ -133,14 +134,15 @@ func (p *Policy) forJSON() policyJSON {
 		out.Batches = append(out.Batches, batchJSON{
 			ID: b.ID, Name: b.Name, CompletedAt: number(b.CompletedAt), CompletedCI: number(b.CompletedCI), Completed: b.Completed,
 			EndedAt: number(b.EndedAt), StartedAt: number(b.StartedAt), LaunchedAt: b.LaunchedAt, DeadlineAt: number(b.DeadlineAt), InTime: number(b.InTime),
-			Done: b.Done, Tasks: b.Tasks, Class: b.Class, Tenant: b.Tenant, Priority: b.Priority, Production: b.Production, Cost: b.Cost,
+			Done: b.Done, Tasks: b.Tasks, Class: b.Class, Tenant: b.Tenant, Priority: b.Priority, Production: b.Production, Cost: money(b.Cost),
 		})
 	}
 	for k, m := range sim.AllMetrics {
-		out.Metrics = append(out.Metrics, member{m.Name, number(p.Figures[k].Mean)})
-		out.CI95 = append(out.CI95, member{m.Name, number(p.Figures[k].CI95)})
+		out.Metrics = append(out.Metrics, member{m.Name, number(exact(m, p.Figures[k].Mean))})
+		out.CI95 = append(out.CI95, member{m.Name, number(exact(m, p.Figures[k].CI95))})
+		out.N = append(out.N, member{m.Name, p.Figures[k].N})
 		if p.Paired != nil {
-			out.Paired = append(out.Paired, member{m.Name, paired(p.Paired[k])})
+			out.Paired = append(out.Paired, member{m.Name, paired(m, p.Paired[k])})
 		}
 	}
 	for _, a := range p.Alphas {
@@ -152,6 +154,6 @@ func (p *Policy) forJSON() policyJSON {
 	return out
 }
 
-func paired(s stats.Summary) pairedJSON {
-	return pairedJSON{Mean: number(s.Mean), CI95: number(s.CI95), N: s.N}
+func paired(m sim.Metric, s stats.Summary) pairedJSON {
+	return pairedJSON{Mean: number(exact(m, s.Mean)), CI95: number(exact(m, s.CI95)), N: s.N}
 }

@@ -31,6 +31,8 @@ type pageView struct {
 	Policies []string
 	Compared bool // there is more than one policy
 	Repeated bool // there are intervals
+	Partly   bool // some figure is not of all repetitions
+	Wide     int  // the screen in em on which the tables fit; 0: none
 	Main     []metricRow
 	More     []metricRow
 	Figures  []figureView
@@ -80,6 +82,7 @@ func (r *Report) page(w io.Writer, figures []figure) error {
 		Mark: mark, Title: r.Scenario, About: paragraphs(r.About), Facts: r.facts(), Verdicts: r.Verdicts,
 		Unmet: r.count(NotMet), Skipped: r.count(NotRun),
 		Base: r.Policies[0].Name, Policies: r.names(), Compared: len(r.Policies) > 1, Repeated: r.Reps > 1,
+		Partly: r.Partly(), Wide: wide(len(r.Policies)),
 		Whose: r.whose(), Source: r.Source, Command: r.command(),
 		Files: []fileView{
 			{"summary.csv", "a row for each policy and metric, with interval, median and paired difference"},
@@ -109,6 +112,16 @@ func (r *Report) page(w io.Writer, figures []figure) error {
 	}
 	r.list(&v)
 	return pageTemplate.Execute(w, v)
+}
+
+// wide is the width of a screen, in em, that shows the tables whole; 0 where they
+// are wider than the page ever is.
+func wide(policies int) int {
+	const first, each, page = 16, 11, 72
+	if w := first + each*policies; w <= page {
+		return w
+	}
+	return 0
 }
 
 // paragraphs splits a text at its empty lines.
@@ -163,9 +176,9 @@ func (r *Report) row(m sim.Metric) metricRow {
 	row := metricRow{Name: m.Name, Words: m.Words}
 	for i := range r.Policies {
 		p := &r.Policies[i]
-		c := metricCell{Policy: p.Name, Mean: Words(m, p.Figure(m))}
+		c := metricCell{Policy: p.Name, Mean: r.Words(m, p.Figure(m))}
 		if diff, ok := p.Difference(m); ok && diff.N > 0 {
-			c.Diff, c.Clear = PairedWords(m, diff, p.Figure(m)), Clear(diff)
+			c.Diff, c.Clear = r.PairedWords(m, diff, p.Figure(m)), Clear(diff)
 		}
 		row.Cells = append(row.Cells, c)
 	}

@@ -51,6 +51,7 @@ type Report struct {
 	Verdicts  []Verdict
 
 	classes []sim.Class
+	vanish  bool     // people may be gone without a word
 	band    bool     // who is let in depends on who is there
 	alpha   *float64 // of the figures, where a sweep has others
 }
@@ -121,6 +122,8 @@ func Run(ctx context.Context, s *scenario.Scenario, o Options) (*Report, error) 
 		Fixed: s.Setup.Cast == nil && len(s.Setup.Flows) == 0, classes: s.Setup.SizeClasses(),
 		band: slices.ContainsFunc(s.Setup.Groups, func(g sim.Group) bool { return g.Arrive.Min > 0 }),
 	}
+	r.vanish = slices.ContainsFunc(s.Setup.Kinds, func(k sim.Kind) bool { return k.Vanish > 0 }) ||
+		slices.ContainsFunc(s.Setup.Faults, func(f sim.Fault) bool { return f.Vanish > 0 })
 	if o.Reps == 0 {
 		r.Reps = s.Reps
 	}
@@ -147,7 +150,7 @@ func Run(ctx context.Context, s *scenario.Scenario, o Options) (*Report, error) 
 		o.Progress(0, total)
 		progress = func(done int) { o.Progress(done, total) }
 	}
-	runs, err := sim.Sweep(ctx, total, func(i int) (remains, error) { return c.run(i, o.Check) }, progress)
+	runs, err := sim.Sweep(ctx, total, func(i int) (remains, error) { return c.run(ctx, i, o.Check) }, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +176,7 @@ func (r *Report) name(texts []string) error {
 	}
 	var known []string
 	for _, text := range texts {
-		p, err := sim.ParsePolicy(text)
+		p, err := scenario.ParsePolicy(text)
 		if err != nil {
 			return err
 		}
@@ -274,7 +277,7 @@ func (c *collector) place(i int) (setup, rep, policy int) {
 	return i / c.report.Reps, i % c.report.Reps, policy
 }
 
-func (c *collector) run(i int, check bool) (remains, error) {
+func (c *collector) run(ctx context.Context, i int, check bool) (remains, error) {
 	setup, rep, number := c.place(i)
 	run := sim.Run{Setup: c.setups[setup], Policy: c.report.Policies[number].Name, Seed: c.report.Seed, Rep: rep, Check: check}
 	run.Record = c.record
@@ -283,7 +286,7 @@ func (c *collector) run(i int, check bool) (remains, error) {
 		run.Record.Allocation = run.Record.Allocation || rep == 0
 		run.Record.Finished = true
 	}
-	o, err := run.Do()
+	o, err := run.DoContext(ctx)
 	if err != nil {
 		return remains{}, err
 	}

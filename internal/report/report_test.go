@@ -7,7 +7,9 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -296,7 +298,7 @@ func TestJSON(t *testing.T) {
 	fs, edf := got.Policies["fs"], got.Policies["edf"]
 	for k, m := range sim.AllMetrics {
 		mean, known := edf.Metrics[m.Name]
-		if want := r.Policies[1].Figures[k]; !known || (mean == nil) != math.IsNaN(want.Mean) || mean != nil && *mean != want.Mean {
+		if want := r.Policies[1].Figures[k]; !known || (mean == nil) != math.IsNaN(want.Mean) || mean != nil && *mean != exact(m, want.Mean) {
 			t.Errorf("%s is %v, want %g", m.Name, mean, want.Mean)
 		}
 		if _, known := edf.Paired[m.Name]; !known {
@@ -309,5 +311,41 @@ func TestJSON(t *testing.T) {
 	}
 	if b := fs.Batches[0]; b["id"] != "b1" || b["name"] != "job-1" || b["launched_at_s"] == nil {
 		t.Errorf("the first batch is %v", b)
+	}
+}
+
+// TestInterruptedWithinARepetition: a long one does not run to its end first.
+func TestInterruptedWithinARepetition(t *testing.T) {
+	t.Parallel()
+	s := twoTeams()
+	r := &Report{Reps: 1, Seed: 1, classes: s.Setup.SizeClasses()}
+	if err := r.name(s.Policies); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := newCollector(r, s).run(ctx, 0, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestIdleBatchesHaveNoColour: a legend names only what the picture shows.
+func TestIdleBatchesHaveNoColour(t *testing.T) {
+	t.Parallel()
+	s := twoTeams()
+	s.Setup.Horizon = 4 * time.Minute
+	s.Setup.Batches[1].At, s.Setup.Batches[1].Requires = 0, map[string]int{"french": 50}
+	p, ok := run(t, s, Options{Reps: 1}).allocation()
+	if !ok || strings.Contains(p.caption, "vanished") {
+		t.Fatalf("the picture is of %q", p.caption)
+	}
+	titled := p.titled()
+	svg, err := titled.SVG()
+	if err != nil || !strings.Contains(string(svg), ">large<") || strings.Contains(string(svg), ">small<") {
+		t.Errorf("the legend names who has nobody (%v)", err)
+	}
+	s.Setup.Faults = []sim.Fault{{At: time.Minute, Vanish: 0.5}}
+	if p, _ := run(t, s, Options{Reps: 1}).allocation(); !strings.Contains(p.caption, "until the lease of his task runs out") {
+		t.Errorf("the picture is of %q", p.caption)
 	}
 }

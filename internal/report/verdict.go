@@ -19,8 +19,9 @@ const (
 
 // A Verdict says whether what a scenario's file expects has come.
 type Verdict struct {
-	Line   int    `json:"line"` // in the file
-	Text   string `json:"text"` // what was expected
+	Line   int    `json:"line"`   // in the file
+	Column int    `json:"column"` // in the line
+	Text   string `json:"text"`   // what was expected
 	Policy string `json:"policy"`
 	State  State  `json:"verdict"`
 	Found  string `json:"found"` // what came
@@ -53,12 +54,12 @@ func (r *Report) judge(s *scenario.Scenario, runs []remains) error {
 	}
 	var wrong scenario.Errors
 	for _, v := range s.Verdicts(measured) {
-		out := Verdict{Line: v.Line, Text: v.Text, Policy: v.Policy, State: NotMet, Found: v.Found, Figure: number(v.Figure)}
+		out := Verdict{Line: v.Line, Column: v.Column, Text: v.Text, Policy: v.Policy, State: NotMet, Found: v.Found, Figure: number(v.Figure)}
 		switch {
 		case errors.Is(v.Err, scenario.ErrNotRun):
 			out.State = NotRun
 		case v.Err != nil:
-			wrong = append(wrong, scenario.Error{Line: v.Line, Message: "there is no answer to the expectation (" + v.Text + "): " + v.Err.Error()})
+			wrong = append(wrong, scenario.Error{Line: v.Line, Column: v.Column, Message: "there is no answer to the expectation (" + v.Text + "): " + v.Err.Error()})
 		case v.Met:
 			out.State = Met
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/sim"
@@ -29,14 +30,17 @@ func CheckDir(dir string) error {
 	list, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return canMake(dir)
 	case err != nil:
 		if info, other := os.Stat(dir); other == nil && !info.IsDir() {
 			return crowd.Fieldf("out", "%s is a file, not a folder", dir)
 		}
-		return err
+		if cannot := canMake(dir); cannot != nil {
+			return cannot
+		}
+		return crowd.Fieldf("out", "%s cannot be read: %s", dir, cause(err))
 	case len(list) == 0:
-		return nil
+		return canMake(dir)
 	}
 	page, err := os.Open(filepath.Join(dir, "report.html"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,6 +58,9 @@ func CheckDir(dir string) error {
 	if !bytes.Contains(begin[:n], []byte(mark)) {
 		return crowd.Fieldf("out", "%s is not empty, and its report.html is none of ours: name a new folder", dir)
 	}
+	if err := canMake(dir); err != nil {
+		return err
+	}
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
@@ -67,6 +74,43 @@ func CheckDir(dir string) error {
 		}
 		return nil
 	})
+}
+
+// canMake says whether a folder can be made beside another, before hours are
+// spent on what should go there.
+func canMake(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = to
+	}
+	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
+		info, err := os.Stat(parent)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && parent != filepath.Dir(parent):
+			continue // it will be made
+		case err == nil && !info.IsDir():
+			return crowd.Fieldf("out", "%s is a file, not a folder", parent)
+		case err != nil:
+			return crowd.Fieldf("out", "%v", err)
+		}
+		try, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".")
+		if err != nil {
+			return crowd.Fieldf("out", "nothing can be written into %s: %s", parent, cause(err))
+		}
+		return os.Remove(try)
+	}
+}
+
+// cause is the last part of a file's error: the name is said already.
+func cause(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
 }
 
 // Write writes the report into a folder, whole or not at all: it is made beside
@@ -100,8 +144,60 @@ func (r *Report) write(dir string, draw func(picture) (figure, error)) (err erro
 	if err := r.fill(made, draw); err != nil {
 		return err
 	}
-	return replace(dir, made)
+	if err := replace(dir, made); err != nil {
+		return err
+	}
+	sweepUp(dir, time.Now().Add(-stale))
+	return nil
 }
+
+// stale is the age at which what lies beside a report is taken for the rest of
+// a write that was killed: none takes so long.
+const stale = time.Hour
+
+// sweepUp removes what killed writes of the same report have left beside it:
+// folders of the names that write gives, with nothing in them but files of a
+// report, all older than a moment. What cannot be removed is left; the report
+// is written, and that is what was asked for.
+func sweepUp(dir string, before time.Time) {
+	parent, prefix := filepath.Dir(dir), "."+filepath.Base(dir)+"."
+	list, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, entry := range list {
+		rest, ok := strings.CutPrefix(entry.Name(), prefix)
+		number := strings.TrimSuffix(rest, ".old")
+		if !ok || number == "" || strings.Trim(number, "0123456789") != "" || !entry.IsDir() {
+			continue
+		}
+		path := filepath.Join(parent, entry.Name())
+		if onlyOurs(path, before) {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// onlyOurs says whether a folder holds nothing but files of a report, all of
+// them older than a moment.
+func onlyOurs(dir string, before time.Time) bool {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err == nil && (info.ModTime().After(before) || name != "." && !ours.MatchString(filepath.ToSlash(name))) {
+			err = errNotOurs
+		}
+		return err
+	}) == nil
+}
+
+var errNotOurs = errors.New("not ours, or in use")
 
 // replace puts one folder in the place of another.
 func replace(dir, by string) error {

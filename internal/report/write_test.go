@@ -9,11 +9,13 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -288,11 +290,82 @@ func TestWords(t *testing.T) {
 		{"1", stats.Summary{N: 9, Mean: -0.02, CI95: 0.01, Min: -1}, stats.Summary{N: 9, Mean: 0.5}, "−2.0 ± 1.0 points"},
 		{"1", stats.Summary{N: 9}, stats.Summary{N: 9, Mean: 0.5}, "the same"},
 		{"s", stats.Summary{N: 9, Mean: -30, CI95: 6, Min: -40}, stats.Summary{N: 9, Mean: 1200}, "−0.50 ± 0.10 min"},
+		{"1", stats.Summary{N: 9, Mean: -2e-6, CI95: 3e-6, Min: -1}, stats.Summary{N: 9, Mean: 0.99}, "−0.00020 ± 0.00030 points"},
+		{"s", stats.Summary{N: 9, Mean: 1e-9, CI95: 1e-9, Min: -1}, stats.Summary{N: 9, Mean: 90}, "nearly the same"},
 		{"s", nan, nan, "–"},
 		{"s", stats.Summarise([]float64{7}), stats.Summarise([]float64{90}), "+7.0 s"},
 	} {
 		if got := PairedWords(sim.Metric{Unit: c.unit}, c.diff, c.of); got != c.want {
 			t.Errorf("%+v in %q is %q, want %q", c.diff, c.unit, got, c.want)
 		}
+	}
+}
+
+// TestFiguresOfSomeRepetitions: means over other repetitions than the difference
+// may contradict it, so it is said of how many they are.
+func TestFiguresOfSomeRepetitions(t *testing.T) {
+	t.Parallel()
+	r := &Report{Reps: 3, Policies: []Policy{{Figures: []stats.Summary{{N: 3}}}}}
+	m := sim.Metric{Unit: "1"}
+	if got := r.Words(m, stats.Summary{N: 2, Mean: 0.5, CI95: 0.1}); got != "50 ± 10 % (n = 2)" {
+		t.Error(got)
+	}
+	if got := r.Words(m, stats.Summary{N: 3, Mean: 0.5, CI95: 0.1}); got != "50 ± 10 %" || r.Partly() {
+		t.Error(got)
+	}
+	if got := r.Words(m, stats.Summary{}); got != "–" {
+		t.Error(got)
+	}
+	if r.Policies[0].Figures[0].N = 1; !r.Partly() {
+		t.Error("it is not said what n means")
+	}
+}
+
+// TestWhatIsLeftOfKilledWritesIsRemoved: and nothing that may be somebody else's.
+func TestWhatIsLeftOfKilledWritesIsRemoved(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "report")
+	old := time.Now().Add(-2 * stale)
+	for name, then := range map[string]time.Time{
+		".report.1": old, ".report.2.old": old, ".report.3": time.Now(), ".report.4": old,
+		".report.notes": old, ".other.5": old,
+	} {
+		path := filepath.Join(top, name)
+		err := oldReport(path)
+		if name == ".report.4" {
+			err = errors.Join(err, os.WriteFile(filepath.Join(path, "charts", "notes.txt"), nil, 0o600))
+		}
+		for _, file := range listing(t, path) {
+			err = errors.Join(err, os.Chtimes(file, then, then))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(dir, sketch); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	list, err := os.ReadDir(top)
+	for _, entry := range list {
+		left = append(left, entry.Name())
+	}
+	if want := []string{".other.5", ".report.3", ".report.4", ".report.notes", "report"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left is %v, want %v (%v)", left, want, err)
+	}
+}
+
+func TestMoneyHasSixPlaces(t *testing.T) {
+	t.Parallel()
+	m, _ := sim.FindMetric("cost")
+	if got := cell(exact(m, 309.7200000000002)); got != "309.72" {
+		t.Error(got)
+	}
+	if got := cell(math.Copysign(0, -1)); got != "0" {
+		t.Error(got)
+	}
+	if got, err := number(math.Copysign(0, -1)).MarshalJSON(); err != nil || string(got) != "0" {
+		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 // makes several.
 type Expectation struct {
 	Line   int    // in the file
+	Column int    // in the line
 	Text   string // in words, for the report
 	Policy string // of which policy, one of Scenario.Policies
 	Metric string // what is compared: a name of sim.AllMetrics or of Figures
@@ -111,7 +112,7 @@ func (r *reader) expectations(o *object) {
 }
 
 func (r *reader) expectation(o *object) {
-	e := Expectation{Line: o.node.Line, Least: math.Inf(-1), Most: math.Inf(1)}
+	e := Expectation{Line: o.node.Line, Column: o.node.Column, Least: math.Inf(-1), Most: math.Inf(1)}
 	for _, f := range []string{"that", "is"} {
 		if !o.has(f) {
 			r.missing(o.node, f, "like {that: deadline_success_ratio, of: edf, is: above 0.5}")
@@ -161,12 +162,15 @@ func (r *reader) expectedWindow(o *object, e *Expectation) bool {
 		if *to = d; !good {
 			ok = false
 		}
-		if h := r.s.Setup.Horizon; good && h > 0 && d > h {
-			r.errorf(o.fields[f], "%s is %s, after the end of the run (horizon: %s)", f, inWords(d), inWords(h))
+		if good && !r.within(o.fields[f], f, d) {
 			ok = false
 		}
 	}
-	if ok && o.has("to") && e.To <= e.From {
+	switch {
+	case ok && o.has("to") && e.To == e.From:
+		r.errorf(o.fields["to"], "the window from %s to %s is empty: to is after from", inWords(e.From), inWords(e.To))
+		return false
+	case ok && o.has("to") && e.To < e.From:
 		r.errorf(o.fields["to"], "the window ends (%s) before it begins (%s)", inWords(e.To), inWords(e.From))
 		return false
 	}

@@ -108,7 +108,7 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	case "priority":
 		f, err := parseNumber(text)
 		if err == nil && !(f >= engine.MinPriority && f <= engine.MaxPriority) {
-			err = fmt.Errorf("%s is not a priority (from %g to %g)", quoted(text), engine.MinPriority, engine.MaxPriority)
+			err = fmt.Errorf("%s is not a priority (from %s to %s)", quoted(text), inDigits(engine.MinPriority), inDigits(engine.MaxPriority))
 		}
 		b.Priority = f
 		return err
@@ -436,15 +436,28 @@ func (r *reader) check(o *object) {
 	}
 	r.namesApart()
 	for _, w := range r.windows {
-		if s.Horizon > 0 && w.until > s.Horizon {
-			r.errorf(w.node, "%s is %s, after the end of the run (horizon: %s)", w.what, inWords(w.until), inWords(s.Horizon))
-		}
+		r.within(w.node, w.what, w.until)
 	}
 	for _, p := range r.flows {
 		if p.swept && len(r.s.Alphas) > 0 {
 			s.Flows[p.index].Alpha.Alpha = r.s.Alphas[0]
 		}
 	}
+}
+
+// within checks that a time is not after the end of a run, which some horizon
+// has even where the file says none: what is later would never come, without a
+// word.
+func (r *reader) within(n *node, what string, at time.Duration) bool {
+	if h := r.s.Setup.Horizon; h > 0 && at > h {
+		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, inWords(at), inWords(h))
+		return false
+	} else if h == 0 && at > sim.DefaultHorizon {
+		r.errorf(n, "%s is %s, after the end of the run: without a horizon it ends at %s at the latest, so say a later one, like horizon: %s",
+			what, inWords(at), inWords(sim.DefaultHorizon), inWords(min(at+24*time.Hour, maxDuration)))
+		return false
+	}
+	return true
 }
 
 // doable says whether there are people who may do a batch, and enough of them.

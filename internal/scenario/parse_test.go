@@ -81,7 +81,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("scenario: ' '\n"), "1:11: scenario is empty"},
 		{with("scenario: " + strings.Repeat("x", 300) + "\n"), "1:11: a name has 1 to 200 characters"},
 		{with("horizon: 20\n"), `1:10: "20" lacks a unit: a duration has a unit, like 11s, 40m, 2h, 1d or 1h30m`},
-		{with("horizon: 0\n"), "1:10: this must be at least"},
+		{with("horizon: 0\n"), `1:10: "0": this must be more than 0`},
 		{with("horizon: -3h\n"), `1:10: "-3h" is negative`},
 		{with("horizon: 1e300s\n"), `1:10: "1e300s" is not a duration`},
 		{with("horizon: 99999999999999999999999d\n"), "1:10: \"99999999999999999999999d\" is too long (at most 3650d)"},
@@ -104,7 +104,7 @@ func TestWhatIsWrong(t *testing.T) {
 		// Tenants and kinds.
 		{with("tenants: [{name: a}, {name: a}]\n"), `1:29: two have the name "a"; each tenant has its own|5:11: tenant is missing`},
 		{with("tenants: [{weight: 2}]\n"), `1:11: name is missing`},
-		{with("tenants: [{name: a, weight: 0}]\n"), `1:29: this must be at least 1e-06`},
+		{with("tenants: [{name: a, weight: 0}]\n"), `1:29: this must be at least 0.000001`},
 		{with("tenants: [{name: a, weight: .nan}]\n"), `1:29: ".nan" is not a number`},
 		{with("tenants: [{name: \"a\\nb\"}]\n"), `1:18: "a\nb" is not a name`},
 		{strings.Replace(with(""), parts[1][1], "", 1), "1:1: kinds is missing"},
@@ -257,6 +257,12 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("expect: [{that: completed_at, is: above 2s}]\n"), `1:10: completed_at is about batches: say batch, flow`},
 		{with("expect: [{that: completed_at, batch: bee, is: above 2s}]\n"), `1:38: there is no batch "bee"`},
 		{with("expect: [{that: cost, from: 3m, is: above 2}]\n"), `1:17: cost is about the whole run; from and to go with workers, working`},
+		{with("batches: [{tasks: 10, at: 200d}]\n"), `1:27: at is 200d, after the end of the run: without a horizon it ends at 90d at the latest, so say a later one, like horizon: 201d`},
+		{with("batches: [{tasks: 10, priority: 0}]\n"), `1:33: "0" is not a priority (from 0.000001 to 1000000)`},
+		{with("policies: [fss]\n"), `1:12: there is no policy "fss": do you mean fs? (known: `},
+		{with("policies: [best]\n"), `dafs-code, market)`},
+		{with("policies: [wcfs(market)]\n"), `1:12: market cannot be within another policy`},
+		{with("expect: [{that: queue, from: 120s, to: 120s, is: above 2}]\n"), `1:40: the window from 2m to 2m is empty`},
 		{with("expect: [{that: queue, from: 3m, to: 2m, is: above 2}]\n"), `1:38: the window ends (2m) before it begins (3m)`},
 		{with("horizon: 1h\nexpect: [{that: queue, from: 3m, to: 61m, is: above 2}]\n"), `2:38: to is 1h1m, after the end of the run (horizon: 1h)`},
 		{with("expect: [{that: cost, alpha: 0.2, is: above 2}]\n"), `1:30: α = 0.2 is not in the sweep []`},
@@ -690,4 +696,20 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestShortRowsAreOneError: rows that are wrong are rows all the same.
+func TestShortRowsAreOneError(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"at,tasks\n5\n", "at,tasks\n\"5,3\n"} {
+		_, err := scenario.Parse("x.yaml", []byte(`scenario: x
+kinds: [{name: look, service: 20s}]
+crowd: [{arrive: {count: 2}}]
+trace: {file: t.csv, columns: {at: at, tasks: tasks}}
+`), func(string) ([]byte, error) { return []byte(text), nil })
+		var list scenario.Errors
+		if !errors.As(err, &list) || len(list) != 1 || strings.Contains(list[0].Message, "no row below") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

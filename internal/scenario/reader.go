@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -186,6 +187,9 @@ func scalar[T any](r *reader, n *node, want string, parse func(text string) (T, 
 func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bool) {
 	return scalar(r, n, wantDuration, func(text string) (time.Duration, error) {
 		d, err := parseDuration(text)
+		if err == nil && d < least && least == oneNanosecond {
+			return d, fmt.Errorf("%s: this must be more than 0", quoted(text))
+		}
 		return d, cmpErr(err, d < least, d > most, least, most, inWords)
 	})
 }
@@ -226,7 +230,8 @@ func (r *reader) rate(n *node) (float64, bool) {
 	})
 }
 
-func inDigits(f float64) string { return fmt.Sprintf("%g", f) }
+// inDigits is a number as people write it, without an exponent.
+func inDigits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // cmpErr is err, or says that a figure is outside its bounds.
 func cmpErr[T any](err error, under, over bool, least, most T, words func(T) string) error {

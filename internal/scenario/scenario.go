@@ -64,14 +64,29 @@ func Load(path string) (*Scenario, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dir := filepath.Dir(path)
-	s, err := Parse(path, text, func(name string) ([]byte, error) {
+	s, err := parseIn(filepath.Dir(path), path, text)
+	return s, text, err
+}
+
+// Read is Load for a scenario that comes from elsewhere: name is what errors
+// call it, and the files that it names are looked for in the current folder.
+func Read(name string, in io.Reader) (*Scenario, []byte, error) {
+	text, err := readAll(name, in, MaxFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := parseIn("", name, text)
+	return s, text, err
+}
+
+// parseIn parses a scenario whose files are in a folder.
+func parseIn(dir, name string, text []byte) (*Scenario, error) {
+	return Parse(name, text, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, filepath.FromSlash(name))
 		}
 		return readFile(name, MaxTable)
 	})
-	return s, text, err
 }
 
 func readFile(path string, most int64) ([]byte, error) {
@@ -80,8 +95,12 @@ func readFile(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	return readAll(path, f, most)
+}
+
+func readAll(path string, in io.Reader, most int64) ([]byte, error) {
 	var text bytes.Buffer
-	n, err := io.Copy(&text, io.LimitReader(f, most+1))
+	n, err := io.Copy(&text, io.LimitReader(in, most+1))
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +190,7 @@ func (r *reader) head(o *object) {
 
 // policy returns the name of a policy's text form, as outcomes have it.
 func (r *reader) policy(n *node, text string) (string, bool) {
-	p, err := sim.ParsePolicy(text)
+	p, err := ParsePolicy(text)
 	if err == nil {
 		return p.Name(), true
 	}

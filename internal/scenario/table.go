@@ -67,7 +67,7 @@ func (r *reader) table(n *node) *table {
 		cells, line, err := in.Read()
 		switch {
 		case errors.Is(err, io.EOF):
-			if len(t.rows) == 0 {
+			if len(t.rows) == 0 && t.ok { // else there is one, which is wrong
 				r.note(Error{name, 1, 0, "there is no row below the names of the columns"})
 				t.ok = false
 			}

@@ -319,6 +319,7 @@ var ErrNotRun = errors.New("was not run")
 // A Verdict says what became of an expectation.
 type Verdict struct {
 	Line   int // of the file
+	Column int // in the line
 	Text   string
 	Policy string
 	Alpha  float64
@@ -339,7 +340,7 @@ func (s *Scenario) Verdicts(runs []*Measured) []Verdict {
 	list := make([]Verdict, len(s.Expect))
 	for i := range s.Expect {
 		e := &s.Expect[i]
-		v := Verdict{Line: e.Line, Text: e.Text, Policy: e.Policy, Alpha: e.Alpha, Figure: math.NaN()}
+		v := Verdict{Line: e.Line, Column: e.Column, Text: e.Text, Policy: e.Policy, Alpha: e.Alpha, Figure: math.NaN()}
 		own, err := collect(runs, i, e, e.Policy)
 		var other map[int]float64
 		if err == nil && e.Than != "" {

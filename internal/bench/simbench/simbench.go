@@ -60,10 +60,10 @@ type Table2Row struct {
 	Policy   string  `json:"policy"`
 	Cycles   int64   `json:"cycles"`
 	CPUS     float64 `json:"cpu_s"`
-	TheirsS  float64 `json:"theirs_cpu_s"`       // least measured of the authors' program; 0: it has no such policy
-	TheirsHi float64 `json:"theirs_cpu_s_most"`  // most
-	Times    float64 `json:"times_faster_least"` // TheirsS / CPUS
-	TimesHi  float64 `json:"times_faster_most"`
+	TheirsS  float64 `json:"theirs_cpu_s,omitempty"`       // least measured of the authors' program; 0, and not in JSON: it has no such policy
+	TheirsHi float64 `json:"theirs_cpu_s_most,omitempty"`  // most
+	Times    float64 `json:"times_faster_least,omitempty"` // TheirsS / CPUS
+	TimesHi  float64 `json:"times_faster_most,omitempty"`
 }
 
 // A MemoryRow is the live heap in the course of one run.

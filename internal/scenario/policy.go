@@ -1,0 +1,73 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/sched"
+)
+
+// market is the policy that exists only in simulation.
+const market = "market"
+
+// policyNames are the names of all policies that a scenario may run.
+func policyNames() []string {
+	var names []string
+	for _, form := range sched.Names() {
+		name, _, _ := strings.Cut(form, "(")
+		names = append(names, name)
+	}
+	return append(names, market)
+}
+
+// policiesIn are what stands in the places of policies in a text form, from left
+// to right: every word that is neither an option nor its value.
+func policiesIn(text string) []string {
+	var list []string
+	before := byte('(')
+	for text = strings.Join(strings.Fields(text), ""); text != ""; {
+		end := strings.IndexAny(text, "(),=")
+		if end < 0 {
+			end = len(text)
+		}
+		after := byte(')')
+		if end < len(text) {
+			after = text[end]
+		}
+		if word := text[:end]; word != "" && before != '=' && after != '=' {
+			list = append(list, word)
+		}
+		before, text = after, text[min(end+1, len(text)):]
+	}
+	return list
+}
+
+// ParsePolicy makes a policy of a text form. Where the text names a policy that
+// there is not, the error says which is meant.
+func ParsePolicy(text string) (sched.Policy, error) {
+	p, err := sim.ParsePolicy(text)
+	if err == nil {
+		return p, nil
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, crowd.Fieldf("policy", "there is nothing where a policy should be (known: %s)", known())
+	}
+	names := policyNames()
+	for i, name := range policiesIn(text) {
+		switch {
+		case name == market && i > 0:
+			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")
+		case slices.Contains(names, name):
+		case like(name, names) != "":
+			return nil, crowd.Fieldf("policy", "there is no policy %q: do you mean %s? (known: %s)", name, like(name, names), known())
+		default:
+			return nil, crowd.Fieldf("policy", "there is no policy %q (known: %s)", name, known())
+		}
+	}
+	return nil, err
+}
+
+func known() string { return fmt.Sprintf("%s, %s", strings.Join(sched.Names(), ", "), market) }
