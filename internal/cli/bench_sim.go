@@ -9,7 +9,7 @@ import (
 
 // BenchSim is "throng bench sim".
 type BenchSim struct {
-	Cycles int `help:"Cycles of each busy pool." default:"2000000"`
+	Cycles int `help:"Cycles of each busy pool." default:"1000000"`
 	Reps   int `help:"Repetitions of the paper's table 2." default:"9"`
 	Output
 }
@@ -17,7 +17,8 @@ type BenchSim struct {
 // Help is the long help.
 func (*BenchSim) Help() string {
 	return `A cycle is one answer and the next task, with all that the simulated world does around
-it, without checks, on one core. The busy pools are 200 people who always work.
+it, without checks, on one core. The busy pools are 200 people who always work,
+each the median of three turns.
 
 Table 2 is the synthetic world of Difallah et al. 2019 (2,400 s, 200 workers, 1,000
 batches and 80 more a minute), one repetition, as a median. It is compared with the CPU
