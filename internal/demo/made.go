@@ -17,6 +17,9 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
+// soonest is the shortest time in which a demo's batch is due.
+const soonest = 5 * time.Second
+
 // mostAnswers is the most that a made batch asks for a task.
 const mostAnswers = 5
 
@@ -268,7 +271,8 @@ func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenant
 		Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
 	}
 	if k.deadline > 0 {
-		d.Deadline = now.Add(time.Duration(k.deadline * float64(s.options.For)))
+		// A demo of a second still has to get its batches launched before they are due.
+		d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.options.For)), soonest))
 	}
 	made, err := s.admin.CreateBatch(ctx, d)
 	if err != nil {
