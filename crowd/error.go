@@ -14,6 +14,7 @@ const (
 	NotFound        Code = "not_found"        // no such thing, or not yours to see
 	Unauthenticated Code = "unauthenticated"  // who are you?
 	Forbidden       Code = "forbidden"        // your role does not allow it
+	OffDuty         Code = "off_duty"         // the worker is not on duty in a pool that calls its people
 	Conflict        Code = "conflict"         // the thing is in a state that does not allow it
 	TooLarge        Code = "too_large"        // the body or the file passes a limit
 	TooMany         Code = "too_many"         // asked too often; try again later
@@ -25,7 +26,7 @@ const (
 
 // Codes lists every code.
 func Codes() []Code {
-	return []Code{Invalid, NotFound, Unauthenticated, Forbidden, Conflict, TooLarge, TooMany, BudgetTooSmall, StorageFull, Unavailable, Internal}
+	return []Code{Invalid, NotFound, Unauthenticated, Forbidden, OffDuty, Conflict, TooLarge, TooMany, BudgetTooSmall, StorageFull, Unavailable, Internal}
 }
 
 // Error is an error that is safe to show to the user: its text says what is

@@ -15,6 +15,7 @@ const (
 	BatchEnded      // the batch has ended
 	NothingWaiting  // every assignment still wanted is in somebody's hands
 	BudgetSpent     // the batch's budget cannot pay one more assignment
+	NotInTraining   // the batch trains newcomers, or the worker is one and has to be trained first
 	NotQualified    // the worker lacks a qualification that the batch asks for
 	WorkerBlocked   // the tenant blocked the worker
 	NotInvited      // the tasks left are meant for other people
@@ -23,6 +24,7 @@ const (
 	NoWorkerReady   // nobody who may do it is waiting
 	CrowdTooSmall   // fewer people may do it than it wants answers from
 	NoOpenBatch     // no batch of the pool is running
+	NotOnDuty       // the pool calls people when it needs them, and the worker is not on duty
 	WorkerSuspended // an admin suspended the worker
 	reasonEnd       // not a reason: the end of the list
 )
@@ -34,6 +36,7 @@ var reasonText = [reasonEnd][2]string{
 	BatchEnded:      {"batch_ended", "the batch has ended"},
 	NothingWaiting:  {"nothing_waiting", "everything still wanted is being worked on"},
 	BudgetSpent:     {"budget_spent", "the batch's budget cannot pay one more answer"},
+	NotInTraining:   {"not_in_training", "the batch is for newcomers in training, or the worker is still in training"},
 	NotQualified:    {"not_qualified", "a qualification is missing"},
 	WorkerBlocked:   {"worker_blocked", "the tenant has blocked this worker"},
 	NotInvited:      {"not_invited", "the tasks left are meant for other people"},
@@ -42,6 +45,7 @@ var reasonText = [reasonEnd][2]string{
 	NoWorkerReady:   {"no_worker_ready", "nobody who may do it is waiting for work"},
 	CrowdTooSmall:   {"crowd_too_small", "fewer people may do it than it wants answers from"},
 	NoOpenBatch:     {"no_open_batch", "no batch is running"},
+	NotOnDuty:       {"not_on_duty", "you are off duty; you will be called when you are needed"},
 	WorkerSuspended: {"worker_suspended", "an administrator has suspended this worker"},
 }
 

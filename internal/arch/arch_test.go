@@ -31,23 +31,30 @@ var rooms = map[string]room{
 	"crowd": {floor: 0},
 
 	"sched":             {floor: 1},
+	"queueing":          {floor: 1},
 	"label":             {floor: 1},
 	"internal/template": {floor: 1, modules: []string{"golang.org/x/net/html"}},
 	"internal/table":    {floor: 1},
 	"internal/stats":    {floor: 1, modules: []string{"gonum.org/v1/gonum/stat/distuv"}},
 	"internal/chart":    {floor: 1, modules: []string{"gonum.org/v1/plot"}},
 
+	"internal/condition": {floor: 1, modules: []string{"github.com/expr-lang/expr"}},
+	"pool":               {floor: 1, beside: []string{"queueing", "internal/condition"}},
+
 	"internal/engine": {floor: 2},
 
-	"internal/auth":            {floor: 3, modules: []string{"golang.org/x/crypto/argon2"}},
-	"internal/store":           {floor: 3},
-	"internal/store/sqlstore":  {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/pressly/goose/v3"}},
-	"internal/store/sqlite":    {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
-	"internal/store/storetest": {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
+	"internal/auth":              {floor: 3, modules: []string{"golang.org/x/crypto/argon2"}},
+	"internal/notify":            {floor: 3, modules: []string{"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"}},
+	"internal/notify/notifytest": {floor: 3, beside: []string{"internal/notify"}}, // used by tests only
+	"internal/store":             {floor: 3},
+	"internal/store/sqlstore":    {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/pressly/goose/v3"}},
+	"internal/store/sqlite":      {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
+	"internal/store/storetest":   {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
 
 	"internal/sim":      {floor: 3},
 	"internal/sim/soak": {floor: 4},
 	"internal/forecast": {floor: 3, beside: []string{"internal/sim"}},
+	"internal/poolsim":  {floor: 3, beside: []string{"internal/sim"}},
 
 	"internal/service": {floor: 4},
 
@@ -55,6 +62,7 @@ var rooms = map[string]room{
 	"internal/api":     {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/danielgtaylor/huma/v2"}},
 	"internal/web":     {floor: 5, beside: []string{"internal/httpkit"}},
 	"internal/client":  {floor: 5},
+	"internal/metrics": {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/prometheus/client_golang"}},
 
 	"internal/server": {floor: 6},
 
@@ -71,7 +79,7 @@ var rooms = map[string]room{
 	"internal/bench/schedbench":    {floor: 8},
 	"internal/bench/simbench":      {floor: 8},
 
-	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term"}},
+	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"}},
 	"cmd/throng":   {floor: 10},
 
 	"internal/arch":       {floor: 0}, // tests only

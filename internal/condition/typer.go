@@ -1,0 +1,266 @@
+package condition
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// A typer checks that a tree of the parser is of our language, and returns it
+// with numbers as floats, without lists, and with `not` only where nothing can be
+// unknown: NaN then makes every comparison false (see the package comment).
+type typer struct {
+	text  string
+	names []Name
+	uses  []Name
+}
+
+// isNumber says whether a node that was let through is a number. Those of names
+// are in uses.
+func (t *typer) isNumber(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		return true
+	case *ast.UnaryNode:
+		return n.Operator == "-" || n.Operator == "+"
+	case *ast.BinaryNode:
+		return strings.Contains("+-*/", n.Operator)
+	case *ast.IdentifierNode:
+		return slices.ContainsFunc(t.uses, func(u Name) bool { return u.Name == n.Value && u.Type == Number })
+	}
+	return false
+}
+
+func (t *typer) errorf(n ast.Node, format string, args ...any) *Error {
+	return at(t.text, n.Location().From, format, args...)
+}
+
+func (t *typer) node(n ast.Node) (ast.Node, Type, error) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return t.name(n)
+	case *ast.IntegerNode:
+		return replace(n, &ast.FloatNode{Value: float64(n.Value)}), Number, nil
+	case *ast.FloatNode:
+		if math.IsInf(n.Value, 0) || math.IsNaN(n.Value) {
+			return nil, "", t.errorf(n, "this number is too large")
+		}
+		return n, Number, nil
+	case *ast.BoolNode:
+		return n, Bool, nil
+	case *ast.StringNode:
+		return n, Text, nil
+	case *ast.UnaryNode:
+		return t.unary(n)
+	case *ast.BinaryNode:
+		return t.binary(n)
+	case *ast.ArrayNode:
+		return nil, "", t.errorf(n, `a list stands only after "in"`)
+	case *ast.CallNode:
+		return nil, "", t.errorf(n.Callee, "a condition calls no functions")
+	case *ast.BuiltinNode:
+		return nil, "", t.errorf(n, "a condition calls no functions, so no %s either", n.Name)
+	case *ast.ConditionalNode:
+		return nil, "", t.errorf(n, `a condition has no "? :": use && and ||`)
+	case *ast.MemberNode, *ast.SliceNode, *ast.ChainNode:
+		return nil, "", t.errorf(n, "a value has no parts: use one of the names %s", t.list())
+	case *ast.NilNode:
+		return nil, "", t.errorf(n, "there is no nil: a value is always there")
+	}
+	return nil, "", t.errorf(n, "this is not part of a condition")
+}
+
+func replace(old, new ast.Node) ast.Node {
+	new.SetLocation(old.Location())
+	return new
+}
+
+func (t *typer) name(n *ast.IdentifierNode) (ast.Node, Type, error) {
+	for _, known := range t.names {
+		if known.Name == n.Value {
+			if !slices.ContainsFunc(t.uses, func(u Name) bool { return u.Name == n.Value }) {
+				t.uses = append(t.uses, known)
+			}
+			return n, known.Type, nil
+		}
+	}
+	if near := nearest(n.Value, t.names); near != "" {
+		return nil, "", t.errorf(n, "there is no %q; did you mean %q?", n.Value, near)
+	}
+	return nil, "", t.errorf(n, "there is no %q; the names are %s", n.Value, t.list())
+}
+
+// list is the names, for a message.
+func (t *typer) list() string {
+	const most = 30
+	var list []string
+	for _, n := range t.names {
+		if list = append(list, n.Name); len(list) == most && len(t.names) > most {
+			list = append(list, "...")
+			break
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (t *typer) unary(n *ast.UnaryNode) (ast.Node, Type, error) {
+	inner, kind, err := t.node(n.Node)
+	if err != nil {
+		return nil, "", err
+	}
+	switch n.Operator {
+	case "!", "not":
+		if kind != Bool {
+			return nil, "", t.errorf(n, `%s is for what is true or false, not for a %s; put a comparison in parentheses: not (a > b)`, n.Operator, kind)
+		}
+		return t.negate(inner), Bool, nil
+	case "-", "+":
+		if kind != Number {
+			return nil, "", t.errorf(n, "%s is for numbers, not for a %s", n.Operator, kind)
+		}
+		n.Node = inner
+		return n, Number, nil
+	}
+	return nil, "", t.errorf(n, "%s is not part of a condition", n.Operator)
+}
+
+func (t *typer) binary(n *ast.BinaryNode) (ast.Node, Type, error) {
+	if n.Operator == "in" {
+		return t.in(n)
+	}
+	left, a, err := t.node(n.Left)
+	if err != nil {
+		return nil, "", err
+	}
+	right, b, err := t.node(n.Right)
+	if err != nil {
+		return nil, "", err
+	}
+	needs := func(kind Type) error {
+		for _, side := range []struct {
+			node ast.Node
+			kind Type
+		}{{n.Left, a}, {n.Right, b}} {
+			if side.kind != kind {
+				return t.errorf(side.node, "%s is for a %s on both sides, but this is a %s", n.Operator, kind, side.kind)
+			}
+		}
+		return nil
+	}
+	result := Bool
+	switch n.Operator {
+	case "+", "-", "*", "/":
+		result, err = Number, needs(Number)
+	case "<", "<=", ">", ">=":
+		err = needs(Number)
+	case "&&", "and", "||", "or":
+		err = needs(Bool)
+	case "contains", "startsWith", "endsWith":
+		err = needs(Text)
+	case "==", "!=":
+		if a != b {
+			return nil, "", t.errorf(n, "a %s is never equal to a %s", a, b)
+		}
+		if n.Operator == "!=" && a == Number {
+			return unequal(n, left, right), Bool, nil
+		}
+		// A comparison that is false because something is not known must not make
+		// this one true.
+		if a == Bool && !(plainBool(n.Left) && plainBool(n.Right)) {
+			return nil, "", t.errorf(n, "%s compares a bool only with true, false or another name: use and, or, not", n.Operator)
+		}
+	default:
+		return nil, "", t.errorf(n, "%s is not part of a condition", n.Operator)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	// A new node: the parser shares one where comparisons are chained.
+	return join(n, n.Operator, left, right), result, nil
+}
+
+func plainBool(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.IdentifierNode, *ast.BoolNode:
+		return true
+	}
+	return false
+}
+
+// in turns `x in [a, b]` into `x == a || x == b`.
+func (t *typer) in(n *ast.BinaryNode) (ast.Node, Type, error) {
+	left, kind, err := t.node(n.Left)
+	if err != nil {
+		return nil, "", err
+	}
+	if kind == Bool {
+		return nil, "", t.errorf(n, "in is for numbers and texts, not for a bool")
+	}
+	list, ok := n.Right.(*ast.ArrayNode)
+	if !ok {
+		return nil, "", t.errorf(n.Right, `after "in" comes a list: in [1, 2]`)
+	}
+	if len(list.Nodes) == 0 {
+		return nil, "", t.errorf(list, "this list is empty")
+	}
+	var either ast.Node
+	for _, item := range list.Nodes {
+		right, k, err := t.node(item)
+		if err != nil {
+			return nil, "", err
+		}
+		if k != kind {
+			return nil, "", t.errorf(item, "a %s is never equal to a %s", kind, k)
+		}
+		if equal := join(n, "==", left, right); either == nil {
+			either = equal
+		} else {
+			either = join(n, "||", either, equal)
+		}
+	}
+	return either, Bool, nil
+}
+
+func join(place ast.Node, operator string, left, right ast.Node) ast.Node {
+	return replace(place, &ast.BinaryNode{Operator: operator, Left: left, Right: right})
+}
+
+func unequal(place, left, right ast.Node) ast.Node {
+	return join(place, "||", join(place, "<", left, right), join(place, ">", left, right))
+}
+
+// negate returns what holds where n does not, but for what is not known. n is what
+// typer has made, so its numbers can be told from the operators.
+func (t *typer) negate(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		return replace(n, &ast.BoolNode{Value: !n.Value})
+	case *ast.UnaryNode: // a `not` that was left
+		return n.Node
+	case *ast.BinaryNode:
+		switch n.Operator {
+		case "&&", "and":
+			return join(n, "||", t.negate(n.Left), t.negate(n.Right))
+		case "||", "or":
+			return join(n, "&&", t.negate(n.Left), t.negate(n.Right))
+		case "<":
+			return join(n, ">=", n.Left, n.Right)
+		case "<=":
+			return join(n, ">", n.Left, n.Right)
+		case ">":
+			return join(n, "<=", n.Left, n.Right)
+		case ">=":
+			return join(n, "<", n.Left, n.Right)
+		case "==":
+			if t.isNumber(n.Left) {
+				return unequal(n, n.Left, n.Right)
+			}
+			return join(n, "!=", n.Left, n.Right)
+		case "!=":
+			return join(n, "==", n.Left, n.Right)
+		}
+	}
+	return replace(n, &ast.UnaryNode{Operator: "not", Node: n})
+}

@@ -1,0 +1,201 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/queueing"
+)
+
+// Controller decides for one pool, step by step. It holds what was seen of the
+// pool, and the state of its control laws.
+type Controller struct {
+	settings Settings
+	parts    compiled
+	seen     *estimates
+	best     optimum
+	pid      pid
+	left     *queueing.Window // people who left, over the window of the stability
+
+	grew, shrank time.Time // when the elasticity last did either; zero: never
+}
+
+// New makes the controller of a pool. The error is that of Settings.Validate.
+func New(s Settings) (*Controller, error) {
+	c := new(Controller)
+	if err := c.set(s); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// set changes the settings. The estimates, and the state of an elasticity and of
+// a stability, are kept where what they rest on stays the same.
+func (c *Controller) set(s Settings) error {
+	parts, err := compile(&s)
+	if err != nil {
+		return err
+	}
+	s.Rules = slices.Clone(s.Rules)
+	if s.Window == 0 {
+		s.Window = DefaultWindow
+	}
+	if c.seen == nil || c.settings.Window != s.Window {
+		fresh := newEstimates(s.Window)
+		if c.seen != nil {
+			fresh.seen, fresh.at, fresh.tally, fresh.mu = c.seen.seen, c.seen.at, c.seen.tally, c.seen.mu
+		}
+		c.seen = fresh
+	}
+	if c.parts.elastic.String() != parts.elastic.String() {
+		o := parts.elastic.options
+		c.pid = pid{kp: o["kp"], ki: o["ki"], kd: o["kd"]}
+	}
+	if c.parts.stable.String() != parts.stable.String() {
+		c.left = nil
+	}
+	c.best = optimum{servers: Unknown}
+	c.settings, c.parts = s, parts
+	return nil
+}
+
+// Step decides for a pool that is controlled by itself: nobody moves to or from
+// it. The reading is not kept, and not changed.
+//
+// What is decided is what the elasticity wants and the stability wants, together:
+// who is to be called and who is to be let go cancel out. The limits cut that: the
+// cool-down, Max, Min, and last the funds, which not even Min passes. Whom it
+// does not want it first stops calling (Withdraw), unless the elasticity is one
+// that does not count who is coming, and then lets go (Release).
+func (c *Controller) Step(now time.Time, r *Reading, rnd Random) Decision {
+	p := c.plan(now, r, rnd)
+	for _, f := range p.transfers {
+		p.d.Why = append(p.d.Why, f.why+": not done, the pool is controlled by itself")
+	}
+	p.d.Go = leave(r.Idle, 0, p.d.Release, nil)
+	return p.d
+}
+
+// plan is a decision to which the other pools have not been asked yet.
+type plan struct {
+	d         Decision
+	transfers []fired
+}
+
+func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
+	ch := c.seen.observe(now, &r.Tally)
+	m := c.metrics(now, r, ch)
+	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
+	d := &p.d
+
+	elastic := c.elasticity(&m, ch)
+	p.transfers = elastic.transfers
+	d.Why = elastic.why
+	wanted := elastic.change
+	elastic.change = c.cool(now, wanted, d)
+	stable := c.stability(&m, ch, now, elastic.change, rnd)
+	d.Why = append(d.Why, stable.why...)
+	change := c.limit(&m, r.Affordable, elastic.change+stable.change, d)
+	if wanted > 0 && (elastic.change == 0 || change < elastic.change+stable.change) {
+		c.pid.cut(1)
+	}
+	if wanted < 0 && (elastic.change == 0 || change > elastic.change+stable.change) {
+		c.pid.cut(-1)
+	}
+
+	switch {
+	case change > 0:
+		d.Recruit = change
+		if elastic.change > 0 {
+			c.grew = now
+		}
+	case change < 0:
+		d.Withdraw = min(-change, r.Coming)
+		if !c.withdraws() {
+			over := 0
+			if c.settings.Max > 0 {
+				over = max(0, r.Workers+r.Coming-c.settings.Max)
+			}
+			d.Withdraw = min(d.Withdraw, over)
+		}
+		d.Release = min(-change-d.Withdraw, r.Workers)
+		if elastic.change < 0 && d.Withdraw+d.Release > 0 {
+			c.shrank = now
+		}
+	}
+	return p
+}
+
+// withdraws says whether people who are coming may be told that they are not
+// wanted. The paper's forms do not know them; then only Max withdraws.
+func (c *Controller) withdraws() bool {
+	coming, ok := c.parts.elastic.options["coming"]
+	return !ok || coming != 0
+}
+
+// cool keeps the elasticity from turning round too soon; see Settings.Cooldown.
+func (c *Controller) cool(now time.Time, change int, d *Decision) int {
+	since, what, not := c.grew, "people were called", "nobody is let go"
+	if change > 0 {
+		since, what, not = c.shrank, "people were let go", "nobody is called"
+	}
+	if change == 0 || since.IsZero() {
+		return change
+	}
+	passed := now.Sub(since)
+	if passed >= c.settings.Cooldown {
+		return change
+	}
+	d.Why = append(d.Why, fmt.Sprintf("cool-down: %s %s ago, so %s for %s more", what, passed.Round(time.Second), not, (c.settings.Cooldown-passed).Round(time.Second)))
+	return 0
+}
+
+// limit cuts a change by Max, Min and the funds.
+func (c *Controller) limit(m *Metrics, affordable, change int, d *Decision) int {
+	people := m.Workers + m.Coming
+	s := &c.settings
+	if most := s.Max - people; s.Max > 0 && change > most {
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at most %d people, %d on duty, %d coming", change, most, s.Max, m.Workers, m.Coming))
+		change = most
+	}
+	if least := s.Min - people; change < least {
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at least %d people, %d on duty, %d coming", change, least, s.Min, m.Workers, m.Coming))
+		change = least
+	}
+	if affordable >= 0 && change > affordable {
+		who := fmt.Sprintf("%d more", affordable)
+		if affordable == 0 {
+			who = "nobody more"
+		}
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: the funds pay for %s", change, affordable, who))
+		change = affordable
+	}
+	return change
+}
+
+// leave picks n of the idle to let go: first who likes the pool least, of those
+// the longest idle. at is the pool's place in the preferences; those in moved go
+// elsewhere.
+func leave(idle []Person, at, n int, moved map[crowd.WorkerID]bool) []crowd.WorkerID {
+	if n <= 0 || len(idle) == 0 {
+		return nil
+	}
+	order := make([]int, 0, len(idle))
+	for i := range idle {
+		if !moved[idle[i].ID] {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(idle[i].PrefersAt(at), idle[j].PrefersAt(at))
+	})
+	order = order[:min(n, len(order))]
+	list := make([]crowd.WorkerID, len(order))
+	for k, i := range order {
+		list[k] = idle[i].ID
+	}
+	return list
+}

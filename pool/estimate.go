@@ -1,0 +1,166 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/queueing"
+)
+
+// What an estimate must rest on before anything is decided by it.
+const (
+	// λ is known after a fifth of the window, or this many arrivals.
+	knownArrivals = 20
+	// μ is known after this many answers; Expect.TaskTime counts as as many.
+	knownAnswers = 5
+	// slow is how many windows those rates look back on that change slowly and
+	// rest on few events: μ and the recruitment. (The paper, section 3.2: "we
+	// expect μ to remain fairly stable over time".)
+	slow = 12
+)
+
+// estimates holds what was seen of a pool, over its window.
+type estimates struct {
+	span       time.Duration
+	arrivals   *queueing.Window // answers wanted, a second
+	done       *queueing.Window // answers that counted, a second
+	leaving    *queueing.Window // people who leave by themselves, a second
+	service    *queueing.Window // answers by one person who works, a second
+	recruiting *queueing.Window // one over the time from being asked to coming
+
+	seen  bool
+	at    time.Time // of the last step
+	tally Tally     // at the last step
+	mu    float64   // the last that was known; 0: never
+}
+
+func newEstimates(span time.Duration) *estimates {
+	return &estimates{
+		span:     span,
+		arrivals: queueing.NewWindow(span), done: queueing.NewWindow(span), leaving: queueing.NewWindow(span),
+		service: queueing.NewWindow(slow * span), recruiting: queueing.NewWindow(slow * span),
+	}
+}
+
+// change is what happened since the last step. Its zero value is that nothing is
+// known of it: this is the first step, or the world was restarted.
+type change struct {
+	length    time.Duration
+	arrived   float64
+	completed float64
+	abandoned float64
+}
+
+// observe takes a reading in and returns what has changed.
+func (e *estimates) observe(now time.Time, t *Tally) change {
+	before, last, seen := e.tally, e.at, e.seen
+	e.tally, e.at, e.seen = *t, now, true
+	step := now.Sub(last)
+	if !seen || step <= 0 || t.before(&before) {
+		return change{}
+	}
+	c := change{
+		length:    step,
+		arrived:   float64(t.Arrived - before.Arrived),
+		completed: float64(t.Completed - before.Completed),
+		abandoned: float64(t.Abandoned - before.Abandoned),
+	}
+	e.arrivals.Add(now, c.arrived, step.Seconds())
+	e.done.Add(now, c.completed, step.Seconds())
+	e.leaving.Add(now, c.abandoned, step.Seconds())
+	e.service.Add(now, c.completed, (t.Worked - before.Worked).Seconds())
+	e.recruiting.Add(now, float64(t.Joined-before.Joined), (t.Awaited - before.Awaited).Seconds())
+	return c
+}
+
+// before says that t is older than other in some count: the world was restarted.
+func (t *Tally) before(other *Tally) bool {
+	return t.Arrived < other.Arrived || t.Completed < other.Completed || t.Joined < other.Joined ||
+		t.Abandoned < other.Abandoned || t.Released < other.Released ||
+		t.Worked < other.Worked || t.OnDuty < other.OnDuty || t.Awaited < other.Awaited || t.Idled < other.Idled
+}
+
+// serviceRate is μ, 0 if it is not known. A pool in which nobody has worked for
+// long keeps the last one: a task does not take longer for that.
+func (e *estimates) serviceRate(now time.Time, expect Expect) float64 {
+	s := e.service.Rate(now)
+	if prior := expect.TaskTime.Seconds(); prior > 0 {
+		if s.Events == 0 && e.mu > 0 {
+			return e.mu
+		}
+		e.mu = (s.Events + knownAnswers) / (s.Exposure + knownAnswers*prior)
+	} else if s.Events >= knownAnswers && s.Exposure > 0 {
+		e.mu = s.Value
+	}
+	return e.mu
+}
+
+// metrics is what follows from a reading.
+func (c *Controller) metrics(now time.Time, r *Reading, ch change) Metrics {
+	e, salary := c.seen, c.settings.Target.salary()
+	m := Metrics{
+		Queue: r.Queue, Workers: r.Workers, Busy: r.Busy, Training: r.Training, Coming: r.Coming, CStar: Unknown,
+		Idle:       max(0, r.Workers-r.Busy-r.Training),
+		Mu:         e.serviceRate(now, c.settings.Expect),
+		Throughput: e.done.Rate(now).Value, Abandonment: e.leaving.Rate(now).Value, Recruitment: e.recruiting.Rate(now).Value,
+		WaitP95: r.WaitP95.Seconds(), OldestWait: r.OldestWait.Seconds(),
+		Backlog: ch.arrived - ch.completed,
+	}
+	m.CostPerHour = float64(m.Idle) * salary * 60
+	if r.Workers > 0 {
+		m.Preference = min(1, max(0, r.Preference/float64(r.Workers)))
+	}
+	arrivals := e.arrivals.Rate(now)
+	m.Lambda = arrivals.Value
+	if m.Mu > 0 && r.Workers > 0 {
+		m.Utilisation = m.Lambda / (m.Mu * float64(r.Workers))
+	}
+	if m.Mu > 0 && (arrivals.Exposure >= e.span.Seconds()/5 || arrivals.Events >= knownArrivals) {
+		m.CStar = c.optimum(m.Lambda, m.Mu)
+	}
+	return m
+}
+
+func (t *Target) salary() float64 {
+	if t.Salary == 0 {
+		return DefaultSalary
+	}
+	return t.Salary
+}
+
+// optimum is c*; Unknown if there is none (a load without bounds). It is computed
+// again only when λ or μ have changed.
+func (c *Controller) optimum(lambda, mu float64) int {
+	if o := &c.best; o.lambda == lambda && o.mu == mu {
+		return o.servers
+	}
+	c.best = optimum{lambda, mu, c.settings.Target.best(lambda, mu)}
+	return c.best.servers
+}
+
+type optimum struct {
+	lambda, mu float64
+	servers    int
+}
+
+func (t *Target) best(lambda, mu float64) int {
+	var servers int
+	var err error
+	switch {
+	case t.Wait > 0 && t.Tail > 0:
+		servers, err = queueing.LeastForTail(lambda, mu, t.Wait.Seconds(), t.Tail)
+	case t.Wait > 0:
+		servers, err = queueing.LeastFor(lambda, mu, t.Wait.Seconds())
+	default:
+		eta := t.Eta
+		if eta == 0 {
+			eta = DefaultEta
+		}
+		var choice queueing.Choice
+		choice, err = queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: t.salary()})
+		servers = choice.Servers
+	}
+	if err != nil {
+		return Unknown
+	}
+	return servers
+}

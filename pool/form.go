@@ -1,0 +1,233 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/condition"
+)
+
+// maxForm bounds a text form, which comes in over the network.
+const maxForm = 200
+
+// Form is one kind of elasticity or stability, for help texts and pages.
+type Form struct {
+	Name    string   `json:"name"`
+	Doc     string   `json:"doc"`
+	Options []Option `json:"options"`
+}
+
+// Option is one option of a Form. Its value in a text form is a number, or a
+// duration such as 60s if the unit is "s".
+type Option struct {
+	Name    string  `json:"name"`
+	Default float64 `json:"default"`
+	Least   float64 `json:"least"`
+	Most    float64 `json:"most"`
+	Whole   bool    `json:"whole"` // a whole number
+	Unit    string  `json:"unit,omitempty"`
+	Doc     string  `json:"doc"`
+}
+
+// maxGain bounds the gains of a PID controller.
+const maxGain = 1000
+
+func gain(name string, otherwise float64, of string) Option {
+	return Option{Name: name, Default: otherwise, Most: maxGain, Doc: "gain of " + of}
+}
+
+func gains(kp, ki, kd float64) []Option {
+	return []Option{gain("kp", kp, "the error"), gain("ki", ki, "the sum of the errors"), gain("kd", kd, "the change of the error")}
+}
+
+func coming(otherwise float64) Option {
+	return Option{Name: "coming", Default: otherwise, Most: 1, Whole: true, Doc: "1: people asked for and not here yet count as people; 0: they do not"}
+}
+
+func slack(otherwise float64) Option {
+	return Option{Name: "slack", Default: otherwise, Most: MaxPeople, Whole: true, Doc: "people below c* that nothing is done about"}
+}
+
+var window = Option{Name: "window", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "how far back those who left are counted"}
+
+// notGiven is the default of an option that has none.
+var notGiven = -1.0
+
+// Elasticities lists the ways to follow the load (section 3.2 of the paper):
+//
+//	elasticity = name [ "(" option "=" value { "," option "=" value } ")" ]
+//
+// in which spaces do not count.
+func Elasticities() []Form {
+	return []Form{
+		{"static", "the size at which the pool was started; with n, that many people", []Option{
+			{Name: "n", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people on duty and coming"}}},
+		{"rules", "the rules of the pool, all of them at every step", nil},
+		{"rules-paper", "the paper's two rules (section 6.2): recruit 1 if queue > 10 or c* - c > 5; release 1 if c* - c < -5", []Option{coming(0)}},
+		{"ct-t", "PID on throughput: the error is what arrived less what was completed in the step. Nobody is called above c*, or above what clears the queue in a minute, if that is more",
+			append(gains(throughputKp, throughputKi, 0), coming(1))},
+		{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1))},
+		{"ct-t-paper", "PID on throughput as in the paper: nothing but the error counts",
+			append(gains(paperThroughputKp, paperThroughputKi, 0), coming(0))},
+		{"ct-p-paper", "PID on the pool's size as in the paper: people who are coming do not count", append(gains(paperSizeKp, 0, 0), coming(0))},
+	}
+}
+
+// Stabilities lists the ways to replace people who leave (section 4.2 of the
+// paper), in the grammar of Elasticities.
+func Stabilities() []Form {
+	return []Form{
+		{"none", "nobody", nil},
+		{"rule", "n people whenever the pool is more than slack below c*, or, with least, has fewer people than that", []Option{
+			slack(5), {Name: "least", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people that there should be; then c* and slack do not count"},
+			{Name: "n", Default: 1, Least: 1, Most: MaxPeople, Whole: true, Doc: "people to call at a step"}, coming(1)}},
+		{"rule-paper", "the paper's rule: recruit 1 if c* - c > 5", []Option{slack(5), coming(0)}},
+		{"average-rate", "as many as left on average over the window", []Option{window}},
+		{"hybrid", "average-rate, but only up to slack below c*", []Option{window, slack(0), coming(1)}},
+		{"hybrid-paper", "average-rate while c* - c > 5, as in the paper", []Option{window, slack(5), coming(0)}},
+	}
+}
+
+// spec is a text form taken apart: every option of its form has a value.
+type spec struct {
+	form    Form
+	options map[string]float64
+}
+
+func (s *spec) get(name string) float64 { return s.options[name] }
+func (s *spec) has(name string) bool    { return s.options[name] != notGiven }
+func (s *spec) counts() bool            { return s.options["coming"] != 0 }
+
+// String is the shortest text form of the same.
+func (s *spec) String() string {
+	var parts []string
+	for _, o := range s.form.Options {
+		v := s.options[o.Name]
+		switch {
+		case v == o.Default:
+		case o.Unit == "s":
+			parts = append(parts, o.Name+"="+seconds(v).String())
+		default:
+			parts = append(parts, o.Name+"="+strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	if len(parts) == 0 {
+		return s.form.Name
+	}
+	return s.form.Name + "(" + strings.Join(parts, ",") + ")"
+}
+
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+
+// parseForm reads a text form of one of forms; field names it in errors.
+func parseForm(field, text string, forms []Form) (spec, error) {
+	known := make([]string, len(forms))
+	for i, f := range forms {
+		known[i] = f.Name
+	}
+	refuse := func(format string, args ...any) (spec, error) {
+		return spec{}, crowd.Fieldf(field, "%s (known: %s)", fmt.Sprintf(format, args...), strings.Join(known, ", "))
+	}
+	if len(text) > maxForm {
+		return refuse("at most %d characters, not %d", maxForm, len(text))
+	}
+	compact := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' || r == '\n' {
+			return -1
+		}
+		return r
+	}, text)
+	name, rest, bracket := strings.Cut(compact, "(")
+	at := slices.Index(known, name)
+	if at < 0 {
+		if near := condition.Nearest(name, known); near != "" {
+			return refuse("there is no %q; did you mean %q?", name, near)
+		}
+		return refuse("there is no %q", name)
+	}
+	s := spec{form: forms[at], options: map[string]float64{}}
+	for _, o := range s.form.Options {
+		s.options[o.Name] = o.Default
+	}
+	if !bracket {
+		return s, nil
+	}
+	inside, closed := strings.CutSuffix(rest, ")")
+	if !closed {
+		return refuse("%s( lacks its )", name)
+	}
+	given := map[string]bool{}
+	for part := range strings.SplitSeq(inside, ",") {
+		option, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(s.form.Options, func(o Option) bool { return o.Name == option })
+		if i < 0 {
+			return refuse("%s has no option %q%s", name, option, s.form.optionList())
+		}
+		if given[option] {
+			return refuse("%s has %s twice", name, option)
+		}
+		given[option] = true
+		v, ok := s.form.Options[i].parse(value)
+		if !ok {
+			return refuse("%s takes %s, not %s=%s", name, s.form.Options[i].domain(), option, value)
+		}
+		s.options[option] = v
+	}
+	return s, nil
+}
+
+func (f *Form) optionList() string {
+	if len(f.Options) == 0 {
+		return ": it has none"
+	}
+	names := make([]string, len(f.Options))
+	for i, o := range f.Options {
+		names[i] = o.Name
+	}
+	return ": it has " + strings.Join(names, ", ")
+}
+
+func (o *Option) parse(text string) (float64, bool) {
+	if o.Unit == "s" {
+		d, err := time.ParseDuration(text)
+		s := d.Seconds()
+		return s, err == nil && s >= o.Least && s <= o.Most
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= o.Least && v <= o.Most) || o.Whole && v != math.Trunc(v) {
+		return 0, false
+	}
+	return v + 0, true // -0 is 0
+}
+
+func (o *Option) domain() string {
+	if o.Unit == "s" {
+		return fmt.Sprintf("%s=%s to %s", o.Name, seconds(o.Least), seconds(o.Most))
+	}
+	whole := ""
+	if o.Whole {
+		whole = ", a whole number"
+	}
+	return fmt.Sprintf("%s=%g to %.0f%s", o.Name, o.Least, o.Most, whole)
+}
+
+// parseElasticity reads an elasticity; "" is "static".
+func parseElasticity(text string) (spec, error) {
+	if strings.TrimSpace(text) == "" {
+		text = "static"
+	}
+	return parseForm("elasticity", text, Elasticities())
+}
+
+// parseStability reads a stability; "" is "none".
+func parseStability(text string) (spec, error) {
+	if strings.TrimSpace(text) == "" {
+		text = "none"
+	}
+	return parseForm("stability", text, Stabilities())
+}

@@ -1,0 +1,31 @@
+package pool
+
+// Unknown is the CStar of a pool whose load has not been seen for long enough.
+const Unknown = -1
+
+// Metrics is what a controller knows of a pool at a step: what it was told, and
+// what follows from it. These are the names that rules may use (see Names).
+// Rates are per second, times in seconds. A rate that is not known yet is 0.
+type Metrics struct {
+	Queue    int `json:"queue"`
+	Workers  int `json:"workers"`
+	Busy     int `json:"busy"`
+	Idle     int `json:"idle"`
+	Training int `json:"training"`
+	Coming   int `json:"coming"`
+	CStar    int `json:"c_star"` // the best number of people, see Target; Unknown: not known yet
+
+	Lambda      float64 `json:"lambda"`      // answers that came to be wanted, a second
+	Mu          float64 `json:"mu"`          // answers a second by one person who works
+	Abandonment float64 `json:"abandonment"` // people who leave by themselves, a second, of the whole pool
+	Recruitment float64 `json:"recruitment"` // one over the mean time from being asked to coming
+	Throughput  float64 `json:"throughput"`  // answers that counted, a second
+	Utilisation float64 `json:"utilisation"` // lambda / (mu workers); 0 without people
+
+	WaitP95    float64 `json:"wait_p95"`
+	OldestWait float64 `json:"oldest_wait"`
+	Backlog    float64 `json:"backlog"` // arrived less completed over the last step: the error of CT-t
+
+	CostPerHour float64 `json:"cost_per_hour"` // of those who are idle now, in money
+	Preference  float64 `json:"preference"`    // mean preference of the people on duty, 0 to 1
+}

@@ -1,0 +1,96 @@
+// Package pool decides how many people a pool should hold, when more of them
+// are called, when some are let go, and who moves to another pool.
+//
+// It is pure: a Reading of each pool goes in at every control step, a Decision
+// comes out. It reads no clock and draws random numbers only from the stream
+// that it is handed, so a pool behaves the same live and in simulation. Sources
+// are named after the sections and equations of Haas and Franklin, "Cioppino:
+// Multi-Tenant Crowd Management" (HCOMP 2017), called the paper.
+package pool
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Reading is one pool as its world sees it at a control step.
+type Reading struct {
+	Pool crowd.PoolID
+
+	Workers  int // on duty: Busy, idle, and in Training; without those who were let go and still finish something
+	Busy     int // hold a task of the pool's own work
+	Training int // still learn it
+	Coming   int // asked for by earlier decisions, and not here yet
+	Queue    int // answers that are wanted and in nobody's hands
+
+	Tally      Tally         // all that happened since the world began
+	WaitP95    time.Duration // 95th percentile of the waits of what was handed out lately; 0: nothing was
+	OldestWait time.Duration // of what is still in the queue; 0: nothing is
+
+	// Affordable is how many more people the pool's funds can keep waiting;
+	// negative: as many as one likes.
+	Affordable int
+	// Preference is the sum of the preferences for this pool of the people on
+	// duty in it, each from 0 to 1 (the inner sum of the paper's equation 5).
+	Preference float64
+	// TrainingTime is how long a newcomer is expected to learn (1/tr of the
+	// paper); 0: there is nothing to learn.
+	TrainingTime time.Duration
+	// Idle lists the people on duty who hold nothing and are not in training,
+	// the longest idle first. Nobody else is moved.
+	Idle []Person
+}
+
+// Tally counts what happened in a pool since its world began. A control step
+// looks at the differences to the step before; a Tally that runs backwards (the
+// world was restarted) starts anew.
+type Tally struct {
+	Arrived   int64 // answers that came to be wanted
+	Completed int64 // answers that counted
+	Joined    int64 // people who came on duty because they were asked
+	Abandoned int64 // people who left by themselves, or were not heard of any more
+	Released  int64 // people who were let go
+
+	Worked  time.Duration // person-time spent with tasks, those still in hand included
+	OnDuty  time.Duration // person-time on duty
+	Awaited time.Duration // person-time from being asked to coming, those still coming included
+	Idled   time.Duration // person-time on duty without a task: what is paid as waiting
+}
+
+// Person is somebody idle who may move.
+type Person struct {
+	ID crowd.WorkerID
+	// Prefers has the person's preference for each pool, from 0 to 1, in the
+	// order of the readings of the step; nil: all the same.
+	Prefers []float64
+	// Knows says, in the same order, for which pools he needs no training;
+	// nil: for his own only.
+	Knows []bool
+}
+
+// Move takes a person from one pool to another.
+type Move struct {
+	Worker   crowd.WorkerID
+	From, To crowd.PoolID
+}
+
+// Decision is what a control step wants done in one pool, and why. A pool that
+// only takes advice gets the same decision; whoever carries decisions out
+// looks at Advice.
+type Decision struct {
+	Pool     crowd.PoolID
+	Recruit  int              // people to call; 0 if Release or Withdraw is not
+	Withdraw int              // people asked for and not here yet who are no longer wanted; at most Coming
+	Release  int              // people on duty to let go, each after what he holds
+	Go       []crowd.WorkerID // whom of the idle to let go first; at most Release of them
+	Moves    []Move           // out of this pool
+	Advice   bool             // decided, and not to be done
+	Saw      Metrics
+	Why      []string // for people: one line for each part that had a say, the limits included
+}
+
+// Idle says whether there is nothing to do.
+func (d *Decision) Idle() bool {
+	return d.Recruit == 0 && d.Withdraw == 0 && d.Release == 0 && len(d.Moves) == 0
+}

@@ -1,0 +1,152 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Settings is how one pool is controlled. The zero value controls nothing: the
+// pool is left as it is.
+type Settings struct {
+	Elasticity string        `json:"elasticity"`  // text form, see Elasticities; "" is "static"
+	Stability  string        `json:"stability"`   // text form, see Stabilities; "" is "none"
+	Balance    bool          `json:"balance"`     // takes part in the balancing of pools
+	Rules      []Rule        `json:"rules"`       // of the elasticity "rules"; at most MaxRules
+	Target     Target        `json:"target"`      // what c* is
+	Expect     Expect        `json:"expect"`      // what is known before anything was seen
+	Min        int           `json:"min"`         // fewest people on duty and coming
+	Max        int           `json:"max"`         // most people on duty and coming; 0: no limit
+	Cooldown   time.Duration `json:"cooldown_ns"` // see below; 0: none
+	Window     time.Duration `json:"window_ns"`   // what the estimates look back on; 0: DefaultWindow
+	Advise     bool          `json:"advise"`      // decide, and do nothing
+}
+
+// Cooldown keeps a pool from growing and shrinking by turns. For that long after
+// its elasticity had people called, its elasticity lets nobody go and withdraws
+// no call, and for that long after people were let go or calls withdrawn, its
+// elasticity calls nobody. What stability calls replaces people who left: it
+// neither starts a cool-down nor is held up by one. Nor are Min and Max, which
+// always hold, nor moves between pools.
+
+// The defaults of Settings and Target, and their limits.
+const (
+	DefaultWindow = 5 * time.Minute
+	DefaultEta    = 0.5  // the paper has no figure
+	DefaultSalary = 0.05 // money a minute; the paper's, section 3.1
+
+	MaxRules  = 50
+	MaxPeople = 100_000 // of Min and Max, and of n in a text form or rule
+	MaxWindow = 24 * time.Hour
+)
+
+// Target says what the best number of people is. Without Wait it is the paper's
+// c* = argmin_c η E[W] + (1−η) E[Cost] (section 3.1); with Wait it is the least
+// c for which the mean wait is at most Wait, or, with Tail as well, for which at
+// most that share of the answers waits longer than Wait.
+type Target struct {
+	Eta    float64       `json:"eta"`     // weight of the wait against the cost, above 0 to 1; 0: DefaultEta
+	Salary float64       `json:"salary"`  // pay for waiting, money a minute; 0: DefaultSalary
+	Wait   time.Duration `json:"wait_ns"` // 0: none
+	Tail   float64       `json:"tail"`    // 0 to less than 1; 0: the mean
+}
+
+// Expect is what is known of a pool before anything was seen.
+type Expect struct {
+	// TaskTime is how long one answer takes. It counts as five observed ones, as
+	// a requester's figure does in package sched. 0: not known; then c* is not
+	// known before five answers were seen.
+	TaskTime time.Duration `json:"task_time_ns"`
+}
+
+// Rule is one rule of the elasticity "rules": at every control step at which
+// When holds, Do is wanted.
+type Rule struct {
+	When string `json:"when"` // a condition over Names, such as "queue > 10 || c_star - workers > 5"
+	Do   string `json:"do"`   // "recruit 1", "release 2", or "transfer 3 from POOL"
+}
+
+// A Lookup finds a pool by its name.
+type Lookup func(name string) (crowd.PoolID, bool)
+
+// Validate says what is wrong with the settings. The error is Invalid and names
+// the field; for a rule it is that of CheckRules. Whether the pools that rules
+// name exist is for CheckRules to say.
+func (s *Settings) Validate() error {
+	_, err := compile(s)
+	return err
+}
+
+// compiled is what the text forms of settings mean.
+type compiled struct {
+	elastic, stable spec
+	rules           []rule
+}
+
+func compile(s *Settings) (c compiled, err error) {
+	if c.elastic, err = parseElasticity(s.Elasticity); err != nil {
+		return c, err
+	}
+	if c.stable, err = parseStability(s.Stability); err != nil {
+		return c, err
+	}
+	if c.rules, err = compileRules(s.Rules, nil); err != nil {
+		return c, err
+	}
+	switch c.elastic.form.Name {
+	case "rules":
+		if len(c.rules) == 0 {
+			return c, crowd.Fieldf("rules", `the elasticity "rules" needs a rule, such as when "queue > 10" do "recruit 1"`)
+		}
+	case "rules-paper":
+		if c.rules, err = compileRules(paperRules(c.elastic.counts()), nil); err != nil {
+			return c, err
+		}
+	default:
+		c.rules = nil
+	}
+	return c, s.numbers()
+}
+
+// paperRules are the two rules of section 6.2, "Pool elasticity".
+func paperRules(coming bool) []Rule {
+	people := "workers"
+	if coming {
+		people = "(workers + coming)"
+	}
+	return []Rule{
+		{When: "queue > 10 or c_star - " + people + " > 5", Do: "recruit 1"},
+		{When: "c_star - " + people + " < -5", Do: "release 1"},
+	}
+}
+
+func (s *Settings) numbers() error {
+	switch t := &s.Target; {
+	case s.Min < 0 || s.Min > MaxPeople:
+		return crowd.Fieldf("min", "must be 0 to %d people, not %d", MaxPeople, s.Min)
+	case s.Max < 0 || s.Max > MaxPeople:
+		return crowd.Fieldf("max", "must be 0 (no limit) to %d people, not %d", MaxPeople, s.Max)
+	case s.Max > 0 && s.Max < s.Min:
+		return crowd.Fieldf("max", "must be at least min, %d, not %d", s.Min, s.Max)
+	case s.Cooldown < 0 || s.Cooldown > MaxWindow:
+		return crowd.Fieldf("cooldown", "must be 0 to %s, not %s", MaxWindow, s.Cooldown)
+	case s.Window != 0 && (s.Window < time.Second || s.Window > MaxWindow):
+		return crowd.Fieldf("window", "must be 0 (%s) or %s to %s, not %s", DefaultWindow, time.Second, MaxWindow, s.Window)
+	case !(t.Eta >= 0 && t.Eta < 1):
+		return crowd.Fieldf("target.eta", "must be above 0 and below 1, or 0 for %g, not %g", DefaultEta, t.Eta)
+	case !(t.Salary >= 0 && t.Salary <= maxSalary):
+		return crowd.Fieldf("target.salary", "must be above 0 and at most %g a minute, or 0 for %g, not %g", float64(maxSalary), DefaultSalary, t.Salary)
+	case t.Wait < 0 || t.Wait > MaxWindow:
+		return crowd.Fieldf("target.wait", "must be 0 (none) to %s, not %s", MaxWindow, t.Wait)
+	case !(t.Tail >= 0 && t.Tail < 1):
+		return crowd.Fieldf("target.tail", "must be 0 (the mean) or below 1, not %g", t.Tail)
+	case t.Tail > 0 && t.Wait == 0:
+		return crowd.Fieldf("target.tail", "needs target.wait: the share %g of answers that wait longer than what?", t.Tail)
+	case s.Expect.TaskTime < 0 || s.Expect.TaskTime > MaxWindow:
+		return crowd.Fieldf("expect.task_time", "must be 0 (not known) to %s, not %s", MaxWindow, s.Expect.TaskTime)
+	}
+	return nil
+}
+
+// maxSalary is money a minute, far above any.
+const maxSalary = 1_000_000
