@@ -43,10 +43,10 @@ func (s *Store) CreateBatch(ctx context.Context, b store.Batch) (crowd.BatchID, 
 		p := &b.Spec
 		_, err = tx.exec(ctx, `insert into batches
 			(id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
-			lease_ns, task_time_ns, ends_at, small_crowd_ok, requirements, headers, template)
-			values ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+			lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template)
+			values ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			id, p.Tenant, b.Pool, b.Name, false, b.CreatedBy, micros(b.CreatedAt), d.rule, p.Reward, p.Budget, p.Production,
-			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, d.requirements, d.headers, string(b.Template))
+			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template))
 		if err != nil {
 			return s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)
 		}
@@ -75,10 +75,10 @@ func (s *Store) UpdateDraft(ctx context.Context, b store.Batch) error {
 			return err
 		}
 		_, err = tx.exec(ctx, `update batches set pool = $2, name = $3, rule = $4, reward = $5, budget = $6, production = $7,
-			lease_ns = $8, task_time_ns = $9, ends_at = $10, small_crowd_ok = $11, requirements = $12, headers = $13, template = $14
+			lease_ns = $8, task_time_ns = $9, ends_at = $10, small_crowd_ok = $11, training = $12, requirements = $13, headers = $14, template = $15
 			where id = $1`,
 			p.ID, b.Pool, b.Name, d.rule, p.Reward, p.Budget, p.Production,
-			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, d.requirements, d.headers, string(b.Template))
+			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template))
 		if err != nil {
 			return s.missing(err, "there is no pool %s", b.Pool)
 		}
@@ -129,7 +129,7 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 }
 
 const selectBatches = `select b.id, b.tenant, b.pool, b.name, b.tasks, b.directed, b.created_by, b.created_at, b.rule, b.reward, b.budget,
-	b.production, b.lease_ns, b.task_time_ns, b.ends_at, b.small_crowd_ok, b.requirements, b.headers, b.template,
+	b.production, b.lease_ns, b.task_time_ns, b.ends_at, b.small_crowd_ok, b.training, b.requirements, b.headers, b.template,
 	p.state, p.stopped, p.priority, p.deadline, p.fresh, p.issued, p.oldest_open, p.planned, p.completed, p.labelled,
 	p.escrow, p.spent, p.worked_ns, p.launched_at, p.ended_at, p.first_started
 	from batches b join progress p on p.batch = b.id `
@@ -137,7 +137,7 @@ const selectBatches = `select b.id, b.tenant, b.pool, b.name, b.tasks, b.directe
 func scanBatch(r row, b *store.Batch) error {
 	s, p := &b.Spec, &b.Progress
 	err := r.Scan(&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, decoded{&s.Rule}, &s.Reward, &s.Budget,
-		&s.Production, &s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, decoded{&s.Requirements}, decoded{&b.Columns}, raw{&b.Template},
+		&s.Production, &s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, decoded{&s.Requirements}, decoded{&b.Columns}, raw{&b.Template},
 		&p.State, &p.Stopped, &p.Priority, instant{&p.Deadline}, &p.Fresh, &p.Issued, &p.OldestOpen, &p.Planned, &p.Completed, &p.Labelled,
 		&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted})
 	s.Priority, s.Deadline, p.Batch = p.Priority, p.Deadline, s.ID

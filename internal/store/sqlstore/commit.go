@@ -48,7 +48,7 @@ func (d *Dialect) readAccounts() string {
 func (s *Store) Prepare(ctx context.Context) error {
 	for _, text := range []string{
 		insertAssignment, endAssignment, insertAnswer, insertLabel, lastEntry, insertEntry,
-		s.accountsQuery, keepAccount, keepProgress, insertTask, insertInvited,
+		s.accountsQuery, keepAccount, keepDuty, keepProgress, insertTask, insertInvited,
 	} {
 		if _, err := s.write.prepared(ctx, text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -76,6 +76,9 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 			return err
 		}
 		if err := w.accounts(); err != nil {
+			return err
+		}
+		if err := w.duties(c); err != nil {
 			return err
 		}
 		return w.progress(c)

@@ -43,13 +43,15 @@ func (s *Store) Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID
 	})
 }
 
+const balanceOf = `select balance from accounts where account = $1`
+
 // Balance implements store.Ledger.
 func (s *Store) Balance(ctx context.Context, a engine.Account) (crowd.Money, error) {
 	key, err := accountKey(a)
 	if err != nil {
 		return 0, err
 	}
-	balance, _, err := one(ctx, s.read, number[crowd.Money], `select balance from accounts where account = $1`, key)
+	balance, _, err := one(ctx, s.read, number[crowd.Money], balanceOf, key)
 	return balance, s.failed("read balance", err)
 }
 

@@ -17,14 +17,14 @@ func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, e
 			return err
 		}
 		u.ID = crowd.WorkerID(id)
-		quals, err := encode(u.Qualifications, len(u.Qualifications) == 0)
+		quals, prefers, err := personText(&u)
 		if err != nil {
 			return err
 		}
 		_, err = tx.exec(ctx, `insert into users
-			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals)
+			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail)
 		if err != nil {
 			return s.taken(err, "name", "there is a user named %q already", u.Name)
 		}
@@ -39,13 +39,13 @@ func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, e
 // UpdateUser implements store.People.
 func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
 	return s.change(ctx, "update user", func(ctx context.Context, tx transaction) error {
-		quals, err := encode(u.Qualifications, len(u.Qualifications) == 0)
+		quals, prefers, err := personText(&u)
 		if err != nil {
 			return err
 		}
 		n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
-			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11 where id = $1`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals)
+			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14 where id = $1`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail)
 		if err != nil {
 			return s.taken(err, "name", "there is a user named %q already", u.Name)
 		}
@@ -75,14 +75,24 @@ func (s *Store) tie(ctx context.Context, tx transaction, u *store.User) error {
 	return nil
 }
 
+// personText is what of a user is kept as JSON text.
+func personText(u *store.User) (quals, prefers string, err error) {
+	if quals, err = encode(u.Qualifications, len(u.Qualifications) == 0); err != nil {
+		return "", "", err
+	}
+	prefers, err = encode(u.Prefers, len(u.Prefers) == 0)
+	return quals, prefers, err
+}
+
 // nameKey is what names are compared by.
 func nameKey(name string) string { return strings.ToLower(name) }
 
-const selectUsers = `select u.id, u.name, u.full_name, u.email, u.password_hash, u.admin, u.pool, u.suspended, u.created_at, u.qualifications from users u `
+const selectUsers = `select u.id, u.name, u.full_name, u.email, u.password_hash, u.admin, u.pool, u.suspended, u.created_at, u.qualifications,
+	u.prefers, u.away, u.no_mail from users u `
 
 func scanUser(r row, u *store.User) error {
 	return r.Scan(&u.ID, &u.Name, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended,
-		instant{&u.CreatedAt}, decoded{&u.Qualifications})
+		instant{&u.CreatedAt}, decoded{&u.Qualifications}, decoded{&u.Prefers}, &u.Away, &u.NoMail)
 }
 
 // User implements store.People.
@@ -116,6 +126,12 @@ func (s *Store) ListUsers(ctx context.Context, tenant crowd.TenantID, after crow
 		all, err = s.users(ctx, `join user_tenants m on m.user_id = u.id
 			where m.tenant = $1 and m.user_id > $2 order by m.user_id limit $3`, tenant, after, limit)
 	}
+	return all, s.failed("list users", err)
+}
+
+// PoolUsers implements store.People.
+func (s *Store) PoolUsers(ctx context.Context, pool crowd.PoolID) ([]store.User, error) {
+	all, err := s.users(ctx, `where u.pool = $1 order by u.id`, pool)
 	return all, s.failed("list users", err)
 }
 

@@ -22,14 +22,21 @@ func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	pool, ok, err := one(ctx, tx, scanPool, `select id, name, policy, stopped, created_at from pools where id = $1`, id)
+	pool, ok, err := one(ctx, tx, scanPool, selectPools+`where id = $1`, id)
 	if err == nil && !ok {
 		err = noPool(id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	snap := &engine.Snapshot{Stopped: pool.Stopped}
+	snap := &engine.Snapshot{Stopped: pool.Stopped, Retainer: pool.Retainer}
+	account, err := accountKey(engine.Account{Kind: engine.PoolAccount, ID: int64(id)})
+	if err != nil {
+		return nil, err
+	}
+	if snap.Funds, _, err = one(ctx, tx, number[crowd.Money], balanceOf, account); err != nil {
+		return nil, err
+	}
 	snap.Tenants, err = list(ctx, tx, func(r row, t *engine.Tenant) error {
 		return r.Scan(&t.ID, &t.Weight, &t.Stopped)
 	}, `select id, weight, stopped from tenants order by id`)
@@ -37,6 +44,9 @@ func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot
 		return nil, err
 	}
 	if snap.Workers, err = poolWorkers(ctx, tx, id); err != nil {
+		return nil, err
+	}
+	if snap.Duties, err = list(ctx, tx, scanDuty, selectDuties+`and (is_on or training > 0) order by worker`, id); err != nil {
 		return nil, err
 	}
 	batches, err := list(ctx, tx, scanBatch, selectBatches+`where b.pool = $1 and p.state in ('running', 'paused') order by b.id`, id)

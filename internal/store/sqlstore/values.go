@@ -94,7 +94,7 @@ func (r raw) Scan(v any) error {
 func encodeRule(r label.Rule) (string, error) { return encode(r, r == label.Rule{}) }
 
 // The kinds of account, as the last digit of the key.
-var kinds = [...]engine.AccountKind{engine.Outside, engine.TenantAccount, engine.BatchAccount, engine.WorkerAccount}
+var kinds = [...]engine.AccountKind{engine.Outside, engine.TenantAccount, engine.BatchAccount, engine.WorkerAccount, engine.PoolAccount}
 
 // accountKey is an account as kept.
 func accountKey(a engine.Account) (int64, error) {

@@ -48,7 +48,7 @@ func testUpdateDraft(t *testing.T, w *world) {
 	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
 	in := w.kept(w.batch, w.mine, tasks)
 	in.Spec.Rule, in.Spec.Reward, in.Spec.Priority, in.Spec.Deadline = label.Count(5), 1, 9, time.Time{}
-	in.Spec.Requirements, in.Spec.Production, in.Spec.EndsAt, in.Pool, in.Name, in.Columns = nil, false, time.Time{}, second, "new", []string{"a"}
+	in.Spec.Requirements, in.Spec.Production, in.Spec.Training, in.Spec.EndsAt, in.Pool, in.Name, in.Columns = nil, false, false, time.Time{}, second, "new", []string{"a"}
 	in.Template, in.Progress.Priority, in.Progress.Deadline = []byte(`{}`), 9, time.Time{}
 	change := in
 	change.Spec.Tasks, change.Directed, change.CreatedAt = 0, true, time.Time{} // not his to say

@@ -48,7 +48,7 @@ func testCommitAtomicity(t *testing.T, w *world) {
 		return &engine.Changes{
 			Handouts: []engine.Handout{w.handout(6, 4, 3)}, Ends: []engine.End{{Assignment: w.batch.Assignment(5), State: crowd.Returned, At: w.now}},
 			Answers: []engine.Answer{w.answer(6, 3, 10)}, Labels: []engine.Label{{Task: w.batch.Task(4), Value: "x"}},
-			Transfers: []engine.Transfer{w.reward(6, 3, 10)}, Progress: []engine.Progress{running},
+			Transfers: []engine.Transfer{w.reward(6, 3, 10)}, Duties: []engine.Duty{w.duty(0, true, 3)}, Progress: []engine.Progress{running},
 		}
 	}
 	bad := map[string]func(*engine.Changes){
@@ -68,6 +68,14 @@ func testCommitAtomicity(t *testing.T, w *world) {
 		"a payment of nothing":           func(c *engine.Changes) { c.Transfers = append(c.Transfers, w.reward(6, 3, 0)) },
 		"a payment to an unknown kind": func(c *engine.Changes) {
 			c.Transfers = append(c.Transfers, engine.Transfer{From: tenantAccount(1), To: engine.Account{Kind: 'x'}, Amount: 1})
+		},
+		"duty in no pool": func(c *engine.Changes) {
+			c.Duties = append(c.Duties, w.duty(1, true, 0))
+			c.Duties[1].Pool = 99
+		},
+		"duty of nobody": func(c *engine.Changes) {
+			c.Duties = append(c.Duties, w.duty(1, true, 0))
+			c.Duties[1].Worker = 99
 		},
 		"progress of no batch": func(c *engine.Changes) { c.Progress = append(c.Progress, w.progress(99)) },
 	}

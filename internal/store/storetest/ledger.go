@@ -44,6 +44,7 @@ func testBalance(t *testing.T, w *world) {
 		workerAccount(w.workers[0]): 100_000,
 		workerAccount(w.workers[1]): 60_000,
 		workerAccount(w.workers[2]): 0,
+		poolAccount(w.pool):         0,
 	} {
 		same(t, account.String(), must(w.Balance(w.ctx, account))(t), want)
 	}
@@ -56,7 +57,7 @@ func testBalance(t *testing.T, w *world) {
 func (w *world) transfers(t *testing.T, r *rand.Rand, n int) []engine.Transfer {
 	accounts := []engine.Account{{Kind: engine.Outside}, tenantAccount(w.mine), tenantAccount(w.other)}
 	for i := range 5 {
-		accounts = append(accounts, batchAccount(crowd.BatchID(i+1)), workerAccount(w.workers[i%len(w.workers)]))
+		accounts = append(accounts, batchAccount(crowd.BatchID(i+1)), poolAccount(crowd.PoolID(i+1)), workerAccount(w.workers[i%len(w.workers)]))
 	}
 	var made []engine.Transfer
 	for len(made) < n {
@@ -83,7 +84,7 @@ func testEntries(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 5, "note"))
 	outside := must(w.Entries(w.ctx, engine.Account{Kind: engine.Outside}, 0, 1))(t)
 	first := outside[0].ID - int64(len(made))
-	for _, a := range []engine.Account{{Kind: engine.Outside}, tenantAccount(w.mine), batchAccount(2), workerAccount(w.workers[0]), workerAccount(99)} {
+	for _, a := range []engine.Account{{Kind: engine.Outside}, tenantAccount(w.mine), batchAccount(2), poolAccount(2), poolAccount(w.pool), workerAccount(w.workers[0]), workerAccount(99)} {
 		var want []store.Entry // newest first
 		for i := len(made) - 1; i >= 0; i-- {
 			if made[i].From == a || made[i].To == a {

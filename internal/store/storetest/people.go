@@ -56,6 +56,7 @@ func (w *world) ada() store.User {
 	return store.User{
 		Name: "Ada@Example.org", FullName: "Ada <L>", Email: "ada@example.org", PasswordHash: "$argon2$", Admin: true, Pool: w.pool, Suspended: true,
 		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Qualifications: map[string]int{"birds": 90, "": 0}, BlockedBy: []crowd.TenantID{w.mine},
+		Prefers: map[crowd.PoolID]float64{w.pool: 0.1, w.pool + 1: 0}, Away: true, NoMail: true,
 	}
 }
 
@@ -204,7 +205,8 @@ func testDeleteExpiredTokens(t *testing.T, w *world) {
 }
 
 func testCreatePool(t *testing.T, w *world) {
-	in := store.Pool{Name: "second", Policy: "wcfs(wfs,k=3)", Stopped: true, CreatedAt: w.now}
+	in := w.onCall("second")
+	in.Policy, in.Stopped = "wcfs(wfs,k=3)", true
 	in.ID = must(w.CreatePool(w.ctx, in))(t)
 	same(t, "pool", must(w.ListPools(w.ctx))(t)[1], in)
 	w.unchanged(t, func() {
@@ -215,9 +217,13 @@ func testCreatePool(t *testing.T, w *world) {
 
 func testUpdatePool(t *testing.T, w *world) {
 	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
-	in := store.Pool{ID: w.pool, Name: "renamed", Policy: "edf", Stopped: true, CreatedAt: w.now}
+	in := w.onCall("renamed")
+	in.ID, in.Policy, in.Stopped = w.pool, "edf", true
 	ok(t, w.UpdatePool(w.ctx, in))
 	same(t, "pools", must(w.ListPools(w.ctx))(t), []store.Pool{in, {ID: second, Name: "second"}})
+	plain := store.Pool{ID: w.pool, Name: "renamed"}
+	ok(t, w.UpdatePool(w.ctx, plain))
+	same(t, "pools", must(w.ListPools(w.ctx))(t), []store.Pool{plain, {ID: second, Name: "second"}})
 	w.unchanged(t, func() {
 		in.Name = "second"
 		refused(t, w.UpdatePool(w.ctx, in), crowd.Conflict)

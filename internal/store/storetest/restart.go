@@ -24,7 +24,9 @@ type site struct {
 	batches []crowd.BatchID // that were launched, and may have ended
 	people  []crowd.WorkerID
 	changes engine.Changes
-	did     map[string]int // to prove that the run looked at something
+	pool    store.Pool
+	learns  map[crowd.WorkerID]int // tasks of training that each still has to do
+	did     map[string]int         // to prove that the run looked at something
 }
 
 // testRestart drives an engine with random commands and commits what changed
@@ -34,13 +36,14 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 12)), clock: w.now, people: slices.Clone(w.workers), did: make(map[string]int)}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 17)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
 		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
 	}
+	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	const rounds, commands = 25, 60
+	const rounds, commands = 25, 90
 	for range rounds {
 		for range commands {
 			s.command(t)
@@ -51,7 +54,9 @@ func testRestart(t *testing.T, w *world) {
 		s.commit(t)
 		s.restart(t)
 	}
-	for _, what := range []string{"launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared"} {
+	for _, what := range []string{"launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared",
+		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
+		"on duty compared", "in training compared", "funds compared"} {
 		if s.did[what] == 0 {
 			t.Errorf("the run never came to %q: %v", what, s.did)
 		}
@@ -62,8 +67,8 @@ func testRestart(t *testing.T, w *world) {
 
 func (s *site) restore(t *testing.T) *engine.Engine {
 	t.Helper()
-	snap := must(s.Snapshot(s.ctx, s.pool))(t)
-	return must(engine.Restore(s.clock, engine.Config{Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
+	snap := must(s.Snapshot(s.ctx, s.pool.ID))(t)
+	return must(engine.Restore(s.clock, engine.Config{Pool: s.pool.ID, Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
 }
 
 func (s *site) commit(t *testing.T) {
@@ -79,6 +84,7 @@ func (s *site) commit(t *testing.T) {
 			s.did["expire"]++
 		}
 	}
+	s.countDuty()
 }
 
 // seen is what can be seen of an engine, apart from what a restart is allowed
@@ -89,6 +95,7 @@ type seen struct {
 	Batch   map[crowd.BatchID]engine.Why
 	Worker  map[crowd.WorkerID]map[crowd.Reason]int
 	Counts  engine.Counts
+	OnCall  onCall
 }
 
 func (s *site) look(t *testing.T, e *engine.Engine) seen {
@@ -96,7 +103,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	ok(t, e.Check())
 	v := seen{
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
-		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Counts: e.Counts(),
+		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Counts: e.Counts(), OnCall: s.lookOnCall(e),
 	}
 	for _, id := range s.batches {
 		if status, running := e.Status(id); running {
@@ -116,9 +123,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 func (s *site) restart(t *testing.T) {
 	t.Helper()
 	old := s.engine
-	for _, id := range s.people {
-		old.Leave(id) // a restart forgets who waits
-	}
+	s.quiet(t)
 	for _, h := range old.Holding(0) { // a restart starts every lease again
 		if _, err := old.Heartbeat(s.clock, h.Worker, h.Assignment); err != nil {
 			t.Fatal(err)
@@ -126,13 +131,18 @@ func (s *site) restart(t *testing.T) {
 	}
 	s.engine = s.restore(t)
 	same(t, "the restored engine", s.look(t, s.engine), s.look(t, old))
+	same(t, "the pool's balance", must(s.Balance(s.ctx, poolAccount(s.pool.ID)))(t), old.Purse(s.clock).Funds)
 	s.did["compared"] += len(old.Holding(0))
 
 	// The old one, too, goes on; nothing of that is kept. Batches are neither
 	// launched nor edited, since that is for the store to know.
-	alone := &site{world: s.world, Rand: rand.New(rand.NewPCG(s.Uint64(), 1)), engine: old, clock: s.clock, batches: s.batches, people: s.people, did: make(map[string]int)}
+	alone := &site{world: s.world, Rand: rand.New(rand.NewPCG(s.Uint64(), 1)), engine: old, clock: s.clock, pool: s.pool, batches: s.batches, people: s.people, did: make(map[string]int)}
 	for range 30 {
-		alone.work(t)
+		if alone.IntN(6) == 0 {
+			alone.duty(t)
+		} else {
+			alone.work(t)
+		}
 		ok(t, old.Check())
 	}
 }
@@ -146,6 +156,12 @@ func (s *site) command(t *testing.T) {
 		s.manage(t)
 	case n < 12:
 		s.suspend(t)
+	case n < 13:
+		s.retain(t)
+	case n < 16:
+		s.fund(t)
+	case n < 24:
+		s.duty(t)
 	default:
 		s.work(t)
 	}
@@ -176,6 +192,10 @@ func (s *site) launch(t *testing.T) {
 		spec.Requirements = []engine.Requirement{{Name: "birds", Min: 10 * s.IntN(6)}}
 	}
 	directed := s.IntN(3) == 0
+	if s.IntN(4) == 0 {
+		spec.Training = true
+		s.did["training batch"]++
+	}
 	list := make([]store.Task, 1+s.IntN(15))
 	for i := range list {
 		for directed && len(list[i].Invited) < 1+i%3 {
@@ -184,7 +204,7 @@ func (s *site) launch(t *testing.T) {
 			}
 		}
 	}
-	id := must(s.CreateBatch(s.ctx, store.Batch{Spec: spec, Pool: s.pool}))(t)
+	id := must(s.CreateBatch(s.ctx, store.Batch{Spec: spec, Pool: s.pool.ID}))(t)
 	ok(t, s.AddTasks(s.ctx, id, list))
 	b := must(s.Batch(s.ctx, spec.Tenant, id))(t)
 	if b.Directed {
@@ -251,7 +271,9 @@ func (s *site) work(t *testing.T) {
 	case holds && n < 15:
 		s.submit(t, w, h.Assignment)
 	default:
-		_, _, err = s.engine.Ready(s.clock, w)
+		if _, _, err = s.engine.Ready(s.clock, w); crowd.CodeOf(err) == crowd.OffDuty {
+			err = s.engine.StartDuty(s.clock, w)
+		}
 	}
 	if err != nil && crowd.CodeOf(err) != crowd.Forbidden {
 		t.Fatal(err)

@@ -26,9 +26,17 @@ var methods = map[string]func(*testing.T, *world){
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"CreateTenant": testCreateTenant, "UpdateTenant": testUpdateTenant, "Tenant": testTenant, "ListTenants": testListTenants,
 	"CreateUser": testCreateUser, "UpdateUser": testUpdateUser, "User": testUser, "UserByName": testUserByName, "ListUsers": testListUsers,
+	"PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
 	"CreateToken": testCreateToken, "TokenByHash": testTokenByHash, "ListTokens": testListTokens,
 	"DeleteToken": testDeleteToken, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"CreatePool": testCreatePool, "UpdatePool": testUpdatePool, "ListPools": testListPools,
+	"CreateCall": testCreateCall, "UpdateCall": testUpdateCall, "Call": testCall, "OpenCalls": testOpenCalls,
+	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
+	"DueMessages": testDueMessages, "UpdateMessage": testUpdateMessage, "ListMessages": testListMessages,
+	"CountMessages": testCountMessages, "DropMessages": testDropMessages,
+	"PutSubscription": testPutSubscription, "DeleteSubscription": testDeleteSubscription, "Subscriptions": testSubscriptions, "Secret": testSecret,
+	"AddActions": testAddActions, "ListActions": testListActions,
+	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
 	"CreateBatch": testCreateBatch, "UpdateDraft": testUpdateDraft, "AddTasks": testAddTasks, "DropTasks": testDropTasks,
 	"CancelDraft": testCancelDraft, "Batch": testBatch, "ListBatches": testListBatches, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
@@ -43,6 +51,9 @@ var together = map[string]func(*testing.T, *world){
 	"iteration may stop early":                      testIterationStops,
 	"an engine goes on after a restart":             testRestart,
 	"commits and creations at the same time":        testConcurrency,
+	"a snapshot has who is on call, and the funds":  testSnapshotOnCall,
+	"notices and messages are kept all or none":     testNoticesAtomicity,
+	"the last of many notices":                      testManyNotices,
 }
 
 // Run runs the suite. fresh makes a database for each test.
@@ -152,7 +163,7 @@ func (w *world) spec(tenant crowd.TenantID) engine.Spec {
 	return engine.Spec{
 		Tenant: tenant, Rule: label.Agree(2, 3), Reward: 50_000, Budget: 2 * crowd.Unit, Priority: 1.5,
 		Deadline: w.now.Add(48 * time.Hour), Production: true, Lease: time.Hour + time.Nanosecond, TaskTime: 90 * time.Second,
-		EndsAt: w.now.Add(1000 * time.Hour), Requirements: []engine.Requirement{{Name: "birds", Min: 40}, {Name: `a "b"`, Min: 0}}, SmallCrowdOK: true,
+		EndsAt: w.now.Add(1000 * time.Hour), Requirements: []engine.Requirement{{Name: "birds", Min: 40}, {Name: `a "b"`, Min: 0}}, SmallCrowdOK: true, Training: true,
 	}
 }
 
@@ -177,6 +188,9 @@ func batchAccount(id crowd.BatchID) engine.Account {
 }
 func tenantAccount(id crowd.TenantID) engine.Account {
 	return engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
+}
+func poolAccount(id crowd.PoolID) engine.Account {
+	return engine.Account{Kind: engine.PoolAccount, ID: int64(id)}
 }
 func workerAccount(id crowd.WorkerID) engine.Account {
 	return engine.Account{Kind: engine.WorkerAccount, ID: int64(id)}
@@ -263,6 +277,16 @@ type contents struct {
 	Labels      map[crowd.BatchID][]store.LabelledTask
 	Invited     map[crowd.BatchID]map[crowd.WorkerID][]uint32
 	History     map[crowd.WorkerID][]store.Annotation
+	Duties      map[crowd.PoolID][]engine.Duty
+	Open        []store.Call
+	Calls       []store.Call
+	Notices     map[int64][]store.Notice
+	Last        map[crowd.PoolID][]store.Notice
+	Messages    []store.Message
+	Due         []store.Message
+	Devices     map[crowd.WorkerID][]store.Subscription
+	Actions     map[crowd.PoolID][]store.Action
+	Samples     map[crowd.PoolID][]store.Sample
 	Balances    map[string]crowd.Money
 	Entries     map[string][]store.Entry
 	Snapshots   map[crowd.PoolID]*engine.Snapshot
@@ -279,6 +303,10 @@ func (w *world) everything(t *testing.T) contents {
 		Labels: make(map[crowd.BatchID][]store.LabelledTask), Invited: make(map[crowd.BatchID]map[crowd.WorkerID][]uint32),
 		History: make(map[crowd.WorkerID][]store.Annotation), Balances: make(map[string]crowd.Money), Entries: make(map[string][]store.Entry),
 		Snapshots: make(map[crowd.PoolID]*engine.Snapshot),
+		Duties:    make(map[crowd.PoolID][]engine.Duty), Open: must(w.OpenCalls(w.ctx, 0))(t), Notices: make(map[int64][]store.Notice),
+		Last: make(map[crowd.PoolID][]store.Notice), Messages: must(w.ListMessages(w.ctx, 0, 0, all))(t),
+		Due:     must(w.DueMessages(w.ctx, w.now.Add(1000*time.Hour), all))(t),
+		Devices: make(map[crowd.WorkerID][]store.Subscription), Actions: make(map[crowd.PoolID][]store.Action), Samples: make(map[crowd.PoolID][]store.Sample),
 	}
 	accounts := []engine.Account{{Kind: engine.Outside}}
 	for _, x := range c.Tenants {
@@ -287,7 +315,17 @@ func (w *world) everything(t *testing.T) contents {
 	for _, u := range c.Users {
 		accounts = append(accounts, workerAccount(u.ID))
 		c.Tokens[u.ID] = must(w.ListTokens(w.ctx, u.ID))(t)
+		c.Devices[u.ID] = must(w.Subscriptions(w.ctx, u.ID))(t)
 		c.History[u.ID] = must(w.WorkerAnnotations(w.ctx, u.ID, all))(t)
+	}
+	for id := int64(1); ; id++ {
+		call, err := w.Call(w.ctx, id)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			break
+		}
+		ok(t, err)
+		c.Calls = append(c.Calls, call)
+		c.Notices[id] = must(w.Notices(w.ctx, id))(t)
 	}
 	for _, b := range c.Batches {
 		id := b.Spec.ID
@@ -295,6 +333,13 @@ func (w *world) everything(t *testing.T) contents {
 		c.Annotations[id] = must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t)
 		c.Labels[id] = must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t)
 		c.Invited[id] = must(w.Invitations(w.ctx, id))(t)
+	}
+	for _, p := range c.Pools {
+		accounts = append(accounts, poolAccount(p.ID))
+		c.Duties[p.ID] = must(w.PoolDuties(w.ctx, p.ID))(t)
+		c.Last[p.ID] = must(w.LastNotices(w.ctx, p.ID))(t)
+		c.Actions[p.ID] = must(w.ListActions(w.ctx, p.ID, 0, all))(t)
+		c.Samples[p.ID] = must(w.Samples(w.ctx, p.ID, time.Time{}))(t)
 	}
 	for _, a := range accounts {
 		c.Balances[a.String()] = must(w.Balance(w.ctx, a))(t)
@@ -309,6 +354,7 @@ func (w *world) everything(t *testing.T) contents {
 
 func testClose(t *testing.T, w *world) {
 	w.history(t)
+	w.called(t)
 	must(w.CreateToken(w.ctx, store.Token{Hash: "h", Kind: store.APIToken, User: w.workers[0]}))(t)
 	before := w.everything(t)
 	ok(t, w.Store.Close())

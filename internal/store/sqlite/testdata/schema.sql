@@ -49,11 +49,41 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-);
+, training boolean not null default false);
 CREATE INDEX batches_by_tenant on batches (tenant, id);
+CREATE TABLE call_notices (
+    call        bigint not null references calls (id),
+    worker      bigint not null references users (id),
+    state       text not null,
+    asked_at    bigint not null,
+    answered_at bigint not null,
+    primary key (call, worker)
+);
+CREATE INDEX call_notices_by_worker on call_notices (worker, asked_at, call);
+CREATE TABLE calls (
+    id        integer primary key,
+    pool      bigint not null references pools (id),
+    called_at bigint not null,
+    ends_at   bigint not null,
+    wanted    bigint not null,
+    came      bigint not null,
+    state     text not null,
+    ended_at  bigint not null
+);
+CREATE INDEX calls_open on calls (id) where state = 'open';
 CREATE TABLE counters (
     name text primary key,
     last bigint not null
+);
+CREATE TABLE duties (
+    pool       bigint not null references pools (id),
+    worker     bigint not null references users (id),
+    is_on      boolean not null,
+    changed_at bigint not null,
+    since      bigint not null,
+    why        text not null,
+    training   bigint not null,
+    primary key (pool, worker)
 );
 CREATE TABLE labels (
     task        integer primary key,
@@ -76,13 +106,56 @@ CREATE TABLE ledger (
     target_prev bigint not null,
     note        text not null default ''
 );
+CREATE TABLE messages (
+    id         integer primary key,
+    worker     bigint not null references users (id),
+    channel    text not null,
+    target     text not null,
+    subject    text not null,
+    body       text not null,
+    link       text not null,
+    call       bigint not null, -- 0: none
+    state      text not null,
+    created_at bigint not null,
+    useless_at bigint not null,
+    next_at    bigint not null,
+    sent_at    bigint not null,
+    tries      bigint not null,
+    error      text not null,
+    turn_at    bigint not null -- of a queued one next_at; of others when they were sent or failed
+);
+CREATE INDEX messages_by_call on messages (call, id);
+CREATE INDEX messages_by_turn on messages (state, turn_at, id);
+CREATE TABLE pool_actions (
+    id       integer primary key,
+    pool     bigint not null references pools (id),
+    acted_at bigint not null,
+    acted_by bigint not null, -- 0: a controller
+    kind     text not null,
+    people   bigint not null,
+    worker   bigint not null, -- of a transfer, else 0
+    to_pool  bigint not null, -- of a transfer, else 0
+    advice   boolean not null,
+    why      text not null,
+    saw      text not null,
+    failed   text not null
+);
+CREATE INDEX pool_actions_by_pool on pool_actions (pool, id);
+CREATE TABLE pool_samples (
+    pool     bigint not null references pools (id),
+    taken_at bigint not null,
+    metrics  text not null,
+    funds    bigint not null,
+    waiting  bigint not null,
+    primary key (pool, taken_at)
+);
 CREATE TABLE pools (
     id         integer primary key,
     name       text not null unique,
     policy     text not null,
     stopped    boolean not null,
     created_at bigint not null
-);
+, retainer text not null default '', control text not null default '', calling text not null default '');
 CREATE TABLE progress (
     batch         integer primary key references batches (id),
     state         text not null,
@@ -101,6 +174,19 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
+);
+CREATE TABLE push_subscriptions (
+    id         integer primary key,
+    worker     bigint not null references users (id),
+    endpoint   text not null unique,
+    p256dh     text not null,
+    auth       text not null,
+    created_at bigint not null
+);
+CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE secrets ( -- of the installation
+    name   text primary key,
+    secret text not null
 );
 CREATE TABLE task_workers ( -- who may do a task of a directed batch
     task   bigint not null,
@@ -154,4 +240,5 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-);
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false);
+CREATE INDEX users_by_pool on users (pool, id);

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/pressly/goose/v3"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/pool"
+	"github.com/throng-dev/throng/sched"
+)
+
+// version1 makes a database as a server left it that knew only the first
+// migration, with the rows of testdata/version1.sql.
+func version1(t *testing.T) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	const first = "00001_start.sql"
+	text, err := os.ReadFile(filepath.Join("..", "sqlstore", "migrations", first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := os.ReadFile(filepath.Join("testdata", "version1.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, first), []byte(rewrite(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "throng.db")
+	db, err := sql.Open("sqlite", writeDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS(dir), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := p.Up(t.Context()); err != nil || len(done) != 1 {
+		t.Fatalf("%d migrations were done: %v", len(done), err)
+	}
+	if _, err := db.ExecContext(t.Context(), string(rows)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOldDatabase opens a database of before there were calls, and goes on with
+// it.
+func TestOldDatabase(t *testing.T) {
+	ctx := t.Context()
+	path := version1(t)
+	if _, err := OpenReadOnly(ctx, path); err == nil || !strings.Contains(err.Error(), "schema version 1, not 2") {
+		t.Errorf("to look at it gives %v", err)
+	}
+	s := mustOpen(t, path, Options{})
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(what string, got, want any) {
+		t.Helper()
+		rules := cmp.Comparer(func(x, y label.Rule) bool { return x == y })
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), rules); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	pools, err := s.ListPools(ctx)
+	check(err)
+	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start}
+	same("pools", pools, []store.Pool{crew})
+	users, err := s.PoolUsers(ctx, 1)
+	check(err)
+	same("users", users, []store.User{
+		{ID: 1, Name: "Ada", FullName: "Ada L", Email: "ada@example.org", PasswordHash: "$argon2$", Admin: true, Pool: 1, CreatedAt: start,
+			Tenants: []crowd.TenantID{1, 2}, Qualifications: map[string]int{"birds": 90}},
+		{ID: 2, Name: "bob", Pool: 1, CreatedAt: start, BlockedBy: []crowd.TenantID{2}},
+		{ID: 3, Name: "cid", Pool: 1, Suspended: true, CreatedAt: start},
+	})
+	check(s.CheckLedger(ctx))
+	snap, err := s.Snapshot(ctx, 1)
+	check(err)
+	same("what the snapshot says of duty", []any{snap.Retainer, snap.Funds, snap.Duties}, []any{engine.Retainer{}, crowd.Money(0), []engine.Duty(nil)})
+	if len(snap.Batches) != 1 || len(snap.Batches[0].Assignments) != 2 || snap.Batches[0].Spec.Training {
+		t.Fatalf("the snapshot has the batches %+v", snap.Batches)
+	}
+
+	now := start.Add(10 * time.Minute)
+	e, err := engine.Restore(now, engine.Config{Pool: 1, Policy: sched.MustParse("wfs")}, snap)
+	check(err)
+	crew.Retainer = engine.Retainer{Called: true, Rate: 60_000}
+	crew.Control, crew.Calling = pool.Settings{Min: 1}, store.Calling{Ask: 2}
+	check(s.UpdatePool(ctx, crew))
+	check(e.SetRetainer(now, crew.Retainer))
+	check(e.Fund(now, engine.Account{Kind: engine.Outside}, crowd.Unit))
+	if _, err := e.Submit(now, 2, crowd.BatchID(1).Assignment(2), "{}", "cat"); err != nil {
+		t.Fatal(err)
+	}
+	check(e.StartDuty(now, 1))
+	if _, ready, err := e.Ready(now, 1); err != nil || !ready {
+		t.Fatalf("the next task: %t, %v", ready, err)
+	}
+	check(e.Check())
+	var changes engine.Changes
+	e.Take(&changes)
+	check(s.Commit(ctx, &changes))
+	call, err := s.CreateCall(ctx, store.Call{Pool: 1, At: now, State: store.CallOpen})
+	check(err)
+	check(s.PutNotices(ctx, []store.Notice{{Call: call, Worker: 3, State: store.NoticeAsked, AskedAt: now}}, []store.Message{{Worker: 3, Call: call, State: store.MessageQueued}}))
+	if _, err := s.PutSubscription(ctx, store.Subscription{Worker: 3, Endpoint: "e"}); err != nil {
+		t.Fatal(err)
+	}
+	check(s.AddActions(ctx, []store.Action{{Pool: 1, Kind: store.ActionRecruit}}))
+	check(s.AddSamples(ctx, []store.Sample{{Pool: 1, At: now}}))
+	id, err := s.CreateUser(ctx, store.User{Name: "dora", Pool: 1, Away: true})
+	check(err)
+	same("the next user", id, crowd.WorkerID(4))
+
+	check(s.Close())
+	s = mustOpen(t, path, Options{}) // again: it is migrated once
+	defer s.Close()
+	if snap, err = s.Snapshot(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	same("retainer", snap.Retainer, crew.Retainer)
+	same("funds", snap.Funds, crowd.Unit)
+	same("duties", snap.Duties, []engine.Duty{{Pool: 1, Worker: 1, On: true, At: now, Since: now}, {Pool: 1, Worker: 2, On: true, At: now, Since: now}})
+	again, err := engine.Restore(now, engine.Config{Pool: 1, Policy: sched.MustParse("wfs")}, snap)
+	check(err)
+	check(again.Check())
+	same("who holds what", again.Holding(0), e.Holding(0))
+	check(s.CheckLedger(ctx))
+}

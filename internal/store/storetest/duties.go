@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// onCall is a pool with everything.
+func (w *world) onCall(name string) store.Pool {
+	return store.Pool{
+		Name: name, Policy: "fifo", CreatedAt: w.now,
+		Retainer: engine.Retainer{Called: true, Silence: 90*time.Second + 1, Rate: 50_001, Promise: 10 * time.Minute, Training: 7},
+		Control: pool.Settings{
+			Elasticity: "pid(size)", Stability: "average-rate", Balance: true, Rules: []pool.Rule{{When: `queue > 10 && "<é>" == ""`, Do: "recruit 1"}, {When: "true", Do: "release 2"}},
+			Target: pool.Target{Eta: 0.1, Salary: 1.0 / 3, Wait: time.Second + 1, Tail: 0.05}, Expect: pool.Expect{TaskTime: 30 * time.Second},
+			Min: 2, Max: 400, Cooldown: time.Minute + 1, Window: time.Hour, Advise: true,
+		},
+		Calling: store.Calling{Ask: 1.0 / 3, Answer: time.Minute + 1, Life: 15 * time.Minute},
+	}
+}
+
+// duty is a change of duty of a worker in the pool.
+func (w *world) duty(worker int, on bool, training int) engine.Duty {
+	d := engine.Duty{Pool: w.pool, Worker: w.workers[worker], On: on, At: w.now.Add(time.Minute), Training: training}
+	if on {
+		d.Since = w.now.Add(time.Second)
+	} else {
+		d.Why = engine.Silent
+	}
+	return d
+}
+
+func testPoolUsers(t *testing.T, w *world) {
+	elsewhere := must(w.CreatePool(w.ctx, store.Pool{Name: "elsewhere"}))(t)
+	same(t, "nobody", must(w.PoolUsers(w.ctx, elsewhere))(t), nil)
+	ada, bob := w.ada(), w.ada()
+	ada.Pool = elsewhere
+	bob.Name, bob.Prefers, bob.Away, bob.NoMail, bob.BlockedBy = "bob", nil, false, false, nil
+	ada.ID = must(w.CreateUser(w.ctx, ada))(t)
+	bob.ID = must(w.CreateUser(w.ctx, bob))(t)
+	must(w.CreateUser(w.ctx, store.User{Name: "no worker"}))(t)
+	same(t, "ada's pool", must(w.PoolUsers(w.ctx, elsewhere))(t), []store.User{ada})
+	var want []store.User
+	for _, id := range w.workers {
+		want = append(want, must(w.User(w.ctx, id))(t))
+	}
+	same(t, "the pool", must(w.PoolUsers(w.ctx, w.pool))(t), append(want, bob))
+
+	moved := want[0]
+	moved.Pool = elsewhere
+	ok(t, w.UpdateUser(w.ctx, moved))
+	same(t, "with one who moved", must(w.PoolUsers(w.ctx, elsewhere))(t), []store.User{moved, ada})
+	same(t, "no pool", must(w.PoolUsers(w.ctx, 99))(t), nil)
+}
+
+func testPoolDuties(t *testing.T, w *world) {
+	elsewhere := must(w.CreatePool(w.ctx, store.Pool{Name: "elsewhere", Retainer: engine.Retainer{Rate: 1}}))(t)
+	same(t, "at first", must(w.PoolDuties(w.ctx, w.pool))(t), nil)
+	on, off, training, other := w.duty(2, true, 0), w.duty(0, false, 0), w.duty(1, false, 3), w.duty(0, true, 1)
+	other.Pool = elsewhere
+	ok(t, w.Commit(w.ctx, &engine.Changes{Duties: []engine.Duty{on, w.duty(0, true, 4), training, other, off}})) // of the same person the last one stays
+	same(t, "duties", must(w.PoolDuties(w.ctx, w.pool))(t), []engine.Duty{off, training, on})
+	same(t, "duties elsewhere", must(w.PoolDuties(w.ctx, elsewhere))(t), []engine.Duty{other})
+
+	gone := engine.Duty{Pool: w.pool, Worker: on.Worker, At: w.now.Add(time.Hour), Why: engine.Released}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Duties: []engine.Duty{gone}}))
+	same(t, "after one has gone", must(w.PoolDuties(w.ctx, w.pool))(t), []engine.Duty{off, training, gone})
+	same(t, "duties elsewhere", must(w.PoolDuties(w.ctx, elsewhere))(t), []engine.Duty{other})
+	same(t, "no pool", must(w.PoolDuties(w.ctx, 99))(t), nil)
+}
+
+// testSnapshotOnCall is the part of Snapshot about who is on call and what is
+// there to pay them.
+func testSnapshotOnCall(t *testing.T, w *world) {
+	in := w.onCall("on call")
+	in.ID = must(w.CreatePool(w.ctx, in))(t)
+	look := func(what string, id crowd.PoolID, retainer engine.Retainer, funds crowd.Money, duties ...engine.Duty) {
+		t.Helper()
+		got := must(w.Snapshot(w.ctx, id))(t)
+		same(t, what+": retainer", got.Retainer, retainer)
+		same(t, what+": funds", got.Funds, funds)
+		same(t, what+": duties", got.Duties, duties)
+	}
+	look("at first", in.ID, in.Retainer, 0)
+	at := func(d engine.Duty) engine.Duty { d.Pool = in.ID; return d }
+	on, both, learns, off := at(w.duty(3, true, 0)), at(w.duty(2, true, 2)), at(w.duty(1, false, 1)), at(w.duty(0, false, 0))
+	pay := func(kind engine.TransferKind, from, to engine.Account, amount crowd.Money) engine.Transfer {
+		return engine.Transfer{At: w.now, Kind: kind, From: from, To: to, Amount: amount}
+	}
+	outside := engine.Account{Kind: engine.Outside}
+	ok(t, w.Deposit(w.ctx, w.now, w.mine, 1000, ""))
+	ok(t, w.Commit(w.ctx, &engine.Changes{
+		Duties: []engine.Duty{off, on, both, learns},
+		Transfers: []engine.Transfer{
+			pay(engine.Deposit, outside, poolAccount(in.ID), 500), pay(engine.WaitingShare, tenantAccount(w.mine), poolAccount(in.ID), 70),
+			pay(engine.Waiting, poolAccount(in.ID), workerAccount(w.workers[3]), 30), pay(engine.Withdrawal, poolAccount(in.ID), outside, 5),
+			pay(engine.Deposit, outside, poolAccount(w.pool), 9),
+		},
+	}))
+	look("on call", in.ID, in.Retainer, 535, learns, both, on)
+	look("the other pool", w.pool, engine.Retainer{}, 9)
+	same(t, "balance", must(w.Balance(w.ctx, poolAccount(in.ID)))(t), crowd.Money(535))
+	same(t, "paid for waiting", must(w.Balance(w.ctx, workerAccount(w.workers[3])))(t), crowd.Money(30))
+	entries := must(w.Entries(w.ctx, poolAccount(in.ID), 0, all))(t)
+	if len(entries) != 4 || entries[0].Kind != engine.Withdrawal || entries[0].From != poolAccount(in.ID) || entries[2].To != poolAccount(in.ID) {
+		t.Errorf("the pool's entries are %+v", entries)
+	}
+	ok(t, w.CheckLedger(w.ctx))
+	same(t, "the pool itself", must(w.ListPools(w.ctx))(t)[1], in)
+}

@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// metrics has a figure of its own in every field.
+func metrics(n int) pool.Metrics {
+	x := float64(n)
+	return pool.Metrics{
+		Queue: n + 1, Workers: n + 2, Busy: n + 3, Idle: n + 4, Training: n + 5, Coming: n + 6, CStar: pool.Unknown,
+		Lambda: x + 1.0/3, Mu: x + 0.1, Abandonment: x + 1e-9, Recruitment: x + 0.3, Throughput: x + 0.7, Utilisation: x + 0.9,
+		WaitP95: x + 1e6, OldestWait: x + 1.5, Backlog: -x - 0.25, CostPerHour: x + 0.05, Preference: 1.0 / (x + 2),
+	}
+}
+
+// action is an action of the pool with everything.
+func (w *world) action(n int) store.Action {
+	return store.Action{
+		ID: 55, Pool: w.pool, At: w.now.Add(time.Duration(n) * time.Second), By: w.workers[0], Kind: store.ActionTransfer, N: n,
+		Worker: w.workers[1], To: w.pool + 1, Advice: true, Why: []string{fmt.Sprint("rule ", n), `queue > 10 && "<ü>"`}, Saw: metrics(n), Failed: "he holds a task",
+	}
+}
+
+func testAddActions(t *testing.T, w *world) {
+	w.unchanged(t, func() { ok(t, w.AddActions(w.ctx, nil)) })
+	a, b := w.action(1), store.Action{Pool: w.pool, Kind: store.ActionRelease}
+	ok(t, w.AddActions(w.ctx, []store.Action{a, b}))
+	a.ID, b.ID = 1, 2
+	same(t, "actions", must(w.ListActions(w.ctx, w.pool, 0, all))(t), []store.Action{b, a})
+	w.unchanged(t, func() {
+		nowhere := w.action(2)
+		nowhere.Pool = 99
+		refused(t, w.AddActions(w.ctx, []store.Action{w.action(3), nowhere}), crowd.NotFound)
+		odd := w.action(4)
+		odd.Saw.Lambda = math.NaN()
+		refused(t, w.AddActions(w.ctx, []store.Action{w.action(5), odd}), crowd.Internal)
+	})
+	ok(t, w.AddActions(w.ctx, []store.Action{w.action(6)}))
+	if id := must(w.ListActions(w.ctx, w.pool, 0, 1))(t)[0].ID; id != 3 {
+		t.Errorf("the third action is %d", id)
+	}
+}
+
+func testListActions(t *testing.T, w *world) {
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	same(t, "at first", must(w.ListActions(w.ctx, w.pool, 0, 10))(t), nil)
+	var list, want []store.Action // want: newest first
+	for i := range 12 {
+		a := w.action(20 - i) // what happened first may be told last
+		if i%4 == 3 {
+			a.Pool = second
+		}
+		list = append(list, a)
+		if a.ID = int64(i + 1); a.Pool == w.pool {
+			want = append([]store.Action{a}, want...)
+		}
+	}
+	ok(t, w.AddActions(w.ctx, list))
+	same(t, "all", must(w.ListActions(w.ctx, w.pool, 0, all))(t), want)
+	same(t, "newest", must(w.ListActions(w.ctx, w.pool, 0, 2))(t), want[:2])
+	same(t, "second page", must(w.ListActions(w.ctx, w.pool, want[1].ID, 3))(t), want[2:5])
+	same(t, "last page", must(w.ListActions(w.ctx, w.pool, want[7].ID, 3))(t), want[8:])
+	same(t, "before all", must(w.ListActions(w.ctx, w.pool, 1, 3))(t), nil)
+	same(t, "of the second", len(must(w.ListActions(w.ctx, second, 0, all))(t)), 3)
+	same(t, "before another pool's", must(w.ListActions(w.ctx, second, 8, 1))(t)[0].ID, int64(4))
+	same(t, "of none", must(w.ListActions(w.ctx, 99, 0, all))(t), nil)
+}
+
+// sample is the pool so many minutes after the beginning.
+func (w *world) sample(minutes, n int) store.Sample {
+	return store.Sample{Pool: w.pool, At: w.now.Add(time.Duration(minutes) * time.Minute), Metrics: metrics(n), Funds: crowd.Money(n) * crowd.Unit, Waiting: crowd.Money(n) + 1}
+}
+
+func testAddSamples(t *testing.T, w *world) {
+	w.unchanged(t, func() { ok(t, w.AddSamples(w.ctx, nil)) })
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	a, b, bare := w.sample(1, 1), w.sample(1, 2), store.Sample{Pool: w.pool, At: w.now}
+	b.Pool = second
+	ok(t, w.AddSamples(w.ctx, []store.Sample{a, b, bare}))
+	same(t, "samples", must(w.Samples(w.ctx, w.pool, time.Time{}))(t), []store.Sample{bare, a})
+	same(t, "the second's", must(w.Samples(w.ctx, second, time.Time{}))(t), []store.Sample{b})
+	again, last := w.sample(1, 3), w.sample(1, 4)
+	ok(t, w.AddSamples(w.ctx, []store.Sample{again, last}))
+	same(t, "replaced", must(w.Samples(w.ctx, w.pool, time.Time{}))(t), []store.Sample{bare, last})
+	same(t, "the second's", must(w.Samples(w.ctx, second, time.Time{}))(t), []store.Sample{b})
+	w.unchanged(t, func() {
+		nowhere, odd := w.sample(2, 1), w.sample(3, 1)
+		nowhere.Pool = 99
+		refused(t, w.AddSamples(w.ctx, []store.Sample{w.sample(1, 9), nowhere}), crowd.NotFound)
+		odd.Utilisation = math.Inf(1)
+		refused(t, w.AddSamples(w.ctx, []store.Sample{w.sample(1, 9), odd}), crowd.Internal)
+	})
+}
+
+func testSamples(t *testing.T, w *world) {
+	same(t, "at first", must(w.Samples(w.ctx, w.pool, w.now))(t), nil)
+	var want []store.Sample
+	for i := range 6 {
+		want = append(want, w.sample(i, i))
+	}
+	ok(t, w.AddSamples(w.ctx, []store.Sample{want[3], want[0], want[5], want[1], want[4], want[2]}))
+	same(t, "all", must(w.Samples(w.ctx, w.pool, w.now))(t), want)
+	same(t, "since the third", must(w.Samples(w.ctx, w.pool, want[2].At))(t), want[2:])
+	same(t, "since just after", must(w.Samples(w.ctx, w.pool, want[2].At.Add(time.Microsecond)))(t), want[3:])
+	same(t, "since after all", must(w.Samples(w.ctx, w.pool, w.now.Add(time.Hour)))(t), nil)
+	same(t, "of none", must(w.Samples(w.ctx, 99, time.Time{}))(t), nil)
+}
+
+func testDropSamples(t *testing.T, w *world) {
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	var list []store.Sample
+	for i := range 4 {
+		mine, other := w.sample(i, i), w.sample(i, i)
+		other.Pool = second
+		list = append(list, mine, other)
+	}
+	ok(t, w.AddSamples(w.ctx, list))
+	w.unchanged(t, func() { ok(t, w.DropSamples(w.ctx, w.now)) })
+	ok(t, w.DropSamples(w.ctx, w.now.Add(2*time.Minute)))
+	same(t, "kept", must(w.Samples(w.ctx, w.pool, time.Time{}))(t), []store.Sample{list[4], list[6]})
+	same(t, "kept of the second", must(w.Samples(w.ctx, second, time.Time{}))(t), []store.Sample{list[5], list[7]})
+	ok(t, w.DropSamples(w.ctx, w.now.Add(time.Hour)))
+	same(t, "kept", must(w.Samples(w.ctx, w.pool, time.Time{}))(t), nil)
+}
