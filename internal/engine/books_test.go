@@ -27,6 +27,7 @@ type books struct {
 	waiting  []crowd.WorkerID // longest wait first
 	accounts map[engine.Account]crowd.Money
 	seen     happenings
+	stays
 }
 
 // batchBook is one batch, ended ones included.
@@ -50,6 +51,7 @@ type taskBook struct {
 	invited map[crowd.WorkerID]bool // nil: everybody
 	held    map[crowd.WorkerID]bool // ever
 	first   uint32                  // number of its first assignment
+	wanted  int                     // the most annotations that it wanted so far
 	live    int
 	answers []string // counted
 	label   *engine.Label
@@ -75,6 +77,7 @@ func newBooks(seen happenings) *books {
 		holding:  make(map[crowd.WorkerID]*row),
 		accounts: make(map[engine.Account]crowd.Money),
 		seen:     seen,
+		stays:    newStays(),
 	}
 }
 
@@ -92,7 +95,10 @@ func (k *books) launch(s engine.Spec) {
 			}
 			t.rule = s.Rule.Capped(len(t.invited))
 		}
-		b.tasks = append(b.tasks, t)
+		t.wanted = t.want()
+		if b.tasks = append(b.tasks, t); !s.Training {
+			k.tally.Arrived += int64(t.wanted)
+		}
 	}
 	k.batches[s.ID] = b
 }
@@ -157,6 +163,8 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "ended"
 	case slices.Contains(who.BlockedBy, b.spec.Tenant):
 		return "blocked"
+	case b.spec.Training != (k.person(w).training > 0):
+		return "in training, or not"
 	case b.spec.Reward*crowd.Money(b.running+1) > k.accounts[b.account()]:
 		return "no money"
 	}
@@ -218,6 +226,9 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("transfer %v: %w", x, err)
 		}
 	}
+	if err := k.shifts(ch.Shifts); err != nil {
+		return err
+	}
 	for _, x := range ch.Progress {
 		if err := k.progress(x); err != nil {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
@@ -239,7 +250,7 @@ func (k *books) apply(ch *engine.Changes) error {
 	if len(served) > 0 {
 		return fmt.Errorf("told of hand-outs to people who did not wait: %v", served)
 	}
-	return nil
+	return cmp.Or(k.settleWaits(), k.duties(ch.Duties))
 }
 
 func (k *books) handout(x engine.Handout) error {
@@ -275,7 +286,16 @@ func (k *books) handout(x engine.Handout) error {
 			return fmt.Errorf("%s waits longer and could do it", ahead)
 		}
 	}
+	if !k.person(x.Worker).on {
+		return fmt.Errorf("off duty")
+	}
 	k.stopWaiting(x.Worker)
+	k.person(x.Worker).left = time.Time{}
+	if !b.spec.Training {
+		k.handed = append(k.handed, x)
+	} else {
+		k.seen["handed out to learn from"]++
+	}
 	r := &row{Handout: x, state: crowd.Assigned}
 	k.rows[x.Assignment], k.holding[x.Worker] = r, r
 	if len(t.held) == 0 {
@@ -350,6 +370,7 @@ func (k *books) end(x engine.End) error {
 func (k *books) letGo(r *row) {
 	b, t, _ := k.task(r.Task)
 	delete(k.holding, r.Worker)
+	k.worked(r.Worker)
 	t.live--
 	b.running--
 }
@@ -375,13 +396,22 @@ func (k *books) answer(x engine.Answer) error {
 	if paid := b.spec.Reward; x.Counted != (x.Paid == paid) || !x.Counted && x.Paid != 0 {
 		return fmt.Errorf("paid %s (counted %t)", x.Paid, x.Counted)
 	}
+	k.person(r.Worker).seen = k.now
 	if !late {
 		k.letGo(r)
+		if n := k.person(r.Worker).training; n > 0 && b.spec.Training {
+			k.train(r.Worker, n-1)
+			k.seen["learnt"]++
+		}
 	}
 	r.state, r.answer = crowd.Submitted, &x
 	if x.Counted {
 		b.counted++
 		b.worked += min(x.At.Sub(r.At), b.spec.Lease)
+		k.used[b.spec.Tenant] += min(x.At.Sub(r.At), b.spec.Lease)
+		if !b.spec.Training {
+			k.tally.Completed++
+		}
 		t.answers = append(t.answers, x.Key)
 	}
 	k.seen[fmt.Sprintf("answer late=%t counted=%t", x.Late, x.Counted)]++
@@ -425,6 +455,9 @@ func (k *books) label(x engine.Label) error {
 }
 
 func (k *books) transfer(x engine.Transfer) error {
+	if x.From.Kind == engine.PoolAccount || x.To.Kind == engine.PoolAccount {
+		return k.poolTransfer(x)
+	}
 	b := k.batches[crowd.BatchID(x.From.ID)]
 	if x.Kind == engine.Reserve {
 		b = k.batches[crowd.BatchID(x.To.ID)]
@@ -479,13 +512,17 @@ func (k *books) progress(x engine.Progress) error {
 	return nil
 }
 
-func (k *books) stopWaiting(w crowd.WorkerID) {
-	k.waiting = slices.DeleteFunc(k.waiting, func(x crowd.WorkerID) bool { return x == w })
-}
-
 // check compares the books with what the engine shows of itself.
 func (k *books) check(e *engine.Engine) error {
 	for _, b := range k.batches {
+		for _, t := range b.tasks {
+			if more := t.want() - t.wanted; more > 0 && b.kept.State.Open() {
+				t.wanted += more
+				if !b.spec.Training {
+					k.tally.Arrived += int64(more)
+				}
+			}
+		}
 		if err := k.checkBatch(e, b); err != nil {
 			return fmt.Errorf("%s: %w", b.spec.ID, err)
 		}
@@ -496,7 +533,7 @@ func (k *books) check(e *engine.Engine) error {
 	if c := e.Counts(); c.Waiting != len(k.waiting) || c.Working != len(k.holding) || c.Workers != len(k.workers) || c.Stopped != k.stopped {
 		return fmt.Errorf("counts %+v; the books have %d waiting, %d working, %d workers", c, len(k.waiting), len(k.holding), len(k.workers))
 	}
-	return cmp.Or(k.checkNobodyIdles(), k.checkMoney())
+	return cmp.Or(k.checkNobodyIdles(), k.checkMoney(), k.checkStays(e))
 }
 
 func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
@@ -574,12 +611,19 @@ func (k *books) checkMoney() error {
 			spent[id.Batch()] += r.answer.Paid
 		}
 	}
-	for w, sum := range earned {
-		if got := k.accounts[workerAccount(w)]; got != sum {
-			return fmt.Errorf("%s has %s for answers worth %s", w, got, sum)
+	paid := crowd.Money(0)
+	for account, got := range k.accounts {
+		if account.Kind == engine.WorkerAccount {
+			paid += got - earned[crowd.WorkerID(account.ID)]
 		}
 	}
+	if paid != k.waited {
+		return fmt.Errorf("people have %s on top of their answers, for waiting worth %s", paid, k.waited)
+	}
 	total := make(map[engine.Account]crowd.Money) // what tenants are short of
+	for id, shared := range k.shared {
+		total[engine.Account{Kind: engine.TenantAccount, ID: int64(id)}] -= shared
+	}
 	for id, b := range k.batches {
 		escrow := k.accounts[b.account()]
 		if escrow < 0 || b.kept.Spent != spent[id] {

@@ -16,18 +16,22 @@ type Changes struct {
 	Answers   []Answer
 	Labels    []Label
 	Transfers []Transfer
+	Duties    []Duty
 	Progress  []Progress // the last state of each batch that changed
 
 	// Served lists the hand-outs that went to workers who were waiting: they
 	// are in Handouts too, and somebody has to tell those workers.
 	Served []Handout
+	// Shifts lists who came on duty and who went off, in order. Who was waiting
+	// when he went waits no longer, and somebody has to tell him.
+	Shifts []Shift
 	// Events is filled when Config.Observe is set.
 	Events []Event
 }
 
 // Empty says whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Progress) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Progress) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -38,6 +42,13 @@ type Handout struct {
 	At         time.Time
 	Expires    time.Time
 	Reward     crowd.Money
+}
+
+// Shift is somebody's coming on duty or going off.
+type Shift struct {
+	Worker crowd.WorkerID
+	On     bool
+	Why    Departure // if off
 }
 
 // End is an assignment that ended without an answer.
@@ -74,12 +85,14 @@ type Label struct {
 type AccountKind byte
 
 // The kinds of account. Money comes from Outside to a tenant, is reserved to a
-// batch at its launch, and goes from there to workers, the rest back.
+// batch at its launch, and goes from there to workers, the rest back. Waiting
+// is paid from the pool's account, to which tenants add their shares.
 const (
 	Outside       AccountKind = 'o'
 	TenantAccount AccountKind = 'n'
 	BatchAccount  AccountKind = 'b'
 	WorkerAccount AccountKind = 'u'
+	PoolAccount   AccountKind = 'p'
 )
 
 // Account names one account of the ledger.
@@ -88,7 +101,7 @@ type Account struct {
 	ID   int64
 }
 
-// String returns "outside", or the owner's id: "n3", "b17", "u42".
+// String returns "outside", or the owner's id: "n3", "b17", "u42", "p1".
 func (a Account) String() string {
 	if a.Kind == Outside {
 		return "outside"
@@ -101,10 +114,13 @@ type TransferKind string
 
 // The kinds of transfer.
 const (
-	Deposit TransferKind = "deposit" // outside → tenant
-	Reserve TransferKind = "reserve" // tenant → batch, at launch or top-up
-	Reward  TransferKind = "reward"  // batch → worker, for a counted answer
-	Release TransferKind = "release" // batch → tenant, what is left at the end
+	Deposit      TransferKind = "deposit"       // outside → tenant or pool
+	Reserve      TransferKind = "reserve"       // tenant → batch, at launch or top-up
+	Reward       TransferKind = "reward"        // batch → worker, for a counted answer
+	Release      TransferKind = "release"       // batch → tenant, what is left at the end
+	Waiting      TransferKind = "waiting"       // pool → worker, for waiting on duty
+	WaitingShare TransferKind = "waiting_share" // tenant → pool, its share of that
+	Withdrawal   TransferKind = "withdrawal"    // pool → outside
 )
 
 // Transfer is one entry of the double-entry ledger: Amount (> 0) leaves From

@@ -34,7 +34,63 @@ func (e *Engine) Check() error {
 	if held != 0 {
 		return fmt.Errorf("%d tasks in hand are not kept", held)
 	}
+	if err := e.checkDuty(); err != nil {
+		return err
+	}
 	return e.checkNobodyIdles()
+}
+
+// checkDuty verifies that the people on duty, at work and paid for waiting are
+// those who are counted, and that the purse holds no less than nothing.
+func (e *Engine) checkDuty() error {
+	present, busy, queued := 0, 0, 0
+	p := &e.purse
+	paid, begun, rests := int64(0), int64(0), int64(0)
+	for id, w := range e.workers {
+		if w.on {
+			present++
+		}
+		if w.holds != nil {
+			busy++
+		}
+		if w.waiting {
+			queued++
+		}
+		switch {
+		case (w.holds != nil || w.waiting) && !w.on:
+			return fmt.Errorf("%s holds something (%t) or waits (%t) off duty", id, w.holds != nil, w.waiting)
+		case w.on && w.suspended && w.holds == nil:
+			return fmt.Errorf("%s is suspended and on duty", id)
+		case w.leaves != "" && w.holds == nil:
+			return fmt.Errorf("%s is about to go (%s), but nothing keeps him", id, w.leaves)
+		case w.on && w.holds == nil && !w.waiting && w.lease.on != (e.retainer.Silence > 0):
+			return fmt.Errorf("%s is idle, his silence noticed: %t", id, w.lease.on)
+		case w.on && w.waiting && w.lease.on:
+			return fmt.Errorf("%s waits, and his silence is counted", id)
+		case w.waiting && w.training > 0:
+			return fmt.Errorf("%s waits to learn (%d tasks), and there is nothing to learn from", id, w.training)
+		}
+		if w.waiting && !w.paidTo.IsZero() {
+			paid++
+			begun += p.since(w.paidTo)
+			rests += w.rest
+		}
+	}
+	switch {
+	case present != e.present || busy != e.busy || queued != e.waiting.len():
+		return fmt.Errorf("on duty %d, at work %d, waiting %d, but counted %d, %d, %d", present, busy, queued, e.present, e.busy, e.waiting.len())
+	case p.funds < 0:
+		return fmt.Errorf("the pool's funds are %s", p.funds)
+	case paid != p.waiters || paid > 0 && (begun != p.begun || rests != p.rests):
+		return fmt.Errorf("%d waits are paid since %d ns with rests of %d, but counted %d since %d with %d", paid, begun, rests, p.waiters, p.begun, p.rests)
+	case paid > 0 && !p.alarm.on:
+		return fmt.Errorf("waiting is paid, but no payday is set")
+	case e.letsGo() && !p.alarm.on:
+		return fmt.Errorf("people wait who were called and cannot be paid, and stay")
+	case paid != int64(queued) && e.pays():
+		return fmt.Errorf("%d wait, %d of them are paid", queued, paid)
+	}
+	return nil
 }
 
 // check verifies one batch: work is conserved, no task has more people than it

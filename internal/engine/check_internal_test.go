@@ -58,7 +58,7 @@ func TestCheckSees(t *testing.T) {
 		"answers of nobody":               func(e *Engine) { b1(e).completed++ },
 		"running miscounted":              func(e *Engine) { b1(e).running++ },
 		"less money than promised":        func(e *Engine) { b1(e).escrow = 1 },
-		"a worker left idle":              func(e *Engine) { e.waiting.push(e.workers[3]) },
+		"a worker left idle":              func(e *Engine) { e.StartDuty(now, 3); e.waiting.push(e.workers[3]) },
 		"a batch that should have ended": func(e *Engine) {
 			b := b1(e)
 			for _, t := range b.openTasks() {
@@ -77,6 +77,81 @@ func TestCheckSees(t *testing.T) {
 			spoil(e)
 			if err := e.Check(); err == nil {
 				t.Error("Check found nothing")
+			} else {
+				t.Log(err)
+			}
+		})
+	}
+}
+
+// TestCheckSeesDuty does the same with duty: of four people, two wait and are paid,
+// one holds a task and one is idle.
+func TestCheckSeesDuty(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	setup := func(t *testing.T) *Engine {
+		e := New(Config{Policy: sched.MustParse("fs")})
+		e.SetTenant(now, Tenant{ID: 1, Weight: 1})
+		for id := range crowd.WorkerID(5) {
+			e.SetWorker(now, Worker{ID: id + 1})
+		}
+		for _, err := range []error{
+			e.Launch(now, Spec{ID: 1, Tenant: 1, Tasks: 1, Rule: label.Count(1), Reward: 1, Budget: 10, Priority: 1, Lease: time.Hour, TaskTime: time.Minute}),
+			e.SetRetainer(now, Retainer{Called: true, Rate: 7, Silence: time.Minute}), e.Fund(now, Account{Kind: Outside}, 1000),
+			e.StartDuty(now, 1), e.StartDuty(now, 2), e.StartDuty(now, 3), e.StartDuty(now, 4),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id := range crowd.WorkerID(3) {
+			e.Ready(now.Add(time.Duration(id)*time.Second), id+1)
+		}
+		e.Withdraw(now.Add(10*time.Second), 1) // of both waits a part of a micro-unit is left
+		if err := e.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	cases := map[string]func(e *Engine){
+		"a holder off duty":                  func(e *Engine) { e.workers[1].on = false },
+		"one who waits off duty":             func(e *Engine) { e.workers[2].on = false },
+		"one on duty who is not counted":     func(e *Engine) { e.workers[5].on = true; e.expectToHear(e.workers[5]) },
+		"people on duty miscounted":          func(e *Engine) { e.present++ },
+		"people at work miscounted":          func(e *Engine) { e.busy-- },
+		"the queue miscounted":               func(e *Engine) { e.waiting.n++ },
+		"one suspended on duty":              func(e *Engine) { e.workers[4].suspended = true },
+		"one about to go for nothing":        func(e *Engine) { e.workers[4].leaves = Left },
+		"one off duty about to go":           func(e *Engine) { e.workers[5].leaves = Left },
+		"one idle unnoticed":                 func(e *Engine) { e.workers[4].lease.stop() },
+		"one idle noticed without a silence": func(e *Engine) { e.retainer.Silence = 0 },
+		"one who waits in silence":           func(e *Engine) { e.timers.set(&e.workers[2].lease, now) },
+		"one who waits to learn":             func(e *Engine) { e.workers[2].training = 1 },
+		"less than nothing in the purse":     func(e *Engine) { e.purse.funds = -1 },
+		"a wait paid to nobody":              func(e *Engine) { e.purse.waiters++ },
+		"a paid wait not counted":            func(e *Engine) { e.purse.waiters-- },
+		"a wait paid from another time":      func(e *Engine) { e.workers[2].paidTo = now },
+		"the begin of the waits miscounted":  func(e *Engine) { e.purse.begun++ },
+		"what is left of a pay miscounted":   func(e *Engine) { e.workers[2].rest++ },
+		"no payday":                          func(e *Engine) { e.purse.alarm.stop() },
+		"a wait that should be paid":         func(e *Engine) { e.purse.remove(e.workers[2]); e.workers[2].paidTo = time.Time{} },
+		"people called who cannot be paid stay": func(e *Engine) {
+			for _, id := range []crowd.WorkerID{2, 3} {
+				e.purse.remove(e.workers[id])
+				e.workers[id].paidTo = time.Time{}
+			}
+			e.purse.empty = true
+			e.purse.alarm.stop()
+		},
+	}
+	for name, spoil := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := setup(t)
+			spoil(e)
+			if err := e.checkDuty(); err == nil {
+				t.Error("checkDuty found nothing")
+			} else if e.Check() == nil {
+				t.Error("Check does not ask checkDuty")
 			} else {
 				t.Log(err)
 			}

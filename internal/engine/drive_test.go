@@ -16,7 +16,37 @@ import (
 func (w *world) exec(c command) error {
 	switch c.op {
 	case "ready":
-		return w.ready(w.worker(c.a))
+		id := w.worker(c.a)
+		if w.k.retainer.Called && !w.k.person(id).on && c.b%4 > 0 {
+			if err := w.startDuty(id); err != nil || !w.k.person(id).on && w.k.comes == 0 {
+				return err
+			}
+			if err := w.settle(); err != nil {
+				return err
+			}
+			w.k.begin()
+		}
+		return w.ready(id)
+	case "start duty":
+		id := w.worker(c.a)
+		for other, p := range w.k.people { // of those who are about to go as a rule
+			if p.leaves != "" && c.b%3 > 0 && (w.k.person(id).leaves == "" || other < id) {
+				id = other
+			}
+		}
+		return w.startDuty(id)
+	case "end duty":
+		return w.endDuty(w.worker(c.a), []engine.Departure{engine.Left, engine.Released, engine.Moved, engine.Silent, engine.Unpaid}[c.b%5])
+	case "renew":
+		return w.renew(c)
+	case "train":
+		return w.train(c)
+	case "retainer":
+		return w.setRetainer(c)
+	case "fund":
+		return w.fund(c)
+	case "withdraw":
+		return w.withdraw(c)
 	case "submit":
 		if h, ok := w.held(c.a); ok {
 			return w.submit(h, key(c.b))
@@ -27,7 +57,7 @@ func (w *world) exec(c command) error {
 		}
 	case "deliver":
 		if n := len(w.out); n > 0 {
-			x := w.out[int(c.a)%n]
+			x := w.out[n-1-int(c.a)%min(n, 1+int(c.b%4)*5)] // as a rule one of the last ones
 			w.out = slices.DeleteFunc(w.out, func(y delayed) bool { return y == x })
 			return w.submit(x.Handout, x.key)
 		}
@@ -62,9 +92,7 @@ func (w *world) exec(c command) error {
 			return w.heartbeat(h)
 		}
 	case "leave":
-		id := w.worker(c.a)
-		w.e.Leave(id)
-		w.k.stopWaiting(id)
+		w.leave(w.worker(c.a))
 	case "tick":
 		return w.tick(c)
 	case "launch":
@@ -117,7 +145,11 @@ func (w *world) once(n uint32, which func(*row) bool) (engine.Handout, bool) {
 
 func (w *world) ready(id crowd.WorkerID) error {
 	who, known := w.k.workers[id]
+	p, waited := w.k.person(id), slices.Contains(w.k.waiting, id)
 	h, ok, err := w.e.Ready(w.now, id)
+	if err == nil {
+		p.seen = w.now
+	}
 	switch r := w.k.holding[id]; {
 	case !known:
 		w.k.seen["ready: not in the pool"]++
@@ -131,16 +163,23 @@ func (w *world) ready(id crowd.WorkerID) error {
 	case who.Suspended:
 		w.k.seen["ready: suspended"]++
 		return wantCode(err, crowd.Forbidden)
+	case w.k.retainer.Called && !p.on:
+		w.k.seen["ready: off duty"]++
+		return wantCode(err, crowd.OffDuty)
 	case err != nil:
 		return err
-	case !ok:
-		if !slices.Contains(w.k.waiting, id) {
-			w.k.waiting = append(w.k.waiting, id)
-		}
+	}
+	if !p.on {
+		w.k.comes = id
+	}
+	if !waited {
+		w.k.enoughLearnt(id)
+	}
+	if !ok {
+		w.k.startWaiting(id)
 		w.k.seen["ready: has to wait"]++
 		return nil
 	}
-	w.k.stopWaiting(id) // nothing is told to whom it is handed at once
 	w.k.seen["ready: served"]++
 	return nil
 }
@@ -204,6 +243,7 @@ func (w *world) submitAnothers(h engine.Handout, n uint32) error {
 }
 
 func (w *world) giveBack(op string, h engine.Handout) error {
+	w.k.person(h.Worker).seen = w.now
 	if op == "skip" {
 		return w.e.Skip(w.now, h.Worker, h.Assignment)
 	}
@@ -236,6 +276,7 @@ func (w *world) heartbeat(h engine.Handout) error {
 	if want.Before(r.Expires) {
 		want = r.Expires
 	}
+	w.k.person(h.Worker).seen = w.now
 	if until != want {
 		return fmt.Errorf("the lease of %s was extended to %s, want %s", h.Assignment, until, want)
 	}
@@ -249,17 +290,17 @@ func (w *world) heartbeat(h engine.Handout) error {
 // tick lets some time go by: to the next timer, or anywhere.
 func (w *world) tick(c command) error {
 	due, ok := w.e.NextTimer()
-	if w.now = w.now.Add(time.Duration(c.b%180) * time.Second); ok && c.a%2 == 0 && due.After(w.now) {
-		w.now = due
+	to := w.now.Add(time.Duration(c.b%180) * time.Second)
+	if ok && c.a%2 == 0 && due.After(to) {
+		to = due
 	}
 	if c.a%5 == 0 { // the server slept
-		w.now = w.now.Add(time.Duration(c.c%15) * time.Minute)
+		to = to.Add(time.Duration(c.c%15) * time.Minute)
 	}
-	w.k.now = w.now
-	w.e.Tick(w.now)
-	if next, ok := w.e.NextTimer(); ok && !next.After(w.now) {
-		return fmt.Errorf("after a tick at %s something is due at %s", w.now, next)
+	if err := w.pass(to, 1+c.c/16%7); err != nil {
+		return err
 	}
+	w.k.begin()
 	return nil
 }
 
@@ -293,8 +334,10 @@ func (w *world) setTenant(t engine.Tenant) error {
 func (w *world) setWorker(x engine.Worker) error {
 	w.k.workers[x.ID] = x
 	w.store.workers[x.ID] = x
-	if x.Suspended {
-		w.k.stopWaiting(x.ID)
+	if p := w.k.person(x.ID); x.Suspended && w.k.holding[x.ID] != nil {
+		p.leaves = engine.Released
+	} else if x.Suspended && p.on {
+		w.k.goes[x.ID] = engine.Released
 	}
 	return w.e.SetWorker(w.now, x)
 }
@@ -315,7 +358,7 @@ func (w *world) changeWorker(c command) error {
 		was.Suspended = true
 		return w.setWorker(was)
 	}
-	err := w.e.RemoveWorker(id)
+	err := w.e.RemoveWorker(w.now, id)
 	switch {
 	case !known:
 		return wantCode(err, crowd.NotFound)
@@ -324,7 +367,10 @@ func (w *world) changeWorker(c command) error {
 		return wantCode(err, crowd.Conflict)
 	}
 	w.k.seen["worker removed"]++
-	w.k.stopWaiting(id)
+	w.k.train(id, 0)
+	if w.k.person(id).on {
+		w.k.goes[id] = engine.Moved
+	}
 	delete(w.k.workers, id)
 	delete(w.store.workers, id)
 	return err
@@ -380,7 +426,7 @@ func (w *world) running() []crowd.BatchID {
 // restart makes a new engine from the store, which then goes on in the old
 // one's place. Whoever waited asks again.
 func (w *world) restart() error {
-	fresh, err := engine.Restore(w.now, engine.Config{Policy: sched.MustParse(w.k.policy), Observe: true}, w.store.snapshot(w.k.stopped))
+	fresh, err := engine.Restore(w.now, engine.Config{Pool: poolID, Policy: sched.MustParse(w.k.policy), Observe: true}, w.store.snapshot(w.k.stopped))
 	if err != nil {
 		return err
 	}
@@ -388,7 +434,7 @@ func (w *world) restart() error {
 		return fmt.Errorf("restored: %w", err)
 	}
 	fresh.Take(&w.ch)
-	if !w.ch.Empty() || len(w.ch.Events)+len(w.ch.Served) > 0 {
+	if !w.ch.Empty() || len(w.ch.Events)+len(w.ch.Served)+len(w.ch.Shifts) > 0 {
 		return fmt.Errorf("restored with changes %+v", w.ch)
 	}
 	for _, id := range w.running() {
@@ -405,9 +451,16 @@ func (w *world) restart() error {
 	}
 	w.e = fresh
 	waited := w.k.waiting
-	w.k.waiting = nil
+	w.k.restarted()
 	w.k.seen["restart"]++
+	if err := w.settle(); err != nil {
+		return fmt.Errorf("restored: %w", err)
+	}
 	for _, id := range waited {
+		w.k.begin()
+		if w.k.retainer.Called && !w.k.person(id).on {
+			return fmt.Errorf("restored: %s waited, and is off duty", id)
+		}
 		if err := w.ready(id); err != nil {
 			return err
 		}

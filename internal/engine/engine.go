@@ -5,11 +5,13 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/sched"
 )
 
 // Config sets up an engine.
 type Config struct {
+	Pool    crowd.PoolID // names the pool's account and duties
 	Policy  sched.Policy
 	Observe bool // fill Changes.Events
 }
@@ -29,6 +31,14 @@ type Engine struct {
 	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
 	timers  timers
 
+	retainer Retainer
+	purse    purse
+	present  int // on duty
+	busy     int // hold a task
+	tally    pool.Tally
+	counted  time.Time // up to when the tally's person-times are counted
+	waits    waits
+
 	queue     []pending        // events of the command being worked off
 	decisions []label.Decision // what they are about
 	found     found            // what the worker whom the policy asked last may be given
@@ -41,7 +51,7 @@ type Engine struct {
 
 // New makes an engine without batches or workers.
 func New(cfg Config) *Engine {
-	return &Engine{
+	e := &Engine{
 		cfg:     cfg,
 		policy:  cfg.Policy,
 		tenants: make(map[crowd.TenantID]*tenant),
@@ -49,6 +59,8 @@ func New(cfg Config) *Engine {
 		batches: make(map[crowd.BatchID]*batch),
 		classes: newClasses(),
 	}
+	e.purse.empty = true
+	return e
 }
 
 // Take moves what has changed since the last Take into out, whose slices are
@@ -71,7 +83,8 @@ func (c *Changes) reset() {
 	clear(c.Answers) // they hold text
 	clear(c.Labels)
 	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
-	c.Transfers, c.Progress, c.Served, c.Events = c.Transfers[:0], c.Progress[:0], c.Served[:0], c.Events[:0]
+	c.Transfers, c.Duties, c.Progress = c.Transfers[:0], c.Duties[:0], c.Progress[:0]
+	c.Served, c.Shifts, c.Events = c.Served[:0], c.Shifts[:0], c.Events[:0]
 }
 
 // SetPolicy changes the scheduling policy while everything goes on.
@@ -118,13 +131,19 @@ func (e *Engine) Stop(now time.Time, stopped bool) {
 	e.run(now)
 }
 
-// Tick does what is due: leases run out, lifetimes end.
+// Tick does what is due: leases run out, lifetimes end, people are not heard of
+// any more, waiting is paid.
 func (e *Engine) Tick(now time.Time) {
 	for t := e.timers.due(now); t != nil; t = e.timers.due(now) {
-		if t.worker != nil {
-			e.release(now, t.worker.holds, crowd.Expired)
-		} else {
+		switch {
+		case t.batch != nil:
 			e.endEarly(now, t.batch)
+		case t.worker == nil:
+			e.onPayday(now)
+		case t.worker.holds != nil:
+			e.release(now, t.worker.holds, crowd.Expired)
+		default:
+			e.goOff(now, t.worker, Silent)
 		}
 	}
 	e.run(now)

@@ -136,6 +136,7 @@ func (e *Engine) aggregate(t *task) {
 // updateTask consumes event 4.
 func (e *Engine) updateTask(t *task, number int) {
 	t.batch.planned += number - int(t.planned)
+	e.wanted(t.batch, number-int(t.planned))
 	t.planned = int32(number)
 	e.touch(t.batch, t)
 	e.mayServe(t.batch)

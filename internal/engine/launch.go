@@ -26,6 +26,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 	}
 	b.state, b.launchedAt, b.turn, b.escrow = crowd.BatchRunning, now, e.turn, s.Budget
 	b.planned = b.plannedAtFirst()
+	e.wanted(b, b.planned)
 	e.add(b)
 	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, s.Budget, 0)
 	e.touch(b, nil)
@@ -36,7 +37,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 
 func (e *Engine) newBatch(s Spec) *batch {
 	b := e.spare.batch()
-	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(s.Requirements)
+	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(&s)
 	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
 	b.fewest = s.Rule.Decide(s.ID.Task(1), nil, 0).Want
@@ -77,14 +78,14 @@ func (e *Engine) crowdSuffices(b *batch) error {
 		return nil
 	}
 	want, have := b.firstWant(1), 0
-	if b.spec.SmallCrowdOK {
+	if b.spec.SmallCrowdOK || b.spec.Training { // who is to be trained may not be here yet
 		return nil
 	}
 	for _, w := range e.workers {
 		if have == want {
 			break
 		}
-		if e.mayEver(w, b) == crowd.Eligible {
+		if r := e.mayEver(w, b); r == crowd.Eligible || r == crowd.NotInTraining { // he will have learnt it
 			have++
 		}
 	}
@@ -100,7 +101,7 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	switch {
 	case w.suspended:
 		return crowd.WorkerSuspended
-	case !w.MayClass(b.class):
+	case !meets(w.quals, e.classes.list[b.class].requires):
 		return crowd.NotQualified
 	}
 	for _, t := range w.blockedBy {
@@ -112,6 +113,9 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 		if _, ok := b.backlog.invited.lists[w.id]; !ok {
 			return crowd.NotInvited
 		}
+	}
+	if b.spec.Training != (w.training > 0) {
+		return crowd.NotInTraining
 	}
 	return crowd.Eligible
 }
@@ -248,7 +252,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 		for _, a := range t.given {
 			if a.state == crowd.Assigned {
 				a.state = crowd.Withdrawn
-				e.letGo(a)
+				e.letGo(now, a)
 				e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: crowd.Withdrawn, At: now})
 			}
 		}

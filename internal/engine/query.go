@@ -73,6 +73,8 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		case r != crowd.Eligible:
 		case w.holds != nil:
 			r = crowd.NoWorkerReady
+		case !w.on && e.retainer.Called:
+			r = crowd.NotOnDuty
 		default:
 			r = w.refusal(b)
 		}
@@ -98,6 +100,9 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 	switch {
 	case w.suspended:
 		out[crowd.WorkerSuspended] = 1
+		return out, nil
+	case !w.on && e.retainer.Called:
+		out[crowd.NotOnDuty] = 1
 		return out, nil
 	case len(e.batches) == 0:
 		out[crowd.NoOpenBatch] = 1
@@ -156,17 +161,13 @@ type Counts struct {
 	Workers int // of the pool
 	Working int // hold a task
 	Waiting int // wait for one
+	OnDuty  int
 	Batches int // launched and not ended
 	Stopped bool
 }
 
 // Counts returns the pool at a glance.
 func (e *Engine) Counts() Counts {
-	c := Counts{Workers: len(e.workers), Waiting: e.waiting.len(), Batches: len(e.batches), Stopped: e.stopped}
-	for _, w := range e.workers {
-		if w.holds != nil {
-			c.Working++
-		}
-	}
-	return c
+	return Counts{Workers: len(e.workers), Working: e.busy, Waiting: e.waiting.len(), OnDuty: e.present,
+		Batches: len(e.batches), Stopped: e.stopped}
 }

@@ -11,10 +11,13 @@ import (
 // Snapshot is the kept state of a pool, from which an engine goes on as if
 // nothing had happened.
 type Snapshot struct {
-	Stopped bool
-	Tenants []Tenant
-	Workers []Worker
-	Batches []BatchSnapshot // launched and not ended
+	Stopped  bool
+	Retainer Retainer
+	Funds    crowd.Money // balance of the pool's account
+	Tenants  []Tenant
+	Workers  []Worker
+	Duties   []Duty          // of those on duty, and of those in training
+	Batches  []BatchSnapshot // launched and not ended
 }
 
 // BatchSnapshot is the kept state of a batch.
@@ -59,6 +62,22 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	for _, w := range s.Workers {
 		if err := e.SetWorker(now, w); err != nil {
 			return nil, err
+		}
+	}
+	if err := s.Retainer.Validate(); err != nil {
+		return nil, err
+	}
+	e.retainer, e.purse.funds = s.Retainer, s.Funds
+	e.purse.empty = s.Funds <= 0
+	for _, d := range s.Duties {
+		if w := e.workers[d.Worker]; w != nil {
+			w.training = d.Training
+			if d.On && !w.suspended {
+				e.comeOn(now, w)
+				w.since = d.Since
+				e.expectToHear(w)
+			}
+			w.kept = d.On
 		}
 	}
 	for i := range s.Batches {
@@ -141,7 +160,14 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 		if w.holds != nil {
 			return fmt.Errorf("%s holds both %s and %s", w.id, w.holds.id(), a.id())
 		}
+		if !w.on {
+			e.comeOn(now, w)
+		}
+		if w.suspended {
+			w.leaves = Released
+		}
 		w.holds = a
+		e.busy++
 		t.live++
 		b.running++
 		e.timers.set(&w.lease, later(s.Expires, now.Add(b.spec.Lease)))

@@ -95,7 +95,7 @@ type script struct {
 func newScript(t *testing.T, reasons map[string]bool) *script {
 	s := &script{
 		t: t, now: start, reasons: reasons,
-		e:       engine.New(engine.Config{Policy: sched.MustParse("fs")}),
+		e:       engine.New(engine.Config{Pool: 1, Policy: sched.MustParse("fs")}),
 		states:  make(map[crowd.BatchID]crowd.BatchState),
 		tenants: make(map[crowd.TenantID]engine.Tenant),
 	}
@@ -134,7 +134,7 @@ func parse[T any](s *script, f func(string) (T, error), text string) T {
 
 func (s *script) worker(id crowd.WorkerID, word []string) {
 	var aid crowd.AssignmentID
-	if len(word) > 1 {
+	if len(word) > 1 && strings.HasPrefix(word[1], "a") {
 		aid = parse(s, crowd.ParseAssignmentID, word[1])
 	}
 	switch word[0] {
@@ -164,11 +164,22 @@ func (s *script) worker(id crowd.WorkerID, word []string) {
 			s.say("until %s", s.clock(until))
 		}
 	case "leaves":
-		s.e.Leave(id)
+		s.e.Leave(s.now, id)
 	case "why":
 		why, err := s.e.WhyWorker(id)
 		s.check(err)
 		s.counts(why)
+	case "starts":
+		s.check(s.e.StartDuty(s.now, id))
+	case "ends":
+		off, err := s.e.EndDuty(s.now, id, engine.Departure(word[1]))
+		if s.check(err); !off && err == nil {
+			s.say("%s finishes first", id)
+		}
+	case "trains":
+		s.check(s.e.Train(s.now, id, parse(s, strconv.Atoi, word[1])))
+	case "on-call":
+		s.onCall(id)
 	default:
 		s.t.Fatalf("a worker cannot %q", word)
 	}
@@ -194,11 +205,34 @@ func (s *script) requester(verb string, word []string) {
 	case "worker":
 		s.check(s.e.SetWorker(s.now, s.newWorker(word)))
 	case "remove":
-		s.check(s.e.RemoveWorker(parse(s, crowd.ParseWorkerID, word[0])))
+		s.check(s.e.RemoveWorker(s.now, parse(s, crowd.ParseWorkerID, word[0])))
 	case "tenant":
 		s.check(s.setTenant(engine.Tenant{ID: parse(s, crowd.ParseTenantID, word[0]), Weight: 1}))
 	case "launch":
 		s.check(s.e.Launch(s.now, s.spec(word)))
+	case "retainer":
+		s.check(s.e.SetRetainer(s.now, s.newRetainer(word)))
+	case "fund":
+		from := engine.Account{Kind: engine.Outside}
+		if len(word) > 1 {
+			from = engine.Account{Kind: engine.TenantAccount, ID: int64(parse(s, crowd.ParseTenantID, word[1]))}
+		}
+		s.check(s.e.Fund(s.now, from, parse(s, crowd.ParseMoney, word[0])))
+	case "withdraw":
+		s.check(s.e.Withdraw(s.now, parse(s, crowd.ParseMoney, word[0])))
+	case "purse":
+		p := s.e.Purse(s.now)
+		s.say("%s in it, %s owed, %s paid%s", p.Funds, p.Owed, p.Paid, flags(", empty", p.Empty))
+	case "reading":
+		s.reading()
+	case "uses":
+		for _, u := range s.e.Uses() {
+			s.say("%s: %s%s", u.Tenant, u.Worked, flags(", open", u.Open))
+		}
+	case "timer":
+		if at, ok := s.e.NextTimer(); ok {
+			s.say("at %s", s.clock(at))
+		}
 	case "stop", "lift":
 		s.stop(word[0], verb == "stop")
 	default:
@@ -264,6 +298,59 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 	}
 }
 
+func (s *script) onCall(id crowd.WorkerID) {
+	c, ok := s.e.OnCall(s.now, id)
+	if !ok || !c.On {
+		s.say("%s is off duty%s", id, flags(", to learn "+strconv.Itoa(c.Training), c.Training > 0))
+		return
+	}
+	idle := "with a task"
+	if !c.Idle.IsZero() {
+		idle = "idle since " + s.clock(c.Idle)
+	}
+	s.say("%s is on duty since %s, %s, seen at %s, earned %s%s", id, s.clock(c.Since), idle, s.clock(c.Seen), c.Earned,
+		flags(", waits", c.Waiting, ", goes then ("+string(c.Leaves)+")", c.Leaves != "", ", to learn "+strconv.Itoa(c.Training), c.Training > 0))
+}
+
+func (s *script) reading() {
+	r := s.e.Reading(s.now)
+	var idle []string
+	for _, p := range r.Idle {
+		idle = append(idle, p.ID.String())
+	}
+	s.say("%d on duty: %d busy, %d in training, idle %v; %d in the queue, the oldest %s, others %s; affordable %d",
+		r.Workers, r.Busy, r.Training, idle, r.Queue, r.OldestWait, r.WaitP95, r.Affordable)
+	t := r.Tally
+	s.say("arrived %d, completed %d, abandoned %d, released %d; on duty %s = worked %s + idle %s",
+		t.Arrived, t.Completed, t.Abandoned, t.Released, t.OnDuty, t.Worked, t.Idled)
+	if t.Joined != 0 || t.Awaited != 0 {
+		s.say("who was asked, the engine cannot know: %+v", t)
+	}
+}
+
+// newRetainer reads "called silence=30s rate=0.06 promise=10m training=2".
+func (s *script) newRetainer(word []string) engine.Retainer {
+	var r engine.Retainer
+	for _, x := range word {
+		key, value, _ := strings.Cut(x, "=")
+		switch key {
+		case "called":
+			r.Called = true
+		case "silence":
+			r.Silence = parse(s, time.ParseDuration, value)
+		case "rate":
+			r.Rate = parse(s, crowd.ParseMoney, value)
+		case "promise":
+			r.Promise = parse(s, time.ParseDuration, value)
+		case "training":
+			r.Training = parse(s, strconv.Atoi, value)
+		default:
+			s.t.Fatalf("no option %q", x)
+		}
+	}
+	return r
+}
+
 // newWorker reads "u1 english=80 blocked=n1 suspended".
 func (s *script) newWorker(word []string) engine.Worker {
 	w := engine.Worker{ID: parse(s, crowd.ParseWorkerID, word[0]), Qualifications: make(map[string]int)}
@@ -316,6 +403,8 @@ func (s *script) spec(word []string) engine.Spec {
 			for n := range strings.SplitSeq(second, ",") {
 				x.Invited[w] = append(x.Invited[w], uint32(parse(s, strconv.Atoi, n)))
 			}
+		case "training":
+			x.Training = true
 		case "small-crowd-ok":
 			x.SmallCrowdOK = true
 		default:
@@ -343,6 +432,18 @@ func (s *script) changes() {
 		if x.Kind != engine.Reward {
 			s.say("%s from %s to %s", x.Amount, x.From, x.To)
 		}
+	}
+	for _, x := range ch.Shifts {
+		if !x.On {
+			s.say("%s is off duty: %s", x.Worker, x.Why)
+		}
+	}
+	for _, x := range ch.Duties {
+		since := ""
+		if x.On {
+			since = " since " + s.clock(x.Since)
+		}
+		s.say("kept: %s on duty %t%s%s%s", x.Worker, x.On, since, flags(", "+string(x.Why), x.Why != ""), flags(", to learn "+strconv.Itoa(x.Training), x.Training > 0))
 	}
 	for _, x := range ch.Progress {
 		if s.states[x.Batch] != x.State {

@@ -40,6 +40,10 @@ type Spec struct {
 	// there are people invited to it.
 	Invited map[crowd.WorkerID][]uint32
 
+	// Training has the batch's tasks done by newcomers, before they get any
+	// others, and by nobody else: see Retainer.Training.
+	Training bool
+
 	// SmallCrowdOK launches a batch even if the pool has fewer people than it
 	// wants answers from.
 	SmallCrowdOK bool
@@ -167,7 +171,8 @@ type Tenant struct {
 // tenant is a tenant of the pool.
 type tenant struct {
 	Tenant
-	turn uint64 // number of the last hand-out of any batch of it
+	turn uint64        // number of the last hand-out of any batch of it
+	used time.Duration // that people spent on counted answers
 }
 
 // Worker is what the engine must know of a worker of its pool.

@@ -275,7 +275,7 @@ func TestRestoreWithoutHolder(t *testing.T) {
 		must(t, e.Check())
 		_, _, err = e.Ready(start, 7)
 		must(t, wantCode(err, crowd.Forbidden))
-		must(t, e.RemoveWorker(7))
+		must(t, e.RemoveWorker(start, 7))
 	}
 }
 

@@ -18,6 +18,9 @@ type store struct {
 	progress map[crowd.BatchID]engine.Progress
 	rows     map[crowd.AssignmentID]*engine.AssignmentSnapshot
 	labels   map[crowd.TaskID]engine.Label
+	duties   map[crowd.WorkerID]engine.Duty
+	funds    crowd.Money
+	retainer engine.Retainer
 }
 
 func newStore() *store {
@@ -28,6 +31,7 @@ func newStore() *store {
 		progress: make(map[crowd.BatchID]engine.Progress),
 		rows:     make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
 		labels:   make(map[crowd.TaskID]engine.Label),
+		duties:   make(map[crowd.WorkerID]engine.Duty),
 	}
 }
 
@@ -47,6 +51,17 @@ func (s *store) apply(ch *engine.Changes) {
 	for _, x := range ch.Labels {
 		s.labels[x.Task] = x
 	}
+	for _, x := range ch.Transfers {
+		if x.To == poolAccount {
+			s.funds += x.Amount
+		}
+		if x.From == poolAccount {
+			s.funds -= x.Amount
+		}
+	}
+	for _, x := range ch.Duties {
+		s.duties[x.Worker] = x
+	}
 	for _, x := range ch.Progress {
 		s.progress[x.Batch] = x
 	}
@@ -55,12 +70,17 @@ func (s *store) apply(ch *engine.Changes) {
 // snapshot reads what a store would read for a restart: of each running batch
 // the assignments from OldestOpen on, of tasks without a label.
 func (s *store) snapshot(stopped bool) *engine.Snapshot {
-	out := &engine.Snapshot{Stopped: stopped}
+	out := &engine.Snapshot{Stopped: stopped, Retainer: s.retainer, Funds: s.funds}
 	for _, id := range slices.Sorted(maps.Keys(s.tenants)) {
 		out.Tenants = append(out.Tenants, s.tenants[id])
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.workers)) {
 		out.Workers = append(out.Workers, s.workers[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.duties)) {
+		if d := s.duties[id]; d.On || d.Training > 0 {
+			out.Duties = append(out.Duties, d)
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.progress)) {
 		if p := s.progress[id]; p.State.Open() {

@@ -8,7 +8,8 @@ import (
 )
 
 // timer is something that is due at a time: the lease of the task that a
-// worker holds, or the lifetime of a batch. Each worker and each batch has one.
+// worker holds, or else his silence; the lifetime of a batch; or, of neither, the
+// pool's payday. Each worker, each batch and the pool has one.
 type timer struct {
 	at     time.Time
 	on     bool  // else stopped, though it may still be in the heap
@@ -20,9 +21,12 @@ type timer struct {
 
 func (t *timer) owner() (w crowd.WorkerID, b crowd.BatchID) {
 	if t.worker != nil {
-		return t.worker.id, 0
+		w = t.worker.id
 	}
-	return 0, t.batch.spec.ID
+	if t.batch != nil {
+		b = t.batch.spec.ID
+	}
+	return w, b
 }
 
 // timers is a heap in which each entry has up to four children, and timers know

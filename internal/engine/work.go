@@ -23,12 +23,19 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 	case w == nil:
 		return Handout{}, false, crowd.Errorf(crowd.NotFound, "%s is not a worker of this pool", id)
 	case w.holds != nil:
+		w.seen = now
 		return w.holds.handout(), true, nil
 	case w.suspended:
 		return Handout{}, false, crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text())
 	case w.waiting: // nothing has come to fit, or he had been served: he keeps his place
+		w.seen = now
 		return Handout{}, false, nil
+	case !w.on && e.retainer.Called:
+		return Handout{}, false, crowd.Errorf(crowd.OffDuty, "%s", crowd.NotOnDuty.Text())
+	case !w.on:
+		e.comeOn(now, w)
 	}
+	w.seen = now
 	e.produce(pending{kind: ReadyToWork, worker: w})
 	e.run(now)
 	if w.holds == nil {
@@ -38,10 +45,13 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 }
 
 // Leave says that a worker waits no longer (he closed the page, or logged out).
-// What he holds stays his until the lease runs out.
-func (e *Engine) Leave(id crowd.WorkerID) {
-	if w := e.workers[id]; w != nil {
-		e.waiting.remove(w)
+// What he holds stays his until the lease runs out; he stays on duty until he is
+// not heard of for too long.
+func (e *Engine) Leave(now time.Time, id crowd.WorkerID) {
+	if w := e.workers[id]; w != nil && w.waiting {
+		e.leaveQueue(now, w)
+		w.seen = now
+		e.expectToHear(w)
 	}
 }
 
@@ -50,7 +60,7 @@ func (e *Engine) assign(now time.Time, w *worker) {
 	if f := e.choose(now, w); f.batch != nil {
 		e.handOut(now, w, f)
 	} else {
-		e.waiting.push(w)
+		e.enterQueue(now, w)
 	}
 }
 
@@ -62,9 +72,20 @@ type found struct {
 	n     uint32
 }
 
-// choose asks the policy for a batch that has something for w, and finds the
-// task in it that is next for him; or nothing.
+// choose finds what w is given next, or nothing. Who is in training and finds
+// nothing left to learn from has learnt enough.
 func (e *Engine) choose(now time.Time, w *worker) found {
+	f := e.ask(now, w)
+	if f.batch == nil && w.training > 0 {
+		e.setTraining(now, w, 0)
+		f = e.ask(now, w)
+	}
+	return f
+}
+
+// ask asks the policy for a batch that has something for w, and finds the task in
+// it that is next for him; or nothing.
+func (e *Engine) ask(now time.Time, w *worker) found {
 	e.refresh()
 	e.found = found{}
 	id := e.policy.Next(now, w)
@@ -93,7 +114,10 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	b.running++
 	e.turn++
 	b.turn, b.tenant.turn = e.turn, e.turn
-	w.holds, w.last = a, b.spec.ID
+	e.elapse(now)
+	e.busy++
+	e.waits.add(now, b)
+	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
 	e.touch(b, t)
 	e.changes.Handouts = append(e.changes.Handouts, a.handout())
@@ -134,7 +158,7 @@ func (e *Engine) serve(now time.Time, w *worker) {
 	if f.batch == nil {
 		return
 	}
-	e.waiting.remove(w)
+	e.leaveQueue(now, w)
 	if e.cfg.Observe {
 		e.observe(now, &pending{kind: ReadyToWork, worker: w})
 	}
@@ -148,6 +172,7 @@ func (e *Engine) Heartbeat(now time.Time, id crowd.WorkerID, aid crowd.Assignmen
 	if err != nil {
 		return time.Time{}, err
 	}
+	a.worker.seen = now
 	lease := &a.worker.lease
 	if x := now.Add(a.task.batch.spec.Lease); x.After(lease.at) {
 		e.timers.set(lease, x)
@@ -202,6 +227,7 @@ func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 	if err != nil {
 		return err
 	}
+	a.worker.seen = now
 	e.release(now, a, state)
 	e.run(now)
 	return nil
@@ -211,7 +237,7 @@ func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentState) {
 	t, b := a.task, a.task.batch
 	a.state = state
-	e.letGo(a)
+	e.letGo(now, a)
 	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
 	e.touch(b, t)
 	e.mayServe(b)
@@ -220,12 +246,19 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 	}
 }
 
-// letGo takes the task out of the worker's hands.
-func (e *Engine) letGo(a *assignment) {
-	a.worker.lease.stop()
-	a.worker.holds = nil
+// letGo takes the task out of the worker's hands. Who was to go off duty goes.
+func (e *Engine) letGo(now time.Time, a *assignment) {
+	e.elapse(now)
+	e.busy--
+	w := a.worker
+	w.holds, w.idle = nil, now
 	a.task.live--
 	a.task.batch.running--
+	if w.leaves != "" {
+		e.goOff(now, w, w.leaves)
+	} else {
+		e.expectToHear(w)
+	}
 }
 
 // Outcome says what became of an answer.
@@ -265,9 +298,12 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	}
 	t, b := a.task, a.task.batch
 	if a.state == crowd.Assigned {
-		e.letGo(a)
+		a.worker.seen = now
+		e.learn(now, a.worker, b)
+		e.letGo(now, a)
 		a.counted = true
 	} else {
+		e.hear(now, id)
 		a.late = true
 		a.counted = t.slots() > 0 && b.canPay()
 	}
@@ -289,7 +325,12 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	t, b := a.task, a.task.batch
 	t.count(a)
 	b.completed++
-	b.worked += min(now.Sub(a.at), b.spec.Lease, maxWorked-b.worked)
+	took := min(now.Sub(a.at), b.spec.Lease)
+	b.worked += min(took, maxWorked-b.worked)
+	b.tenant.used += took
+	if !b.spec.Training {
+		e.tally.Completed++
+	}
 	b.escrow -= b.spec.Reward
 	b.spent += b.spec.Reward
 	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, b.spec.Reward, a.id())
@@ -307,6 +348,7 @@ func (a *assignment) outcome() Outcome {
 // KeepLate keeps an answer to an assignment that the engine has forgotten and
 // the store says ran out: it does not count and is not paid.
 func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) Outcome {
+	e.hear(now, id)
 	e.changes.Answers = append(e.changes.Answers, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: true})
 	return Outcome{Late: true}
 }

@@ -19,11 +19,12 @@ type worker struct {
 	blockedBy []crowd.TenantID
 
 	holds   *assignment // at most one
-	lease   timer       // of what he holds
+	lease   timer       // of what he holds, or of his silence
 	last    crowd.BatchID
 	waiting bool
 	classes []int8 // by class: 0 not known yet, 1 meets it, -1 does not
 
+	duty
 	prev, next *worker // in the waiting queue
 }
 
@@ -37,7 +38,7 @@ func (w *worker) MayClass(c sched.Class) bool {
 	}
 	if w.classes[c] == 0 {
 		w.classes[c] = -1
-		if meets(w.quals, w.engine.classes.list[c]) {
+		if k := &w.engine.classes.list[c]; k.training == (w.training > 0) && meets(w.quals, k.requires) {
 			w.classes[c] = 1
 		}
 	}
@@ -101,8 +102,9 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 	}
 	w.quals, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Suspended, in.BlockedBy, nil
 	switch {
-	case w.waiting && w.suspended:
-		e.waiting.remove(w)
+	case w.suspended:
+		_, err := e.EndDuty(now, w.id, Released)
+		return err
 	case w.waiting:
 		e.serve(now, w)
 	}
@@ -117,7 +119,7 @@ func (e *Engine) newWorker(id crowd.WorkerID) *worker {
 
 // RemoveWorker takes a worker out of the pool. Who holds a task finishes it
 // first.
-func (e *Engine) RemoveWorker(id crowd.WorkerID) error {
+func (e *Engine) RemoveWorker(now time.Time, id crowd.WorkerID) error {
 	w := e.workers[id]
 	switch {
 	case w == nil:
@@ -125,7 +127,8 @@ func (e *Engine) RemoveWorker(id crowd.WorkerID) error {
 	case w.holds != nil:
 		return crowd.Errorf(crowd.Conflict, "%s holds %s and has to finish or return it first", id, w.holds.id())
 	}
-	e.waiting.remove(w)
+	e.setTraining(now, w, 0)
+	e.goOff(now, w, Moved)
 	e.timers.unset(&w.lease)
 	e.recent = nil
 	delete(e.workers, id)
@@ -173,36 +176,46 @@ func (q *waitingQueue) remove(w *worker) {
 	q.n--
 }
 
-// classes numbers the distinct lists of requirements.
+// class is what a batch asks of its workers: a list of requirements, and
+// whether they are newcomers in training or not.
+type class struct {
+	requires []Requirement
+	training bool
+}
+
+// classes numbers the distinct classes.
 type classes struct {
-	list  [][]Requirement
+	list  []class
 	index map[string]sched.Class
 }
 
 // newClasses starts with class 0, which asks for nothing.
 func newClasses() classes {
-	return classes{list: [][]Requirement{nil}, index: map[string]sched.Class{"": 0}}
+	return classes{list: []class{{}}, index: map[string]sched.Class{"": 0}}
 }
 
-// of returns the class of a list of requirements.
-func (c *classes) of(list []Requirement) sched.Class {
-	if len(list) == 0 {
+// of returns the class of a batch.
+func (c *classes) of(s *Spec) sched.Class {
+	if len(s.Requirements) == 0 && !s.Training {
 		return 0
 	}
-	sorted := slices.Clone(list)
+	sorted := slices.Clone(s.Requirements)
 	slices.SortFunc(sorted, func(x, y Requirement) int { return strings.Compare(x.Name, y.Name) })
 	var key strings.Builder
+	if s.Training {
+		key.WriteByte('\n') // no name has one
+	}
 	for _, r := range sorted {
 		key.WriteString(strconv.Itoa(r.Min))
 		key.WriteByte(' ')
 		key.WriteString(r.Name)
-		key.WriteByte('\n') // no name has one
+		key.WriteByte('\n')
 	}
-	class, ok := c.index[key.String()]
+	number, ok := c.index[key.String()]
 	if !ok {
-		class = sched.Class(len(c.list))
-		c.list = append(c.list, sorted)
-		c.index[key.String()] = class
+		number = sched.Class(len(c.list))
+		c.list = append(c.list, class{sorted, s.Training})
+		c.index[key.String()] = number
 	}
-	return class
+	return number
 }

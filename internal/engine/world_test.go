@@ -29,11 +29,12 @@ var weights = []struct {
 	op string
 	n  int
 }{
-	{"ready", 300}, {"submit", 220}, {"delay", 40}, {"deliver", 60}, {"submit again", 20}, {"submit another's", 10},
+	{"ready", 300}, {"submit", 180}, {"delay", 100}, {"deliver", 160}, {"submit again", 20}, {"submit another's", 10},
 	{"submit forgotten", 15}, {"submit nonsense", 5}, {"return", 20}, {"skip", 25}, {"give back again", 10}, {"heartbeat", 20},
 	{"leave", 10}, {"tick", 70}, {"launch", 40}, {"pause", 12}, {"resume", 25}, {"cancel", 4}, {"end", 4}, {"edit", 15},
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
 	{"worker", 30}, {"suspend", 5}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
+	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
 }
 
 // policies are those under which the worlds run.
@@ -54,7 +55,10 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew"}, w.op) {
+			continue
+		}
+		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
 			continue
 		}
 		for range w.n {
@@ -70,16 +74,17 @@ func commands(seed uint64) []command {
 
 // world drives an engine with commands and holds it against the books.
 type world struct {
-	e     *engine.Engine
-	k     *books
-	store *store
-	ch    engine.Changes
-	now   time.Time
-	calm  bool
-	op    string           // of the command
-	last  crowd.BatchID    // launched so far
-	out   []delayed        // answers under way
-	given []engine.Handout // every hand-out so far
+	e       *engine.Engine
+	k       *books
+	store   *store
+	ch      engine.Changes
+	now     time.Time
+	calm    bool
+	overdue bool             // something was due and was not done in time
+	op      string           // of the command
+	last    crowd.BatchID    // launched so far
+	out     []delayed        // answers under way
+	given   []engine.Handout // every hand-out so far
 }
 
 type delayed struct {
@@ -96,7 +101,8 @@ func newWorld(seed uint64, seen happenings, perm func(n int) []int) (*world, err
 	w := &world{k: newBooks(seen), store: newStore(), now: start, calm: calm(seed)}
 	w.k.now = start
 	w.k.policy = policies[seed%uint64(len(policies))]
-	w.e = engine.New(engine.Config{Policy: sched.MustParse(w.k.policy), Observe: true})
+	w.e = engine.New(engine.Config{Pool: poolID, Policy: sched.MustParse(w.k.policy), Observe: true})
+	w.k.begin()
 	var tenants []engine.Tenant
 	for n := range 1 + r.IntN(3) {
 		tenants = append(tenants, engine.Tenant{ID: crowd.TenantID(n + 1), Weight: []float64{1, 2, 0.5}[r.IntN(3)]})
@@ -159,6 +165,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	if r.IntN(3) == 0 {
 		s.Requirements = []engine.Requirement{{Name: "english", Min: r.IntN(60)}, {Name: "biology", Min: r.IntN(60)}}[:1+r.IntN(2)]
 	}
+	s.Training = r.IntN(6) == 0
 	if r.IntN(4) == 0 {
 		s.Invited = make(map[crowd.WorkerID][]uint32)
 		for id := range crowd.WorkerID(8) {
@@ -174,10 +181,13 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 
 // do runs one command and holds the outcome against the books.
 func (w *world) do(c command) error {
+	w.op = c.op
 	if c.op != "tick" { // a tick says itself how long it waits
-		w.now = w.now.Add(time.Duration(c.c%15) * time.Second)
+		if err := w.pass(w.now.Add(time.Duration(c.c%15)*time.Second+time.Duration(c.c%1000)), c.c/16); err != nil {
+			return err
+		}
 	}
-	w.k.now, w.op = w.now, c.op
+	w.k.begin()
 	if err := w.exec(c); err != nil {
 		return err
 	}
@@ -188,7 +198,11 @@ func (w *world) do(c command) error {
 func (w *world) settle() error {
 	w.e.Take(&w.ch)
 	if len(w.ch.Served) > 0 {
-		w.k.seen["waiting worker served by "+w.op]++
+		op := w.op
+		if op == "deliver" {
+			op = "submit"
+		}
+		w.k.seen["waiting worker served by "+op]++
 	}
 	if err := w.checkEvents(); err != nil {
 		return err
@@ -203,6 +217,9 @@ func (w *world) settle() error {
 	w.given = append(w.given, w.ch.Handouts...)
 	if err := w.e.Check(); err != nil {
 		return fmt.Errorf("Check: %w", err)
+	}
+	if w.op != "tick" && w.k.short() { // by the command: for a gap, or for parts of micro-units
+		w.overdue = true
 	}
 	return w.k.check(w.e)
 }

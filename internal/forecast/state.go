@@ -117,8 +117,11 @@ var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, 
 func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
 
 // Hide replaces the answers' keys of a snapshot by numbers that only say which
-// of a task's answers are equal: the most frequent one is "1".
+// of a task's answers are equal: the most frequent one is "1". Who is on duty,
+// and what waiting costs, is left out: a forecast draws people's comings and goings
+// from what they did before.
 func Hide(s *engine.Snapshot) {
+	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, nil
 	for i := range s.Batches {
 		hideBatch(&s.Batches[i])
 	}

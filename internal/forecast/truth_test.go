@@ -112,14 +112,14 @@ func (w *truth) comes(id crowd.WorkerID) {
 	w.there[id] = true
 	w.after(w.exp(w.stay), func() {
 		w.there[id] = false
-		w.e.Leave(id)
+		w.e.Leave(w.now, id)
 		w.after(w.exp(w.away), func() {
 			if _, holds := w.e.Holds(id); !holds { // else he is here still, for what he holds
 				w.comes(id)
 				return
 			}
 			w.there[id] = true
-			w.after(w.exp(w.stay), func() { w.there[id] = false; w.e.Leave(id) })
+			w.after(w.exp(w.stay), func() { w.there[id] = false; w.e.Leave(w.now, id) })
 		})
 	})
 	w.ask(id)

@@ -58,6 +58,7 @@ type wireBatch struct {
 	Priority        float64              `json:"priority"`
 	Deadline        time.Time            `json:"deadline,omitzero"`
 	Production      bool                 `json:"production,omitempty"`
+	Training        bool                 `json:"training,omitempty"`
 	LeaseSeconds    float64              `json:"lease_seconds"`
 	TaskTimeSeconds float64              `json:"task_time_seconds"`
 	EndsAt          time.Time            `json:"ends_at,omitzero"`
@@ -197,7 +198,7 @@ func wireOf(b *engine.BatchSnapshot) wireBatch {
 	spec, p := &b.Spec, &b.Progress
 	out := wireBatch{
 		ID: spec.ID, Tenant: spec.Tenant, State: p.State, Stopped: p.Stopped, Tasks: spec.Tasks, Redundancy: spec.Rule,
-		RewardMicros: spec.Reward, BudgetMicros: spec.Budget, Priority: p.Priority, Deadline: p.Deadline, Production: spec.Production,
+		RewardMicros: spec.Reward, BudgetMicros: spec.Budget, Priority: p.Priority, Deadline: p.Deadline, Production: spec.Production, Training: spec.Training,
 		LeaseSeconds: spec.Lease.Seconds(), TaskTimeSeconds: spec.TaskTime.Seconds(), EndsAt: spec.EndsAt, Qualifications: spec.Requirements,
 		Fresh: p.Fresh, Issued: p.Issued, OldestOpen: p.OldestOpen, Planned: p.Planned, Completed: p.Completed, Labelled: p.Labelled,
 		EscrowMicros: p.Escrow, SpentMicros: p.Spent, WorkedSeconds: p.Worked.Seconds(), LaunchedAt: p.LaunchedAt, FirstStarted: p.FirstStarted,
@@ -225,7 +226,7 @@ func (in *wireBatch) batch() (engine.BatchSnapshot, error) {
 	b := engine.BatchSnapshot{
 		Spec: engine.Spec{
 			ID: in.ID, Tenant: in.Tenant, Tasks: in.Tasks, Rule: in.Redundancy, Reward: in.RewardMicros, Budget: in.BudgetMicros,
-			Priority: in.Priority, Deadline: in.Deadline, Production: in.Production, Lease: duration(in.LeaseSeconds),
+			Priority: in.Priority, Deadline: in.Deadline, Production: in.Production, Training: in.Training, Lease: duration(in.LeaseSeconds),
 			TaskTime: duration(in.TaskTimeSeconds), EndsAt: in.EndsAt, Requirements: in.Qualifications,
 		},
 		Progress: engine.Progress{

@@ -389,7 +389,7 @@ func (w *world) remove(who int32) {
 	p.doing = gone
 	p.gen++
 	delete(w.people, p.id)
-	w.engine.Leave(p.id)
+	w.engine.Leave(w.time(), p.id)
 	if h, holds := w.engine.Holds(p.id); holds {
 		w.missed[h.Assignment] = p.id // when the lease has run out
 	} else {
@@ -409,7 +409,7 @@ func (w *world) remove(who int32) {
 // Start stays in it.
 func (w *world) forget(id crowd.WorkerID) {
 	if id >= w.firstID {
-		w.fail(w.engine.RemoveWorker(id))
+		w.fail(w.engine.RemoveWorker(w.time(), id))
 	}
 }
 

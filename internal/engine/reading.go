@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/pool"
+)
+
+// elapse counts the person-time up to now, before the number of people on duty
+// or at work changes.
+func (e *Engine) elapse(now time.Time) {
+	if dt := now.Sub(e.counted); dt > 0 && !e.counted.IsZero() {
+		e.tally.OnDuty += dt * time.Duration(e.present)
+		e.tally.Worked += dt * time.Duration(e.busy)
+		e.tally.Idled += dt * time.Duration(max(e.present-e.busy, 0))
+	}
+	e.counted = now
+}
+
+// wanted counts answers that came to be wanted.
+func (e *Engine) wanted(b *batch, n int) {
+	if n > 0 && !b.spec.Training {
+		e.tally.Arrived += int64(n)
+	}
+}
+
+// waits remembers how long the work that was handed out lately had waited.
+type waits struct {
+	list []wait // a ring
+	next int
+}
+
+type wait struct{ at, from time.Time }
+
+const (
+	mostWaits = 512
+	lately    = 10 * time.Minute
+)
+
+func (w *waits) add(now time.Time, b *batch) {
+	if b.spec.Training {
+		return
+	}
+	x := wait{now, b.launchedAt}
+	if len(w.list) < mostWaits {
+		w.list = append(w.list, x)
+		return
+	}
+	w.list[w.next] = x
+	w.next = (w.next + 1) % mostWaits
+}
+
+// p95 is the 95th percentile of the waits, 0 if there were none.
+func (w *waits) p95(now time.Time) time.Duration {
+	list := make([]time.Duration, 0, len(w.list))
+	for _, x := range w.list {
+		if now.Sub(x.at) <= lately {
+			list = append(list, x.at.Sub(x.from))
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[(len(list)*95+99)/100-1]
+}
+
+// Reading returns the pool as a control step sees it. Work waits from the launch
+// of its batch on. What the engine does not know is left to the caller: who is
+// coming, how long they take, what people prefer and know.
+func (e *Engine) Reading(now time.Time) pool.Reading {
+	e.elapse(now)
+	r := pool.Reading{Pool: e.cfg.Pool, Workers: e.present, Tally: e.tally, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
+	for _, b := range e.batches {
+		if b.spec.Training || e.hindrance(b) != crowd.Eligible {
+			continue
+		}
+		r.Queue += b.waiting()
+		r.OldestWait = max(r.OldestWait, now.Sub(b.launchedAt))
+	}
+	idle := make([]*worker, 0, max(e.present-e.busy, 0))
+	for _, w := range e.workers {
+		switch {
+		case !w.on || w.leaves != "":
+		case w.training > 0:
+			r.Training++
+		case w.holds != nil:
+			r.Busy++
+		default:
+			idle = append(idle, w)
+		}
+	}
+	slices.SortFunc(idle, func(x, y *worker) int { return cmp.Or(x.idle.Compare(y.idle), cmp.Compare(x.id, y.id)) })
+	r.Idle = make([]pool.Person, len(idle))
+	for i, w := range idle {
+		r.Idle[i].ID = w.id
+	}
+	r.Workers = r.Busy + r.Training + len(idle)
+	return r
+}
+
+// affordable is how many more people can be promised pay for waiting.
+func (e *Engine) affordable(now time.Time) int {
+	if e.retainer.Rate == 0 {
+		return -1
+	}
+	each := float64(e.retainer.Rate) * max(e.retainer.Promise, time.Minute).Minutes()
+	return max(int(float64(e.purse.funds-e.owed(now))/each)-e.present, 0)
+}
+
+// Purse is the pool's money for waiting.
+type Purse struct {
+	Funds crowd.Money // balance of the pool's account
+	Owed  crowd.Money // earned by those who wait, and not paid yet
+	Paid  crowd.Money // for waiting, since the engine was made
+	Empty bool
+}
+
+// Purse returns the pool's money for waiting.
+func (e *Engine) Purse(now time.Time) Purse {
+	p := &e.purse
+	return Purse{Funds: p.funds, Owed: e.owed(now), Paid: p.paid, Empty: (p.empty || p.funds == 0) && e.retainer.Rate > 0}
+}
+
+// Use is the time that people have spent on a tenant's counted answers since the
+// engine was made.
+type Use struct {
+	Tenant crowd.TenantID
+	Worked time.Duration
+	Open   bool // has a running batch
+}
+
+// Uses lists the tenants by use, in order of id.
+func (e *Engine) Uses() []Use {
+	open := make(map[crowd.TenantID]bool)
+	for _, b := range e.batches {
+		open[b.spec.Tenant] = true
+	}
+	var list []Use
+	for id, t := range e.tenants {
+		if t.used > 0 || open[id] {
+			list = append(list, Use{id, t.used, open[id]})
+		}
+	}
+	slices.SortFunc(list, func(x, y Use) int { return cmp.Compare(x.Tenant, y.Tenant) })
+	return list
+}
+
+// OnCall is a person of the pool as seen by the pool.
+type OnCall struct {
+	Worker   crowd.WorkerID
+	On       bool
+	Since    time.Time
+	Idle     time.Time // without a task since then; zero: holds one
+	Waiting  bool      // for a task, right now
+	Seen     time.Time
+	Leaves   Departure // as soon as he has finished
+	Training int
+	Earned   crowd.Money // by waiting since he came on duty, up to now
+}
+
+func (w *worker) onCall(now time.Time) OnCall {
+	c := OnCall{Worker: w.id, On: w.on, Since: w.since, Idle: w.idle, Waiting: w.waiting, Seen: w.seen, Leaves: w.leaves, Training: w.training, Earned: w.earned}
+	if w.holds != nil {
+		c.Idle = time.Time{}
+	}
+	if w.waiting && !w.paidTo.IsZero() {
+		due, _ := w.engine.due(now, w)
+		c.Earned += due
+	}
+	return c
+}
+
+// OnCall returns one person, or false if he is not of this pool.
+func (e *Engine) OnCall(now time.Time, id crowd.WorkerID) (OnCall, bool) {
+	if w := e.workers[id]; w != nil {
+		return w.onCall(now), true
+	}
+	return OnCall{}, false
+}
+
+// People lists who is on duty, in order of id.
+func (e *Engine) People(now time.Time) []OnCall {
+	list := e.onDuty()
+	people := make([]OnCall, len(list))
+	for i, w := range list {
+		people[i] = w.onCall(now)
+	}
+	return people
+}
