@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/notify"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -28,6 +30,8 @@ import (
 type Doctor struct {
 	Data   string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
 	Server string `placeholder:"URL" help:"Check a running server instead."`
+	MailTo string `placeholder:"ADDRESS" help:"Send a test mail instead."`
+	Mail   string `placeholder:"URL" help:"The mail server, as for throng serve." env:"THRONG_MAIL"`
 	Output
 }
 
@@ -37,11 +41,14 @@ func (*Doctor) Help() string {
 
 With --server it asks a running server whether it is well, which version it is, and how fast it answers.
 
+With --mail-to it sends one mail through the server of --mail, and says what came of it.
+
 The exit code is 1 if anything is wrong.
 
 Examples:
   throng doctor --data /srv/throng
-  throng doctor --server http://127.0.0.1:8080 --json`
+  throng doctor --server http://127.0.0.1:8080 --json
+  throng doctor --mail-to me@example.org --mail 'smtp://localhost:25?tls=none&from=throng@example.org'`
 }
 
 // diagnosis is what doctor prints.
@@ -73,9 +80,12 @@ func (d *diagnosis) check(name string, err error, detail string, args ...any) bo
 func (x *Doctor) Run(c *Context) error {
 	d := &diagnosis{Counts: make(map[string]int64), Facts: make(map[string]string)}
 	var err error
-	if x.Server != "" {
+	switch {
+	case x.MailTo != "":
+		err = x.mail(c, d)
+	case x.Server != "":
 		err = x.online(c, d)
-	} else {
+	default:
 		err = x.offline(c, d)
 	}
 	if err != nil {
@@ -156,6 +166,7 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	}
 	d.check("people", countPeople(ctx, st, d), "can be read")
 	d.check("batches", checkBatches(ctx, st, d), "can be read and shown")
+	inspectOutbox(ctx, st, d)
 	pools, err := st.ListPools(ctx)
 	if err != nil {
 		d.check("pools", err, "")
@@ -166,6 +177,44 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		counts, err := checkPool(ctx, st, p)
 		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
 	}
+}
+
+// inspectOutbox says how many messages wait and have failed, and why.
+func inspectOutbox(ctx context.Context, st store.Store, d *diagnosis) {
+	const back, page = 24 * time.Hour, 100
+	queued, failed, err := st.CountMessages(ctx, now().Add(-back))
+	if err != nil {
+		d.check("messages", err, "")
+		return
+	}
+	list, err := st.ListMessages(ctx, 0, 0, page)
+	last := ""
+	if i := slices.IndexFunc(list, func(m store.Message) bool { return m.Error != "" }); i >= 0 {
+		last = "; the latest error: " + list[i].Error
+	}
+	d.check("messages", err, "%d to be sent, %d failed in the last 24 hours%s", queued, failed, last)
+}
+
+// mail sends a test mail.
+func (x *Doctor) mail(c *Context, d *diagnosis) error {
+	if x.Mail == "" {
+		return wrong("mail", "say through which server, like smtp://user:password@mail.example.org:587?from=throng@example.org")
+	}
+	cfg, err := notify.ParseMail(x.Mail)
+	if err != nil {
+		return err
+	}
+	if err := notify.CheckAddress(x.MailTo); err != nil {
+		return wrong("mail-to", "%s", err)
+	}
+	mail, err := notify.NewMail(cfg)
+	if err != nil {
+		return err
+	}
+	begin := now()
+	err = mail.Send(c.Ctx, x.MailTo, "A test mail from Throng", "If you can read this, Throng can send mail.\n")
+	d.check("mail", err, "%s took it for %s in %s", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)), x.MailTo, now().Sub(begin).Round(time.Millisecond))
+	return nil
 }
 
 func openBatches(n int) string {

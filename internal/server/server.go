@@ -15,33 +15,48 @@ import (
 
 	"github.com/throng-dev/throng/internal/api"
 	"github.com/throng-dev/throng/internal/httpkit"
+	"github.com/throng-dev/throng/internal/metrics"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/web"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Config sets up a server.
 type Config struct {
-	Data     string // folder of the database; made if it is not there
-	Listen   string // host:port; port 0 takes a free one
-	MaxPages int64  // bounds the database, in pages of 4 KiB; 0: the disk does
+	Data   string // folder of the database; made if it is not there
+	Listen string // host:port; port 0 takes a free one
+	// MetricsListen is another address, where /metrics is served without a token;
+	// empty: none.
+	MetricsListen string
+	MaxPages      int64 // bounds the database, in pages of 4 KiB; 0: the disk does
 	// TrustProxy believes X-Forwarded-Proto: the server stands behind a proxy
 	// that sets it.
 	TrustProxy bool
-	Log        *slog.Logger
-	Version    string
+	// PublicURL is where people reach the server: links in messages begin with it.
+	PublicURL   string
+	Mail        string        // mail server, as notify.ParseMail reads it; empty: no mail
+	PushSubject string        // whom push services may turn to: mailto:… or https://…; empty: no push
+	Balance     pool.Balancer // moves people between pools that take part; nil: nobody
+	Log         *slog.Logger
+	Version     string
 }
 
 // Server is a running server.
 type Server struct {
-	URL     string // http://host:port
-	Service *service.Service
+	URL        string // http://host:port
+	MetricsURL string // where metrics are served without a token, or ""
+	Service    *service.Service
 
-	store  store.Store
-	http   *http.Server
-	served chan error
+	store   store.Store
+	http    *http.Server
+	metrics *http.Server // nil: none
+	served  chan error
 }
+
+// controlEvery is how often the pools are sized.
+const controlEvery = time.Second
 
 // DatabaseFile is the name of the database in the data folder.
 const DatabaseFile = "throng.db"
@@ -61,10 +76,17 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 			err = errors.Join(err, s.store.Close())
 		}
 	}()
-	if s.Service, err = service.Open(ctx, service.Config{Store: s.store, Log: cfg.Log}); err != nil {
+	send, err := senders(ctx, cfg, s.store)
+	if err != nil {
 		return nil, err
 	}
-	handler, err := Handler(s.Service, cfg)
+	if s.Service, err = service.Open(ctx, service.Config{
+		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
+	}); err != nil {
+		return nil, err
+	}
+	figures := metrics.New(s.Service, cfg.Log)
+	handler, err := newHandler(s.Service, cfg, figures)
 	if err != nil {
 		s.Service.Close()
 		return nil, err
@@ -83,8 +105,30 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
+	if cfg.MetricsListen != "" {
+		if err := s.serveMetrics(cfg, figures); err != nil {
+			_ = listener.Close() // the first error is the one to tell
+			s.Service.Close()
+			return nil, err
+		}
+	}
 	go func() { s.served <- s.http.Serve(listener) }()
 	return s, nil
+}
+
+// serveMetrics serves them without a token, on an address of their own.
+func (s *Server) serveMetrics(cfg Config, m *metrics.Metrics) error {
+	listener, err := net.Listen("tcp", cfg.MetricsListen)
+	if err != nil {
+		return fmt.Errorf("listen for metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.Open())
+	s.MetricsURL = "http://" + listener.Addr().String() + "/metrics"
+	s.metrics = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}
+	go func() { _ = s.metrics.Serve(listener) }() // until Close
+	return nil
 }
 
 // slowRequest is how long a request may take before it is logged as slow.
@@ -92,6 +136,10 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *service.Service, cfg Config) (http.Handler, error) {
+	return newHandler(s, cfg, metrics.New(s, cfg.Log))
+}
+
+func newHandler(s *service.Service, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
 	pages, err := web.New(web.Config{Service: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	if err != nil {
 		return nil, err
@@ -99,6 +147,7 @@ func Handler(s *service.Service, cfg Config) (http.Handler, error) {
 	mux := http.NewServeMux()
 	api.Mount(mux, api.Config{Service: s, Log: cfg.Log, Version: cfg.Version})
 	mux.Handle("/", pages)
+	mux.Handle("GET /metrics", figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
@@ -113,7 +162,7 @@ func Handler(s *service.Service, cfg Config) (http.Handler, error) {
 		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
 	}
 	guarded := http.NewCrossOriginProtection().Handler(mux)
-	return httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded))), nil
+	return figures.Count(time.Now, httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded)))), nil
 }
 
 // Wait returns when the server has failed, or when ctx is done.
@@ -135,6 +184,9 @@ func (s *Server) Close() error {
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
+	}
+	if s.metrics != nil {
+		err = errors.Join(err, s.metrics.Close())
 	}
 	s.Service.Close()
 	return errors.Join(err, s.store.Close())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/service"
@@ -28,7 +29,7 @@ const (
 	tenantly               // admins, and requesters of the tenant
 	workerly               // workers
 	selfly                 // everybody, about himself
-	pooly                  // admins and requesters of any tenant
+	pooly                  // admins, requesters of any tenant, and workers
 )
 
 // methods has an entry for each method of Service.
@@ -38,6 +39,7 @@ var methods = map[string]struct {
 }{
 	"Authenticate": {access: open}, "Bootstrap": {access: open}, "Close": {access: open}, "Ready": {access: open},
 	"Setup": {access: open}, "SetupUser": {access: open}, "SignIn": {access: open}, "StopWaiting": {access: open},
+	"ControlStep": {access: open}, "SendDue": {access: open}, "PushKey": {access: open},
 
 	"PoolState":    {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolState(s.ctx, p, s.pool)) }},
 	"CreateTenant": {adminly, func(s *scene, p *service.Principal) error { return second(s.CreateTenant(s.ctx, p, "cats", 1)) }},
@@ -53,6 +55,21 @@ var methods = map[string]struct {
 	}},
 	"NewSetupLink": {adminly, func(s *scene, p *service.Principal) error { return second(s.NewSetupLink(s.ctx, p, s.bob.User.ID)) }},
 	"Pools":        {pooly, func(s *scene, p *service.Principal) error { return second(s.Pools(s.ctx, p)) }},
+
+	"Pool":        {adminly, func(s *scene, p *service.Principal) error { return second(s.Pool(s.ctx, p, s.pool)) }},
+	"FundPool":    {adminly, func(s *scene, p *service.Principal) error { return second(s.FundPool(s.ctx, p, s.pool, 1)) }},
+	"PoolAccount": {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolAccount(s.ctx, p, s.pool, 0, 1)) }},
+	"PoolSamples": {adminly, func(s *scene, p *service.Principal) error {
+		return second(s.PoolSamples(s.ctx, p, s.pool, time.Time{}))
+	}},
+	"PoolActions": {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolActions(s.ctx, p, s.pool, 0, 1)) }},
+	"PoolPeople":  {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolPeople(s.ctx, p, s.pool)) }},
+	"PoolCalls":   {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolCalls(s.ctx, p, s.pool)) }},
+	"TestRules":   {adminly, func(s *scene, p *service.Principal) error { return second(s.TestRules(s.ctx, p, s.pool, nil)) }},
+	"Transfer": {adminly, func(s *scene, p *service.Principal) error {
+		return second(s.Transfer(s.ctx, p, s.workers[0].User.ID, s.pool))
+	}},
+	"Outbox": {adminly, func(s *scene, p *service.Principal) error { return second(s.Outbox(s.ctx, p)) }},
 
 	"UpdateTenant": {tenantly, func(s *scene, p *service.Principal) error {
 		return second(s.UpdateTenant(s.ctx, p, s.a, service.TenantEdit{Stopped: new(bool)}))
@@ -127,6 +144,32 @@ var methods = map[string]struct {
 		return err
 	}},
 
+	"Duty": {workerly, func(s *scene, p *service.Principal) error { return second(s.Duty(s.ctx, p)) }},
+	"WatchDuty": {workerly, func(s *scene, p *service.Principal) error {
+		_, stop, err := s.WatchDuty(s.ctx, p)
+		if err == nil {
+			stop()
+		}
+		return err
+	}},
+	"AwaitDuty": {workerly, func(s *scene, p *service.Principal) error {
+		return second(s.AwaitDuty(s.ctx, p, 0, func(service.DutyView) bool { return true }))
+	}},
+	"StartDuty":   {workerly, func(s *scene, p *service.Principal) error { return second(s.StartDuty(s.ctx, p)) }},
+	"EndDuty":     {workerly, func(s *scene, p *service.Principal) error { return second(s.EndDuty(s.ctx, p)) }},
+	"DeclineCall": {workerly, func(s *scene, p *service.Principal) error { return s.DeclineCall(s.ctx, p) }},
+	"SetWishes":   {workerly, func(s *scene, p *service.Principal) error { return second(s.SetWishes(s.ctx, p, service.Wishes{})) }},
+	"Subscribe": {workerly, func(s *scene, p *service.Principal) error {
+		return second(s.Subscribe(s.ctx, p, store.Subscription{}))
+	}},
+
+	"Subscriptions": {selfly, func(s *scene, p *service.Principal) error { return second(s.Subscriptions(s.ctx, p)) }},
+	"Unsubscribe": {selfly, func(s *scene, p *service.Principal) error {
+		if err := s.Unsubscribe(s.ctx, p, 1); crowd.CodeOf(err) != crowd.NotFound {
+			return err
+		}
+		return nil // there is none to forget
+	}},
 	"Tenants": {selfly, func(s *scene, p *service.Principal) error { return second(s.Tenants(s.ctx, p)) }},
 	"User":    {selfly, func(s *scene, p *service.Principal) error { return second(s.User(s.ctx, p, p.User.ID)) }},
 	"Tokens":  {selfly, func(s *scene, p *service.Principal) error { return second(s.Tokens(s.ctx, p)) }},
@@ -168,10 +211,10 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"an admin":                             {w.admin, []access{adminly, tenantly, selfly, pooly}},
 		"a requester of the tenant":            {w.ann, []access{tenantly, selfly, pooly}},
 		"a requester of another tenant":        {w.bob, []access{selfly, pooly}},
-		"a worker":                             {w.workers[0], []access{workerly, selfly}},
+		"a worker":                             {w.workers[0], []access{workerly, selfly, pooly}},
 		"a token for the tenant":               {limited(both, service.NewToken{Tenant: w.a}), []access{tenantly, selfly, pooly}},
 		"a token for another tenant":           {limited(both, service.NewToken{Tenant: w.b}), []access{selfly, pooly}},
-		"a requester's token for working only": {limited(both, service.NewToken{Roles: []service.Role{service.Worker}}), []access{workerly, selfly}},
+		"a requester's token for working only": {limited(both, service.NewToken{Roles: []service.Role{service.Worker}}), []access{workerly, selfly, pooly}},
 		"a worker's token for requesting only": {limited(both, service.NewToken{Roles: []service.Role{service.Requester}}), []access{tenantly, selfly, pooly}},
 		"a suspended person":                   {suspended, []access{selfly}}, // who cannot even sign in
 		"nobody in particular":                 {&service.Principal{User: store.User{ID: 999}}, nil},

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/sched"
 )
 
 var nounName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
@@ -145,144 +143,4 @@ func (s *Service) Account(ctx context.Context, p *Principal, id crowd.TenantID, 
 	}
 	entries, err := s.store.Entries(ctx, a, before, limit)
 	return balance, entries, err
-}
-
-// PoolView is a pool as it stands.
-type PoolView struct {
-	store.Pool
-	engine.Counts
-}
-
-// CreatePool adds a pool. Admins only.
-func (s *Service) CreatePool(ctx context.Context, p *Principal, name, policy string) (PoolView, error) {
-	if err := p.need(Admin); err != nil {
-		return PoolView{}, err
-	}
-	if err := validName("name", name); err != nil {
-		return PoolView{}, err
-	}
-	parsed, err := sched.Parse(policy)
-	if err != nil {
-		return PoolView{}, err
-	}
-	s.admin.Lock()
-	defer s.admin.Unlock()
-	pool := store.Pool{Name: name, Policy: parsed.Name(), CreatedAt: s.time()}
-	if pool.ID, err = s.store.CreatePool(ctx, pool); err != nil {
-		return PoolView{}, err
-	}
-	return PoolView{Pool: pool}, s.startPool(context.WithoutCancel(ctx), pool)
-}
-
-// PoolEdit changes a pool; nil fields stay as they are.
-type PoolEdit struct {
-	Name    *string
-	Policy  *string
-	Stopped *bool // emergency stop
-}
-
-// UpdatePool changes a pool while it runs. Admins only.
-func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
-	if err := p.need(Admin); err != nil {
-		return PoolView{}, err
-	}
-	s.admin.Lock()
-	defer s.admin.Unlock()
-	r, err := s.runner(id)
-	if err != nil {
-		return PoolView{}, err
-	}
-	s.mu.RLock()
-	pool := s.pools[id]
-	s.mu.RUnlock()
-	set(&pool.Name, edit.Name)
-	set(&pool.Stopped, edit.Stopped)
-	if err := validName("name", pool.Name); err != nil {
-		return PoolView{}, err
-	}
-	var policy sched.Policy
-	if edit.Policy != nil {
-		if policy, err = sched.Parse(*edit.Policy); err != nil {
-			return PoolView{}, err
-		}
-		pool.Policy = policy.Name()
-	}
-	if err := s.store.UpdatePool(ctx, pool); err != nil {
-		return PoolView{}, err
-	}
-	s.mu.Lock()
-	s.pools[id] = pool
-	s.mu.Unlock()
-	var counts engine.Counts
-	err = r.tell(func(e *engine.Engine, now time.Time) error {
-		if policy != nil {
-			e.SetPolicy(policy)
-		}
-		e.Stop(now, pool.Stopped)
-		counts = e.Counts()
-		return nil
-	})
-	return PoolView{pool, counts}, err
-}
-
-// Pools lists the pools. Requesters see them too, to choose one for a batch.
-func (s *Service) Pools(ctx context.Context, p *Principal) ([]PoolView, error) {
-	if !p.Is(Admin) {
-		if err := p.need(Requester); err != nil {
-			return nil, err
-		}
-	}
-	pools := s.running()
-	views := make([]PoolView, 0, len(pools))
-	for _, pool := range pools {
-		v := PoolView{Pool: pool}
-		r, err := s.runner(pool.ID)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.do(ctx, func(e *engine.Engine, _ time.Time) { v.Counts = e.Counts() }); err != nil {
-			return nil, err
-		}
-		views = append(views, v)
-	}
-	return views, nil
-}
-
-// running lists the pools that run, in order of id.
-func (s *Service) running() []store.Pool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	pools := make([]store.Pool, 0, len(s.pools))
-	for _, id := range sortedKeys(s.pools) {
-		pools = append(pools, s.pools[id])
-	}
-	return pools
-}
-
-// StopEverything is the emergency stop of all pools, and its lifting. Admins
-// only.
-func (s *Service) StopEverything(ctx context.Context, p *Principal, stopped bool) error {
-	if err := p.need(Admin); err != nil {
-		return err
-	}
-	var errs []error
-	for _, pool := range s.running() {
-		_, err := s.UpdatePool(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// Order lists the running batches of a pool with their places in its policy's
-// order. Admins only: it shows all tenants' batches.
-func (s *Service) Order(ctx context.Context, p *Principal, id crowd.PoolID) (keys []sched.Key, err error) {
-	if err := p.need(Admin); err != nil {
-		return nil, err
-	}
-	r, err := s.runner(id)
-	if err != nil {
-		return nil, err
-	}
-	err = r.do(ctx, func(e *engine.Engine, _ time.Time) { keys = e.Keys() })
-	return keys, err
 }

@@ -38,6 +38,7 @@ type NewBatch struct {
 	TaskTime     time.Duration
 	EndsAt       time.Time
 	Requirements []engine.Requirement
+	Training     bool // its tasks are for newcomers of the pool, before they get others
 }
 
 // definition is the part of a batch that does not change once it is launched.
@@ -120,7 +121,7 @@ func (s *Service) draft(n NewBatch) (store.Batch, error) {
 		Spec: engine.Spec{
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, DefaultPriority), Deadline: n.Deadline, Production: n.Production,
-			Lease: cmp.Or(n.Lease, DefaultLease), TaskTime: cmp.Or(n.TaskTime, DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements,
+			Lease: cmp.Or(n.Lease, DefaultLease), TaskTime: cmp.Or(n.TaskTime, DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}

@@ -276,7 +276,7 @@ func (f *forecasts) work(s *Service) {
 			for i := range result.Batches {
 				ids[i] = result.Batches[i].ID
 			}
-			s.watchers.signal(ids)
+			s.watchers.signal(ids...)
 		}
 	}
 }

@@ -319,7 +319,7 @@ func (s *Service) changeUser(ctx context.Context, id crowd.WorkerID, change func
 		if err != nil {
 			return u, err
 		}
-		if err := r.command(ctx, func(e *engine.Engine, _ time.Time) error { return e.RemoveWorker(id) }); err != nil {
+		if err := r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.RemoveWorker(now, id) }); err != nil {
 			return u, err
 		}
 	}
@@ -336,8 +336,10 @@ func (s *Service) changeUser(ctx context.Context, id crowd.WorkerID, change func
 // tellPool lets a user's pool know what the store has of him.
 func (s *Service) tellPool(u store.User) error {
 	if u.Pool == 0 {
+		s.roster.remove(u.ID)
 		return nil
 	}
+	s.roster.set(u)
 	r, err := s.runner(u.Pool)
 	if err != nil {
 		return err

@@ -142,7 +142,7 @@ func (r *runner) restore(ctx context.Context) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Restore(r.time(), engine.Config{Policy: p}, snapshot)
+	return engine.Restore(r.time(), engine.Config{Pool: r.pool, Policy: p}, snapshot)
 }
 
 // time is the present, as precise as what is kept.
@@ -222,21 +222,21 @@ func (l *loop) apply(o *op) {
 	}
 	l.ops = append(l.ops, o)
 	if o.gives != nil && l.waiters[o.gives.worker] == o.gives {
-		l.engine.Leave(o.gives.worker)
+		l.engine.Leave(now, o.gives.worker)
 		delete(l.waiters, o.gives.worker)
 	}
 	if o.asks != nil && o.asks.left() {
-		l.queue(o.asks)
+		l.queue(now, o.asks)
 	}
 }
 
 // queue keeps the request of a worker whom the engine has made wait. Of several
 // requests of one worker the last patient one is served.
-func (l *loop) queue(w *waiter) {
+func (l *loop) queue(now time.Time, w *waiter) {
 	old := l.waiters[w.worker]
 	switch {
 	case !w.patient && old == nil:
-		l.engine.Leave(w.worker)
+		l.engine.Leave(now, w.worker)
 	case w.patient:
 		if old != nil {
 			close(old.served)
@@ -272,6 +272,12 @@ func (l *loop) finish(g *group) {
 		if w := l.waiters[h.Worker]; w != nil {
 			delete(l.waiters, h.Worker)
 			w.served <- h
+		}
+	}
+	for _, x := range g.changes.Shifts {
+		if w := l.waiters[x.Worker]; w != nil && !x.On {
+			delete(l.waiters, x.Worker)
+			close(w.served)
 		}
 	}
 	l.watch(&g.changes)

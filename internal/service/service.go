@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/auth"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -21,6 +23,15 @@ type Config struct {
 	Store store.Store
 	Log   *slog.Logger
 	Now   func() time.Time // the clock; time.Now unless a test has its own
+
+	// ControlEvery is how often the pools are sized; 0: only when ControlStep is
+	// called.
+	ControlEvery time.Duration
+	Balance      pool.Balancer // moves people between pools; nil: nobody
+	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
+
+	Senders   Senders // send messages to people who are off duty
+	PublicURL string  // where people reach the server: goes before the links in messages
 }
 
 // DefaultPolicy is the policy of a new pool: tenants share fairly, batches of a
@@ -29,16 +40,26 @@ const DefaultPolicy = "tenant-fair(wfs)"
 
 // Service is the running server without its edges. Make it with Open.
 type Service struct {
-	store     store.Store
-	log       *slog.Logger
-	now       func() time.Time
-	passwords *auth.Passwords
-	attempts  attempts
-	sessions  sessionCache
-	defs      definitionCache
-	shelf     shelf
-	watchers  watchers
-	forecasts forecasts
+	store      store.Store
+	log        *slog.Logger
+	now        func() time.Time
+	passwords  *auth.Passwords
+	attempts   attempts
+	sessions   sessionCache
+	defs       definitionCache
+	shelf      shelf
+	watchers   watchers[crowd.BatchID]
+	workers    watchers[crowd.WorkerID] // who watches his own duty
+	forecasts  forecasts
+	roster     roster
+	caller     caller
+	outbox     outbox
+	recruiter  pool.Recruiter // whom decisions are told to
+	mover      mover
+	director   director
+	shares     shares
+	stop       context.CancelFunc // ends what runs in the background
+	background sync.WaitGroup
 
 	admin   sync.Mutex             // held by changes to tenants, people, pools, drafts and money
 	uploads map[crowd.BatchID]bool // drafts that are getting their tasks; guarded by admin
@@ -65,37 +86,68 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		pools:     make(map[crowd.PoolID]store.Pool),
 	}
 	s.watchers.init()
+	s.workers.init()
+	s.mover.init()
+	if cfg.Random == nil {
+		cfg.Random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	s.director.init(cfg.Balance, cfg.Random)
+	s.recruiter = &s.caller
 	s.forecasts.init()
+	s.outbox.init(cfg.Senders, cfg.PublicURL)
 	s.shelf.store = s.store
 	pools, err := s.store.ListPools(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(pools) == 0 {
-		p := store.Pool{Name: "main", Policy: DefaultPolicy, CreatedAt: s.time()}
+		p := s.newPool("main", DefaultPolicy)
 		if p.ID, err = s.store.CreatePool(ctx, p); err != nil {
 			return nil, err
 		}
 		pools = append(pools, p)
 	}
+	if err := s.roster.load(ctx, s.store, pools); err != nil {
+		return nil, err
+	}
+	if err := s.caller.load(ctx, s); err != nil {
+		return nil, err
+	}
+	var background context.Context
+	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for _, p := range pools {
 		if err := s.startPool(ctx, p); err != nil {
 			s.Close()
 			return nil, fmt.Errorf("start pool %s: %w", p.Name, err)
 		}
 	}
+	if cfg.ControlEvery > 0 {
+		s.background.Go(func() { s.controlLoop(background, cfg.ControlEvery) })
+	}
+	if s.canMail() || s.canPush() {
+		s.background.Go(func() { s.outboxLoop(background) })
+	}
 	return s, nil
 }
 
 func (s *Service) startPool(ctx context.Context, p store.Pool) error {
-	r, err := startRunner(ctx, p, s.store, s.now, s.log, s.watchers.publish)
+	if p.Calling.Ask == 0 { // kept by a version that knew nothing of it
+		p.Calling, p.Retainer = DefaultCalling(), DefaultRetainer()
+		if err := s.store.UpdatePool(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := s.director.set(p); err != nil {
+		return err
+	}
+	r, err := startRunner(ctx, p, s.store, s.now, s.log, s.published)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.runners[p.ID], s.pools[p.ID] = r, p
-	return nil
+	s.mu.Unlock()
+	return r.do(ctx, func(e *engine.Engine, now time.Time) { s.roster.present(e.People(now)) })
 }
 
 // Ready says whether every pool takes commands.
@@ -106,6 +158,7 @@ func (s *Service) Ready(ctx context.Context) error {
 // StopWaiting ends long polls and watching, so that a server can close.
 func (s *Service) StopWaiting() {
 	s.watchers.close()
+	s.workers.close()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, r := range s.runners {
@@ -117,6 +170,8 @@ func (s *Service) StopWaiting() {
 func (s *Service) Close() {
 	s.StopWaiting()
 	s.forecasts.close()
+	s.stop()
+	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, r := range s.runners {

@@ -8,28 +8,34 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 )
 
-// watchers tells whoever watches a batch that it has changed. A signal carries
+// watchers tells whoever watches something that it has changed. A signal carries
 // nothing and waits for nobody: the watcher looks for himself, and changes that
 // come while he does so give one more signal.
-type watchers struct {
+type watchers[K comparable] struct {
 	mu     sync.Mutex
-	list   map[crowd.BatchID]map[chan struct{}]bool
+	list   map[K]map[chan struct{}]bool
 	closed bool
 }
 
-func (w *watchers) init() { w.list = make(map[crowd.BatchID]map[chan struct{}]bool) }
+func (w *watchers[K]) init() { w.list = make(map[K]map[chan struct{}]bool) }
 
-// publish signals the batches of a durable change.
-func (w *watchers) publish(c *engine.Changes) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range c.Progress {
-		w.tell(c.Progress[i].Batch)
+// published is told of every durable change of a pool, by its loop: it must not
+// wait for anything.
+func (s *Service) published(c *engine.Changes) {
+	if len(c.Progress) > 0 {
+		s.watchers.mu.Lock()
+		for i := range c.Progress {
+			s.watchers.tell(c.Progress[i].Batch)
+		}
+		s.watchers.mu.Unlock()
+	}
+	if len(c.Shifts)+len(c.Duties) > 0 {
+		s.dutiesChanged(c)
 	}
 }
 
-// signal signals batches of which there is something new to say.
-func (w *watchers) signal(ids []crowd.BatchID) {
+// signal signals things of which there is something new to say.
+func (w *watchers[K]) signal(ids ...K) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range ids {
@@ -37,8 +43,8 @@ func (w *watchers) signal(ids []crowd.BatchID) {
 	}
 }
 
-// tell signals a batch. The caller holds the lock.
-func (w *watchers) tell(id crowd.BatchID) {
+// tell signals one of them. The caller holds the lock.
+func (w *watchers[K]) tell(id K) {
 	for ch := range w.list[id] {
 		select {
 		case ch <- struct{}{}:
@@ -47,7 +53,7 @@ func (w *watchers) tell(id crowd.BatchID) {
 	}
 }
 
-func (w *watchers) add(id crowd.BatchID) (<-chan struct{}, func()) {
+func (w *watchers[K]) add(id K) (<-chan struct{}, func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ch := make(chan struct{}, 1)
@@ -70,7 +76,7 @@ func (w *watchers) add(id crowd.BatchID) (<-chan struct{}, func()) {
 }
 
 // close ends all watching: the channels close.
-func (w *watchers) close() {
+func (w *watchers[K]) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true

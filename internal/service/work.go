@@ -47,10 +47,11 @@ func (s *Service) workplace(p *Principal) (*runner, error) {
 }
 
 // next runs first, if not nil, and asks for a task in the same commit; then it
-// waits.
+// waits. Whether he may have a task at all is no error of what he did first: he
+// hears of it when he asks for nothing else.
 func (r *runner) next(ctx context.Context, id crowd.WorkerID, wait time.Duration, first func(e *engine.Engine, now time.Time) error) (engine.Handout, bool, error) {
 	var hand engine.Handout
-	var ok bool
+	var ok, barred bool
 	var refused error
 	o := &op{done: make(chan struct{})}
 	o.do = func(e *engine.Engine, now time.Time) {
@@ -59,13 +60,15 @@ func (r *runner) next(ctx context.Context, id crowd.WorkerID, wait time.Duration
 				return
 			}
 		}
-		hand, ok, refused = e.Ready(now, id)
+		if hand, ok, refused = e.Ready(now, id); refused != nil && first != nil {
+			barred, refused = true, nil
+		}
 	}
-	o.asks = &waiter{worker: id, patient: wait > 0, served: make(chan engine.Handout, 1), left: func() bool { return !ok && refused == nil }}
+	o.asks = &waiter{worker: id, patient: wait > 0, served: make(chan engine.Handout, 1), left: func() bool { return !ok && !barred && refused == nil }}
 	if err := r.send(ctx, o); err != nil {
 		return hand, false, err
 	}
-	if ok || refused != nil || wait <= 0 {
+	if ok || barred || refused != nil || wait <= 0 {
 		return hand, ok, refused
 	}
 	hand, ok = r.await(ctx, o.asks, wait)

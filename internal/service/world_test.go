@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/pool"
 )
 
 // world is a service on a SQLite file, with an admin, two tenants ("ann" and
@@ -29,6 +31,7 @@ type world struct {
 	clock   *clock
 	wrap    func(store.Store) store.Store // around the store, from the next open on
 	options sqlite.Options
+	moves   pool.Balancer // from the next open on
 
 	admin, ann, bob *service.Principal
 	workers         []*service.Principal
@@ -71,7 +74,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.Service = must(service.Open(w.ctx, service.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now}))(w.t)
+	w.Service = must(service.Open(w.ctx, service.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves}))(w.t)
 }
 
 // close closes both; what the ledger says must add up.
@@ -88,6 +91,23 @@ func (w *world) close() {
 		w.t.Errorf("close: %v", err)
 	}
 	w.Service = nil
+}
+
+// balancedBy moves people between pools with b from now on.
+func (w *world) balancedBy(b pool.Balancer) {
+	w.t.Helper()
+	w.moves = b
+	w.reopen()
+}
+
+// until waits for something that another goroutine does.
+func (w *world) until(done func() bool) {
+	w.t.Helper()
+	for limit := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
+		if time.Now().After(limit) {
+			w.t.Fatal("it did not happen")
+		}
+	}
 }
 
 // reopen is a restart.

@@ -246,8 +246,8 @@ type Calls interface {
 	// LastNotices returns the latest notice of each of a pool's people who was
 	// ever asked, by whichever pool, in order of worker.
 	LastNotices(ctx context.Context, pool crowd.PoolID) ([]Notice, error)
-	// WorkerNotices returns a person's notices of open calls, newest first.
-	WorkerNotices(ctx context.Context, worker crowd.WorkerID) ([]Notice, error)
+	// WorkerNotices returns up to limit notices of a person, newest first.
+	WorkerNotices(ctx context.Context, worker crowd.WorkerID, limit int) ([]Notice, error)
 }
 
 // Channel is a way to reach a person who is not looking at a page.

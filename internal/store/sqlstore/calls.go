@@ -90,10 +90,7 @@ func (s *Store) PutNotices(ctx context.Context, list []store.Notice, messages []
 	})
 }
 
-const (
-	noticeColumns = `select n.call, n.worker, n.state, n.asked_at, n.answered_at `
-	selectNotices = noticeColumns + `from call_notices n `
-)
+const selectNotices = `select n.call, n.worker, n.state, n.asked_at, n.answered_at from call_notices n `
 
 func scanNotice(r row, n *store.Notice) error {
 	return r.Scan(&n.Call, &n.Worker, &n.State, instant{&n.AskedAt}, instant{&n.AnsweredAt})
@@ -114,12 +111,9 @@ func (s *Store) LastNotices(ctx context.Context, pool crowd.PoolID) ([]store.Not
 	return all, s.failed("list last notices", err)
 }
 
-// WorkerNotices implements store.Calls. It goes from the few open calls to the
-// person's notices, of which there may be many: a cross join keeps SQLite from
-// turning that around.
-func (s *Store) WorkerNotices(ctx context.Context, worker crowd.WorkerID) ([]store.Notice, error) {
-	all, err := list(ctx, s.read, scanNotice, noticeColumns+`from calls c cross join call_notices n
-		where c.state = 'open' and n.call = c.id and n.worker = $1 order by n.asked_at desc, n.call desc`, worker)
+// WorkerNotices implements store.Calls.
+func (s *Store) WorkerNotices(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Notice, error) {
+	all, err := list(ctx, s.read, scanNotice, selectNotices+`where n.worker = $1 order by n.asked_at desc, n.call desc limit $2`, worker, limit)
 	return all, s.failed("list notices", err)
 }
 

@@ -208,13 +208,13 @@ func testWorkerNotices(t *testing.T, w *world) {
 	na, nb, nc, nd := w.notice(a, 0, 30), w.notice(b, 0, 10), w.notice(c, 0, 20), w.notice(d, 0, 10)
 	nc.State, nc.AnsweredAt = store.NoticeDeclined, w.now.Add(time.Minute)
 	w.put(t, na, nb, nc, nd, w.notice(a, 1, 40))
-	same(t, "notices", must(w.WorkerNotices(w.ctx, w.workers[0]))(t), []store.Notice{na, nc, nd, nb})
-	same(t, "another's", must(w.WorkerNotices(w.ctx, w.workers[1]))(t), []store.Notice{w.notice(a, 1, 40)})
-	same(t, "of one never asked", must(w.WorkerNotices(w.ctx, w.workers[2]))(t), nil)
+	same(t, "notices", must(w.WorkerNotices(w.ctx, w.workers[0], 10))(t), []store.Notice{na, nc, nd, nb})
+	same(t, "the latest", must(w.WorkerNotices(w.ctx, w.workers[0], 1))(t), []store.Notice{na})
+	same(t, "another's", must(w.WorkerNotices(w.ctx, w.workers[1], 10))(t), []store.Notice{w.notice(a, 1, 40)})
+	same(t, "of one never asked", must(w.WorkerNotices(w.ctx, w.workers[2], 10))(t), nil)
 	w.over(t, a)
-	same(t, "of open calls", must(w.WorkerNotices(w.ctx, w.workers[0]))(t), []store.Notice{nc, nd, nb})
-	same(t, "another's of open calls", must(w.WorkerNotices(w.ctx, w.workers[1]))(t), nil)
-	same(t, "nobody's", must(w.WorkerNotices(w.ctx, 99))(t), nil)
+	same(t, "also of calls that are over", must(w.WorkerNotices(w.ctx, w.workers[0], 2))(t), []store.Notice{na, nc})
+	same(t, "nobody's", must(w.WorkerNotices(w.ctx, 99, 10))(t), nil)
 }
 
 // testManyNotices asks many people many times, at random, and compares the last

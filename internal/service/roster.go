@@ -1,0 +1,188 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// roster knows the people of all pools as far as calling and moving them asks
+// for it, so that a control step reads nothing from the store.
+type roster struct {
+	mu     sync.RWMutex
+	people map[crowd.WorkerID]*person
+}
+
+// person is a worker as the roster knows him.
+type person struct {
+	store.User
+	knows map[crowd.PoolID]bool // whose training he has behind him
+	on    bool                  // on duty
+	duty  engine.Duty           // the last change that was kept
+}
+
+// load reads everybody from the store.
+func (r *roster) load(ctx context.Context, st store.Store, pools []store.Pool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.people = make(map[crowd.WorkerID]*person)
+	for _, p := range pools {
+		users, err := st.PoolUsers(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			r.get(u.ID).User = u
+		}
+	}
+	for _, p := range pools {
+		duties, err := st.PoolDuties(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, d := range duties {
+			r.enter(d)
+		}
+	}
+	return nil
+}
+
+// get returns the entry of a person, which may be new. The caller holds the lock.
+func (r *roster) get(id crowd.WorkerID) *person {
+	p := r.people[id]
+	if p == nil {
+		p = &person{User: store.User{ID: id}, knows: make(map[crowd.PoolID]bool)}
+		r.people[id] = p
+	}
+	return p
+}
+
+// enter notes whether somebody still has to learn a pool's work. The caller holds the lock.
+func (r *roster) enter(d engine.Duty) {
+	p := r.get(d.Worker)
+	p.knows[d.Pool] = d.Training == 0
+	if !d.At.Before(p.duty.At) {
+		p.duty = d
+	}
+}
+
+// set notes what is known of a user now.
+func (r *roster) set(u store.User) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.get(u.ID)
+	if p.Pool != u.Pool {
+		p.on = false
+		p.knows[p.Pool] = true // he worked there
+	}
+	p.User = u
+}
+
+// present notes who is on duty when a pool begins.
+func (r *roster) present(people []engine.OnCall) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range people {
+		r.get(c.Worker).on = true
+	}
+}
+
+// changed notes what a pool's changes say of its people.
+func (r *roster) changed(c *engine.Changes) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range c.Duties {
+		r.enter(d)
+	}
+	for _, x := range c.Shifts {
+		r.get(x.Worker).on = x.On
+	}
+}
+
+// remove forgets somebody who is no worker any more.
+func (r *roster) remove(id crowd.WorkerID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.people, id)
+}
+
+// prefers returns a person's preference for a pool: what he has stated, else
+// indifferent.
+func (p *person) prefers(id crowd.PoolID) float64 {
+	if x, ok := p.Prefers[id]; ok {
+		return x
+	}
+	return indifferent
+}
+
+// indifferent is the preference of somebody who has stated none.
+const indifferent = 0.5
+
+// callable lists the people of a pool who may be called: off duty, not
+// suspended, and willing.
+func (r *roster) callable(id crowd.PoolID) []store.User {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var list []store.User
+	for _, p := range r.people {
+		if p.Pool == id && !p.on && !p.Suspended && !p.Away {
+			list = append(list, p.User)
+		}
+	}
+	slices.SortFunc(list, func(x, y store.User) int { return int(x.ID - y.ID) })
+	return list
+}
+
+// preference sums up how much people like a pool.
+func (r *roster) preference(id crowd.PoolID, people []engine.OnCall) (sum float64) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, c := range people {
+		sum += r.of(c.Worker).prefers(id)
+	}
+	return sum
+}
+
+// of returns what is known of a person; never nil. The caller holds the lock.
+func (r *roster) of(id crowd.WorkerID) *person {
+	if p := r.people[id]; p != nil {
+		return p
+	}
+	return &person{}
+}
+
+// describe fills in what the idle people of a reading prefer and know, in the
+// order of the pools.
+func (r *roster) describe(idle []pool.Person, pools []store.Pool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	likes, knows := make([]float64, len(idle)*len(pools)), make([]bool, len(idle)*len(pools))
+	for i := range idle {
+		p := r.of(idle[i].ID)
+		n := i * len(pools)
+		idle[i].Prefers, idle[i].Knows = likes[n:n+len(pools):n+len(pools)], knows[n:n+len(pools):n+len(pools)]
+		for j, to := range pools {
+			idle[i].Prefers[j] = p.prefers(to.ID)
+			idle[i].Knows[j] = p.knows[to.ID] || to.Retainer.Training == 0
+		}
+	}
+}
+
+// knows says whether somebody has a pool's training behind him.
+func (r *roster) knows(id crowd.WorkerID, to crowd.PoolID) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.of(id).knows[to]
+}
+
+// lastDuty returns the last change of somebody's duty that was kept.
+func (r *roster) lastDuty(id crowd.WorkerID) engine.Duty {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.of(id).duty
+}
