@@ -52,7 +52,7 @@ type Tally struct {
 	Abandoned int64 // people who left by themselves, or were not heard of any more
 	Released  int64 // people who were let go
 
-	Worked  time.Duration // person-time spent with tasks, those still in hand included
+	Worked  time.Duration // person-time spent with tasks, those still in hand included; not with those to learn from
 	OnDuty  time.Duration // person-time on duty
 	Awaited time.Duration // person-time from being asked to coming, those still coming included
 	Idled   time.Duration // person-time on duty without a task: what is paid as waiting

@@ -43,7 +43,7 @@ func (e *Engine) Check() error {
 // checkDuty verifies that the people on duty, at work and paid for waiting are
 // those who are counted, and that the purse holds no less than nothing.
 func (e *Engine) checkDuty() error {
-	present, busy, queued := 0, 0, 0
+	present, busy, learning, queued := 0, 0, 0, 0
 	p := &e.purse
 	paid, begun, rests := int64(0), int64(0), int64(0)
 	for id, w := range e.workers {
@@ -52,6 +52,9 @@ func (e *Engine) checkDuty() error {
 		}
 		if w.holds != nil {
 			busy++
+			if w.holds.task.batch.spec.Training {
+				learning++
+			}
 		}
 		if w.waiting {
 			queued++
@@ -77,6 +80,8 @@ func (e *Engine) checkDuty() error {
 		}
 	}
 	switch {
+	case learning != e.learning:
+		return fmt.Errorf("%d learn, counted %d", learning, e.learning)
 	case present != e.present || busy != e.busy || queued != e.waiting.len():
 		return fmt.Errorf("on duty %d, at work %d, waiting %d, but counted %d, %d, %d", present, busy, queued, e.present, e.busy, e.waiting.len())
 	case p.funds < 0:

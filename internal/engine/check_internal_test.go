@@ -119,6 +119,7 @@ func TestCheckSeesDuty(t *testing.T) {
 		"one on duty who is not counted":     func(e *Engine) { e.workers[5].on = true; e.expectToHear(e.workers[5]) },
 		"people on duty miscounted":          func(e *Engine) { e.present++ },
 		"people at work miscounted":          func(e *Engine) { e.busy-- },
+		"people in training miscounted":      func(e *Engine) { e.learning++ },
 		"the queue miscounted":               func(e *Engine) { e.waiting.n++ },
 		"one suspended on duty":              func(e *Engine) { e.workers[4].suspended = true },
 		"one about to go for nothing":        func(e *Engine) { e.workers[4].leaves = Left },

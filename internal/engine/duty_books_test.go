@@ -81,8 +81,10 @@ func (k *books) advance(now time.Time) {
 			continue
 		}
 		k.tally.OnDuty += dt
-		if k.holding[id] != nil {
-			k.tally.Worked += dt
+		if h := k.holding[id]; h != nil {
+			if !k.batches[h.Task.Batch()].spec.Training {
+				k.tally.Worked += dt
+			}
 		} else {
 			k.tally.Idled += dt
 		}

@@ -35,6 +35,7 @@ type Engine struct {
 	purse    purse
 	present  int // on duty
 	busy     int // hold a task
+	learning int // of them, one to learn from
 	tally    pool.Tally
 	counted  time.Time // up to when the tally's person-times are counted
 	waits    waits

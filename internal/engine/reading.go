@@ -14,7 +14,7 @@ import (
 func (e *Engine) elapse(now time.Time) {
 	if dt := now.Sub(e.counted); dt > 0 && !e.counted.IsZero() {
 		e.tally.OnDuty += dt * time.Duration(e.present)
-		e.tally.Worked += dt * time.Duration(e.busy)
+		e.tally.Worked += dt * time.Duration(e.busy-e.learning)
 		e.tally.Idled += dt * time.Duration(max(e.present-e.busy, 0))
 	}
 	e.counted = now
@@ -55,17 +55,29 @@ func (w *waits) add(now time.Time, b *batch) {
 
 // p95 is the 95th percentile of the waits, 0 if there were none.
 func (w *waits) p95(now time.Time) time.Duration {
-	list := make([]time.Duration, 0, len(w.list))
+	n := 0
 	for _, x := range w.list {
 		if now.Sub(x.at) <= lately {
-			list = append(list, x.at.Sub(x.from))
+			n++
 		}
 	}
-	if len(list) == 0 {
+	var longest [mostWaits/20 + 1]time.Duration // from the longest down: the last of them is looked for
+	top := longest[:n-(n*95+99)/100+min(n, 1)]
+	for _, x := range w.list {
+		d := x.at.Sub(x.from)
+		if now.Sub(x.at) > lately || n == 0 || d <= top[len(top)-1] {
+			continue
+		}
+		i := len(top) - 1
+		for ; i > 0 && top[i-1] < d; i-- {
+			top[i] = top[i-1]
+		}
+		top[i] = d
+	}
+	if n == 0 {
 		return 0
 	}
-	slices.Sort(list)
-	return list[(len(list)*95+99)/100-1]
+	return top[len(top)-1]
 }
 
 // Reading returns the pool as a control step sees it. Work waits from the launch

@@ -167,7 +167,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 			w.leaves = Released
 		}
 		w.holds = a
-		e.busy++
+		e.hold(b, 1)
 		t.live++
 		b.running++
 		e.timers.set(&w.lease, later(s.Expires, now.Add(b.spec.Lease)))

@@ -115,7 +115,7 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	e.turn++
 	b.turn, b.tenant.turn = e.turn, e.turn
 	e.elapse(now)
-	e.busy++
+	e.hold(b, 1)
 	e.waits.add(now, b)
 	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
@@ -246,10 +246,18 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 	}
 }
 
+// hold counts people who hold a task of b.
+func (e *Engine) hold(b *batch, n int) {
+	e.busy += n
+	if b.spec.Training {
+		e.learning += n
+	}
+}
+
 // letGo takes the task out of the worker's hands. Who was to go off duty goes.
 func (e *Engine) letGo(now time.Time, a *assignment) {
 	e.elapse(now)
-	e.busy--
+	e.hold(a.task.batch, -1)
 	w := a.worker
 	w.holds, w.idle = nil, now
 	a.task.live--
