@@ -22,7 +22,7 @@ import (
 const mark = `<meta name="generator" content="throng sim run">`
 
 // ours are the names of a report's files.
-var ours = regexp.MustCompile(`^(report\.html|report\.json|summary\.csv|runs\.csv|batches\.csv|alpha\.csv|charts(/[a-z]+\.(svg|png))?)$`)
+var ours = regexp.MustCompile(`^(report\.html|report\.json|summary\.csv|runs\.csv|batches\.csv|alpha\.csv|series\.csv|actions\.csv|charts(/[a-z]+\.(svg|png))?)$`)
 
 // CheckDir says whether a report may be written to a folder: one that does not
 // exist, is empty, or holds a report and nothing else, which would be replaced.
@@ -55,7 +55,7 @@ func CheckDir(dir string) error {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return err
 	}
-	if !bytes.Contains(begin[:n], []byte(mark)) {
+	if !bytes.Contains(begin[:n], []byte(mark)) && !bytes.Contains(begin[:n], []byte(poolsMark)) {
 		return crowd.Fieldf("out", "%s is not empty, and its report.html is none of ours: name a new folder", dir)
 	}
 	if err := canMake(dir); err != nil {
@@ -118,7 +118,12 @@ func cause(err error) string {
 func (r *Report) Write(dir string) error { return r.write(dir, picture.figure) }
 
 // write writes it with pictures that are drawn by draw.
-func (r *Report) write(dir string, draw func(picture) (figure, error)) (err error) {
+func (r *Report) write(dir string, draw func(picture) (figure, error)) error {
+	return place(dir, func(made string) error { return r.fill(made, draw) })
+}
+
+// place lets a folder be filled, and puts it in its place when it is complete.
+func place(dir string, fill func(made string) error) (err error) {
 	if err := CheckDir(dir); err != nil {
 		return err
 	}
@@ -141,7 +146,7 @@ func (r *Report) write(dir string, draw func(picture) (figure, error)) (err erro
 			_ = os.RemoveAll(made) // the first error is the one to tell
 		}
 	}()
-	if err := r.fill(made, draw); err != nil {
+	if err := fill(made); err != nil {
 		return err
 	}
 	if err := replace(dir, made); err != nil {
@@ -219,20 +224,9 @@ func replace(dir, by string) error {
 
 // fill writes the files.
 func (r *Report) fill(dir string, draw func(picture) (figure, error)) error {
-	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o755); err != nil {
-		return err
-	}
-	pictures := r.pictures()
-	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return draw(pictures[i]) }, nil)
+	figures, err := drawInto(dir, r.pictures(), draw)
 	if err != nil {
-		return fmt.Errorf("draw: %w", err)
-	}
-	for _, f := range figures {
-		for ending, text := range map[string][]byte{".svg": f.alone, ".png": f.png} {
-			if err := os.WriteFile(filepath.Join(dir, "charts", f.name+ending), text, 0o644); err != nil {
-				return err
-			}
-		}
+		return err
 	}
 	files := map[string]func(io.Writer) error{
 		"report.html": func(w io.Writer) error { return r.page(w, figures) },
@@ -249,6 +243,29 @@ func (r *Report) fill(dir string, draw func(picture) (figure, error)) error {
 	if r.Alphas != nil {
 		files["alpha.csv"] = r.strictness
 	}
+	return saveAll(dir, files)
+}
+
+// drawInto draws pictures into the folder charts of another.
+func drawInto(dir string, pictures []picture, draw func(picture) (figure, error)) ([]figure, error) {
+	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o755); err != nil {
+		return nil, err
+	}
+	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return draw(pictures[i]) }, nil)
+	if err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	for _, f := range figures {
+		for ending, text := range map[string][]byte{".svg": f.alone, ".png": f.png} {
+			if err := os.WriteFile(filepath.Join(dir, "charts", f.name+ending), text, 0o644); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return figures, nil
+}
+
+func saveAll(dir string, files map[string]func(io.Writer) error) error {
 	for name, write := range files {
 		if err := save(filepath.Join(dir, name), write); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)

@@ -258,8 +258,8 @@ type object struct {
 // object reads a mapping of a section. It is nil if the node is none.
 func (r *reader) object(section string, n *node) *object {
 	o := &object{r: r, section: section, node: n, fields: map[string]*node{}}
-	ok := r.mapping(n, "a mapping is wanted, like "+sections[section][0]+": …", func(key string, k, v *node) {
-		known := sections[section]
+	ok := r.mapping(n, "a mapping is wanted, like "+fieldsOf(section)[0]+": …", func(key string, k, v *node) {
+		known := fieldsOf(section)
 		switch {
 		case slices.Contains(known, key):
 			if empty(v) {

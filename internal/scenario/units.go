@@ -10,6 +10,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/poolsim"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Bounds of what a scenario may ask for. They are far beyond what makes sense,
@@ -37,6 +39,8 @@ var maxItems = map[string]int{
 	"policies": 50, "alpha": 100, "expect": 500, "of": 50, "tenants": 1000, "kinds": 1000, "crowd": 1000,
 	"flows": 1000, "faults": 1000, "classes": 100, "answers": maxOptions, "confusion": maxOptions,
 	"batches": 100_000,
+
+	"pools": poolsim.MaxPools, "arrivals": 10_000, "bursts": 10_000, "rules": pool.MaxRules, "compare": 50,
 }
 
 // maxExpected is how many expectations the entries may make, one for each policy

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/internal/poolsim"
+	"github.com/throng-dev/throng/internal/report"
+	"github.com/throng-dev/throng/internal/scenario"
+)
+
+// PoolSimulate is "throng pool simulate".
+type PoolSimulate struct {
+	File  string     `arg:"" help:"The pools, a YAML file; - for standard input."`
+	Reps  *int       `help:"Repetitions; default: the file's." placeholder:"N"`
+	Seed  *uint64    `help:"Seed of all that is random; default: the file's." placeholder:"S"`
+	Out   *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`
+	Check bool       `help:"Verify after every event all that must hold; slow."`
+	Output
+}
+
+// Help is the long help.
+func (*PoolSimulate) Help() string {
+	return `Runs pools alone: the work that arrives, the people on duty, and the control that calls people, lets them go and moves them between pools. The engine and the control are those that run live. It prints what came of it by pool, as means over the repetitions with their 95 % intervals. Where the file compares several ways of control, all of them meet the same tasks and the same crowd, and how many times the first one's figures theirs are is told with its 95 % interval.
+
+docs/pool-simulation.md explains the file. It may name a trace of a real crowd (see "throng pool trace"); what is said of the trace tells whether it is a generated one. The same file, repetitions and seed give the same figures.
+
+With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG and PNG.
+
+--json prints {scenario, reps, seed, horizon_s, tasks, trace, ratios_to, variants: {NAME: {pools: {NAME: {metrics, ci95, ratios}}, total}}}; a figure that is not there is null.
+
+The exit code is 2 for a wrong file or flag; then nothing is written.
+
+Examples:
+  throng pool simulate scenarios/pools/three-applications.yaml
+  throng pool simulate mine.yaml --reps 20 --out report
+  throng pool simulate mine.yaml --seed 7 --check --json`
+}
+
+// Run runs the pools.
+func (p *PoolSimulate) Run(c *Context) error {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
+	options := report.PoolsOptions{Seed: p.Seed, Check: p.Check}
+	if p.Reps != nil {
+		if options.Reps = *p.Reps; options.Reps < 1 {
+			return wrong("reps", "must be at least 1, not %d", *p.Reps)
+		}
+	}
+	out := ""
+	if p.Out != nil {
+		out, options.Samples = string(*p.Out), true
+		if err := report.CheckDir(out); err != nil {
+			return err
+		}
+	}
+	file, text, err := loadPools(c, p.File)
+	if err != nil {
+		return err
+	}
+	options.Source = text
+	r, err := p.simulate(ctx, c, file, options)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := r.Write(out); err != nil {
+			return err
+		}
+	}
+	return p.print(c, r, func(w io.Writer) { writePools(w, r, out) })
+}
+
+// loadPools reads a file of pools, - for standard input.
+func loadPools(c *Context, name string) (*scenario.Pools, []byte, error) {
+	if name == "-" {
+		return scenario.ReadPools(name, c.Stdin)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, nil, wrong("file", "%s is a folder", name)
+	}
+	return scenario.LoadPools(name)
+}
+
+// simulate runs them with a progress bar.
+func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.Pools, options report.PoolsOptions) (*report.PoolsReport, error) {
+	var bar *progressbar.ProgressBar
+	options.Progress = func(done, total int) {
+		if bar == nil {
+			bar = c.bar(int64(total), "runs", false)
+		}
+		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	start := now()
+	r, err := report.RunPools(ctx, file, options)
+	if bar != nil {
+		_ = bar.Finish()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.New("interrupted; nothing was written")
+	case err != nil:
+		return nil, err
+	}
+	r.WallS = now().Sub(start).Seconds()
+	return r, nil
+}
+
+func writePools(w io.Writer, r *report.PoolsReport, dir string) {
+	say(w, "%s\n", clean(fmt.Sprintf("%s: %s of %s, seed %d, %d tasks completed, in %.1f s",
+		r.Scenario, count(r.Reps, "repetition"), r.Horizon.Round(time.Millisecond), r.Seed, r.Tasks, r.WallS)))
+	for _, text := range r.Trace {
+		say(w, "%s\n", clean(text))
+	}
+	for _, t := range r.Tables() {
+		say(w, "\n%s\n", clean(t.Title))
+		if t.Note != "" && r.Reps > 1 {
+			say(w, "%s\n", clean(t.Note))
+		}
+		columns(w, t.Rows)
+	}
+	if dir != "" {
+		say(w, "\nthe report: %s\n", clean(filepath.Join(dir, "report.html")))
+	}
+}
+
+// PoolTrace is "throng pool trace".
+type PoolTrace struct {
+	Seed uint64 `help:"Seed of all that is random." default:"1" placeholder:"S"`
+	Out  string `help:"File to write; default: standard output." type:"path" placeholder:"FILE"`
+	Output
+}
+
+// Help is the long help.
+func (*PoolTrace) Help() string {
+	return `Writes a trace of a crowd in the form that "throng pool simulate" reads: CSV with the columns stream (recruitment, task or stay), time_s (when it was observed; within a stream it never falls) and seconds. A trace of your own in this form goes in its place.
+
+This one is generated, and says so in its first line. Of the trace that Haas and Franklin's "Cioppino" (HCOMP 2017) was evaluated on only the sizes, means and standard deviations were published; the figures here are lognormal, and have these moments. What the moments do not say, such as how people change in the course of a day, it does not have.
+
+--json prints what was generated: {generated, seed, distribution, streams: [{stream, n, mean_s, sd_s}]}; the trace itself only goes to a file then.
+
+Examples:
+  throng pool trace --out crowd.csv
+  throng pool trace --seed 7 --out other.csv --json`
+}
+
+type traceMade struct {
+	Generated    bool          `json:"generated"`
+	From         string        `json:"from"`
+	Seed         uint64        `json:"seed"`
+	Distribution string        `json:"distribution"`
+	Streams      []traceStream `json:"streams"`
+	File         string        `json:"file"`
+}
+
+type traceStream struct {
+	Stream string  `json:"stream"`
+	N      int     `json:"n"`
+	Mean   float64 `json:"mean_s"`
+	SD     float64 `json:"sd_s"`
+}
+
+// Run writes the trace.
+func (p *PoolTrace) Run(c *Context) error {
+	if p.JSON && (p.Out == "" || p.Out == "-") {
+		return wrong("out", "is missing: with --json, standard output is for what was generated")
+	}
+	t := poolsim.Generate(p.Seed)
+	if err := c.save(p.Out, t.Write); err != nil {
+		return err
+	}
+	if p.Out == "" || p.Out == "-" {
+		return nil
+	}
+	made := traceMade{Generated: true, From: "the moments that section 6.1 of Haas and Franklin 2017 gives of its trace", Seed: p.Seed, Distribution: "lognormal", File: p.Out}
+	for i, list := range [][]float64{t.Recruitments, t.Tasks, t.Stays} {
+		mean, sd := poolsim.Describe(list)
+		made.Streams = append(made.Streams, traceStream{poolsim.Published[i].Stream, len(list), mean, sd})
+	}
+	return p.print(c, made, func(w io.Writer) {
+		say(w, "generated from %s, not observed; %s, seed %d\n", made.From, made.Distribution, made.Seed)
+		rows := [][]string{{"STREAM", "N", "MEAN S", "SD S"}}
+		for _, s := range made.Streams {
+			rows = append(rows, []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)})
+		}
+		columns(w, rows)
+		say(w, "written to %s\n", clean(p.Out))
+	})
+}

@@ -1,0 +1,492 @@
+package scenario
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/poolsim"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/pool"
+)
+
+// Pools is a file of pools: applications with their people, how they are
+// controlled, and which ways of control are compared. docs/pool-simulation.md is
+// the reference of its fields.
+type Pools struct {
+	Name     string
+	About    string // what it is there to show
+	Reps     int    // repetitions, ≥ 1
+	Seed     uint64
+	Record   time.Duration // between samples; 0: not said
+	Variants []poolsim.Variant
+	// TraceFrom names the file of the trace; "": there is none, or it is generated.
+	TraceFrom string
+}
+
+// LoadPools reads a file of pools, as Load reads a scenario.
+func LoadPools(path string) (*Pools, []byte, error) {
+	text, err := readFile(path, MaxFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := parsePoolsIn(filepath.Dir(path), path, text)
+	return p, text, err
+}
+
+// ReadPools is LoadPools for a file that comes from elsewhere, as Read is for a
+// scenario.
+func ReadPools(name string, in io.Reader) (*Pools, []byte, error) {
+	text, err := readAll(name, in, MaxFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := parsePoolsIn("", name, text)
+	return p, text, err
+}
+
+func parsePoolsIn(dir, name string, text []byte) (*Pools, error) {
+	return ParsePools(name, text, func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, filepath.FromSlash(name))
+		}
+		return readFile(name, MaxTable)
+	})
+}
+
+// ParsePools reads the text of a file of pools; name is what errors call it, and
+// files reads a file that it names. An error is Errors, with everything that is
+// wrong.
+func ParsePools(name string, text []byte, files func(path string) ([]byte, error)) (*Pools, error) {
+	r := &poolsReader{
+		reader: reader{file: name, files: files, tables: map[string]*table{}, s: &Scenario{}},
+		p:      &Pools{Reps: 1, Seed: 1},
+	}
+	if top := r.document(text); top != nil {
+		r.file(top)
+	}
+	if err := r.errors(); err != nil {
+		return nil, err
+	}
+	return r.p, nil
+}
+
+// A poolsReader reads a file of pools.
+type poolsReader struct {
+	reader
+	p     *Pools
+	setup poolsim.Setup
+	names []string
+}
+
+func (r *poolsReader) file(top *node) {
+	o := r.object("pools file", top)
+	if o == nil {
+		return
+	}
+	r.head(o)
+	r.people(o)
+	// Rules name pools that may come later.
+	nodes := o.list("pools")
+	for _, n := range nodes {
+		name := ""
+		if n.Kind == yaml.MappingNode {
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == "name" {
+					name = strings.TrimSpace(n.Content[i+1].Value)
+				}
+			}
+		}
+		r.names = append(r.names, name)
+	}
+	if !o.has("pools") {
+		r.missing(top, "pools", "the applications, each with a name, its arrivals and its service")
+	}
+	base := pool.Settings{Balance: true}
+	if o.has("control") {
+		base = r.control(o.fields["control"], base)
+	}
+	names := map[string]bool{}
+	for _, n := range nodes {
+		r.setup.Pools = append(r.setup.Pools, r.pool(n, names, base))
+	}
+	r.prefers(o)
+	r.compare(o)
+	r.valid(o)
+}
+
+// head reads what stands in no list.
+func (r *poolsReader) head(o *object) {
+	r.p.Name = o.text("scenario")
+	if len([]rune(r.p.Name)) > maxTitle || strings.ContainsFunc(r.p.Name, unicode.IsControl) {
+		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
+	}
+	if !o.has("scenario") {
+		r.missing(o.node, "scenario", "a name, like scenario: three applications")
+	}
+	r.p.About = o.text("about")
+	r.setup.Horizon, _ = o.duration("horizon", poolsim.MinStep, poolsim.MaxHorizon)
+	if !o.has("horizon") {
+		r.missing(o.node, "horizon", "when a run ends, like horizon: 2h")
+	}
+	r.setup.Step, _ = o.duration("step", poolsim.MinStep, poolsim.MaxHorizon)
+	if step := r.setup.Step; step > 0 && step > r.setup.Horizon && r.setup.Horizon > 0 {
+		r.errorf(o.fields["step"], "the first step would come after the horizon, %s", inWords(r.setup.Horizon))
+	}
+	r.p.Record, _ = o.duration("record", poolsim.MinStep, poolsim.MaxHorizon)
+	if n, ok := o.count("seed", 0, maxSeed); ok {
+		r.p.Seed = n
+	}
+	if n, ok := o.count("repetitions", 1, maxReps); ok {
+		r.p.Reps = int(n)
+	}
+	r.setup.Salary = 50_000
+	if o.has("salary") {
+		r.setup.Salary, _ = scalar(&r.reader, o.fields["salary"], wantMoney, parseSalary)
+	}
+	r.setup.Balance = r.balance(o)
+}
+
+// parseSalary reads a pay for a minute of waiting.
+func parseSalary(text string) (crowd.Money, error) {
+	m, err := crowd.ParseMoney(text)
+	switch {
+	case err != nil:
+		return 0, errors.New(quoted(text) + " is not a pay for a minute of waiting: " + wantMoney)
+	case m > 1000*crowd.Unit:
+		return 0, errors.New(quoted(text) + " is too much for a minute of waiting (at most 1000)")
+	}
+	return m, nil
+}
+
+// balance reads a balancer; "" where none is said.
+func (r *poolsReader) balance(o *object) string {
+	text := o.text("balance")
+	if text == "" {
+		return ""
+	}
+	if _, err := pool.ParseBalance(text); err != nil {
+		r.errorf(o.fields["balance"], "%s", messageOf(err))
+		return ""
+	}
+	return text
+}
+
+func (r *poolsReader) people(o *object) {
+	if !o.has("people") {
+		return
+	}
+	c, p := r.object("people", o.fields["people"]), &r.setup.People
+	if c == nil {
+		return
+	}
+	p.Abandon, _ = c.share("abandon")
+	p.Stay, p.Recruitment = c.dist("stay", ofTime), c.dist("recruitment", ofPause)
+	if c.has("recruiting") {
+		text, _ := r.text(c.fields["recruiting"])
+		switch p.Recruiting = poolsim.Recruiting(text); p.Recruiting {
+		case poolsim.Each:
+		case poolsim.Process:
+			if !c.has("recruitment") && !c.has("trace") {
+				r.missing(c.node, "recruitment", "the time between one person and the next, like recruitment: {exponential: 50s}")
+			}
+		default:
+			r.errorf(c.fields["recruiting"], "%s is neither each (every recruit comes in his own time) nor process (one stream of people)", quoted(text))
+		}
+	}
+	if n, ok := c.count("outside", 1, maxPeople); ok {
+		p.Outside = int(n)
+	}
+	if !c.has("trace") {
+		return
+	}
+	for _, f := range []string{"stay", "recruitment"} {
+		if c.has(f) {
+			r.errorf(c.fields[f], "the trace says it already; leave one of them out")
+		}
+	}
+	p.Trace = r.trace(c.fields["trace"])
+	if p.Trace == nil {
+		p.Trace = &poolsim.Trace{} // it is there, and wrong
+	}
+}
+
+// trace reads {file: …} or {generated: SEED}; nil where it is wrong, which has
+// been noted.
+func (r *poolsReader) trace(n *node) *poolsim.Trace {
+	o := r.object("its trace", n)
+	if o == nil {
+		return nil
+	}
+	switch o.one("the trace", "file", "generated") {
+	case "generated":
+		if seed, ok := o.count("generated", 0, maxSeed); ok {
+			return poolsim.Generate(seed)
+		}
+	case "file":
+		n := o.fields["file"]
+		name, ok := r.text(n)
+		switch {
+		case !ok:
+			return nil
+		case r.files == nil:
+			r.errorf(n, "files cannot be read here")
+			return nil
+		}
+		text, err := r.files(name)
+		if err != nil {
+			r.errorf(n, "%s cannot be read: %s", quoted(name), cause(err))
+			return nil
+		}
+		t, err := poolsim.ReadTrace(strings.NewReader(string(text)))
+		var bad poolsim.TraceErrors
+		switch {
+		case errors.As(err, &bad):
+			for _, e := range bad {
+				r.note(Error{name, e.Line, 0, e.Message})
+			}
+			return nil
+		case err != nil:
+			r.errorf(n, "%s", messageOf(err))
+			return nil
+		}
+		r.p.TraceFrom = name
+		return t
+	}
+	return nil
+}
+
+// prefers reads what everybody prefers, by pool.
+func (r *poolsReader) prefers(o *object) {
+	if !o.has("people") || o.fields["people"].Kind != yaml.MappingNode {
+		return
+	}
+	var n *node
+	for i := 0; i+1 < len(o.fields["people"].Content); i += 2 {
+		if o.fields["people"].Content[i].Value == "prefers" {
+			n = o.fields["people"].Content[i+1]
+		}
+	}
+	if n == nil || empty(n) {
+		return
+	}
+	list := make([]float64, len(r.names))
+	said := make([]bool, len(r.names))
+	r.mapping(n, "prefers is a mapping of pools to preferences from 0 to 1, like labels: 0.3", func(name string, k, v *node) {
+		i, ok := r.find(k, name, r.names, "pool")
+		f, okShare := r.share(v)
+		if ok && okShare {
+			list[i], said[i] = f, true
+		}
+	})
+	if i := slices.Index(said, false); i >= 0 && r.count == 0 {
+		r.missing(n, r.names[i], "everybody's preference for it, from 0 to 1")
+	}
+	r.setup.People.Prefers = list
+}
+
+func (r *poolsReader) pool(n *node, names map[string]bool, base pool.Settings) poolsim.Pool {
+	p := poolsim.Pool{Settings: base}
+	o := r.object("a pool", n)
+	if o == nil {
+		return p
+	}
+	p.Name = o.name(names, "pool", "")
+	p.Arrivals = r.phases(o)
+	if o.has("times") {
+		p.Times = r.times(o.fields["times"])
+	}
+	for i, b := range o.list("bursts") {
+		c := r.object("bursts", b)
+		if c == nil {
+			continue
+		}
+		var x poolsim.Burst
+		x.At, _ = c.duration("at", 0, poolsim.MaxHorizon)
+		count, _ := c.count("tasks", 1, poolsim.MaxBurst)
+		x.Tasks = int(count)
+		if !c.has("tasks") {
+			r.missing(b, "tasks", "how many come at once, like tasks: 200")
+		}
+		if i > 0 && len(p.Bursts) > 0 && x.At < p.Bursts[len(p.Bursts)-1].At {
+			r.errorf(c.field("at"), "bursts stand in the order of their times: %s is before the one above", inWords(x.At))
+		}
+		p.Bursts = append(p.Bursts, x)
+	}
+	if !o.has("arrivals") && !o.has("times") && !o.has("bursts") && !o.strange {
+		r.missing(n, "arrivals", "when its tasks come: arrivals (like 2/s), times or bursts")
+	}
+	p.Service = o.dist("service", ofTime)
+	switch traced := r.setup.People.Trace != nil; {
+	case traced && o.has("service"):
+		r.errorf(o.fields["service"], "the trace says it already; leave one of them out")
+	case !traced && !o.has("service"):
+		r.missing(n, "service", "how long a task takes, like service: {exponential: 30s}")
+	}
+	r.meanOf(o, "service", p.Service)
+	p.Training = o.dist("training", ofPause)
+	r.meanOf(o, "training", p.Training)
+	p.Start = poolsim.StartOptimal
+	if o.has("start") {
+		p.Start = r.start(o)
+	}
+	if o.has("control") {
+		p.Settings = r.control(o.fields["control"], base)
+	}
+	return p
+}
+
+// meanOf refuses what takes longer on average than anybody may hold a task.
+func (r *poolsReader) meanOf(o *object, field string, d sim.Dist) {
+	if d != nil && d.Mean() > longest.Seconds() {
+		r.errorf(o.fields[field], "this takes more than %s on average", inWords(longest))
+	}
+}
+
+const longest = 30 * 24 * time.Hour
+
+// phases reads a rate, or a list of phases.
+func (r *poolsReader) phases(o *object) []poolsim.Phase {
+	n := o.fields["arrivals"]
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		if rate, ok := r.perSecond(n); ok {
+			return []poolsim.Phase{{Rate: rate}}
+		}
+		return nil
+	}
+	var list []poolsim.Phase
+	for _, item := range o.list("arrivals") {
+		c := r.object("phase", item)
+		if c == nil {
+			continue
+		}
+		var p poolsim.Phase
+		if c.has("rate") {
+			p.Rate, _ = r.perSecond(c.fields["rate"])
+		} else if !c.strange {
+			r.missing(item, "rate", "how fast tasks come from then on, like rate: 2/s")
+		}
+		p.From, _ = c.duration("from", 0, poolsim.MaxHorizon)
+		if k := len(list); k > 0 && p.From <= list[k-1].From {
+			r.errorf(c.field("from"), "phases stand in order: this one begins at %s, and the one above at %s", words(p.From), words(list[k-1].From))
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func words(d time.Duration) string {
+	if d == 0 {
+		return "0s"
+	}
+	return inWords(d)
+}
+
+// perSecond reads a rate, which may be 0.
+func (r *poolsReader) perSecond(n *node) (float64, bool) {
+	return scalar(&r.reader, n, wantRate, func(text string) (float64, error) {
+		f, err := parseRate(text)
+		switch {
+		case strings.TrimSpace(text) == "0":
+			return 0, nil
+		case err != nil:
+		case f < 0:
+			err = errors.New(quoted(text) + ": a rate is not less than 0")
+		case f > poolsim.MaxRate:
+			err = errors.New(quoted(text) + " is too fast (at most 100000/s)")
+		}
+		return f, err
+	})
+}
+
+// start reads a number of people, optimal or mean.
+func (r *poolsReader) start(o *object) int {
+	n, _ := scalar(&r.reader, o.fields["start"], "start is a number of people, optimal or mean", func(text string) (int, error) {
+		switch strings.TrimSpace(text) {
+		case "optimal":
+			return poolsim.StartOptimal, nil
+		case "mean":
+			return poolsim.StartMean, nil
+		}
+		n, err := parseCount(text, 0, poolsim.MaxStart)
+		if err != nil {
+			err = errors.New(err.Error() + "; or optimal (c* of the first phase), or mean (c* of the mean load)")
+		}
+		return int(n), err
+	})
+	return n
+}
+
+// compare reads the variants; without any there is one, the file as it is.
+func (r *poolsReader) compare(o *object) {
+	if !o.has("compare") {
+		r.p.Variants = []poolsim.Variant{{Name: "as it is", Setup: r.setup}}
+		return
+	}
+	names := map[string]bool{}
+	for _, n := range o.list("compare") {
+		c := r.object("compare", n)
+		if c == nil {
+			continue
+		}
+		v := poolsim.Variant{Name: c.name(names, "variant", ""), Setup: r.setup}
+		v.Setup.Pools = slices.Clone(r.setup.Pools)
+		if c.has("balance") {
+			v.Setup.Balance = r.balance(c)
+		}
+		for i := range v.Setup.Pools {
+			p := &v.Setup.Pools[i]
+			if c.has("start") {
+				p.Start = r.start(c)
+			}
+			if c.has("control") {
+				p.Settings = r.control(c.fields["control"], p.Settings)
+			}
+		}
+		if c.has("pools") {
+			r.mapping(c.fields["pools"], "pools is a mapping of names to what is different, like labels: {start: 20}", func(name string, k, d *node) {
+				i, ok := r.find(k, name, r.names, "pool")
+				own := r.object("its pool", d)
+				if !ok || own == nil || i >= len(v.Setup.Pools) {
+					return
+				}
+				if own.has("start") {
+					v.Setup.Pools[i].Start = r.start(own)
+				}
+				if own.has("control") {
+					v.Setup.Pools[i].Settings = r.control(own.fields["control"], v.Setup.Pools[i].Settings)
+				}
+			})
+		}
+		r.p.Variants = append(r.p.Variants, v)
+	}
+}
+
+// valid lets the variants themselves say what is wrong with the whole, where
+// nothing else is.
+func (r *poolsReader) valid(o *object) {
+	if r.count > 0 {
+		return
+	}
+	at := func(k int) *node {
+		if o.has("compare") {
+			return o.fields["compare"].Content[k]
+		}
+		return o.field("pools")
+	}
+	for k := range r.p.Variants {
+		if err := r.p.Variants[k].Setup.Validate(); err != nil {
+			r.errorf(at(k), "%s", messageOf(err))
+		}
+	}
+}
