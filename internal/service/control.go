@@ -111,7 +111,8 @@ func (s *Service) ControlStep(ctx context.Context) error {
 	now := s.time()
 	s.lateMoves(ctx)
 	pools := s.running()
-	if now.Sub(d.sampled) < sampleEvery { // what nobody controls is only looked at
+	if ruled := slices.ContainsFunc(pools, func(p store.Pool) bool { return len(p.Control.Rules) > 0 }); !ruled && now.Sub(d.sampled) < sampleEvery {
+		// What nobody controls is only looked at now and then. Rules may take people from any pool.
 		pools = slices.DeleteFunc(pools, func(p store.Pool) bool { return !controlled(&p) })
 	}
 	if err := s.caller.follow(ctx, now); err != nil {
@@ -132,8 +133,7 @@ func (s *Service) ControlStep(ctx context.Context) error {
 		if x.Idle() || x.Advice && !d.newAdvice(now, x) {
 			continue
 		}
-		actions := s.carryOut(ctx, now, x)
-		log = append(log, actions...)
+		log = append(log, s.carryOut(ctx, now, x, decisions)...)
 	}
 	if len(log) > 0 {
 		errs = append(errs, s.store.AddActions(ctx, log))
@@ -141,7 +141,7 @@ func (s *Service) ControlStep(ctx context.Context) error {
 	if now.Sub(d.sampled) >= sampleEvery {
 		errs = append(errs, s.sample(ctx, now, decisions, purses))
 	}
-	errs = append(errs, s.shareWaiting(ctx, now, pools, purses))
+	errs = append(errs, s.shareWaiting(ctx, now))
 	return errors.Join(errs...)
 }
 
@@ -154,6 +154,7 @@ func controlled(p *store.Pool) bool {
 // readings asks every pool's engine, and adds what only the service knows.
 func (s *Service) readings(ctx context.Context, now time.Time, pools []store.Pool) ([]pool.Reading, []engine.Purse, error) {
 	readings, purses := make([]pool.Reading, len(pools)), make([]engine.Purse, len(pools))
+	moves := slices.ContainsFunc(pools, func(p store.Pool) bool { return p.Control.Balance || len(p.Control.Rules) > 0 })
 	for i, p := range pools {
 		r, err := s.runner(p.ID)
 		if err != nil {
@@ -176,7 +177,7 @@ func (s *Service) readings(ctx context.Context, now time.Time, pools []store.Poo
 		if x.Affordable >= 0 {
 			x.Affordable = max(x.Affordable-x.Coming, 0)
 		}
-		if p.Control.Balance {
+		if moves {
 			s.roster.describe(x.Idle, pools)
 		}
 	}
@@ -194,7 +195,8 @@ func (d *director) newAdvice(now time.Time, x *pool.Decision) bool {
 }
 
 // carryOut does what was decided for a pool, and returns the entries of its log.
-func (s *Service) carryOut(ctx context.Context, now time.Time, x *pool.Decision) []store.Action {
+// Why somebody moves is often said by the pool that takes him.
+func (s *Service) carryOut(ctx context.Context, now time.Time, x *pool.Decision, all []pool.Decision) []store.Action {
 	var log []store.Action
 	act := func(kind store.ActionKind, n int, do func() error) *store.Action {
 		a := store.Action{Pool: x.Pool, At: now, Kind: kind, N: n, Advice: x.Advice, Why: x.Why, Saw: x.Saw}
@@ -216,6 +218,9 @@ func (s *Service) carryOut(ctx context.Context, now time.Time, x *pool.Decision)
 	for _, m := range x.Moves {
 		a := act(store.ActionTransfer, 1, func() error { _, err := s.move(ctx, m.Worker, m.From, m.To); return err })
 		a.Worker, a.To = m.Worker, m.To
+		if i := slices.IndexFunc(all, func(y pool.Decision) bool { return y.Pool == m.To }); i >= 0 {
+			a.Why = append(slices.Clone(x.Why), all[i].Why...)
+		}
 	}
 	if x.Recruit > 0 {
 		act(store.ActionRecruit, x.Recruit, func() error { return s.recruiter.Recruit(now, x.Pool, x.Recruit) })
@@ -239,6 +244,8 @@ func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.Wo
 	if err != nil {
 		return err
 	}
+	var let []crowd.WorkerID
+	defer func() { s.workers.signal(let...) }()
 	return r.command(ctx, func(e *engine.Engine, now time.Time) error {
 		people := slices.DeleteFunc(e.People(now), func(c engine.OnCall) bool { return c.Leaves != "" })
 		rank := func(c engine.OnCall) int {
@@ -257,6 +264,7 @@ func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.Wo
 			if _, err := e.EndDuty(now, c.Worker, engine.Released); err != nil {
 				return err
 			}
+			let = append(let, c.Worker)
 		}
 		return nil
 	})

@@ -106,6 +106,7 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 		return err
 	})
 	if err != nil || !free {
+		s.workers.signal(id)
 		if err != nil {
 			s.mover.take(id)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -114,8 +113,8 @@ func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID,
 	}); err != nil {
 		return v, err
 	}
-	if what := changed(&before, &now); what != "" {
-		return v, s.store.AddActions(ctx, []store.Action{{Pool: id, At: s.time(), By: p.User.ID, Kind: store.ActionSet, Why: []string{what}}})
+	if what := differences(before, now); len(what) > 0 {
+		return v, s.store.AddActions(ctx, []store.Action{{Pool: id, At: s.time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
 	}
 	return v, nil
 }
@@ -134,7 +133,22 @@ func (s *Service) validPool(p *store.Pool) error {
 	if err := s.validRules(p.Control.Rules); err != nil {
 		return err
 	}
-	return validCalling(p.Calling)
+	if err := validCalling(p.Calling); err != nil {
+		return err
+	}
+	lookup := func(name string) (crowd.PoolID, bool) { // as it will be
+		if name == p.Name {
+			return p.ID, true
+		}
+		id, ok := s.lookup(name)
+		return id, ok && id != p.ID
+	}
+	for _, other := range s.running() {
+		if err := pool.CheckRules(other.Control.Rules, lookup); err != nil && other.ID != p.ID {
+			return crowd.Errorf(crowd.Conflict, "rules of the pool %s name this one; change them first", other.Name)
+		}
+	}
+	return nil
 }
 
 // validRules checks rules, also that the pools that they name are there.
@@ -143,29 +157,6 @@ func (s *Service) validRules(rules []pool.Rule) error {
 		return &crowd.Error{Code: crowd.Invalid, Field: "rules", Message: err.Error(), Cause: err}
 	}
 	return nil
-}
-
-// changed says which settings of a pool differ, for its log.
-func changed(before, now *store.Pool) string {
-	what := ""
-	for _, x := range []struct {
-		name     string
-		from, to any
-	}{
-		{"policy", before.Policy, now.Policy},
-		{"stopped", before.Stopped, now.Stopped},
-		{"retainer", before.Retainer, now.Retainer},
-		{"control", before.Control, now.Control},
-		{"calling", before.Calling, now.Calling},
-	} {
-		if from, to := fmt.Sprintf("%+v", x.from), fmt.Sprintf("%+v", x.to); from != to {
-			if what != "" {
-				what += "; "
-			}
-			what += fmt.Sprintf("%s: %s, before: %s", x.name, to, from)
-		}
-	}
-	return what
 }
 
 // Pools lists the pools. Requesters see them too, to choose one for a batch, and

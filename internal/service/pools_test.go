@@ -362,3 +362,69 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 	_, err = w.UpdatePool(w.ctx, w.admin, w.pool, service.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
 	refused(t, err, crowd.Invalid)
 }
+
+func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
+	w := newWorld(t, 3)
+	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
+	rules := pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
+	for _, p := range w.workers {
+		must(w.StartDuty(w.ctx, p))(t)
+	}
+	w.step(time.Second) // a sample; the next one is ten seconds away
+	must(w.UpdatePool(w.ctx, w.admin, other.ID, service.PoolEdit{Control: &rules}))(t)
+	w.step(time.Second)
+	moved := 0
+	for _, p := range w.workers {
+		if w.as(p.User.ID).User.Pool == other.ID {
+			moved++
+		}
+	}
+	a := w.actions()
+	if moved != 1 || len(a) != 1 || a[0].Kind != store.ActionTransfer || a[0].To != other.ID {
+		t.Fatalf("%d moved; the log: %+v", moved, a)
+	}
+	if !strings.Contains(strings.Join(a[0].Why, "\n"), "rule 1") {
+		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
+	}
+	name := "elsewhere"
+	_, err := w.UpdatePool(w.ctx, w.admin, w.pool, service.PoolEdit{Name: &name})
+	refused(t, err, crowd.Conflict)
+	must(w.UpdatePool(w.ctx, w.admin, other.ID, service.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.UpdatePool(w.ctx, w.admin, w.pool, service.PoolEdit{Name: &name}))(t)
+	if why := w.actions()[0].Why; len(why) != 1 || why[0] != "name: elsewhere, before main" {
+		t.Errorf("the log says %q", why)
+	}
+}
+
+func TestSharesFollowUse(t *testing.T) {
+	w := newWorld(t, 2)
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	p := w.workers[0]
+	must(w.StartDuty(w.ctx, p))(t)
+	for _, x := range []struct {
+		tenant crowd.TenantID
+		worked time.Duration
+	}{{w.a, 30 * time.Second}, {w.b, 10 * time.Second}} {
+		w.launch(1, func(b *service.NewBatch) { b.Tenant = x.tenant })
+		task := w.next(p)
+		w.clock.advance(x.worked)
+		_, _, err := w.Submit(w.ctx, p, task.Assignment, yes, false, 0)
+		ok(t, err)
+	}
+	a, b := w.balance(w.a), w.balance(w.b)
+	waited := make(chan error, 1)
+	go func() {
+		_, err := w.Next(w.ctx, p, time.Minute)
+		waited <- err
+	}()
+	w.until(func() bool { return w.duty(p).Waiting })
+	w.clock.advance(40 * time.Second)
+	must(w.EndDuty(w.ctx, p))(t)
+	ok(t, <-waited)
+	w.step(time.Minute)
+	a, b = a-w.balance(w.a), b-w.balance(w.b)
+	if ratio := float64(a) / float64(b); a == 0 || ratio < 2.9 || ratio > 3.1 {
+		t.Errorf("the tenants bear %s and %s; they used the pool 3 to 1", a, b)
+	}
+}

@@ -38,7 +38,7 @@ const (
 )
 
 // shareWaiting charges the tenants what the pools have paid for waiting.
-func (s *Service) shareWaiting(ctx context.Context, now time.Time, pools []store.Pool, purses []engine.Purse) error {
+func (s *Service) shareWaiting(ctx context.Context, now time.Time) error {
 	if s.shares.pools == nil {
 		s.shares.pools = make(map[crowd.PoolID]*poolShares)
 	}
@@ -46,25 +46,26 @@ func (s *Service) shareWaiting(ctx context.Context, now time.Time, pools []store
 		return nil
 	}
 	s.shares.settled = now
-	for i, p := range pools {
-		if p.Retainer.Rate == 0 && purses[i].Paid == 0 {
-			continue
-		}
-		if err := s.sharePool(ctx, now, p, purses[i].Paid); err != nil {
+	for _, p := range s.running() {
+		if err := s.sharePool(ctx, now, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool, paid crowd.Money) error {
+func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool) error {
 	r, err := s.runner(p.ID)
 	if err != nil {
 		return err
 	}
 	var uses []engine.Use
-	if err := r.do(ctx, func(e *engine.Engine, _ time.Time) { uses = e.Uses() }); err != nil {
+	var paid crowd.Money
+	if err := r.do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.Purse(now).Paid }); err != nil {
 		return err
+	}
+	if p.Retainer.Rate == 0 && paid == 0 {
+		return nil
 	}
 	ps := s.shares.pools[p.ID]
 	if ps == nil || paid < ps.paid { // the engine was made anew
