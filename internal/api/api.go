@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -25,6 +26,8 @@ type api struct {
 	service *service.Service
 	log     *slog.Logger
 	huma    huma.API
+
+	poolEdit sync.Mutex // held while a part of a pool's settings is replaced
 }
 
 // Mount adds the API, its OpenAPI document and its page to a mux.
@@ -45,6 +48,9 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.people()
 	a.tenants()
 	a.pools()
+	a.livePools()
+	a.duty()
+	a.wishes()
 	a.batches()
 	a.forecasts()
 	a.results()

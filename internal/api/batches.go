@@ -82,6 +82,7 @@ type BatchIn struct {
 	TaskTimeSeconds float64       `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
 	EndsAt          time.Time     `json:"ends_at,omitzero" doc:"ended then with what there is"`
 	Qualifications  []requirement `json:"qualifications,omitempty" doc:"what a worker must hold"`
+	Training        bool          `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
 }
 
 func (b *BatchIn) toService(tenant crowd.TenantID) service.NewBatch {
@@ -89,7 +90,7 @@ func (b *BatchIn) toService(tenant crowd.TenantID) service.NewBatch {
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
-		TaskTime: time.Duration(b.TaskTimeSeconds * float64(time.Second)), EndsAt: b.EndsAt,
+		TaskTime: time.Duration(b.TaskTimeSeconds * float64(time.Second)), EndsAt: b.EndsAt, Training: b.Training,
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = b.Redundancy.Rule
@@ -129,7 +130,7 @@ func toBatchOut(v service.BatchView) batchOut {
 		BatchIn: BatchIn{
 			Name: v.Name, Pool: v.Pool, Template: templateJSON(v.Template), Redundancy: &redundancy{s.Rule},
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
-			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt,
+			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
 		},
 		Columns: append([]string{}, v.Columns...), Tasks: s.Tasks, Stopped: p.Stopped,
 		Planned: p.Planned, Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 var update = flag.Bool("update", false, "write testdata/openapi.json")
@@ -101,6 +103,9 @@ var bodies = map[string]string{
 	"PATCH /v1/tenants/{id}":            `{"stopped": true}`,
 	"POST /v1/tenants/{id}/deposits":    `{"amount_micros": 1}`,
 	"PATCH /v1/pools/{id}":              `{"stopped": true}`,
+	"POST /v1/pools/{id}/funds":         `{"amount_micros": 1}`,
+	"POST /v1/pools/{id}/rules/test":    `{"rules": []}`,
+	"POST /v1/pools/{id}/transfers":     `{"worker": "u1", "to": "p1"}`,
 	"PATCH /v1/users/{id}":              `{"full_name": "x"}`,
 	"POST /v1/work/{assignment}/submit": `{"answer": "yes"}`,
 }
@@ -113,6 +118,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	draft, running := w.draft("thing\na dog\n").String(), w.launch("thing\na dog\n").String()
 	held := w.next(w.workers[0]).Assignment.String()
+	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
 	ann, one := must(w.ann.Me(w.ctx))(t).ID.String(), must(w.workers[0].Me(w.ctx))(t).ID.String()
 	cases := 0
 	for _, o := range w.operations() {
@@ -142,6 +148,8 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			pairs = []pair{{w.bob, []string{"{id}", "p1"}, []string{"{id}", "p999"}}}
 		case "tokens":
 			pairs = []pair{{w.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
+		case "push-subscriptions":
+			pairs = []pair{{w.workers[1], []string{"{id}", kept}, []string{"{id}", "999"}}}
 		case "work":
 			pairs = []pair{{w.workers[1], []string{"{assignment}", held}, []string{"{assignment}", "a999.1"}}}
 		default:
@@ -178,7 +186,7 @@ func TestWrongIDsAreNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, o := range w.operations() {
-		if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{assignment}") || strings.HasPrefix(o.path, "/v1/tokens") {
+		if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{assignment}") || strings.HasPrefix(o.path, "/v1/tokens") || strings.HasPrefix(o.path, "/v1/push-subscriptions") {
 			continue
 		}
 		for _, wrong := range []string{"17", "x17", "b017", "b-1", "b9999999999999999999", "a1", "t1.1", "%00"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/httpkit"
 	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Problem is the body of every error: RFC 9457 with the code of the error and
@@ -21,14 +22,17 @@ type Problem struct {
 	Title  string      `json:"title" example:"Unprocessable Entity"`
 	Status int         `json:"status" example:"422"`
 	Detail string      `json:"detail" doc:"what is wrong and what would be right"`
-	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,conflict,too_large,too_many,budget_too_small,storage_full,unavailable,internal"`
+	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,off_duty,conflict,too_large,too_many,budget_too_small,storage_full,unavailable,internal"`
 	Errors []FieldNote `json:"errors,omitempty"`
 }
 
 // FieldNote is one thing that is wrong.
 type FieldNote struct {
 	Field   string `json:"field,omitempty" example:"reward_micros"`
-	Line    int    `json:"line,omitempty" doc:"of an uploaded file, from 1"`
+	Line    int    `json:"line,omitempty" doc:"of an uploaded file, or of a part of a rule, from 1"`
+	Rule    int    `json:"rule,omitempty" doc:"of a pool, from 1"`
+	Part    string `json:"part,omitempty" enum:"when,do" doc:"of the rule"`
+	Column  int    `json:"column,omitempty" doc:"of the part's line, in characters, from 1"`
 	Message string `json:"message"`
 }
 
@@ -58,7 +62,8 @@ func (a *api) problem(ctx context.Context, err error) *Problem {
 		return newProblem(crowd.Unavailable, "the request was given up")
 	}
 	public := httpkit.Public(err)
-	if public.Code == crowd.Internal || public.Cause != nil {
+	var rule *pool.RuleError // a cause that is told
+	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) {
 		a.log.WarnContext(ctx, "request failed", "err", err, "cause", public.Cause)
 	}
 	p := newProblem(public.Code, inJSON(public).Error())
@@ -87,6 +92,10 @@ func inJSON(e *crowd.Error) *crowd.Error {
 
 func note(e *crowd.Error) FieldNote {
 	e = inJSON(e)
+	var rule *pool.RuleError
+	if errors.As(e.Cause, &rule) {
+		return FieldNote{Field: e.Field, Rule: rule.Rule, Part: rule.Part, Line: rule.Line, Column: rule.Column, Message: e.Message}
+	}
 	return FieldNote{Field: e.Field, Line: e.Row, Message: e.Message}
 }
 
@@ -138,6 +147,9 @@ func detailNote(d *huma.ErrorDetail) FieldNote {
 }
 
 func codeOf(status int) crowd.Code {
+	if status == http.StatusConflict { // off_duty has this status too
+		return crowd.Conflict
+	}
 	for _, c := range crowd.Codes() {
 		if httpkit.Status(c) == status {
 			return c

@@ -179,9 +179,18 @@ const (
 	keepAlive = 20 * time.Second
 )
 
-// sendProgress asks anew before each event whether secret may see the batch:
-// what was true when the watching began may be long past.
+// sendProgress sends a batch as it stands, until it has ended.
 func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret string, id crowd.BatchID, changed <-chan struct{}) {
+	a.sendEvents(ctx, w, secret, "progress", changed, func(p *service.Principal) (any, bool, error) {
+		v, err := a.service.Batch(ctx, p, id)
+		return toBatchOut(v), v.Progress.State.Ended(), err
+	})
+}
+
+// sendEvents sends what look returns: at once, and after changes, until it is
+// the last or cannot be had. It asks anew before each event who bears secret:
+// what was true when the watching began may be long past. Nil is not sent.
+func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(*service.Principal) (v any, last bool, err error)) {
 	flush := http.NewResponseController(w).Flush
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -190,15 +199,20 @@ func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret st
 		if err != nil {
 			return
 		}
-		v, err := a.service.Batch(ctx, p, id)
+		v, last, err := look(p)
 		if err != nil {
 			return
 		}
-		data, err := json.Marshal(toBatchOut(v))
-		if err != nil {
-			return
+		if v != nil {
+			data, err := json.Marshal(v)
+			if err != nil {
+				return
+			}
+			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data); err != nil || flush() != nil {
+				return
+			}
 		}
-		if _, err := fmt.Fprintf(w, "event: progress\ndata: %s\n\n", data); err != nil || flush() != nil || v.Progress.State.Ended() {
+		if last {
 			return
 		}
 		gap := time.NewTimer(eventGap)

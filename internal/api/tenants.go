@@ -8,7 +8,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/sched"
 )
 
 type tenantOut struct {
@@ -32,11 +31,22 @@ func (t TenantPath) tenant() (crowd.TenantID, error) { return crowd.ParseTenantI
 type entryOut struct {
 	ID           int64       `json:"id"`
 	At           time.Time   `json:"at"`
-	Kind         string      `json:"kind" enum:"deposit,reserve,reward,release"`
+	Kind         string      `json:"kind" enum:"deposit,reserve,reward,release,waiting,waiting_share,withdrawal"`
 	From         string      `json:"from" example:"n3"`
 	To           string      `json:"to" example:"b17"`
 	AmountMicros crowd.Money `json:"amount_micros"`
 	Note         string      `json:"note,omitempty"`
+}
+
+func toEntryOut(e store.Entry) entryOut {
+	return entryOut{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note}
+}
+
+type accountOut struct {
+	Body struct {
+		BalanceMicros crowd.Money `json:"balance_micros"`
+		Entries       []entryOut  `json:"entries"`
+	}
 }
 
 func (a *api) tenants() {
@@ -86,12 +96,6 @@ func (a *api) tenants() {
 			}
 			return nil, a.service.Deposit(ctx, p, id, in.Body.AmountMicros, in.Body.Note)
 		})
-	type accountOut struct {
-		Body struct {
-			BalanceMicros crowd.Money `json:"balance_micros"`
-			Entries       []entryOut  `json:"entries"`
-		}
-	}
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
 		func(ctx context.Context, p *service.Principal, in *struct {
 			TenantPath
@@ -105,9 +109,7 @@ func (a *api) tenants() {
 			balance, entries, err := a.service.Account(ctx, p, id, in.Before, in.Limit)
 			out := &accountOut{}
 			out.Body.BalanceMicros = balance
-			out.Body.Entries = mapped(entries, func(e store.Entry) entryOut {
-				return entryOut{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note}
-			})
+			out.Body.Entries = mapped(entries, toEntryOut)
 			return out, err
 		})
 	type blockPath struct {
@@ -135,88 +137,4 @@ func (a *api) tenants() {
 				return nil, a.service.BlockWorker(ctx, p, id, worker, b.blocked)
 			})
 	}
-}
-
-type poolOut struct {
-	ID      crowd.PoolID `json:"id"`
-	Name    string       `json:"name"`
-	Policy  string       `json:"policy" example:"tenant-fair(wfs)"`
-	Stopped bool         `json:"stopped" doc:"emergency stop"`
-	Workers int          `json:"workers" doc:"people in the pool"`
-	Working int          `json:"working" doc:"hold a task"`
-	Waiting int          `json:"waiting" doc:"wait for one"`
-	Batches int          `json:"batches" doc:"launched and not ended"`
-}
-
-func toPoolOut(p service.PoolView) poolOut {
-	return poolOut{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Workers: p.Workers, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches}
-}
-
-type PoolPath struct {
-	ID string `path:"id" example:"p1"`
-}
-
-func (p PoolPath) pool() (crowd.PoolID, error) { return crowd.ParsePoolID(p.ID) }
-
-func (a *api) pools() {
-	const tag = "Pools"
-	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
-		func(ctx context.Context, p *service.Principal, _ *struct{}) (*struct{ Body []poolOut }, error) {
-			list, err := a.service.Pools(ctx, p)
-			return &struct{ Body []poolOut }{mapped(list, toPoolOut)}, err
-		})
-	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *service.Principal, in *struct {
-			Body struct {
-				Name   string `json:"name"`
-				Policy string `json:"policy,omitempty" default:"tenant-fair(wfs)"`
-			}
-		}) (*struct{ Body poolOut }, error) {
-			v, err := a.service.CreatePool(ctx, p, in.Body.Name, in.Body.Policy)
-			return &struct{ Body poolOut }{toPoolOut(v)}, err
-		})
-	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs: policy, emergency stop", tag: tag, access: signedIn},
-		func(ctx context.Context, p *service.Principal, in *struct {
-			PoolPath
-			Body struct {
-				Name    *string `json:"name,omitempty"`
-				Policy  *string `json:"policy,omitempty"`
-				Stopped *bool   `json:"stopped,omitempty"`
-			}
-		}) (*struct{ Body poolOut }, error) {
-			id, err := in.pool()
-			if err != nil {
-				return nil, err
-			}
-			v, err := a.service.UpdatePool(ctx, p, id, service.PoolEdit{Name: in.Body.Name, Policy: in.Body.Policy, Stopped: in.Body.Stopped})
-			return &struct{ Body poolOut }{toPoolOut(v)}, err
-		})
-	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
-		func(ctx context.Context, p *service.Principal, in *PoolPath) (*struct{ Body []sched.Key }, error) {
-			id, err := in.pool()
-			if err != nil {
-				return nil, err
-			}
-			keys, err := a.service.Order(ctx, p, id)
-			return &struct{ Body []sched.Key }{keys}, err
-		})
-	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
-		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
-			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
-		func(ctx context.Context, p *service.Principal, in *PoolPath) (*struct{ Body poolState }, error) {
-			id, err := in.pool()
-			if err != nil {
-				return nil, err
-			}
-			s, err := a.service.PoolState(ctx, p, id)
-			return &struct{ Body poolState }{poolState{s}}, err
-		})
-	add(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *service.Principal, in *struct {
-			Body struct {
-				Stopped bool `json:"stopped"`
-			}
-		}) (*nothing, error) {
-			return nil, a.service.StopEverything(ctx, p, in.Body.Stopped)
-		})
 }

@@ -40,6 +40,8 @@ type BatchCreate struct {
 	TaskTime      span          `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
 	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
 
+	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training, and for nobody else."`
+
 	Tenant          string `help:"For which tenant; not needed by a requester of one."`
 	Pool            string `help:"By which pool; default: the first."`
 	SkipBad         bool   `help:"Leave out rows that are wrong, instead of keeping none."`
@@ -117,7 +119,7 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d client.Bat
 	d = client.BatchDefinition{
 		Name: x.Name, Template: shown, Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
-		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(),
+		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training,
 	}
 	if x.Priority == 0 { // the API takes 0 for "not said"
 		return d, wrong("priority", "0 is not a priority (it must be above 0)")

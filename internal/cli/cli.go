@@ -39,16 +39,18 @@ type Root struct {
 	Logout Logout `cmd:"" group:"work" help:"Sign out of a server."`
 	Batch  Batch  `cmd:"" group:"work" help:"Make, launch, watch and download batches of tasks."`
 	Worker Worker `cmd:"" group:"work" help:"Work in the terminal; add and manage workers."`
+	Duty   Duty   `cmd:"" group:"work" help:"Come on duty when your pool calls, and go."`
 	Tenant Tenant `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
-	Pool   Pool   `cmd:"" group:"work" help:"Look at pools; change their scheduling policy."`
+	Pool   Pool   `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
 	Token  Token  `cmd:"" group:"work" help:"Make tokens for programs."`
 
-	Label   Label   `cmd:"" group:"files" help:"Combine many answers into one label a task."`
-	Explain Explain `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
-	Doctor  Doctor  `cmd:"" group:"files" help:"Check a data folder, or a running server."`
-	Paper   Paper   `cmd:"" group:"files" help:"Make the published tables and figures of the scheduling paper again."`
-	Sim     Sim     `cmd:"" group:"files" help:"Try policies on a simulated crowd."`
-	Bench   Bench   `cmd:"" group:"files" help:"Measure how fast it is."`
+	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`
+	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
+	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`
+	Queueing Queueing `cmd:"" group:"files" help:"Say how long tasks wait for how many people, and how many people are best."`
+	Paper    Paper    `cmd:"" group:"files" help:"Make the published tables and figures of the scheduling paper again."`
+	Sim      Sim      `cmd:"" group:"files" help:"Try policies on a simulated crowd."`
+	Bench    Bench    `cmd:"" group:"files" help:"Measure how fast it is."`
 }
 
 const about = `Throng hands human tasks to people: fairly between tenants, by deadline, with many answers combined into one label.
@@ -107,6 +109,9 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 			{Key: "files", Title: "Without a server:"},
 			{Key: "show", Title: "How a task is shown and answered:"},
 			{Key: "terms", Title: "The terms:"},
+			{Key: "keeps", Title: "How people are kept on duty:"},
+			{Key: "sizes", Title: "How many there are:"},
+			{Key: "calls", Title: "How people are called:"},
 		}),
 	)
 }

@@ -1,15 +1,27 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/client"
 )
 
 // Pool is "throng pool".
 type Pool struct {
-	List   PoolList   `cmd:"" help:"List the pools."`
-	Policy PoolPolicy `cmd:"" help:"Change a pool's scheduling policy, while it runs."`
+	List     PoolList     `cmd:"" help:"List the pools."`
+	Show     PoolShow     `cmd:"" help:"Show how a pool stands, and what was done to it and why."`
+	Create   PoolCreate   `cmd:"" help:"Add a pool."`
+	Set      PoolSet      `cmd:"" help:"Change how a pool keeps, sizes and calls its people."`
+	Fund     PoolFund     `cmd:"" help:"Add to a pool's money for waiting, or take out of it."`
+	Transfer PoolTransfer `cmd:"" help:"Move a worker to another pool."`
+	Rules    PoolRules    `cmd:"" help:"Show, try and set the rules by which a pool grows and shrinks."`
+	Actions  PoolActions  `cmd:"" help:"Show a pool's log: what was seen, decided and done, and why."`
+	Policy   PoolPolicy   `cmd:"" help:"Change a pool's scheduling policy, while it runs."`
+	Simulate PoolSimulate `cmd:"" help:"Run pools alone in simulation, and compare ways to control them."`
+	Trace    PoolTrace    `cmd:"" help:"Generate a trace of a crowd from the moments that were published of one."`
 }
 
 // Help is the long help.
@@ -22,7 +34,7 @@ type PoolList struct{ Remote }
 
 // Help is the long help.
 func (*PoolList) Help() string {
-	return `Lists the pools: their policies, and how many workers they have, work, and wait.
+	return `Lists the pools: their policies; how many workers they have, how many of them are on duty, work, and wait, and how many were called and are coming; how many answers are wanted, and how many people would be best for that (c*). What controls a pool only admins see.
 
 Example:
   throng pool list`
@@ -39,17 +51,35 @@ func (p *PoolList) Run(c *Context) error {
 		return err
 	}
 	return p.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "POLICY", "WORKERS", "WORKING", "WAITING", "BATCHES", "STATE"}}
+		rows := [][]string{{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}}
 		for _, x := range list {
-			state := ""
-			if x.Stopped {
-				state = "stopped"
-			}
-			rows = append(rows, []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.Working),
-				strconv.Itoa(x.Waiting), strconv.Itoa(x.Batches), state})
+			rows = append(rows, []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
+				strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)})
 		}
 		columns(w, rows)
 	})
+}
+
+func poolState(p client.Pool) string {
+	var list []string
+	if p.Called {
+		list = append(list, "calls its people")
+	}
+	if p.Advises {
+		list = append(list, "advises only")
+	}
+	if p.Stopped {
+		list = append(list, "stopped")
+	}
+	return strings.Join(list, ", ")
+}
+
+// orUnknown writes a number that may not be known.
+func orUnknown(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
 }
 
 // PoolPolicy is "throng pool policy".

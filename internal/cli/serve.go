@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Serve is "throng serve".
@@ -18,7 +19,16 @@ type Serve struct {
 	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
 	TrustProxy bool   `help:"Believe X-Forwarded-Proto: the server stands behind a proxy that sets it." env:"THRONG_TRUST_PROXY"`
 	MaxPages   int64  `help:"Let the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
-	Verbose    bool   `help:"Log every request." short:"v"`
+
+	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; links in messages begin with it." env:"THRONG_PUBLIC_URL"`
+	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
+	PushSubject string `placeholder:"URL" help:"Call people by web push, too; push services turn to this address (mailto:you@example.org) with complaints." env:"THRONG_PUSH_SUBJECT"`
+
+	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
+
+	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090." env:"THRONG_METRICS_LISTEN"`
+
+	Verbose bool `help:"Log every request." short:"v"`
 	Output
 }
 
@@ -30,12 +40,21 @@ The first time, it prints a one-time link with which the admin sets a password:
 there is no default password. Everything is in one SQLite database in the data
 folder; a second server on the same folder is refused.
 
+With --mail (smtp://USER:PASSWORD@HOST:587?from=Throng <throng@example.org>) and
+--push-subject, pools can call people who are off duty. A mail is tried with
+throng doctor --mail-to ADDRESS.
+
+Prometheus metrics are at /metrics, for admins' tokens, and with
+--metrics-listen on another address without one. --json says it as metrics_url.
+
 With --json, what it says when it listens is one line: url and, the first time,
 setup_link. The log goes to standard error.
 
 Examples:
   throng serve
-  throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy`
+  throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy
+  THRONG_MAIL='smtps://throng:secret@mail.example.org?from=throng@example.org' \
+    throng serve --public-url https://throng.example.org --push-subject mailto:admin@example.org`
 }
 
 // gcPercent lets the heap grow to five times what is live before it is cleaned.
@@ -55,7 +74,15 @@ func (s *Serve) Run(c *Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	srv, err := server.Start(ctx, server.Config{Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, Log: log, Version: c.Version})
+	balance, err := pool.ParseBalance(s.Balance)
+	if err != nil {
+		return err
+	}
+	srv, err := server.Start(ctx, server.Config{
+		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
+		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
+		Log: log, Version: c.Version,
+	})
 	if err != nil {
 		return err
 	}
@@ -80,13 +107,17 @@ func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) er
 	}
 	if s.JSON {
 		return line(c.Stdout, struct {
-			URL  string `json:"url"`
-			Link string `json:"setup_link,omitempty"`
-		}{srv.URL, link})
+			URL     string `json:"url"`
+			Link    string `json:"setup_link,omitempty"`
+			Metrics string `json:"metrics_url,omitempty"`
+		}{srv.URL, link, srv.MetricsURL})
 	}
 	_, _ = fmt.Fprintf(c.Stdout, "listening on %s\n", srv.URL)
 	if link != "" {
 		_, _ = fmt.Fprintf(c.Stdout, "first run: set the password of the user admin at %s\n", link)
+	}
+	if srv.MetricsURL != "" {
+		_, _ = fmt.Fprintf(c.Stdout, "metrics at %s\n", srv.MetricsURL)
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ func (*WorkerRun) Help() string {
 
 Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
 
+In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what he holds, and then it ends.
+
 Tasks in a requester's own HTML need a browser; they can be skipped here.
 
 Examples:
@@ -148,6 +150,9 @@ func (w *working) next() error {
 		if w.ctx.Err() != nil {
 			return errQuit
 		}
+		if crowd.CodeOf(err) == crowd.OffDuty {
+			return w.offDuty(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -164,6 +169,17 @@ func (w *working) next() error {
 			return errQuit
 		}
 	}
+}
+
+// offDuty says what to do: as an error, if nothing was done yet, else as the end
+// of the work.
+func (w *working) offDuty(err error) error {
+	err = crowd.Errorf(crowd.OffDuty, "%s (wait for a call with: throng duty status --watch --until && throng duty on)", err)
+	if w.answers == 0 {
+		return err
+	}
+	w.event("off_duty", refused(err), "%s\n", err)
+	return errQuit
 }
 
 // request asks for a task, and waits for one while there is input to answer it with.

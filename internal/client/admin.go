@@ -89,30 +89,6 @@ func (c *Client) Balance(ctx context.Context, id crowd.TenantID) (crowd.Money, e
 	return out.Balance, err
 }
 
-// Pool is a pool.
-type Pool struct {
-	ID      crowd.PoolID `json:"id"`
-	Name    string       `json:"name"`
-	Policy  string       `json:"policy"`
-	Stopped bool         `json:"stopped"`
-	Workers int          `json:"workers"`
-	Working int          `json:"working"`
-	Waiting int          `json:"waiting"`
-	Batches int          `json:"batches"`
-}
-
-// Pools lists the pools.
-func (c *Client) Pools(ctx context.Context) (out []Pool, err error) {
-	err = c.call(ctx, http.MethodGet, "/v1/pools", nil, &out)
-	return out, err
-}
-
-// SetPolicy changes the policy of a pool.
-func (c *Client) SetPolicy(ctx context.Context, id crowd.PoolID, policy string) (out Pool, err error) {
-	err = c.call(ctx, http.MethodPatch, "/v1/pools/"+id.String(), map[string]string{"policy": policy}, &out)
-	return out, err
-}
-
 // User is a person.
 type User struct {
 	ID             crowd.WorkerID   `json:"id,omitzero"`

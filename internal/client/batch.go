@@ -28,6 +28,7 @@ type BatchDefinition struct {
 	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty"`
 	EndsAt          time.Time       `json:"ends_at,omitzero"`
 	Qualifications  []Qualification `json:"qualifications,omitempty"`
+	Training        bool            `json:"training,omitempty"`
 }
 
 // Qualification is one that a worker must hold, with the least score.

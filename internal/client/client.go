@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Client calls one server with one token. It is safe for concurrent use.
@@ -34,6 +35,9 @@ type problem struct {
 	Errors []struct {
 		Field   string `json:"field"`
 		Line    int    `json:"line"`
+		Rule    int    `json:"rule"`
+		Part    string `json:"part"`
+		Column  int    `json:"column"`
 		Message string `json:"message"`
 	} `json:"errors"`
 }
@@ -65,6 +69,9 @@ func (p *problem) err() error {
 	list := make(Problems, len(p.Errors))
 	for i, e := range p.Errors {
 		list[i] = &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message}
+		if e.Rule > 0 { // the message says where, and the cause for programs
+			list[i].Row, list[i].Cause = 0, &pool.RuleError{Rule: e.Rule, Part: e.Part, Line: e.Line, Column: e.Column, Message: e.Message}
+		}
 	}
 	if len(list) == 1 {
 		return list[0]

@@ -15,6 +15,7 @@ var status = map[crowd.Code]int{
 	crowd.NotFound:        http.StatusNotFound,
 	crowd.Unauthenticated: http.StatusUnauthorized,
 	crowd.Forbidden:       http.StatusForbidden,
+	crowd.OffDuty:         http.StatusConflict,
 	crowd.Conflict:        http.StatusConflict,
 	crowd.TooLarge:        http.StatusRequestEntityTooLarge,
 	crowd.TooMany:         http.StatusTooManyRequests,

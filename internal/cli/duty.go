@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// Duty is "throng duty".
+type Duty struct {
+	Status  DutyStatus  `cmd:"" help:"Say whether you are on duty, and whether you are called."`
+	On      DutyOn      `cmd:"" help:"Come on duty."`
+	Off     DutyOff     `cmd:"" help:"Go off duty."`
+	Decline DutyDecline `cmd:"" help:"Say that you do not come this time."`
+	Wish    DutyWish    `cmd:"" help:"Say which pools you like, and whether you are called."`
+}
+
+// Help is the long help.
+func (*Duty) Help() string {
+	return `For workers of a pool that calls its people: come when you are called (throng duty on), work (throng worker run), and go (throng duty off). Who comes first is taken.`
+}
+
+// DutyStatus is "throng duty status".
+type DutyStatus struct {
+	Watch bool `help:"Say it again at every change, until interrupted."`
+	Until bool `help:"With --watch: stop as soon as you are on duty or may come."`
+	Remote
+}
+
+// Help is the long help.
+func (*DutyStatus) Help() string {
+	return `Says whether you are on duty, since when and what waiting has earned, and whether the pool calls you. With --watch it waits for a change; with --json each is a line.
+
+Examples:
+  throng duty status
+  throng duty status --watch --until && throng duty on && throng worker run`
+}
+
+// watchWait is how long one request waits for a change.
+const watchWait = 50 * time.Second
+
+// Run says it.
+func (x *DutyStatus) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	d, err := r.Duty(c.Ctx, "", 0)
+	if err != nil {
+		return err
+	}
+	if !x.Watch {
+		return x.print(c, d, func(w io.Writer) { showDuty(w, d) })
+	}
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	for told := ""; ; {
+		if d.Seen != told {
+			told = d.Seen
+			if x.JSON {
+				err = line(c.Stdout, d)
+			} else {
+				err = x.print(c, d, func(w io.Writer) { showDuty(w, d) })
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if x.Until && (d.On || d.Place) {
+			return nil
+		}
+		if d, err = r.Duty(ctx, told, watchWait); err != nil {
+			if ctx.Err() != nil && c.Ctx.Err() == nil {
+				return nil // interrupted: that is how it ends
+			}
+			return err
+		}
+		if d.Seen == told { // nothing new, or the server closes
+			if err := pause(ctx, leastEvery); err != nil {
+				return nil //nolint:nilerr // interrupted
+			}
+		}
+	}
+}
+
+// pause waits, so that nobody asks without end.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// showDuty says it in words.
+func showDuty(w io.Writer, d client.Duty) {
+	where := clean(d.PoolName)
+	switch {
+	case d.On && d.Leaves != "":
+		say(w, "on duty in %s until you have finished what you hold (%s)\n", where, d.Leaves)
+	case d.On:
+		say(w, "on duty in %s since %s\n", where, stamp(d.Since))
+	case d.Called != nil:
+		say(w, "%s calls you, until %s: throng duty on, or throng duty decline\n", where, stamp(d.Called.EndsAt))
+	case d.Place && d.CallsOnly:
+		say(w, "off duty; %s needs people: throng duty on\n", where)
+	case d.CallsOnly:
+		say(w, "off duty; %s calls you when there is work\n", where)
+	default:
+		say(w, "off duty; %s is open: throng worker run\n", where)
+	}
+	if d.On && d.Rate > 0 {
+		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)
+	}
+	if d.Training > 0 {
+		say(w, "%s to do before others\n", count(d.Training, "training task"))
+	}
+}
+
+// DutyOn is "throng duty on".
+type DutyOn struct{ Remote }
+
+// Help is the long help.
+func (*DutyOn) Help() string {
+	return `Brings you on duty. In a pool that calls its people there must be a place; if others were first, it says so and the exit code is 1.
+
+Example:
+  throng duty on && throng worker run`
+}
+
+// Run comes on duty.
+func (x *DutyOn) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).StartDuty) }
+
+// DutyOff is "throng duty off".
+type DutyOff struct{ Remote }
+
+// Help is the long help.
+func (*DutyOff) Help() string {
+	return `Takes you off duty: at once, or, if you hold a task, when you have finished it.
+
+Example:
+  throng duty off`
+}
+
+// Run goes off duty.
+func (x *DutyOff) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).EndDuty) }
+
+func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (client.Duty, error)) error {
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	d, err := do(r.Client, c.Ctx)
+	if err != nil {
+		return err
+	}
+	return at.print(c, d, func(w io.Writer) { showDuty(w, d) })
+}
+
+// DutyDecline is "throng duty decline".
+type DutyDecline struct{ Remote }
+
+// Help is the long help.
+func (*DutyDecline) Help() string {
+	return `Says that you do not come this time, so that somebody else is asked at once. You will be called again.
+
+Example:
+  throng duty decline`
+}
+
+// Run declines.
+func (x *DutyDecline) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	if err := r.DeclineCall(c.Ctx); err != nil {
+		return err
+	}
+	return x.print(c, map[string]bool{"declined": true}, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
+}
+
+// DutyWish is "throng duty wish".
+type DutyWish struct {
+	Like []liking `sep:"none" placeholder:"POOL=X" help:"How much you like a pool's work, from 0 (not at all) to 1; may be given often."`
+	Away *bool    `negatable:"" help:"You are not called at all."`
+	Mail *bool    `negatable:"" help:"You are called by e-mail, too."`
+	Remote
+}
+
+// Help is the long help.
+func (*DutyWish) Help() string {
+	return `Says what you wish for; without a flag, shows it. Where idle people move between pools, they rather go where they like it. What is not said stays as it is.
+
+Examples:
+  throng duty wish
+  throng duty wish --like main=0.9 --like night=0.1
+  throng duty wish --away`
+}
+
+// liking is a pool and how much it is liked.
+type liking struct {
+	pool string
+	x    float64
+}
+
+func (l *liking) UnmarshalText(text []byte) error {
+	at := strings.LastIndexByte(string(text), '=')
+	if at > 0 {
+		var err error
+		l.pool = string(text[:at])
+		if l.x, err = strconv.ParseFloat(string(text[at+1:]), 64); err == nil && l.x >= 0 && l.x <= 1 {
+			return nil
+		}
+	}
+	return crowd.Errorf(crowd.Invalid, "%q is not a pool with how much you like it (like main=0.9, from 0 to 1)", text)
+}
+
+// Run changes or shows the wishes.
+func (x *DutyWish) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	wishes, err := r.Wishes(c.Ctx)
+	if err != nil {
+		return err
+	}
+	if len(x.Like) > 0 || x.Away != nil || x.Mail != nil {
+		for _, l := range x.Like {
+			id, err := r.pool(l.pool)
+			if err != nil {
+				return err
+			}
+			if wishes.Prefers == nil {
+				wishes.Prefers = make(map[crowd.PoolID]float64)
+			}
+			wishes.Prefers[id] = l.x
+		}
+		if x.Away != nil {
+			wishes.Away = *x.Away
+		}
+		if x.Mail != nil {
+			wishes.NoMail = !*x.Mail
+		}
+		if wishes, err = r.SetWishes(c.Ctx, wishes); err != nil {
+			return err
+		}
+	}
+	return x.print(c, wishes, func(w io.Writer) {
+		called := "when there is work"
+		if wishes.Away {
+			called = "never"
+		} else if wishes.NoMail {
+			called += ", but not by e-mail"
+		}
+		say(w, "called: %s\n", called)
+		var list []string
+		for _, id := range slices.Sorted(maps.Keys(wishes.Prefers)) {
+			list = append(list, fmt.Sprintf("%s=%g", id, wishes.Prefers[id]))
+		}
+		if len(list) > 0 {
+			say(w, "likes: %s\n", strings.Join(list, " "))
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// PoolActions is "throng pool actions".
+type PoolActions struct {
+	Pool   string `arg:"" help:"The pool."`
+	Limit  int    `default:"20" help:"How many, at most 1000."`
+	Before int64  `placeholder:"ID" help:"Only those before this one."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolActions) Help() string {
+	return `Shows the log of a pool, newest first: what a controller saw, what it decided and why, and what an admin did. "advice" is what a pool that only advises would have done. For admins.
+
+Examples:
+  throng pool actions main
+  throng pool actions main --limit 1000 --json`
+}
+
+// Run shows the log.
+func (x *PoolActions) Run(c *Context) error {
+	if x.Limit < 1 || x.Limit > 1000 {
+		return wrong("limit", "%d is not a number of entries (1 to 1000)", x.Limit)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.pool(x.Pool)
+	if err != nil {
+		return err
+	}
+	list, err := r.PoolActions(c.Ctx, id, x.Before, x.Limit)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		if len(list) == 0 {
+			say(w, "nothing was done yet\n")
+			return
+		}
+		actions(w, list)
+	})
+}
+
+// actions writes a log.
+func actions(w io.Writer, list []client.PoolAction) {
+	for _, a := range list {
+		who := "controller"
+		if a.By != 0 {
+			who = a.By.String()
+		}
+		what := a.Kind
+		if a.N > 0 {
+			what += fmt.Sprintf(" %d", a.N)
+		}
+		if a.Worker != 0 {
+			what += fmt.Sprintf(": %s to %s", a.Worker, a.To)
+		}
+		if a.Advice {
+			what += " (advice only)"
+		}
+		say(w, "%d  %s  %s: %s\n", a.ID, stamp(a.At), who, what)
+		if a.Failed != "" {
+			say(w, "     failed: %s\n", clean(a.Failed))
+		}
+		for _, why := range a.Why {
+			say(w, "     %s\n", clean(strings.ReplaceAll(why, "\n", " ")))
+		}
+		if m := a.Saw; m != nil {
+			say(w, "     saw %d on duty (%d busy, %d idle), %d coming, c* %s, queue %d\n", m.Workers, m.Busy, m.Idle, m.Coming, orUnknown(m.CStar), m.Queue)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/pool"
+)
+
+// PoolSet is "throng pool set".
+type PoolSet struct {
+	Pool string `arg:"" help:"The pool."`
+
+	Called   *bool   `group:"keeps" negatable:"" help:"Only those work who were called and came; else whoever asks for work is on duty."`
+	Silence  *span   `group:"keeps" placeholder:"DURATION" help:"Who neither works nor waits and is not heard of for so long counts as gone; 0s: nobody does."`
+	Rate     *amount `group:"keeps" placeholder:"AMOUNT" help:"Pay for a minute of waiting, from the pool's money."`
+	Promise  *span   `group:"keeps" placeholder:"DURATION" help:"Nobody is called whose waiting could not be paid for so long."`
+	Training *int    `group:"keeps" placeholder:"N" help:"Tasks of training batches that a newcomer does before others."`
+
+	Elasticity *string  `group:"sizes" placeholder:"TEXT" help:"How it follows the load; see below."`
+	Stability  *string  `group:"sizes" placeholder:"TEXT" help:"How it replaces people who leave; see below."`
+	Balance    *bool    `group:"sizes" negatable:"" help:"Idle people may move between it and other pools that balance."`
+	Min        *int     `group:"sizes" placeholder:"N" help:"Fewest people on duty and coming."`
+	Max        *int     `group:"sizes" placeholder:"N" help:"Most people on duty and coming; 0: no limit."`
+	Cooldown   *span    `group:"sizes" placeholder:"DURATION" help:"How long after growing it does not shrink, and the other way round."`
+	Window     *span    `group:"sizes" placeholder:"DURATION" help:"What its estimates look back on; 0s: 5m."`
+	Eta        *float64 `group:"sizes" placeholder:"X" help:"Weight of the wait against the cost in c*, between 0 and 1."`
+	Salary     *float64 `group:"sizes" placeholder:"X" help:"Pay for a minute of waiting that c* reckons with."`
+	WaitTarget *span    `group:"sizes" placeholder:"DURATION" help:"Let c* be the fewest people with whom a task waits no longer; 0s: eta decides."`
+	Tail       *float64 `group:"sizes" placeholder:"X" help:"The share of the answers that may wait longer than the target; 0: the mean counts."`
+	TaskTime   *span    `group:"sizes" placeholder:"DURATION" help:"How long one answer takes, before any was seen."`
+	Advise     *bool    `group:"sizes" negatable:"" help:"Decide and log, and do nothing."`
+
+	Ask    *float64 `group:"calls" placeholder:"X" help:"People asked for each one wanted; who answers first comes in."`
+	Answer *span    `group:"calls" placeholder:"DURATION" help:"After so long without an answer others are asked."`
+	Life   *span    `group:"calls" placeholder:"DURATION" help:"How long a call stays open."`
+
+	Name *string `placeholder:"TEXT" help:"Another name for the pool."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolSet) Help() string {
+	return `Changes a pool at once; what is not said stays as it is. For admins. A retainer, on which people are paid to wait, is --called with a --rate and money in the pool (throng pool fund).
+
+Elasticity:
+` + forms(pool.Elasticities()) + `
+Stability:
+` + forms(pool.Stabilities()) + `
+Options stand in parentheses: "ct-p(kp=0.5)". To see what settings would do before they do it, add --advise, and look at "throng pool actions".
+
+Examples:
+  throng pool set main --called --rate 0.05 --elasticity ct-p --stability hybrid --min 2 --max 20
+  throng pool set main --wait-target 30s --tail 0.05 --task-time 40s
+  throng pool set main --no-called --elasticity static`
+}
+
+// forms lists what can be chosen.
+func forms(list []pool.Form) string {
+	var b strings.Builder
+	for _, f := range list {
+		_, _ = fmt.Fprintf(&b, "  %s: %s\n", f.Name, f.Doc) // into memory
+	}
+	return b.String()
+}
+
+// Run changes the pool.
+func (x *PoolSet) Run(c *Context) error {
+	edit, err := x.edit()
+	if err != nil {
+		return err
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.pool(x.Pool)
+	if err != nil {
+		return err
+	}
+	out, err := r.EditPool(c.Ctx, id, edit)
+	if err != nil {
+		return asFlag(err)
+	}
+	return x.print(c, out, func(w io.Writer) {
+		p := shownPool{PoolDetail: out}
+		say(w, "%s %s\n", out.ID, clean(out.Name))
+		pairs(w, append([]string{"state", poolState(out.Pool)}, p.settings()...)...)
+		if val(out.Retainer.Rate) > 0 && out.Purse.Funds == 0 {
+			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
+		}
+	})
+}
+
+func (x *PoolSet) edit() (e client.PoolEdit, err error) {
+	e.Name = x.Name
+	if x.Called != nil || x.Silence != nil || x.Rate != nil || x.Promise != nil || x.Training != nil {
+		e.Retainer = &client.Retainer{Called: x.Called, SilenceSeconds: x.Silence.seconds(), PromiseSeconds: x.Promise.seconds(), Training: x.Training}
+		if x.Rate != nil {
+			e.Retainer.Rate = &x.Rate.Money
+		}
+	}
+	k := client.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max,
+		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise}
+	if x.Eta != nil || x.Salary != nil || x.WaitTarget != nil || x.Tail != nil {
+		k.Target = &client.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}
+	}
+	if x.TaskTime != nil {
+		k.Expect = &client.Expect{TaskTimeSeconds: x.TaskTime.seconds()}
+	}
+	if k != (client.Control{}) {
+		e.Control = &k
+	}
+	if x.Ask != nil || x.Answer != nil || x.Life != nil {
+		e.Calling = &client.Calling{Ask: x.Ask, AnswerSeconds: x.Answer.seconds(), LifeSeconds: x.Life.seconds()}
+	}
+	if e == (client.PoolEdit{}) {
+		return e, wrong("pool", "say what to change, such as --rate 0.05")
+	}
+	return e, nil
+}
+
+// seconds is the duration in seconds, or nil if none was given.
+func (d *span) seconds() *float64 {
+	if d == nil {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}
+
+// poolFlags are the flags that set what the server calls otherwise.
+var poolFlags = map[string]string{
+	"control.target.wait_seconds": "wait-target", "control.expect.task_time_seconds": "task-time", "retainer.rate_micros_per_minute": "rate",
+}
+
+// asFlag names a setting that is wrong by its flag.
+func asFlag(err error) error {
+	var e *crowd.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	named := *e
+	if flag, ok := poolFlags[e.Field]; ok {
+		named.Field = flag
+	} else {
+		named.Field = strings.TrimSuffix(e.Field[strings.LastIndex(e.Field, ".")+1:], "_seconds")
+	}
+	return &named
+}
+
+// PoolCreate is "throng pool create".
+type PoolCreate struct {
+	Name   string `arg:"" help:"The pool's name."`
+	Policy string `help:"The scheduling policy; default: tenant-fair(wfs)."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolCreate) Help() string {
+	return `Adds a pool. Whoever works in it may work at once; see "throng pool set" for a pool that calls its people. For admins.
+
+Examples:
+  throng pool create night
+  throng pool create urgent --policy dafs`
+}
+
+// Run adds the pool.
+func (x *PoolCreate) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
+	if err != nil {
+		return err
+	}
+	return x.print(c, out, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+}
+
+// PoolFund is "throng pool fund".
+type PoolFund struct {
+	Pool    string `arg:"" help:"The pool."`
+	Amount  amount `arg:"" help:"How much, such as 50."`
+	TakeOut bool   `help:"Take it out instead of adding it."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolFund) Help() string {
+	return `Adds to the money from which a pool pays waiting, or takes out of it what nobody has earned yet. For admins. When it runs out, a pool that calls its people lets those go who wait, and calls nobody.
+
+Examples:
+  throng pool fund main 50
+  throng pool fund main 20 --take-out`
+}
+
+// Run moves the money.
+func (x *PoolFund) Run(c *Context) error {
+	if x.Amount.Money <= 0 {
+		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", x.Amount.Money)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.pool(x.Pool)
+	if err != nil {
+		return err
+	}
+	by := x.Amount.Money
+	if x.TakeOut {
+		by = -by
+	}
+	out, err := r.FundPool(c.Ctx, id, by)
+	if err != nil {
+		return err
+	}
+	return x.print(c, out, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
+}
+
+// PoolTransfer is "throng pool transfer".
+type PoolTransfer struct {
+	Worker string `arg:"" help:"The worker."`
+	To     string `arg:"" help:"The pool that he moves to."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolTransfer) Help() string {
+	return `Moves a worker to another pool. If he holds a task he finishes it first. If the pool has a training that he has not done, he does that before he gets its tasks. Who was on duty is so there. For admins.
+
+Example:
+  throng pool transfer bob night`
+}
+
+// Run moves the worker.
+func (x *PoolTransfer) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	to, err := r.pool(x.To)
+	if err != nil {
+		return err
+	}
+	id, err := r.person(x.Worker)
+	if err != nil {
+		return err
+	}
+	var u client.User
+	if err := r.call("GET", "/v1/users/"+id.String(), nil, &u); err != nil {
+		return err
+	}
+	if u.Pool == 0 {
+		return wrong("worker", "%s is not a worker", u.Name)
+	}
+	there, err := r.Transfer(c.Ctx, u.Pool, id, to)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Worker crowd.WorkerID `json:"worker"`
+		From   crowd.PoolID   `json:"from"`
+		To     crowd.PoolID   `json:"to"`
+		There  bool           `json:"there"`
+	}{id, u.Pool, to, there}
+	return x.print(c, out, func(w io.Writer) {
+		if there {
+			say(w, "%s %s is in %s\n", id, clean(u.Name), to)
+		} else {
+			say(w, "%s %s finishes what he holds, and then moves to %s\n", id, clean(u.Name), to)
+		}
+	})
+}

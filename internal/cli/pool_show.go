@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// PoolShow is "throng pool show".
+type PoolShow struct {
+	Pool   string `arg:"" help:"The pool."`
+	People bool   `help:"List its people, too."`
+	Last   int    `default:"5" placeholder:"N" help:"How many of the latest actions to show."`
+	Watch  bool   `help:"Show it again at every change, until interrupted."`
+	Every  span   `default:"2s" help:"With --watch: how often to look."`
+	Remote
+}
+
+// Help is the long help.
+func (*PoolShow) Help() string {
+	return `Shows how many people a pool has against the best number (c*), what waits, at what rate answers are wanted (lambda) and given (mu), what waiting costs and how much money for it there is, the open call, the settings, and what was done last and why. For admins.
+
+Examples:
+  throng pool show main
+  throng pool show main --people
+  throng pool show p1 --watch`
+}
+
+// shownPool is what is shown of a pool.
+type shownPool struct {
+	client.PoolDetail
+	Calls   []client.PoolCall   `json:"calls"`
+	Actions []client.PoolAction `json:"actions"`
+	People  []client.PoolPerson `json:"people,omitempty"`
+}
+
+// Run shows the pool.
+func (x *PoolShow) Run(c *Context) error {
+	if x.Last < 0 || x.Last > 1000 {
+		return wrong("last", "%d is not a number of actions (0 to 1000)", x.Last)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := r.pool(x.Pool)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
+	defer tick.Stop()
+	told := ""
+	for {
+		p, err := x.look(c, r, id)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		p.show(&b)
+		switch {
+		case !x.Watch:
+			return x.print(c, p, p.show)
+		case b.String() == told:
+		case x.JSON:
+			if err := line(c.Stdout, p); err != nil {
+				return err
+			}
+		default:
+			say(c.Stdout, "── %s ──\n%s\n", now().Local().Format(time.TimeOnly), b.String())
+		}
+		told = b.String()
+		select {
+		case <-tick.C:
+		case <-c.Ctx.Done():
+			return c.Ctx.Err()
+		}
+	}
+}
+
+func (x *PoolShow) look(c *Context, r *remote, id crowd.PoolID) (p shownPool, err error) {
+	if p.PoolDetail, err = r.PoolDetail(c.Ctx, id); err != nil {
+		return p, err
+	}
+	if p.Calls, err = r.PoolCalls(c.Ctx, id); err != nil {
+		return p, err
+	}
+	p.Actions = []client.PoolAction{}
+	if x.Last > 0 {
+		if p.Actions, err = r.PoolActions(c.Ctx, id, 0, x.Last); err != nil {
+			return p, err
+		}
+	}
+	if x.People {
+		p.People, err = r.PoolPeople(c.Ctx, id)
+	}
+	return p, err
+}
+
+func (p shownPool) show(w io.Writer) {
+	say(w, "%s %s, %s\n", p.ID, clean(p.Name), p.Policy)
+	if state := poolState(p.Pool); state != "" {
+		say(w, "%s\n", state)
+	}
+	pairs(w, append(p.figures(), p.settings()...)...)
+	for _, call := range p.Calls {
+		say(w, "\ncall %d: %d wanted, %d came, until %s\n", call.ID, call.Wanted, call.Came, stamp(call.EndsAt))
+		states := make(map[string]int)
+		for _, n := range call.Notices {
+			states[n.State]++
+		}
+		say(w, "  asked: %d without an answer, %d declined\n", states["asked"], states["declined"])
+		sent := make(map[string]int)
+		for _, m := range call.Messages {
+			sent[m.State]++
+		}
+		if len(call.Messages) > 0 {
+			say(w, "  messages: %d sent, %d waiting, %d failed\n", sent["sent"], sent["queued"], sent["failed"])
+		}
+	}
+	if len(p.Actions) > 0 {
+		say(w, "\nlatest actions:\n")
+		actions(w, p.Actions)
+	}
+	if len(p.People) > 0 {
+		say(w, "\n")
+		people(w, p.People)
+	}
+}
+
+func (p *shownPool) figures() []string {
+	list := []string{
+		"people", fmt.Sprintf("%d of %d on duty, %d coming, best %s (c*)", p.OnDuty, p.Workers, p.Coming, orUnknown(p.CStar)),
+		"at work", fmt.Sprintf("%d with a task, %d without, of whom %d are waiting for one", p.Working, max(p.OnDuty-p.Working, 0), p.Waiting),
+	}
+	if m := p.Metrics; m != nil {
+		mu := "mu not known yet"
+		if m.Mu != nil && *m.Mu > 0 {
+			mu = fmt.Sprintf("one person takes %s for an answer", time.Duration(float64(time.Second) / *m.Mu).Round(100*time.Millisecond))
+		}
+		list = append(list,
+			"queue", fmt.Sprintf("%s wanted, the oldest for %s", count(m.Queue, "answer"), lasting(m.OldestWait)),
+			"load", fmt.Sprintf("%.3g answers a minute wanted (lambda), %.3g given; %s", m.Lambda*60, m.Throughput*60, mu),
+			"wait", fmt.Sprintf("95 %% were handed out within %s", lasting(m.WaitP95)),
+			"leaving", fmt.Sprintf("%.3g people an hour", m.Abandonment*3600),
+			"cost", fmt.Sprintf("%.2f an hour for waiting", m.CostPerHour))
+	}
+	money := p.Purse.Funds.String() + " for waiting"
+	if p.Purse.Owed > 0 {
+		money += ", of which " + p.Purse.Owed.String() + " is owed"
+	}
+	if p.Purse.Empty {
+		money += ": waiting cannot be paid"
+	}
+	return append(list, "money", money)
+}
+
+func lasting(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond)
+}
+
+// settings are those that say anything, as flags of "pool set" would.
+func (p *shownPool) settings() []string {
+	r, k, c := p.Retainer, p.Control, p.Calling
+	if r == nil || k == nil || c == nil {
+		return nil
+	}
+	keeps := []string{fmt.Sprintf("silence %s", lasting(val(r.SilenceSeconds)))}
+	if val(r.Rate) > 0 {
+		keeps = append(keeps, fmt.Sprintf("pays %s a minute of waiting, promises %s", val(r.Rate), lasting(val(r.PromiseSeconds))))
+	}
+	if val(r.Training) > 0 {
+		keeps = append(keeps, fmt.Sprintf("newcomers do %s first", count(val(r.Training), "training task")))
+	}
+	sizes := "elasticity " + cmp.Or(val(k.Elasticity), "static") + ", stability " + cmp.Or(val(k.Stability), "none")
+	if val(k.Balance) {
+		sizes += ", balances with other pools"
+	}
+	if n := len(val(k.Rules)); n > 0 {
+		sizes += ", " + count(n, "rule")
+	}
+	if val(k.Min) > 0 || val(k.Max) > 0 {
+		most := "any number"
+		if val(k.Max) > 0 {
+			most = strconv.Itoa(val(k.Max))
+		}
+		sizes += fmt.Sprintf(", %d to %s", val(k.Min), most)
+	}
+	if val(k.CooldownSeconds) > 0 {
+		sizes += fmt.Sprintf(", cool-down %s", lasting(val(k.CooldownSeconds)))
+	}
+	return []string{"keeps", strings.Join(keeps, "; "), "sizes", sizes,
+		"calls", fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))}
+}
+
+// val is the value, or none.
+func val[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func people(w io.Writer, list []client.PoolPerson) {
+	rows := [][]string{{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}}
+	for _, x := range list {
+		duty, state := "off", []string{}
+		if x.On {
+			duty = "on"
+		}
+		for _, s := range []struct {
+			is   bool
+			text string
+		}{{x.Waiting, "waits"}, {x.On && x.IdleSince.IsZero(), "works"}, {x.Leaves != "", "goes: " + x.Leaves}, {x.Away, "away"}, {x.Suspended, "suspended"}} {
+			if s.is {
+				state = append(state, s.text)
+			}
+		}
+		rows = append(rows, []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
+			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")})
+	}
+	columns(w, rows)
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.TimeOnly)
+}
+
+func orDash(s string) string { return cmp.Or(s, "-") }
