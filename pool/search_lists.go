@@ -5,8 +5,13 @@ import (
 	"slices"
 )
 
-// buckets is into how many parts a list is divided by preference.
-const buckets = 128
+// Into how many parts a list is divided by preference: the most, the least, and how
+// many people of a giver there are for each.
+const (
+	mostBuckets  = 128
+	leastBuckets = 4
+	perBucket    = 8
+)
 
 // With more than manyPairs pairs of a person and a dest, only so many favourites
 // of each person are listed at first. The others come to a list
@@ -22,11 +27,12 @@ const (
 // bucket is put in order when it is reached: an order of all would take most of
 // the time of a plan.
 type lists struct {
-	dests int
-	likes []float64 // by person and dest: see search.liking
-	knows []bool    // by person and dest: see search.kind
-	used  []bool    // by dest and kind: whether there is anybody
-	favs  []int32   // by person, so many: the favourites, which alone are listed at first; nil: all are
+	dests   int
+	buckets int       // of each slot
+	likes   []float64 // by person and dest: see search.liking
+	knows   []bool    // by person and dest: see search.kind
+	used    []bool    // by dest and kind: whether there is anybody
+	favs    []int32   // by person, so many: the favourites, which alone are listed at first; nil: all are
 
 	ends  []int32  // by slot and bucket, best first: the end of the bucket in all
 	all   []liking // one slot after the other
@@ -52,7 +58,8 @@ func (l *lists) fill(s *search) {
 	l.likes = make([]float64, len(s.idle)*l.dests)
 	l.knows = make([]bool, len(s.idle)*l.dests)
 	l.used = make([]bool, l.dests*kinds)
-	l.ends = make([]int32, slots*buckets)
+	l.buckets = min(max(len(s.idle)/len(s.gives)/perBucket, leastBuckets), mostBuckets)
+	l.ends = make([]int32, slots*l.buckets)
 	if len(s.idle)*l.dests > manyPairs && l.dests > favourites {
 		l.favs = make([]int32, len(s.idle)*favourites)
 		l.all = make([]liking, 0, len(s.idle)*favourites)
@@ -75,9 +82,9 @@ func (l *lists) fill(s *search) {
 		least, most := l.weigh(s, g, to, others)
 		scale := 0.0
 		if most > least {
-			scale = buckets / (most - least)
+			scale = float64(l.buckets) / (most - least)
 		}
-		ends := l.ends[s.slot(g, 0, 0)*buckets : s.slot(g+1, 0, 0)*buckets]
+		ends := l.ends[s.slot(g, 0, 0)*l.buckets : s.slot(g+1, 0, 0)*l.buckets]
 		// The place of a liking is found by counting: how many there are in each
 		// bucket, where each bucket starts, and then one after the other.
 		for w := give.first; w < give.end; w++ {
@@ -141,7 +148,7 @@ func (l *lists) bucket(row, d int, place float64) int {
 	if l.knows[row+d] {
 		at += ready
 	}
-	return at*buckets + min(max(int(place), 0), buckets-1)
+	return at*l.buckets + min(max(int(place), 0), l.buckets-1)
 }
 
 // weigh takes down what the people of a giver prefer and know, and returns the
@@ -186,7 +193,7 @@ func (l *lists) top(s *search, slot int) int32 {
 			}
 		}
 		switch {
-		case ls.bucket < buckets:
+		case ls.bucket < l.buckets:
 			l.open(s, slot)
 		case !ls.all:
 			l.openRest(s, slot)
@@ -199,7 +206,7 @@ func (l *lists) top(s *search, slot int) int32 {
 // open puts the next bucket of a slot in order.
 func (l *lists) open(s *search, slot int) {
 	ls := &l.slots[slot]
-	first, end := l.start(slot, ls.bucket), int(l.ends[slot*buckets+ls.bucket])
+	first, end := l.start(slot, ls.bucket), int(l.ends[slot*l.buckets+ls.bucket])
 	ls.bucket++
 	ls.at, ls.end = first, first
 	for _, x := range l.all[first:end] {
@@ -241,13 +248,13 @@ func (l *lists) order(s *search, slot int) {
 		if a.gain != b.gain {
 			return cmp.Compare(b.gain, a.gain)
 		}
-		return cmp.Or(cmp.Compare(s.liking(b.who, d), s.liking(a.who, d)), cmp.Compare(s.idle[a.who].who.ID, s.idle[b.who].who.ID))
+		return cmp.Or(cmp.Compare(s.liking(b.who, d), s.liking(a.who, d)), cmp.Compare(s.idle[a.who].id, s.idle[b.who].id))
 	})
 }
 
 // start is where a bucket starts in all.
 func (l *lists) start(slot, bucket int) int {
-	if at := slot*buckets + bucket; at > 0 {
+	if at := slot*l.buckets + bucket; at > 0 {
 		return int(l.ends[at-1])
 	}
 	return 0

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/throng-dev/throng/pool"
@@ -175,4 +176,25 @@ func idleIn(views []pool.BalanceView) (n int) {
 		n += len(views[i].Idle)
 	}
 	return n
+}
+
+// TestThousandsMove is a plan by prices, in towns where people are idle in pools
+// that all have queues: it is sound, does not depend on the order of what comes in,
+// and gets more than the greedy plan (0.1317 and 0.1332). Measured: 0.1327 and 0.1337.
+func TestThousandsMove(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		longest int
+		value   float64 // what search must reach
+	}{{400, 0.1325}, {1_000_000, 0.1335}} {
+		views := city(50, 50, 0, 200, c.longest)
+		moves := plan(views, "search", 1)
+		check(t, views, "search", moves)
+		if value := pool.Evaluate(views, moves, 0.5).Value; value < c.value || len(moves) < 4000 {
+			t.Errorf("queues up to %d: search moves %d and gets %g of at least %g", c.longest, len(moves), value, c.value)
+		}
+		if !slices.Equal(moves, plan(shuffled(rand.New(rand.NewPCG(5, 5)), views), "search", 1)) {
+			t.Errorf("queues up to %d: search plans something else in another order", c.longest)
+		}
+	}
 }
