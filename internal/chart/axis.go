@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // span is the range of the values seen.
@@ -197,12 +198,19 @@ func (a axis) ticks(most int) []tick {
 		return out
 	case a.Kind.log():
 		return a.logTicks(most)
+	case a.Kind == Clock:
+		return a.clockTicks(most)
 	}
 	return a.evenTicks(a.lo, a.hi, most)
 }
 
 func (a axis) evenTicks(lo, hi float64, most int) []tick {
 	step := niceStep((hi-lo)/a.unit, most, a.unit)
+	if a.Whole {
+		if step = math.Max(step, 1); step != math.Trunc(step) {
+			step *= 2 // 2.5
+		}
+	}
 	eps := 1e-9 * step
 	first := math.Ceil(lo/a.unit/step - 1e-9)
 	var out []tick
@@ -215,6 +223,31 @@ func (a axis) evenTicks(lo, hi float64, most int) []tick {
 			v = 0
 		}
 		out = append(out, tick{v * a.unit, numberText(v, step)})
+	}
+	return out
+}
+
+// clockSteps are the distances, in seconds, of ticks on an axis of the time of day.
+var clockSteps = []float64{1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400}
+
+func (a axis) clockTicks(most int) []tick {
+	step := clockSteps[len(clockSteps)-1]
+	for _, s := range clockSteps {
+		if (a.hi-a.lo)/s <= float64(most) {
+			step = s
+			break
+		}
+	}
+	layout := "15:04"
+	if step < 60 {
+		layout = "15:04:05"
+	}
+	if days := (a.hi - a.lo) / 86400; days > float64(most) {
+		step, layout = 86400*math.Ceil(days/float64(most)), "2 Jan"
+	}
+	var out []tick
+	for v := math.Ceil(a.lo/step) * step; v <= a.hi && len(out) < 100; v += step {
+		out = append(out, tick{v, time.Unix(int64(v), 0).UTC().Format(layout)})
 	}
 	return out
 }

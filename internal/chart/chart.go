@@ -53,6 +53,7 @@ const (
 	Time                // seconds, shown in ms, s, min, h or days, whichever suits the range
 	LogTime             // seconds on a logarithmic scale
 	Percent             // fractions, shown in per cent: 0.25 as 25 %
+	Clock               // seconds since 1970, shown as the time of day (UTC): 14:05
 )
 
 // Axis is one axis of a chart.
@@ -62,6 +63,7 @@ type Axis struct {
 	Kind  Kind
 	Min   float64 // the range shown; if Min >= Max, it is taken from the data
 	Max   float64
+	Whole bool // only whole numbers have ticks: people, tasks; for plain numbers
 	Zero  bool // begin at zero even if the data is far from it; not on a logarithmic axis
 }
 
@@ -78,6 +80,8 @@ type Series struct {
 	X, Y    []float64
 	Lo, Hi  []float64 // band around the line; none, or as many as X
 	Markers bool      // a marker at each point
+	Dots    bool      // nothing but a marker at each point: events on a timeline
+	Hollow  bool      // markers are empty inside
 	Ink     int       // which of [Colours], from 1; 0: by position. The same series should look the same in all charts of a report
 }
 

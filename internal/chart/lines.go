@@ -25,10 +25,10 @@ func lines(spec LinesSpec, steps bool) Chart {
 			return Chart{err: err}
 		}
 		curves[i] = s.prepare(i, spec.X, spec.Y, steps, &xs, &ys, &seen)
-		if s.Markers || len(s.X) == 1 {
+		if s.Markers || s.Dots || len(s.X) == 1 {
 			air = 0.02
 		}
-		p.keys = append(p.keys, key{name: s.Name, style: curves[i].style, line: true, dot: s.Markers, band: s.Lo != nil})
+		p.keys = append(p.keys, key{name: s.Name, style: curves[i].style, line: !s.Dots, dot: s.Markers || s.Dots, band: s.Lo != nil})
 	}
 	includeLevels(spec.Levels, spec.Y, &ys)
 	p.x, p.y = spec.X.settle(xs, air), spec.Y.settle(ys, 0.05)
@@ -117,12 +117,14 @@ type curve struct {
 	style   style
 	steps   bool
 	markers bool
+	dots    bool           // markers only
 	pieces  [][][2]float64 // x, y
 	bands   [][][3]float64 // x, low, high
 }
 
 func (s Series) prepare(place int, ax, ay Axis, steps bool, xs, ys *span, seen *skips) curve {
-	c := curve{name: s.Name, style: styleOf(place, s.Ink), steps: steps, markers: s.Markers}
+	c := curve{name: s.Name, style: styleOf(place, s.Ink), steps: steps, markers: s.Markers || s.Dots, dots: s.Dots}
+	c.style.hollow = s.Hollow
 	var line [][2]float64
 	var band [][3]float64
 	flush := func() {
@@ -206,6 +208,9 @@ func (c curve) draw(f *frame) {
 			if (c.markers || len(piece) == 1) && f.holds(line[i]) {
 				dots = append(dots, line[i])
 			}
+		}
+		if c.dots {
+			continue
 		}
 		line = thinLine(line)
 		if c.steps {

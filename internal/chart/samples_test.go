@@ -119,6 +119,13 @@ func samples() map[string]chart.Chart {
 		}
 		boxes = append(boxes, s)
 	}
+	out["heat"] = chart.Heat(chart.HeatSpec{
+		Head: chart.Head{Title: "Cost of the fixed size by that of the controlled one", Note: "Above 1 control is the cheaper."},
+		X:    chart.Axis{Label: "time to come"}, Y: chart.Axis{Label: "leave after a task"},
+		Columns: []string{"10 s", "50 s", "3 min"}, Rows: []string{"0 %", "10 %"},
+		Values: [][]float64{{12.04, 3.2, 0.42}, {1, 0.07, math.NaN()}},
+	})
+
 	out["boxes"] = chart.Boxes(chart.BoxesSpec{
 		Head: chart.Head{Title: "Turnaround by batch and policy"},
 		X:    chart.Axis{Label: "batch"}, Y: chart.Axis{Label: "turnaround", Kind: chart.LogTime},

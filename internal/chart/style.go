@@ -43,6 +43,7 @@ type style struct {
 	dash    []float64
 	marker  int
 	texture int
+	hollow  bool // markers are empty inside
 }
 
 // styleOf gives the series at a place its style, or that of the ink it asks
@@ -77,6 +78,9 @@ func drawMarkers(s surface, st style, size float64, at []pt) {
 	case 0:
 		s.circles(paper, 1, size+0.7, at)
 		s.circles(st.colour, 1, size, at)
+		if st.hollow {
+			s.circles(paper, 1, size-rim.width, at)
+		}
 		return
 	case 6, 7: // crosses have no inside
 		var lines [][]pt
@@ -96,7 +100,7 @@ func drawMarkers(s surface, st style, size float64, at []pt) {
 		closed[i] = append(append([]pt{}, r...), r[0], r[1])
 	}
 	s.stroke(pen{colour: paper, alpha: 1, width: 2.4}, closed)
-	if st.marker == 5 { // a hollow square
+	if st.marker == 5 || st.hollow { // 5 is a hollow square
 		s.fill(paper, 1, rings)
 		s.stroke(pen{colour: st.colour, alpha: 1, width: rim.width}, closed)
 		return

@@ -90,7 +90,7 @@ func maxCost(b service.BatchView) crowd.Money {
 type settings struct {
 	Name, Pool, Reward, Budget, Rule, Count, Agree, Of string
 	Priority, Deadline, EndsAt, Lease, TaskTime        string
-	Production                                         string
+	Production, Training                               string
 	Qualifications                                     string
 }
 
@@ -100,7 +100,7 @@ func settingsOf(b service.BatchView) settings {
 		Name: b.Name, Pool: b.Pool.String(), Reward: x.Reward.String(), Rule: "count", Count: "3", Agree: "2", Of: "3",
 		Priority: strconv.FormatFloat(x.Priority, 'f', -1, 64), Deadline: inputValue(x.Deadline), EndsAt: inputValue(x.EndsAt),
 		Lease: strconv.FormatFloat(x.Lease.Minutes(), 'f', -1, 64), TaskTime: strconv.FormatFloat(x.TaskTime.Seconds(), 'f', -1, 64),
-		Production: ticked(x.Production),
+		Production: ticked(x.Production), Training: ticked(x.Training),
 	}
 	if x.Budget > 0 {
 		out.Budget = x.Budget.String()
@@ -124,7 +124,7 @@ func definition(b service.BatchView) service.NewBatch {
 	return service.NewBatch{
 		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
 		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements,
+		Requirements: x.Requirements, Training: x.Training,
 	}
 }
 
@@ -207,6 +207,7 @@ func readSettings(values url.Values, n service.NewBatch) (service.NewBatch, erro
 	n.Priority = f.number("priority")
 	n.Deadline, n.EndsAt = f.time("deadline"), f.time("ends_at")
 	n.Production = values.Get("production") != ""
+	n.Training = values.Get("training") != ""
 	n.Lease, n.TaskTime = f.scale("lease", time.Minute), f.scale("task_time", time.Second)
 	names, least := f.scores("qualifications", 0)
 	n.Requirements = nil

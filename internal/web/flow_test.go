@@ -253,7 +253,7 @@ func TestAdministration(t *testing.T) {
 	b.get("/admin").form("/admin/pools").set("name", "x").set("policy", "magic").send().want(http.StatusUnprocessableEntity, "magic")
 	b.get("/admin").form("/admin/pools/p1/stop").press("stopped", "1").send().want(200, "Stopped.", "Lift the stop")
 	b.post("/admin/pools/p1", url.Values{"name": {"main"}, "policy": {"fifo"}}).want(200, "Saved.")
-	if v := pool(b.get("/admin")); v != "fifo" {
+	if v := policyOf(b.get("/admin")); v != "fifo" {
 		t.Errorf("the policy is %q", v)
 	}
 	b.post("/admin/pools/p1", url.Values{"name": {"main"}, "policy": {"nonsense("}}).want(http.StatusUnprocessableEntity)
@@ -278,8 +278,8 @@ func TestAdministration(t *testing.T) {
 	fresh.get(u.RequestURI()).want(404, "has been used")
 }
 
-// pool is the policy that the admin page has for the first pool.
-func pool(p *pageOf) string {
+// policyOf is the policy that the admin page has for the first pool.
+func policyOf(p *pageOf) string {
 	for _, in := range p.all("input") {
 		if attr(in, "id") == "pool-p1-policy" {
 			return attr(in, "value")

@@ -11,7 +11,7 @@ import (
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
-var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{assignment}", "a1.1", "{$}", "")
+var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{assignment}", "a1.1", "{subscription}", "1", "{$}", "")
 
 func (b *browser) try(rt route) *pageOf {
 	b.t.Helper()

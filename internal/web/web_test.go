@@ -52,7 +52,7 @@ func (b lockedBuffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-func newSite(t testing.TB) *site {
+func newSite(t testing.TB, change ...func(*service.Config)) *site {
 	t.Helper()
 	s := &site{log: new(bytes.Buffer)}
 	log := slog.New(slog.NewTextHandler(lockedBuffer{make(chan struct{}, 1), s.log}, nil))
@@ -60,7 +60,11 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.service, err = service.Open(context.Background(), service.Config{Store: db, Log: log, Now: s.now}); err != nil {
+	cfg := service.Config{Store: db, Log: log, Now: s.now}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if s.service, err = service.Open(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	if s.boot, err = s.service.Bootstrap(context.Background()); err != nil || s.boot == "" {
@@ -426,9 +430,9 @@ type company struct {
 	workers   []*browser
 }
 
-func newCompany(t testing.TB, workers int) *company {
+func newCompany(t testing.TB, workers int, change ...func(*service.Config)) *company {
 	t.Helper()
-	s := newSite(t)
+	s := newSite(t, change...)
 	c := &company{site: s, boss: s.admin(t)}
 	c.boss.get("/admin").want(200).form("/admin/tenants").set("name", "Acme").send().want(200, "Acme", "Saved.")
 	c.boss.get("/admin").form("/admin/tenants/n1/deposit").set("amount", "100").set("note", "start").send().want(200, "100.00")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,6 +72,10 @@ type workData struct {
 	*service.Work
 	Task   *taskData
 	Earned crowd.Money
+	Duty   service.DutyView
+	Lesson *lesson // of a training task
+	Going  string  // what happens after this task, if he goes off duty or moves
+	Stops  bool    // may go off duty
 }
 
 // reasonCount is a reason, with the number of batches or workers that have it;
@@ -85,25 +88,45 @@ type reasonCount struct {
 // work shows the worker's task: the one that he holds, or the next one.
 func (s *server) work(w http.ResponseWriter, r *http.Request, p *service.Principal) error {
 	work, err := s.Service.Next(r.Context(), p, 0)
+	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
+		return err
+	}
+	duty, err2 := s.Service.Duty(r.Context(), p)
+	if err2 != nil {
+		return err2
+	}
+	notice := s.poolNotice(w, r, p, duty)
+	switch {
+	case err != nil:
+		return s.showOffDuty(w, r, p, notice)
+	case work == nil:
+		return s.showWaiting(w, r, p, duty, notice)
+	}
+	return s.showWork(w, r, p, work, page{Notice: notice}, nil, nil)
+}
+
+func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *service.Principal, duty service.DutyView, notice string) error {
+	why, err := s.whyNothing(r, p)
 	if err != nil {
 		return err
 	}
-	if work == nil {
-		why, err := s.whyNothing(r, p)
-		if err != nil {
-			return err
-		}
-		earned, _, err := s.Service.Earnings(r.Context(), p, 0)
-		if err != nil {
-			return err
-		}
-		return s.render(w, r, p, "waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10,
-			Data: map[string]any{"Why": why, "Earned": earned}})
+	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	if err != nil {
+		return err
 	}
-	return s.showWork(w, r, p, work, nil, nil)
+	return s.render(w, r, p, "waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
+		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": keepsDuty(&duty.Pool)}})
 }
 
-func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *service.Principal, work *service.Work, values url.Values, err error) error {
+func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *service.Principal, work *service.Work, pg page, values url.Values, err error) error {
+	duty, err2 := s.Service.Duty(r.Context(), p)
+	if err2 != nil {
+		return err2
+	}
+	lesson, err2 := s.lessonOf(r, work, duty)
+	if err2 != nil {
+		return err2
+	}
 	earned, _, err2 := s.Service.Earnings(r.Context(), p, 0)
 	if err2 != nil {
 		return err2
@@ -123,8 +146,9 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *service.Pri
 	if title == "" {
 		title = work.Name
 	}
-	return s.renderStatus(w, r, p, status, "work", page{Title: title, Section: "work", Script: "work.js", Task: true,
-		Data: workData{Work: work, Task: task, Earned: earned}})
+	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
+	pg.Data = workData{Work: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
+	return s.renderStatus(w, r, p, status, "work", pg)
 }
 
 // whyNothing says in words why the worker gets nothing.
@@ -156,17 +180,34 @@ func reasonList(why map[crowd.Reason]int, texts map[crowd.Reason]string) []reaso
 
 // waitForWork is the long poll of a waiting page's script.
 func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *service.Principal) error {
-	seconds, err := strconv.Atoi(r.URL.Query().Get("wait"))
-	if err != nil || seconds < 0 || seconds > int(service.MaxWait/time.Second) {
-		return crowd.Fieldf("wait", "must be 0 to %d seconds", service.MaxWait/time.Second)
+	wait, err := waitTime(r)
+	if err != nil {
+		return err
 	}
 	httpkit.Streaming(w)
-	work, err := s.Service.Next(r.Context(), p, time.Duration(seconds)*time.Second)
+	work, err := s.Service.Next(r.Context(), p, wait)
+	if crowd.CodeOf(err) == crowd.OffDuty {
+		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"})
+	}
 	if err != nil {
 		return err
 	}
 	if work != nil {
 		return sendJSON(w, http.StatusOK, map[string]any{"task": work.Assignment})
+	}
+	if s.present(r, p).User.Pool != p.User.Pool {
+		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // he was moved
+	}
+	duty, err := s.Service.Duty(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	off, err := s.offNow(r, p, duty)
+	if err != nil {
+		return err
+	}
+	if off {
+		return sendJSON(w, http.StatusOK, map[string]any{"go": afterDuty(duty)})
 	}
 	why, err := s.whyNothing(r, p)
 	if err != nil {
@@ -176,7 +217,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *service.
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, http.StatusOK, map[string]any{"why": html})
+	return sendJSON(w, http.StatusOK, map[string]any{"why": html, "earned": int64(duty.Earned)})
 }
 
 // answerOf makes the answer from the form: "answer" is the whole of it, as the
@@ -213,24 +254,47 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *service.Princ
 	if err != nil {
 		return err
 	}
-	out, _, err := s.Service.Submit(r.Context(), p, id, answer, true, 0)
+	duty, err := s.Service.Duty(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	out, _, err := s.Service.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
+	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; he was let go meanwhile
+		err = nil
+	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !wantsJSON(r) {
 		work, err2 := s.Service.Current(r.Context(), p)
 		if err2 != nil {
 			return err2
 		}
 		if work != nil && work.Assignment == id {
-			return s.showWork(w, r, p, work, values, err)
+			return s.showWork(w, r, p, work, page{}, values, err)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	did := outcome(out)
-	if wantsJSON(r) {
-		return sendJSON(w, http.StatusOK, map[string]string{"next": "/work?did=" + did})
+	next, err := s.afterTask(r, p, duty)
+	if err != nil {
+		return err
 	}
-	return seeOther(w, r, "/work", did)
+	if wantsJSON(r) {
+		return sendJSON(w, http.StatusOK, map[string]string{"next": next + "?did=" + did})
+	}
+	return seeOther(w, r, next, did)
+}
+
+// afterTask is the page of somebody who has done with a task that he held when
+// duty was as given.
+func (s *server) afterTask(r *http.Request, p *service.Principal, duty service.DutyView) (string, error) {
+	switch duty.Leaves {
+	case "":
+		return "/work", nil
+	case engine.Moved:
+		return "/work", s.awaitMove(r, p)
+	}
+	return afterDuty(duty), nil
 }
 
 // outcome names the notice that says what became of an answer.
@@ -260,12 +324,25 @@ func (s *server) skip(w http.ResponseWriter, r *http.Request, p *service.Princip
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.Skip(r.Context(), p, id, 0); isGone(err) {
-		return seeOther(w, r, "/work", "gone")
-	} else if err != nil {
+	duty, err := s.Service.Duty(r.Context(), p)
+	if err != nil {
 		return err
 	}
-	return seeOther(w, r, "/work", "skipped")
+	if duty.Leaves != "" { // he wants no other one
+		err = s.Service.Return(r.Context(), p, id)
+	} else {
+		_, err = s.Service.Skip(r.Context(), p, id, 0)
+	}
+	if isGone(err) {
+		return seeOther(w, r, "/work", "gone")
+	} else if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
+		return err
+	}
+	next, err := s.afterTask(r, p, duty)
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, next, "skipped")
 }
 
 func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *service.Principal) error {
@@ -276,7 +353,14 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *service.Pri
 	if err := s.Service.Return(r.Context(), p, id); err != nil && !isGone(err) {
 		return err
 	}
-	return seeOther(w, r, "/work/rest", "")
+	duty, err := s.Service.Duty(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	if duty.On && keepsDuty(&duty.Pool) {
+		return s.stopWork(w, r, p)
+	}
+	return seeOther(w, r, afterDuty(duty), "")
 }
 
 // isGone says that a task is no longer the worker's: its time ran out, or he
