@@ -17,7 +17,7 @@ import (
 func anySettings(rnd *rand.Rand) Settings {
 	pick := func(list []string) string { return list[rnd.IntN(len(list))] }
 	s := Settings{
-		Elasticity: pick([]string{"", "static(n=7)", "rules", "rules-paper", "rules-paper(coming=1)", "ct-t", "ct-p", "ct-p(kp=1,ki=0.1,kd=0.3)", "ct-t-paper", "ct-p-paper(ki=0.05)"}),
+		Elasticity: pick([]string{"", "static(n=7)", "rules", "rules-paper", "rules-paper(coming=1)", "ct-t", "ct-p", "ct-p(kp=1,ki=0.1,kd=0.3)", "ct-t-paper", "ct-p-paper(ki=0.05)", "feed-forward", "feed-forward(clear=10s,spare=0)"}),
 		Stability:  pick([]string{"", "rule", "rule(least=4,n=2)", "rule-paper", "average-rate", "hybrid", "hybrid(window=5m,slack=2)", "hybrid-paper"}),
 		Balance:    rnd.IntN(2) == 0, Advise: rnd.IntN(4) == 0, Min: rnd.IntN(6),
 	}

@@ -72,6 +72,11 @@ func Elasticities() []Form {
 		{"ct-t", "PID on throughput: the error is what arrived less what was completed in the step. Nobody is called above c*, or above what clears the queue in a minute, if that is more",
 			append(gains(throughputKp, throughputKi, 0), coming(1))},
 		{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1))},
+		{"feed-forward", "Throng's own: straight to c*, and to what clears the queue in time, and to who will have left before those who are called now can come",
+			[]Option{
+				{Name: "clear", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "time in which the queue should be gone"},
+				{Name: "spare", Default: 1, Most: MaxPeople, Whole: true, Doc: "people too many that nothing is done about"},
+			}},
 		{"ct-t-paper", "PID on throughput as in the paper: nothing but the error counts",
 			append(gains(paperThroughputKp, paperThroughputKi, 0), coming(0))},
 		{"ct-p-paper", "PID on the pool's size as in the paper: people who are coming do not count", append(gains(paperSizeKp, 0, 0), coming(0))},

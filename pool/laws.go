@@ -44,8 +44,47 @@ func (c *Controller) elasticity(m *Metrics, ch change) (w wish) {
 		c.size(&w, s, m)
 	case "ct-t", "ct-t-paper":
 		c.throughput(&w, s, m, ch)
+	case "feed-forward":
+		c.forward(&w, s, m)
 	}
 	return w
+}
+
+// forward is no feedback on an error but goes where the model says. Wanted are
+//
+//	c* + L/(μ·clear) + a·d
+//
+// people, on duty and coming: c* for the load, L/(μ·clear) more to clear the
+// queue in time, and those who will leave by themselves (a a second) within the
+// time d that it takes to come. Nobody is let go while the queue is longer than
+// the people on duty, and never below c*, so that one who is called to replace
+// somebody is not the reason to let another one go.
+func (c *Controller) forward(w *wish, s *spec, m *Metrics) {
+	if m.CStar == Unknown || m.Mu <= 0 {
+		w.add(0, "%s: %s", s, loadUnknown)
+		return
+	}
+	queue := float64(m.Queue) / (m.Mu * s.get("clear"))
+	leave := 0.0
+	if m.Recruitment > 0 {
+		leave = m.Abandonment / m.Recruitment
+	}
+	wanted := int(math.Ceil(min(MaxPeople, float64(m.CStar)+queue+leave) - 1e-9))
+	n := wanted - m.Workers - m.Coming
+	spare := int(s.get("spare"))
+	switch {
+	case n < 0 && -n <= spare:
+		return
+	case n < 0:
+		n = max(n+spare, -m.Coming-max(0, m.Workers-m.CStar-spare))
+		if m.Queue > m.Workers {
+			n = max(n, -m.Coming)
+		}
+	}
+	if n != 0 {
+		w.add(n, "%s: c* %d, %.1f to clear %d in the queue, %.1f who will have left; %d on duty, %d coming: %+d",
+			s, m.CStar, queue, m.Queue, leave, m.Workers, m.Coming, n)
+	}
 }
 
 // size is CT-p: e_t = c* − c.

@@ -160,6 +160,33 @@ func TestPIDDoesNotWindUp(t *testing.T) {
 	}
 }
 
+// TestFeedForwardLooksAhead: whoever will have left before others can come is
+// replaced before he leaves.
+func TestFeedForwardLooksAhead(t *testing.T) {
+	t.Parallel()
+	c, err := New(Settings{Elasticity: "feed-forward"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		m    Metrics
+		want int
+	}{
+		{Metrics{CStar: 10, Workers: 10, Mu: 0.1}, 0},
+		{Metrics{CStar: 10, Workers: 10, Mu: 0.1, Abandonment: 0.05}, 0}, // how long people take to come is not known
+		{Metrics{CStar: 10, Workers: 10, Mu: 0.1, Abandonment: 0.05, Recruitment: 1.0 / 90}, 5},
+		{Metrics{CStar: 10, Workers: 8, Coming: 2, Mu: 0.1, Abandonment: 0.05, Recruitment: 1.0 / 90}, 5},
+		{Metrics{CStar: Unknown, Workers: 8, Queue: 50, Mu: 0.1}, 0},
+		{Metrics{CStar: 3, Workers: 8, Queue: 50}, 0},
+	} {
+		var w wish
+		c.forward(&w, &c.parts.elastic, &tc.m)
+		if w.change != tc.want {
+			t.Errorf("%+v: %+d, want %+d: %q", tc.m, w.change, tc.want, w.why)
+		}
+	}
+}
+
 func TestSizeAndThroughputErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -180,6 +207,15 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 		"ct-t calls nobody above c*":                {"ct-t(kp=1,ki=0)", 12, 4, 0, 9, 3, 1, 0, 0},
 		"ct-t calls for a queue":                    {"ct-t(kp=1,ki=0)", 15, 5, 30, 9, 3, 5, 0, 0},
 		"ct-t-paper looks at the error only":        {"ct-t-paper(kp=1,ki=0)", 14, 40, 0, 9, 3, 6, 0, 0},
+		"feed-forward goes straight to c*":          {"feed-forward", 10, 0, 0, 3, 3, 7, 0, 0},
+		"feed-forward counts who is coming":         {"feed-forward", 10, 5, 0, 3, 3, 2, 0, 0},
+		"feed-forward clears the queue":             {"feed-forward", 17, 0, 30, 3, 3, 15, 0, 0},
+		"feed-forward clears it later":              {"feed-forward(clear=5m)", 17, 0, 30, 3, 3, 3, 0, 0},
+		"feed-forward minds not one too many":       {"feed-forward", 18, 0, 0, 3, 3, 0, 0, 0},
+		"feed-forward withdraws":                    {"feed-forward", 17, 4, 0, 3, 3, 0, 3, 0},
+		"feed-forward lets go":                      {"feed-forward(spare=2)", 25, 0, 0, 3, 3, 0, 0, 6},
+		"feed-forward never lets go below c*":       {"feed-forward(spare=0)", 20, 9, 0, 3, 3, 0, 9, 3},
+		"feed-forward lets nobody leave a queue":    {"feed-forward", 44, 3, 45, 3, 3, 0, 3, 0},
 		"static(n) drives to n":                     {"static(n=12)", 5, 4, 0, 3, 3, 3, 0, 0},
 		"static(n) drives down to n":                {"static(n=2)", 5, 1, 0, 3, 3, 0, 1, 3},
 		"static stays":                              {"static", 5, 1, 50, 9, 3, 0, 0, 0},

@@ -26,7 +26,7 @@ func TestPoolFilesShow(t *testing.T) {
 		low, high float64
 	}
 	claims := map[string][]claim{
-		"three-applications.yaml": {{1, "cost", 0.01, 0.7}, {2, "cost", 0.01, 0.6}, {1, "throughput", 0.9, 1.1}, {2, "preference", 1, 2}},
+		"three-applications.yaml": {{1, "cost", 0.01, 0.3}, {2, "cost", 0.3, 0.8}, {2, "mean_wait_all", 0.05, 0.8}, {3, "throughput", 0.97, 1.1}, {3, "preference", 0.95, 2}},
 		"abandonment.yaml":        {{1, "throughput", 2, 50}, {2, "throughput", 2, 50}, {3, "throughput", 2, 50}},
 		"trace.yaml":              {{1, "cost", 0.01, 0.5}, {1, "throughput", 1, 1.5}, {1, "preference", 1, 3}},
 	}
