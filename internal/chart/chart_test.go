@@ -283,6 +283,8 @@ func TestNothingToDrawIsNoError(t *testing.T) {
 		"scatter":       chart.Scatter(chart.ScatterSpec{}),
 		"histogram":     chart.Histogram(chart.HistogramSpec{}),
 		"qq":            chart.QQ(chart.QQSpec{}),
+		"heat":          chart.Heat(chart.HeatSpec{}),
+		"heat, NaN":     chart.Heat(chart.HeatSpec{Rows: []string{"a"}, Columns: []string{"b"}, Values: [][]float64{{nan}}}),
 		"grid":          chart.Grid(chart.GridSpec{}),
 		"grid of empty": chart.Grid(chart.GridSpec{Panels: []chart.Chart{{}, {}}}),
 	} {
@@ -547,7 +549,7 @@ func TestEverythingStaysOnThePicture(t *testing.T) {
 }
 
 func FuzzTextsStayXML(f *testing.F) {
-	for which := range byte(40) { // every chart of every kind
+	for which := range byte(45) { // every chart of every kind
 		f.Add("a", "b", 300.0, 200.0, 1.0, 2.0, which)
 	}
 	f.Add(`<script>"&'`, "\x00\xff\ufffe]]>", 40.0, 40.0, -1e308, 1e308, byte(0))
@@ -568,6 +570,7 @@ func FuzzTextsStayXML(f *testing.F) {
 			chart.Scatter(chart.ScatterSpec{Head: head, X: ax, Y: ay, Series: []chart.Points{{Name: a, X: x, Y: y, Labels: []string{a, b, ""}, XLo: x, XHi: y, Joined: true}}}),
 			chart.CDF(chart.CDFSpec{Head: head, X: ax, Panels: []chart.CDFPanel{{Name: a, Samples: []chart.Sample{{Name: b, Values: x}}}, {Name: b}}}),
 			chart.Histogram(chart.HistogramSpec{Head: head, X: ax, Y: ay, Name: a, Values: x}),
+			chart.Heat(chart.HeatSpec{Head: head, X: ax, Y: ay, Columns: []string{a, b, a}, Rows: []string{b, a}, Values: [][]float64{x, y}}),
 		}
 		if kind != chart.Log && kind != chart.LogTime {
 			charts = append(charts, chart.Stack(chart.StackSpec{Head: head, X: ax, Y: ay, At: x, Layers: []chart.Layer{{Name: a, Y: y}, {Name: b, Y: x}}}))

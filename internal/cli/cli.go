@@ -48,7 +48,7 @@ type Root struct {
 	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
 	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`
 	Queueing Queueing `cmd:"" group:"files" help:"Say how long tasks wait for how many people, and how many people are best."`
-	Paper    Paper    `cmd:"" group:"files" help:"Make the published tables and figures of the scheduling paper again."`
+	Paper    Paper    `cmd:"" group:"files" help:"Make the tables and figures of the published papers again."`
 	Sim      Sim      `cmd:"" group:"files" help:"Try policies on a simulated crowd."`
 	Bench    Bench    `cmd:"" group:"files" help:"Measure how fast it is."`
 }

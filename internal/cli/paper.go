@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/throng-dev/throng/internal/paper"
+	"github.com/throng-dev/throng/internal/poolsim"
 )
 
 // Paper is "throng paper".
@@ -25,7 +26,8 @@ type PaperList struct {
 // Help is the long help.
 func (*PaperList) Help() string {
 	return `They are those of Difallah et al. 2019, "Deadline-Aware Fair Scheduling for
-Multi-Tenant Crowd-Powered Systems", that are simulations or can be simulated.
+Multi-Tenant Crowd-Powered Systems", and of Haas and Franklin 2017, "Cioppino:
+Multi-Tenant Crowd Management", that are simulations or can be simulated.
 
 Example:
   throng paper list`
@@ -54,6 +56,7 @@ type PaperRun struct {
 	Extra *int   `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
 	Bare  bool   `name:"no-extras" xor:"extra" help:"Leave that out."`
 	Seed  uint64 `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
+	Trace string `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	Out   string `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." type:"path" placeholder:"DIR"`
 	Output
 }
@@ -67,7 +70,22 @@ found, and why what differs differs. --json prints the rows as a list of objects
 
 Examples:
   throng paper run table3
-  throng paper run fig13 --reps 20 --no-extras --out fig13`
+  throng paper run fig13 --reps 20 --no-extras --out fig13
+  throng paper run cioppino-fig4 --trace crowd.csv`
+}
+
+// readTrace reads the user's own trace.
+func readTrace(name string) (*poolsim.Trace, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, wrong("trace", "%v", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	t, err := poolsim.ReadTrace(f)
+	if err != nil {
+		return nil, wrong("trace", "%s: %v", name, err)
+	}
+	return t, nil
 }
 
 // Run makes it.
@@ -87,6 +105,13 @@ func (p *PaperRun) Run(c *Context) error {
 		if o.Reps = *p.Reps; o.Reps < 2 {
 			return wrong("reps", "%d repetitions: from 2 on, for there is no interval of one", o.Reps)
 		}
+	}
+	if p.Trace != "" {
+		t, err := readTrace(p.Trace)
+		if err != nil {
+			return err
+		}
+		o.Trace, o.File = t, p.Trace
 	}
 	bar := c.bar(-1, p.Name, false)
 	var all atomic.Int64

@@ -1,8 +1,9 @@
-// Package paper makes the simulated results of the scheduling paper again:
+// Package paper makes the simulated results of two papers again. The first is
 // Difallah, Checco, Demartini, Cudré-Mauroux 2019, "Deadline-Aware Fair
 // Scheduling for Multi-Tenant Crowd-Powered Systems", ACM TSC 2(1), Table 3 and
 // Figures 5 to 16. Each experiment gives rows, ours beside the published figure
-// with a verdict, and pictures.
+// with a verdict, and pictures. The second is Haas and Franklin 2017, "Cioppino:
+// Multi-Tenant Crowd Management", HCOMP, section 6: see the last paragraph.
 //
 // # Two forms
 //
@@ -33,4 +34,13 @@
 // on how real people behaved on a marketplace is "not simulatable": then the row
 // says what is simulated in its place. Of a hundred rows that agree, some few
 // will by chance seem to differ.
+//
+// # Cioppino
+//
+// The pools of that paper run on internal/poolsim. Its figures are ratios of two
+// systems, so ours are geometric means of the ratios in the same repetition, on
+// common random numbers, with the interval of Student's t of the logarithms. The
+// paper leaves most of its setting unsaid: cioppino.go says, once for all its
+// figures, what is taken. A figure of a system of ours that is to be at least
+// the published one is "reproduced" if its whole interval is.
 package paper

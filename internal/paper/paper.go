@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/poolsim"
 )
 
-// An Experiment is a table or a figure of the paper.
+// An Experiment is a table or a figure of a paper.
 type Experiment struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
@@ -17,6 +18,7 @@ type Experiment struct {
 	Crowd  bool   `json:"crowd_data"` // uses figures of the real crowd, see calibration.go
 	Reps   int    `json:"reps"`       // repetitions, unless told otherwise
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
+	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
 
 	run func(context.Context, *Options) (*Result, error)
 }
@@ -27,6 +29,10 @@ type Options struct {
 	Extra    int                  // ≥ 2, or -1 for none; at most Reps
 	Seed     uint64               // the first of Reps seeds, from 1; 0: 1, as the authors
 	Progress func(ended, all int) // told how far it is; may be nil
+	// Trace is the user's own, for an experiment that takes one; nil: what the
+	// experiment has. File is its name, for the report.
+	Trace *poolsim.Trace
+	File  string
 }
 
 func (o *Options) progress(ended, all int) {
@@ -35,7 +41,7 @@ func (o *Options) progress(ended, all int) {
 	}
 }
 
-// Experiments lists them in the order of the paper.
+// Experiments lists them in the order of the papers.
 func Experiments() []Experiment {
 	return []Experiment{
 		{
@@ -113,6 +119,36 @@ func Experiments() []Experiment {
 			What:   "table 2's world with the paper's deadlines at each α, over 2,400 and 1,200 s: laxity against every policy of the paper, what is met and what it costs",
 			Source: "not in the paper", Reps: 100, run: runPareto,
 		},
+		{
+			Name: "cioppino-fig3a", Title: "Cioppino, Figure 3a: who follows the load",
+			What:   "a fixed size (S), rules (RB), and PID controllers of throughput (CT-t) and of size (CT-p), when the load goes up",
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, run: runCioppino3a,
+		},
+		{
+			Name: "cioppino-fig3b", Title: "Cioppino, Figure 3b: who replaces people who leave",
+			What:   "nobody (N), a rule (RB), the average rate (AR) and the hybrid (HR), where people leave after one task in ten",
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, run: runCioppino3b,
+		},
+		{
+			Name: "cioppino-fig3c", Title: "Cioppino, Figure 3c: who moves people between pools",
+			What:   "nobody (NT), at random (RT), the paper's balance (PB) and ours, when rush hours come by turns",
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, run: runCioppino3c,
+		},
+		{
+			Name: "cioppino-fig4", Title: "Cioppino, Figure 4: end to end, on a trace",
+			What:   "the paper's baseline (S + RB + NT) against its own choice (CT-t + HR + PB) and against ours, what each part contributes, and for which loads all three gains are had at once",
+			Source: "Haas and Franklin 2017, §6.3, Figure 4 and abstract; the authors' trace is not to be had, see below", Reps: 8, Extra: 4, Trace: true, run: runCioppino4,
+		},
+		{
+			Name: "cioppino-headline", Title: "Cioppino, the headline on generated work",
+			What:   "the comparison of Figure 4 on generated work and people with the paper's α and r, over many seeds",
+			Source: "Haas and Franklin 2017, §6.3 and abstract, which are about the trace", Reps: 30, run: runCioppinoHeadline,
+		},
+		{
+			Name: "cioppino-sensitivity", Title: "Cioppino, where the gain is real",
+			What:   "the three gains of ours over the baseline for abandonment × time to come, at three loads, and for interval of control × load",
+			Source: "not in the paper", Reps: 3, run: runCioppinoSensitivity,
+		},
 	}
 }
 
@@ -152,6 +188,9 @@ func (e *Experiment) do(ctx context.Context, o Options) (*Result, error) {
 		return nil, crowd.Fieldf("seed", "the seeds from %d on do not all fit into the 32 bits that the authors' generator takes", o.Seed)
 	}
 	o.Extra = min(o.Extra, o.Reps)
+	if o.Trace != nil && !e.Trace {
+		return nil, crowd.Fieldf("trace", "%s does not run on a trace of a crowd", e.Name)
+	}
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
@@ -164,6 +203,7 @@ func (e *Experiment) do(ctx context.Context, o Options) (*Result, error) {
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}
+	r.File = o.File
 	r.Seed, r.Reps, r.WallS = o.Seed, o.Reps, time.Since(start).Seconds()
 	return r, nil
 }

@@ -22,6 +22,8 @@ var least = map[string]struct {
 	"fig7a": {20, "B2 at $0.05"}, "fig7b": {20, "20 to 25 people"}, "fig8": {10, "WCFS"}, "fig9": {13, "large (16-45)"}, "fig10": {7, "95 % of the tasks"},
 	"fig11": {150, "FIFO, 200 workers: completion of B5"}, "fig12": {40, "priority 50"}, "fig13": {100, "DAFS, authors' program: deadline success at α = 0.6"},
 	"fig14": {30, "DAFS against FS"}, "fig15": {30, "EDF less FS"}, "fig16": {10, "not finite"}, "pareto": {10, "laxity"},
+	"cioppino-fig3a": {40, "CT-p over S"}, "cioppino-fig3b": {30, "AR over N"}, "cioppino-fig3c": {30, "PB over RT"},
+	"cioppino-fig4": {70, "our balance contributes"}, "cioppino-headline": {30, "Throng over Cioppino"}, "cioppino-sensitivity": {150, "a step every 1s"},
 }
 
 func TestEveryExperiment(t *testing.T) {
@@ -32,7 +34,7 @@ func TestEveryExperiment(t *testing.T) {
 	for _, e := range Experiments() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && (e.Name == "fig16" || e.Name == "pareto") {
+			if testing.Short() && (e.Name == "fig16" || e.Name == "pareto" || e.Name == "cioppino-sensitivity") {
 				t.Skip("left out: it takes a minute on a busy machine")
 			}
 			if e.Title == "" || e.What == "" || e.Source == "" || e.Reps < 2 {
@@ -137,7 +139,7 @@ func TestBadOptions(t *testing.T) {
 // The same seed gives the same rows, but for what the clock says.
 func TestSameSeedSameRows(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fig12", "fig14", "fig9"} {
+	for _, name := range []string{"fig12", "fig14", "fig9", "cioppino-fig3c"} {
 		a, err := Run(context.Background(), name, Options{Reps: 3, Extra: -1, Seed: 5})
 		if err != nil {
 			t.Fatal(err)

@@ -64,6 +64,9 @@ func (r *Result) Command() string {
 	case r.Extra < 0:
 		c += " --no-extras"
 	}
+	if r.File != "" {
+		c += " --trace " + r.File
+	}
 	if r.Seed != 1 {
 		c += " --seed " + strconv.FormatUint(r.Seed, 10)
 	}

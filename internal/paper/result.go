@@ -67,6 +67,7 @@ type Result struct {
 	Seed     uint64    `json:"seed"`
 	Reps     int       `json:"reps"`
 	Extra    int       `json:"extra_reps,omitempty"`
+	File     string    `json:"trace,omitempty"` // the user's own trace
 	WallS    float64   `json:"wall_s"`
 	Rows     []Row     `json:"rows"`
 	Notes    []string  `json:"notes,omitempty"`
