@@ -1,20 +1,27 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/demo"
+	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/store/sqlite"
 )
 
 // Demo is "throng demo".
 type Demo struct {
-	For     time.Duration `help:"About how long it takes (default 20s). With --replay, the longest it may take (default: as long as it takes)."`
+	Scene   string        `help:"What is shown: batches, which a crowd works on; or pools, which call people, pay them for waiting, let them go and move them." enum:"batches,pools" default:"batches" placeholder:"SCENE"`
+	For     time.Duration `help:"About how long it takes (default 20s; of pools 30s). With --replay, the longest it may take (default: as long as it takes)."`
 	Seed    uint64        `help:"Of the made data and of what the clients do." default:"1"`
 	Workers int           `help:"Worker clients of the made demo." default:"36"`
+	People  int           `help:"People of the scene of pools." default:"60"`
 	Replay  string        `help:"Replay the answers of real people: a folder with labels.csv (task,worker,label) and perhaps truth.csv (task,label)." type:"existingdir" placeholder:"DIR"`
 	Policy  string        `help:"Scheduling policy of the pool, such as fifo or tenant-fair(dafs); default: the server's." placeholder:"POLICY"`
 	Data    string        `help:"New folder for the database; default: a temporary one, removed at the end." type:"path" placeholder:"DIR"`
@@ -40,16 +47,28 @@ compared with what the server has: if an answer was lost or doubled, the exit co
 With --replay, each worker of labels.csv becomes a client that can do just the tasks
 which he did, and answers as he did.
 
+With --scene pools, three pools that call their people are sized by controllers, once a
+second, while the load of each steps up and down. The people are off duty until they are
+called; then they come after a while, or decline, or do not answer; they work, now and
+then leave, and go where they are moved. The same seed makes the same load and the same
+decisions of people. In the end a table says how near each pool kept to its best size c*
+and what that cost, and whether all that must hold did: answers, money, and who was on
+duty where. If something did not, the exit code is 1.
+
 Examples:
   throng demo
   throng demo --for 60s --policy 'tenant-fair(dafs)' --keep
-  throng demo --replay answers/ --json`
+  throng demo --replay answers/ --json
+  throng demo --scene pools --for 60s --people 90`
 }
 
 // Run runs the demo.
 func (d *Demo) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if d.Scene == "pools" {
+		return d.pools(ctx, c)
+	}
 	o := demo.Options{For: d.For, Seed: d.Seed, Workers: d.Workers, Replay: d.Replay, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
 		Screen: c.Stderr, Live: onTerminal(c.Stderr)}
 	if o.For == 0 && o.Replay == "" {
@@ -67,4 +86,46 @@ func (d *Demo) Run(c *Context) error {
 		return errors.New("answers were lost or doubled (or none was given): see the counts above")
 	}
 	return nil
+}
+
+// pools runs the scene of live pools.
+func (d *Demo) pools(ctx context.Context, c *Context) error {
+	if d.Replay != "" {
+		return wrong("replay", "is not for the scene of pools")
+	}
+	o := demo.PoolsOptions{For: d.For, Seed: d.Seed, People: d.People, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
+		Screen: c.Stderr, Live: onTerminal(c.Stderr), Inspect: inspectFolder}
+	if o.For == 0 {
+		o.For = demo.DefaultPoolsFor
+	}
+	ok := false
+	o.Report = func(r *demo.PoolsReport) error {
+		ok = r.OK()
+		return d.print(c, r, r.WriteTable)
+	}
+	if err := demo.RunPools(ctx, o); err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("something that must hold does not: see the checks above")
+	}
+	return nil
+}
+
+// inspectFolder checks the folder of a server that has stopped, as "throng
+// doctor" does, and says how many checks that were.
+func inspectFolder(ctx context.Context, data string) (checks int, err error) {
+	st, err := sqlite.Open(ctx, filepath.Join(data, server.DatabaseFile), sqlite.Options{})
+	if err != nil {
+		return 0, err
+	}
+	d := &diagnosis{Counts: make(map[string]int64), Facts: make(map[string]string)}
+	inspect(ctx, st, d)
+	d.check("closing", st.Close(), "closed in order")
+	for _, k := range d.Checks {
+		if !k.OK {
+			err = errors.Join(err, fmt.Errorf("%s: %s", k.Name, k.Detail))
+		}
+	}
+	return len(d.Checks), err
 }

@@ -151,8 +151,8 @@ func (s *scene) tenant(ctx context.Context, name string, weight float64, money c
 }
 
 // hire adds a worker who works as a program with a token of his.
-func (s *scene) hire(ctx context.Context, name string) (*person, error) {
-	u, _, err := s.admin.CreateUser(ctx, client.User{Name: name, Pool: s.pool})
+func (s *scene) hire(ctx context.Context, name string, pool crowd.PoolID) (*person, error) {
+	u, _, err := s.admin.CreateUser(ctx, client.User{Name: name, Pool: pool})
 	if err != nil {
 		return nil, err
 	}

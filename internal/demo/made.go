@@ -216,7 +216,7 @@ func (s *scene) setUp(ctx context.Context) error {
 	}
 	think := time.Duration(float64(o.For) * busy * float64(o.Workers) / answers)
 	for i := range o.Workers {
-		p, err := s.hire(ctx, fmt.Sprintf("worker-%02d", i+1))
+		p, err := s.hire(ctx, fmt.Sprintf("worker-%02d", i+1), s.pool)
 		if err != nil {
 			return err
 		}

@@ -226,7 +226,7 @@ func (s *scene) hireAll(ctx context.Context, a *answers, names map[string]string
 		all.Go(func() {
 			for i := range next {
 				w := a.workers[i]
-				if s.people[i], errs[i] = s.hire(ctx, names[w]); errs[i] == nil {
+				if s.people[i], errs[i] = s.hire(ctx, names[w], s.pool); errs[i] == nil {
 					s.people[i].tasks = len(a.by[w])
 				}
 			}

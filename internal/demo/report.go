@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 )
 
 // Report is what came of a demo. Acknowledged, Stored, Duplicates and Lost
@@ -129,17 +130,24 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 		}
 		*to = q.Accuracy
 	}
+	seconds := 0.0
+	row.Annotations, seconds, err = s.compare(ctx, now, records, found, r)
+	return row, seconds, err
+}
+
+// compare compares a batch's export with the records. It returns how many answers
+// count, and for how long people held tasks.
+func (s *scene) compare(ctx context.Context, b client.Batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (counted int, seconds float64, err error) {
 	type pair struct{ task, worker string }
 	pairs := make(map[pair]bool)
-	seconds := 0.0
-	err = s.export(ctx, b.id, func(a exported) error {
+	err = s.export(ctx, b.ID, func(a exported) error {
 		seconds += a.seconds
 		if a.state != string(crowd.Submitted) {
 			return nil
 		}
 		r.Stored++
 		if a.counted {
-			row.Annotations++
+			counted++
 		}
 		if found[a.id] || pairs[pair{a.task, a.worker}] {
 			r.Duplicates++
@@ -156,10 +164,10 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 		found[a.id] = same && t.task.String() == a.task && t.out.Counted == a.counted && int64(t.out.PaidMicros) == a.paid
 		return nil
 	})
-	if err == nil && (row.Annotations != now.Completed || crowd.Money(row.Annotations)*now.RewardMicros != now.SpentMicros) {
-		err = fmt.Errorf("the export has %d answers that count, but the batch says %d, and %s spent", row.Annotations, now.Completed, now.SpentMicros)
+	if err == nil && (counted != b.Completed || crowd.Money(counted)*b.RewardMicros != b.SpentMicros) {
+		err = fmt.Errorf("the export has %d answers that count, but the batch says %d, and %s spent", counted, b.Completed, b.SpentMicros)
 	}
-	return row, seconds, err
+	return counted, seconds, err
 }
 
 // sameAnswer compares an answer as it was sent with the one that was kept,
