@@ -41,7 +41,7 @@ func (c *Controller) elasticity(m *Metrics, ch change) (w wish) {
 			w.add(f.rule.do.change(), "%s", f.why)
 		}
 	case "ct-p", "ct-p-paper":
-		c.size(&w, s, m)
+		c.size(&w, s, m, ch)
 	case "ct-t", "ct-t-paper":
 		c.throughput(&w, s, m, ch)
 	case "feed-forward":
@@ -88,15 +88,25 @@ func (c *Controller) forward(w *wish, s *spec, m *Metrics) {
 }
 
 // size is CT-p: e_t = c* − c.
-func (c *Controller) size(w *wish, s *spec, m *Metrics) {
+func (c *Controller) size(w *wish, s *spec, m *Metrics, ch change) {
 	if m.CStar == Unknown {
 		w.add(0, "%s: %s", s, loadUnknown)
 		return
 	}
-	n := c.pid.step(float64(m.CStar - m.people(s)))
+	part := c.share(s, ch)
+	n := c.pid.step(float64(m.CStar-m.people(s)), part, part)
 	if n != 0 {
 		w.add(n, "%s: c* %d, %d on duty, %d coming: %+d", s, m.CStar, m.Workers, m.Coming, n)
 	}
+}
+
+// share is how much of a step for which its gains are meant the last one was, in
+// an elasticity of ours; in the paper's every step is one.
+func (c *Controller) share(s *spec, ch change) float64 {
+	if !s.counts() {
+		return 1
+	}
+	return share(ch.length)
 }
 
 // people are those who count for a part of the control.
@@ -123,7 +133,7 @@ func (c *Controller) throughput(w *wish, s *spec, m *Metrics, ch change) {
 		w.add(0, "%s: %s", s, loadUnknown)
 		return
 	}
-	n := c.pid.step(ch.arrived - ch.completed)
+	n := c.pid.step(ch.arrived-ch.completed, c.share(s, ch), 1)
 	if n > 0 && s.counts() {
 		clear := math.Ceil((m.Lambda + float64(m.Queue)/clearIn.Seconds()) / m.Mu)
 		most := int(min(MaxPeople, max(float64(m.CStar), clear))) - m.people(s)

@@ -120,7 +120,7 @@ func TestPIDFormula(t *testing.T) {
 				u += kd * (e - errs[n-2])
 			}
 			wanted += u
-			moved += p.step(e)
+			moved += p.step(e, 1, 1)
 			if math.Abs(wanted-float64(moved)) > 1+1e-6 {
 				t.Fatalf("after %d steps %d people moved, %g wanted", len(errs), moved, wanted)
 			}
@@ -132,7 +132,7 @@ func TestPIDDoesNotWindUp(t *testing.T) {
 	t.Parallel()
 	p := pid{ki: 0.01}
 	for range 10_000 {
-		if n := p.step(100); n > maxIntegral {
+		if n := p.step(100, 1, 1); n > maxIntegral {
 			t.Fatalf("%d people in one step", n)
 		}
 	}
@@ -141,22 +141,52 @@ func TestPIDDoesNotWindUp(t *testing.T) {
 	}
 	p = pid{kp: 0.5, ki: 0.01}
 	for range 100 {
-		p.step(3)
+		p.step(3, 1, 1)
 		p.cut(1)
 	}
 	if p.sum != 0 || p.carry != 0 {
 		t.Errorf("cut off for 100 steps: sum %g, carried %g", p.sum, p.carry)
 	}
-	p.step(-3)
+	p.step(-3, 1, 1)
 	p.cut(1) // a cut of calls does not stop the sum from falling
 	if p.sum != -3 {
 		t.Errorf("sum %g", p.sum)
 	}
 	p = pid{kp: 0.5, ki: 0.01}
-	p.step(-3)
+	p.step(-3, 1, 1)
 	p.cut(-1)
 	if p.sum != 0 {
 		t.Errorf("sum %g after a release that was cut", p.sum)
+	}
+}
+
+// TestStepsOfAnyLength: steady errors move as many people in a minute, however
+// often the pool is looked at.
+func TestStepsOfAnyLength(t *testing.T) {
+	t.Parallel()
+	const minute = 60.0
+	for name, perSecond := range map[string]bool{"a level": false, "a count": true} {
+		var want float64
+		for _, length := range []float64{10, 5, 1, 0.5} {
+			p := pid{kp: 0.1, ki: 0.02}
+			moved, h := 0.0, share(time.Duration(length*float64(time.Second)))
+			for range int(minute / length) {
+				if perSecond {
+					moved += float64(p.step(0.7*length, h, 1))
+				} else {
+					moved += float64(p.step(7, h, h))
+				}
+			}
+			if length == 10 {
+				want = moved
+			}
+			if want < 5 || math.Abs(moved-want) > 0.25*want+1 {
+				t.Errorf("%s, steps of %g s: %g people in a minute, %g with steps of 10 s", name, length, moved, want)
+			}
+		}
+	}
+	if share(0) != 1 || share(time.Minute) != 1 || share(5*time.Second) != 0.5 {
+		t.Error("the share of a step")
 	}
 }
 

@@ -1,6 +1,9 @@
 package pool
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // maxIntegral bounds what the sum of the errors may ask for in one step: |Ki Σe|
 // is at most this many people.
@@ -26,6 +29,7 @@ const (
 //	u_t = Kp e_t + Ki Σ_{j≤t} e_j + Kd (e_t − e_{t−1}),
 //
 // the number of people to add at step t; at the first step the last term is 0.
+// The steps of the paper all have one length; see step for those that have not.
 // Whole people are moved, and what is left over is carried to the next step, so
 // that small outputs are not lost.
 //
@@ -44,17 +48,33 @@ type pid struct {
 	before float64 // sum, before this step
 }
 
-// step takes the error of a step and returns how many people to add.
-func (p *pid) step(e float64) int {
+// tunedFor is the length of the steps for which our gains are meant.
+const tunedFor = 10 * time.Second
+
+// share is how much of such a step a step is. Longer ones count as one.
+func share(length time.Duration) float64 {
+	if length <= 0 || length > tunedFor {
+		return 1
+	}
+	return float64(length) / float64(tunedFor)
+}
+
+// step takes the error of a step and returns how many people to add. A step that
+// is only a share of those for which the gains are meant adds so much less, so
+// that a pool that is looked at every second is not moved ten times as fast: the
+// sum has its share of influence, and an error that is a level (weight = share),
+// not a count of what happened in the step (weight 1), weighs so much less. In the
+// paper's forms both are 1.
+func (p *pid) step(e, share, weight float64) int {
 	if !p.started {
 		p.started, p.last = true, e
 	}
 	p.before = p.sum
 	if p.ki > 0 {
 		bound := maxIntegral / p.ki
-		p.sum = min(max(p.sum+e, -bound), bound)
+		p.sum = min(max(p.sum+e*weight, -bound), bound)
 	}
-	u := p.kp*e + p.ki*p.sum + p.kd*(e-p.last) + p.carry
+	u := p.kp*e*weight + p.ki*p.sum*share + p.kd*(e-p.last) + p.carry
 	p.last = e
 	u = min(max(u, -MaxPeople), MaxPeople)
 	n := math.Trunc(u)
