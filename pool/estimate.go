@@ -81,7 +81,7 @@ func (t *Tally) before(other *Tally) bool {
 
 // serviceRate is μ, 0 if it is not known. A pool in which nobody has worked for
 // long keeps the last one: a task does not take longer for that.
-func (e *estimates) serviceRate(now time.Time, expect Expect) float64 {
+func (e *estimates) serviceRate(now time.Time, expect Expect, hint time.Duration) float64 {
 	s := e.service.Rate(now)
 	if prior := expect.TaskTime.Seconds(); prior > 0 {
 		if s.Events == 0 && e.mu > 0 {
@@ -91,58 +91,69 @@ func (e *estimates) serviceRate(now time.Time, expect Expect) float64 {
 	} else if s.Events >= knownAnswers && s.Exposure > 0 {
 		e.mu = s.Value
 	}
+	if h := hint.Seconds(); e.mu == 0 && h > 0 { // not kept: what is seen takes its place
+		return (s.Events + knownAnswers) / (s.Exposure + knownAnswers*h)
+	}
 	return e.mu
 }
 
 // metrics is what follows from a reading.
 func (c *Controller) metrics(now time.Time, r *Reading, ch change) Metrics {
-	e, salary := c.seen, c.settings.Target.salary()
+	e := c.seen
 	m := Metrics{
 		Queue: r.Queue, Workers: r.Workers, Busy: r.Busy, Training: r.Training, Coming: r.Coming, CStar: Unknown,
 		Idle:       max(0, r.Workers-r.Busy-r.Training),
-		Mu:         e.serviceRate(now, c.settings.Expect),
+		Mu:         e.serviceRate(now, c.settings.Expect, r.TaskTime),
 		Throughput: e.done.Rate(now).Value, Abandonment: e.leaving.Rate(now).Value, Recruitment: e.recruiting.Rate(now).Value,
 		WaitP95: r.WaitP95.Seconds(), OldestWait: r.OldestWait.Seconds(),
 		Backlog: ch.arrived - ch.completed,
 	}
-	m.CostPerHour = float64(m.Idle) * salary * 60
+	m.CostPerHour = float64(m.Idle) * r.Rate * 60
 	if r.Workers > 0 {
 		m.Preference = min(1, max(0, r.Preference/float64(r.Workers)))
 	}
 	arrivals := e.arrivals.Rate(now)
-	m.Lambda = arrivals.Value
+	m.Lambda = arrivals.Events / max(arrivals.Exposure, e.shortest())
 	if m.Mu > 0 && r.Workers > 0 {
 		m.Utilisation = m.Lambda / (m.Mu * float64(r.Workers))
 	}
 	if m.Mu > 0 && (arrivals.Exposure >= e.span.Seconds()/5 || arrivals.Events >= knownArrivals) {
-		m.CStar = c.optimum(m.Lambda, m.Mu)
+		m.CStar = c.optimum(m.Lambda, m.Mu, c.settings.Target.salary(r))
 	}
 	return m
 }
 
-func (t *Target) salary() float64 {
-	if t.Salary == 0 {
-		return DefaultSalary
+// shortest is the least time over which arrivals are taken to have come, in
+// seconds: else a batch that is launched in the first second would be a rate.
+func (e *estimates) shortest() float64 { return min(10, e.span.Seconds()/5) }
+
+// salary is what an idle person costs for a minute.
+func (t *Target) salary(r *Reading) float64 {
+	switch {
+	case t.Salary > 0:
+		return t.Salary
+	case r.Rate > 0:
+		return r.Rate
 	}
-	return t.Salary
+	return DefaultSalary
 }
 
 // optimum is c*; Unknown if there is none (a load without bounds). It is computed
-// again only when λ or μ have changed.
-func (c *Controller) optimum(lambda, mu float64) int {
-	if o := &c.best; o.lambda == lambda && o.mu == mu {
+// again only when λ, μ or the salary have changed.
+func (c *Controller) optimum(lambda, mu, salary float64) int {
+	if o := &c.best; o.lambda == lambda && o.mu == mu && o.salary == salary {
 		return o.servers
 	}
-	c.best = optimum{lambda, mu, c.settings.Target.best(lambda, mu)}
+	c.best = optimum{lambda, mu, salary, c.settings.Target.best(lambda, mu, salary)}
 	return c.best.servers
 }
 
 type optimum struct {
-	lambda, mu float64
-	servers    int
+	lambda, mu, salary float64
+	servers            int
 }
 
-func (t *Target) best(lambda, mu float64) int {
+func (t *Target) best(lambda, mu, salary float64) int {
 	var servers int
 	var err error
 	switch {
@@ -156,7 +167,7 @@ func (t *Target) best(lambda, mu float64) int {
 			eta = DefaultEta
 		}
 		var choice queueing.Choice
-		choice, err = queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: t.salary()})
+		choice, err = queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: salary})
 		servers = choice.Servers
 	}
 	if err != nil {

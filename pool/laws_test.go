@@ -190,6 +190,40 @@ func TestStepsOfAnyLength(t *testing.T) {
 	}
 }
 
+// TestARequestersEstimateStandsIn: before anything was answered c* goes by what
+// the requester expects, and by what the pool pays.
+func TestARequestersEstimateStandsIn(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(0, 0)
+	read := func(taskTime time.Duration, rate float64) Metrics {
+		c, err := New(Settings{Elasticity: "feed-forward"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Reading{Pool: 1, Affordable: -1, TaskTime: taskTime, Rate: rate}
+		c.Step(start, r, fixed(0.5))
+		r.Queue, r.Tally.Arrived = 60, 60
+		return c.Step(start.Add(time.Second), r, fixed(0.5)).Saw
+	}
+	if m := read(0, 0.05); m.CStar != Unknown || m.Mu != 0 {
+		t.Errorf("nothing is known, and c* is %d with mu %g", m.CStar, m.Mu)
+	}
+	cheap, dear := read(10*time.Second, 0.01), read(10*time.Second, 5)
+	if math.Abs(cheap.Mu-0.1) > 1e-9 || cheap.Lambda != 6 { // 60 within the ten seconds that count at least
+		t.Errorf("mu %g, lambda %g", cheap.Mu, cheap.Lambda)
+	}
+	if cheap.CStar <= 60 || dear.CStar <= 60 || dear.CStar >= cheap.CStar {
+		t.Errorf("c* is %d for cheap waiting and %d for dear", cheap.CStar, dear.CStar)
+	}
+	c, err := New(Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Step(start, &Reading{Pool: 1, Workers: 3, Rate: 0.1}, fixed(0.5)).Saw; math.Abs(m.CostPerHour-18) > 1e-9 {
+		t.Errorf("three idle people at 0.10 a minute cost %g an hour", m.CostPerHour)
+	}
+}
+
 // TestFeedForwardLooksAhead: whoever will have left before others can come is
 // replaced before he leaves.
 func TestFeedForwardLooksAhead(t *testing.T) {
@@ -653,8 +687,8 @@ func TestCStarIsOfNow(t *testing.T) {
 	if got := best(); got != 10 {
 		t.Errorf("another target: %d", got)
 	}
-	if c.optimum(0.3, 1./30); c.optimum(0.3, 1./60) != 19 || c.optimum(0.6, 1./60) != 37 {
-		t.Errorf("other rates: %d, %d", c.optimum(0.3, 1./60), c.optimum(0.6, 1./60))
+	if c.optimum(0.3, 1./30, DefaultSalary); c.optimum(0.3, 1./60, DefaultSalary) != 19 || c.optimum(0.6, 1./60, DefaultSalary) != 37 {
+		t.Errorf("other rates: %d, %d", c.optimum(0.3, 1./60, DefaultSalary), c.optimum(0.6, 1./60, DefaultSalary))
 	}
 }
 

@@ -28,6 +28,12 @@ type Reading struct {
 	WaitP95    time.Duration // 95th percentile of the waits of what was handed out lately; 0: nothing was
 	OldestWait time.Duration // of what is still in the queue; 0: nothing is
 
+	// Rate is paid for a minute of waiting, in money; 0: nothing.
+	Rate float64
+	// TaskTime is what one of the answers in the queue is expected to take by
+	// those who ask for it; 0: not known. It stands in for μ until enough answers
+	// were seen.
+	TaskTime time.Duration
 	// Affordable is how many more people the pool's funds can keep waiting;
 	// negative: as many as one likes.
 	Affordable int

@@ -46,7 +46,7 @@ const (
 // most that share of the answers waits longer than Wait.
 type Target struct {
 	Eta    float64       `json:"eta"`     // weight of the wait against the cost, above 0 to 1; 0: DefaultEta
-	Salary float64       `json:"salary"`  // pay for waiting, money a minute; 0: DefaultSalary
+	Salary float64       `json:"salary"`  // pay for waiting, money a minute; 0: what the pool pays, or DefaultSalary if it pays nothing
 	Wait   time.Duration `json:"wait_ns"` // 0: none
 	Tail   float64       `json:"tail"`    // 0 to less than 1; 0: the mean
 }

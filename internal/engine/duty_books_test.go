@@ -464,7 +464,7 @@ func (k *books) checkUses(e *engine.Engine) error {
 
 func (k *books) checkReading(got pool.Reading, present int) error {
 	var idle []crowd.WorkerID
-	want := pool.Reading{Pool: poolID, Tally: k.tally, Affordable: -1}
+	want := pool.Reading{Pool: poolID, Tally: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
 	for id, p := range k.people {
 		switch {
 		case !p.on || p.leaves != "":

@@ -85,7 +85,7 @@ func (w *waits) p95(now time.Time) time.Duration {
 // coming, how long they take, what people prefer and know.
 func (e *Engine) Reading(now time.Time) pool.Reading {
 	e.elapse(now)
-	r := pool.Reading{Pool: e.cfg.Pool, Workers: e.present, Tally: e.tally, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
+	r := pool.Reading{Pool: e.cfg.Pool, Rate: float64(e.retainer.Rate) / float64(crowd.Unit), Workers: e.present, Tally: e.tally, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
 	for _, b := range e.batches {
 		if b.spec.Training || e.hindrance(b) != crowd.Eligible {
 			continue
@@ -112,6 +112,22 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 	}
 	r.Workers = r.Busy + r.Training + len(idle)
 	return r
+}
+
+// TaskTime is what one of the answers in the queue is expected to take, on
+// average: as asked for, and as observed. 0: nothing is in the queue.
+func (e *Engine) TaskTime() time.Duration {
+	sum, n := 0.0, 0
+	for _, b := range e.batches {
+		if !b.spec.Training && e.hindrance(b) == crowd.Eligible {
+			sum += b.expectedTime().Seconds() * float64(b.waiting())
+			n += b.waiting()
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return time.Duration(sum / float64(n) * float64(time.Second))
 }
 
 // affordable is how many more people can be promised pay for waiting.

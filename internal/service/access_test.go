@@ -40,6 +40,7 @@ var methods = map[string]struct {
 	"Authenticate": {access: open}, "Bootstrap": {access: open}, "Close": {access: open}, "Ready": {access: open},
 	"Setup": {access: open}, "SetupUser": {access: open}, "SignIn": {access: open}, "StopWaiting": {access: open},
 	"ControlStep": {access: open}, "SendDue": {access: open}, "PushKey": {access: open},
+	"Figures": {access: open}, "ActionsAfter": {access: open}, "IsTraining": {access: open}, // whoever asks has checked
 
 	"PoolState":    {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolState(s.ctx, p, s.pool)) }},
 	"CreateTenant": {adminly, func(s *scene, p *service.Principal) error { return second(s.CreateTenant(s.ctx, p, "cats", 1)) }},
@@ -61,6 +62,9 @@ var methods = map[string]struct {
 	"PoolAccount": {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolAccount(s.ctx, p, s.pool, 0, 1)) }},
 	"PoolSamples": {adminly, func(s *scene, p *service.Principal) error {
 		return second(s.PoolSamples(s.ctx, p, s.pool, time.Time{}))
+	}},
+	"RecentSamples": {adminly, func(s *scene, p *service.Principal) error {
+		return second(s.RecentSamples(s.ctx, p, s.pool, time.Hour))
 	}},
 	"PoolActions": {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolActions(s.ctx, p, s.pool, 0, 1)) }},
 	"PoolPeople":  {adminly, func(s *scene, p *service.Principal) error { return second(s.PoolPeople(s.ctx, p, s.pool)) }},
@@ -144,7 +148,8 @@ var methods = map[string]struct {
 		return err
 	}},
 
-	"Duty": {workerly, func(s *scene, p *service.Principal) error { return second(s.Duty(s.ctx, p)) }},
+	"Duty":       {workerly, func(s *scene, p *service.Principal) error { return second(s.Duty(s.ctx, p)) }},
+	"WhyOffDuty": {workerly, func(s *scene, p *service.Principal) error { return second(s.WhyOffDuty(s.ctx, p)) }},
 	"WatchDuty": {workerly, func(s *scene, p *service.Principal) error {
 		_, stop, err := s.WatchDuty(s.ctx, p)
 		if err == nil {

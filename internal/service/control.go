@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,12 @@ import (
 
 // director sizes the pools: at every step it reads each of them, lets the
 // controllers decide, and carries out what they want.
+//
+// Of the service's locks, mu comes first: a step takes admin, to move people and
+// to charge tenants. What holds admin never takes mu.
 type director struct {
 	mu       sync.Mutex // one step at a time
+	deciding sync.Mutex // of control, which changes of settings reach within a step
 	control  *pool.Control
 	random   pool.Random
 	status   map[crowd.PoolID]PoolStatus
@@ -45,6 +50,7 @@ type PoolStatus struct {
 const (
 	sampleEvery = 10 * time.Second
 	sampleLife  = 24 * time.Hour
+	pruneEvery  = time.Minute // a little at a time: while it deletes, nothing else is kept
 	adviseAgain = time.Minute // the same advice is logged again only after this
 	actionLimit = 1000
 )
@@ -59,8 +65,8 @@ func (d *director) init(b pool.Balancer, random pool.Random) {
 // set lets a pool be controlled by its settings, which were valid when they were
 // saved.
 func (d *director) set(p store.Pool) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.deciding.Lock()
+	defer d.deciding.Unlock()
 	return d.control.Set(p.ID, p.Name, p.Control)
 }
 
@@ -115,16 +121,14 @@ func (s *Service) ControlStep(ctx context.Context) error {
 		// What nobody controls is only looked at now and then. Rules may take people from any pool.
 		pools = slices.DeleteFunc(pools, func(p store.Pool) bool { return !controlled(&p) })
 	}
-	if err := s.caller.follow(ctx, now); err != nil {
-		return err
-	}
-	readings, purses, err := s.readings(ctx, now, pools)
-	if err != nil {
-		return err
-	}
+	errs := []error{s.caller.follow(ctx, now)} // one pool's trouble is not the others'
+	pools, readings, purses, err := s.readings(ctx, now, pools)
+	errs = append(errs, err)
+	d.deciding.Lock()
 	decisions := d.control.Step(now, readings, d.random)
+	d.deciding.Unlock()
+	callNobody(pools, readings, purses, decisions)
 	var log []store.Action
-	var errs []error
 	for i := range decisions {
 		x := &decisions[i]
 		d.statusMu.Lock()
@@ -136,7 +140,7 @@ func (s *Service) ControlStep(ctx context.Context) error {
 		log = append(log, s.carryOut(ctx, now, x, decisions)...)
 	}
 	if len(log) > 0 {
-		errs = append(errs, s.store.AddActions(ctx, log))
+		errs = append(errs, s.store.AddActions(context.WithoutCancel(ctx), log)) // it is done
 	}
 	if now.Sub(d.sampled) >= sampleEvery {
 		errs = append(errs, s.sample(ctx, now, decisions, purses))
@@ -145,30 +149,57 @@ func (s *Service) ControlStep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// callNobody keeps pools from calling people, and from taking them in, under an
+// emergency stop and when their money has run out; who is called already need
+// not come.
+func callNobody(pools []store.Pool, readings []pool.Reading, purses []engine.Purse, decisions []pool.Decision) {
+	stopped := make(map[crowd.PoolID]bool)
+	for i := range pools {
+		why := ""
+		switch {
+		case pools[i].Stopped:
+			why, stopped[pools[i].ID] = "emergency stop: nobody is called", true
+		case purses[i].Empty:
+			why = "the money for waiting has run out: nobody is called"
+		default:
+			continue
+		}
+		x := &decisions[i]
+		if x.Recruit > 0 || readings[i].Coming > x.Withdraw {
+			x.Why = append(x.Why, why)
+		}
+		x.Recruit, x.Withdraw = 0, readings[i].Coming
+	}
+	if len(stopped) > 0 {
+		for i := range decisions {
+			decisions[i].Moves = slices.DeleteFunc(decisions[i].Moves, func(m pool.Move) bool { return stopped[m.To] })
+		}
+	}
+}
+
 // controlled says whether anything is decided for a pool.
 func controlled(p *store.Pool) bool {
 	c := &p.Control
 	return c.Elasticity != "" || c.Stability != "" || c.Balance || c.Min > 0 || c.Max > 0
 }
 
-// readings asks every pool's engine, and adds what only the service knows.
-func (s *Service) readings(ctx context.Context, now time.Time, pools []store.Pool) ([]pool.Reading, []engine.Purse, error) {
-	readings, purses := make([]pool.Reading, len(pools)), make([]engine.Purse, len(pools))
-	moves := slices.ContainsFunc(pools, func(p store.Pool) bool { return p.Control.Balance || len(p.Control.Rules) > 0 })
-	for i, p := range pools {
-		r, err := s.runner(p.ID)
-		if err != nil {
-			return nil, nil, err
-		}
+// readings asks every pool's engine, and adds what only the service knows. A pool
+// that cannot be asked is left out.
+func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool) (pools []store.Pool, readings []pool.Reading, purses []engine.Purse, err error) {
+	pools, readings, purses = make([]store.Pool, 0, len(all)), make([]pool.Reading, 0, len(all)), make([]engine.Purse, 0, len(all))
+	var errs []error
+	for _, p := range all {
+		var x pool.Reading
+		var purse engine.Purse
 		var people []engine.OnCall
-		err = r.do(ctx, func(e *engine.Engine, now time.Time) {
-			readings[i], purses[i] = e.Reading(now), e.Purse(now)
-			people = e.People(now)
-		})
-		if err != nil {
-			return nil, nil, err
+		r, err := s.runner(p.ID)
+		if err == nil {
+			err = r.do(ctx, func(e *engine.Engine, now time.Time) { x, purse, people = e.Reading(now), e.Purse(now), e.People(now) })
 		}
-		x := &readings[i]
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read pool %s: %w", p.ID, err))
+			continue
+		}
 		x.Coming, x.Tally.Joined, x.Tally.Awaited = s.caller.coming(now, p.ID)
 		x.Preference = s.roster.preference(p.ID, people)
 		if p.Retainer.Training > 0 {
@@ -177,11 +208,12 @@ func (s *Service) readings(ctx context.Context, now time.Time, pools []store.Poo
 		if x.Affordable >= 0 {
 			x.Affordable = max(x.Affordable-x.Coming, 0)
 		}
-		if moves {
-			s.roster.describe(x.Idle, pools)
-		}
+		pools, readings, purses = append(pools, p), append(readings, x), append(purses, purse)
 	}
-	return readings, purses, nil
+	if slices.ContainsFunc(pools, func(p store.Pool) bool { return p.Control.Balance || len(p.Control.Rules) > 0 }) {
+		s.roster.describe(readings, pools)
+	}
+	return pools, readings, purses, errors.Join(errs...)
 }
 
 // newAdvice says whether advice differs from what was logged last.
@@ -248,17 +280,12 @@ func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.Wo
 	defer func() { s.workers.signal(let...) }()
 	return r.command(ctx, func(e *engine.Engine, now time.Time) error {
 		people := slices.DeleteFunc(e.People(now), func(c engine.OnCall) bool { return c.Leaves != "" })
-		rank := func(c engine.OnCall) int {
-			if i := slices.Index(first, c.Worker); i >= 0 {
-				return i
-			}
-			return len(first)
+		rank := make(map[crowd.WorkerID]int, len(first)) // below 0, in their order; of others 0
+		for i, id := range first {
+			rank[id] = i - len(first)
 		}
 		slices.SortStableFunc(people, func(x, y engine.OnCall) int {
-			if a, b := rank(x), rank(y); a != b {
-				return a - b
-			}
-			return x.Since.Compare(y.Since)
+			return cmp.Or(cmp.Compare(rank[x.Worker], rank[y.Worker]), x.Since.Compare(y.Since))
 		})
 		for _, c := range people[:min(n, len(people))] {
 			if _, err := e.EndDuty(now, c.Worker, engine.Released); err != nil {
@@ -275,14 +302,17 @@ func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.De
 	d := &s.director
 	samples := make([]store.Sample, len(decisions))
 	for i, x := range decisions {
-		samples[i] = store.Sample{Pool: x.Pool, At: now, Metrics: x.Saw, Funds: purses[i].Funds, Waiting: max(purses[i].Paid-d.paid[x.Pool], 0)}
+		samples[i] = store.Sample{Pool: x.Pool, At: now, Metrics: x.Saw, Funds: purses[i].Funds, Waiting: purses[i].Paid}
+		if before := d.paid[x.Pool]; before <= purses[i].Paid { // else the engine was made anew
+			samples[i].Waiting -= before
+		}
 		d.paid[x.Pool] = purses[i].Paid
 	}
 	d.sampled = now
 	if err := s.store.AddSamples(ctx, samples); err != nil {
 		return err
 	}
-	if now.Sub(d.pruned) < time.Hour {
+	if now.Sub(d.pruned) < pruneEvery {
 		return nil
 	}
 	d.pruned = now
@@ -291,7 +321,7 @@ func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.De
 
 // lateMoves finishes moves whose news was missed.
 func (s *Service) lateMoves(ctx context.Context) {
-	for id := range s.mover.waiting() {
+	for _, id := range s.mover.waiting() {
 		u, err := s.store.User(ctx, id)
 		if err != nil || u.Pool == 0 {
 			s.mover.take(id)
@@ -304,7 +334,7 @@ func (s *Service) lateMoves(ctx context.Context) {
 		var c engine.OnCall
 		if err := r.do(ctx, func(e *engine.Engine, now time.Time) { c, _ = e.OnCall(now, id) }); err == nil && !c.On {
 			s.finishMoves(ctx, id)
-		} else if err == nil && c.Leaves != engine.Moved {
+		} else if err == nil && c.Leaves == "" {
 			s.mover.take(id) // he stays: he came on duty again, or the pool was restored
 		}
 	}

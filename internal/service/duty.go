@@ -25,15 +25,52 @@ func (s *Service) Duty(ctx context.Context, p *Principal) (DutyView, error) {
 		return DutyView{}, err
 	}
 	var v DutyView
-	v.Pool, _ = s.pool(p.User.Pool)
+	v.Pool, _ = s.pool(r.pool)
 	if err := r.do(ctx, func(e *engine.Engine, now time.Time) { v.OnCall, _ = e.OnCall(now, p.User.ID) }); err != nil {
 		return v, err
 	}
 	if !v.On {
-		v.Call, v.Called = s.caller.place(p.User.Pool, p.User.ID)
+		v.Call, v.Called = s.caller.place(r.pool, p.User.ID)
 		if v.Called != nil && v.Called.State != store.NoticeAsked {
 			v.Called = nil
 		}
+	}
+	return v, nil
+}
+
+// OffDuty is what somebody off duty may want to know of how it came about.
+type OffDuty struct {
+	Why  engine.Departure // with which he went off duty last; "": never, or nothing is kept of it
+	At   time.Time
+	Call *store.Call // of his latest notice, if he was thanked: it has ended
+}
+
+// WhyOffDuty says how a worker came to be off duty in his pool, and how the last
+// call to him ended.
+func (s *Service) WhyOffDuty(ctx context.Context, p *Principal) (OffDuty, error) {
+	if err := p.need(Worker); err != nil {
+		return OffDuty{}, err
+	}
+	var v OffDuty
+	if d := s.roster.lastDuty(p.User.ID); d.Pool == p.User.Pool && !d.On {
+		v.Why, v.At = d.Why, d.At
+	}
+	notices, err := s.store.WorkerNotices(ctx, p.User.ID, 1)
+	if err != nil {
+		return v, err
+	}
+	for _, n := range notices {
+		if n.State != store.NoticeThanked {
+			continue
+		}
+		call, err := s.store.Call(ctx, n.Call)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			continue
+		}
+		if err != nil {
+			return v, err
+		}
+		v.Call = &call
 	}
 	return v, nil
 }
@@ -82,7 +119,7 @@ func (s *Service) StartDuty(ctx context.Context, p *Principal) (DutyView, error)
 	if err != nil {
 		return DutyView{}, err
 	}
-	at, _ := s.pool(p.User.Pool)
+	at, _ := s.pool(r.pool)
 	var on engine.OnCall
 	if err := r.do(ctx, func(e *engine.Engine, now time.Time) { on, _ = e.OnCall(now, p.User.ID) }); err != nil {
 		return DutyView{}, err
@@ -120,10 +157,11 @@ func (s *Service) EndDuty(ctx context.Context, p *Principal) (DutyView, error) {
 
 // DeclineCall says that a worker does not come this time.
 func (s *Service) DeclineCall(ctx context.Context, p *Principal) error {
-	if err := p.need(Worker); err != nil {
+	r, err := s.workplace(p)
+	if err != nil {
 		return err
 	}
-	return s.caller.decline(ctx, s.time(), p.User.Pool, p.User.ID)
+	return s.caller.decline(ctx, s.time(), r.pool, p.User.ID)
 }
 
 // Wishes are a worker's own: what he likes, and whether and how he is called.
@@ -188,8 +226,8 @@ func (s *Service) dutiesChanged(c *engine.Changes) {
 	people := make([]crowd.WorkerID, 0, len(c.Shifts)+len(c.Duties))
 	for _, x := range c.Shifts {
 		people = append(people, x.Worker)
-		if x.Why == engine.Moved {
-			s.mover.gone(x.Worker)
+		if !x.On {
+			s.mover.gone(x.Worker, x.Why)
 		}
 	}
 	for _, d := range c.Duties {

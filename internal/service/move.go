@@ -14,18 +14,28 @@ import (
 // first; the rest of his move is done when his pool tells that he is gone.
 type mover struct {
 	mu      sync.Mutex
-	pending map[crowd.WorkerID]crowd.PoolID // to
+	pending map[crowd.WorkerID]pendingMove
 	ready   chan crowd.WorkerID
 }
 
-func (m *mover) init() {
-	m.pending, m.ready = make(map[crowd.WorkerID]crowd.PoolID), make(chan crowd.WorkerID, 1024)
+// pendingMove is the move of somebody who finishes something first.
+type pendingMove struct {
+	to  crowd.PoolID
+	off bool // he went home: he changes the pool, and does not come on duty there
 }
 
-// gone is told, by a pool's loop, that somebody went off duty to move.
-func (m *mover) gone(id crowd.WorkerID) {
+func (m *mover) init() {
+	m.pending, m.ready = make(map[crowd.WorkerID]pendingMove), make(chan crowd.WorkerID, 1024)
+}
+
+// gone is told, by a pool's loop, that somebody went off duty.
+func (m *mover) gone(id crowd.WorkerID, why engine.Departure) {
 	m.mu.Lock()
-	_, waits := m.pending[id]
+	x, waits := m.pending[id]
+	if waits && why != engine.Moved {
+		x.off = true
+		m.pending[id] = x
+	}
 	m.mu.Unlock()
 	if waits {
 		select {
@@ -36,29 +46,25 @@ func (m *mover) gone(id crowd.WorkerID) {
 }
 
 // take returns where somebody is to move, once.
-func (m *mover) take(id crowd.WorkerID) (crowd.PoolID, bool) {
+func (m *mover) take(id crowd.WorkerID) (pendingMove, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	to, ok := m.pending[id]
+	x, ok := m.pending[id]
 	delete(m.pending, id)
-	return to, ok
+	return x, ok
 }
 
 func (m *mover) put(id crowd.WorkerID, to crowd.PoolID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.pending[id] = to
+	m.pending[id] = pendingMove{to: to}
 }
 
 // waiting lists who is still to move.
-func (m *mover) waiting() map[crowd.WorkerID]crowd.PoolID {
+func (m *mover) waiting() []crowd.WorkerID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make(map[crowd.WorkerID]crowd.PoolID, len(m.pending))
-	for id, to := range m.pending {
-		list[id] = to
-	}
-	return list
+	return sortedKeys(m.pending)
 }
 
 // Transfer moves a worker to another pool. It says whether he is there; if not,
@@ -74,7 +80,7 @@ func (s *Service) Transfer(ctx context.Context, p *Principal, id crowd.WorkerID,
 	case u.Pool == 0:
 		return false, crowd.Fieldf("worker", "%s is not a worker", u.Name)
 	case u.Pool == to:
-		return true, nil
+		return true, s.stay(ctx, id, to)
 	}
 	if _, ok := s.pool(to); !ok {
 		return false, crowd.Fieldf("to", "no such pool")
@@ -87,9 +93,22 @@ func (s *Service) Transfer(ctx context.Context, p *Principal, id crowd.WorkerID,
 	if !there {
 		why += ", who finishes his task first"
 	}
-	return there, s.store.AddActions(ctx, []store.Action{{
+	return there, s.store.AddActions(context.WithoutCancel(ctx), []store.Action{{
 		Pool: u.Pool, At: s.time(), By: p.User.ID, Kind: store.ActionTransfer, N: 1, Worker: id, To: to, Why: []string{why},
 	}})
+}
+
+// stay takes a move back that somebody's task has held up so far.
+func (s *Service) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) error {
+	x, waits := s.mover.take(id)
+	if !waits || x.off {
+		return nil
+	}
+	r, err := s.runner(in)
+	if err != nil {
+		return err
+	}
+	return r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
 }
 
 // move takes a worker out of a pool, and brings him into another if he is free.
@@ -98,11 +117,12 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 	if err != nil {
 		return false, err
 	}
-	s.mover.put(id, to) // before his pool can tell that he is gone
 	free, was := false, engine.OnCall{}
 	err = r.command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 		was, _ = e.OnCall(now, id)
-		free, err = e.EndDuty(now, id, engine.Moved)
+		if free, err = e.EndDuty(now, id, engine.Moved); err == nil && !free {
+			s.mover.put(id, to) // before his pool can tell that he is gone
+		}
 		return err
 	})
 	if err != nil || !free {
@@ -112,20 +132,15 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 		}
 		return false, err
 	}
-	if _, mine := s.mover.take(id); !mine { // somebody else finishes it
-		return true, nil
+	if before, waited := s.mover.take(id); waited && !before.off {
+		was.On = true // he went off duty to move somewhere else, and has not arrived
 	}
-	return true, s.arrive(ctx, id, to, was.On)
+	return true, s.arrive(context.WithoutCancel(ctx), id, to, was.On)
 }
 
 // arrive brings somebody into a pool: he learns its work first, if he does not
 // know it, and is on duty if he was so before.
 func (s *Service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
-	p, ok := s.pool(to)
-	if !ok {
-		return crowd.Errorf(crowd.NotFound, "no such pool")
-	}
-	knows := s.roster.knows(id, to)
 	if _, err := s.changeUser(ctx, id, func(u *store.User) error { u.Pool = to; return nil }); err != nil {
 		return err
 	}
@@ -133,28 +148,20 @@ func (s *Service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID
 	if err != nil {
 		return err
 	}
-	err = r.command(ctx, func(e *engine.Engine, now time.Time) error {
-		if !knows && p.Retainer.Training > 0 {
-			if err := e.Train(now, id, p.Retainer.Training); err != nil {
-				return err
-			}
-		}
-		if on {
-			return e.StartDuty(now, id)
-		}
-		return nil
-	})
+	if on {
+		err = r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
+	}
 	s.workers.signal(id)
 	return err
 }
 
 // finishMoves carries people over who have finished what they held.
 func (s *Service) finishMoves(ctx context.Context, id crowd.WorkerID) {
-	to, ok := s.mover.take(id)
+	x, ok := s.mover.take(id)
 	if !ok {
 		return
 	}
-	if err := s.arrive(ctx, id, to, true); err != nil {
-		s.log.Error("a move could not be finished", "worker", id.String(), "to", to.String(), "err", err)
+	if err := s.arrive(context.WithoutCancel(ctx), id, x.to, !x.off); err != nil {
+		s.log.Error("a move could not be finished", "worker", id.String(), "to", x.to.String(), "err", err)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Service) sendRound(ctx context.Context) (sent int, more bool, err error
 
 var (
 	errTooLate   = errors.New("too late")
-	errUnneeded  = errors.New("no longer needed: the call is over or answered")
+	errUnneeded  = errors.New("no longer needed: the call is over or answered, or he is not to be called any more")
 	errNotSetUp  = errors.New("the server is not set up to send this")
 	errNoBrowser = errors.New("the browser no longer takes messages")
 )
@@ -257,13 +257,18 @@ func errorText(err error) string {
 	return string(text[:min(len(text), most)])
 }
 
-// stillNeeded says whether the call that a message is about waits for an answer.
+// stillNeeded says whether the call that a message is about waits for an answer
+// of somebody who may still be called.
 func (s *Service) stillNeeded(ctx context.Context, m store.Message) (bool, error) {
 	if m.Call == 0 {
 		return true, nil
 	}
 	call, err := s.store.Call(ctx, m.Call)
 	if err != nil || call.State != store.CallOpen {
+		return false, err
+	}
+	u, err := s.store.User(ctx, m.Worker)
+	if err != nil || u.Suspended || u.Away || u.Pool != call.Pool || m.Channel == store.Mail && u.NoMail {
 		return false, err
 	}
 	notices, err := s.store.WorkerNotices(ctx, m.Worker, noticesLooked)

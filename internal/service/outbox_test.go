@@ -537,13 +537,18 @@ func TestOutboxCloses(t *testing.T) {
 	}
 }
 
-// TestOutboxSendsNoStaleCalls: who has answered a call, or whose call is over,
-// is not asked again.
+// TestOutboxSendsNoStaleCalls: who has answered a call, or whose call is over, is
+// not asked again, nor who is not to be called any more.
 func TestOutboxSendsNoStaleCalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 4)
+	w := newWorld(t, 8)
 	p := &post{}
 	w.withPost(service.Senders{Mail: p.send})
+	other := w.other()
+	must(w.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, service.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.SetWishes(w.ctx, w.workers[5], service.Wishes{Away: true}))(t)
+	must(w.SetWishes(w.ctx, w.workers[6], service.Wishes{NoMail: true}))(t)
+	must(w.Transfer(w.ctx, w.admin, w.workers[7].User.ID, other))(t)
 	now := w.clock.now()
 	open := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 3, State: store.CallOpen}))(t)
 	over := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 1, State: store.CallFilled, EndedAt: now}))(t)
@@ -554,6 +559,9 @@ func TestOutboxSendsNoStaleCalls(t *testing.T) {
 	ok(t, w.store.PutNotices(w.ctx,
 		[]store.Notice{notice(open, 0, store.NoticeAsked), notice(open, 1, store.NoticeCame), notice(open, 2, store.NoticeDeclined), notice(over, 3, store.NoticeAsked)},
 		[]store.Message{w.mail(w.workers[0], about(open)), w.mail(w.workers[1], about(open)), w.mail(w.workers[2], about(open)), w.mail(w.workers[3], about(over))}))
+	for i := 4; i < len(w.workers); i++ {
+		ok(t, w.store.PutNotices(w.ctx, []store.Notice{notice(open, i, store.NoticeAsked)}, []store.Message{w.mail(w.workers[i], about(open))}))
+	}
 	w.sendDue()
 	for i, m := range w.kept() {
 		if want := (i == 0); (m.State == store.MessageSent) != want || m.State == store.MessageQueued || (m.Error != "") == want {

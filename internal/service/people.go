@@ -211,7 +211,7 @@ func (s *Service) CreateUser(ctx context.Context, p *Principal, n NewUser) (stor
 		return store.User{}, "", err
 	}
 	u.ID = id
-	if err := s.tellPool(u); err != nil {
+	if err := s.tellPool(u, true); err != nil {
 		return store.User{}, "", err
 	}
 	link, err := s.setupLink(ctx, id)
@@ -313,28 +313,38 @@ func (s *Service) changeUser(ctx context.Context, id crowd.WorkerID, change func
 	if err := s.validUser(ctx, &u); err != nil {
 		return u, err
 	}
+	learns := false // what the old pool teaches, and leaves before he knows it
 	leaves := before.Pool != u.Pool && before.Pool != 0
 	if leaves { // first out of the old pool: who holds a task has to finish it
 		r, err := s.runner(before.Pool)
 		if err != nil {
 			return u, err
 		}
-		if err := r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.RemoveWorker(now, id) }); err != nil {
+		if err := r.command(ctx, func(e *engine.Engine, now time.Time) error {
+			c, _ := e.OnCall(now, id)
+			learns = c.Training > 0
+			return e.RemoveWorker(now, id)
+		}); err != nil {
 			return u, err
 		}
 	}
 	if err := s.store.UpdateUser(ctx, u); err != nil {
 		if leaves {
-			err = errors.Join(err, s.tellPool(before))
+			err = errors.Join(err, s.tellPool(before, false))
 		}
 		return u, err
 	}
 	s.sessions.clear()
-	return u, s.tellPool(u)
+	err = s.tellPool(u, before.Pool != u.Pool)
+	if learns {
+		s.roster.unlearn(id, before.Pool)
+	}
+	return u, err
 }
 
-// tellPool lets a user's pool know what the store has of him.
-func (s *Service) tellPool(u store.User) error {
+// tellPool lets a user's pool know what the store has of him. Who has come to it
+// learns its work first, if he does not know it.
+func (s *Service) tellPool(u store.User, newcomer bool) error {
 	if u.Pool == 0 {
 		s.roster.remove(u.ID)
 		return nil
@@ -344,8 +354,18 @@ func (s *Service) tellPool(u store.User) error {
 	if err != nil {
 		return err
 	}
-	return r.tell(func(e *engine.Engine, now time.Time) error {
+	set := func(e *engine.Engine, now time.Time) error {
 		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Suspended: u.Suspended, BlockedBy: u.BlockedBy})
+	}
+	p, _ := s.pool(u.Pool)
+	if !newcomer || p.Retainer.Training == 0 || s.roster.knows(u.ID, u.Pool) {
+		return r.tell(set)
+	}
+	return r.command(context.Background(), func(e *engine.Engine, now time.Time) error {
+		if err := set(e, now); err != nil {
+			return err
+		}
+		return e.Train(now, u.ID, p.Retainer.Training)
 	})
 }
 

@@ -82,7 +82,7 @@ func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID,
 	set(&now.Retainer, edit.Retainer)
 	set(&now.Control, edit.Control)
 	set(&now.Calling, edit.Calling)
-	if err := s.validPool(&now); err != nil {
+	if err := s.validPool(&before, &now); err != nil {
 		return PoolView{}, err
 	}
 	var policy sched.Policy
@@ -114,13 +114,14 @@ func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID,
 		return v, err
 	}
 	if what := differences(before, now); len(what) > 0 {
-		return v, s.store.AddActions(ctx, []store.Action{{Pool: id, At: s.time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
+		return v, s.store.AddActions(context.WithoutCancel(ctx), []store.Action{{Pool: id, At: s.time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
 	}
 	return v, nil
 }
 
-// validPool checks what an admin may set of a pool.
-func (s *Service) validPool(p *store.Pool) error {
+// validPool checks what an admin may set of a pool. What stays as it was is not
+// looked at where that takes time, so that an emergency stop is quick.
+func (s *Service) validPool(before, p *store.Pool) error {
 	if err := validName("name", p.Name); err != nil {
 		return err
 	}
@@ -130,11 +131,16 @@ func (s *Service) validPool(p *store.Pool) error {
 	if err := p.Control.Validate(); err != nil {
 		return err
 	}
-	if err := s.validRules(p.Control.Rules); err != nil {
-		return err
+	if !slices.Equal(before.Control.Rules, p.Control.Rules) {
+		if err := s.validRules(p.Control.Rules); err != nil {
+			return err
+		}
 	}
 	if err := validCalling(p.Calling); err != nil {
 		return err
+	}
+	if before.Name == p.Name {
+		return nil
 	}
 	lookup := func(name string) (crowd.PoolID, bool) { // as it will be
 		if name == p.Name {
@@ -297,6 +303,12 @@ func (s *Service) PoolSamples(ctx context.Context, p *Principal, id crowd.PoolID
 	return s.store.Samples(ctx, id, since)
 }
 
+// RecentSamples returns how a pool looked within the last time, in order. Admins
+// only.
+func (s *Service) RecentSamples(ctx context.Context, p *Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
+	return s.PoolSamples(ctx, p, id, s.time().Add(-back))
+}
+
 // PoolActions returns what was done to a pool and why: up to limit entries with
 // ids below before (0: all), newest first. Admins only.
 func (s *Service) PoolActions(ctx context.Context, p *Principal, id crowd.PoolID, before int64, limit int) ([]store.Action, error) {
@@ -353,6 +365,7 @@ func (s *Service) PoolPeople(ctx context.Context, p *Principal, id crowd.PoolID)
 		for i, u := range users {
 			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: (&person{User: u}).prefers(id)}
 			list[i].OnCall, _ = e.OnCall(now, u.ID)
+			list[i].Worker = u.ID
 		}
 	})
 	slices.SortFunc(list, func(x, y PoolPerson) int {

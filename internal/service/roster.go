@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 type roster struct {
 	mu     sync.RWMutex
 	people map[crowd.WorkerID]*person
+	pools  map[crowd.PoolID]map[crowd.WorkerID]*person // the same, by pool
 }
 
 // person is a worker as the roster knows him.
@@ -30,14 +32,14 @@ type person struct {
 func (r *roster) load(ctx context.Context, st store.Store, pools []store.Pool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.people = make(map[crowd.WorkerID]*person)
+	r.people, r.pools = make(map[crowd.WorkerID]*person), make(map[crowd.PoolID]map[crowd.WorkerID]*person)
 	for _, p := range pools {
 		users, err := st.PoolUsers(ctx, p.ID)
 		if err != nil {
 			return err
 		}
 		for _, u := range users {
-			r.get(u.ID).User = u
+			r.put(u)
 		}
 	}
 	for _, p := range pools {
@@ -62,6 +64,17 @@ func (r *roster) get(id crowd.WorkerID) *person {
 	return p
 }
 
+// put keeps a user, in his pool. The caller holds the lock.
+func (r *roster) put(u store.User) {
+	p := r.get(u.ID)
+	delete(r.pools[p.Pool], u.ID)
+	p.User = u
+	if r.pools[u.Pool] == nil {
+		r.pools[u.Pool] = make(map[crowd.WorkerID]*person)
+	}
+	r.pools[u.Pool][u.ID] = p
+}
+
 // enter notes whether somebody still has to learn a pool's work. The caller holds the lock.
 func (r *roster) enter(d engine.Duty) {
 	p := r.get(d.Worker)
@@ -80,13 +93,16 @@ func (r *roster) set(u store.User) {
 		p.on = false
 		p.knows[p.Pool] = true // he worked there
 	}
-	p.User = u
+	r.put(u)
 }
 
-// present notes who is on duty when a pool begins.
-func (r *roster) present(people []engine.OnCall) {
+// present notes who is on duty in a pool when it begins, or begins again.
+func (r *roster) present(id crowd.PoolID, people []engine.OnCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, p := range r.pools[id] {
+		p.on = false
+	}
 	for _, c := range people {
 		r.get(c.Worker).on = true
 	}
@@ -108,7 +124,10 @@ func (r *roster) changed(c *engine.Changes) {
 func (r *roster) remove(id crowd.WorkerID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.people, id)
+	if p := r.people[id]; p != nil {
+		delete(r.pools[p.Pool], id)
+		delete(r.people, id)
+	}
 }
 
 // prefers returns a person's preference for a pool: what he has stated, else
@@ -123,19 +142,29 @@ func (p *person) prefers(id crowd.PoolID) float64 {
 // indifferent is the preference of somebody who has stated none.
 const indifferent = 0.5
 
-// callable lists the people of a pool who may be called: off duty, not
-// suspended, and willing.
-func (r *roster) callable(id crowd.PoolID) []store.User {
+// callable lists the people of a pool who may be called, but for those who were:
+// off duty, not suspended, and willing.
+func (r *roster) callable(id crowd.PoolID, called map[crowd.WorkerID]store.Notice) []store.User {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var list []store.User
-	for _, p := range r.people {
-		if p.Pool == id && !p.on && !p.Suspended && !p.Away {
+	for _, p := range r.pools[id] {
+		if p.on || p.Suspended || p.Away {
+			continue
+		}
+		if _, met := called[p.ID]; !met {
 			list = append(list, p.User)
 		}
 	}
-	slices.SortFunc(list, func(x, y store.User) int { return int(x.ID - y.ID) })
+	slices.SortFunc(list, func(x, y store.User) int { return cmp.Compare(x.ID, y.ID) })
 	return list
+}
+
+// pool returns a worker's pool as it is now, or 0 if he is not known.
+func (r *roster) pool(id crowd.WorkerID) crowd.PoolID {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.of(id).Pool
 }
 
 // preference sums up how much people like a pool.
@@ -156,19 +185,40 @@ func (r *roster) of(id crowd.WorkerID) *person {
 	return &person{}
 }
 
-// describe fills in what the idle people of a reading prefer and know, in the
-// order of the pools.
-func (r *roster) describe(idle []pool.Person, pools []store.Pool) {
+// describe fills in what the idle people of the pools prefer and know, in the
+// order of the pools. Most have stated nothing and know nothing that others do
+// not: they share what is said of them, which nobody changes.
+func (r *roster) describe(readings []pool.Reading, pools []store.Pool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	likes, knows := make([]float64, len(idle)*len(pools)), make([]bool, len(idle)*len(pools))
-	for i := range idle {
-		p := r.of(idle[i].ID)
-		n := i * len(pools)
-		idle[i].Prefers, idle[i].Knows = likes[n:n+len(pools):n+len(pools)], knows[n:n+len(pools):n+len(pools)]
-		for j, to := range pools {
-			idle[i].Prefers[j] = p.prefers(to.ID)
-			idle[i].Knows[j] = p.knows[to.ID] || to.Retainer.Training == 0
+	at := make(map[crowd.PoolID]int, len(pools))
+	likes, knows := make([]float64, len(pools)), make([]bool, len(pools))
+	for j := range pools {
+		at[pools[j].ID], likes[j], knows[j] = j, indifferent, pools[j].Retainer.Training == 0
+	}
+	for i := range readings {
+		for k := range readings[i].Idle {
+			x := &readings[i].Idle[k]
+			p := r.of(x.ID)
+			x.Prefers, x.Knows = likes, knows
+			shared := true
+			for id, like := range p.Prefers {
+				if j, ok := at[id]; ok {
+					if shared {
+						x.Prefers, shared = slices.Clone(likes), false
+					}
+					x.Prefers[j] = like
+				}
+			}
+			shared = true
+			for id, learnt := range p.knows {
+				if j, ok := at[id]; ok && learnt && !knows[j] {
+					if shared {
+						x.Knows, shared = slices.Clone(knows), false
+					}
+					x.Knows[j] = true
+				}
+			}
 		}
 	}
 }
@@ -178,6 +228,15 @@ func (r *roster) knows(id crowd.WorkerID, to crowd.PoolID) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.of(id).knows[to]
+}
+
+// unlearn notes that somebody has to learn a pool's work when he comes back.
+func (r *roster) unlearn(id crowd.WorkerID, in crowd.PoolID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.people[id]; p != nil {
+		p.knows[in] = false
+	}
 }
 
 // lastDuty returns the last change of somebody's duty that was kept.

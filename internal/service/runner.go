@@ -3,9 +3,7 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +27,8 @@ type runner struct {
 	store store.Store
 	now   func() time.Time
 	log   *slog.Logger
-	watch func(*engine.Changes) // told of each durable change
+	watch func(*engine.Changes) // told of each durable change, before those who asked for it
+	again func([]engine.OnCall) // told who is on duty when the pool goes on from what the store has
 
 	in    chan *op
 	stop  chan struct{} // closed to end the loop
@@ -69,9 +68,10 @@ type group struct {
 const retryAfter = time.Second
 
 // startRunner restores the pool and starts to run it.
-func startRunner(ctx context.Context, pool store.Pool, st store.Store, now func() time.Time, log *slog.Logger, watch func(*engine.Changes)) (*runner, error) {
+func startRunner(ctx context.Context, pool store.Pool, st store.Store, now func() time.Time, log *slog.Logger, watch func(*engine.Changes), again func(crowd.PoolID, []engine.OnCall)) (*runner, error) {
 	r := &runner{
-		pool: pool.ID, store: st, now: now, log: log.With("pool", pool.ID.String()), watch: watch,
+		pool: pool.ID, store: st, now: now, log: log.With("pool", pool.ID.String()),
+		watch: watch, again: func(people []engine.OnCall) { again(pool.ID, people) },
 		in: make(chan *op, 1024), stop: make(chan struct{}), ended: make(chan struct{}), awake: make(chan struct{}),
 	}
 	e, err := r.restore(ctx)
@@ -126,15 +126,11 @@ var errClosing = crowd.Errorf(crowd.Unavailable, "the server is closing; try aga
 
 // restore makes an engine of what the store has.
 func (r *runner) restore(ctx context.Context) (*engine.Engine, error) {
-	pools, err := r.store.ListPools(ctx)
+	kept, err := r.store.Pool(ctx, r.pool)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(pools, func(p store.Pool) bool { return p.ID == r.pool })
-	if i < 0 {
-		return nil, fmt.Errorf("pool %s is not in the store", r.pool)
-	}
-	p, err := sched.Parse(pools[i].Policy)
+	p, err := sched.Parse(kept.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +260,7 @@ func (l *loop) finish(g *group) {
 		l.fail(g)
 		return
 	}
+	l.watch(&g.changes)
 	for _, o := range g.ops {
 		close(o.done)
 	}
@@ -275,12 +272,18 @@ func (l *loop) finish(g *group) {
 		}
 	}
 	for _, x := range g.changes.Shifts {
-		if w := l.waiters[x.Worker]; w != nil && !x.On {
+		if w := l.waiters[x.Worker]; w != nil && !x.On && !l.waits(x.Worker) {
 			delete(l.waiters, x.Worker)
 			close(w.served)
 		}
 	}
-	l.watch(&g.changes)
+}
+
+// waits says whether somebody is in the engine's queue now: he may have come
+// back since he went off duty.
+func (l *loop) waits(id crowd.WorkerID) bool {
+	c, _ := l.engine.OnCall(l.time(), id)
+	return c.Waiting
 }
 
 // fail gives up everything that is not durable.
@@ -324,6 +327,7 @@ func (l *loop) recover() bool {
 		return false
 	}
 	l.engine, l.failed = e, nil
+	l.again(e.People(l.time()))
 	return true
 }
 

@@ -140,14 +140,14 @@ func (s *Service) startPool(ctx context.Context, p store.Pool) error {
 	if err := s.director.set(p); err != nil {
 		return err
 	}
-	r, err := startRunner(ctx, p, s.store, s.now, s.log, s.published)
+	r, err := startRunner(ctx, p, s.store, s.now, s.log, s.published, s.roster.present)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.runners[p.ID], s.pools[p.ID] = r, p
 	s.mu.Unlock()
-	return r.do(ctx, func(e *engine.Engine, now time.Time) { s.roster.present(e.People(now)) })
+	return r.do(ctx, func(e *engine.Engine, now time.Time) { s.roster.present(p.ID, e.People(now)) })
 }
 
 // Ready says whether every pool takes commands.

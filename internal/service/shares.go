@@ -3,6 +3,8 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,13 +19,13 @@ import (
 // none, the pool bears it. A tenant is never charged more than it has; the pool
 // bears the rest.
 type shares struct {
-	settled time.Time
-	pools   map[crowd.PoolID]*poolShares
+	pools map[crowd.PoolID]*poolShares
 }
 
 type poolShares struct {
-	paid crowd.Money // for waiting, up to the last settlement
-	past []usage     // oldest first, within useWindow
+	settled time.Time
+	paid    crowd.Money // for waiting, up to the last settlement
+	past    []usage     // oldest first, within useWindow
 }
 
 // usage is the tenants' use at a moment, since the engine was made.
@@ -34,6 +36,7 @@ type usage struct {
 
 const (
 	settleEvery = time.Minute
+	settleSteps = 20 // the pools are settled in turn, within so many steps or fewer
 	useWindow   = time.Hour
 )
 
@@ -42,19 +45,28 @@ func (s *Service) shareWaiting(ctx context.Context, now time.Time) error {
 	if s.shares.pools == nil {
 		s.shares.pools = make(map[crowd.PoolID]*poolShares)
 	}
-	if now.Sub(s.shares.settled) < settleEvery {
-		return nil
-	}
-	s.shares.settled = now
-	for _, p := range s.running() {
-		if err := s.sharePool(ctx, now, p); err != nil {
-			return err
+	pools := s.running()
+	turns := max(settleSteps, (len(pools)+settleSteps-1)/settleSteps)
+	var errs []error
+	for _, p := range pools {
+		ps := s.shares.pools[p.ID]
+		if ps == nil {
+			ps = &poolShares{}
+			s.shares.pools[p.ID] = ps
+		}
+		if turns == 0 || !ps.settled.IsZero() && now.Sub(ps.settled) < settleEvery {
+			continue
+		}
+		turns--
+		ps.settled = now
+		if err := s.sharePool(ctx, now, p, ps); err != nil {
+			errs = append(errs, fmt.Errorf("share what waiting costs in pool %s: %w", p.ID, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool) error {
+func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool, ps *poolShares) error {
 	r, err := s.runner(p.ID)
 	if err != nil {
 		return err
@@ -67,10 +79,8 @@ func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool) er
 	if p.Retainer.Rate == 0 && paid == 0 {
 		return nil
 	}
-	ps := s.shares.pools[p.ID]
-	if ps == nil || paid < ps.paid { // the engine was made anew
-		ps = &poolShares{}
-		s.shares.pools[p.ID] = ps
+	if paid < ps.paid { // the engine was made anew
+		ps.paid, ps.past = 0, nil
 	}
 	amount := paid - ps.paid
 	ps.paid = paid
@@ -83,7 +93,7 @@ func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool) er
 			return err
 		}
 	}
-	return s.charge(ctx, now, r, p, divide(amount, weights))
+	return s.charge(ctx, r, p, divide(amount, weights))
 }
 
 // observe adds the present use and returns each tenant's within the window.
@@ -150,10 +160,13 @@ func divide(amount crowd.Money, weights map[crowd.TenantID]float64) map[crowd.Te
 	return parts
 }
 
-// charge moves the tenants' parts to the pool, as far as they have the money.
-func (s *Service) charge(ctx context.Context, now time.Time, r *runner, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
+// charge moves the tenants' parts to the pool, as far as they have the money, in
+// one commit.
+func (s *Service) charge(ctx context.Context, r *runner, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
 	s.admin.Lock()
 	defer s.admin.Unlock()
+	due := make(map[engine.Account]crowd.Money, len(parts))
+	order := make([]engine.Account, 0, len(parts))
 	for _, id := range sortedKeys(parts) {
 		account := engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
 		balance, err := s.store.Balance(ctx, account)
@@ -164,12 +177,19 @@ func (s *Service) charge(ctx context.Context, now time.Time, r *runner, p store.
 		if part < parts[id] {
 			s.log.Warn("a tenant cannot pay its share of waiting; the pool bears it", "tenant", id.String(), "pool", p.ID.String(), "share", parts[id].String(), "has", balance.String())
 		}
-		if part <= 0 {
-			continue
-		}
-		if err := r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.Fund(now, account, part) }); err != nil {
-			return err
+		if part > 0 {
+			due[account], order = part, append(order, account)
 		}
 	}
-	return nil
+	if len(order) == 0 {
+		return nil
+	}
+	return r.command(ctx, func(e *engine.Engine, now time.Time) error {
+		for _, account := range order {
+			if err := e.Fund(now, account, due[account]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

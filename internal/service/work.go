@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +44,13 @@ func (s *Service) workplace(p *Principal) (*runner, error) {
 	if err := p.need(Worker); err != nil {
 		return nil, err
 	}
-	return s.runner(p.User.Pool)
+	return s.runner(s.poolOf(p))
+}
+
+// poolOf returns the pool in which a worker is now: whoever has waited for long
+// may have been moved since he showed who he is.
+func (s *Service) poolOf(p *Principal) crowd.PoolID {
+	return cmp.Or(s.roster.pool(p.User.ID), p.User.Pool)
 }
 
 // next runs first, if not nil, and asks for a task in the same commit; then it
@@ -111,6 +118,15 @@ func (s *Service) work(ctx context.Context, h engine.Handout) (*Work, error) {
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: template.Values{Columns: d.Columns, Cells: t.Values},
 	}, nil
+}
+
+// IsTraining says whether a task that a worker holds is one to learn from.
+func (s *Service) IsTraining(ctx context.Context, w *Work) (bool, error) {
+	d, err := s.definition(ctx, w.Batch)
+	if err != nil {
+		return false, err
+	}
+	return d.Spec.Training, nil
 }
 
 // Submit commits an answer. With next, it also returns the worker's next task

@@ -184,6 +184,7 @@ type Pools interface {
 	CreatePool(ctx context.Context, p Pool) (crowd.PoolID, error)
 	UpdatePool(ctx context.Context, p Pool) error
 	ListPools(ctx context.Context) ([]Pool, error)
+	Pool(ctx context.Context, id crowd.PoolID) (Pool, error)
 }
 
 // CallState is the state of a call.
@@ -233,8 +234,9 @@ type Notice struct {
 type Calls interface {
 	// CreateCall keeps a call under a new id, which it returns.
 	CreateCall(ctx context.Context, c Call) (int64, error)
-	// UpdateCall replaces everything that is kept of c.ID.
-	UpdateCall(ctx context.Context, c Call) error
+	// UpdateCall replaces everything that is kept of c.ID, and keeps what became
+	// of notices with it: all or nothing.
+	UpdateCall(ctx context.Context, c Call, notices []Notice) error
 	Call(ctx context.Context, id int64) (Call, error)
 	// OpenCalls returns the open calls of a pool (0: of all), in order of id.
 	OpenCalls(ctx context.Context, pool crowd.PoolID) ([]Call, error)

@@ -24,14 +24,17 @@ func (s *Store) CreateCall(ctx context.Context, c store.Call) (int64, error) {
 }
 
 // UpdateCall implements store.Calls.
-func (s *Store) UpdateCall(ctx context.Context, c store.Call) error {
+func (s *Store) UpdateCall(ctx context.Context, c store.Call, notices []store.Notice) error {
 	return s.change(ctx, "update call", func(ctx context.Context, tx transaction) error {
 		n, err := tx.exec(ctx, `update calls set pool = $2, called_at = $3, ends_at = $4, wanted = $5, came = $6, state = $7, ended_at = $8
 			where id = $1`, callArgs(&c)...)
 		if err == nil && n == 0 {
 			return noCall(c.ID)
 		}
-		return s.missing(err, "there is no pool %s", c.Pool)
+		if err != nil {
+			return s.missing(err, "there is no pool %s", c.Pool)
+		}
+		return s.putNotices(ctx, tx, notices)
 	})
 }
 
@@ -72,14 +75,8 @@ func (s *Store) PutNotices(ctx context.Context, list []store.Notice, messages []
 		return nil
 	}
 	return s.change(ctx, "put notices", func(ctx context.Context, tx transaction) error {
-		for i := range list {
-			n := &list[i]
-			_, err := tx.exec(ctx, `insert into call_notices (call, worker, state, asked_at, answered_at) values ($1, $2, $3, $4, $5)
-				on conflict (call, worker) do update set state = excluded.state, asked_at = excluded.asked_at, answered_at = excluded.answered_at`,
-				n.Call, n.Worker, n.State, micros(n.AskedAt), micros(n.AnsweredAt))
-			if err != nil {
-				return s.missing(err, "there is no call %d or no user %s", n.Call, n.Worker)
-			}
+		if err := s.putNotices(ctx, tx, list); err != nil {
+			return err
 		}
 		for i := range messages {
 			if err := s.addMessage(ctx, tx, messages[i]); err != nil {
@@ -88,6 +85,19 @@ func (s *Store) PutNotices(ctx context.Context, list []store.Notice, messages []
 		}
 		return nil
 	})
+}
+
+func (s *Store) putNotices(ctx context.Context, tx transaction, list []store.Notice) error {
+	for i := range list {
+		n := &list[i]
+		_, err := tx.exec(ctx, `insert into call_notices (call, worker, state, asked_at, answered_at) values ($1, $2, $3, $4, $5)
+			on conflict (call, worker) do update set state = excluded.state, asked_at = excluded.asked_at, answered_at = excluded.answered_at`,
+			n.Call, n.Worker, n.State, micros(n.AskedAt), micros(n.AnsweredAt))
+		if err != nil {
+			return s.missing(err, "there is no call %d or no user %s", n.Call, n.Worker)
+		}
+	}
+	return nil
 }
 
 const selectNotices = `select n.call, n.worker, n.state, n.asked_at, n.answered_at from call_notices n `

@@ -99,4 +99,13 @@ func (s *Store) ListPools(ctx context.Context) ([]store.Pool, error) {
 	return all, s.failed("list pools", err)
 }
 
+// Pool implements store.Pools.
+func (s *Store) Pool(ctx context.Context, id crowd.PoolID) (store.Pool, error) {
+	p, ok, err := one(ctx, s.read, scanPool, selectPools+`where id = $1`, id)
+	if err == nil && !ok {
+		err = noPool(id)
+	}
+	return p, s.failed("read pool", err)
+}
+
 func noPool(id crowd.PoolID) error { return crowd.Errorf(crowd.NotFound, "there is no pool %s", id) }

@@ -22,7 +22,7 @@ func (w *world) call(t *testing.T, of crowd.PoolID) store.Call {
 func (w *world) over(t *testing.T, c store.Call) {
 	t.Helper()
 	c.State, c.EndedAt = store.CallFilled, w.now.Add(time.Minute)
-	ok(t, w.UpdateCall(w.ctx, c))
+	ok(t, w.UpdateCall(w.ctx, c, nil))
 }
 
 // notice is a notice of a call, so many seconds after the beginning.
@@ -69,16 +69,23 @@ func testUpdateCall(t *testing.T, w *world) {
 	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
 	in, other := w.call(t, w.pool), w.call(t, w.pool)
 	in.Pool, in.At, in.EndsAt, in.Wanted, in.Came, in.State, in.EndedAt = second, w.now.Add(1*time.Hour), w.now.Add(2*time.Hour), 8, 9, store.CallWithdrawn, w.now.Add(3*time.Hour)
-	ok(t, w.UpdateCall(w.ctx, in))
+	ok(t, w.UpdateCall(w.ctx, in, nil))
 	same(t, "call", must(w.Call(w.ctx, in.ID))(t), in)
 	same(t, "another call", must(w.Call(w.ctx, other.ID))(t), other)
 	w.unchanged(t, func() {
 		nobodys := in
 		nobodys.ID = 99
-		refused(t, w.UpdateCall(w.ctx, nobodys), crowd.NotFound)
+		refused(t, w.UpdateCall(w.ctx, nobodys, nil), crowd.NotFound)
 		in.Pool = 99
-		refused(t, w.UpdateCall(w.ctx, in), crowd.NotFound)
+		refused(t, w.UpdateCall(w.ctx, in, nil), crowd.NotFound)
+		other.Came++ // a call is kept with its notices, or not at all
+		refused(t, w.UpdateCall(w.ctx, other, []store.Notice{w.notice(other, 0, 1), {Call: other.ID, Worker: 99, State: store.NoticeCame}}), crowd.NotFound)
 	})
+	came := w.notice(other, 0, 1)
+	came.State, came.AnsweredAt = store.NoticeCame, w.now.Add(time.Minute)
+	ok(t, w.UpdateCall(w.ctx, other, []store.Notice{came, w.notice(other, 1, 1)}))
+	same(t, "the call", must(w.Call(w.ctx, other.ID))(t), other)
+	same(t, "its notices", must(w.Notices(w.ctx, other.ID))(t), []store.Notice{came, w.notice(other, 1, 1)})
 }
 
 func testCall(t *testing.T, w *world) {
@@ -97,7 +104,7 @@ func testOpenCalls(t *testing.T, w *world) {
 	for i, state := range []store.CallState{store.CallFilled, store.CallExpired, store.CallWithdrawn} {
 		ended := w.call(t, w.pool)
 		ended.State, ended.EndedAt = state, w.now.Add(time.Duration(i)*time.Minute)
-		ok(t, w.UpdateCall(w.ctx, ended))
+		ok(t, w.UpdateCall(w.ctx, ended, nil))
 	}
 	same(t, "of the pool", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, c, d})
 	same(t, "of the second", must(w.OpenCalls(w.ctx, second))(t), []store.Call{b})
@@ -105,7 +112,7 @@ func testOpenCalls(t *testing.T, w *world) {
 	same(t, "of none", must(w.OpenCalls(w.ctx, 99))(t), nil)
 	w.over(t, c)
 	same(t, "after one is over", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, d})
-	ok(t, w.UpdateCall(w.ctx, c)) // open again
+	ok(t, w.UpdateCall(w.ctx, c, nil)) // open again
 	same(t, "after it is open again", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, c, d})
 }
 

@@ -231,6 +231,15 @@ func testUpdatePool(t *testing.T, w *world) {
 	})
 }
 
+func testPool(t *testing.T, w *world) {
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second", Policy: "edf"}))(t)
+	same(t, "pool", must(w.Pool(w.ctx, second))(t), store.Pool{ID: second, Name: "second", Policy: "edf"})
+	for _, id := range []crowd.PoolID{0, -1, second + 1} {
+		_, err := w.Pool(w.ctx, id)
+		refused(t, err, crowd.NotFound)
+	}
+}
+
 func testListPools(t *testing.T, w *world) {
 	same(t, "pools", must(w.ListPools(w.ctx))(t), []store.Pool{{ID: w.pool, Name: "crowd", Policy: "fifo", CreatedAt: w.now}})
 }

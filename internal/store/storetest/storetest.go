@@ -29,7 +29,7 @@ var methods = map[string]func(*testing.T, *world){
 	"PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
 	"CreateToken": testCreateToken, "TokenByHash": testTokenByHash, "ListTokens": testListTokens,
 	"DeleteToken": testDeleteToken, "DeleteExpiredTokens": testDeleteExpiredTokens,
-	"CreatePool": testCreatePool, "UpdatePool": testUpdatePool, "ListPools": testListPools,
+	"CreatePool": testCreatePool, "UpdatePool": testUpdatePool, "ListPools": testListPools, "Pool": testPool,
 	"CreateCall": testCreateCall, "UpdateCall": testUpdateCall, "Call": testCall, "OpenCalls": testOpenCalls,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
 	"DueMessages": testDueMessages, "UpdateMessage": testUpdateMessage, "ListMessages": testListMessages,

@@ -2,17 +2,10 @@ package service
 
 import (
 	"context"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
 )
-
-// RecentSamples returns how a pool looked within the last time, in order. Admins
-// only.
-func (s *Service) RecentSamples(ctx context.Context, p *Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
-	return s.PoolSamples(ctx, p, id, s.time().Add(-back))
-}
 
 // Figures are what a monitor wants to know, of all pools.
 type Figures struct {
@@ -22,10 +15,9 @@ type Figures struct {
 
 // Figures returns the figures. Whoever asks has checked who may see them.
 func (s *Service) Figures(ctx context.Context) (f Figures, err error) {
-	pools := s.running()
-	readings, purses, err := s.readings(ctx, s.time(), pools)
+	pools, readings, purses, err := s.readings(ctx, s.time(), s.running())
 	if err != nil {
-		return f, err
+		s.log.Warn("the figures of some pools are missing", "err", err)
 	}
 	for i, p := range pools {
 		v, err := s.poolView(ctx, p)
