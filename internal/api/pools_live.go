@@ -169,7 +169,7 @@ type noticeOut struct {
 type messageOut struct {
 	Worker  crowd.WorkerID `json:"worker"`
 	Channel string         `json:"channel" enum:"mail,push"`
-	State   string         `json:"state" enum:"queued,sent,failed"`
+	State   string         `json:"state" enum:"queued,sent,failed,dropped"`
 	Tries   int            `json:"tries"`
 	SentAt  *time.Time     `json:"sent_at,omitempty"`
 	Error   string         `json:"error,omitempty" doc:"of the last try"`

@@ -145,6 +145,14 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		}
 		d.check("disk", err, "%s free", humanize.IBytes(free))
 	}
+	if look, err := sqlite.OpenReadOnly(c.Ctx, path); errors.Is(err, store.ErrOldSchema) {
+		d.check("database", err, "") // a check changes nothing
+		return nil
+	} else if err == nil {
+		if err := look.Close(); err != nil {
+			return err
+		}
+	}
 	st, err := sqlite.Open(c.Ctx, path, sqlite.Options{})
 	if err != nil {
 		d.check("database", fmt.Errorf("%w (a running server is checked with: throng doctor --server %s)", err, defaultServer), "")

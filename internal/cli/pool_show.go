@@ -108,6 +108,12 @@ func (p shownPool) show(w io.Writer) {
 		say(w, "%s\n", state)
 	}
 	pairs(w, append(p.figures(), p.settings()...)...)
+	if d := p.Decision; d != nil && len(d.Why) > 0 {
+		say(w, "\nnow:\n")
+		for _, why := range d.Why {
+			say(w, "  %s\n", clean(why))
+		}
+	}
 	for _, call := range p.Calls {
 		say(w, "\ncall %d: %d wanted, %d came, until %s\n", call.ID, call.Wanted, call.Came, stamp(call.EndsAt))
 		states := make(map[string]int)

@@ -97,7 +97,7 @@ func TestMailArrives(t *testing.T) {
 				if diff := cmp.Diff(want, have); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
-				if way != "none" && strings.Index(s.Said(), "AUTH") >= 0 && strings.Index(s.Said(), "STARTTLS") > strings.Index(s.Said(), "AUTH") {
+				if way != "none" && strings.Contains(s.Said(), "AUTH") && strings.Index(s.Said(), "STARTTLS") > strings.Index(s.Said(), "AUTH") {
 					t.Errorf("it signed in before it was encrypted: %s", s.Said())
 				}
 			})

@@ -118,7 +118,8 @@ func TestGenerate(t *testing.T) {
 			}
 		}
 	}
-	if fmt.Sprint(Generate(1)) != fmt.Sprint(Generate(1)) || fmt.Sprint(Generate(1).Tasks) == fmt.Sprint(Generate(2).Tasks) {
+	first, again := fmt.Sprint(Generate(1)), fmt.Sprint(Generate(1))
+	if first != again || fmt.Sprint(Generate(1).Tasks) == fmt.Sprint(Generate(2).Tasks) {
 		t.Error("it is the seed that tells them apart")
 	}
 }

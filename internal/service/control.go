@@ -30,6 +30,7 @@ type director struct {
 	sampled  time.Time
 	pruned   time.Time
 	paid     map[crowd.PoolID]crowd.Money // for waiting, at the last sample
+	empty    map[crowd.PoolID]bool        // whose money had run out at the last step
 	statusMu sync.RWMutex                 // of status, which pages read
 }
 
@@ -60,6 +61,7 @@ func (d *director) init(b pool.Balancer, random pool.Random) {
 	d.status = make(map[crowd.PoolID]PoolStatus)
 	d.advised = make(map[crowd.PoolID]advice)
 	d.paid = make(map[crowd.PoolID]crowd.Money)
+	d.empty = make(map[crowd.PoolID]bool)
 }
 
 // set lets a pool be controlled by its settings, which were valid when they were
@@ -134,6 +136,13 @@ func (s *Service) ControlStep(ctx context.Context) error {
 		d.statusMu.Lock()
 		d.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Purse: purses[i], Reading: readings[i].Tally, Next: *x}
 		d.statusMu.Unlock()
+		if empty := purses[i].Empty; empty != d.empty[x.Pool] {
+			d.empty[x.Pool] = empty
+			if empty {
+				log = append(log, store.Action{Pool: x.Pool, At: now, Kind: store.ActionRelease, Saw: x.Saw,
+					Why: []string{"the money for waiting has run out: nobody is called or paid for waiting, and where people are called, who waits is let go"}})
+			}
+		}
 		if x.Idle() || x.Advice && !d.newAdvice(now, x) {
 			continue
 		}
@@ -194,7 +203,10 @@ func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool)
 		var people []engine.OnCall
 		r, err := s.runner(p.ID)
 		if err == nil {
-			err = r.do(ctx, func(e *engine.Engine, now time.Time) { x, purse, people = e.Reading(now), e.Purse(now), e.People(now) })
+			err = r.do(ctx, func(e *engine.Engine, now time.Time) {
+				x, purse, people = e.Reading(now), e.Purse(now), e.People(now)
+				x.TaskTime = e.TaskTime()
+			})
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read pool %s: %w", p.ID, err))
@@ -203,7 +215,7 @@ func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool)
 		x.Coming, x.Tally.Joined, x.Tally.Awaited = s.caller.coming(now, p.ID)
 		x.Preference = s.roster.preference(p.ID, people)
 		if p.Retainer.Training > 0 {
-			x.TrainingTime = time.Duration(p.Retainer.Training) * p.Control.Expect.TaskTime
+			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)
 		}
 		if x.Affordable >= 0 {
 			x.Affordable = max(x.Affordable-x.Coming, 0)
@@ -336,6 +348,7 @@ func (s *Service) lateMoves(ctx context.Context) {
 			s.finishMoves(ctx, id)
 		} else if err == nil && c.Leaves == "" {
 			s.mover.take(id) // he stays: he came on duty again, or the pool was restored
+			s.keepMove(ctx, id, u.Pool, 0)
 		}
 	}
 }

@@ -81,6 +81,8 @@ func (s *Service) Transfer(ctx context.Context, p *Principal, id crowd.WorkerID,
 		return false, crowd.Fieldf("worker", "%s is not a worker", u.Name)
 	case u.Pool == to:
 		return true, s.stay(ctx, id, to)
+	case u.MovesTo == to:
+		return false, nil // said twice
 	}
 	if _, ok := s.pool(to); !ok {
 		return false, crowd.Fieldf("to", "no such pool")
@@ -108,7 +110,31 @@ func (s *Service) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) 
 	if err != nil {
 		return err
 	}
+	s.keepMove(ctx, id, in, 0)
 	return r.command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
+}
+
+// keepMove keeps where somebody of a pool is to move, so that a restart does not
+// forget it; 0: nowhere any more. What cannot be kept is done all the same.
+func (s *Service) keepMove(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) {
+	_, err := s.changeUser(context.WithoutCancel(ctx), id, func(u *store.User) error {
+		if u.Pool == from { // else he has arrived meanwhile
+			u.MovesTo = to
+		}
+		return nil
+	})
+	if err != nil {
+		s.log.Error("a move could not be kept", "worker", id.String(), "to", to.String(), "err", err)
+	}
+}
+
+// resumeMoves goes on with the moves that the last run of the server has kept.
+func (s *Service) resumeMoves(ctx context.Context) {
+	for _, u := range s.roster.moving() {
+		if _, err := s.move(ctx, u.ID, u.Pool, u.MovesTo); err != nil {
+			s.log.Error("a move could not be resumed", "worker", u.ID.String(), "to", u.MovesTo.String(), "err", err)
+		}
+	}
 }
 
 // move takes a worker out of a pool, and brings him into another if he is free.
@@ -129,6 +155,8 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 		s.workers.signal(id)
 		if err != nil {
 			s.mover.take(id)
+		} else {
+			s.keepMove(ctx, id, from, to)
 		}
 		return false, err
 	}
@@ -141,7 +169,7 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 // arrive brings somebody into a pool: he learns its work first, if he does not
 // know it, and is on duty if he was so before.
 func (s *Service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
-	if _, err := s.changeUser(ctx, id, func(u *store.User) error { u.Pool = to; return nil }); err != nil {
+	if _, err := s.changeUser(ctx, id, func(u *store.User) error { u.Pool, u.MovesTo = to, 0; return nil }); err != nil {
 		return err
 	}
 	r, err := s.runner(to)

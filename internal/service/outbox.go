@@ -206,7 +206,9 @@ func (s *Service) sendMessage(ctx context.Context, m store.Message) (unsent, fai
 		return nil, err
 	}
 	if !needed {
-		return errUnneeded, s.keepMessage(ctx, failedMessage(m, now, errUnneeded))
+		m = failedMessage(m, now, errUnneeded)
+		m.State = store.MessageDropped
+		return errUnneeded, s.keepMessage(ctx, m)
 	}
 	if until, why := s.outbox.mailPause(m, now); why != "" {
 		m.Error = why

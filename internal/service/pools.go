@@ -38,7 +38,7 @@ func (s *Service) CreatePool(ctx context.Context, p *Principal, name, policy str
 	if err := p.need(Admin); err != nil {
 		return PoolView{}, err
 	}
-	if err := validName("name", name); err != nil {
+	if err := validPoolName(name); err != nil {
 		return PoolView{}, err
 	}
 	parsed, err := sched.Parse(policy)
@@ -119,10 +119,18 @@ func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID,
 	return v, nil
 }
 
+// validPoolName refuses names that are read as ids of pools, too.
+func validPoolName(name string) error {
+	if _, err := crowd.ParsePoolID(name); err == nil {
+		return crowd.Fieldf("name", "%q is how a pool's id looks; choose another name", name)
+	}
+	return validName("name", name)
+}
+
 // validPool checks what an admin may set of a pool. What stays as it was is not
 // looked at where that takes time, so that an emergency stop is quick.
 func (s *Service) validPool(before, p *store.Pool) error {
-	if err := validName("name", p.Name); err != nil {
+	if err := validPoolName(p.Name); err != nil {
 		return err
 	}
 	if err := p.Retainer.Validate(); err != nil {
@@ -160,6 +168,9 @@ func (s *Service) validPool(before, p *store.Pool) error {
 // validRules checks rules, also that the pools that they name are there.
 func (s *Service) validRules(rules []pool.Rule) error {
 	if err := pool.CheckRules(rules, s.lookup); err != nil {
+		if known := new(crowd.Error); errors.As(err, &known) {
+			return err
+		}
 		return &crowd.Error{Code: crowd.Invalid, Field: "rules", Message: err.Error(), Cause: err}
 	}
 	return nil

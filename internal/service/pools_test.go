@@ -428,3 +428,47 @@ func TestSharesFollowUse(t *testing.T) {
 		t.Errorf("the tenants bear %s and %s; they used the pool 3 to 1", a, b)
 	}
 }
+
+func TestARestartForgetsNoMove(t *testing.T) {
+	w := newWorld(t, 2)
+	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
+	w.launch(2)
+	p, q := w.workers[0], w.workers[1]
+	task, more := w.next(p), w.next(q)
+	for range 2 { // said twice, logged once
+		if there := must(w.Transfer(w.ctx, w.admin, p.User.ID, other.ID))(t); there {
+			t.Error("he holds a task and is there already")
+		}
+	}
+	must(w.Transfer(w.ctx, w.admin, q.User.ID, other.ID))(t)
+	must(w.Transfer(w.ctx, w.admin, q.User.ID, w.pool))(t) // taken back
+	if a := w.actions(); len(a) != 2 {
+		t.Errorf("%d entries in the log, want 2: %+v", len(a), a)
+	}
+	w.reopen()
+	if v := w.duty(p); v.Leaves != engine.Moved {
+		t.Errorf("after a restart he goes with %q", v.Leaves)
+	}
+	for who, id := range map[*service.Principal]crowd.AssignmentID{p: task.Assignment, q: more.Assignment} {
+		_, _, err := w.Submit(w.ctx, who, id, yes, false, 0)
+		ok(t, err)
+	}
+	w.step(time.Second)
+	if at := w.as(p.User.ID).User; at.Pool != other.ID || at.MovesTo != 0 {
+		t.Errorf("he is in %s, to go to %s", at.Pool, at.MovesTo)
+	}
+	if at := w.as(q.User.ID).User; at.Pool != w.pool {
+		t.Errorf("who was to stay is in %s", at.Pool)
+	}
+}
+
+func TestAnEmptyPoolCallsForWorkOfUnknownLength(t *testing.T) {
+	w := newWorld(t, 4)
+	w.onCall(pool.Settings{Elasticity: "feed-forward"})
+	w.step(time.Second)
+	w.launch(60)
+	w.step(time.Second)
+	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming == 0 {
+		t.Errorf("60 answers wait, nobody is called: %q", v.Status.Next.Why)
+	}
+}

@@ -245,3 +245,16 @@ func (r *roster) lastDuty(id crowd.WorkerID) engine.Duty {
 	defer r.mu.RUnlock()
 	return r.of(id).duty
 }
+
+// moving lists who is to move as soon as he has finished what he holds.
+func (r *roster) moving() []store.User {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var list []store.User
+	for _, id := range sortedKeys(r.people) {
+		if p := r.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool {
+			list = append(list, p.User)
+		}
+	}
+	return list
+}

@@ -121,6 +121,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 			return nil, fmt.Errorf("start pool %s: %w", p.Name, err)
 		}
 	}
+	s.resumeMoves(ctx)
 	if cfg.ControlEvery > 0 {
 		s.background.Go(func() { s.controlLoop(background, cfg.ControlEvery) })
 	}

@@ -12,6 +12,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/pool"
 )
+
+// ErrOldSchema says that a database was kept by an older version of the program
+// and has not been brought up to date, which nothing does that only looks.
+var ErrOldSchema = errors.New("it is of an older version")
 
 // Store is everything that is kept.
 type Store interface {
@@ -98,6 +103,8 @@ type User struct {
 	Prefers map[crowd.PoolID]float64 // how much he likes each pool's work, from 0 to 1; others: 0.5
 	Away    bool                     // does not want to be called
 	NoMail  bool                     // not by e-mail
+
+	MovesTo crowd.PoolID // where he goes as soon as he has finished what he holds; 0: he stays
 }
 
 // People keeps users.
@@ -266,9 +273,10 @@ type MessageState string
 
 // The states of a message.
 const (
-	MessageQueued MessageState = "queued"
-	MessageSent   MessageState = "sent"
-	MessageFailed MessageState = "failed" // for good: see Error
+	MessageQueued  MessageState = "queued"
+	MessageSent    MessageState = "sent"
+	MessageFailed  MessageState = "failed"  // for good: see Error
+	MessageDropped MessageState = "dropped" // not sent: it was of no use any more
 )
 
 // Message is something to be sent to a person. It is tried until it is sent, or

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/throng-dev/throng/internal/store"
 )
 
 //go:embed migrations/*.sql
@@ -35,7 +37,7 @@ func Migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, rewrite fun
 func Migrated(ctx context.Context, db *sql.DB, dialect goose.Dialect, rewrite func(string) string) error {
 	_, have, want, err := versions(ctx, db, dialect, rewrite)
 	if err == nil && have != want {
-		err = fmt.Errorf("the database has schema version %d, not %d: start this version of throng serve on it once", have, want)
+		err = fmt.Errorf("the database has schema version %d, not %d: start this version of throng serve on it once: %w", have, want, store.ErrOldSchema)
 	}
 	return err
 }

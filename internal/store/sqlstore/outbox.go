@@ -85,7 +85,7 @@ func (s *Store) CountMessages(ctx context.Context, since time.Time) (queued, fai
 // DropMessages implements store.Outbox.
 func (s *Store) DropMessages(ctx context.Context, before time.Time) error {
 	return s.change(ctx, "drop messages", func(ctx context.Context, tx transaction) error {
-		_, err := tx.exec(ctx, `delete from messages where state in ('sent', 'failed') and turn_at < $1`, micros(before))
+		_, err := tx.exec(ctx, `delete from messages where state in ('sent', 'failed', 'dropped') and turn_at < $1`, micros(before))
 		return err
 	})
 }

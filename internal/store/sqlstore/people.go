@@ -22,9 +22,9 @@ func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, e
 			return err
 		}
 		_, err = tx.exec(ctx, `insert into users
-			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail)
+			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail, moves_to)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
 		if err != nil {
 			return s.taken(err, "name", "there is a user named %q already", u.Name)
 		}
@@ -44,8 +44,8 @@ func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
 			return err
 		}
 		n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
-			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14 where id = $1`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail)
+			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14, moves_to = $15 where id = $1`,
+			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
 		if err != nil {
 			return s.taken(err, "name", "there is a user named %q already", u.Name)
 		}
@@ -88,11 +88,11 @@ func personText(u *store.User) (quals, prefers string, err error) {
 func nameKey(name string) string { return strings.ToLower(name) }
 
 const selectUsers = `select u.id, u.name, u.full_name, u.email, u.password_hash, u.admin, u.pool, u.suspended, u.created_at, u.qualifications,
-	u.prefers, u.away, u.no_mail from users u `
+	u.prefers, u.away, u.no_mail, u.moves_to from users u `
 
 func scanUser(r row, u *store.User) error {
 	return r.Scan(&u.ID, &u.Name, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended,
-		instant{&u.CreatedAt}, decoded{&u.Qualifications}, decoded{&u.Prefers}, &u.Away, &u.NoMail)
+		instant{&u.CreatedAt}, decoded{&u.Qualifications}, decoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo)
 }
 
 // User implements store.People.

@@ -40,7 +40,7 @@ func testPoolUsers(t *testing.T, w *world) {
 	same(t, "nobody", must(w.PoolUsers(w.ctx, elsewhere))(t), nil)
 	ada, bob := w.ada(), w.ada()
 	ada.Pool = elsewhere
-	bob.Name, bob.Prefers, bob.Away, bob.NoMail, bob.BlockedBy = "bob", nil, false, false, nil
+	bob.Name, bob.Prefers, bob.Away, bob.NoMail, bob.MovesTo, bob.BlockedBy = "bob", nil, false, false, 0, nil
 	ada.ID = must(w.CreateUser(w.ctx, ada))(t)
 	bob.ID = must(w.CreateUser(w.ctx, bob))(t)
 	must(w.CreateUser(w.ctx, store.User{Name: "no worker"}))(t)

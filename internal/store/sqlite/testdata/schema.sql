@@ -240,5 +240,5 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false);
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0);
 CREATE INDEX users_by_pool on users (pool, id);

@@ -14,6 +14,7 @@ alter table pools add column calling text not null default '';
 alter table users add column prefers text not null default '';
 alter table users add column away boolean not null default false;
 alter table users add column no_mail boolean not null default false;
+alter table users add column moves_to bigint not null default 0; -- pool; 0: he stays
 create index users_by_pool on users (pool, id);
 
 alter table batches add column training boolean not null default false;
