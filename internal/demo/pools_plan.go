@@ -120,23 +120,23 @@ const (
 // has people to spare when the next one needs them.
 func poolPlans(o PoolsOptions) []poolPlan {
 	kinds := []struct {
-		name, elasticity string
-		training         int
-		rises, falls     float64 // of the load, as shares of the time
+		name, elasticity, stability string
+		training                    int
+		rises, falls                float64 // of the load, as shares of the time
 	}{
-		{"reviews", "ct-p", 0, 0.10, 0.40},
-		{"photos", "ct-t(kp=0.05,ki=0.03)", 1, 0.35, 0.65},
-		{"chats", "rules", 0, 0.55, 0.80},
+		{"reviews", "feed-forward(clear=10s)", "none", 0, 0.10, 0.40},
+		{"photos", "ct-p(kp=3)", "hybrid(window=10s)", 1, 0.35, 0.65},
+		{"chats", "rules", "hybrid(window=10s)", 0, 0.55, 0.80},
 	}
 	window := max(min(10*time.Second, o.For/3), 2*time.Second)
 	plans := make([]poolPlan, len(kinds))
 	for i, k := range kinds {
-		balance, hybrid, least, most := true, "hybrid(window=10s)", 1, max(2, o.People/len(kinds))
+		balance, least, most := true, 1, max(2, o.People/len(kinds))
 		seconds, cooldown, task := window.Seconds(), window.Seconds()/10, meanService.Seconds()
 		salary := float64(waitingRate) / float64(crowd.Unit)
 		p := &plans[i]
-		*p = poolPlan{name: k.name, sizes: k.elasticity + " + hybrid", training: k.training, control: client.Control{
-			Elasticity: &k.elasticity, Stability: &hybrid, Balance: &balance, Min: &least, Max: &most, WindowSeconds: &seconds, CooldownSeconds: &cooldown,
+		*p = poolPlan{name: k.name, sizes: k.elasticity + " + " + k.stability, training: k.training, control: client.Control{
+			Elasticity: &k.elasticity, Stability: &k.stability, Balance: &balance, Min: &least, Max: &most, WindowSeconds: &seconds, CooldownSeconds: &cooldown,
 			Expect: &client.Expect{TaskTimeSeconds: &task}, Target: &client.Target{Salary: &salary},
 		}}
 		if k.elasticity == "rules" {

