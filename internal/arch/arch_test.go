@@ -34,12 +34,17 @@ var rooms = map[string]room{
 	"queueing":          {floor: 1},
 	"label":             {floor: 1},
 	"internal/template": {floor: 1, modules: []string{"golang.org/x/net/html"}},
-	"internal/table":    {floor: 1},
+	"internal/table":    {floor: 1, modules: []string{"github.com/parquet-go/parquet-go"}},
 	"internal/stats":    {floor: 1, modules: []string{"gonum.org/v1/gonum/stat/distuv"}},
 	"internal/chart":    {floor: 1, modules: []string{"gonum.org/v1/plot"}},
 
 	"internal/condition": {floor: 1, modules: []string{"github.com/expr-lang/expr"}},
 	"pool":               {floor: 1, beside: []string{"queueing", "internal/condition"}},
+	"sla":                {floor: 1},
+
+	"internal/similarity": {floor: 1, modules: []string{"github.com/adrg/strutil"}},
+	"internal/schema":     {floor: 1, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+	"internal/workflow":   {floor: 2, modules: []string{"go.yaml.in/yaml/v4"}},
 
 	"internal/engine": {floor: 2},
 
@@ -50,6 +55,11 @@ var rooms = map[string]room{
 	"internal/store/sqlstore":    {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/pressly/goose/v3"}},
 	"internal/store/sqlite":      {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
 	"internal/store/storetest":   {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
+
+	"internal/sqlstep":  {floor: 3, modules: []string{"modernc.org/sqlite"}},
+	"internal/callout":  {floor: 3},
+	"internal/conduct":  {floor: 4, beside: []string{}},
+	"internal/flowsim":  {floor: 5, beside: []string{}},
 
 	"internal/sim":      {floor: 3},
 	"internal/sim/soak": {floor: 4},
