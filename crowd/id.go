@@ -8,7 +8,7 @@ import (
 
 // Identifiers are positive integers that the project makes itself; zero means
 // "none". In text they carry a letter, so that one kind is never taken for
-// another: tenant "n3", pool "p1", user (and so worker) "u42", batch "b17",
+// another: tenant "n3", pool "p1", user (and so worker) "u42", batch "b17", run "r4",
 // task "t17.5" (fifth task of batch 17) and assignment "a17.9" (ninth
 // assignment of batch 17).
 type (
@@ -23,6 +23,8 @@ type (
 	// TaskID names a task: its batch in the upper 32 bits, its number within
 	// the batch (from 1, in order of import) in the lower 32.
 	TaskID int64
+	// RunID names a run of a workflow.
+	RunID int64
 	// AssignmentID names an assignment, packed like TaskID; the number counts
 	// the assignments of the batch in the order in which they were handed out.
 	AssignmentID int64
@@ -56,6 +58,7 @@ func (t TenantID) String() string { return "n" + strconv.FormatInt(int64(t), 10)
 func (p PoolID) String() string   { return "p" + strconv.FormatInt(int64(p), 10) }
 func (w WorkerID) String() string { return "u" + strconv.FormatInt(int64(w), 10) }
 func (b BatchID) String() string  { return "b" + strconv.FormatInt(int64(b), 10) }
+func (r RunID) String() string    { return "r" + strconv.FormatInt(int64(r), 10) }
 func (t TaskID) String() string   { return packedString('t', int64(t)) }
 
 func (a AssignmentID) String() string { return packedString('a', int64(a)) }
@@ -74,6 +77,9 @@ func ParseTenantID(s string) (TenantID, error) {
 	n, err := parseID(s, "n", "tenant")
 	return TenantID(n), err
 }
+
+// ParseRunID reads the text form of a RunID.
+func ParseRunID(s string) (RunID, error) { n, err := parseID(s, "r", "run"); return RunID(n), err }
 
 // ParsePoolID reads the text form of a PoolID.
 func ParsePoolID(s string) (PoolID, error) { n, err := parseID(s, "p", "pool"); return PoolID(n), err }

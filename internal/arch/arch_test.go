@@ -56,10 +56,10 @@ var rooms = map[string]room{
 	"internal/store/sqlite":      {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
 	"internal/store/storetest":   {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
 
-	"internal/sqlstep":  {floor: 3, modules: []string{"modernc.org/sqlite"}},
-	"internal/callout":  {floor: 3},
-	"internal/conduct":  {floor: 4, beside: []string{}},
-	"internal/flowsim":  {floor: 5, beside: []string{}},
+	"internal/sqlstep": {floor: 3, modules: []string{"modernc.org/sqlite"}},
+	"internal/callout": {floor: 3},
+	"internal/conduct": {floor: 3, beside: []string{"internal/store", "internal/sqlstep", "internal/callout"}},
+	"internal/flowsim": {floor: 4},
 
 	"internal/sim":      {floor: 3},
 	"internal/sim/soak": {floor: 4},

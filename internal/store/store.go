@@ -393,6 +393,8 @@ type Batch struct {
 	Spec      engine.Spec // Priority and Deadline as in Progress once launched; Invited is not filled
 	Pool      crowd.PoolID
 	Name      string
+	Run       crowd.RunID // of whose node Node it is the job, or 0
+	Node      int
 	Template  json.RawMessage // see package template
 	Columns   []string        // of the uploaded file
 	CreatedBy crowd.WorkerID
@@ -413,6 +415,9 @@ type Task struct {
 	Values  []string         // by column
 	Gold    string           // known answer (its key), or ""; never shown to a worker
 	Invited []crowd.WorkerID // only these may do it; nil: everybody
+
+	Item int64     // of the run of the batch, or 0
+	Born time.Time // the item
 }
 
 // Batches keeps batches and their tasks.

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// RunState is the state of a run of a workflow.
+type RunState string
+
+// The states of a run.
+const (
+	RunLoading   RunState = "loading" // its inputs are being read
+	RunRunning   RunState = "running"
+	RunPaused    RunState = "paused"
+	RunDone      RunState = "done"
+	RunCancelled RunState = "cancelled"
+)
+
+// Ended says whether nothing happens in the run any more.
+func (s RunState) Ended() bool { return s == RunDone || s == RunCancelled }
+
+// Run is one execution of a workflow. See ADR 16.
+type Run struct {
+	ID        crowd.RunID
+	Tenant    crowd.TenantID
+	Name      string
+	Text      string // the workflow's file
+	State     RunState
+	Budget    crowd.Money // over all its crowd steps; 0: what the tenant has
+	Deadline  time.Time   // of the whole run; zero: none
+	Parent    crowd.RunID // whose rows it took over, or 0
+	From      string      // the step from which it does anew, if it has a parent
+	CreatedBy crowd.WorkerID
+	CreatedAt time.Time
+	StartedAt time.Time // when its inputs were there
+	EndedAt   time.Time
+	Penalty   crowd.Money // paid so far: of the run if its SLA is per run, else over all items that have ended
+	Ended     int64       // items that have come to the end of their way, if the SLA is per item
+	Late      int64       // of those, the ones with a penalty
+}
+
+// NodeState is the state of a node of a run.
+type NodeState string
+
+// The states of a node.
+const (
+	NodeWaiting NodeState = "waiting" // nothing has come yet
+	NodeRunning NodeState = "running"
+	NodeFailed  NodeState = "failed" // it cannot go on, see Error; until somebody says retry
+	NodeDone    NodeState = "done"   // no more rows come
+)
+
+// Node is an input or a step of a run.
+type Node struct {
+	Run   crowd.RunID
+	Node  int // from 0: inputs first, then steps in topological order
+	Name  string
+	State NodeState
+	Error string // why it has failed, or waits (no money, say)
+
+	Columns []string // of an input: those of its file
+
+	Batch crowd.BatchID // of a crowd step, once it has one
+	// Cursors are, by source, the last row taken from it; and one more: the last
+	// row of the node's own log whose item's end was reckoned (see Run.Ended).
+	Cursors   []int64
+	Sealed    bool // all of its sources have ended, and everything was taken
+	StartedAt time.Time
+	EndedAt   time.Time
+	Served    int64         // calls or queries that were answered
+	Busy      time.Duration // that those took, in sum
+
+	// What its log holds. Only the store changes these.
+	Last    int64 // rows in all
+	OK      int64
+	Skipped int64
+	Failed  int64
+	Faults  int64 // items that it holds with an error: in no log yet
+}
+
+// RowState says what has become of an item at a node.
+type RowState string
+
+// The states of a row.
+const (
+	RowOK      RowState = "ok"
+	RowSkipped RowState = "skipped" // its condition did not hold, or the query gave nothing
+	RowFailed  RowState = "failed"
+)
+
+// Row is a row in the log of a node.
+type Row struct {
+	Node   int
+	N      int64 // in the log, from 1; given by the store
+	Item   int64 // within the run, from 1; 0: the store gives it a new one
+	Origin int64 // the item that a new one was made from, or 0
+	Born   time.Time
+	At     time.Time
+	State  RowState
+	Cells  []string // of the node's own columns; nil unless ok
+	Error  string   // of a failed one
+}
+
+// JoinedRow is a row with what other nodes have of the same item.
+type JoinedRow struct {
+	Row
+	With map[int]Row // by node; absent: the item has not come there, or the row is not ok (then only State and N are set)
+}
+
+// Fault is an item that a step could not deal with and holds.
+type Fault struct {
+	Node  int
+	Item  int64
+	N     int64 // of the row of the first source, or of the last that arrived
+	At    time.Time
+	Tries int
+	Error string // for the requester
+}
+
+// Advance is a move of a run: all of it becomes durable, or nothing.
+type Advance struct {
+	Run     crowd.RunID
+	State   *Run   // if not nil, replaces what is kept of the run
+	Nodes   []Node // replace what is kept of these nodes, but for the counts
+	Rows    []Row  // appended to the logs of their nodes, in order
+	Create  *Batch // a batch for the node Create.Node: made, and set as Node.Batch, also in the kept node
+	Batch   crowd.BatchID
+	Tasks   []Task  // added to Batch, numbered on, whatever its state
+	Hold    []Fault // new faults, or the same ones again
+	Release []Fault // faults that are over: their items were dealt with, or are to be
+}
+
+// Flows keeps the runs of workflows.
+//
+// Labels of a batch that has a Run and a Node go to the node's log by
+// Journal.Commit, in the same transaction: a row of the task's item with the
+// cells value, confidence, answers, undecided, tie.
+type Flows interface {
+	// CreateRun keeps a run with its nodes under a new id, which it returns.
+	CreateRun(ctx context.Context, r Run, nodes []Node) (crowd.RunID, error)
+	// Run returns a run; tenant 0 means any.
+	Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (Run, error)
+	// ListRuns returns up to limit runs with ids below before (0: all), newest
+	// first; tenant 0 means any.
+	ListRuns(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) ([]Run, error)
+	// OpenRuns returns the runs that have not ended, in order of id.
+	OpenRuns(ctx context.Context) ([]Run, error)
+	// Nodes returns the nodes of a run in order.
+	Nodes(ctx context.Context, id crowd.RunID) ([]Node, error)
+	// Advance makes a move durable. It returns the id of Create, or 0.
+	Advance(ctx context.Context, a *Advance) (crowd.BatchID, error)
+	// Rows returns up to limit rows of a node's log after number n, each with the
+	// rows of the nodes in with that are of the same item.
+	Rows(ctx context.Context, id crowd.RunID, node int, after int64, limit int, with []int) ([]JoinedRow, error)
+	// ItemRows returns all rows of an item and of the items that it comes from,
+	// in order of node.
+	ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]Row, error)
+	// Faults returns up to limit faults of a node (-1: of all) with items above
+	// after, in order of item.
+	Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]Fault, error)
+	// Unlabelled returns up to limit tasks of a batch after task number n that
+	// have neither a label nor a row of their item in the log of the batch's
+	// node, in order, without values.
+	Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]Task, error)
+	// Pending returns up to limit rows of a node's log with numbers above after and
+	// up to last whose items have no row in the log of the node to, in order of
+	// number.
+	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
+	// Slowest returns up to limit rows of a node's log whose items have no row in
+	// the log of the node to, the longest ago born first.
+	Slowest(ctx context.Context, id crowd.RunID, node int, to int, limit int) ([]Row, error)
+	// TakeOver copies the logs of nodes of one run to nodes of another: nodes
+	// maps those of from to those of to. Items and births stay.
+	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error
+
+	// PutTenantSecret keeps a secret of a tenant under a name, and
+	// TenantSecret returns it. Names are listed, values never.
+	PutTenantSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error
+	TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (string, error)
+	TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]string, error)
+	DeleteTenantSecret(ctx context.Context, tenant crowd.TenantID, name string) error
+}
