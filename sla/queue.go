@@ -1,0 +1,334 @@
+package sla
+
+import (
+	"iter"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Form is how a Queue keeps up with time.
+type Form string
+
+// The forms: a calendar of the next change of each request, and everything
+// recomputed every half response time, as the paper does.
+const (
+	Event Form = "event"
+	Loop  Form = "loop"
+)
+
+// Forms lists the forms.
+func Forms() []Form { return []Form{Event, Loop} }
+
+// A Queue is a scheduler proxy: the requests that wait before one resource, in
+// the order of listing 1: Added descending, then Since ascending, then ID
+// ascending.
+//
+// What a queue says is as of the last instant at which it was advanced:
+//
+//   - with Event, after Advance(now) the order is that of Request.Added at now;
+//   - with Loop, it is that of Request.Added at the last tick, or when the
+//     request was put, if that was later. Ticks are half a response time apart,
+//     from the first instant that the queue was told.
+//
+// For n requests Put, Drop and one change of the calendar cost O(log n), the
+// k-th request of All O(log k), and a full pass (SetResponse, SetTail, a tick)
+// O(n). A request takes about 130 bytes. Times come back in UTC.
+//
+// Source: seed 002, listing 1 and sections IV.A and IV.B.
+type Queue struct {
+	form     Form
+	response int64
+	now      int64 // the latest instant told
+	told     bool
+	tick     int64 // of Loop: the next one
+
+	slots    map[int64]uint32 // by request ID
+	fates    []fate           // by slot
+	spare    []uint32         // slots that are free
+	line     heap             // in the order of listing 1
+	calendar heap             // of Event: the next change of each request that has one
+
+	version uint64 // counts changes: a walk ends at the first
+	front   front  // a walk's memory, kept from walk to walk
+	due     []uint32
+}
+
+// NewQueue returns an empty queue for a resource with the given response time;
+// one that is not positive makes all requests equal. It panics if the form is
+// neither Event nor Loop.
+func NewQueue(form Form, response time.Duration) *Queue {
+	if form != Event && form != Loop {
+		panic("sla: NewQueue needs one of the forms event and loop, not " + string(form))
+	}
+	return &Queue{form: form, response: int64(max(response, 0)), slots: map[int64]uint32{}}
+}
+
+// Form returns the form.
+func (q *Queue) Form() Form { return q.form }
+
+// Response returns the response time in force.
+func (q *Queue) Response() time.Duration { return time.Duration(q.response) }
+
+// Len returns the number of requests.
+func (q *Queue) Len() int { return len(q.line.entries) }
+
+// Put adds the request, or replaces the one with the same ID.
+func (q *Queue) Put(now time.Time, r Request) {
+	q.tell(now)
+	q.version++
+	slot, ok := q.slots[r.ID]
+	if !ok {
+		slot = q.open(r.ID)
+	}
+	q.fates[slot] = r.fate()
+	q.line.set(entry{key: q.key(slot), turn: sortable(nanos(r.Since)), id: r.ID, slot: slot})
+	q.plan(slot)
+}
+
+// open returns a free slot for the ID.
+func (q *Queue) open(id int64) uint32 {
+	slot := uint32(len(q.fates))
+	if n := len(q.spare); n > 0 {
+		slot, q.spare = q.spare[n-1], q.spare[:n-1]
+	} else {
+		q.fates = append(q.fates, fate{})
+	}
+	q.slots[id] = slot
+	return slot
+}
+
+// Drop takes the request out and says whether there was one.
+func (q *Queue) Drop(id int64) bool {
+	slot, ok := q.slots[id]
+	if !ok {
+		return false
+	}
+	q.version++
+	delete(q.slots, id)
+	q.line.drop(slot)
+	q.calendar.drop(slot)
+	q.fates[slot] = fate{}
+	q.spare = append(q.spare, slot)
+	return true
+}
+
+// Advance does what is due by now. An instant before the latest one told counts
+// as that one.
+func (q *Queue) Advance(now time.Time) {
+	q.tell(now)
+	if q.form == Loop {
+		if period := q.period(); q.now >= q.tick && q.tick != never {
+			last := q.now - sub(q.now, q.tick)%period
+			q.tick = add(last, period)
+			q.pass(last)
+		}
+		return
+	}
+	q.due = q.dueSlots(q.due[:0])
+	if len(q.due) == 0 {
+		return
+	}
+	q.version++
+	if len(q.due) < len(q.line.entries)/few {
+		for _, slot := range q.due {
+			e := *q.line.at(slot)
+			e.key = q.key(slot)
+			q.line.set(e)
+			q.plan(slot)
+		}
+		return
+	}
+	for _, slot := range q.due {
+		q.line.at(slot).key = q.key(slot)
+		if e := q.calendar.at(slot); e != nil {
+			e.key = q.change(slot)
+		}
+	}
+	q.line.order()
+	q.calendar.order()
+	q.cross()
+}
+
+// few: when fewer than one request in so many is due, they are moved one by one,
+// else all at once.
+const few = 16
+
+// dueSlots appends the slots whose change in the calendar has come.
+func (q *Queue) dueSlots(due []uint32) []uint32 {
+	by := sortable(q.now)
+	entries := q.calendar.entries
+	q.front = append(q.front[:0], 0)
+	for len(q.front) > 0 {
+		i := int(q.front[len(q.front)-1])
+		q.front = q.front[:len(q.front)-1]
+		if i >= len(entries) || entries[i].key > by {
+			continue
+		}
+		due = append(due, entries[i].slot)
+		for c := arity*i + 1; c <= arity*i+arity; c++ {
+			q.front = append(q.front, int32(c))
+		}
+	}
+	return due
+}
+
+// cross takes those out of the calendar that never change again.
+func (q *Queue) cross() {
+	for _, slot := range q.due {
+		if e := q.calendar.at(slot); e != nil && e.key == sortable(never) {
+			q.calendar.drop(slot)
+		}
+	}
+}
+
+// NextChange returns when Advance has something to do next; it may be past.
+// False if it never has, unless the queue changes.
+func (q *Queue) NextChange() (time.Time, bool) {
+	switch {
+	case q.form == Loop && q.Len() > 0 && q.tick != never:
+		return instant(q.tick), true
+	case q.form == Event && len(q.calendar.entries) > 0:
+		return instant(signed(q.calendar.entries[0].key)), true
+	}
+	return time.Time{}, false
+}
+
+// SetResponse gives the resource another response time: a full pass. A Loop
+// ticks half of it later.
+func (q *Queue) SetResponse(now time.Time, response time.Duration) {
+	q.tell(now)
+	q.response = int64(max(response, 0))
+	q.tick = q.after(q.now)
+	q.pass(q.now)
+}
+
+// SetTail gives every request another expected time from its reply to the end
+// of its process: a full pass.
+func (q *Queue) SetTail(now time.Time, tail time.Duration) {
+	q.tell(now)
+	for i := range q.line.entries {
+		q.fates[q.line.entries[i].slot].tail = int64(tail)
+	}
+	q.pass(q.now)
+}
+
+// Head returns the first request and by how much a delay of it would raise its
+// penalty; false if the queue is empty.
+func (q *Queue) Head() (Request, crowd.Money, bool) {
+	if q.Len() == 0 {
+		return Request{}, 0, false
+	}
+	r, added := q.request(&q.line.entries[0])
+	return r, added, true
+}
+
+// All returns the requests in order, with by how much a delay of each would
+// raise its penalty, for a resource that must pass over some. The walk ends when
+// the queue changes.
+func (q *Queue) All() iter.Seq2[Request, crowd.Money] {
+	return func(yield func(Request, crowd.Money) bool) {
+		if q.Len() == 0 {
+			return
+		}
+		mine := append(q.front[:0], 0)
+		q.front = nil // a walk within this one takes memory of its own
+		version := q.version
+		defer func() { q.front = mine[:0] }()
+		for len(mine) > 0 {
+			i := mine.pop(&q.line)
+			if !yield(q.request(&q.line.entries[i])) || q.version != version {
+				return
+			}
+			mine.grow(&q.line, i)
+		}
+	}
+}
+
+// Get returns the request with the ID as Head does.
+func (q *Queue) Get(id int64) (Request, crowd.Money, bool) {
+	slot, ok := q.slots[id]
+	if !ok {
+		return Request{}, 0, false
+	}
+	r, added := q.request(q.line.at(slot))
+	return r, added, true
+}
+
+func (q *Queue) request(e *entry) (Request, crowd.Money) {
+	f := &q.fates[e.slot]
+	return Request{
+		ID:      e.id,
+		Since:   instant(signed(e.turn)),
+		Start:   instant(f.start),
+		Tail:    time.Duration(f.tail),
+		Bound:   instant(f.bound),
+		Penalty: f.penalty,
+	}, crowd.Money(^e.key)
+}
+
+// tell moves the queue's clock, never back.
+func (q *Queue) tell(now time.Time) {
+	n := nanos(now)
+	if !q.told {
+		q.told, q.now = true, n
+		q.tick = q.after(n)
+	}
+	q.now = max(q.now, n)
+}
+
+// period is the time between two ticks.
+func (q *Queue) period() int64 { return max(q.response/2, 1) }
+
+// after returns the tick that follows one at n: never if all requests are equal
+// whatever the time.
+func (q *Queue) after(n int64) int64 {
+	if q.form != Loop || q.response == 0 {
+		return never
+	}
+	return add(n, q.period())
+}
+
+// pass recomputes everything as of an instant.
+func (q *Queue) pass(at int64) {
+	q.version++
+	q.calendar.clear()
+	for i := range q.line.entries {
+		e := &q.line.entries[i]
+		f := &q.fates[e.slot]
+		e.key = ^uint64(f.added(at, q.response))
+		if q.form == Event {
+			if next, ok := f.next(at, q.response); ok {
+				q.calendar.push(entry{key: sortable(next), slot: e.slot})
+			}
+		}
+	}
+	q.line.order()
+	q.calendar.order()
+}
+
+// key returns the slot's key as of now: the greatest difference first.
+func (q *Queue) key(slot uint32) uint64 {
+	return ^uint64(q.fates[slot].added(q.now, q.response))
+}
+
+// change returns the calendar's key of the slot's next change after now.
+func (q *Queue) change(slot uint32) uint64 {
+	next, ok := q.fates[slot].next(q.now, q.response)
+	if !ok {
+		next = never
+	}
+	return sortable(next)
+}
+
+// plan enters the slot's next change in the calendar.
+func (q *Queue) plan(slot uint32) {
+	if q.form != Event {
+		return
+	}
+	if key := q.change(slot); key != sortable(never) {
+		q.calendar.set(entry{key: key, slot: slot})
+	} else {
+		q.calendar.drop(slot)
+	}
+}
