@@ -1,0 +1,63 @@
+package conduct
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/sqlstep"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// Parse reads the file of a workflow and checks all of it, its queries, too.
+// files are the columns of its inputs by name; nil: not known yet. With a zero
+// now a deadline in the past is no problem.
+func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
+	w, problems := workflow.Parse([]byte(text), now, checker{ctx})
+	if len(problems) > 0 || files == nil {
+		return w, problems
+	}
+	return w.Fit(files, now, checker{ctx})
+}
+
+// checker has queries compiled by the engine that will run them.
+type checker struct{ ctx context.Context }
+
+func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
+	var inputs []sqlstep.Table
+	var stream []string
+	open := false
+	for _, s := range sources {
+		t := sqlstep.Table{Name: s.Name}
+		for _, col := range s.Columns {
+			t.Columns = append(t.Columns, sqlstep.Column{Name: col.Name, Kind: sqlstep.Kind(col.Type)})
+		}
+		inputs = append(inputs, t)
+		if s.Stream {
+			stream = append(stream, s.Name)
+		}
+		open = open || s.Open
+	}
+	if open { // which columns there are is not known: Fit looks again
+		return workflow.SQLFacts{Open: true, RowByRow: true}
+	}
+	shape, err := sqlstep.Check(c.ctx, query, inputs, stream)
+	if err == nil {
+		return facts(shape)
+	}
+	p := workflow.Problem{Line: 1, Column: 1, Message: err.Error()}
+	var at *sqlstep.Error
+	if errors.As(err, &at) {
+		p = workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message}
+	}
+	return workflow.SQLFacts{Problems: []workflow.Problem{p}}
+}
+
+func facts(s sqlstep.Shape) workflow.SQLFacts {
+	f := workflow.SQLFacts{RowByRow: s.RowByRow, Why: s.Why}
+	for i, name := range s.Columns {
+		f.Columns = append(f.Columns, workflow.Column{Name: name, Type: condition.Type(s.Kinds[i])})
+	}
+	return f
+}

@@ -1,0 +1,272 @@
+package conduct
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sqlstep"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// query is what is under way at an SQL step.
+type query struct {
+	stream *sqlstep.Stream // of a step that works row by row, once it has begun
+}
+
+func (n *node) limits() sqlstep.Limits {
+	return sqlstep.Limits{Time: n.step.SQL.Time, Rows: n.step.SQL.Rows}
+}
+
+// queryAll moves a step on whose query needs all rows: when its sources have
+// ended, it is run once. A run that was cut off is repeated, and the rows that
+// are there already are passed over: the same query over the same rows gives
+// the same rows in the same order.
+func (r *run) queryAll(ctx context.Context, n *node) error {
+	if !r.sourcesDone(n) {
+		return nil
+	}
+	if n.State == store.NodeWaiting {
+		n.State, n.StartedAt = store.NodeRunning, r.c.now()
+		if err := r.keep(ctx, n); err != nil {
+			return err
+		}
+	}
+	job := &fullQuery{
+		c: r.c, run: r.kept.ID, node: n.Node.Node, kept: n.Last, text: n.step.SQL.Query, limits: n.limits(),
+	}
+	for _, s := range n.step.From {
+		job.inputs = append(job.inputs, r.table(s.Node))
+	}
+	n.busy = true
+	r.c.beside(func() func(context.Context) {
+		began := r.c.now()
+		err := job.do(r.c.ctx)
+		return func(ctx context.Context) { r.queried(ctx, n, err, r.c.now().Sub(began)) }
+	})
+	return nil
+}
+
+// queried takes in how a query over all rows ended.
+func (r *run) queried(ctx context.Context, n *node, err error, took time.Duration) {
+	n.busy = false
+	switch {
+	case r.c.runs[r.kept.ID] != r || ctx.Err() != nil:
+		return
+	case err == nil:
+		n.Served, n.Busy = 1, took
+		err = r.done(ctx, n)
+	default:
+		err = r.fail(ctx, n, err)
+	}
+	if err != nil {
+		r.c.cfg.Log.Error("how a query ended cannot be kept", "run", r.kept.ID.String(), "err", err)
+		r.c.later.add(entry{at: r.c.now().Add(failurePause), run: r.kept.ID})
+		return
+	}
+	r.c.touch(r.kept.ID)
+}
+
+// fullQuery is a query over all rows, on its way beside the conductor.
+type fullQuery struct {
+	c      *Conductor
+	run    crowd.RunID
+	node   int
+	kept   int64 // rows that are there already
+	text   string
+	inputs []sqlstep.Table
+	limits sqlstep.Limits
+}
+
+func (q *fullQuery) do(ctx context.Context) error {
+	var rows []store.Row
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		_, err := q.c.cfg.Store.Advance(ctx, &store.Advance{Run: q.run, Rows: rows})
+		rows = rows[:0]
+		q.c.touch(q.run)
+		return err
+	}
+	n := int64(0)
+	for cells, err := range sqlstep.Run(ctx, q.text, q.inputs, q.limits) {
+		if err != nil {
+			return err
+		}
+		if n++; n <= q.kept {
+			continue
+		}
+		now := q.c.now()
+		rows = append(rows, store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
+		if len(rows) == chunk {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// table is a node's rows as an input of a query.
+func (r *run) table(node int) sqlstep.Table {
+	from := r.nodes[node]
+	t := sqlstep.Table{Name: from.Name}
+	var with []int
+	for _, c := range from.columns {
+		t.Columns = append(t.Columns, sqlstep.Column{Name: c.Name, Kind: sqlstep.Kind(c.Type)})
+		if c.node != node && !slices.Contains(with, c.node) {
+			with = append(with, c.node)
+		}
+	}
+	id, columns, c := r.kept.ID, from.columns, r.c
+	t.Rows = func(yield func([]string, error) bool) {
+		for row, err := range c.rows(c.ctx, id, node, with) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if row.State == store.RowOK && !yield(pick(columns, row), nil) {
+				return
+			}
+		}
+	}
+	return t
+}
+
+// rows yields a node's log in order.
+func (c *Conductor) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
+	return func(yield func(*store.JoinedRow, error) bool) {
+		for after := int64(0); ; {
+			rows, err := c.cfg.Store.Rows(ctx, id, node, after, chunk, with)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range rows {
+				after = rows[i].N
+				if !yield(&rows[i], nil) {
+					return
+				}
+			}
+			if len(rows) < chunk {
+				return
+			}
+		}
+	}
+}
+
+// queryEach moves a step on that works row by row.
+func (r *run) queryEach(ctx context.Context, n *node) (again bool, err error) {
+	for j, s := range n.step.From {
+		if !slices.Contains(n.joined, j) && r.nodes[s.Node].State != store.NodeDone {
+			return false, nil // a table that each row is looked up in
+		}
+	}
+	t, err := r.take(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	if !t.moved {
+		if r.ended(n) {
+			if n.sql.stream != nil {
+				n.sql.stream.Close()
+				n.sql.stream = nil
+			}
+			return false, r.done(ctx, n)
+		}
+		return false, nil
+	}
+	return t.more && !n.busy, r.each(ctx, n, &t, nil)
+}
+
+// each has the query done for each item that was taken.
+func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Fault) error {
+	todo, rows, faults := r.sift(n, t, r.c.now())
+	a := &store.Advance{Run: r.kept.ID, Rows: rows, Hold: faults, Release: release}
+	if len(todo) == 0 {
+		n.took(t)
+		return r.advance(ctx, a, n)
+	}
+	var static, stream []sqlstep.Table
+	if n.sql.stream == nil {
+		for j, s := range n.step.From {
+			if slices.Contains(n.joined, j) {
+				stream = append(stream, r.table(s.Node))
+			} else {
+				static = append(static, r.table(s.Node))
+			}
+		}
+	}
+	n.busy = true
+	r.c.beside(func() func(context.Context) {
+		began := r.c.now()
+		s, err := n.sql.stream, error(nil)
+		if s == nil {
+			s, err = sqlstep.Open(r.c.ctx, n.step.SQL.Query, static, stream, n.limits())
+		}
+		results := make([]result, len(todo))
+		for i := 0; err == nil && i < len(todo); i++ {
+			given, wrong := s.Row(r.c.ctx, todo[i].rows)
+			results[i] = result{slices.Clone(given), wrong} // the stream uses its list again
+			err = r.c.ctx.Err()
+		}
+		took := r.c.now().Sub(began)
+		return func(ctx context.Context) {
+			n.busy, n.sql.stream = false, s
+			if r.c.runs[r.kept.ID] != r || ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				err = r.fail(ctx, n, err)
+			} else {
+				n.took(t)
+				err = r.gave(ctx, n, todo, results, a, took)
+			}
+			if err != nil {
+				r.c.cfg.Log.Error("a query's rows cannot be kept", "run", r.kept.ID.String(), "err", err)
+				r.c.later.add(entry{at: r.c.now().Add(failurePause), run: r.kept.ID})
+				return
+			}
+			r.c.touch(r.kept.ID)
+		}
+	})
+	return nil
+}
+
+// result is what a query gave for one item.
+type result struct {
+	rows [][]string
+	err  error
+}
+
+// gave keeps what a query gave for each item. One row is the item's own; of
+// several each is a new item, and the one that they were made from goes no
+// further.
+func (r *run) gave(ctx context.Context, n *node, todo []arrival, results []result, a *store.Advance, took time.Duration) error {
+	now := r.c.now()
+	for i := range todo {
+		x, got := &todo[i], results[i]
+		switch {
+		case got.err != nil:
+			r.fault(n, x, now, 1, userText(got.err), &a.Rows, &a.Hold)
+		case len(got.rows) == 1:
+			a.Rows = append(a.Rows, x.row(n, now, store.RowOK, got.rows[0]))
+		default:
+			a.Rows = append(a.Rows, x.row(n, now, store.RowSkipped, nil))
+			for _, cells := range got.rows {
+				made := x.row(n, now, store.RowOK, cells)
+				made.Item, made.Origin = 0, x.item
+				a.Rows = append(a.Rows, made)
+			}
+		}
+	}
+	n.Served += int64(len(todo))
+	n.Busy += took
+	if n.Served > 0 {
+		n.expect = n.Busy / time.Duration(n.Served)
+	}
+	return r.advance(ctx, a, n)
+}

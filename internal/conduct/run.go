@@ -1,0 +1,272 @@
+package conduct
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/sla"
+)
+
+// run is a run that is under way.
+type run struct {
+	c     *Conductor
+	kept  store.Run
+	flow  *workflow.Workflow
+	nodes []*node
+	plan  *sla.Plan // over the steps
+
+	foreseen time.Time // when the expected times were last looked at
+}
+
+// node is a node of a run. What is kept of it is read anew in each pass; the rest
+// follows from the workflow, or is under way.
+type node struct {
+	store.Node
+	step    *workflow.Step // nil: an input
+	columns []column       // of its rows, whole
+	in      []column       // of a step: those of its sources together
+	with    []int          // the nodes whose rows are read along with a source's
+	ends    []int          // the nodes at which its items' ways end, if that is one of them
+	joined  []int          // of its sources, by number, those that are joined by item
+
+	busy   bool // a query is under way
+	call   *service
+	sql    *query
+	labels map[key][]string // paid for in the run that this one goes on from, by content of the task; nil: not looked up
+
+	expect time.Duration // for one item
+	tail   time.Duration // from the item's row here to the end of its way
+	side   time.Duration // from the item's birth to the end of the other branches, if all goes as expected
+	told   time.Duration // the tail that the batch was told
+}
+
+// column is a column of a node's rows, and where its cell lies.
+type column struct {
+	workflow.Column
+	node int // whose own cell it is
+	cell int
+}
+
+// open makes a run of what is kept.
+func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
+	kept, err := c.cfg.Store.Run(ctx, 0, id)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := c.cfg.Store.Nodes(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	flow, problems := Parse(ctx, kept.Text, filesOf(nodes), time.Time{})
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("the kept workflow of %s: line %d: %s", id, problems[0].Line, problems[0].Message)
+	}
+	if len(nodes) != flow.Nodes() {
+		return nil, fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())
+	}
+	r := &run{c: c, kept: kept, flow: flow, plan: flow.Plan()}
+	r.lay(nodes)
+	for _, n := range r.nodes {
+		if n.Batch != 0 {
+			c.own(n.Batch, id)
+		}
+		if n.call != nil && kept.State == store.RunRunning {
+			if err := r.reload(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// own remembers whose batch it is.
+func (c *Conductor) own(b crowd.BatchID, id crowd.RunID) {
+	c.in.Lock()
+	c.in.owner[b] = id
+	c.in.Unlock()
+}
+
+// filesOf returns the columns of a run's inputs.
+func filesOf(nodes []store.Node) map[string][]string {
+	files := make(map[string][]string)
+	for _, n := range nodes {
+		if n.Columns != nil {
+			files[n.Name] = n.Columns
+		}
+	}
+	return files
+}
+
+// lay makes the nodes and finds where each column's cells lie.
+func (r *run) lay(kept []store.Node) {
+	for i, k := range kept {
+		n := &node{Node: k}
+		r.nodes = append(r.nodes, n)
+		if i < len(r.flow.Inputs) {
+			n.columns = own(i, r.flow.Inputs[i].Columns)
+			continue
+		}
+		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]
+		n.expect = n.step.Expect
+		for j, s := range n.step.From {
+			n.in = union(n.in, r.nodes[s.Node].columns)
+			if n.step.SQL == nil || (n.step.SQL.RowByRow && s.Edge == workflow.Stream) {
+				n.joined = append(n.joined, j)
+			}
+		}
+		n.columns = own(i, n.step.Own)
+		if n.step.SQL == nil {
+			n.columns = union(slices.Clone(n.in), n.columns)
+		}
+		n.with = append(n.with, i)
+		for _, c := range n.in {
+			n.with = append(n.with, c.node)
+		}
+		for _, s := range n.step.From {
+			n.with = append(n.with, s.Node)
+		}
+		slices.Sort(n.with)
+		n.with = slices.Compact(n.with)
+		switch {
+		case n.step.Service != nil:
+			n.call = r.newService(n)
+		case n.step.SQL != nil:
+			n.sql = &query{}
+		}
+	}
+	r.findEnds()
+	r.foresee()
+}
+
+// own returns the columns as a node's own cells.
+func own(node int, list []workflow.Column) []column {
+	out := make([]column, len(list))
+	for i, c := range list {
+		out[i] = column{c, node, i}
+	}
+	return out
+}
+
+// union adds the columns that are not there yet, by name: of the same name they
+// are the same cell, which the check of the file makes sure of.
+func union(list, more []column) []column {
+	for _, c := range more {
+		if !slices.ContainsFunc(list, func(x column) bool { return x.Name == c.Name }) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// byItem lists the nodes that hand on n's items: its joined consumers.
+func (r *run) byItem(n *node) []*node {
+	var list []*node
+	for _, x := range r.nodes {
+		for _, j := range x.joined {
+			if x.step.From[j].Node == n.Node.Node && !x.step.NewItems() {
+				list = append(list, x)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// findEnds finds where the ways of items end: at nodes that hand them on to
+// nobody. Nodes that are joined by hand-overs of items share their ends.
+func (r *run) findEnds() {
+	region := make([]int, len(r.nodes))
+	for i := range region {
+		region[i] = i
+	}
+	for i, n := range r.nodes {
+		for _, x := range r.byItem(n) {
+			from, to := region[i], region[x.Node.Node]
+			for j := range region {
+				if region[j] == to {
+					region[j] = from
+				}
+			}
+		}
+	}
+	for i, n := range r.nodes {
+		if n.step == nil || len(r.byItem(n)) > 0 {
+			continue
+		}
+		for j, x := range r.nodes {
+			if region[j] == region[i] && x.step != nil && len(r.byItem(x)) == 0 {
+				n.ends = append(n.ends, j)
+			}
+		}
+	}
+}
+
+// foresee looks at how long steps take, and what follows from it for the items
+// before them.
+func (r *run) foresee() {
+	first := len(r.flow.Inputs)
+	expect := make([]time.Duration, len(r.flow.Steps))
+	for i := range expect {
+		expect[i] = r.nodes[first+i].expect
+	}
+	tails := r.plan.Tails(expect)
+	heads := make([]time.Duration, len(expect)) // from the start to the end of each step
+	before := make([]map[int]bool, len(expect)) // what lies before each step
+	for i := range expect {
+		before[i] = map[int]bool{}
+		for _, j := range r.plan.After(i) {
+			heads[i] = max(heads[i], heads[j])
+			before[i][j] = true
+			for k := range before[j] {
+				before[i][k] = true
+			}
+		}
+		heads[i] += expect[i]
+	}
+	for i := range expect {
+		n := r.nodes[first+i]
+		n.tail, n.side = tails[i], 0
+		for j := range expect {
+			if i != j && !before[i][j] && !before[j][i] {
+				n.side = max(n.side, heads[j]+tails[j])
+			}
+		}
+	}
+}
+
+// request is the item's place in a line before a limited resource.
+func (r *run) request(n *node, born, since time.Time) sla.Request {
+	q := sla.Request{Since: since, Start: born, Tail: n.tail}
+	if r.flow.SLA != nil && r.flow.SLA.PerItem {
+		q.Penalty = &r.flow.SLA.Penalty
+	} else if r.flow.SLA != nil {
+		q.Penalty, q.Start = &r.flow.SLA.Penalty, r.kept.StartedAt
+	}
+	if n.side > 0 {
+		q.Bound = q.Start.Add(n.side)
+	}
+	return q
+}
+
+// values are the cells that a condition looks at, as it wants them.
+func values(c *condition.Condition, in []column, cells []string) (map[string]any, error) {
+	out := make(map[string]any)
+	for _, name := range c.Uses() {
+		i := slices.IndexFunc(in, func(x column) bool { return x.Name == name.Name })
+		if i < 0 {
+			return nil, crowd.Fieldf(name.Name, "is no column here")
+		}
+		v, err := typed(in[i].Column, cells[i])
+		if err != nil {
+			return nil, err
+		}
+		out[name.Name] = v
+	}
+	return out, nil
+}

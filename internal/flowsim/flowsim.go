@@ -1,0 +1,389 @@
+// Package flowsim runs a workflow whole in virtual time: the conductor, the
+// store and the engines are those of a live server; the workers are models. So
+// whoever has written a workflow sees what it does before people are asked.
+//
+// Calls of services are really made, one after the other. In virtual time each
+// takes about as long as the file expects.
+package flowsim
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/callout"
+	"github.com/throng-dev/throng/internal/conduct"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Setup is what a simulated run is made of.
+type Setup struct {
+	Text     string // the workflow's file
+	Inputs   map[string]table.Rows
+	Workers  int    // in each pool that the workflow names, ≥ 1
+	Policy   string // of each pool; "": DefaultPolicy
+	Seed     uint64
+	Store    store.Store // an empty one
+	Services *callout.Client
+	Budget   crowd.Money // of the tenant; 0: as much as there is
+	Progress func(*conduct.View)
+}
+
+// DefaultPolicy orders items by what a delay would cost.
+const DefaultPolicy = "penalty"
+
+// longest is how long a run may take in virtual time.
+const longest = 10 * 365 * 24 * time.Hour
+
+// World is a simulated run that has ended, and is there to be read.
+type World struct {
+	Run       crowd.RunID
+	Conductor *conduct.Conductor
+	Flow      *workflow.Workflow
+	Loaded    map[string]conduct.Loaded
+	Began     time.Time
+	Ended     time.Time // virtual
+	Answers   int64
+	GaveUp    int // items that were held by an error, and given up in the end
+}
+
+// world is the state of a simulation.
+type world struct {
+	Setup
+	ctx     context.Context
+	now     time.Time
+	agenda  agenda
+	pools   map[crowd.PoolID]*engine.Engine
+	names   map[string]crowd.PoolID
+	first   crowd.PoolID
+	place   map[crowd.WorkerID]crowd.PoolID
+	batches map[crowd.BatchID]*job
+	changes engine.Changes
+	woken   bool
+	out     World
+	err     error
+	calls   uint64
+}
+
+// job is what model workers must know of a batch.
+type job struct {
+	store.Batch
+	shape *template.Compiled
+	model workflow.Simulate
+	name  string // of the step
+}
+
+// Run runs the workflow to its end. The error is conduct.Problems if the file or
+// the inputs do not fit.
+func Run(ctx context.Context, s Setup) (*World, error) {
+	if s.Workers < 1 || s.Workers > 100_000 {
+		return nil, crowd.Fieldf("simulate-workers", "%d workers: from 1 to 100000", s.Workers)
+	}
+	if s.Policy == "" {
+		s.Policy = DefaultPolicy
+	}
+	w := &world{
+		Setup: s, ctx: ctx, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC), pools: make(map[crowd.PoolID]*engine.Engine),
+		names: make(map[string]crowd.PoolID), place: make(map[crowd.WorkerID]crowd.PoolID), batches: make(map[crowd.BatchID]*job),
+	}
+	flow, problems := conduct.Parse(ctx, s.Text, nil, w.now)
+	if len(problems) > 0 {
+		return nil, conduct.Problems(problems)
+	}
+	chance := sim.NewStream(s.Seed, 0, "retry").At(0)
+	w.out = World{Flow: flow, Loaded: make(map[string]conduct.Loaded), Began: w.now}
+	w.out.Conductor = conduct.New(conduct.Config{
+		Store: s.Store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
+		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := w.found(flow); err != nil {
+		return nil, err
+	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	return &w.out, w.play()
+}
+
+// found makes the tenant, the pools and their people.
+func (w *world) found(flow *workflow.Workflow) error {
+	tenant, err := w.Store.CreateTenant(w.ctx, store.Tenant{Name: "simulation", Weight: 1, CreatedAt: w.now})
+	if err != nil {
+		return err
+	}
+	money := w.Budget
+	if money == 0 {
+		money = crowd.MaxMoney
+	}
+	if err := w.Store.Deposit(w.ctx, w.now, tenant, money, "simulation"); err != nil {
+		return err
+	}
+	names := []string{""}
+	needs := make(map[string]int) // qualifications, and the best score asked for
+	for _, step := range flow.Steps {
+		if step.Crowd == nil {
+			continue
+		}
+		if !slices.Contains(names, step.Crowd.Pool) {
+			names = append(names, step.Crowd.Pool)
+		}
+		for _, q := range step.Crowd.Requirements {
+			needs[q.Name] = max(needs[q.Name], q.Min)
+		}
+	}
+	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd != nil && s.Crowd.Pool == "" }) {
+		names = names[1:]
+	}
+	for _, name := range names {
+		if err := w.pool(name, tenant, needs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) error {
+	kept := store.Pool{Name: name, Policy: w.Policy, CreatedAt: w.now}
+	if name == "" {
+		kept.Name = "main"
+	}
+	id, err := w.Store.CreatePool(w.ctx, kept)
+	if err != nil {
+		return err
+	}
+	policy, err := sched.Parse(w.Policy)
+	if err != nil {
+		return err
+	}
+	e := engine.New(engine.Config{Pool: id, Policy: policy})
+	w.pools[id], w.names[name] = e, id
+	if w.first == 0 {
+		w.first = id
+	}
+	if err := e.SetTenant(w.now, engine.Tenant{ID: tenant, Weight: 1}); err != nil {
+		return err
+	}
+	for i := range w.Workers {
+		user, err := w.Store.CreateUser(w.ctx, store.User{Name: fmt.Sprintf("%s-%d", kept.Name, i+1), Pool: id, CreatedAt: w.now, Qualifications: needs})
+		if err != nil {
+			return err
+		}
+		w.place[user] = id
+		if err := e.SetWorker(w.now, engine.Worker{ID: user, Qualifications: needs}); err != nil {
+			return err
+		}
+	}
+	return w.commit(e)
+}
+
+// begin makes the run, loads its inputs, starts it, and has everybody ask for
+// work.
+func (w *world) begin() error {
+	c := w.out.Conductor
+	made, err := c.Make(w.ctx, conduct.NewRun{Tenant: 1, Text: w.Text})
+	if err != nil {
+		return err
+	}
+	w.out.Run = made.Run.ID
+	for _, name := range made.Needs {
+		file, ok := w.Inputs[name]
+		if !ok {
+			return crowd.Fieldf("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
+		}
+		if w.out.Loaded[name], err = c.Load(w.ctx, made.Run.ID, name, file); err != nil {
+			return err
+		}
+	}
+	for name := range w.Inputs {
+		if !slices.Contains(made.Needs, name) {
+			return crowd.Fieldf("input", "the workflow has no input %q", name)
+		}
+	}
+	if err := c.Start(w.ctx, made.Run.ID); err != nil {
+		return err
+	}
+	workers := make([]crowd.WorkerID, 0, len(w.place))
+	for id := range w.place {
+		workers = append(workers, id)
+	}
+	slices.Sort(workers)
+	for _, id := range workers {
+		w.agenda.add(event{at: w.now, do: func() { w.ask(id) }})
+	}
+	return nil
+}
+
+// play goes from event to event until the run has ended.
+func (w *world) play() error {
+	shown := time.Time{}
+	for w.err == nil {
+		if err := context.Cause(w.ctx); err != nil {
+			return err
+		}
+		next, err := w.conduct()
+		if err != nil {
+			return err
+		}
+		run, err := w.Store.Run(w.ctx, 0, w.out.Run)
+		if err != nil {
+			return err
+		}
+		if run.State.Ended() {
+			w.out.Ended = w.now
+			return w.err
+		}
+		if w.Progress != nil && w.now.Sub(shown) > time.Minute {
+			shown = w.now
+			if v, err := w.out.Conductor.Look(w.ctx, 0, run.ID); err == nil {
+				w.Progress(v)
+			}
+		}
+		if err := w.advance(next); err != nil {
+			return err
+		}
+	}
+	return w.err
+}
+
+// conduct steps the conductor until it has nothing to do now, and returns when
+// it next has.
+func (w *world) conduct() (time.Time, error) {
+	for {
+		w.woken = false
+		next, more := w.out.Conductor.Step(w.ctx)
+		if w.err != nil {
+			return next, w.err
+		}
+		if !more && !w.woken {
+			return next, nil
+		}
+	}
+}
+
+// advance goes on to the next thing that happens, and does all that happens then.
+func (w *world) advance(next time.Time) error {
+	at, ok := w.agenda.next()
+	if !next.IsZero() && (!ok || next.Before(at)) {
+		at, ok = next, true
+	}
+	for _, id := range w.poolIDs() {
+		if t, due := w.pools[id].NextTimer(); due && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	if !ok {
+		return w.stalled()
+	}
+	if at.Sub(w.out.Began) > longest {
+		return crowd.Errorf(crowd.Conflict, "the run has not ended after %s of virtual time", longest)
+	}
+	if at.After(w.now) {
+		w.now = at
+	}
+	for _, id := range w.poolIDs() {
+		e := w.pools[id]
+		if t, due := e.NextTimer(); due && !t.After(w.now) {
+			e.Tick(w.now)
+			if err := w.commit(e); err != nil {
+				return err
+			}
+		}
+	}
+	for {
+		x, due := w.agenda.due(w.now)
+		if !due {
+			return w.err
+		}
+		x.do()
+	}
+}
+
+func (w *world) poolIDs() []crowd.PoolID {
+	list := make([]crowd.PoolID, 0, len(w.pools))
+	for id := range w.pools {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// stalled is what is done when nothing happens any more: items that steps hold
+// are given up, for nobody is there to look after them. If that was not it, the
+// run cannot end.
+func (w *world) stalled() error {
+	n, err := w.out.Conductor.Skip(w.ctx, w.out.Run, "")
+	if err != nil {
+		return err
+	}
+	w.out.GaveUp += n
+	if n > 0 {
+		return nil
+	}
+	v, err := w.out.Conductor.Look(w.ctx, 0, w.out.Run)
+	if err != nil {
+		return err
+	}
+	for _, x := range v.Nodes {
+		if x.Error != "" {
+			return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Error)
+		}
+	}
+	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
+}
+
+// agenda is what happens later, in order.
+type agenda struct {
+	list []event
+	n    int64
+}
+
+type event struct {
+	at time.Time
+	n  int64
+	do func()
+}
+
+func (a *agenda) Len() int { return len(a.list) }
+func (a *agenda) Less(i, j int) bool {
+	if c := a.list[i].at.Compare(a.list[j].at); c != 0 {
+		return c < 0
+	}
+	return a.list[i].n < a.list[j].n
+}
+func (a *agenda) Swap(i, j int) { a.list[i], a.list[j] = a.list[j], a.list[i] }
+func (a *agenda) Push(x any)    { a.list = append(a.list, x.(event)) }
+func (a *agenda) Pop() any {
+	last := a.list[len(a.list)-1]
+	a.list = a.list[:len(a.list)-1]
+	return last
+}
+
+func (a *agenda) add(x event) {
+	a.n++
+	x.n = a.n
+	heap.Push(a, x)
+}
+
+func (a *agenda) next() (time.Time, bool) {
+	if len(a.list) == 0 {
+		return time.Time{}, false
+	}
+	return a.list[0].at, true
+}
+
+func (a *agenda) due(now time.Time) (event, bool) {
+	if at, ok := a.next(); !ok || at.After(now) {
+		return event{}, false
+	}
+	return heap.Pop(a).(event), true
+}
