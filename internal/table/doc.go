@@ -1,9 +1,9 @@
-// Package table reads uploaded tables (CSV, TSV, JSON Lines) row by row and
-// writes the same formats, in memory that does not grow with the file.
+// Package table reads uploaded tables (CSV, TSV, JSON Lines, Parquet) row by
+// row and writes the same formats, in memory that does not grow with the file.
 //
 // A row that cannot be read is an error about that row alone: the reader says
 // where it is and what would be right, and goes on with the next row.
 //
 // It knows nothing of tasks or answers, keeps no row, and opens no file: it is
-// given an io.Reader or an io.Writer.
+// given an io.Reader, an io.ReaderAt or an io.Writer.
 package table

@@ -17,19 +17,22 @@ const (
 	CSV   Format = "csv"   // RFC 4180 with a header row
 	TSV   Format = "tsv"   // the same with a tab in place of the comma, quotes included
 	JSONL Format = "jsonl" // one JSON object a line
+
+	// Parquet is read by OpenFile: it is a file, not a stream.
+	Parquet Format = "parquet"
 )
 
 // ParseFormat reads a format's name as a user gives it, "" being Auto.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(strings.ToLower(name)); f {
-	case Auto, CSV, TSV, JSONL:
+	case Auto, CSV, TSV, JSONL, Parquet:
 		return f, nil
 	case "auto":
 		return Auto, nil
 	case "ndjson":
 		return JSONL, nil
 	}
-	return Auto, crowd.Fieldf("format", "%q is not a format: use csv, tsv or jsonl", name)
+	return Auto, crowd.Fieldf("format", "%q is not a format: use csv, tsv, jsonl or parquet", name)
 }
 
 // FormatOf tells the format from a file's name, or Auto when the name does not
@@ -42,6 +45,8 @@ func FormatOf(filename string) Format {
 		return TSV
 	case ".jsonl", ".ndjson":
 		return JSONL
+	case ".parquet":
+		return Parquet
 	}
 	return Auto
 }
@@ -61,6 +66,8 @@ func (f Format) ContentType() string {
 		return "text/tab-separated-values; charset=utf-8"
 	case JSONL:
 		return "application/jsonl; charset=utf-8"
+	case Parquet:
+		return "application/vnd.apache.parquet"
 	default:
 		return "text/csv; charset=utf-8"
 	}
@@ -91,7 +98,7 @@ func foreign(head string) string {
 		return "this is an old Excel workbook: save the sheet as CSV (UTF-8)"
 	case strings.HasPrefix(head, "\x1f\x8b"):
 		return "this is a gzip archive: unpack it first"
-	case strings.HasPrefix(head, "PAR1"):
+	case strings.HasPrefix(head, parquetMagic):
 		return "this is a Parquet file: CSV, TSV or JSON Lines is wanted here"
 	case strings.HasPrefix(head, "\xff\xfe"), strings.HasPrefix(head, "\xfe\xff"):
 		return "this is UTF-16 text: save the file as UTF-8"

@@ -193,6 +193,22 @@ func valueText(raw []byte) (text, wrong string) {
 	return string(raw), ""
 }
 
+// JSONText returns the text by which a table holds a JSON value: that of a
+// string, "" for null, numbers and booleans as they are written, arrays and
+// objects as JSON without white space. raw must be one valid JSON value. Text
+// that a table cannot hold (NUL, bytes that are not UTF-8) is an error.
+func JSONText(raw []byte) (string, error) {
+	raw = bytes.Trim(raw, " \t\r\n")
+	if len(raw) == 0 {
+		return "", crowd.Errorf(crowd.Invalid, "there is no value")
+	}
+	text, wrong := valueText(raw)
+	if wrong != "" {
+		return "", crowd.Errorf(crowd.Invalid, "the value %s", wrong)
+	}
+	return text, nil
+}
+
 // brokenJSON says where and why text is not JSON.
 func brokenJSON(text []byte) string {
 	var value json.RawMessage

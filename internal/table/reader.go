@@ -92,6 +92,9 @@ func NewReader(r io.Reader, opts Options) (*Reader, error) {
 			return nil, fmt.Errorf("read table: %w", err)
 		}
 	}
+	if t.opts.Format == Parquet {
+		return nil, crowd.Errorf(crowd.Invalid, "this is not a Parquet file: it does not begin with %s", parquetMagic)
+	}
 	if t.opts.Format == Auto {
 		t.opts.Format = sniff(head)
 	}

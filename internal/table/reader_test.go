@@ -303,18 +303,18 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]table.Format{
 		"a.csv": table.CSV, "A.CSV": table.CSV, "x/y.tsv": table.TSV, "a.tab": table.TSV,
-		"a.jsonl": table.JSONL, "a.ndjson": table.JSONL, "a.json": table.Auto, "a": table.Auto, "": table.Auto,
+		"a.jsonl": table.JSONL, "a.ndjson": table.JSONL, "a.Parquet": table.Parquet, "a.json": table.Auto, "a": table.Auto, "": table.Auto,
 	} {
 		if got := table.FormatOf(name); got != want {
 			t.Errorf("FormatOf(%q) = %q, want %q", name, got, want)
 		}
 	}
-	for name, want := range map[string]table.Format{"CSV": table.CSV, "tsv": table.TSV, "ndjson": table.JSONL, "auto": table.Auto, "": table.Auto} {
+	for name, want := range map[string]table.Format{"CSV": table.CSV, "tsv": table.TSV, "ndjson": table.JSONL, "parquet": table.Parquet, "auto": table.Auto, "": table.Auto} {
 		if got, err := table.ParseFormat(name); got != want || err != nil {
 			t.Errorf("ParseFormat(%q) = %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if _, err := table.ParseFormat("xls"); err == nil || err.Error() != `format: "xls" is not a format: use csv, tsv or jsonl` {
+	if _, err := table.ParseFormat("xls"); err == nil || err.Error() != `format: "xls" is not a format: use csv, tsv, jsonl or parquet` {
 		t.Errorf("ParseFormat(xls): %v", err)
 	}
 }

@@ -29,6 +29,11 @@ type WriterOptions struct {
 	// JSONColumns are the columns whose cells are JSON text already. JSON
 	// Lines holds them as they are (an empty cell as null); CSV and TSV as text.
 	JSONColumns []string
+
+	// Types are the types of columns in a Parquet file, by their names; those
+	// that are not here are text. A number reads back as its shortest form
+	// (1.50 as 1.5). The other formats write cells as they are.
+	Types map[string]ColumnType
 }
 
 // MTurkResults are the options of the results file that MTurk and Turkle write.
@@ -50,6 +55,7 @@ type Writer struct {
 	row     bytes.Buffer // JSON Lines: the row so far
 	text    bytes.Buffer
 	enc     *json.Encoder // writes to text
+	file    *parquetWriter
 }
 
 // NewWriter begins a table with these columns, which must be named, all
@@ -81,8 +87,13 @@ func NewWriter(w io.Writer, columns []string, opts WriterOptions) (*Writer, erro
 		t.keys = append(t.keys, append(append([]byte{begin}, t.quoteJSON(name)...), ':'))
 		t.isJSON = append(t.isJSON, raw[name])
 	}
-	if opts.Format == JSONL {
+	switch opts.Format {
+	case JSONL:
 		return t, nil
+	case Parquet:
+		var err error
+		t.file, err = newParquetWriter(t.out, columns, opts.Types)
+		return t, err
 	}
 	if opts.Format == TSV {
 		t.comma = '\t'
@@ -102,9 +113,12 @@ func (t *Writer) Write(row []string) error {
 		return fmt.Errorf("write table: the row has %s, the header has %d", count(len(row), "cell"), t.columns)
 	}
 	var err error
-	if t.opts.Format == JSONL {
+	switch t.opts.Format {
+	case JSONL:
 		err = t.writeObject(row)
-	} else {
+	case Parquet:
+		err = t.file.write(row)
+	default:
 		err = t.writeRecord(row)
 	}
 	if err != nil {
@@ -113,8 +127,14 @@ func (t *Writer) Write(row []string) error {
 	return nil
 }
 
-// Flush passes on what is still held back. It must be called at the end.
+// Flush passes on what is still held back. It must be called at the end; in
+// Parquet it ends the file, and no row can follow.
 func (t *Writer) Flush() error {
+	if t.file != nil {
+		if err := t.file.close(); err != nil {
+			return fmt.Errorf("write table: %w", err)
+		}
+	}
 	if err := t.out.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}

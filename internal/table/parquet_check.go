@@ -1,0 +1,337 @@
+package table
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// What follows walks over encoded data without decoding it, so that nothing is
+// decoded that claims to be much larger than it is.
+
+var errShort = errors.New("it breaks off")
+
+const (
+	maxThriftDepth   = 32
+	maxThriftStructs = 1 << 18 // structs in lists, each of which takes some hundred bytes
+)
+
+// skimStruct walks over a struct in the compact encoding of Thrift and returns
+// how long it is.
+func skimStruct(data []byte) (int, error) {
+	s := skimmer{data: data}
+	err := s.structure(0)
+	return s.at, err
+}
+
+type skimmer struct {
+	data    []byte
+	at      int
+	structs int
+}
+
+func (s *skimmer) skip(n uint64) error {
+	if n > uint64(len(s.data)-s.at) {
+		return errShort
+	}
+	s.at += int(n)
+	return nil
+}
+
+func (s *skimmer) varint() (uint64, error) {
+	v, n := binary.Uvarint(s.data[s.at:])
+	if n <= 0 {
+		return 0, errShort
+	}
+	s.at += n
+	return v, nil
+}
+
+func (s *skimmer) structure(depth int) error {
+	if depth > maxThriftDepth {
+		return errors.New("it is nested too deeply")
+	}
+	for {
+		if s.at >= len(s.data) {
+			return errShort
+		}
+		b := s.data[s.at]
+		s.at++
+		if b == 0 {
+			return nil
+		}
+		if b>>4 == 0 { // the number of the field follows
+			if _, err := s.varint(); err != nil {
+				return err
+			}
+		}
+		if typ := b & 15; typ > 2 { // true and false have no value
+			if err := s.value(typ, depth); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *skimmer) value(typ byte, depth int) error {
+	switch typ {
+	case 1, 2, 3: // a boolean in a list; a byte
+		return s.skip(1)
+	case 4, 5, 6:
+		_, err := s.varint()
+		return err
+	case 7:
+		return s.skip(8)
+	case 8:
+		n, err := s.varint()
+		if err != nil {
+			return err
+		}
+		return s.skip(n)
+	case 9, 10:
+		return s.list(depth)
+	case 12:
+		return s.structure(depth + 1)
+	}
+	return fmt.Errorf("it has a value of type %d", typ)
+}
+
+func (s *skimmer) list(depth int) error {
+	if depth > maxThriftDepth {
+		return errors.New("it is nested too deeply")
+	}
+	if s.at >= len(s.data) {
+		return errShort
+	}
+	b := s.data[s.at]
+	s.at++
+	n, typ := uint64(b>>4), b&15
+	if n == 15 {
+		var err error
+		if n, err = s.varint(); err != nil {
+			return err
+		}
+	}
+	if n > uint64(len(s.data)-s.at) { // each item takes a byte at least
+		return errShort
+	}
+	if typ == 12 {
+		if s.structs += int(n); s.structs > maxThriftStructs {
+			return fmt.Errorf("it has more than %d parts: write larger row groups", maxThriftStructs)
+		}
+	}
+	for ; n > 0; n-- {
+		if err := s.value(typ, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkV1 checks a page of version 1, unpacked.
+func checkV1(c *parquet.Column, data []byte, v *format.DataPageHeader) error {
+	full := 0 // values that are not null
+	for _, level := range []struct {
+		most     int
+		encoding format.Encoding
+	}{{c.MaxRepetitionLevel(), v.RepetitionLevelEncoding}, {c.MaxDefinitionLevel(), v.DefinitionLevelEncoding}} {
+		if level.most == 0 {
+			continue
+		}
+		if level.encoding != format.RLE {
+			return fmt.Errorf("the levels of a page are encoded as %s", level.encoding)
+		}
+		if len(data) < 4 {
+			return errShort
+		}
+		n := binary.LittleEndian.Uint32(data)
+		if uint64(n) > uint64(len(data)-4) {
+			return errShort
+		}
+		runs := data[4 : 4+n]
+		if err := checkRuns(runs, bits.Len(uint(level.most)), int(v.NumValues)); err != nil {
+			return err
+		}
+		full = countLevel(runs, level.most, int(v.NumValues))
+		data = data[4+n:]
+	}
+	if c.MaxDefinitionLevel() == 0 {
+		full = int(v.NumValues)
+	}
+	return checkValues(c, data, v.Encoding, full)
+}
+
+// checkV2 checks a page of version 2, unpacked.
+func checkV2(c *parquet.Column, data []byte, v *format.DataPageHeaderV2) error {
+	rep, def := data[:v.RepetitionLevelsByteLength], data[v.RepetitionLevelsByteLength:][:v.DefinitionLevelsByteLength]
+	if (c.MaxRepetitionLevel() > 0 && len(rep) == 0 && v.NumValues > 0) || (c.MaxDefinitionLevel() > 0 && len(def) == 0 && v.NumValues > 0) {
+		return errors.New("a page has no levels")
+	}
+	if err := checkRuns(rep, bits.Len(uint(c.MaxRepetitionLevel())), int(v.NumValues)); err != nil {
+		return err
+	}
+	if err := checkRuns(def, bits.Len(uint(c.MaxDefinitionLevel())), int(v.NumValues)); err != nil {
+		return err
+	}
+	full := int(v.NumValues - v.NumNulls)
+	if most := c.MaxDefinitionLevel(); most > 0 && countLevel(def, most, int(v.NumValues)) != full || most == 0 && v.NumNulls > 0 {
+		return errors.New("a page has another number of nulls than it says")
+	}
+	return checkValues(c, data[len(rep)+len(def):], v.Encoding, full)
+}
+
+// countLevel counts how many of n levels, checked before, have the value most.
+func countLevel(data []byte, most, n int) int {
+	width := bits.Len(uint(most))
+	found := 0
+	for n > 0 && len(data) > 0 {
+		head, k := binary.Uvarint(data)
+		data = data[k:]
+		count := int(head >> 1)
+		if head&1 == 0 {
+			if int(data[0]) == most {
+				found += min(count, n)
+			}
+			n, data = n-count, data[1:]
+			continue
+		}
+		for i := 0; i < count*8 && i < n; i++ {
+			level := 0
+			for bit := range width {
+				at := i*width + bit
+				level |= int(data[at/8]>>(at%8)&1) << bit
+			}
+			if level == most {
+				found++
+			}
+		}
+		n, data = n-count*8, data[count*width:]
+	}
+	return found
+}
+
+// checkValues checks the values of a page, of which there are n.
+func checkValues(c *parquet.Column, data []byte, encoding format.Encoding, n int) error {
+	switch encoding {
+	case format.Plain:
+		if c.Type().Kind() == parquet.ByteArray {
+			return checkByteArrays(data, n)
+		}
+		return nil // the library compares the size
+	case format.PlainDictionary, format.RLEDictionary:
+		if len(data) == 0 {
+			return nil
+		}
+		const widest = 32
+		if data[0] > widest {
+			return errors.New("the values of a page are broken")
+		}
+		return checkRuns(data[1:], int(data[0]), n)
+	case format.RLE:
+		if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
+			return errShort
+		}
+		return checkRuns(data[4:4+binary.LittleEndian.Uint32(data)], 1, n)
+	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+		return checkDelta(data, n)
+	case format.ByteStreamSplit:
+		return nil
+	}
+	e := crowd.Fieldf(clip(c.Path()[0]), "the values are encoded as %s, which is not read: write them as PLAIN or with a dictionary", encoding)
+	return e
+}
+
+// checkPlain checks the values of a dictionary.
+func checkPlain(c *parquet.Column, data []byte, n int) error {
+	const least = 4 // bytes of a value, of the types that have dictionaries; the length of a text counts
+	size := least
+	if c.Type().Kind() == parquet.FixedLenByteArray {
+		size = c.Type().Length()
+	}
+	if n < 0 || size < 1 || n > len(data)/size {
+		if c.Type().Kind() == parquet.Boolean {
+			return errors.New("a boolean column has a dictionary")
+		}
+		return errors.New("a dictionary has fewer values than it says")
+	}
+	if c.Type().Kind() == parquet.ByteArray {
+		return checkByteArrays(data, n)
+	}
+	return nil
+}
+
+// checkByteArrays checks that data holds n texts.
+func checkByteArrays(data []byte, n int) error {
+	for ; n > 0; n-- {
+		if len(data) < 4 {
+			return errShort
+		}
+		size := binary.LittleEndian.Uint32(data)
+		if uint64(size) > uint64(len(data)-4) {
+			return errShort
+		}
+		data = data[4+size:]
+	}
+	if len(data) > 0 {
+		return errors.New("a page has more values than it says")
+	}
+	return nil
+}
+
+// checkRuns walks over runs of numbers of width bits (RLE, bit-packed), which
+// should be n, filled up to whole groups of 8.
+func checkRuns(data []byte, width, n int) error {
+	const fill = 512 // some writers fill up to larger groups
+	total := uint64(0)
+	for len(data) > 0 && total < uint64(n)+fill {
+		head, k := binary.Uvarint(data)
+		if k <= 0 {
+			return errors.New("the runs of a page are broken")
+		}
+		data = data[k:]
+		count, size := head>>1, uint64(width+7)/8
+		if head&1 == 1 {
+			if count > uint64(len(data)) {
+				if width > 0 || count > maxPageValues {
+					return errShort
+				}
+			}
+			size = count * uint64(width)
+			count *= 8
+		}
+		if size > uint64(len(data)) {
+			return errShort
+		}
+		data = data[size:]
+		if total += count; count > maxPageValues || total > uint64(n)+fill {
+			return errors.New("a page has more values than it says")
+		}
+	}
+	return nil
+}
+
+// checkDelta checks the beginning of numbers in DELTA_BINARY_PACKED.
+func checkDelta(data []byte, n int) error {
+	const largest = 1 << 16
+	if n == 0 && len(data) == 0 {
+		return nil
+	}
+	var head [3]uint64 // size of a block, its parts, number of values
+	for i := range head {
+		v, k := binary.Uvarint(data)
+		if k <= 0 {
+			return errShort
+		}
+		head[i], data = v, data[k:]
+	}
+	if head[0] == 0 || head[0] > largest || head[1] == 0 || head[1] > head[0] || head[2] != uint64(n) {
+		return errors.New("the values of a page are broken")
+	}
+	return nil
+}

@@ -1,0 +1,407 @@
+package table
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+const (
+	// maxPage is how many bytes a page may have, packed or unpacked.
+	maxPage = 64 << 20
+	// maxPageValues is how many values it may have.
+	maxPageValues = 16 << 20
+	// maxHeld is how many bytes the pages of a row group that are in memory at
+	// a time may have, about.
+	maxHeld = 256 << 20
+	// maxPageHeader is how long the header of a page may be.
+	maxPageHeader = 64 << 10
+
+	feedBase = 4
+	feedSize = 1 << 40
+)
+
+// feeder gives the library the pages of one column of one row group, unpacked
+// and looked at. A file says itself how much memory its pages take, in sizes,
+// counts and lengths of runs; the library believes that. So each is checked
+// here before.
+type feeder struct {
+	t      *parquetReader
+	column *parquet.Column
+	codec  format.CompressionCodec
+	src    *io.SectionReader
+	at     int64 // of the next page in src
+	values int64 // that have not been fed
+	out    []byte
+	pos    int64 // of out, as the library sees it
+	dict   int64 // bytes held by the dictionary
+	page   int64 // and by the page
+	err    error // what is wrong with the file
+}
+
+func newFeeder(t *parquetReader, column *parquet.Column, m *format.ColumnMetaData, codec format.CompressionCodec) *feeder {
+	f := &feeder{t: t, column: column, codec: codec, values: m.NumValues, pos: feedBase}
+	begin := m.DataPageOffset
+	if d := m.DictionaryPageOffset; d > 0 && d < begin {
+		begin = d
+	}
+	if begin < int64(len(parquetMagic)) || m.TotalCompressedSize < 0 || m.TotalCompressedSize > t.size-begin || m.NumValues < 0 {
+		f.fail("the column is not within the file")
+	}
+	f.src = io.NewSectionReader(t.file, begin, max(m.TotalCompressedSize, 0))
+	return f
+}
+
+func (f *feeder) held() int64 { return f.dict + f.page }
+
+func (f *feeder) fail(what string, args ...any) {
+	if f.err == nil {
+		f.err = broken(f.column.Path()[0], what, args...)
+	}
+}
+
+// ReadAt serves the library, which reads from the beginning to the end.
+func (f *feeder) ReadAt(p []byte, off int64) (int, error) {
+	if off != f.pos {
+		f.fail("a dictionary is missing")
+	}
+	for len(f.out) == 0 && f.err == nil {
+		if f.values <= 0 {
+			return 0, io.EOF
+		}
+		if err := f.next(); err != nil {
+			var e *crowd.Error
+			if errors.As(err, &e) {
+				f.err = err
+			} else {
+				f.fail("%v", err)
+			}
+		}
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n := copy(p, f.out)
+	f.out, f.pos = f.out[n:], f.pos+int64(n)
+	return n, nil
+}
+
+// next puts the next page into out.
+func (f *feeder) next() error {
+	head := make([]byte, min(maxPageHeader, f.src.Size()-f.at))
+	if len(head) == 0 {
+		return errors.New("pages are missing")
+	}
+	if _, err := f.src.ReadAt(head, f.at); err != nil && !errors.Is(err, io.EOF) {
+		return crowd.Errorf(crowd.Internal, "read table: %v", err)
+	}
+	n, err := skimStruct(head)
+	if err != nil {
+		return fmt.Errorf("the header of a page: %w", err)
+	}
+	h := new(format.PageHeader)
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head[:n], h); err != nil {
+		return fmt.Errorf("the header of a page: %s", clip(err.Error()))
+	}
+	f.at += int64(n)
+	packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
+	switch {
+	case packed < 0 || size < 0 || packed > f.src.Size()-f.at:
+		return errors.New("a page is not within its column")
+	case packed > maxPage || size > maxPage:
+		return tooMuch(f.column, "a page has %d bytes, %d are allowed", max(packed, size), maxPage)
+	}
+	data := make([]byte, packed)
+	if _, err := f.src.ReadAt(data, f.at); err != nil && !errors.Is(err, io.EOF) {
+		return crowd.Errorf(crowd.Internal, "read table: %v", err)
+	}
+	f.at += packed
+	if h.CRC != 0 && crc32.ChecksumIEEE(data) != uint32(h.CRC) {
+		return errors.New("the checksum of a page is wrong")
+	}
+	if h.Type == format.IndexPage {
+		return nil
+	}
+	return f.feed(h, data)
+}
+
+func tooMuch(c *parquet.Column, what string, args ...any) error {
+	e := crowd.Errorf(crowd.TooLarge, what, args...)
+	e.Field = clip(c.Path()[0])
+	return e
+}
+
+// feed checks a page, unpacks it, and writes it to out with a header that
+// says so.
+func (f *feeder) feed(h *format.PageHeader, data []byte) error {
+	var plain []byte
+	var err error
+	var values int
+	size := int(h.UncompressedPageSize)
+	switch {
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+		values = int(h.DictionaryPageHeader.V.NumValues)
+		if plain, err = unpack(f.codec, data, size); err == nil {
+			err = checkPlain(f.column, plain, values)
+		}
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		v := &h.DataPageHeader.V
+		v.Statistics = format.Statistics{}
+		values = int(v.NumValues)
+		if plain, err = unpack(f.codec, data, size); err == nil {
+			err = checkV1(f.column, plain, v)
+		}
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		v := &h.DataPageHeaderV2.V
+		v.Statistics = format.Statistics{}
+		values = int(v.NumValues)
+		plain, err = f.unpackV2(data, size, v)
+		v.IsCompressed = thrift.New(false)
+	default:
+		return errors.New("a page is of no known type")
+	}
+	switch {
+	case err != nil:
+		return err
+	case values < 0 || (h.Type != format.DictionaryPage && int64(values) > f.values):
+		return errors.New("a page has more values than its column")
+	case values > maxPageValues:
+		return tooMuch(f.column, "a page has %d values, %d are allowed", values, maxPageValues)
+	}
+	const perValue = 16 // levels, offsets, indexes
+	need := int64(len(data)+2*len(plain)) + perValue*int64(values)
+	f.t.held -= f.held()
+	if h.Type == format.DictionaryPage {
+		f.dict = need
+	} else {
+		f.page = need
+		f.values -= int64(values)
+	}
+	if f.t.held += f.held(); f.t.held > maxHeld {
+		return tooMuch(f.column, "the pages of the columns have more than %d MiB at a time: write smaller pages", maxHeld>>20)
+	}
+	h.CRC, h.CompressedPageSize, h.UncompressedPageSize = 0, int32(len(plain)), int32(len(plain))
+	head, err := thrift.Marshal(new(thrift.CompactProtocol), h)
+	if err != nil {
+		return err
+	}
+	f.out = append(head, plain...)
+	return nil
+}
+
+// unpackV2 unpacks a page of version 2, whose levels are never packed.
+func (f *feeder) unpackV2(data []byte, size int, v *format.DataPageHeaderV2) ([]byte, error) {
+	levels := int64(v.RepetitionLevelsByteLength) + int64(v.DefinitionLevelsByteLength)
+	if v.RepetitionLevelsByteLength < 0 || v.DefinitionLevelsByteLength < 0 || levels > int64(len(data)) || levels > int64(size) || v.NumNulls < 0 || v.NumNulls > v.NumValues {
+		return nil, errors.New("the levels of a page are not within it")
+	}
+	body := data[levels:]
+	if !v.IsCompressed.Valid || v.IsCompressed.V {
+		var err error
+		if body, err = unpack(f.codec, body, size-int(levels)); err != nil {
+			return nil, err
+		}
+	}
+	plain := append(bytes.Clone(data[:levels]), body...)
+	return plain, checkV2(f.column, plain, v)
+}
+
+// unpack unpacks data, which must give size bytes.
+func unpack(codec format.CompressionCodec, data []byte, size int) ([]byte, error) {
+	var out []byte
+	var err error
+	switch codec {
+	case format.Uncompressed:
+		out = data
+	case format.Gzip:
+		out, err = gunzip(data, size)
+	case format.Snappy, format.Zstd, format.Lz4Raw:
+		if size == 0 && len(data) == 0 {
+			return data, nil
+		}
+		if err = fits(codec, data, size); err == nil {
+			out, err = parquet.LookupCompressionCodec(codec).Decode(make([]byte, 0, size), data)
+		}
+	default:
+		return nil, crowd.Errorf(crowd.Invalid, "the Parquet file is packed with %s, which is not read: write it with SNAPPY, ZSTD, GZIP, LZ4_RAW or none", codec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a page cannot be unpacked: %s", clip(err.Error()))
+	}
+	if len(out) != size {
+		return nil, fmt.Errorf("a page unpacks to %d bytes, not to %d", len(out), size)
+	}
+	return out, nil
+}
+
+func gunzip(data []byte, size int) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, int64(size)+1))
+}
+
+var errPacked = errors.New("its packed data is broken")
+
+// fits checks that packed data does not unpack to much more than size bytes,
+// without unpacking it.
+func fits(codec format.CompressionCodec, data []byte, size int) error {
+	switch codec {
+	case format.Snappy:
+		if n, k := binary.Uvarint(data); k <= 0 || n != uint64(size) {
+			return errPacked
+		}
+		return nil
+	case format.Lz4Raw:
+		if n, ok := lz4Size(data); !ok || n != size {
+			return errPacked
+		}
+		return nil
+	}
+	const slack = 2 * maxPage // blocks may be less than full
+	if n, ok := zstdSize(data); !ok || n > slack {
+		return errPacked
+	}
+	return nil
+}
+
+// lz4Size returns to how many bytes a block of LZ4 unpacks: it walks over its
+// sequences (lz4_Block_format.md). Offsets are checked, so that unpacking
+// cannot fail for another reason than the room for it.
+func lz4Size(data []byte) (size int, ok bool) {
+	length := func(n int) (int, bool) {
+		const more = 15
+		if n < more {
+			return n, true
+		}
+		for {
+			if len(data) == 0 || n > 2*maxPage {
+				return 0, false
+			}
+			b := data[0]
+			data = data[1:]
+			n += int(b)
+			if b != 255 {
+				return n, true
+			}
+		}
+	}
+	for len(data) > 0 {
+		token := data[0]
+		data = data[1:]
+		literals, ok := length(int(token >> 4))
+		if !ok || literals > len(data) {
+			return 0, false
+		}
+		size, data = size+literals, data[literals:]
+		if len(data) == 0 {
+			return size, true
+		}
+		if len(data) < 2 {
+			return 0, false
+		}
+		offset := int(binary.LittleEndian.Uint16(data))
+		data = data[2:]
+		match, ok := length(int(token & 15))
+		if !ok || offset == 0 || offset > size {
+			return 0, false
+		}
+		const shortest = 4
+		if size += match + shortest; size > 2*maxPage {
+			return 0, false
+		}
+	}
+	return size, false // it must end with literals
+}
+
+// zstdSize returns to how many bytes frames of Zstandard unpack at most: it
+// walks over their blocks (RFC 8878, 3.1).
+func zstdSize(data []byte) (size int, ok bool) {
+	const (
+		magic     = 0xFD2FB528
+		skippable = 0x184D2A50
+		block     = 128 << 10
+	)
+	for len(data) > 0 {
+		if len(data) < 6 {
+			return 0, false
+		}
+		m := binary.LittleEndian.Uint32(data)
+		if m&^0xF == skippable {
+			n := int64(binary.LittleEndian.Uint32(data[4:])) // of which 2 bytes may be missing here
+			if len(data) < 8 || n > int64(len(data)-8) {
+				return 0, false
+			}
+			data = data[8+n:]
+			continue
+		}
+		if m != magic {
+			return 0, false
+		}
+		desc := data[4]
+		single, sum := desc>>5&1 == 1, desc>>2&1 == 1
+		head := 5 + []int{0, 1, 2, 4}[desc&3]
+		window := !single
+		if window {
+			head++
+		}
+		content := []int{0, 2, 4, 8}[desc>>6]
+		if content == 0 && single {
+			content = 1
+		}
+		if len(data) < head+content {
+			return 0, false
+		}
+		field := make([]byte, 8)
+		copy(field, data[head:head+content])
+		if binary.LittleEndian.Uint64(field) > 2*maxPage {
+			return 0, false
+		}
+		if window && data[5]>>3 > 27-10 { // windows of 128 MiB and more
+			return 0, false
+		}
+		data = data[head+content:]
+		for last := false; !last; {
+			if len(data) < 3 {
+				return 0, false
+			}
+			h := uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16
+			data = data[3:]
+			last = h&1 == 1
+			n := int(h >> 3)
+			stored := n
+			switch h >> 1 & 3 {
+			case 0:
+				size += n
+			case 1:
+				size, stored = size+n, 1
+			case 2:
+				size += block
+			default:
+				return 0, false
+			}
+			if stored > len(data) || size > 4*maxPage {
+				return 0, false
+			}
+			data = data[stored:]
+		}
+		if sum {
+			if len(data) < 4 {
+				return 0, false
+			}
+			data = data[4:]
+		}
+	}
+	return size, true
+}
