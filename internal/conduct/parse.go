@@ -3,6 +3,7 @@ package conduct
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/condition"
@@ -39,12 +40,17 @@ func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.S
 		}
 		open = open || s.Open
 	}
+	var shape sqlstep.Shape
+	var err error
 	if open { // which columns there are is not known: Fit looks again
-		return workflow.SQLFacts{Open: true, RowByRow: true}
+		shape, err = sqlstep.Glance(query, stream)
+	} else {
+		shape, err = sqlstep.Check(c.ctx, query, inputs, stream)
 	}
-	shape, err := sqlstep.Check(c.ctx, query, inputs, stream)
 	if err == nil {
-		return facts(shape)
+		f := facts(shape)
+		f.Open = open
+		return f
 	}
 	p := workflow.Problem{Line: 1, Column: 1, Message: err.Error()}
 	var at *sqlstep.Error
@@ -55,7 +61,10 @@ func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.S
 }
 
 func facts(s sqlstep.Shape) workflow.SQLFacts {
-	f := workflow.SQLFacts{RowByRow: s.RowByRow, Why: s.Why}
+	f := workflow.SQLFacts{RowByRow: s.RowByRow, Why: s.Why, WhyAt: workflow.Place{Line: s.WhyLine, Column: s.WhyColumn}}
+	if s.WhyLine > 0 {
+		f.Why, _, _ = strings.Cut(s.Why, " at line ")
+	}
 	for i, name := range s.Columns {
 		f.Columns = append(f.Columns, workflow.Column{Name: name, Type: condition.Type(s.Kinds[i])})
 	}

@@ -163,6 +163,7 @@ func (r *run) end(ctx context.Context, state store.RunState) error {
 
 // drop takes a run that has ended out of the conductor.
 func (r *run) drop() {
+	r.stop()
 	r.rest()
 	delete(r.c.runs, r.kept.ID)
 	r.c.in.Lock()

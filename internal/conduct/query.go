@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -43,7 +44,7 @@ func (r *run) queryAll(ctx context.Context, n *node) error {
 	n.busy = true
 	r.c.beside(func() func(context.Context) {
 		began := r.c.now()
-		err := job.do(r.c.ctx)
+		err := job.do(r.ctx)
 		return func(ctx context.Context) { r.queried(ctx, n, err, r.c.now().Sub(began)) }
 	})
 	return nil
@@ -58,6 +59,7 @@ func (r *run) queried(ctx context.Context, n *node, err error, took time.Duratio
 	case err == nil:
 		n.Served, n.Busy = 1, took
 		err = r.done(ctx, n)
+	case errors.As(err, new(*notKept)):
 	default:
 		err = r.fail(ctx, n, err)
 	}
@@ -68,6 +70,11 @@ func (r *run) queried(ctx context.Context, n *node, err error, took time.Duratio
 	}
 	r.c.touch(r.kept.ID)
 }
+
+// notKept is the store's failure, which is not the query's.
+type notKept struct{ error }
+
+func (e *notKept) Unwrap() error { return e.error }
 
 // fullQuery is a query over all rows, on its way beside the conductor.
 type fullQuery struct {
@@ -89,7 +96,10 @@ func (q *fullQuery) do(ctx context.Context) error {
 		_, err := q.c.cfg.Store.Advance(ctx, &store.Advance{Run: q.run, Rows: rows})
 		rows = rows[:0]
 		q.c.touch(q.run)
-		return err
+		if err != nil {
+			return &notKept{err}
+		}
+		return nil
 	}
 	n := int64(0)
 	for cells, err := range sqlstep.Run(ctx, q.text, q.inputs, q.limits) {
@@ -121,11 +131,11 @@ func (r *run) table(node int) sqlstep.Table {
 			with = append(with, c.node)
 		}
 	}
-	id, columns, c := r.kept.ID, from.columns, r.c
+	id, columns, c, ctx := r.kept.ID, from.columns, r.c, r.ctx
 	t.Rows = func(yield func([]string, error) bool) {
-		for row, err := range c.rows(c.ctx, id, node, with) {
+		for row, err := range c.rows(ctx, id, node, with) {
 			if err != nil {
-				yield(nil, err)
+				yield(nil, &notKept{err})
 				return
 			}
 			if row.State == store.RowOK && !yield(pick(columns, row), nil) {
@@ -205,23 +215,29 @@ func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Faul
 		began := r.c.now()
 		s, err := n.sql.stream, error(nil)
 		if s == nil {
-			s, err = sqlstep.Open(r.c.ctx, n.step.SQL.Query, static, stream, n.limits())
+			s, err = sqlstep.Open(r.ctx, n.step.SQL.Query, static, stream, n.limits())
 		}
 		results := make([]result, len(todo))
 		for i := 0; err == nil && i < len(todo); i++ {
-			given, wrong := s.Row(r.c.ctx, todo[i].rows)
+			given, wrong := s.Row(r.ctx, todo[i].rows)
 			results[i] = result{slices.Clone(given), wrong} // the stream uses its list again
-			err = r.c.ctx.Err()
+			err = r.ctx.Err()
 		}
 		took := r.c.now().Sub(began)
 		return func(ctx context.Context) {
-			n.busy, n.sql.stream = false, s
-			if r.c.runs[r.kept.ID] != r || ctx.Err() != nil {
+			n.busy = false
+			if r.c.runs[r.kept.ID] != r || ctx.Err() != nil { // it is not wanted any more
+				if s != nil {
+					s.Close()
+				}
 				return
 			}
-			if err != nil {
+			n.sql.stream = s
+			switch {
+			case errors.As(err, new(*notKept)):
+			case err != nil:
 				err = r.fail(ctx, n, err)
-			} else {
+			default:
 				n.took(t)
 				err = r.gave(ctx, n, todo, results, a, took)
 			}

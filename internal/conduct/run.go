@@ -21,6 +21,9 @@ type run struct {
 	nodes []*node
 	plan  *sla.Plan // over the steps
 
+	ctx  context.Context // of what is done for it beside
+	stop context.CancelFunc
+
 	foreseen time.Time // when the expected times were last looked at
 }
 
@@ -71,6 +74,7 @@ func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 		return nil, fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())
 	}
 	r := &run{c: c, kept: kept, flow: flow, plan: flow.Plan()}
+	r.ctx, r.stop = context.WithCancel(c.ctx)
 	r.lay(nodes)
 	for _, n := range r.nodes {
 		if n.Batch != 0 {
@@ -105,6 +109,9 @@ func filesOf(nodes []store.Node) map[string][]string {
 
 // lay makes the nodes and finds where each column's cells lie.
 func (r *run) lay(kept []store.Node) {
+	if s := r.flow.SLA; s != nil && !s.Deadline.IsZero() {
+		s.Penalty.After = max(s.Deadline.Sub(r.kept.StartedAt), 0)
+	}
 	for i, k := range kept {
 		n := &node{Node: k}
 		r.nodes = append(r.nodes, n)
@@ -196,15 +203,21 @@ func (r *run) findEnds() {
 		}
 	}
 	for i, n := range r.nodes {
-		if n.step == nil || len(r.byItem(n)) > 0 {
+		if !r.isEnd(n) {
 			continue
 		}
 		for j, x := range r.nodes {
-			if region[j] == region[i] && x.step != nil && len(r.byItem(x)) == 0 {
+			if region[j] == region[i] && r.isEnd(x) {
 				n.ends = append(n.ends, j)
 			}
 		}
 	}
+}
+
+// isEnd says whether ways of items end at a node. An item that is made there has
+// none.
+func (r *run) isEnd(n *node) bool {
+	return n.step != nil && !n.step.NewItems() && len(r.byItem(n)) == 0
 }
 
 // foresee looks at how long steps take, and what follows from it for the items

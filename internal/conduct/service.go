@@ -20,6 +20,7 @@ type service struct {
 	proxy   *proxy
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	over    []outcome       // not kept yet
+	stale   bool            // the store has failed: what is kept may not be what is here
 }
 
 // call is an item on its way through a service.
@@ -274,6 +275,16 @@ func moved(from, to time.Duration) bool { return to > from+from/10 || to < from-
 
 // serve moves a service step on.
 func (r *run) serve(ctx context.Context, n *node) (again bool, err error) {
+	if n.call.stale {
+		n.leave()
+		n.call = r.newService(n)
+		n.call.stale = true
+		if err := r.reload(ctx, n); err != nil {
+			return false, err
+		}
+		n.call.stale = false
+	}
+	defer func() { n.call.stale = n.call.stale || err != nil }()
 	now := r.c.now()
 	if len(n.call.over) > 0 {
 		if err := r.record(ctx, n, now); err != nil {

@@ -85,7 +85,7 @@ func (c *Conductor) still(ctx context.Context, tenant crowd.TenantID, id crowd.R
 		}
 	}
 	quiet := &Conductor{cfg: c.cfg, proxies: make(map[proxyKey]*proxy), ctx: ctx}
-	r := &run{c: quiet, kept: kept, flow: flow, plan: flow.Plan()}
+	r := &run{c: quiet, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
 	r.lay(nodes)
 	for _, n := range r.nodes {
 		if n.step != nil && n.Served > 0 && n.step.Crowd == nil {

@@ -21,7 +21,17 @@ func (w *world) commit(e *engine.Engine) error {
 	c := &w.changes
 	e.Take(c)
 	if err := w.Store.Commit(w.ctx, c); err != nil {
-		return err
+		if w.crash == nil {
+			return err
+		}
+		for id, x := range w.pools { // as a live pool: it goes on from what the store has
+			if x == e {
+				if err := w.restore(id); err != nil {
+					return err
+				}
+			}
+		}
+		return &crowd.Error{Code: crowd.Unavailable, Message: "the store has failed", Cause: err}
 	}
 	for i := range c.Progress {
 		w.out.Conductor.Labelled(c.Progress[i].Batch)
@@ -136,14 +146,15 @@ func (w *world) ask(id crowd.WorkerID) {
 	if w.note(err); err != nil {
 		return
 	}
-	w.note(w.commit(e))
-	if ok {
+	if err := w.commit(e); err != nil {
+		w.note(err)
+	} else if ok {
 		w.work(h)
 	}
 }
 
 func (w *world) note(err error) {
-	if w.err == nil {
+	if w.err == nil && (w.crash == nil || crowd.CodeOf(err) != crowd.Unavailable) {
 		w.err = err
 	}
 }
@@ -152,6 +163,10 @@ func (w *world) note(err error) {
 // he is right belongs to the assignment's worker and item, so it is the same
 // whatever the order of hand-outs.
 func (w *world) work(h engine.Handout) {
+	if w.held[h.Worker] == h.Assignment {
+		return // he is at it
+	}
+	w.held[h.Worker] = h.Assignment
 	j := w.batches[h.Task.Batch()]
 	task, err := w.Store.Task(w.ctx, h.Task)
 	if w.note(err); err != nil {
@@ -173,12 +188,16 @@ func (w *world) work(h engine.Handout) {
 	}
 	w.agenda.add(event{at: w.now.Add(max(took, time.Millisecond)), do: func() {
 		e := w.pools[w.place[h.Worker]]
+		delete(w.held, h.Worker)
 		if _, err := e.Submit(w.now, h.Worker, h.Assignment, body, key); err != nil && err != engine.ErrForgotten && crowd.CodeOf(err) != crowd.Conflict {
 			w.note(err)
 			return
 		}
 		w.out.Answers++
-		w.note(w.commit(e))
+		if err := w.commit(e); err != nil {
+			w.note(err)
+			return
+		}
 		w.ask(h.Worker)
 	}})
 }

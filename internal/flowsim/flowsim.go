@@ -37,6 +37,8 @@ type Setup struct {
 	Services *callout.Client
 	Budget   crowd.Money // of the tenant; 0: as much as there is
 	Progress func(*conduct.View)
+
+	crash func() bool // asked after each move: the server dies; for tests
 }
 
 // DefaultPolicy orders items by what a delay would cost.
@@ -69,6 +71,7 @@ type world struct {
 	place   map[crowd.WorkerID]crowd.PoolID
 	batches map[crowd.BatchID]*job
 	changes engine.Changes
+	held    map[crowd.WorkerID]crowd.AssignmentID // being worked on
 	woken   bool
 	out     World
 	err     error
@@ -94,18 +97,14 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	}
 	w := &world{
 		Setup: s, ctx: ctx, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC), pools: make(map[crowd.PoolID]*engine.Engine),
-		names: make(map[string]crowd.PoolID), place: make(map[crowd.WorkerID]crowd.PoolID), batches: make(map[crowd.BatchID]*job),
+		names: make(map[string]crowd.PoolID), place: make(map[crowd.WorkerID]crowd.PoolID), batches: make(map[crowd.BatchID]*job), held: make(map[crowd.WorkerID]crowd.AssignmentID),
 	}
 	flow, problems := conduct.Parse(ctx, s.Text, nil, w.now)
 	if len(problems) > 0 {
 		return nil, conduct.Problems(problems)
 	}
-	chance := sim.NewStream(s.Seed, 0, "retry").At(0)
 	w.out = World{Flow: flow, Loaded: make(map[string]conduct.Loaded), Began: w.now}
-	w.out.Conductor = conduct.New(conduct.Config{
-		Store: s.Store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
-	})
+	w.out.Conductor = w.conductor()
 	if err := w.found(flow); err != nil {
 		return nil, err
 	}
@@ -113,6 +112,14 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 		return nil, err
 	}
 	return &w.out, w.play()
+}
+
+func (w *world) conductor() *conduct.Conductor {
+	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
+	return conduct.New(conduct.Config{
+		Store: w.Store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
+		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // found makes the tenant, the pools and their people.
@@ -264,10 +271,49 @@ func (w *world) conduct() (time.Time, error) {
 		if w.err != nil {
 			return next, w.err
 		}
+		if w.crash != nil && w.crash() {
+			if err := w.restart(); err != nil {
+				return next, err
+			}
+			continue
+		}
 		if !more && !w.woken {
 			return next, nil
 		}
 	}
+}
+
+// restart is the death of the server, and its next start: all that is not in the
+// store is gone. The people go on with what they hold.
+func (w *world) restart() error {
+	w.out.Conductor.Close()
+	w.out.Conductor = w.conductor()
+	for _, id := range w.poolIDs() {
+		if err := w.restore(id); err != nil {
+			return err
+		}
+	}
+	return w.out.Conductor.Open(w.ctx)
+}
+
+// restore makes a pool's engine anew from the store, and has those ask for work
+// who hold nothing.
+func (w *world) restore(id crowd.PoolID) error {
+	kept, err := w.Store.Snapshot(w.ctx, id)
+	if err != nil {
+		return err
+	}
+	policy, err := sched.Parse(w.Policy)
+	if err != nil {
+		return err
+	}
+	if w.pools[id], err = engine.Restore(w.now, engine.Config{Pool: id, Policy: policy}, kept); err != nil {
+		return err
+	}
+	for _, x := range kept.Workers {
+		w.agenda.add(event{at: w.now, do: func() { w.ask(x.ID) }})
+	}
+	return nil
 }
 
 // advance goes on to the next thing that happens, and does all that happens then.

@@ -61,14 +61,35 @@ func (e *engine) compile(query string, stream []string) (compiled, error) {
 	if err := checkNames(query, toks, q.shape.Columns); err != nil {
 		return compiled{}, err
 	}
-	if t, why := needsAll(toks, stream); why != "" {
-		line, column := place(query, t.at)
-		q.shape.Why = fmt.Sprintf("%s at line %d, column %d", why, line, column)
-		q.needs = &Error{line, column, why + " needs all rows, so the query cannot run item by item"}
-	} else {
-		q.shape.RowByRow = true
-	}
+	q.needs = q.shape.itemByItem(query, toks, stream)
 	return q, nil
+}
+
+// itemByItem fills in whether the query may run item by item. The error says what
+// hinders it.
+func (s *Shape) itemByItem(query string, toks []token, stream []string) error {
+	t, why := needsAll(toks, stream)
+	if s.RowByRow = why == ""; s.RowByRow {
+		return nil
+	}
+	s.WhyLine, s.WhyColumn = place(query, t.at)
+	s.Why = fmt.Sprintf("%s at line %d, column %d", why, s.WhyLine, s.WhyColumn)
+	return &Error{s.WhyLine, s.WhyColumn, why + " needs all rows, so the query cannot run item by item"}
+}
+
+// Glance is Check without the inputs' columns: it tells only of a query that is
+// not one SELECT, and whether the query may run item by item.
+func Glance(query string, stream []string) (Shape, error) {
+	toks, err := single(query)
+	if err != nil {
+		return Shape{}, err
+	}
+	if err := noClock(query, toks); err != nil {
+		return Shape{}, err
+	}
+	var s Shape
+	s.itemByItem(query, toks, stream)
+	return s, nil
 }
 
 // withs are the names of the tables of WITH. The engine's own tables never

@@ -338,3 +338,28 @@ func anyText(t rapid.TB, query string) {
 		t.Fatalf("%q: %d rows", query, n)
 	}
 }
+
+// TestGlance tells item by item or not without any columns, as Check does with
+// them.
+func TestGlance(t *testing.T) {
+	for _, c := range []struct {
+		query  string
+		each   bool
+		line   int
+		column int
+	}{
+		{"select id from books where title = 'x'", true, 0, 0},
+		{"select books.id, books from books", true, 0, 0}, // a column of the same name
+		{"select title, count(*) as n\nfrom books group by title", false, 1, 15},
+		{"select a.id from books a join books b on a.id = b.id", false, 1, 31},
+		{"select id from books order by id", false, 1, 22},
+	} {
+		s, err := sqlstep.Glance(c.query, []string{"books"})
+		if err != nil || s.RowByRow != c.each || s.WhyLine != c.line || s.WhyColumn != c.column {
+			t.Errorf("%q: %+v, %v", c.query, s, err)
+		}
+	}
+	if _, err := sqlstep.Glance("delete from books", []string{"books"}); err == nil {
+		t.Error("a query that is no SELECT passes")
+	}
+}

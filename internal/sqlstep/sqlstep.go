@@ -84,6 +84,8 @@ type Shape struct {
 	Kinds    []Kind // of each column: that of the input's column if it is passed on as it is, else Text
 	RowByRow bool   // may run with the rows of one item at a time
 	Why      string // if not, what needs all rows, and where: "group by at line 2, column 7"
+
+	WhyLine, WhyColumn int // that place
 }
 
 // Error says what is wrong with a query, and where.
