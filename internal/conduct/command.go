@@ -130,7 +130,9 @@ func (c *Conductor) change(ctx context.Context, id crowd.RunID, f func(r *run) e
 		return err
 	}
 	defer c.touch(id)
-	return f(r)
+	err = f(r)
+	r.doubtful = r.doubtful || err != nil
+	return err
 }
 
 // named finds a node by name.

@@ -216,6 +216,7 @@ func (c *Conductor) Step(ctx context.Context) (next time.Time, more bool) {
 		again, err := r.pass(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
+			r.doubtful = true
 			c.cfg.Log.Error("a run rests", "run", id.String(), "err", err)
 			c.later.add(entry{at: c.now().Add(failurePause), run: id})
 		case again:

@@ -11,10 +11,10 @@ import (
 // pass moves every step of a run on by what has come to it, in the order of the
 // plan. It returns whether there is more to do at once.
 func (r *run) pass(ctx context.Context) (again bool, err error) {
-	if r.kept.State != store.RunRunning {
+	if r.kept.State != store.RunRunning && !r.doubtful {
 		return false, nil
 	}
-	if err := r.read(ctx); err != nil {
+	if err := r.read(ctx); err != nil || r.kept.State != store.RunRunning {
 		return false, err
 	}
 	open := 0
@@ -58,8 +58,20 @@ func (r *run) step(ctx context.Context, n *node) (again bool, err error) {
 	return false, r.queryAll(ctx, n)
 }
 
-// read gets what is kept of the nodes: the logs grow by labels, too.
+// read gets what is kept of the nodes: the logs grow by labels, too. After a
+// failure of the store it also gets what is kept of the run: what seemed to fail
+// may have been done.
 func (r *run) read(ctx context.Context) error {
+	if r.doubtful {
+		kept, err := r.c.cfg.Store.Run(ctx, 0, r.kept.ID)
+		if err != nil {
+			return err
+		}
+		r.kept, r.doubtful = kept, false
+		if kept.State.Ended() {
+			r.drop()
+		}
+	}
 	nodes, err := r.c.cfg.Store.Nodes(ctx, r.kept.ID)
 	if err != nil {
 		return err

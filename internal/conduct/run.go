@@ -24,6 +24,7 @@ type run struct {
 	ctx  context.Context // of what is done for it beside
 	stop context.CancelFunc
 
+	doubtful bool      // the store has failed: kept may not be what is kept
 	foreseen time.Time // when the expected times were last looked at
 }
 
