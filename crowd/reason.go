@@ -14,6 +14,7 @@ const (
 	BatchPaused     // the requester paused the batch
 	BatchEnded      // the batch has ended
 	NothingWaiting  // every assignment still wanted is in somebody's hands
+	NoTaskYet       // no task has come yet, or all that have come are done: the batch is open
 	BudgetSpent     // the batch's budget cannot pay one more assignment
 	NotInTraining   // the batch trains newcomers, or the worker is one and has to be trained first
 	NotQualified    // the worker lacks a qualification that the batch asks for
@@ -35,6 +36,7 @@ var reasonText = [reasonEnd][2]string{
 	BatchPaused:     {"batch_paused", "the batch is paused"},
 	BatchEnded:      {"batch_ended", "the batch has ended"},
 	NothingWaiting:  {"nothing_waiting", "everything still wanted is being worked on"},
+	NoTaskYet:       {"no_task_yet", "no task has come yet, or all that came are done"},
 	BudgetSpent:     {"budget_spent", "the batch's budget cannot pay one more answer"},
 	NotInTraining:   {"not_in_training", "the batch is for newcomers in training, or the worker is still in training"},
 	NotQualified:    {"not_qualified", "a qualification is missing"},

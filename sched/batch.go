@@ -35,6 +35,8 @@ func (b Batch) Validate() error {
 		return crowd.Fieldf("completed", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Completed)
 	case b.TaskTime <= 0:
 		return crowd.Fieldf("task_time", "must be above 0, not %s", b.TaskTime)
+	case b.Added < 0 || b.Added > crowd.MaxMoney:
+		return crowd.Fieldf("added", "must be from 0 to %s, not %s", crowd.MaxMoney, b.Added)
 	}
 	return nil
 }
@@ -57,6 +59,8 @@ type record struct {
 	planned, running, completed uint32
 	class                       Class
 	production, assignable      bool
+	added                       crowd.Money
+	since                       int64 // ns since 1970
 }
 
 // noDeadline is later than every deadline.
@@ -78,6 +82,8 @@ func (r *record) fill(b *Batch) {
 	r.class = b.Class
 	r.production = b.Production
 	r.assignable = b.Assignable
+	r.added = min(max(b.Added, 0), crowd.MaxMoney)
+	r.since = nanos(b.Since)
 }
 
 func clampWeight(f float64) float64 {

@@ -183,6 +183,8 @@ func TestNonsenseDoesNotStopTheWork(t *testing.T) {
 		with(batch(4, 5, -3), func(b *sched.Batch) { b.TaskTime, b.Completed = -1, -1 }),
 		with(batch(5, 5, math.MaxInt), func(b *sched.Batch) { b.Arrived, b.Deadline = time.Time{}, time.Unix(1<<60, 0) }),
 		with(batch(6, math.MaxInt, 1), func(b *sched.Batch) { b.Tenant = -5 }),
+		with(batch(7, 5, 0), func(b *sched.Batch) { b.Added, b.Turn = math.MaxInt64, math.MaxUint64 }),
+		with(batch(8, 5, 0), func(b *sched.Batch) { b.Added, b.Since = -1, time.Unix(1<<60, 0) }),
 	}
 	for _, name := range everyPolicy() {
 		p := parse(t, name)
@@ -225,6 +227,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"planned":       func(b *sched.Batch) { b.Planned = 0 },
 		"running":       func(b *sched.Batch) { b.Running = -1 },
 		"completed":     func(b *sched.Batch) { b.Completed = -1 },
+		"added":         func(b *sched.Batch) { b.Added = crowd.MaxMoney + 1 },
 		"task_time":     func(b *sched.Batch) { b.TaskTime = 0 },
 	} {
 		err := with(batch(1, 5, 0), change).Validate()

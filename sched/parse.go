@@ -18,7 +18,7 @@ func Names() []string {
 		"fs", "fs-ratio", "wfs", "wfs-ratio",
 		"dafs", "sdafs", "beta-fair(beta=-1)",
 		"tenant-fair(dafs)", "wcfs(wfs,k=3)",
-		"laxity",
+		"laxity", "penalty",
 		"edf-code", "fs-code", "sdafs-code", "dafs-code",
 	}
 }
@@ -41,6 +41,7 @@ func Names() []string {
 //	laxity                          share=0 to 1 (default 0.2), what is guaranteed to
 //	                                batches without a deadline that can still be met;
 //	                                pace=1 to 1000 (default 8)
+//	penalty                         form=event (default) or form=loop: see Loops
 //	edf-code, fs-code               none
 //	sdafs-code, dafs-code           log=true (default) or log=false; seed=number, 0 to
 //	                                2^64-1 (default 1), for what they draw
@@ -74,18 +75,24 @@ const (
 )
 
 func parse(text string) (func() Policy, error) {
+	s, err := take(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.build()
+}
+
+// take takes a text form apart.
+func take(text string) (spec, error) {
 	if len(text) > maxText {
-		return nil, refuse("a policy has at most %d characters, not %d", maxText, len(text))
+		return spec{}, refuse("a policy has at most %d characters, not %d", maxText, len(text))
 	}
 	r := &reader{text: strings.Map(dropSpace, text)}
 	s, err := r.spec()
 	if err == nil && r.text != "" {
 		err = refuse("%q is left over at the end", r.text)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.build()
+	return s, err
 }
 
 func dropSpace(c rune) rune {
@@ -189,6 +196,8 @@ func (s *spec) build() (func() Policy, error) {
 		return s.wcfs()
 	case "laxity":
 		return s.laxity()
+	case "penalty":
+		return s.penalty()
 	case "edf-code":
 		return s.codeOrder(edfCode{})
 	case "fs-code":

@@ -19,6 +19,8 @@ func TestParseReadsNames(t *testing.T) {
 		"beta-fair(beta=-0)":                     "beta-fair(beta=0)",
 		"dafs-code(log=true, seed=1)":            "dafs-code",
 		"sdafs-code(seed=007,log=false)":         "sdafs-code(log=false,seed=7)",
+		"penalty(form=event)":                    "penalty",
+		"penalty( form = loop )":                 "penalty(form=loop)",
 		"wcfs(k=3, tenant-fair( dafs(f=log1p)))": "wcfs(tenant-fair(dafs),k=3)",
 	}
 	for _, name := range everyPolicy() {
@@ -57,6 +59,9 @@ func TestParseRefusesAndSaysWhy(t *testing.T) {
 		"fs-code(rr)":                  "fs-code takes no inner policy",
 		"dafs-code(log=ln)":            "dafs-code takes log=true or log=false, not log=ln",
 		"sdafs-code(seed=-1)":          "sdafs-code takes seed=number, 0 to 2^64-1, not seed=-1",
+		"penalty(form=off)":            "penalty takes form=event or form=loop, not form=off",
+		"penalty(k=1)":                 `penalty has no option "k"`,
+		"penalty(fifo)":                "penalty takes no inner policy, but has fifo",
 		"dafs-code(f=log1p)":           `dafs-code has no option "f"`,
 		strings.Repeat("wcfs(", 100):   "at most 256 characters",
 	} {

@@ -229,6 +229,10 @@ func (p *plainWCFS) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
 	return eligible[0]
 }
 
+// byPenalty is the order of listing 1: by the added penalty, greatest first, then by
+// the time of the request.
+var byPenalty = by(func(a, b sched.Batch) int { return cmp.Or(cmp.Compare(b.Added, a.Added), a.Since.Compare(b.Since)) })
+
 // xfuncs are the workforces by their names in beta-fair.
 var xfuncs = map[string]xfunc{
 	"fs": xFS, "fs-ratio": xFSRatio, "wfs": xWFS, "wfs-ratio": xWFSRatio, "dafs": xDAFS(plainLog1p),
@@ -245,6 +249,8 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 			}
 			return a.Deadline.Compare(b.Deadline)
 		}),
+		"penalty":             byPenalty,
+		"penalty(form=loop)":  byPenalty,
 		"rr":                  by(func(a, b sched.Batch) int { return 0 }),
 		"fs":                  leastOf(first(xFS)),
 		"fs-ratio":            leastOf(first(xFSRatio)),
@@ -272,9 +278,10 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 		return &plainWCFS{order: order, k: k, conceded: map[crowd.BatchID]int{}}
 	}
 	out["wcfs(wfs,k=3)"] = func() plain { return wcfs(stateless["wfs"], 3) }
+	out["wcfs(penalty,k=3)"] = func() plain { return wcfs(stateless["penalty"], 3) }
 	out["wcfs(dafs,k=0)"] = func() plain { return wcfs(stateless["dafs"], 0) }
 	out["wcfs(dafs,k=2)"] = func() plain { return wcfs(stateless["dafs"], 2) }
-	for _, inner := range []string{"fifo", "wfs", "dafs", "wcfs(wfs,k=3)"} {
+	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(form=loop)", "wcfs(wfs,k=3)"} {
 		out["tenant-fair("+inner+")"] = func() plain { return tenants(inner) }
 	}
 	out["wcfs(tenant-fair(dafs),k=2)"] = func() plain { return wcfs(tenants("dafs").order, 2) }

@@ -49,6 +49,12 @@ type Batch struct {
 	// which also learns it from the Turns it sees; so it matters only when a
 	// policy is filled anew, after a restart.
 	TenantTurn uint64
+	// Added is the penalty that one more expected time of an assignment of delay
+	// would add to the most urgent of its waiting tasks: 0 if nothing was promised.
+	// Since is when that task came; without a promise, when the batch was
+	// launched. Read by penalty.
+	Added crowd.Money
+	Since time.Time
 	// Assignable says that something of the batch may be handed out now. A
 	// batch that is open but not assignable (all of it is in somebody's hands,
 	// it is paused, its budget is spent) still counts in the fairness index.

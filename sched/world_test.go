@@ -60,6 +60,8 @@ func (w *world) launch() {
 		Production:   w.IntN(2) == 0,
 		TaskTime:     pick(w, time.Second, 10*time.Second, time.Minute),
 		Turn:         w.handouts,
+		Added:        pick(w, 0, 0, 5, 10*crowd.Unit),
+		Since:        epoch.Add(pick(w, 0, 0, time.Second, 1)),
 	}
 	if b.Production {
 		b.Deadline = epoch.Add(pick(w, time.Minute, time.Hour, 2*time.Hour))
@@ -112,7 +114,7 @@ func (w *world) step() {
 	}
 	k := w.IntN(len(w.open))
 	b := &w.open[k]
-	switch w.IntN(12) {
+	switch w.IntN(13) {
 	case 0, 1, 2, 3, 4: // finish
 		if b.Running > 0 {
 			b.Running--
@@ -128,7 +130,9 @@ func (w *world) step() {
 		b.Priority = pick(w, 0.5, 1, 2, 3)
 	case 9, 10:
 		w.paused[b.ID] = !w.paused[b.ID] && w.IntN(2) == 0
-	case 11:
+	case 11: // another of its tasks is the most urgent
+		b.Added, b.Since = pick(w, 0, 5, 5, 6, crowd.MaxMoney), epoch.Add(pick(w, -time.Hour, 0, 0, time.Second, 1))
+	case 12:
 		gone := b.ID
 		w.open = slices.Delete(w.open, k, k+1)
 		w.forget(gone)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/label"
 )
@@ -8,7 +10,8 @@ import (
 // backlog keeps the tasks of one batch that want a worker, in the order in
 // which they are handed out: first those that somebody has already worked on
 // (labels come sooner), the one that has waited longest for its next person
-// first; then fresh ones in the order of import.
+// first; then fresh ones in the order of import. A batch with an SLA has an order
+// of its own; the list then only tells whether a started task is there for a worker.
 //
 // Finding the first task that a worker has not held yet is O(1) amortised:
 // tasks stand in a list in the order of their stamps, and each worker has a
@@ -25,6 +28,7 @@ type backlog struct {
 	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
 	invited *invitations // nil: everybody may do every task
+	order   *order       // nil: that of above
 }
 
 // invitations says who may do which task. A worker's list shrinks from the
@@ -69,19 +73,25 @@ func (b *backlog) invitedTo(n uint32) (int, bool) {
 
 // place puts t where it belongs after a change: into the list when it wants a
 // worker, out of it when it does not.
-func (b *backlog) place(t *task) {
+func (b *backlog) place(now time.Time, t *task) {
 	switch {
 	case t.closed || t.slots() <= 0:
 		b.remove(t)
 	case b.invited == nil && t.place == 0:
 		b.listed, b.room = push(b.listed, b.room, t)
 		t.place = b.first + uint64(len(b.listed)) - 1
+		if b.order != nil {
+			b.order.back(now, t.n)
+		}
 	}
 }
 
 func (b *backlog) remove(t *task) {
 	if b.invited != nil && t.closed {
 		b.invited.close(t.n)
+	}
+	if b.order != nil {
+		b.order.leave(t)
 	}
 	if t.place == 0 {
 		return
@@ -130,6 +140,36 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	if b.invited != nil {
 		return b.invited.next(w)
 	}
+	t := b.started(w)
+	switch {
+	case b.order != nil && (t != nil || b.untouched()):
+		t, n := b.order.next(w)
+		return t, n, crowd.Eligible
+	case b.order != nil:
+		return nil, 0, crowd.AlreadyDid
+	case t != nil:
+		return t, t.n, crowd.Eligible
+	case b.fresh <= b.tasks:
+		return nil, b.fresh, crowd.Eligible
+	}
+	return nil, 0, crowd.AlreadyDid
+}
+
+// refusal says why w would be given nothing, or Eligible.
+func (b *backlog) refusal(w crowd.WorkerID) crowd.Reason {
+	if b.order != nil && (b.started(w) != nil || b.untouched()) {
+		return crowd.Eligible // without looking for the first
+	}
+	_, _, reason := b.next(w)
+	return reason
+}
+
+// untouched says whether there is a task that nobody was given yet, in a batch
+// with an order of its own.
+func (b *backlog) untouched() bool { return b.order.queue.Len() > len(b.listed)-b.gaps }
+
+// started returns the first listed task that w has not held, or nil.
+func (b *backlog) started(w crowd.WorkerID) *task {
 	c := b.first
 	if len(b.listed) > 0 { // else nobody's cursor is further on
 		c = max(c, b.cursors[w])
@@ -137,14 +177,11 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	for ; c < b.first+uint64(len(b.listed)); c++ {
 		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) {
 			b.remember(w, c)
-			return t, t.n, crowd.Eligible
+			return t
 		}
 	}
 	b.remember(w, c)
-	if b.fresh <= b.tasks {
-		return nil, b.fresh, crowd.Eligible
-	}
-	return nil, 0, crowd.AlreadyDid
+	return nil
 }
 
 // remember keeps a cursor only for a worker who has passed something, so that
@@ -158,12 +195,15 @@ func (b *backlog) remember(w crowd.WorkerID, c uint64) {
 	}
 }
 
-// started says that a fresh task is handed out.
-func (b *backlog) started(t *task) {
+// start says that a fresh task is handed out.
+func (b *backlog) start(t *task) {
 	if b.invited != nil {
 		b.invited.open[t.n] = t
 	} else {
 		b.fresh = max(b.fresh, t.n+1)
+	}
+	if b.order != nil {
+		b.order.open[t.n] = t
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // they are the numbers from fresh to the end (or, when people are invited to
 // single tasks, the numbers in their lists). Tasks with a label are forgotten.
 type batch struct {
-	spec    Spec
+	spec    Spec // its Tasks and Open change as an open batch grows and is sealed
 	tenant  *tenant
 	class   sched.Class
 	state   crowd.BatchState
@@ -36,6 +36,7 @@ type batch struct {
 
 	turn         uint64
 	launchedAt   time.Time
+	waitsFrom    time.Time // something of it has waited since then, as far as is known
 	firstStarted time.Time
 	endedAt      time.Time
 
@@ -164,7 +165,7 @@ func (b *batch) firstWant(n uint32) int {
 func (e *Engine) start(b *batch, n uint32) *task {
 	t := e.spare.task()
 	t.batch, t.n, t.planned = b, n, int32(b.firstWant(n))
-	b.backlog.started(t)
+	b.backlog.start(t)
 	b.open++
 	return t
 }
@@ -177,6 +178,7 @@ func (b *batch) progress(p *Progress) {
 	p.Planned, p.Completed, p.Labelled = b.planned, b.completed, b.labelled
 	p.Escrow, p.Spent, p.Worked = b.escrow, b.spent, b.worked
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
+	p.Tasks, p.Open = b.spec.Tasks, b.spec.Open
 }
 
 // openTasks returns the open tasks in order of their number.

@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
+	"github.com/throng-dev/throng/sla"
 )
 
 // BenchmarkCycle measures whole cycles of a busy pool: an answer, what follows
@@ -292,4 +293,85 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// BenchmarkOrder measures a batch with an SLA in which 100,000 items wait, which
+// came at random within a day and are dearer by the hour from the 13th on. A cycle
+// is of 100 people who need a minute each; in the meantime some 15 items change. The
+// bars are 10 µs an event and 50 ms a full pass (DESIGN.md §11).
+func BenchmarkOrder(b *testing.B) {
+	const items, workers = 100_000, 100
+	setup := func(b *testing.B, redundancy int) (*engine.Engine, *time.Time, []engine.Handout) {
+		e, now := newPool(b, "penalty", workers), start
+		s := benchSpec(1, 0)
+		s.Open, s.Budget, s.Rule, s.Lease = true, 0, label.Count(redundancy), 24*time.Hour
+		s.Reward = 1
+		s.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Staged, After: 12 * time.Hour, Cost: crowd.Unit, Every: time.Hour}}
+		must(b, e.Launch(now, s))
+		list := make([]engine.Item, items)
+		draw := rand.New(rand.NewPCG(1, 2))
+		for i := range list {
+			list[i].Born = now.Add(-time.Duration(draw.Int64N(int64(24 * time.Hour))))
+		}
+		must(b, e.Grow(now, 1, 1, list))
+		holds := make([]engine.Handout, workers)
+		for w := range holds {
+			holds[w], _, _ = e.Ready(now, crowd.WorkerID(w+1))
+		}
+		return e, &now, holds
+	}
+	for _, redundancy := range []int{1, 3} {
+		b.Run(fmt.Sprintf("cycle/answers=%d", redundancy), func(b *testing.B) {
+			e, now, holds := setup(b, redundancy)
+			var ch engine.Changes
+			next, n := uint32(items+1), 0
+			cycle := func() { // time goes by, an item comes, and a task is answered and another one taken
+				*now = now.Add(600 * time.Millisecond)
+				if n++; n%redundancy == 0 {
+					must(b, e.Grow(*now, 1, next, []engine.Item{{Born: *now}}))
+					next++
+				}
+				e.Tick(*now)
+				h := &holds[n*7919%workers]
+				_, err := e.Submit(*now, h.Worker, h.Assignment, "1", "1")
+				must(b, err)
+				*h, _, err = e.Ready(*now, h.Worker)
+				must(b, err)
+				e.Take(&ch)
+			}
+			for range 2000 { // until the expected time is that of these people
+				cycle()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				cycle()
+			}
+		})
+	}
+	b.Run("change", func(b *testing.B) {
+		e, _, _ := setup(b, 1)
+		at, ok := e.NextTimer()
+		for b.Loop() {
+			e.Tick(at)
+			if at, ok = e.NextTimer(); !ok {
+				b.Fatal("no change is to come")
+			}
+		}
+	})
+	b.Run("grow", func(b *testing.B) {
+		e, now, _ := setup(b, 1)
+		next := uint32(items + 1)
+		for b.Loop() {
+			must(b, e.Grow(*now, 1, next, []engine.Item{{Born: *now}}))
+			next++
+		}
+	})
+	b.Run("pass", func(b *testing.B) {
+		e, now, _ := setup(b, 1)
+		tail := time.Duration(0)
+		for b.Loop() {
+			tail = (tail + 37*time.Second) % (10 * time.Minute)
+			must(b, e.SetTail(*now, 1, tail))
+		}
+	})
 }

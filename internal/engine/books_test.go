@@ -43,6 +43,7 @@ type batchBook struct {
 	worked   time.Duration
 	labelled int
 	early    bool // a label was made that the rule does not give
+	growth
 }
 
 type taskBook struct {
@@ -55,6 +56,7 @@ type taskBook struct {
 	live    int
 	answers []string // counted
 	label   *engine.Label
+	wait
 }
 
 // row is an assignment.
@@ -82,9 +84,17 @@ func newBooks(seen happenings) *books {
 }
 
 func (k *books) launch(s engine.Spec) {
-	b := &batchBook{spec: s, launched: k.now}
+	b := &batchBook{spec: s, launched: k.now, growth: grown(k.now, &s)}
 	b.kept.State, b.kept.Priority, b.kept.Deadline = crowd.BatchRunning, s.Priority, s.Deadline
-	for n := range s.Tasks {
+	k.batches[s.ID] = b
+	k.grow(b, make([]engine.Item, s.Tasks))
+}
+
+// grow enters more tasks of a batch.
+func (k *books) grow(b *batchBook, items []engine.Item) {
+	s := &b.spec
+	for _, item := range items {
+		n := uint32(len(b.tasks))
 		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]bool)}
 		if s.Invited != nil {
 			t.invited = make(map[crowd.WorkerID]bool)
@@ -99,8 +109,12 @@ func (k *books) launch(s engine.Spec) {
 		if b.tasks = append(b.tasks, t); !s.Training {
 			k.tally.Arrived += int64(t.wanted)
 		}
+		t.item, t.since, t.born, t.bound = item, k.now, item.Born, item.Bound
+		if t.born.IsZero() {
+			t.born = k.now
+		}
+		b.stand(k.now, t)
 	}
-	k.batches[s.ID] = b
 }
 
 // want is the number of annotations that a task should have: the fewest that
@@ -292,7 +306,7 @@ func (k *books) handout(x engine.Handout) error {
 	k.stopWaiting(x.Worker)
 	k.person(x.Worker).left = time.Time{}
 	if !b.spec.Training {
-		k.handed = append(k.handed, x)
+		k.handed = append(k.handed, handed{x, b.waitsFrom})
 	} else {
 		k.seen["handed out to learn from"]++
 	}
@@ -317,6 +331,9 @@ func (k *books) handout(x engine.Handout) error {
 func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
 	if b.spec.Invited != nil {
 		return nil // everybody goes through his own list
+	}
+	if b.spec.SLA != nil {
+		return k.mostUrgent(x, b, t)
 	}
 	if len(t.held) > 0 {
 		k.seen["a started task before fresh ones"]++
@@ -343,6 +360,8 @@ func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
 		switch {
 		case k.policy == "fifo" && other.launched.Before(b.launched):
 			return fmt.Errorf("%s was launched before", other.spec.ID)
+		case k.policy == "penalty" && b.later(k.now, other):
+			return fmt.Errorf("%s is more urgent", other.spec.ID)
 		case k.policy == "fs" && other.running < b.running:
 			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
 		}
@@ -413,6 +432,9 @@ func (k *books) answer(x engine.Answer) error {
 			k.tally.Completed++
 		}
 		t.answers = append(t.answers, x.Key)
+		if b.expect(k.now) {
+			k.seen["response time moved"]++
+		}
 	}
 	k.seen[fmt.Sprintf("answer late=%t counted=%t", x.Late, x.Counted)]++
 	return nil
@@ -501,12 +523,18 @@ func (k *books) progress(x engine.Progress) error {
 			return fmt.Errorf("%s → %s", b.kept.State, x.State)
 		}
 		k.seen["batch "+string(x.State)]++
+		if b.open {
+			k.seen["open batch "+string(x.State)]++
+		}
 	}
 	if x.State.Ended() && (x.EndedAt != k.now || x.Planned != x.Completed || x.Escrow != 0 || k.accounts[b.account()] != 0 || b.running != 0) {
 		return fmt.Errorf("it has ended with %+v, and %s in its account", x, k.accounts[b.account()])
 	}
-	if all := b.labelled == len(b.tasks); x.State == crowd.BatchDone && !all || x.State.Open() && all {
+	if all := b.labelled == len(b.tasks) && !b.open; x.State == crowd.BatchDone && !all || x.State.Open() && all {
 		return fmt.Errorf("%s with %d labels of %d", x.State, b.labelled, len(b.tasks))
+	}
+	if int(x.Tasks) != len(b.tasks) || x.Open != (b.open && x.State.Open()) {
+		return fmt.Errorf("%d tasks, open %t; want %d, %t", x.Tasks, x.Open, len(b.tasks), b.open && x.State.Open())
 	}
 	b.kept = x
 	return nil
@@ -523,6 +551,7 @@ func (k *books) check(e *engine.Engine) error {
 				}
 			}
 		}
+		b.settle(k.now)
 		if err := k.checkBatch(e, b); err != nil {
 			return fmt.Errorf("%s: %w", b.spec.ID, err)
 		}
@@ -571,6 +600,15 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 		int(k.accounts[b.account()]), int(b.worked), fresh, int(oldest)}
 	if got != want {
 		return fmt.Errorf("planned, completed, running, waiting, labelled, issued, escrow, worked, fresh, oldest open:\n got %v\nwant %v", got, want)
+	}
+	if s.Escrow+s.Spent != b.funded {
+		return fmt.Errorf("%s left and %s spent of %s", s.Escrow, s.Spent, b.funded)
+	}
+	if b.open && s.Reason == crowd.BudgetSpent {
+		k.seen["budget of an open batch spent"]++
+	}
+	if (s.Reason == crowd.NoTaskYet) != (k.idle(b)) {
+		return fmt.Errorf("waits because of %s, with %d running and %d waiting", s.Reason, s.Running, s.Waiting)
 	}
 	if b.spec.Reward*crowd.Money(b.running) > s.Escrow {
 		return fmt.Errorf("%d in hand at %s, and %s in the account", b.running, b.spec.Reward, s.Escrow)

@@ -140,7 +140,9 @@ type Progress struct {
 	Stopped      bool
 	Priority     float64
 	Deadline     time.Time
-	Fresh        uint32 // number of the first task that nobody was given yet
+	Tasks        uint32 // that the engine knows of
+	Open         bool   // more may come
+	Fresh        uint32 // number of the first task that nobody was given yet; with an SLA, from which on nobody was given any
 	Issued       uint32 // assignments handed out so far
 	OldestOpen   uint32 // first assignment that may belong to a task without a label
 	Planned      int

@@ -151,12 +151,15 @@ func (b *batch) check() error {
 		return fmt.Errorf("%d tasks, but %d labelled and %d open", b.spec.Tasks, b.labelled, b.open)
 	} else if b.backlog.invited == nil {
 		wanted += untouched * b.firstWant(1)
-		if untouched != int(b.spec.Tasks)-int(b.backlog.fresh)+1 {
+		if b.backlog.order == nil && untouched != int(b.spec.Tasks)-int(b.backlog.fresh)+1 {
 			return fmt.Errorf("%d tasks untouched, but the first fresh one is %d of %d", untouched, b.backlog.fresh, b.spec.Tasks)
 		}
 		if wanted+counted != b.planned { // counted: answers of tasks with a label
 			return fmt.Errorf("planned %d, but tasks want %d and %d are done", b.planned, wanted, counted)
 		}
+	}
+	if err := b.checkOrder(open); err != nil {
+		return err
 	}
 	commitment, ok := b.spec.Reward.Times(int64(b.running))
 	switch {
@@ -164,10 +167,41 @@ func (b *batch) check() error {
 		return fmt.Errorf("%d in hand, counted %d", live, b.running)
 	case b.waiting() < 0:
 		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
-	case b.labelled >= int(b.spec.Tasks):
+	case b.labelled >= int(b.spec.Tasks) && !b.spec.Open:
 		return fmt.Errorf("all %d tasks have labels, and it goes on", b.spec.Tasks)
 	case !ok || commitment > b.escrow:
 		return fmt.Errorf("%s in the budget, but %s promised", b.escrow, commitment)
+	}
+	return nil
+}
+
+// checkOrder verifies that of a batch with an SLA just the tasks that want a worker
+// stand in its order, that the others without a label are kept aside, and that its
+// next change is waited for.
+func (b *batch) checkOrder(open []*task) error {
+	o := b.backlog.order
+	if o == nil {
+		return nil
+	}
+	wants := int(b.spec.Tasks) - b.labelled - b.open
+	for _, t := range open {
+		_, _, stands := o.queue.Get(int64(t.n))
+		_, aside := o.away[t.n]
+		if o.open[t.n] != t || stands != (t.slots() > 0) || aside == stands {
+			return fmt.Errorf("%s wants %d people; it stands in the order: %t, aside: %t", t.id(), t.slots(), stands, aside)
+		}
+		if stands {
+			wants++
+		}
+	}
+	at, changes := o.queue.NextChange()
+	switch {
+	case len(o.open) != b.open || len(o.away) > b.open:
+		return fmt.Errorf("%d tasks are open, but the order knows %d, of them %d aside", b.open, len(o.open), len(o.away))
+	case o.queue.Len() != wants:
+		return fmt.Errorf("%d tasks want a worker, but %d stand in the order", wants, o.queue.Len())
+	case o.change.on != changes || changes && !o.change.at.Equal(at):
+		return fmt.Errorf("the order changes (%t) at %s, and is waited for (%t) at %s", changes, at, o.change.on, o.change.at)
 	}
 	return nil
 }

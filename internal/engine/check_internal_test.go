@@ -7,6 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
+	"github.com/throng-dev/throng/sla"
 )
 
 // TestCheckSees proves that Check looks: a pool in which two of three people
@@ -77,6 +78,58 @@ func TestCheckSees(t *testing.T) {
 			spoil(e)
 			if err := e.Check(); err == nil {
 				t.Error("Check found nothing")
+			} else {
+				t.Log(err)
+			}
+		})
+	}
+}
+
+// TestCheckSeesOrder does the same with a batch that has an SLA: of its three tasks
+// one has its label, one is in hand, and one waits.
+func TestCheckSeesOrder(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	order := func(e *Engine) *order { return e.batches[1].backlog.order }
+	setup := func(t *testing.T) *Engine {
+		e := New(Config{Policy: sched.MustParse("penalty")})
+		terms := &Terms{Penalty: sla.Penalty{Kind: sla.Constant, After: time.Hour, Cost: 1}}
+		for _, err := range []error{
+			e.SetTenant(now, Tenant{ID: 1, Weight: 1}), e.SetWorker(now, Worker{ID: 1}),
+			e.Launch(now, Spec{ID: 1, Tenant: 1, Open: true, SLA: terms, Rule: label.Count(1), Reward: 1, Priority: 1, Lease: time.Hour, TaskTime: time.Minute}),
+			e.Grow(now, 1, 1, make([]Item, 3)),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, _, _ := e.Ready(now, 1)
+		e.Submit(now, 1, h.Assignment, "1", "1")
+		e.Ready(now, 1)
+		if err := e.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	cases := map[string]func(e *Engine){
+		"a waiting task not in the order": func(e *Engine) { order(e).queue.Drop(3) },
+		"a labelled task in the order":    func(e *Engine) { order(e).add(now, 1, now, Item{}) },
+		"a task in hand in the order":     func(e *Engine) { order(e).back(now, 2) },
+		"a task in hand in no place":      func(e *Engine) { delete(order(e).away, 2) },
+		"a task aside twice":              func(e *Engine) { order(e).away[3] = sla.Request{}; order(e).away[4] = sla.Request{} },
+		"a task that it does not know":    func(e *Engine) { delete(order(e).open, 2) },
+		"a labelled task that it knows":   func(e *Engine) { order(e).open[1] = order(e).open[2] },
+		"no calendar":                     func(e *Engine) { order(e).change.stop() },
+		"another time in the calendar":    func(e *Engine) { e.timers.set(&order(e).change, now) },
+	}
+	for name, spoil := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := setup(t)
+			spoil(e)
+			if err := e.batches[1].checkOrder(e.batches[1].openTasks()); err == nil {
+				t.Error("checkOrder found nothing")
+			} else if e.Check() == nil {
+				t.Error("Check does not ask checkOrder")
 			} else {
 				t.Log(err)
 			}

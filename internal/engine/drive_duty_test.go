@@ -59,6 +59,9 @@ func (w *world) tickNow(exact bool) error {
 			}
 		}
 		w.k.ticked = true
+		for _, id := range w.running() {
+			w.k.batches[id].advance(w.now, w.k.seen)
+		}
 		w.e.Tick(w.now)
 		if err := w.settle(); err != nil {
 			return err

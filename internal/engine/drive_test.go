@@ -103,6 +103,12 @@ func (w *world) exec(c command) error {
 		w.k.policy = policies[c.a%uint32(len(policies))]
 		w.e.SetPolicy(sched.MustParse(w.k.policy))
 		w.k.seen["policy changed"]++
+	case "grow":
+		return w.grow(c)
+	case "seal":
+		return w.seal(c)
+	case "set tail", "set bound":
+		return w.setTerms(c)
 	case "stop", "start":
 		w.k.stopped = c.op == "stop"
 		w.e.Stop(w.now, w.k.stopped)
@@ -314,6 +320,7 @@ func (w *world) launch(c command) error {
 		w.last = s.ID
 		w.k.launch(s)
 		w.store.specs[s.ID] = s
+		w.store.items[s.ID] = make([]engine.Item, s.Tasks)
 		w.k.seen["launched"]++
 		return wantCode(w.e.Launch(w.now, s), crowd.Conflict)
 	}
@@ -398,6 +405,9 @@ func (w *world) changeBatch(c command) error {
 		err = w.e.Edit(w.now, id, engine.Edit{Priority: &priority, Deadline: &deadline})
 	case "top up":
 		err = w.e.TopUp(w.now, id, crowd.Money(1+c.b%9)*10_000)
+		if running {
+			b.funded += crowd.Money(1+c.b%9) * 10_000
+		}
 	case "stop batch", "start batch":
 		err = w.e.StopBatch(w.now, id, c.op == "stop batch")
 		if running {
@@ -452,6 +462,16 @@ func (w *world) restart() error {
 	w.e = fresh
 	waited := w.k.waiting
 	w.k.restarted()
+	for _, id := range w.running() {
+		b := w.k.batches[id]
+		b.restarted(w.now)
+		if b.open {
+			w.k.seen["open batch restored"]++
+		}
+		if b.spec.SLA != nil {
+			w.k.seen["batch with an order restored"]++
+		}
+	}
 	w.k.seen["restart"]++
 	if err := w.settle(); err != nil {
 		return fmt.Errorf("restored: %w", err)

@@ -48,7 +48,7 @@ type stays struct {
 	shared   map[crowd.TenantID]crowd.Money
 	tally    pool.Tally
 	used     map[crowd.TenantID]time.Duration
-	handed   []engine.Handout // since the start, of real work
+	handed   []handed // since the start, of real work
 
 	comes   crowd.WorkerID
 	goes    map[crowd.WorkerID]engine.Departure
@@ -487,7 +487,7 @@ func (k *books) checkReading(got pool.Reading, present int) error {
 			continue
 		}
 		want.Queue += waits
-		want.OldestWait = max(want.OldestWait, k.now.Sub(b.launched))
+		want.OldestWait = max(want.OldestWait, k.now.Sub(b.waitsFrom))
 	}
 	if k.retainer.Rate > 0 {
 		free := k.accounts[poolAccount] - money(k.unpaidDue())
@@ -497,7 +497,7 @@ func (k *books) checkReading(got pool.Reading, present int) error {
 	var waited []time.Duration
 	for _, h := range k.handed[max(0, len(k.handed)-512):] {
 		if k.now.Sub(h.At) <= 10*time.Minute {
-			waited = append(waited, h.At.Sub(k.batches[h.Task.Batch()].launched))
+			waited = append(waited, h.At.Sub(h.from))
 		}
 	}
 	if slices.Sort(waited); len(waited) > 0 { // the least that 95 of 100 do not exceed
@@ -531,6 +531,7 @@ func (k *books) checkDue(e *engine.Engine) error {
 	for _, b := range k.batches {
 		if b.kept.State.Open() {
 			at(b.spec.EndsAt)
+			at(b.nextChange())
 		}
 	}
 	for id, p := range k.people {

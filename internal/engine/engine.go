@@ -92,6 +92,10 @@ func (c *Changes) reset() {
 func (e *Engine) SetPolicy(p sched.Policy) {
 	e.policy = p
 	for _, b := range e.sortedBatches() {
+		if b.backlog.order != nil {
+			b.backlog.order.reform(formOf(p))
+			e.reorder(b)
+		}
 		p.Set(e.view(b))
 	}
 }
@@ -113,7 +117,7 @@ func (e *Engine) SetTenant(now time.Time, t Tenant) error {
 	e.tenants[t.ID].Tenant = t
 	for _, b := range e.sortedBatches() {
 		if b.spec.Tenant == t.ID {
-			e.touch(b, nil)
+			e.touch(now, b, nil)
 			e.mayServe(b)
 		}
 	}
@@ -126,17 +130,19 @@ func (e *Engine) SetTenant(now time.Time, t Tenant) error {
 func (e *Engine) Stop(now time.Time, stopped bool) {
 	e.stopped = stopped
 	for _, b := range e.sortedBatches() {
-		e.touch(b, nil)
+		e.touch(now, b, nil)
 		e.mayServe(b)
 	}
 	e.run(now)
 }
 
 // Tick does what is due: leases run out, lifetimes end, people are not heard of
-// any more, waiting is paid.
+// any more, waiting is paid, delays become dearer.
 func (e *Engine) Tick(now time.Time) {
 	for t := e.timers.due(now); t != nil; t = e.timers.due(now) {
 		switch {
+		case t.batch != nil && t != &t.batch.life:
+			e.onChange(now, t.batch)
 		case t.batch != nil:
 			e.endEarly(now, t.batch)
 		case t.worker == nil:
@@ -156,18 +162,15 @@ func (e *Engine) NextTimer() (time.Time, bool) { return e.timers.next() }
 // touch says that b has changed, and t in it if not nil: the task's place
 // among those that want a worker, the policy's view and the record to be kept
 // follow.
-func (e *Engine) touch(b *batch, t *task) {
+func (e *Engine) touch(now time.Time, b *batch, t *task) {
 	if t != nil {
-		b.backlog.place(t)
+		b.backlog.place(now, t)
 	}
 	if !b.dirty {
 		b.dirty = true
 		e.dirty = append(e.dirty, b)
 	}
-	if !b.stale {
-		b.stale = true
-		e.stale = append(e.stale, b)
-	}
+	e.reorder(b)
 }
 
 // mayServe says that b may have something for a worker who waits and for whom
@@ -196,12 +199,14 @@ func (e *Engine) refresh() {
 
 // view is what the policy may know of b.
 func (e *Engine) view(b *batch) sched.Batch {
+	added, since := b.urgency()
 	return sched.Batch{
 		ID: b.spec.ID, Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, TenantTurn: b.tenant.turn, Class: b.class,
 		Arrived: b.launchedAt, Priority: b.spec.Priority,
 		Planned: b.planned, Running: b.running, Completed: b.completed,
 		Deadline: b.spec.Deadline, Production: b.spec.Production, TaskTime: b.expectedTime(),
 		Turn: b.turn, Assignable: e.hindrance(b) == crowd.Eligible,
+		Added: added, Since: since,
 	}
 }
 
@@ -214,6 +219,8 @@ func (e *Engine) hindrance(b *batch) crowd.Reason {
 		return crowd.BatchPaused
 	case b.state != crowd.BatchRunning:
 		return crowd.BatchEnded
+	case b.waiting() == 0 && b.running == 0: // an open batch: another one would have ended
+		return crowd.NoTaskYet
 	case b.waiting() == 0:
 		return crowd.NothingWaiting
 	case !b.canPay():

@@ -82,7 +82,7 @@ func (e *Engine) run(now time.Time) {
 		case TryToAggregate:
 			e.aggregate(p.task)
 		case UpdateTask:
-			e.updateTask(p.task, e.decisions[p.decision].Want)
+			e.updateTask(now, p.task, e.decisions[p.decision].Want)
 		case RemoveTask:
 			e.removeTask(now, p.task, &e.decisions[p.decision])
 		}
@@ -134,15 +134,16 @@ func (e *Engine) aggregate(t *task) {
 }
 
 // updateTask consumes event 4.
-func (e *Engine) updateTask(t *task, number int) {
+func (e *Engine) updateTask(now time.Time, t *task, number int) {
 	t.batch.planned += number - int(t.planned)
 	e.wanted(t.batch, number-int(t.planned))
 	t.planned = int32(number)
-	e.touch(t.batch, t)
+	e.touch(now, t.batch, t)
 	e.mayServe(t.batch)
 }
 
-// removeTask consumes event 5. The job ends with its last task.
+// removeTask consumes event 5. The job ends with its last task, if
+// no more may come.
 func (e *Engine) removeTask(now time.Time, t *task, d *label.Decision) {
 	b := t.batch
 	e.changes.Labels = append(e.changes.Labels, Label{
@@ -152,8 +153,6 @@ func (e *Engine) removeTask(now time.Time, t *task, d *label.Decision) {
 	b.labelled++
 	b.planned -= int(t.planned - t.counted) // wanted no more
 	e.forget(t)
-	e.touch(b, nil)
-	if b.labelled == int(b.spec.Tasks) {
-		e.end(now, b, crowd.BatchDone)
-	}
+	e.touch(now, b, nil)
+	e.endIfDone(now, b)
 }

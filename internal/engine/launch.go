@@ -9,7 +9,8 @@ import (
 
 // Launch adds a batch and starts handing it out. Its budget is reserved: moved
 // from the tenant's account to the batch's. The caller has made sure that the
-// tenant has the money.
+// tenant has the money. Of an open batch without a budget what its tasks can cost
+// at most is reserved, as by Grow.
 func (e *Engine) Launch(now time.Time, s Spec) error {
 	if err := s.Validate(now); err != nil {
 		return err
@@ -24,12 +25,22 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 	if err := e.crowdSuffices(b); err != nil {
 		return err
 	}
-	b.state, b.launchedAt, b.turn, b.escrow = crowd.BatchRunning, now, e.turn, s.Budget
+	reserve, err := b.reserveFor(int(s.Tasks))
+	if err != nil {
+		return err
+	}
+	b.escrow = reserve + s.Budget
+	b.state, b.launchedAt, b.waitsFrom, b.turn = crowd.BatchRunning, now, now, e.turn
 	b.planned = b.plannedAtFirst()
+	if o := b.backlog.order; o != nil {
+		for n := uint32(1); n <= s.Tasks; n++ {
+			o.add(now, n, now, Item{})
+		}
+	}
 	e.wanted(b, b.planned)
 	e.add(b)
-	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, s.Budget, 0)
-	e.touch(b, nil)
+	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, b.escrow, 0)
+	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
 	return nil
@@ -40,6 +51,9 @@ func (e *Engine) newBatch(s Spec) *batch {
 	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(&s)
 	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
+	if s.SLA != nil {
+		b.backlog.order = newOrder(b, formOf(e.policy), s.SLA)
+	}
 	b.fewest = s.Rule.Decide(s.ID.Task(1), nil, 0).Want
 	b.log.begin()
 	b.life.batch = b
@@ -146,7 +160,7 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 	if edit.Priority != nil {
 		b.spec.Priority = *edit.Priority
 	}
-	e.touch(b, nil)
+	e.touch(now, b, nil)
 	return nil
 }
 
@@ -162,7 +176,7 @@ func (e *Engine) TopUp(now time.Time, id crowd.BatchID, amount crowd.Money) erro
 	}
 	b.escrow += amount
 	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(id)}, amount, 0)
-	e.touch(b, nil)
+	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
 	return nil
@@ -195,7 +209,7 @@ func (e *Engine) StopBatch(now time.Time, id crowd.BatchID, stopped bool) error 
 		return err
 	}
 	b.stopped = stopped
-	e.touch(b, nil)
+	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
 	return nil
@@ -224,7 +238,7 @@ func (e *Engine) move(now time.Time, id crowd.BatchID, to crowd.BatchState) erro
 		e.end(now, b, to)
 	default:
 		b.state = to
-		e.touch(b, nil)
+		e.touch(now, b, nil)
 		e.mayServe(b)
 	}
 	e.run(now)
@@ -259,9 +273,12 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 		e.forget(t)
 	}
 	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
-	b.escrow, b.planned, b.state, b.endedAt = 0, b.completed, state, now
-	e.touch(b, nil)
+	b.escrow, b.planned, b.state, b.endedAt, b.spec.Open = 0, b.completed, state, now, false
+	e.touch(now, b, nil)
 	e.timers.unset(&b.life)
+	if o := b.backlog.order; o != nil {
+		e.timers.unset(&o.change)
+	}
 	e.policy.Remove(b.spec.ID)
 	delete(e.batches, b.spec.ID)
 }

@@ -59,7 +59,13 @@ func checkSeen(t *testing.T, seen happenings) {
 		"purse empty, called false", "purse empty, called true", "purse empty to the nanosecond",
 		"transfer: deposit", "transfer: waiting_share", "transfer: waiting", "transfer: withdrawal",
 	)
-	for _, op := range []string{"train", "submit", "return", "skip", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
+	want = append(want,
+		"grown", "grown: a gap", "grown: said twice", "grown: overlapping", "grown: sealed", "grown while paused", "grown while stopped", "grown, kept before it was told",
+		"sealed", "sealed twice", "sealed: ended at once", "open batch ended", "open batch cancelled", "open batch restored", "no task yet",
+		"batch with an order restored", "most urgent of several", "most urgent among equals", "urgent before an older task", "passed over what he held", "calendar moved",
+		"response time moved", "tail moved", "bound moved", "bound moved while away", "budget of an open batch spent",
+	)
+	for _, op := range []string{"grow", "train", "submit", "return", "skip", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}
 	for _, p := range policies {

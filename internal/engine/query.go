@@ -75,14 +75,16 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			r = crowd.NoWorkerReady
 		case !w.on && e.retainer.Called:
 			r = crowd.NotOnDuty
+		case why.Reason == crowd.NoTaskYet:
+			r = crowd.NoTaskYet
 		default:
 			r = w.refusal(b)
 		}
 		why.Workers[r]++
 	}
-	mine, _ := e.policy.Key(id)
+	mine, stands := e.policy.Key(id) // not while it has no task
 	for other := range e.batches {
-		if key, ok := e.policy.Key(other); ok && other != id && key.Before(mine) {
+		if key, ok := e.policy.Key(other); stands && ok && other != id && key.Before(mine) {
 			why.Ahead++
 		}
 	}

@@ -44,7 +44,7 @@ func (w *waits) add(now time.Time, b *batch) {
 	if b.spec.Training {
 		return
 	}
-	x := wait{now, b.launchedAt}
+	x := wait{now, b.waitsFrom}
 	if len(w.list) < mostWaits {
 		w.list = append(w.list, x)
 		return
@@ -81,7 +81,7 @@ func (w *waits) p95(now time.Time) time.Duration {
 }
 
 // Reading returns the pool as a control step sees it. Work waits from the launch
-// of its batch on. What the engine does not know is left to the caller: who is
+// of its batch on, that of an open batch since its backlog was last empty. What the engine does not know is left to the caller: who is
 // coming, how long they take, what people prefer and know.
 func (e *Engine) Reading(now time.Time) pool.Reading {
 	e.elapse(now)
@@ -91,7 +91,7 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 			continue
 		}
 		r.Queue += b.waiting()
-		r.OldestWait = max(r.OldestWait, now.Sub(b.launchedAt))
+		r.OldestWait = max(r.OldestWait, now.Sub(b.waitsFrom))
 	}
 	idle := make([]*worker, 0, max(e.present-e.busy, 0))
 	for _, w := range e.workers {

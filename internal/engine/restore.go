@@ -23,12 +23,23 @@ type Snapshot struct {
 // BatchSnapshot is the kept state of a batch.
 type BatchSnapshot struct {
 	Spec     Spec
-	Progress Progress
+	Progress Progress // of an open batch it also says how many tasks there are
 	// Assignments holds, in order of their ids, every assignment of the tasks
 	// without a label.
 	Assignments []AssignmentSnapshot
 	// Labelled lists the tasks with a label; needed only with Spec.Invited.
 	Labelled []uint32
+	// Items holds every task without a label; needed only with Spec.SLA. Those
+	// beyond Progress.Tasks, of which the engine was not told yet, may be there or
+	// not.
+	Items []ItemSnapshot
+}
+
+// ItemSnapshot is the kept state of the item of a task.
+type ItemSnapshot struct {
+	N     uint32    // of the task
+	Born  time.Time // zero: not kept; it counts from the launch
+	Bound time.Time // as last told; zero: none
 }
 
 // AssignmentSnapshot is the kept state of an assignment.
@@ -50,7 +61,9 @@ type AssignmentSnapshot struct {
 // Restore makes an engine from a snapshot. What is in people's hands stays
 // there; since heartbeats are not kept, each lease starts again at now. The
 // order of turns among batches, the workers' last batches and a policy's
-// concessions start anew: they are nobody's due.
+// concessions start anew: they are nobody's due. Of an open batch the engine knows
+// as many tasks as it did (Progress.Tasks): the caller says Grow again for what the
+// store may have beyond.
 func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	e := New(cfg)
 	e.stopped = s.Stopped
@@ -98,13 +111,26 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	if e.tenants[s.Spec.Tenant] == nil {
 		return fmt.Errorf("its tenant %s is not there", s.Spec.Tenant)
 	}
-	b, p := e.newBatch(s.Spec), &s.Progress
+	spec, p := s.Spec, &s.Progress
+	if spec.Open {
+		spec.Tasks, spec.Open = p.Tasks, p.Open
+	}
+	b := e.newBatch(spec)
 	b.state, b.stopped = p.State, p.Stopped
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
 	b.planned, b.completed, b.labelled = p.Planned, p.Completed, p.Labelled
 	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
-	b.launchedAt, b.firstStarted = p.LaunchedAt, p.FirstStarted
+	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted
+	if s.Spec.Open {
+		b.waitsFrom = now
+	}
+	if o := b.backlog.order; o != nil {
+		o.expect(now, b.expectedTime())
+		if err := o.restore(now, s.Items, b); err != nil {
+			return err
+		}
+	}
 	if inv := b.backlog.invited; inv != nil {
 		for _, n := range s.Labelled {
 			inv.close(n)
@@ -116,6 +142,11 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		a := &s.Assignments[i]
 		if open[a.Task] == nil {
 			open[a.Task] = e.start(b, a.Task.N())
+			if o := b.backlog.order; o != nil {
+				if _, _, ok := o.queue.Get(int64(a.Task.N())); !ok {
+					return fmt.Errorf("the item of %s is not there", a.Task)
+				}
+			}
 		}
 		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
 			return err
@@ -132,9 +163,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	e.add(b)
 	for _, t := range b.openTasks() {
 		t.planned = int32(b.decide(t).Want)
-		b.backlog.place(t)
+		b.backlog.place(now, t)
 	}
-	e.touch(b, nil)
+	e.touch(now, b, nil)
 	return nil
 }
 

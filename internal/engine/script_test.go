@@ -19,6 +19,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
+	"github.com/throng-dev/throng/sla"
 )
 
 var update = flag.Bool("update", false, "write what the engine does into testdata/*.txt")
@@ -270,6 +271,11 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(s.e.End(s.now, id))
 	case "top-up":
 		s.check(s.e.TopUp(s.now, id, parse(s, crowd.ParseMoney, word[0])))
+	case "grow":
+		first := parse(s, strconv.Atoi, word[0])
+		s.check(s.e.Grow(s.now, id, uint32(first), make([]engine.Item, parse(s, strconv.Atoi, word[1]))))
+	case "seal":
+		s.check(s.e.Seal(s.now, id))
 	case "prioritise":
 		p, err := strconv.ParseFloat(word[0], 64)
 		must(s.t, err)
@@ -405,6 +411,10 @@ func (s *script) spec(word []string) engine.Spec {
 			}
 		case "training":
 			x.Training = true
+		case "open":
+			x.Open = true
+		case "promise": // after:cost, once
+			x.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Constant, After: parse(s, time.ParseDuration, first), Cost: parse(s, crowd.ParseMoney, second)}}
 		case "small-crowd-ok":
 			x.SmallCrowdOK = true
 		default:

@@ -23,10 +23,11 @@ type Requirement struct {
 type Spec struct {
 	ID           crowd.BatchID
 	Tenant       crowd.TenantID
-	Tasks        uint32      // number of tasks, ≥ 1
+	Tasks        uint32      // number of tasks, ≥ 1, or ≥ 0 if open
+	Open         bool        // more tasks may come: see Grow and Seal
 	Rule         label.Rule  // redundancy
 	Reward       crowd.Money // for each counted answer, > 0
-	Budget       crowd.Money // reserved at launch; at least the cost of one task
+	Budget       crowd.Money // reserved at launch; at least the cost of one task. 0, if open: reserved task by task
 	Priority     float64     // P_b, > 0
 	Deadline     time.Time   // zero: none
 	Production   bool        // deadline-aware policies treat it as such
@@ -43,6 +44,10 @@ type Spec struct {
 	// Training has the batch's tasks done by newcomers, before they get any
 	// others, and by nobody else: see Retainer.Training.
 	Training bool
+
+	// SLA, when not nil, says what is promised of the tasks, which then go in the
+	// order of the penalties that delays would add. Not with Invited.
+	SLA *Terms
 
 	// SmallCrowdOK launches a batch even if the pool has fewer people than it
 	// wants answers from.
@@ -64,7 +69,7 @@ func (s *Spec) Validate(now time.Time) error {
 	switch {
 	case s.ID < 1 || s.ID > crowd.MaxBatchID:
 		return crowd.Fieldf("id", "%d is not a batch id", int64(s.ID))
-	case s.Tasks < 1:
+	case s.Tasks < 1 && !s.Open:
 		return crowd.Fieldf("tasks", "a batch needs at least one task")
 	case s.Reward <= 0:
 		return crowd.Fieldf("reward", "%s is not a price (it must be more than 0)", s.Reward)
@@ -82,8 +87,8 @@ func (s *Spec) Validate(now time.Time) error {
 	if err := s.Rule.Validate(); err != nil {
 		return err
 	}
-	if most := int64(s.Tasks) * int64(s.Rule.Most()); most > MaxBatchAnswers {
-		return crowd.Fieldf("tasks", "%d tasks may want %d answers, which is too many for one batch (at most %d)", s.Tasks, most, int64(MaxBatchAnswers))
+	if err := tooMany(int64(s.Tasks), s); err != nil {
+		return err
 	}
 	if err := validPriority(s.Priority); err != nil {
 		return err
@@ -95,12 +100,22 @@ func (s *Spec) Validate(now time.Time) error {
 		return err
 	}
 	first, ok := s.Reward.Times(int64(s.Rule.Fewest()))
-	if !ok || s.Budget < first {
+	if reserves := s.Open && s.Budget == 0; !ok || s.Budget < first && !reserves {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
 			Message: fmt.Sprintf("%s cannot pay one task (%s)", s.Budget, first)}
 	}
-	if s.Invited == nil {
+	if s.SLA != nil {
+		if err := s.SLA.validate(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Invited == nil:
 		return nil
+	case s.Open:
+		return crowd.Fieldf("invited", "people cannot be invited to single tasks of an open batch")
+	case s.SLA != nil:
+		return crowd.Fieldf("invited", "people cannot be invited to single tasks of a batch with an SLA")
 	}
 	for _, w := range slices.Sorted(maps.Keys(s.Invited)) {
 		list := s.Invited[w]
@@ -110,6 +125,14 @@ func (s *Spec) Validate(now time.Time) error {
 		if list[0] < 1 || list[len(list)-1] > s.Tasks {
 			return crowd.Fieldf("invited", "%s is invited to a task that is not there", w)
 		}
+	}
+	return nil
+}
+
+// tooMany refuses more tasks than a batch may have.
+func tooMany(tasks int64, s *Spec) error {
+	if most := tasks * int64(s.Rule.Most()); most > MaxBatchAnswers {
+		return crowd.Fieldf("tasks", "%d tasks may want %d answers, which is too many for one batch (at most %d)", tasks, most, int64(MaxBatchAnswers))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 // the order of the fields, and a snapshot made from the rows.
 type store struct {
 	specs    map[crowd.BatchID]engine.Spec
+	items    map[crowd.BatchID][]engine.Item // by number of the task - 1; of open batches also some that the engine was not told of
 	tenants  map[crowd.TenantID]engine.Tenant
 	workers  map[crowd.WorkerID]engine.Worker
 	progress map[crowd.BatchID]engine.Progress
@@ -26,6 +27,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		specs:    make(map[crowd.BatchID]engine.Spec),
+		items:    make(map[crowd.BatchID][]engine.Item),
 		tenants:  make(map[crowd.TenantID]engine.Tenant),
 		workers:  make(map[crowd.WorkerID]engine.Worker),
 		progress: make(map[crowd.BatchID]engine.Progress),
@@ -104,5 +106,8 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 		}
 	}
 	slices.Sort(b.Labelled)
+	if b.Spec.SLA != nil {
+		b.Items = s.unlabelled(id)
+	}
 	return b
 }

@@ -119,7 +119,7 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	e.waits.add(now, b)
 	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
-	e.touch(b, t)
+	e.touch(now, b, t)
 	e.changes.Handouts = append(e.changes.Handouts, a.handout())
 }
 
@@ -239,7 +239,7 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 	a.state = state
 	e.letGo(now, a)
 	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
-	e.touch(b, t)
+	e.touch(now, b, t)
 	e.mayServe(b)
 	if t.live == 0 && t.counted > 0 {
 		e.produce(pending{kind: TryToAggregate, task: t})
@@ -323,7 +323,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	e.changes.Answers = append(e.changes.Answers, Answer{
 		Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: out.Late, Counted: out.Counted, Paid: out.Paid,
 	})
-	e.touch(b, t)
+	e.touch(now, b, t)
 	e.run(now)
 	return out, nil
 }
@@ -342,6 +342,9 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	b.escrow -= b.spec.Reward
 	b.spent += b.spec.Reward
 	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, b.spec.Reward, a.id())
+	if o := b.backlog.order; o != nil {
+		o.expect(now, b.expectedTime())
+	}
 	e.produce(pending{kind: ReadyToAggregate, worker: a.worker, task: t})
 }
 

@@ -71,8 +71,7 @@ func (w *worker) refusal(b *batch) crowd.Reason {
 	if w.blocked(b) {
 		return crowd.WorkerBlocked
 	}
-	_, _, reason := b.backlog.next(w.id)
-	return reason
+	return b.backlog.refusal(w.id)
 }
 
 func (w *worker) blocked(b *batch) bool {

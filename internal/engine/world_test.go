@@ -35,12 +35,14 @@ var weights = []struct {
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
 	{"worker", 30}, {"suspend", 5}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
+	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12},
 }
 
 // policies are those under which the worlds run.
 var policies = []string{
 	"fifo", "fs", "wfs-ratio", "edf", "sjf", "rr", "dafs", "sdafs", "beta-fair(beta=-1)",
 	"tenant-fair(dafs)", "tenant-fair(fs)", "wcfs(wfs,k=2)", "tenant-fair(wcfs(fs,k=1))",
+	"penalty", "tenant-fair(penalty)", "wcfs(penalty,k=2)",
 }
 
 // calm says whether a world is one of long batches that hardly anything
@@ -49,13 +51,13 @@ func calm(seed uint64) bool { return seed%5 == 4 }
 
 // commands makes the commands for a world.
 func commands(seed uint64) []command {
-	r, n := rand.New(rand.NewPCG(seed, 0)), 600
+	r, n := rand.New(rand.NewPCG(seed, 0)), 700
 	if calm(seed) {
 		n = 1500
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -176,6 +178,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 			}
 		}
 	}
+	w.promise(&s, r)
 	return s
 }
 

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Item is what a task belongs to: a unit that is on its way through a workflow.
+type Item struct {
+	Born  time.Time // when its way began; zero: with the task
+	Bound time.Time // when its other branches are expected to end; zero: there are none
+}
+
+// Grow adds tasks to an open batch, numbered from first on, one for each item.
+// Those that it knows already are passed over, so that it may be said twice; a gap
+// is an error. What the new ones can cost at most (Rule.Most rewards each) is
+// reserved from the tenant's account, unless the batch has a budget of its own
+// (Spec.Budget > 0), which then is all that it may spend. The caller has made sure
+// that the tenant has the money.
+func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Item) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	known := b.spec.Tasks
+	if first < 1 || first > known+1 {
+		return crowd.Fieldf("first", "%s has %d tasks: more begin with number %d at most, not %d", id, known, known+1, first)
+	}
+	if int64(first)+int64(len(items))-1 <= int64(known) {
+		return nil // said twice
+	}
+	items = items[known+1-first:]
+	if !b.spec.Open {
+		return crowd.Errorf(crowd.Conflict, "%s takes no more tasks: it is sealed at %d", id, known)
+	}
+	if err := tooMany(int64(known)+int64(len(items)), &b.spec); err != nil {
+		return err
+	}
+	reserve, err := b.reserveFor(len(items))
+	if err != nil {
+		return err
+	}
+	if b.waiting() == 0 {
+		b.waitsFrom = now
+	}
+	b.spec.Tasks += uint32(len(items))
+	b.backlog.tasks = b.spec.Tasks
+	more := len(items) * b.fewest
+	b.planned += more
+	e.wanted(b, more)
+	b.escrow += reserve
+	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(id)}, reserve, 0)
+	if o := b.backlog.order; o != nil {
+		for i, item := range items {
+			o.add(now, known+1+uint32(i), now, item)
+		}
+	}
+	e.touch(now, b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+// reserveFor is what is to be reserved for more tasks of an open batch.
+func (b *batch) reserveFor(tasks int) (crowd.Money, error) {
+	if b.spec.Budget > 0 {
+		return 0, nil
+	}
+	cost, ok := b.spec.Reward.Times(int64(tasks) * int64(b.spec.Rule.Most()))
+	if !ok || cost > crowd.MaxMoney-b.escrow {
+		return 0, crowd.Fieldf("items", "%d more tasks of %s may cost too much (a batch holds at most %s)", tasks, b.spec.ID, crowd.MaxMoney)
+	}
+	return cost, nil
+}
+
+// Seal says that no more tasks come to an open batch: it ends when all have their
+// labels, at once if they have. To say it twice is no error while the batch runs.
+func (e *Engine) Seal(now time.Time, id crowd.BatchID) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	if !b.spec.Open {
+		return nil
+	}
+	b.spec.Open = false
+	e.touch(now, b, nil)
+	e.endIfDone(now, b)
+	e.run(now)
+	return nil
+}
+
+// endIfDone ends a batch all of whose tasks have their labels, unless more may come.
+func (e *Engine) endIfDone(now time.Time, b *batch) {
+	if !b.spec.Open && b.labelled == int(b.spec.Tasks) {
+		e.end(now, b, crowd.BatchDone)
+	}
+}

@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+	"github.com/throng-dev/throng/sla"
+)
+
+// Terms is what is promised of a batch's tasks. Each task is a step on the way of
+// an item, which began before the task and ends after it.
+type Terms struct {
+	Penalty sla.Penalty   // what an item costs by its age at its end
+	Tail    time.Duration // expected from a task's label to the end of its item's way; ≥ 0
+}
+
+func (t *Terms) validate() error {
+	if t.Tail < 0 {
+		return crowd.Fieldf("tail", "%s is no time from a label to the end of an item's way (0 or more)", t.Tail)
+	}
+	return t.Penalty.Validate()
+}
+
+// order keeps the tasks of a batch with an SLA that want a worker in the order of
+// package sla: first the one whose delay by one response time would add the most
+// to the penalty of its item. The response time is the expected time of one
+// assignment.
+//
+// A request counts from when its task came to the batch, also if the task comes
+// back or wants one more person: its item has waited all that time, and who has
+// begun goes before who has not. So among equals the order is that of the
+// numbers.
+//
+// Finding a worker's task passes over those before it that he has held:
+// O(k log k) for k of them. Whether there is one at all is known from the
+// backlog's list and costs no walk.
+type order struct {
+	queue   *sla.Queue
+	penalty *sla.Penalty
+	tail    time.Duration
+	open    map[uint32]*task       // handed out, without a label
+	away    map[uint32]sla.Request // of those among them that want nobody at the moment
+	at      time.Time              // the latest time that the queue was told
+	change  timer                  // until the queue's next change
+}
+
+func newOrder(b *batch, form sla.Form, terms *Terms) *order {
+	t := *terms
+	return &order{
+		queue: sla.NewQueue(form, b.spec.TaskTime), penalty: &t.Penalty, tail: t.Tail,
+		open: make(map[uint32]*task), away: make(map[uint32]sla.Request), change: timer{batch: b},
+	}
+}
+
+// formOf is the form of the queues under a policy.
+func formOf(p sched.Policy) sla.Form {
+	if sched.Loops(p.Name()) {
+		return sla.Loop
+	}
+	return sla.Event
+}
+
+// add lets a new task wait.
+func (o *order) add(now time.Time, n uint32, since time.Time, item Item) {
+	if item.Born.IsZero() {
+		item.Born = since
+	}
+	o.put(now, sla.Request{ID: int64(n), Since: since, Start: item.Born, Bound: item.Bound})
+}
+
+func (o *order) put(now time.Time, r sla.Request) {
+	r.Penalty, r.Tail, o.at = o.penalty, o.tail, now
+	o.queue.Put(now, r)
+}
+
+// back lets a task wait that wants a worker again.
+func (o *order) back(now time.Time, n uint32) {
+	if r, ok := o.away[n]; ok {
+		delete(o.away, n)
+		o.put(now, r)
+	}
+}
+
+// leave takes a task out that wants nobody, or has its label.
+func (o *order) leave(t *task) {
+	if r, _, ok := o.queue.Get(int64(t.n)); ok {
+		o.queue.Drop(r.ID)
+		o.away[t.n] = r
+	}
+	if t.closed {
+		delete(o.away, t.n)
+		delete(o.open, t.n)
+	}
+}
+
+// next returns the first task that w has not held, or else 0: the task itself
+// if somebody was given it before.
+func (o *order) next(w crowd.WorkerID) (*task, uint32) {
+	for r := range o.queue.All() {
+		n := uint32(r.ID)
+		if t := o.open[n]; t == nil || !t.heldBy(w) {
+			return t, n
+		}
+	}
+	return nil, 0
+}
+
+// expect takes over the expected time of one assignment as the response time
+// when it has moved by more than a tenth: that costs a full pass.
+func (o *order) expect(now time.Time, response time.Duration) {
+	used := o.queue.Response()
+	if moved := max(response-used, used-response); moved > used/10 {
+		o.at = now
+		o.queue.SetResponse(now, response)
+	}
+}
+
+// reform changes the form of the queue.
+func (o *order) reform(form sla.Form) {
+	if o.queue.Form() == form {
+		return
+	}
+	fresh := sla.NewQueue(form, o.queue.Response())
+	for r := range o.queue.All() {
+		fresh.Put(o.at, r)
+	}
+	o.queue = fresh
+}
+
+// restore lets the tasks without a label wait. When they came is not kept: no
+// earlier than their own items and those before them were born, and that is taken
+// for it. It keeps the order among equals, that of the numbers.
+func (o *order) restore(now time.Time, items []ItemSnapshot, b *batch) error {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(x, y ItemSnapshot) int { return cmp.Compare(x.N, y.N) })
+	since, last := b.launchedAt, uint32(0)
+	for _, it := range items {
+		if it.N > b.spec.Tasks {
+			break // not told of yet
+		}
+		if it.N <= last {
+			return fmt.Errorf("the item of %s stands there twice", b.spec.ID.Task(it.N))
+		}
+		last = it.N
+		if it.Born.After(since) && !it.Born.After(now) {
+			since = it.Born
+		}
+		o.add(now, it.N, since, Item{Born: it.Born, Bound: it.Bound})
+	}
+	if want := int(b.spec.Tasks) - b.labelled; o.queue.Len() != want {
+		return fmt.Errorf("%d tasks have no label, but there are items of %d", want, o.queue.Len())
+	}
+	return nil
+}
+
+// SetTail changes the expected time from a label of the batch to the end of its
+// item's way, for all of its tasks. It is not kept: after a restart the batch has
+// that of its Spec again.
+func (e *Engine) SetTail(now time.Time, id crowd.BatchID, tail time.Duration) error {
+	b, err := e.promised(id)
+	if err != nil {
+		return err
+	}
+	o := b.backlog.order
+	if err := (&Terms{Penalty: *o.penalty, Tail: tail}).validate(); err != nil {
+		return err
+	}
+	o.tail, o.at = tail, now
+	o.queue.SetTail(now, tail)
+	e.reorder(b)
+	return nil
+}
+
+// SetBound changes when the other branches of the way of task n's item are
+// expected to end; zero: there are none. Of a task with a label it changes
+// nothing.
+func (e *Engine) SetBound(now time.Time, id crowd.BatchID, n uint32, bound time.Time) error {
+	b, err := e.promised(id)
+	if err != nil {
+		return err
+	}
+	if n < 1 || n > b.spec.Tasks {
+		return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
+	}
+	o := b.backlog.order
+	if r, _, ok := o.queue.Get(int64(n)); ok {
+		r.Bound = bound
+		o.put(now, r)
+		e.reorder(b)
+	} else if r, ok := o.away[n]; ok {
+		r.Bound = bound
+		o.away[n] = r
+	}
+	return nil
+}
+
+// promised returns a running batch that has an SLA.
+func (e *Engine) promised(id crowd.BatchID) (*batch, error) {
+	b, err := e.launched(id)
+	if err == nil && b.backlog.order == nil {
+		return nil, crowd.Errorf(crowd.Conflict, "%s was launched without an SLA", id)
+	}
+	return b, err
+}
+
+// onChange does what the calendar of b's order says is due.
+func (e *Engine) onChange(now time.Time, b *batch) {
+	b.backlog.order.at = now
+	b.backlog.order.queue.Advance(now)
+	e.reorder(b)
+}
+
+// reorder says that the order of b's tasks may have changed: the policy has to
+// hear of its first one, and the next change is waited for.
+func (e *Engine) reorder(b *batch) {
+	if !b.stale {
+		b.stale = true
+		e.stale = append(e.stale, b)
+	}
+	o := b.backlog.order
+	if o == nil || !b.state.Open() {
+		return
+	}
+	if at, ok := o.queue.NextChange(); ok {
+		e.timers.set(&o.change, at)
+	} else {
+		o.change.stop()
+	}
+}
+
+// urgency is what the policy may know of the first of b's tasks: the penalty that
+// a delay would add, and since when it has waited.
+func (b *batch) urgency() (added crowd.Money, since time.Time) {
+	if o := b.backlog.order; o != nil {
+		if r, d, ok := o.queue.Head(); ok {
+			return d, r.Since
+		}
+	}
+	return 0, b.launchedAt
+}

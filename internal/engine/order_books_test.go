@@ -1,0 +1,394 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sla"
+)
+
+// growth is what the books know of a batch that may grow, or has an SLA.
+type growth struct {
+	open      bool
+	funded    crowd.Money // reserved so far
+	waitsFrom time.Time
+	response  time.Duration // with which delays are reckoned
+	tail      time.Duration
+}
+
+// wait is a task's request for a worker, in a batch with an SLA.
+type wait struct {
+	since, born, bound time.Time
+	item               engine.Item // as told
+	stands             bool        // wants a worker
+	added              crowd.Money // as last reckoned
+	next               time.Time   // when that changes; zero: never
+}
+
+// handed is a hand-out and since when the batch's work had waited.
+type handed struct {
+	engine.Handout
+	from time.Time
+}
+
+func grown(now time.Time, s *engine.Spec) growth {
+	g := growth{open: s.Open, funded: s.Budget, waitsFrom: now, response: s.TaskTime}
+	if s.Budget == 0 {
+		g.funded = s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)
+	}
+	if s.SLA != nil {
+		g.tail = s.SLA.Tail
+	}
+	return g
+}
+
+func (b *batchBook) request(t *taskBook) sla.Request {
+	return sla.Request{ID: int64(t.id.N()), Since: t.since, Start: t.born, Tail: b.tail, Bound: t.bound, Penalty: &b.spec.SLA.Penalty}
+}
+
+// reckon computes what a delay of t would add, and when that changes.
+func (b *batchBook) reckon(now time.Time, t *taskBook) {
+	r := b.request(t)
+	t.added = r.Added(now, b.response)
+	t.next, _ = r.NextChange(now, b.response)
+}
+
+// stand notes whether t wants a worker.
+func (b *batchBook) stand(now time.Time, t *taskBook) {
+	if b.spec.SLA == nil {
+		return
+	}
+	stands := t.label == nil && t.live+len(t.answers) < t.want()
+	if stands && !t.stands {
+		b.reckon(now, t)
+	}
+	t.stands = stands
+}
+
+func (b *batchBook) settle(now time.Time) {
+	for _, t := range b.tasks {
+		b.stand(now, t)
+	}
+}
+
+// pass reckons everything anew.
+func (b *batchBook) pass(now time.Time) {
+	for _, t := range b.tasks {
+		if t.stands {
+			b.reckon(now, t)
+		}
+	}
+}
+
+// advance does what the calendar says.
+func (b *batchBook) advance(now time.Time, seen happenings) {
+	for _, t := range b.tasks {
+		if t.stands && !t.next.IsZero() && !t.next.After(now) {
+			b.reckon(now, t)
+			seen["calendar moved"]++
+		}
+	}
+}
+
+// nextChange is the first entry of the calendar, or zero.
+func (b *batchBook) nextChange() time.Time {
+	var first time.Time
+	for _, t := range b.tasks {
+		if t.stands && !t.next.IsZero() && (first.IsZero() || t.next.Before(first)) {
+			first = t.next
+		}
+	}
+	return first
+}
+
+// expect follows the expected time of an assignment in steps of more than a tenth.
+func (b *batchBook) expect(now time.Time) bool {
+	mean := (5*b.spec.TaskTime + b.worked) / time.Duration(5+b.counted)
+	if moved := (mean - b.response).Abs(); b.spec.SLA != nil && moved > b.response/10 {
+		b.response = mean
+		b.pass(now)
+		return true
+	}
+	return false
+}
+
+// restarted forgets what a restart forgets, and takes what the snapshot has.
+func (b *batchBook) restarted(now time.Time) {
+	if b.spec.Open {
+		b.waitsFrom = now
+	} else {
+		b.waitsFrom = b.launched
+	}
+	if b.spec.SLA == nil {
+		return
+	}
+	b.tail, b.response = b.spec.SLA.Tail, b.spec.TaskTime
+	b.expect(now)
+	since := b.launched
+	for _, t := range b.tasks {
+		if t.label != nil {
+			continue
+		}
+		if t.item.Born.After(since) && !t.item.Born.After(now) {
+			since = t.item.Born
+		}
+		t.since, t.born = since, t.item.Born
+		if t.born.IsZero() {
+			t.born = since
+		}
+	}
+	b.pass(now)
+}
+
+// urgency is what a delay of t would add: also of a task that has just come back.
+func (b *batchBook) urgency(now time.Time, t *taskBook) crowd.Money {
+	if t.stands {
+		return t.added
+	}
+	r := b.request(t)
+	return r.Added(now, b.response)
+}
+
+// mostUrgent checks the order within a batch with an SLA, over all its tasks.
+func (k *books) mostUrgent(x engine.Handout, b *batchBook, t *taskBook) error {
+	mine, rivals, held := b.urgency(k.now, t), 0, 0
+	for _, other := range b.tasks {
+		its := b.urgency(k.now, other)
+		if other.unfit(x.Worker) != "" {
+			if other.unfit(x.Worker) == "held before" && other.live+len(other.answers) < other.want() && its >= mine && other.id < t.id {
+				held++
+			}
+			continue
+		}
+		rivals++
+		switch {
+		case its > mine:
+			return fmt.Errorf("a delay of %s adds %s, of this one %s", other.id, its, mine)
+		case its == mine && other.id < t.id:
+			return fmt.Errorf("%s came before and adds as much, %s", other.id, its)
+		case its == mine && mine > 0 && other.id > t.id:
+			k.seen["most urgent among equals"]++
+		case its < mine && other.id < t.id:
+			k.seen["urgent before an older task"]++
+		}
+	}
+	if rivals > 1 && mine > 0 {
+		k.seen["most urgent of several"]++
+	}
+	if held > 0 {
+		k.seen["passed over what he held"]++
+	}
+	return nil
+}
+
+// head is the most urgent of b's tasks that want somebody, whoever that is, and
+// since when it has waited.
+func (b *batchBook) head(now time.Time) (added crowd.Money, since time.Time) {
+	if b.spec.SLA == nil {
+		return 0, b.launched
+	}
+	first := true
+	for _, t := range b.tasks {
+		if t.label != nil || t.live+len(t.answers) >= t.want() {
+			continue
+		}
+		if a := b.urgency(now, t); first || a > added {
+			first, added, since = false, a, t.since
+		}
+	}
+	return added, since
+}
+
+// later says whether under penalty another batch goes before b.
+func (b *batchBook) later(now time.Time, other *batchBook) bool {
+	mine, since := b.head(now)
+	its, from := other.head(now)
+	return its > mine || its == mine && from.Before(since)
+}
+
+// idle says whether an open batch has nothing to do, and nothing else hinders it.
+func (k *books) idle(b *batchBook) bool {
+	stopped := k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped || b.kept.State != crowd.BatchRunning
+	idle := b.open && !stopped && b.running == 0 && b.labelled == len(b.tasks)
+	if idle {
+		k.seen["no task yet"]++
+	}
+	return idle
+}
+
+// promise makes some batches open, and gives some an SLA.
+func (w *world) promise(s *engine.Spec, r *rand.Rand) {
+	if s.Invited != nil {
+		return
+	}
+	if s.Open = r.IntN(3) == 0; s.Open {
+		if r.IntN(2) == 0 {
+			s.Tasks = 0
+		}
+		if r.IntN(2) == 0 {
+			s.Budget = 0
+		}
+	}
+	if r.IntN(2) == 0 {
+		return
+	}
+	s.TaskTime = max(s.TaskTime, 20*time.Second)
+	every := time.Duration(1+r.IntN(10)) * time.Minute
+	p := sla.Penalty{Kind: sla.Kinds()[r.IntN(3)], After: time.Duration(r.IntN(40)) * time.Minute, Cost: crowd.Money(1+r.IntN(3)) * 1_000_000, Every: every}
+	if p.Kind == sla.Constant {
+		p.Every = 0
+	}
+	if r.IntN(2) == 0 {
+		p.AtMost = 8 * p.Cost
+	}
+	s.SLA = &engine.Terms{Penalty: p, Tail: time.Duration(r.IntN(20)) * time.Minute}
+}
+
+// pick picks a batch: a running one that has something, if there is one, as a rule.
+func (w *world) pick(c command, has func(*batchBook) bool) crowd.BatchID {
+	var list []crowd.BatchID
+	for _, id := range w.running() {
+		if has(w.k.batches[id]) {
+			list = append(list, id)
+		}
+	}
+	if len(list) == 0 || c.c%16 == 0 {
+		return crowd.BatchID(1 + c.a%(uint32(w.last)+1))
+	}
+	return list[c.a%uint32(len(list))]
+}
+
+// grow tells the engine of more tasks, as a store has them: some of them again, and
+// sometimes with a gap; sometimes it has them and does not tell.
+func (w *world) grow(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return b.open })
+	b := w.k.batches[id]
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(w.e.Grow(w.now, id, 1, make([]engine.Item, 1)), crowd.NotFound)
+	}
+	known, how := uint32(len(b.tasks)), c.b%8
+	switch {
+	case how == 0:
+		w.k.seen["grown: a gap"]++
+		var why *crowd.Error
+		if err := w.e.Grow(w.now, id, known+2, make([]engine.Item, 1)); !errors.As(err, &why) || why.Field != "first" {
+			return fmt.Errorf("grown with a gap: %v", err)
+		}
+		return nil
+	case how == 1 && known > 0:
+		w.k.seen["grown: said twice"]++
+		first := 1 + c.a%known
+		return w.e.Grow(w.now, id, first, w.store.items[id][first-1:known])
+	case !b.open:
+		w.k.seen["grown: sealed"]++
+		return wantCode(w.e.Grow(w.now, id, known+1, make([]engine.Item, 1)), crowd.Conflict)
+	}
+	r := rand.New(rand.NewPCG(uint64(c.a), uint64(c.b)))
+	for range 1 + r.IntN(4) {
+		item := engine.Item{Born: w.now.Add(-time.Duration(r.IntN(60)) * time.Minute)}
+		switch r.IntN(5) {
+		case 0:
+			item.Born = time.Time{}
+		case 1, 2:
+			item.Bound = w.now.Add(time.Duration(r.IntN(60)) * time.Minute)
+		}
+		w.store.items[id] = append(w.store.items[id], item)
+	}
+	if how == 2 {
+		w.k.seen["grown, kept before it was told"]++
+		return nil
+	}
+	first := known + 1 - min(known, c.c%4)
+	if first <= known {
+		w.k.seen["grown: overlapping"]++
+	}
+	items := slices.Clone(w.store.items[id])
+	if err := w.e.Grow(w.now, id, first, items[first-1:]); err != nil {
+		return err
+	}
+	if b.kept.Planned == b.counted+b.running {
+		b.waitsFrom = w.now
+	}
+	if b.spec.Budget == 0 {
+		b.funded += b.spec.Reward * crowd.Money(b.spec.Rule.Most()) * crowd.Money(uint32(len(items))-known)
+	}
+	w.k.grow(b, items[known:])
+	w.k.seen["grown"]++
+	if b.kept.State == crowd.BatchOnHold {
+		w.k.seen["grown while paused"]++
+	}
+	if b.stopped {
+		w.k.seen["grown while stopped"]++
+	}
+	return nil
+}
+
+func (w *world) seal(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return b.open })
+	b := w.k.batches[id]
+	err := w.e.Seal(w.now, id)
+	switch {
+	case b == nil || !b.kept.State.Open():
+		return wantCode(err, crowd.NotFound)
+	case !b.open:
+		w.k.seen["sealed twice"]++
+		return err
+	}
+	b.open = false
+	w.k.seen["sealed"]++
+	if b.labelled == len(b.tasks) {
+		w.k.seen["sealed: ended at once"]++
+	}
+	return err
+}
+
+func (w *world) setTerms(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return b.spec.SLA != nil })
+	b := w.k.batches[id]
+	n, at := 1+c.b%8, w.now.Add(time.Duration(c.c%60)*time.Minute)
+	var err error
+	if c.op == "set tail" {
+		err = w.e.SetTail(w.now, id, time.Duration(c.c%30)*time.Minute)
+	} else {
+		err = w.e.SetBound(w.now, id, n, at)
+	}
+	switch {
+	case b == nil || !b.kept.State.Open():
+		return wantCode(err, crowd.NotFound)
+	case b.spec.SLA == nil:
+		return wantCode(err, crowd.Conflict)
+	case c.op == "set tail":
+		b.tail = time.Duration(c.c%30) * time.Minute
+		b.pass(w.now)
+		w.k.seen["tail moved"]++
+		return err
+	case int(n) > len(b.tasks):
+		return wantCode(err, crowd.Invalid)
+	}
+	t := b.tasks[n-1]
+	t.bound, w.store.items[id][n-1].Bound = at, at
+	switch {
+	case t.stands:
+		b.reckon(w.now, t)
+		w.k.seen["bound moved"]++
+	case t.label == nil:
+		w.k.seen["bound moved while away"]++
+	}
+	return err
+}
+
+// unlabelled lists the tasks without a label, with their items.
+func (s *store) unlabelled(id crowd.BatchID) []engine.ItemSnapshot {
+	var list []engine.ItemSnapshot
+	for i, item := range s.items[id] {
+		if n := uint32(i + 1); s.labels[id.Task(n)].Task == 0 {
+			list = append(list, engine.ItemSnapshot{N: n, Born: item.Born, Bound: item.Bound})
+		}
+	}
+	return list
+}
