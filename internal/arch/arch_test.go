@@ -44,7 +44,7 @@ var rooms = map[string]room{
 
 	"internal/similarity": {floor: 1, modules: []string{"github.com/adrg/strutil"}},
 	"internal/schema":     {floor: 1, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	"internal/workflow":   {floor: 2, modules: []string{"go.yaml.in/yaml/v4"}},
+	"internal/workflow":   {floor: 2, beside: []string{"internal/engine"}, modules: []string{"go.yaml.in/yaml/v4", "github.com/expr-lang/expr"}},
 
 	"internal/engine": {floor: 2},
 
@@ -65,14 +65,16 @@ var rooms = map[string]room{
 	"internal/sim/soak": {floor: 4},
 	"internal/forecast": {floor: 3, beside: []string{"internal/sim"}},
 	"internal/poolsim":  {floor: 3, beside: []string{"internal/sim"}},
+	"internal/slasim":   {floor: 3, beside: []string{"internal/sim"}},
 
 	"internal/service": {floor: 4},
 
-	"internal/httpkit": {floor: 5},
-	"internal/api":     {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/danielgtaylor/huma/v2"}},
-	"internal/web":     {floor: 5, beside: []string{"internal/httpkit"}},
-	"internal/client":  {floor: 5},
-	"internal/metrics": {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/prometheus/client_golang"}},
+	"internal/httpkit":  {floor: 5},
+	"internal/api":      {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/danielgtaylor/huma/v2"}},
+	"internal/web":      {floor: 5, beside: []string{"internal/httpkit"}},
+	"internal/client":   {floor: 5},
+	"internal/examples": {floor: 5},
+	"internal/metrics":  {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/prometheus/client_golang"}},
 
 	"internal/server": {floor: 6},
 

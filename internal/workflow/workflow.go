@@ -27,6 +27,8 @@ type Workflow struct {
 	Inputs  []Input
 	Steps   []Step // in topological order
 	Outputs []Output
+
+	text []byte // of the file
 }
 
 // Place is where something stands in the file, both from 1.
@@ -38,12 +40,17 @@ type Column struct {
 	Type condition.Type
 }
 
-// Input is a file that a run is given.
+// Input is a file that a run is given. Only its declared columns are read.
+// Without declared columns it is open: it has whatever the file has, all text,
+// and what is not there can be found out by Fit only.
 type Input struct {
 	Name    string
-	Columns []Column // as declared; nil: whatever the file has, all text
+	Columns []Column // as declared or, after Fit, as the file has them; nil: open
 	Place   Place
 }
+
+// Open says whether the columns are not known yet.
+func (i *Input) Open() bool { return i.Columns == nil }
 
 // Edge says when a step is handed what its source makes.
 type Edge string
@@ -100,7 +107,9 @@ type Step struct {
 	OnError OnError
 	Expect  time.Duration // for one item, until it has been observed
 	Columns []Column      // of its rows, whole: those handed on and its own
+	Owners  []int         // of Columns, one by one: the node that adds it
 	Own     []Column      // those that it adds (of an SQL step: all)
+	Open    bool          // it has columns beside these, of an input that is open
 	Place   Place
 
 	Crowd   *Crowd
@@ -113,12 +122,13 @@ type Step struct {
 func (s *Step) NewItems() bool { return s.SQL != nil && !s.SQL.RowByRow }
 
 // Crowd is a job for people. Its own columns are named after Output: Output
-// (the label), Output_confidence, Output_answers (a number), Output_undecided
-// and Output_tie (bools).
+// (the label: a number if the template's kind is number, else a text),
+// Output_confidence (a number from 0 to 1), Output_answers (a number),
+// Output_undecided and Output_tie (bools), in this order.
 type Crowd struct {
 	Output       string          // default: the step's name
 	Pool         string          // "": the first pool
-	Template     json.RawMessage // see package template
+	Template     json.RawMessage // see package template; it never shows Truth
 	Redundancy   label.Rule
 	Reward       crowd.Money
 	Budget       crowd.Money // of the step; 0: what the run has
@@ -128,7 +138,7 @@ type Crowd struct {
 	TaskTime     time.Duration
 	Requirements []engine.Requirement
 	Truth        string    // column with the known answer, never shown to a worker; "": none
-	Simulate     *Simulate // how model workers do it
+	Simulate     *Simulate // how model workers do it; never nil
 }
 
 // Simulate says how model workers of `throng workflow run --simulate-workers` do
@@ -142,10 +152,10 @@ type Simulate struct {
 // SQL is a query over the sources, which it knows by their names.
 type SQL struct {
 	Query    string
-	RowByRow bool   // on a stream edge: each item by itself
-	Why      string // why it needs all rows, if it does
-	Time     time.Duration
-	Rows     int64
+	RowByRow bool          // each item of a stream edge by itself
+	Why      string        // why it needs all rows, if it does, even on a stream edge
+	Time     time.Duration // 0: the default of the SQL engine
+	Rows     int64         // at most, of its result; 0: the default of the SQL engine
 }
 
 // Service is an HTTP call for each item. Its own columns are the properties of
@@ -166,14 +176,16 @@ type Service struct {
 type SLA struct {
 	PerItem  bool // else per run
 	Penalty  sla.Penalty
-	Deadline time.Time // of a run; instead of Penalty.After
+	Deadline time.Time // of a run; instead of Penalty.After, which is then 0
 }
 
-// Format is a file format of outputs: "csv", "jsonl" or "parquet".
+// Output is a file that a run writes.
 type Output struct {
-	Name   string
-	Node   int
-	Format string
+	Name    string
+	Node    int
+	Format  string   // "csv", "jsonl" or "parquet"
+	Columns []string // in order; nil: all
+	Place   Place    // zero: it is there because the file says nothing of outputs
 }
 
 // Problem is something wrong with a file, and where.

@@ -1,0 +1,135 @@
+package workflow
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/sla"
+)
+
+// sla reads what it costs to end late.
+func (r *reader) sla(v *value) *SLA {
+	if v == nil {
+		return nil
+	}
+	s := &SLA{PerItem: v.get("per").str() != "run", Penalty: sla.Penalty{
+		Kind: sla.Kind(v.get("penalty").str()), After: v.get("after").duration(), Cost: v.get("cost").money(),
+		Every: v.get("every").duration(), AtMost: v.get("at_most").money(),
+	}}
+	switch {
+	case v.has("after") && v.has("deadline"):
+		r.problem(v.keyPlace("deadline"), "deadline and after say the same: leave one of them out")
+	case v.has("deadline") && s.PerItem:
+		r.problem(v.keyPlace("deadline"), "a deadline is for the run as a whole: say per: run, or after: with an age")
+	case !v.has("after") && !v.has("deadline"):
+		r.problem(v.start(), "after is missing: the age from which it costs, like after: 2d; or, per run, a deadline")
+	}
+	switch constant := s.Penalty.Kind == sla.Constant; {
+	case constant && v.has("every"):
+		r.problem(v.keyPlace("every"), "a constant penalty is due once: leave every out, or make it staged or linear")
+	case !constant && s.Penalty.Kind != "" && !v.has("every"):
+		r.problem(v.start(), "every is missing: a %s penalty needs the time for which its cost is due, like every: 1h", s.Penalty.Kind)
+	}
+	if m := v.get("at_most"); m != nil && s.Penalty.Cost > 0 && s.Penalty.AtMost < s.Penalty.Cost {
+		r.problem(m.at(), "%s is less than the first cost, %s", s.Penalty.AtMost, s.Penalty.Cost)
+	}
+	if d := v.get("deadline"); d != nil {
+		s.Deadline = d.instant()
+		if !r.now.IsZero() && !s.Deadline.After(r.now) {
+			r.problem(d.at(), "%s is in the past (it is %s)", d.text, r.now.UTC().Format(time.RFC3339))
+		}
+	}
+	return s
+}
+
+// outputs reads which files a run writes.
+func (r *reader) outputs(v *value) {
+	var names []string
+	for _, m := range r.nodes {
+		names = append(names, m.name)
+	}
+	outputs := v.get("outputs")
+	if outputs == nil {
+		return
+	}
+	folded := map[string]Place{}
+	for _, o := range outputs.list {
+		out := Output{Name: o.name(), Format: DefaultFormat, Place: o.start()}
+		if f := o.get("format"); f != nil {
+			out.Format = f.text
+		}
+		if first, twice := folded[strings.ToLower(out.Name)]; twice {
+			r.problem(out.Place, "%s is the name of an output already, in line %d; names of files differ by more than capital letters", out.Name, first.Line)
+		}
+		folded[strings.ToLower(out.Name)] = out.Place
+		from := o.get("from")
+		if from == nil {
+			continue
+		}
+		m := r.named[from.text]
+		if m == nil {
+			r.problem(from.at(), "there is no input or step %s: %s", quoted(from.text), r.hint(from.text, names))
+			continue
+		}
+		if columns := o.get("columns"); columns != nil {
+			for _, c := range columns.list {
+				if c == nil || !r.known(m, c.text, c.at()) {
+					continue
+				}
+				if slices.Contains(out.Columns, c.text) {
+					r.problem(c.at(), "%s is a column of this output already", quoted(c.text))
+				}
+				out.Columns = append(out.Columns, c.text)
+			}
+		}
+		out.Node = m.index // until nodes are numbered
+		r.w.Outputs = append(r.w.Outputs, out)
+	}
+}
+
+// finish numbers the nodes of a file without problems.
+func (r *reader) finish(order []*made) {
+	number := map[*made]int{}
+	byIndex := map[int]int{}
+	for _, inputs := range []bool{true, false} {
+		for _, m := range order {
+			if (m.input != nil) == inputs {
+				byIndex[m.index] = len(number)
+				number[m] = len(number)
+			}
+		}
+	}
+	for _, m := range order {
+		if m.input != nil {
+			r.w.Inputs = append(r.w.Inputs, *m.input)
+			continue
+		}
+		s := m.step
+		s.Node, s.Open = number[m], m.open
+		for _, from := range m.sources {
+			s.From = append(s.From, Source{Name: from.from.name, Node: number[from.from], Edge: from.edge})
+		}
+		for _, c := range m.columns {
+			s.Columns = append(s.Columns, c.Column)
+			s.Owners = append(s.Owners, number[c.owner])
+		}
+		r.w.Steps = append(r.w.Steps, *s)
+	}
+	for i := range r.w.Outputs {
+		r.w.Outputs[i].Node = byIndex[r.w.Outputs[i].Node]
+	}
+	if len(r.w.Outputs) == 0 {
+		for _, m := range order {
+			if m.step != nil && m.readers == 0 {
+				r.w.Outputs = append(r.w.Outputs, Output{Name: m.name, Node: number[m], Format: DefaultFormat})
+			}
+		}
+	}
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,58 @@
+package workflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// TestLargeFiles reads files that are as large as they may be, and would take for
+// ever if the time grew with more than their size.
+func TestLargeFiles(t *testing.T) {
+	var chain, dense, wrong, ranges strings.Builder
+	head := "workflow: w\ninputs: {a: {columns: [id, kind, {n: number}]}}\nsteps:\n"
+	chain.WriteString(head + "  s0: {from: a, service: {url: 'http://x.example', response: {type: object, properties: {r0: {type: number}}}}}\n")
+	for i := 1; i < 500; i++ {
+		long := strings.Repeat(fmt.Sprintf(" and (kind != \"x%d\" or n + %d > 3)", i, i), 25)
+		fmt.Fprintf(&chain, "  s%d: {from: {s%d: stream}, when: 'n > 3%s', sql: 'select id, kind, n from s%d'}\n", i, i-1, long, i-1)
+	}
+	dense.WriteString(head)
+	for i := range 150 {
+		fmt.Fprintf(&dense, "  s%d: {from: {a: stream", i)
+		for j := range i {
+			fmt.Fprintf(&dense, ", s%d: batch", j)
+		}
+		fmt.Fprintf(&dense, "}, service: {url: 'http://x.example', response: {type: object, properties: {r%d: {type: number}}}}}\n", i)
+	}
+	wrong.WriteString(head)
+	for i := range 400 {
+		fmt.Fprintf(&wrong, "  s%d: {from: [a", i)
+		for j := range 100 {
+			fmt.Fprintf(&wrong, ", a_source_that_is_not_there_at_all_%d_%d", i, j)
+		}
+		wrong.WriteString("], sql: select 1}\n")
+	}
+	part := "(n == 1" + strings.Repeat(" || n == 3 || n > 5 && n < 6", 6) + ")"
+	ranges.WriteString(head + "  s: {from: a, when: '" + part + strings.Repeat(" and "+part, 4) + "', service: {url: 'http://x.example', response: {type: object, properties: {r: {}}}}}\n")
+	for name, c := range map[string]struct {
+		text     string
+		problems int
+	}{
+		"chain": {chain.String(), 0}, "dense": {dense.String(), 0}, "wrong": {wrong.String(), 101}, "ranges": {ranges.String(), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, problems := workflow.Parse([]byte(c.text), now, nil)
+			if len(problems) != c.problems {
+				t.Fatalf("%d problems, want %d: %v", len(problems), c.problems, problems[:min(3, len(problems))])
+			}
+			if w != nil && len(workflow.Draw(w, workflow.Drawing{})) < 1000 {
+				t.Error("no picture")
+			}
+		})
+	}
+	if _, problems := workflow.Parse(make([]byte, 5<<20), now, nil); len(problems) != 1 {
+		t.Errorf("a file of 5 MB: %v", problems)
+	}
+}

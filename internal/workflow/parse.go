@@ -1,0 +1,575 @@
+package workflow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/throng-dev/throng/internal/condition"
+)
+
+// SQLChecker looks at a query without running it.
+type SQLChecker interface {
+	CheckSQL(query string, sources []SQLSource) SQLFacts
+}
+
+// SQLSource is a table that a query may use.
+type SQLSource struct {
+	Name    string
+	Columns []Column
+	Open    bool // it has columns beside these, not known yet
+	Stream  bool // it comes item by item
+}
+
+// SQLFacts says what a query gives.
+type SQLFacts struct {
+	Columns  []Column
+	Open     bool      // its columns depend on those of an open source
+	RowByRow bool      // it may run with the rows of one item of its streamed sources at a time
+	Why      string    // if not, why
+	WhyAt    Place     // and where in the query; zero: not known
+	Problems []Problem // with their places in the query
+}
+
+// Parse reads a file and checks all of it. It returns a workflow, or everything
+// that is wrong with the file, in its order. It never returns both, nor neither.
+//
+// With a zero now, a deadline in the past is no problem: so the file of a run
+// that has begun is read. Without a checker, queries are not looked at: the
+// columns of their steps are open, and on a stream edge they go row by row.
+func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
+	return parse(file, now, sql, nil)
+}
+
+// Fit checks the workflow again, now that the columns of its files are known, by
+// name of the input. The workflow that it returns has no open inputs.
+func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
+	if columns == nil {
+		columns = map[string][]string{}
+	}
+	return parse(w.text, now, sql, columns)
+}
+
+func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
+	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}, seen: map[Problem]bool{}}
+	if len(file) > maxFile {
+		return nil, []Problem{{1, 1, fmt.Sprintf("the file has %d bytes, at most %d are possible", len(file), maxFile)}}
+	}
+	root := r.decode(file)
+	if root == nil {
+		return nil, r.sorted()
+	}
+	r.lines = strings.Split(string(file), "\n")
+	if v := r.read(nil, root, language); v != nil {
+		r.workflow(v)
+	}
+	if list := r.sorted(); len(list) > 0 {
+		return nil, list
+	}
+	return r.w, nil
+}
+
+// A reader walks one file, notes what is wrong, and goes on.
+type reader struct {
+	now   time.Time
+	sql   SQLChecker
+	files map[string][]string // columns of the files; nil: not known
+	lines []string
+
+	w     *Workflow
+	nodes []*made // in the order of the file, inputs first
+	named map[string]*made
+
+	problems []Problem
+	seen     map[Problem]bool
+	count    int
+}
+
+// problem notes what is wrong at a place.
+func (r *reader) problem(at Place, format string, args ...any) {
+	p := Problem{at.Line, at.Column, oneLine(fmt.Sprintf(format, args...))}
+	if r.seen[p] {
+		return
+	}
+	r.seen[p] = true
+	if r.count++; r.count <= maxProblems {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// oneLine keeps a message in its line whatever the file holds.
+func oneLine(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+const emptyFile = "the file is empty; a workflow begins with its name, like workflow: match products"
+
+// decode reads the only document of a text.
+func (r *reader) decode(text []byte) *node {
+	if !utf8.Valid(text) {
+		line, column := strange(text)
+		r.problem(Place{line, column}, "the file is not UTF-8 text")
+		return nil
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithUniqueKeys(false))
+	if err != nil {
+		r.problem(Place{1, 1}, "this is not YAML: %v", err)
+		return nil
+	}
+	var doc, more node
+	switch err := loader.Load(&doc); {
+	case errors.Is(err, io.EOF):
+		r.problem(Place{1, 1}, emptyFile)
+		return nil
+	case err != nil:
+		r.notYAML(text, err)
+		return nil
+	}
+	switch err := loader.Load(&more); {
+	case err == nil:
+		r.problem(placeOf(&more), "a second document begins here; one file is one workflow")
+	case !errors.Is(err, io.EOF):
+		r.notYAML(text, err)
+	}
+	if len(doc.Content) == 0 || empty(doc.Content[0]) {
+		r.problem(Place{1, 1}, emptyFile)
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// notYAML notes what the YAML library does not understand.
+func (r *reader) notYAML(text []byte, err error) {
+	var known *yaml.LoadError
+	if !errors.As(err, &known) {
+		r.problem(Place{1, 1}, "this is not YAML: %v", err)
+		return
+	}
+	at := Place{known.Mark.Line, known.Mark.Column}
+	if strings.Contains(known.Message, "unexpected end of stream") && known.ContextMark.Line > 0 {
+		at = Place{known.ContextMark.Line, known.ContextMark.Column} // where it begins what has no end
+	}
+	if at.Line == 0 {
+		at.Line, at.Column = strange(text)
+	}
+	at.Column = max(at.Column, 1)
+	message := known.Message
+	if strings.Contains(message, "found a tab") || strings.Contains(message, "cannot start any token") && tabAt(text, at.Line) {
+		message += " (YAML is indented with spaces)"
+	}
+	if known.ContextMsg != "" {
+		message += ", " + known.ContextMsg
+	}
+	r.problem(at, "this is not YAML: %s", message)
+}
+
+// strange returns the place of the first byte that no text has.
+func strange(text []byte) (line, column int) {
+	line, column = 1, 1
+	for _, c := range string(text) {
+		if c == '\n' {
+			line, column = line+1, 1
+			continue
+		}
+		if c == unicode.ReplacementChar || c < ' ' && c != '\t' && c != '\r' {
+			return line, column
+		}
+		column++
+	}
+	return 1, 1
+}
+
+// tabAt says whether a line is indented with a tab.
+func tabAt(text []byte, line int) bool {
+	for range line - 1 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t"))
+}
+
+// workflow reads all of a file that has the right fields.
+func (r *reader) workflow(v *value) {
+	r.w.Name = strings.TrimSpace(v.get("workflow").str())
+	r.w.Budget = v.get("budget").money()
+	r.w.SLA = r.sla(v.get("sla"))
+	r.declare(v)
+	r.connect()
+	order := r.order()
+	for _, m := range order {
+		r.build(m)
+	}
+	r.unused(v.get("steps"))
+	r.outputs(v)
+	if len(r.problems) == 0 {
+		r.finish(order)
+	}
+}
+
+// made is an input or a step while the file is being read.
+type made struct {
+	name    string
+	index   int // in reader.nodes
+	value   *value
+	sources []source
+	readers int // steps and outputs that read it
+	input   *Input
+	step    *Step
+	built   bool
+
+	columns []owned
+	open    bool
+	lost    bool     // its columns are not known because something is wrong, which has been noted
+	family  int      // items of two nodes of one family are the same
+	facts   facts    // what holds for each of its rows
+	options []string // of a crowd step: the labels that it can give, if they are few
+}
+
+// owned is a column and the node that adds it.
+type owned struct {
+	Column
+	owner *made
+}
+
+// source is an edge into a step, with its place.
+type source struct {
+	from *made // nil: there is no such node
+	edge Edge
+	at   Place
+}
+
+func (m *made) column(name string) (owned, bool) {
+	for _, c := range m.columns {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return owned{}, false
+}
+
+// declare reads which inputs and steps there are.
+func (r *reader) declare(v *value) {
+	r.named = map[string]*made{}
+	folded := map[string]*made{}
+	add := func(m *made) {
+		if first := folded[strings.ToLower(m.name)]; first != nil {
+			at := first.value.start()
+			r.problem(m.value.start(), "%s is the name of another one already, in line %d: inputs and steps are tables for SQL, so their names differ by more than capital letters", m.name, at.Line)
+			return
+		}
+		folded[strings.ToLower(m.name)] = m
+		m.index = len(r.nodes)
+		r.nodes, r.named[m.name] = append(r.nodes, m), m
+	}
+	if inputs := v.get("inputs"); inputs != nil {
+		for _, i := range inputs.list {
+			add(&made{name: i.name(), value: i, input: &Input{Name: i.name(), Place: i.start()}})
+		}
+	}
+	if steps := v.get("steps"); steps != nil {
+		for _, s := range steps.list {
+			add(&made{name: s.name(), value: s, step: &Step{Name: s.name(), Place: s.start()}})
+		}
+	}
+	if r.files != nil {
+		r.filesFit(v)
+	}
+}
+
+// filesFit compares the files that were given with the inputs.
+func (r *reader) filesFit(v *value) {
+	inputs := Place{1, 1}
+	if v.get("inputs") != nil {
+		inputs = v.get("inputs").start()
+	}
+	var names []string
+	for _, m := range r.nodes {
+		if m.input == nil {
+			continue
+		}
+		names = append(names, m.name)
+		if _, given := r.files[m.name]; !given {
+			r.problem(m.value.start(), "no file is given for the input %s", m.name)
+		}
+	}
+	for _, name := range sortedKeys(r.files) {
+		if m := r.named[name]; m == nil || m.input == nil {
+			r.problem(inputs, "there is no input %s for which a file is given: %s", quoted(name), r.hint(name, names))
+		}
+	}
+}
+
+// connect reads what each step reads.
+func (r *reader) connect() {
+	var names []string
+	for _, m := range r.nodes {
+		names = append(names, m.name)
+	}
+	for _, m := range r.nodes {
+		if m.step == nil {
+			continue
+		}
+		from := m.value.get("from")
+		if from == nil {
+			continue
+		}
+		switch {
+		case from.shape.form == aText:
+			r.source(m, from.text, Batch, from.at(), names)
+		case from.shape.form == aList:
+			for _, s := range from.list {
+				if s != nil {
+					r.source(m, s.text, Batch, s.at(), names)
+				}
+			}
+		default:
+			for _, s := range from.list {
+				r.source(m, s.name(), Edge(s.text), s.start(), names)
+			}
+		}
+	}
+}
+
+// source notes one edge into a step.
+func (r *reader) source(m *made, name string, edge Edge, at Place, names []string) {
+	s := source{from: r.named[name], edge: edge, at: at}
+	switch {
+	case s.from == m:
+		r.problem(at, "%s reads itself: a step reads inputs and other steps", name)
+		s.from = nil
+	case s.from == nil:
+		var others []string
+		for _, n := range names {
+			if n != m.name {
+				others = append(others, n)
+			}
+		}
+		r.problem(at, "there is no input or step %s: %s", quoted(name), r.hint(name, others))
+	default:
+		for _, other := range m.sources {
+			if other.from == s.from {
+				r.problem(at, "%s is a source of this step already", name)
+				return
+			}
+		}
+		s.from.readers++
+	}
+	m.sources = append(m.sources, s)
+}
+
+// order returns the nodes so that each comes after its sources, else in the
+// order of the file. Those on a circle come last.
+func (r *reader) order() []*made {
+	var order []*made
+	done := map[*made]bool{}
+	for progress := true; progress; {
+		progress = false
+		for _, m := range r.nodes {
+			if done[m] || !ready(m, done) {
+				continue
+			}
+			done[m], progress = true, true
+			order = append(order, m)
+			if m.step != nil {
+				break // the first of the file that is ready goes next
+			}
+		}
+	}
+	if len(order) == len(r.nodes) {
+		return order
+	}
+	r.circles(done)
+	for _, m := range r.nodes {
+		if !done[m] {
+			order = append(order, m)
+		}
+	}
+	return order
+}
+
+func ready(m *made, done map[*made]bool) bool {
+	for _, s := range m.sources {
+		if s.from != nil && !done[s.from] {
+			return false
+		}
+	}
+	return true
+}
+
+// circles notes each circle once, by the way round from its first step in the
+// file.
+func (r *reader) circles(done map[*made]bool) {
+	told := map[*made]bool{}
+	for _, m := range r.nodes {
+		if done[m] || told[m] {
+			continue
+		}
+		way := r.round(m, done)
+		if way == nil {
+			continue
+		}
+		names := []string{m.name}
+		fresh := true
+		for _, n := range way {
+			names = append(names, n.name)
+			fresh = fresh && !told[n]
+		}
+		if !fresh {
+			continue
+		}
+		for _, n := range way {
+			told[n] = true
+		}
+		// The way is against the edges; tell it with them.
+		for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
+			names[i], names[j] = names[j], names[i]
+		}
+		at := m.value.start()
+		for _, s := range m.sources {
+			if s.from == way[0] {
+				at = s.at
+			}
+		}
+		r.problem(at, "the steps go in a circle: %s; a workflow goes forward only", strings.Join(names, " → "))
+	}
+}
+
+// round returns the shortest way from a step over its sources back to itself.
+func (r *reader) round(m *made, done map[*made]bool) []*made {
+	before := map[*made]*made{}
+	queue := []*made{m}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, s := range n.sources {
+			if s.from == nil || done[s.from] {
+				continue
+			}
+			if s.from == m {
+				way := []*made{m}
+				for ; n != m; n = before[n] {
+					way = append([]*made{n}, way...)
+				}
+				return way
+			}
+			if _, seen := before[s.from]; !seen {
+				before[s.from] = n
+				queue = append(queue, s.from)
+			}
+		}
+	}
+	return nil
+}
+
+// unused notes inputs that nothing reads: no step mentions them, right or wrong.
+func (r *reader) unused(steps *value) {
+	if steps == nil || len(steps.node.Content) == 0 {
+		return
+	}
+	read := map[string]bool{}
+	for i := 1; i < len(steps.node.Content); i += 2 {
+		from := under(steps.node.Content[i], "from")
+		if from == nil {
+			continue
+		}
+		for _, n := range append([]*node{from}, from.Content...) {
+			read[n.Value] = true
+		}
+	}
+	for _, m := range r.nodes {
+		if m.input != nil && !read[m.name] {
+			r.problem(m.value.start(), "no step reads the input %s: leave it out, or read it", m.name)
+		}
+	}
+}
+
+// build reads an input or a step whose sources have been built, but for those
+// on a circle.
+func (r *reader) build(m *made) {
+	if r.count > maxProblems {
+		return // nobody would be told
+	}
+	if m.input != nil {
+		r.input(m)
+	} else {
+		r.step(m)
+	}
+	m.built = true
+	if len(m.columns) > maxColumns {
+		r.problem(m.value.start(), "%s has %d columns, at most %d are possible", m.name, len(m.columns), maxColumns)
+	}
+}
+
+// input reads the columns of an input.
+func (r *reader) input(m *made) {
+	m.family = m.index
+	var declared []Column
+	places := map[string]Place{}
+	add := func(name string, typ condition.Type, at Place) {
+		if wrong := wrongColumn(name); wrong != "" {
+			r.problem(at, "%s", wrong)
+			return
+		}
+		if first, twice := places[strings.ToLower(name)]; twice {
+			r.problem(at, "%s is a column already, in line %d, column %d", quoted(name), first.Line, first.Column)
+			return
+		}
+		places[strings.ToLower(name)] = at
+		declared = append(declared, Column{name, typ})
+	}
+	if columns := m.value.get("columns"); columns != nil {
+		for _, c := range columns.list {
+			switch {
+			case c == nil:
+			case c.shape.form == aMap:
+				for _, typed := range c.list {
+					add(typed.name(), condition.Type(typed.text), typed.start())
+				}
+			default:
+				add(c.text, condition.Text, c.at())
+			}
+		}
+	}
+	has, given := r.files[m.name]
+	switch {
+	case !given:
+	case declared == nil && !m.value.has("columns"):
+		for _, name := range has {
+			if wrong := wrongColumn(name); wrong != "" {
+				r.problem(m.value.start(), "the file: %s", wrong)
+				continue
+			}
+			if _, twice := places[strings.ToLower(name)]; twice {
+				r.problem(m.value.start(), "the file has two columns %s; large and small letters are the same here", quoted(name))
+				continue
+			}
+			places[strings.ToLower(name)] = m.value.start()
+			declared = append(declared, Column{name, condition.Text})
+		}
+		if len(has) == 0 {
+			r.problem(m.value.start(), "the file for %s has no columns", m.name)
+		}
+	default:
+		for _, c := range declared {
+			if !contains(has, c.Name) {
+				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, quoted(c.Name), r.hint(c.Name, has))
+			}
+		}
+	}
+	m.open = declared == nil
+	m.input.Columns = declared
+	for _, c := range declared {
+		m.columns = append(m.columns, owned{c, m})
+	}
+}

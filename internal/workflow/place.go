@@ -1,0 +1,169 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// places says where in the file a place in the text of a scalar stands. Lines
+// and columns begin at 1.
+type places func(line, column int) Place
+
+// placesIn returns the places of a scalar's text, however it is quoted or folded.
+func (r *reader) placesIn(n *node) places {
+	var list []Place // of each character
+	return func(line, column int) Place {
+		if list == nil {
+			list = r.trace(n)
+		}
+		at := 0
+		for _, c := range n.Value {
+			if line <= 1 {
+				break
+			}
+			if at++; c == '\n' {
+				line--
+			}
+		}
+		at += column - 1
+		switch {
+		case len(list) == 0 || line > 1:
+			return placeOf(n)
+		case at < len(list):
+			return list[max(at, 0)]
+		}
+		last := list[len(list)-1]
+		return Place{last.Line, last.Column + 1}
+	}
+}
+
+// trace finds each character of a scalar's text in the file: what is not white
+// is written there in the same order, give or take quotes and escapes.
+func (r *reader) trace(n *node) []Place {
+	c := &cursor{lines: r.lines, line: n.Line - 1, column: n.Column - 1}
+	switch n.Style &^ yaml.FlowStyle {
+	case yaml.LiteralStyle, yaml.FoldedStyle:
+		c.line, c.column = c.line+1, 0
+	case yaml.SingleQuotedStyle:
+		c.column++
+		c.single = true
+	case yaml.DoubleQuotedStyle:
+		c.column++
+		c.double = true
+	}
+	var list []Place
+	value := []rune(n.Value)
+	known := make([]bool, len(value))
+	list = make([]Place, len(value))
+	for i, v := range value {
+		if unicode.IsSpace(v) {
+			continue
+		}
+		at, ok := c.next()
+		if !ok {
+			break
+		}
+		list[i], known[i] = at, true
+	}
+	// White space stands before what follows it.
+	if len(value) == 0 {
+		return nil
+	}
+	next := placeOf(n)
+	if last := lastTrue(known); last >= 0 {
+		next = Place{list[last].Line, list[last].Column + 1}
+	}
+	for i := range slices.Backward(list) {
+		switch {
+		case known[i]:
+			next = list[i]
+		case value[i] != '\n' && i+1 < len(list) && known[i+1] && next.Column > 1:
+			list[i] = Place{next.Line, next.Column - 1}
+			next = list[i]
+		default:
+			list[i] = next
+		}
+	}
+	return list
+}
+
+func lastTrue(list []bool) int {
+	for i := range slices.Backward(list) {
+		if list[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// cursor walks the characters of a file that are not white.
+type cursor struct {
+	lines          []string
+	line, column   int // from 0, in characters
+	runes          []rune
+	at             int // the line that runes is of, plus 1
+	single, double bool
+}
+
+// next returns the place of the next character.
+func (c *cursor) next() (Place, bool) {
+	for c.line < len(c.lines) {
+		if c.at != c.line+1 {
+			c.runes, c.at = []rune(strings.TrimSuffix(c.lines[c.line], "\r")), c.line+1
+		}
+		if c.column >= len(c.runes) {
+			c.line, c.column = c.line+1, 0
+			continue
+		}
+		here := Place{c.line + 1, c.column + 1}
+		ch := c.runes[c.column]
+		switch {
+		case unicode.IsSpace(ch):
+			c.column++
+		case c.double && ch == '\\':
+			length, white := c.escape()
+			if c.column += length; !white {
+				return here, true
+			}
+		case c.single && ch == '\'':
+			c.column += 2
+			return here, true
+		default:
+			c.column++
+			return here, true
+		}
+	}
+	return Place{}, false
+}
+
+// escape returns how long the escape at the cursor is, and whether it stands for
+// white space, or for nothing at the end of a line.
+func (c *cursor) escape() (length int, white bool) {
+	if c.column+1 >= len(c.runes) {
+		return 1, true
+	}
+	switch c.runes[c.column+1] {
+	case 'n', 't', 'v', 'f', 'r', ' ', '\t', 'N', '_', 'L', 'P':
+		return 2, true
+	case 'x':
+		return 4, c.white(2)
+	case 'u':
+		return 6, c.white(4)
+	case 'U':
+		return 10, c.white(8)
+	}
+	return 2, false
+}
+
+// white says whether the n hexadecimal digits of an escape are white space.
+func (c *cursor) white(n int) bool {
+	end := min(c.column+2+n, len(c.runes))
+	var code rune
+	for _, d := range c.runes[min(c.column+2, end):end] {
+		code = code*16 + rune(strings.IndexRune("0123456789abcdef", unicode.ToLower(d)))
+	}
+	return unicode.IsSpace(code)
+}
