@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 )
 
 // RunState is the state of a run of a workflow.
@@ -107,7 +109,7 @@ type Row struct {
 // JoinedRow is a row with what other nodes have of the same item.
 type JoinedRow struct {
 	Row
-	With map[int]Row // by node; absent: the item has not come there, or the row is not ok (then only State and N are set)
+	With map[int]Row // by node; absent: the item has not come there; one that is not ok has no Cells
 }
 
 // Fault is an item that a step could not deal with and holds.
@@ -120,26 +122,38 @@ type Fault struct {
 	Error string // for the requester
 }
 
-// Advance is a move of a run: all of it becomes durable, or nothing.
+// Advance is a move of a run: all of it becomes durable, or nothing. Rows,
+// tasks and faults name items that were there before the move. It does not
+// change what it is given: the numbers of new rows and items are to be read.
 type Advance struct {
 	Run     crowd.RunID
-	State   *Run   // if not nil, replaces what is kept of the run
+	State   *Run   // if not nil, replaces what is kept of the run, but for its tenant, name, file, parent and making
 	Nodes   []Node // replace what is kept of these nodes, but for the counts
 	Rows    []Row  // appended to the logs of their nodes, in order
-	Create  *Batch // a batch for the node Create.Node: made, and set as Node.Batch, also in the kept node
+	Create  *Batch // a draft for the node Create.Node, which has it from then on, whatever Nodes says; one that it had must have ended
 	Batch   crowd.BatchID
-	Tasks   []Task  // added to Batch, numbered on, whatever its state
-	Hold    []Fault // new faults, or the same ones again
+	Tasks   []Task  // added to Batch (0: what Create makes), numbered on, whatever its state but ended
 	Release []Fault // faults that are over: their items were dealt with, or are to be
+	Hold    []Fault // new faults, or the same ones again; after those of Release have gone
+}
+
+// LabelCells are the cells of the row that a label becomes: value, confidence in
+// its shortest decimal, answers, undecided, tie.
+func LabelCells(l *engine.Label) []string {
+	return []string{l.Value, strconv.FormatFloat(l.Confidence, 'g', -1, 64), strconv.Itoa(l.Answers), strconv.FormatBool(l.Undecided), strconv.FormatBool(l.Tie)}
 }
 
 // Flows keeps the runs of workflows.
 //
 // Labels of a batch that has a Run and a Node go to the node's log by
 // Journal.Commit, in the same transaction: a row of the task's item with the
-// cells value, confidence, answers, undecided, tie.
+// cells LabelCells. A task of no item makes none.
+//
+// An item has one row in a log at most: a second one is a Conflict, and of a
+// label's item that has a row there already the label alone is kept.
 type Flows interface {
-	// CreateRun keeps a run with its nodes under a new id, which it returns.
+	// CreateRun keeps a run with its nodes, which are numbered as they come,
+	// under a new id, which it returns.
 	CreateRun(ctx context.Context, r Run, nodes []Node) (crowd.RunID, error)
 	// Run returns a run; tenant 0 means any.
 	Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (Run, error)
@@ -159,7 +173,8 @@ type Flows interface {
 	// in order of node.
 	ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]Row, error)
 	// Faults returns up to limit faults of a node (-1: of all) with items above
-	// after, in order of item.
+	// after, in order of item. The faults of one item at several nodes are not
+	// torn apart, for which there may be some more.
 	Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]Fault, error)
 	// Unlabelled returns up to limit tasks of a batch after task number n that
 	// have neither a label nor a row of their item in the log of the batch's
@@ -170,10 +185,13 @@ type Flows interface {
 	// number.
 	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
 	// Slowest returns up to limit rows of a node's log whose items have no row in
-	// the log of the node to, the longest ago born first.
+	// the log of the node to, the longest ago born first. It looks at all rows of
+	// the node.
 	Slowest(ctx context.Context, id crowd.RunID, node int, to int, limit int) ([]Row, error)
-	// TakeOver copies the logs of nodes of one run to nodes of another: nodes
-	// maps those of from to those of to. Items and births stay.
+	// TakeOver copies the logs of nodes of one run to nodes of another of the same
+	// tenant: nodes maps those of from to those of to. Items and births stay. Many
+	// rows go in steps, in order; if it fails between two, calling it again goes
+	// on. A node that has rows of its own is a Conflict.
 	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error
 
 	// PutTenantSecret keeps a secret of a tenant under a name, and

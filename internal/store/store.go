@@ -38,6 +38,9 @@ type Store interface {
 	Batches
 	Results
 	Ledger
+	Flows
+	Invitations
+	Tests
 	Close() error
 }
 
@@ -282,21 +285,23 @@ const (
 // Message is something to be sent to a person. It is tried until it is sent, or
 // until it is of no use any more.
 type Message struct {
-	ID        int64
-	Worker    crowd.WorkerID
-	Channel   Channel
-	Target    string // an address; or the id of a push subscription
-	Subject   string
-	Body      string
-	Link      string // path of the page to open
-	Call      int64  // that it is about, or 0
-	State     MessageState
-	CreatedAt time.Time
-	UselessAt time.Time // not sent after this
-	NextAt    time.Time // not tried before this
-	SentAt    time.Time // or failed for good: zero counts as NextAt
-	Tries     int
-	Error     string // of the last try
+	ID      int64
+	Worker  crowd.WorkerID
+	Channel Channel
+	Target  string // an address; or the id of a push subscription
+	Subject string
+	Body    string
+	Link    string // path of the page to open
+	Call    int64  // that it is about, or 0
+	// Invitation is the one that it carries, or 0; Worker is then who invites.
+	Invitation int64
+	State      MessageState
+	CreatedAt  time.Time
+	UselessAt  time.Time // not sent after this
+	NextAt     time.Time // not tried before this
+	SentAt     time.Time // or failed for good: zero counts as NextAt
+	Tries      int
+	Error      string // of the last try
 }
 
 // Subscription is a browser that takes push messages for a person.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,22 +21,28 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
-// version1 makes a database as a server left it that knew only the first
-// migration, with the rows of testdata/version1.sql.
-func version1(t *testing.T) (path string) {
+// version makes a database as a server left it that knew only the first n
+// migrations, with the rows of testdata/version1.sql to version<n>.sql.
+func version(t *testing.T, n int) (path string) {
 	t.Helper()
 	dir := t.TempDir()
-	const first = "00001_start.sql"
-	text, err := os.ReadFile(filepath.Join("..", "sqlstore", "migrations", first))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join("..", "sqlstore", "migrations", "*.sql"))
+	if err != nil || len(files) <= n {
+		t.Fatalf("the migrations are %v, %v", files, err)
 	}
-	rows, err := os.ReadFile(filepath.Join("testdata", "version1.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, first), []byte(rewrite(string(text))), 0o600); err != nil {
-		t.Fatal(err)
+	var rows strings.Builder
+	for i, file := range files[:n] {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), []byte(rewrite(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, err = os.ReadFile(filepath.Join("testdata", fmt.Sprintf("version%d.sql", i+1))); err != nil {
+			t.Fatal(err)
+		}
+		rows.Write(text)
 	}
 	path = filepath.Join(t.TempDir(), "throng.db")
 	db, err := sql.Open("sqlite", writeDSN(path, Options{}))
@@ -47,10 +54,10 @@ func version1(t *testing.T) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := p.Up(t.Context()); err != nil || len(done) != 1 {
+	if done, err := p.Up(t.Context()); err != nil || len(done) != n {
 		t.Fatalf("%d migrations were done: %v", len(done), err)
 	}
-	if _, err := db.ExecContext(t.Context(), string(rows)); err != nil {
+	if _, err := db.ExecContext(t.Context(), rows.String()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -63,8 +70,8 @@ func version1(t *testing.T) (path string) {
 // it.
 func TestOldDatabase(t *testing.T) {
 	ctx := t.Context()
-	path := version1(t)
-	if _, err := OpenReadOnly(ctx, path); err == nil || !strings.Contains(err.Error(), "schema version 1, not 2") {
+	path := version(t, 1)
+	if _, err := OpenReadOnly(ctx, path); err == nil || !strings.Contains(err.Error(), "schema version 1, not ") {
 		t.Errorf("to look at it gives %v", err)
 	}
 	s := mustOpen(t, path, Options{})
@@ -146,5 +153,70 @@ func TestOldDatabase(t *testing.T) {
 	check(err)
 	check(again.Check())
 	same("who holds what", again.Holding(0), e.Holding(0))
+	check(s.CheckLedger(ctx))
+}
+
+// TestDatabaseBeforeWorkflows opens a database of before there were runs, and
+// goes on with its batches and with a run.
+func TestDatabaseBeforeWorkflows(t *testing.T) {
+	ctx := t.Context()
+	path := version(t, 2)
+	s := mustOpen(t, path, Options{})
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(what string, got, want any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	known := func(id crowd.BatchID) []uint32 {
+		t.Helper()
+		b, err := s.Batch(ctx, 1, id)
+		check(err)
+		if b.Run != 0 || b.Spec.Open || b.Spec.SLA != nil || b.Progress.Open {
+			t.Errorf("%s is kept as %+v", id, b)
+		}
+		return []uint32{b.Spec.Tasks, b.Progress.Tasks}
+	}
+	same("tasks of a running batch", known(1), []uint32{3, 3})
+	same("of a draft", known(2), []uint32{0, 0})
+	same("of one that has ended", known(3), []uint32{2, 2})
+	same("of one that was never launched", known(4), []uint32{1, 0})
+	task, err := s.Task(ctx, crowd.BatchID(1).Task(2))
+	check(err)
+	same("task", task, store.Task{ID: crowd.BatchID(1).Task(2), Values: []string{"b"}})
+	snap, err := s.Snapshot(ctx, 1)
+	check(err)
+	now := time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC)
+	e, err := engine.Restore(now, engine.Config{Pool: 1, Policy: sched.MustParse("wfs")}, snap)
+	check(err)
+	if _, err := e.Submit(now, 2, crowd.BatchID(1).Assignment(2), "{}", "cat"); err != nil {
+		t.Fatal(err)
+	}
+	var changes engine.Changes
+	e.Take(&changes)
+	check(s.Commit(ctx, &changes))
+	same("tasks of the running batch", known(1), []uint32{3, 3})
+	runs, err := s.OpenRuns(ctx)
+	check(err)
+	same("runs", runs, []store.Run(nil))
+	id, err := s.CreateRun(ctx, store.Run{Tenant: 1, State: store.RunRunning}, []store.Node{{Node: 0, Name: "ask"}})
+	check(err)
+	same("the first run", id, crowd.RunID(1))
+	_, err = s.Advance(ctx, &store.Advance{Run: id, Rows: []store.Row{{State: store.RowOK, Cells: []string{"a"}}}})
+	check(err)
+	check(s.PutTenantSecret(ctx, 1, "key", "value"))
+	check(s.Close())
+	s = mustOpen(t, path, Options{}) // again: it is migrated once
+	defer s.Close()
+	rows, err := s.Rows(ctx, id, 0, 0, 10, nil)
+	check(err)
+	same("rows", rows, []store.JoinedRow{{Row: store.Row{N: 1, Item: 1, State: store.RowOK, Cells: []string{"a"}}}})
+	same("tasks of the running batch", known(1), []uint32{3, 3})
 	check(s.CheckLedger(ctx))
 }

@@ -11,13 +11,16 @@ import (
 )
 
 // definition is what of a batch a requester defines, as kept.
-type definition struct{ rule, requirements, headers string }
+type definition struct{ rule, requirements, headers, sla string }
 
 func define(b *store.Batch) (d definition, err error) {
 	if d.rule, err = encodeRule(b.Spec.Rule); err != nil {
 		return d, err
 	}
 	if d.requirements, err = encode(b.Spec.Requirements, len(b.Spec.Requirements) == 0); err != nil {
+		return d, err
+	}
+	if d.sla, err = encode(b.Spec.SLA, b.Spec.SLA == nil); err != nil {
 		return d, err
 	}
 	d.headers, err = encode(b.Columns, len(b.Columns) == 0)
@@ -27,40 +30,55 @@ func define(b *store.Batch) (d definition, err error) {
 // CreateBatch implements store.Batches.
 func (s *Store) CreateBatch(ctx context.Context, b store.Batch) (crowd.BatchID, error) {
 	var id crowd.BatchID
-	err := s.change(ctx, "create batch", func(ctx context.Context, tx transaction) error {
-		n, err := newID(ctx, tx, "batch")
-		if err != nil {
-			return err
-		}
-		if n > crowd.MaxBatchID {
-			return fmt.Errorf("all %d batch ids are used up", int64(crowd.MaxBatchID))
-		}
-		id = crowd.BatchID(n)
-		d, err := define(&b)
-		if err != nil {
-			return err
-		}
-		p := &b.Spec
-		_, err = tx.exec(ctx, `insert into batches
-			(id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
-			lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template)
-			values ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-			id, p.Tenant, b.Pool, b.Name, false, b.CreatedBy, micros(b.CreatedAt), d.rule, p.Reward, p.Budget, p.Production,
-			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template))
-		if err != nil {
-			return s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)
-		}
-		_, err = tx.exec(ctx, `insert into progress
-			(batch, state, stopped, priority, deadline, fresh, issued, oldest_open, planned, completed, labelled,
-			escrow, spent, worked_ns, launched_at, ended_at, first_started)
-			values ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
-			id, crowd.BatchDraft, false, p.Priority, micros(p.Deadline))
+	err := s.change(ctx, "create batch", func(ctx context.Context, tx transaction) (err error) {
+		id, err = s.createBatch(ctx, tx, &b)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	return id, nil
+}
+
+// createBatch keeps a draft under a new id.
+func (s *Store) createBatch(ctx context.Context, tx transaction, b *store.Batch) (crowd.BatchID, error) {
+	p := &b.Spec
+	if b.Run != 0 {
+		_, ok, err := one(ctx, tx, number[int64], `select 1 from runs r join run_nodes n on n.run = r.id where r.id = $1 and n.node = $2 and r.tenant = $3`, b.Run, b.Node, p.Tenant)
+		if err == nil && !ok {
+			err = noNode(b.Run, b.Node)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n, err := newID(ctx, tx, "batch")
+	if err != nil {
+		return 0, err
+	}
+	if n > crowd.MaxBatchID {
+		return 0, fmt.Errorf("all %d batch ids are used up", int64(crowd.MaxBatchID))
+	}
+	id := crowd.BatchID(n)
+	d, err := define(b)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(ctx, `insert into batches
+		(id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
+		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla)
+		values ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		id, p.Tenant, b.Pool, b.Name, false, b.CreatedBy, micros(b.CreatedAt), d.rule, p.Reward, p.Budget, p.Production,
+		int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template), b.Run, b.Node, p.Open, d.sla)
+	if err != nil {
+		return 0, s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)
+	}
+	_, err = tx.exec(ctx, `insert into progress
+		(batch, state, stopped, priority, deadline, fresh, issued, oldest_open, planned, completed, labelled,
+		escrow, spent, worked_ns, launched_at, ended_at, first_started)
+		values ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		id, crowd.BatchDraft, false, p.Priority, micros(p.Deadline))
+	return id, err
 }
 
 // UpdateDraft implements store.Batches.
@@ -75,10 +93,10 @@ func (s *Store) UpdateDraft(ctx context.Context, b store.Batch) error {
 			return err
 		}
 		_, err = tx.exec(ctx, `update batches set pool = $2, name = $3, rule = $4, reward = $5, budget = $6, production = $7,
-			lease_ns = $8, task_time_ns = $9, ends_at = $10, small_crowd_ok = $11, training = $12, requirements = $13, headers = $14, template = $15
+			lease_ns = $8, task_time_ns = $9, ends_at = $10, small_crowd_ok = $11, training = $12, requirements = $13, headers = $14, template = $15, open = $16, sla = $17
 			where id = $1`,
 			p.ID, b.Pool, b.Name, d.rule, p.Reward, p.Budget, p.Production,
-			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template))
+			int64(p.Lease), int64(p.TaskTime), micros(p.EndsAt), p.SmallCrowdOK, p.Training, d.requirements, d.headers, string(b.Template), p.Open, d.sla)
 		if err != nil {
 			return s.missing(err, "there is no pool %s", b.Pool)
 		}
@@ -87,24 +105,34 @@ func (s *Store) UpdateDraft(ctx context.Context, b store.Batch) error {
 	})
 }
 
-// draftHead is what must be known of a draft to change it.
-type draftHead struct {
+// head is what must be known of a batch to change it.
+type head struct {
 	tenant   crowd.TenantID
+	run      crowd.RunID
 	state    crowd.BatchState
 	tasks    int64
 	directed bool
 }
 
+// lockHead reads a batch's head, and keeps others from changing it.
+func lockHead(ctx context.Context, tx transaction, lock string, id crowd.BatchID) (head, error) {
+	d, ok, err := one(ctx, tx, func(r row, d *head) error {
+		return r.Scan(&d.tenant, &d.run, &d.state, &d.tasks, &d.directed)
+	}, `select b.tenant, b.run, p.state, b.tasks, b.directed from batches b join progress p on p.batch = b.id where b.id = $1`+lock, id)
+	if err == nil && !ok {
+		err = noBatch(id)
+	}
+	return d, err
+}
+
 // draft makes sure that the batch is the tenant's, unless that is 0, and a
 // draft.
-func (s *Store) draft(ctx context.Context, tx transaction, tenant crowd.TenantID, id crowd.BatchID) (draftHead, error) {
-	d, ok, err := one(ctx, tx, func(r row, d *draftHead) error {
-		return r.Scan(&d.tenant, &d.state, &d.tasks, &d.directed)
-	}, `select b.tenant, p.state, b.tasks, b.directed from batches b join progress p on p.batch = b.id where b.id = $1`+s.dialect.RowLock, id)
+func (s *Store) draft(ctx context.Context, tx transaction, tenant crowd.TenantID, id crowd.BatchID) (head, error) {
+	d, err := lockHead(ctx, tx, s.dialect.RowLock, id)
 	switch {
 	case err != nil:
 		return d, err
-	case !ok || (tenant != 0 && d.tenant != tenant):
+	case tenant != 0 && d.tenant != tenant:
 		return d, noBatch(id)
 	case d.state != crowd.BatchDraft:
 		return d, crowd.Errorf(crowd.Conflict, "%s is %s: only a draft can be changed", id, d.state)
@@ -129,17 +157,17 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 }
 
 const selectBatches = `select b.id, b.tenant, b.pool, b.name, b.tasks, b.directed, b.created_by, b.created_at, b.rule, b.reward, b.budget,
-	b.production, b.lease_ns, b.task_time_ns, b.ends_at, b.small_crowd_ok, b.training, b.requirements, b.headers, b.template,
+	b.production, b.lease_ns, b.task_time_ns, b.ends_at, b.small_crowd_ok, b.training, b.requirements, b.headers, b.template, b.run, b.node, b.open, b.sla,
 	p.state, p.stopped, p.priority, p.deadline, p.fresh, p.issued, p.oldest_open, p.planned, p.completed, p.labelled,
-	p.escrow, p.spent, p.worked_ns, p.launched_at, p.ended_at, p.first_started
+	p.escrow, p.spent, p.worked_ns, p.launched_at, p.ended_at, p.first_started, p.tasks, p.open
 	from batches b join progress p on p.batch = b.id `
 
 func scanBatch(r row, b *store.Batch) error {
 	s, p := &b.Spec, &b.Progress
 	err := r.Scan(&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, decoded{&s.Rule}, &s.Reward, &s.Budget,
-		&s.Production, &s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, decoded{&s.Requirements}, decoded{&b.Columns}, raw{&b.Template},
+		&s.Production, &s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, decoded{&s.Requirements}, decoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, decoded{&s.SLA},
 		&p.State, &p.Stopped, &p.Priority, instant{&p.Deadline}, &p.Fresh, &p.Issued, &p.OldestOpen, &p.Planned, &p.Completed, &p.Labelled,
-		&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted})
+		&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open)
 	s.Priority, s.Deadline, p.Batch = p.Priority, p.Deadline, s.ID
 	return err
 }
@@ -173,11 +201,11 @@ func (s *Store) ListBatches(ctx context.Context, tenant crowd.TenantID, before c
 
 // keepProgress writes how far a batch has come. One that has ended stays as it is.
 const keepProgress = `update progress set state = $2, stopped = $3, priority = $4, deadline = $5, fresh = $6, issued = $7, oldest_open = $8,
-	planned = $9, completed = $10, labelled = $11, escrow = $12, spent = $13, worked_ns = $14, launched_at = $15, ended_at = $16, first_started = $17
+	planned = $9, completed = $10, labelled = $11, escrow = $12, spent = $13, worked_ns = $14, launched_at = $15, ended_at = $16, first_started = $17, tasks = $18, open = $19
 	where batch = $1 and state in ('draft', 'running', 'paused')`
 
 func progressArgs(p *engine.Progress) []any {
 	return []any{int64(p.Batch), string(p.State), p.Stopped, p.Priority, micros(p.Deadline), int64(p.Fresh), int64(p.Issued), int64(p.OldestOpen),
 		int64(p.Planned), int64(p.Completed), int64(p.Labelled), int64(p.Escrow), int64(p.Spent), int64(p.Worked),
-		micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted)}
+		micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted), int64(p.Tasks), p.Open}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 )
 
@@ -49,6 +50,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	for _, text := range []string{
 		insertAssignment, endAssignment, insertAnswer, insertLabel, lastEntry, insertEntry,
 		s.accountsQuery, keepAccount, keepDuty, keepProgress, insertTask, insertInvited,
+		insertRow, insertRows, labelRow, countRows, keepNode, selectNode + s.dialect.RowLock,
 	} {
 		if _, err := s.write.prepared(ctx, text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -202,13 +204,25 @@ func (w *writer) labels(c *engine.Changes) error {
 	if err != nil {
 		return err
 	}
+	var batch crowd.BatchID
+	var to place
+	var goOn []handed
 	for i := range c.Labels {
 		l := &c.Labels[i]
 		if err := w.row(stmt, int64(l.Task), micros(l.At), l.Value, l.Confidence, int64(l.Answers), l.Tie, l.Undecided); err != nil {
 			return fmt.Errorf("label %s: %w", l.Task, err)
 		}
+		if b := l.Task.Batch(); b != batch {
+			if to, err = w.place(b); err != nil {
+				return err
+			}
+			batch = b
+		}
+		if to.run != 0 {
+			goOn = append(goOn, handed{to, i})
+		}
 	}
-	return nil
+	return w.handOver(c, goOn)
 }
 
 func (w *writer) transfers(list []engine.Transfer, note string) error {

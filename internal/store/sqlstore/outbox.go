@@ -16,8 +16,8 @@ func (s *Store) addMessage(ctx context.Context, tx transaction, m store.Message)
 		return err
 	}
 	_, err = tx.exec(ctx, `insert into messages (id, worker, channel, target, subject, body, link, call, state,
-		created_at, useless_at, next_at, sent_at, tries, error, turn_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, messageArgs(&m)...)
+		created_at, useless_at, next_at, sent_at, tries, error, turn_at, invitation)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`, messageArgs(&m)...)
 	return s.missing(err, "there is no user %s", m.Worker)
 }
 
@@ -25,7 +25,7 @@ func (s *Store) addMessage(ctx context.Context, tx transaction, m store.Message)
 func (s *Store) UpdateMessage(ctx context.Context, m store.Message) error {
 	return s.change(ctx, "update message", func(ctx context.Context, tx transaction) error {
 		n, err := tx.exec(ctx, `update messages set worker = $2, channel = $3, target = $4, subject = $5, body = $6, link = $7, call = $8, state = $9,
-			created_at = $10, useless_at = $11, next_at = $12, sent_at = $13, tries = $14, error = $15, turn_at = $16 where id = $1`, messageArgs(&m)...)
+			created_at = $10, useless_at = $11, next_at = $12, sent_at = $13, tries = $14, error = $15, turn_at = $16, invitation = $17 where id = $1`, messageArgs(&m)...)
 		if err == nil && n == 0 {
 			return crowd.Errorf(crowd.NotFound, "there is no message %d", m.ID)
 		}
@@ -41,16 +41,16 @@ func messageArgs(m *store.Message) []any {
 	}
 	return []any{
 		m.ID, m.Worker, m.Channel, m.Target, m.Subject, m.Body, m.Link, m.Call, m.State,
-		created, micros(m.UselessAt), next, sent, m.Tries, m.Error, turn,
+		created, micros(m.UselessAt), next, sent, m.Tries, m.Error, turn, m.Invitation,
 	}
 }
 
 const selectMessages = `select id, worker, channel, target, subject, body, link, call, state,
-	created_at, useless_at, next_at, sent_at, tries, error from messages `
+	created_at, useless_at, next_at, sent_at, tries, error, invitation from messages `
 
 func scanMessage(r row, m *store.Message) error {
 	return r.Scan(&m.ID, &m.Worker, &m.Channel, &m.Target, &m.Subject, &m.Body, &m.Link, &m.Call, &m.State,
-		instant{&m.CreatedAt}, instant{&m.UselessAt}, instant{&m.NextAt}, instant{&m.SentAt}, &m.Tries, &m.Error)
+		instant{&m.CreatedAt}, instant{&m.UselessAt}, instant{&m.NextAt}, instant{&m.SentAt}, &m.Tries, &m.Error, &m.Invitation)
 }
 
 // DueMessages implements store.Outbox.

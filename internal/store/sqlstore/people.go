@@ -11,54 +11,59 @@ import (
 
 // CreateUser implements store.People.
 func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, error) {
-	err := s.change(ctx, "create user", func(ctx context.Context, tx transaction) error {
-		id, err := newID(ctx, tx, "user")
-		if err != nil {
-			return err
-		}
-		u.ID = crowd.WorkerID(id)
-		quals, prefers, err := personText(&u)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(ctx, `insert into users
-			(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail, moves_to)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
-		if err != nil {
-			return s.taken(err, "name", "there is a user named %q already", u.Name)
-		}
-		return s.tie(ctx, tx, &u)
-	})
+	err := s.change(ctx, "create user", func(ctx context.Context, tx transaction) error { return s.insertUser(ctx, tx, &u) })
 	if err != nil {
 		return 0, err
 	}
 	return u.ID, nil
 }
 
+// insertUser keeps u under a new id, which it sets.
+func (s *Store) insertUser(ctx context.Context, tx transaction, u *store.User) error {
+	id, err := newID(ctx, tx, "user")
+	if err != nil {
+		return err
+	}
+	u.ID = crowd.WorkerID(id)
+	quals, prefers, err := personText(u)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, `insert into users
+		(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail, moves_to)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
+	if err != nil {
+		return s.taken(err, "name", "there is a user named %q already", u.Name)
+	}
+	return s.tie(ctx, tx, u)
+}
+
 // UpdateUser implements store.People.
 func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
-	return s.change(ctx, "update user", func(ctx context.Context, tx transaction) error {
-		quals, prefers, err := personText(&u)
-		if err != nil {
+	return s.change(ctx, "update user", func(ctx context.Context, tx transaction) error { return s.updateUser(ctx, tx, &u) })
+}
+
+func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) error {
+	quals, prefers, err := personText(u)
+	if err != nil {
+		return err
+	}
+	n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
+		admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14, moves_to = $15 where id = $1`,
+		u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
+	if err != nil {
+		return s.taken(err, "name", "there is a user named %q already", u.Name)
+	}
+	if n == 0 {
+		return crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)
+	}
+	for _, table := range tieTables {
+		if _, err := tx.exec(ctx, `delete from `+table+` where user_id = $1`, u.ID); err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
-			admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14, moves_to = $15 where id = $1`,
-			u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
-		if err != nil {
-			return s.taken(err, "name", "there is a user named %q already", u.Name)
-		}
-		if n == 0 {
-			return crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)
-		}
-		for _, table := range tieTables {
-			if _, err := tx.exec(ctx, `delete from `+table+` where user_id = $1`, u.ID); err != nil {
-				return err
-			}
-		}
-		return s.tie(ctx, tx, &u)
-	})
+	}
+	return s.tie(ctx, tx, u)
 }
 
 // The tables that tie users to tenants: as requesters, and as unwanted.

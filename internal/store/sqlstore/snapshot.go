@@ -94,8 +94,16 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 		a.ended_at, a.late, a.counted, a.paid, a.answer_key from annotations a
 		where a.id >= $1 and a.id <= $2 and not exists (select 1 from labels l where l.task = a.task) order by a.id`,
 		first+int64(b.Progress.OldestOpen), last)
-	if err != nil || !b.Directed {
+	if err != nil {
 		return err
+	}
+	if b.Spec.SLA != nil {
+		if into.Items, err = unlabelledItems(ctx, q, b); err != nil {
+			return err
+		}
+	}
+	if !b.Directed {
+		return nil
 	}
 	if into.Spec.Invited, err = invitations(ctx, q, b.Spec.ID); err != nil {
 		return err
@@ -107,6 +115,19 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 		return err
 	}, `select task from labels where task >= $1 and task <= $2 order by task`, first, last)
 	return err
+}
+
+// unlabelledItems returns the items of the tasks without a label, as far as the
+// engine knows of the tasks.
+func unlabelledItems(ctx context.Context, q querier, b *store.Batch) ([]engine.ItemSnapshot, error) {
+	first, _ := span(b.Spec.ID)
+	return list(ctx, q, func(r row, i *engine.ItemSnapshot) error {
+		var task int64
+		err := r.Scan(&task, instant{&i.Born})
+		i.N = uint32(task)
+		return err
+	}, `select t.id, t.born_at from tasks t where t.id > $1 and t.id <= $2
+		and not exists (select 1 from labels l where l.task = t.id) order by t.id`, first, first+int64(b.Progress.Tasks))
 }
 
 func scanAssignment(r row, a *engine.AssignmentSnapshot) error {

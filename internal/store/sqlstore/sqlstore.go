@@ -39,6 +39,7 @@ type Store struct {
 	dialect           Dialect
 	write, read, scan *pool
 	accountsQuery     string
+	places            placesKnown
 }
 
 // New returns a store on a database that has the schema.

@@ -22,40 +22,45 @@ func (s *Store) AddTasks(ctx context.Context, id crowd.BatchID, tasks []store.Ta
 		if err != nil {
 			return err
 		}
-		if d.tasks+int64(len(tasks)) > crowd.MaxInBatch {
-			return crowd.Fieldf("tasks", "a batch has at most %d", int64(crowd.MaxInBatch))
-		}
-		insert, err := tx.stmt(ctx, insertTask)
-		if err != nil {
-			return err
-		}
-		for i := range tasks {
-			t := &tasks[i]
-			d.tasks++
-			cells, err := encode(t.Values, len(t.Values) == 0)
-			if err != nil {
-				return err
-			}
-			task := int64(id.Task(uint32(d.tasks)))
-			if _, err := insert.ExecContext(ctx, task, t.Gold, cells); err != nil {
-				return err
-			}
-			if t.Invited != nil {
-				d.directed = true
-			}
-			for _, w := range t.Invited {
-				if _, err := tx.exec(ctx, insertInvited, task, int64(w)); err != nil {
-					return s.taken(err, "invited", "%s is invited twice to the same task", w)
-				}
-			}
-		}
-		_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, d.tasks, d.directed)
-		return err
+		return s.addTasks(ctx, tx, id, d, tasks)
 	})
 }
 
+// addTasks adds tasks to a batch that may get some.
+func (s *Store) addTasks(ctx context.Context, tx transaction, id crowd.BatchID, d head, tasks []store.Task) error {
+	if d.tasks+int64(len(tasks)) > crowd.MaxInBatch {
+		return crowd.Fieldf("tasks", "a batch has at most %d", int64(crowd.MaxInBatch))
+	}
+	insert, err := tx.stmt(ctx, insertTask)
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		d.tasks++
+		cells, err := encode(t.Values, len(t.Values) == 0)
+		if err != nil {
+			return err
+		}
+		task := int64(id.Task(uint32(d.tasks)))
+		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born)); err != nil {
+			return err
+		}
+		if t.Invited != nil {
+			d.directed = true
+		}
+		for _, w := range t.Invited {
+			if _, err := tx.exec(ctx, insertInvited, task, int64(w)); err != nil {
+				return s.taken(err, "invited", "%s is invited twice to the same task", w)
+			}
+		}
+	}
+	_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, d.tasks, d.directed)
+	return err
+}
+
 const (
-	insertTask    = `insert into tasks (id, gold, cells) values ($1, $2, $3)`
+	insertTask    = `insert into tasks (id, gold, cells, item, born_at) values ($1, $2, $3, $4, $5)`
 	insertInvited = `insert into task_workers (task, worker) values ($1, $2)`
 )
 
@@ -95,11 +100,15 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 	return nil
 }
 
+const selectTasks = `select id, gold, cells, item, born_at from tasks `
+
+func scanTask(r row, t *store.Task) error {
+	return r.Scan(&t.ID, &t.Gold, decoded{&t.Values}, &t.Item, instant{&t.Born})
+}
+
 // Task implements store.Batches.
 func (s *Store) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
-	t, ok, err := one(ctx, s.read, func(r row, t *store.Task) error {
-		return r.Scan(&t.ID, &t.Gold, decoded{&t.Values})
-	}, `select id, gold, cells from tasks where id = $1`, id)
+	t, ok, err := one(ctx, s.read, scanTask, selectTasks+`where id = $1`, id)
 	if err == nil && !ok {
 		err = crowd.Errorf(crowd.NotFound, "there is no task %s", id)
 	}
@@ -115,9 +124,7 @@ func (s *Store) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
 // Tasks implements store.Batches.
 func (s *Store) Tasks(ctx context.Context, first crowd.TaskID, n int) ([]store.Task, error) {
 	_, last := span(first.Batch())
-	tasks, err := list(ctx, s.read, func(r row, t *store.Task) error {
-		return r.Scan(&t.ID, &t.Gold, decoded{&t.Values})
-	}, `select id, gold, cells from tasks where id >= $1 and id <= $2 order by id limit $3`, first, last, n)
+	tasks, err := list(ctx, s.read, scanTask, selectTasks+`where id >= $1 and id <= $2 order by id limit $3`, first, last, n)
 	return tasks, s.failed("read tasks", err)
 }
 

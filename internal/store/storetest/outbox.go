@@ -66,7 +66,7 @@ func testUpdateMessage(t *testing.T, w *world) {
 	in := store.Message{
 		ID: m[0].ID, Worker: w.workers[2], Channel: store.Push, Target: "17", Subject: "s", Body: "b", Link: "/", Call: 3, State: store.MessageFailed,
 		CreatedAt: w.now.Add(1 * time.Second), UselessAt: w.now.Add(2 * time.Second), NextAt: w.now.Add(3 * time.Second), SentAt: w.now.Add(4 * time.Second),
-		Tries: 6, Error: "550 <no such user>",
+		Tries: 6, Error: "550 <no such user>", Invitation: 12,
 	}
 	ok(t, w.UpdateMessage(w.ctx, in))
 	same(t, "messages", must(w.ListMessages(w.ctx, 0, 0, all))(t), []store.Message{m[1], in})

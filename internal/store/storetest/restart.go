@@ -23,6 +23,7 @@ type site struct {
 	clock   time.Time
 	batches []crowd.BatchID // that were launched, and may have ended
 	people  []crowd.WorkerID
+	streams []*stream
 	changes engine.Changes
 	pool    store.Pool
 	learns  map[crowd.WorkerID]int // tasks of training that each still has to do
@@ -54,7 +55,8 @@ func testRestart(t *testing.T, w *world) {
 		s.commit(t)
 		s.restart(t)
 	}
-	for _, what := range []string{"launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared",
+	s.handedOver(t)
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared"} {
 		if s.did[what] == 0 {
@@ -105,6 +107,9 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
 		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Counts: e.Counts(), OnCall: s.lookOnCall(e),
 	}
+	if s.streaming() { // since when an open batch has something to do is not kept
+		v.OnCall.OldestWait = 0
+	}
 	for _, id := range s.batches {
 		if status, running := e.Status(id); running {
 			v.Status[id] = status
@@ -136,7 +141,7 @@ func (s *site) restart(t *testing.T) {
 
 	// The old one, too, goes on; nothing of that is kept. Batches are neither
 	// launched nor edited, since that is for the store to know.
-	alone := &site{world: s.world, Rand: rand.New(rand.NewPCG(s.Uint64(), 1)), engine: old, clock: s.clock, pool: s.pool, batches: s.batches, people: s.people, did: make(map[string]int)}
+	alone := &site{world: s.world, Rand: rand.New(rand.NewPCG(s.Uint64(), 1)), engine: old, clock: s.clock, pool: s.pool, batches: s.batches, people: s.people, streams: s.streams, did: make(map[string]int)}
 	for range 30 {
 		if alone.IntN(6) == 0 {
 			alone.duty(t)
@@ -150,7 +155,7 @@ func (s *site) restart(t *testing.T) {
 func (s *site) command(t *testing.T) {
 	s.clock = s.clock.Add(time.Duration(s.IntN(20_000)) * time.Millisecond)
 	switch n := s.IntN(100); {
-	case n < 4 && len(s.running()) < 5:
+	case n < 4 && len(s.running()) < 7:
 		s.launch(t)
 	case n < 10 && len(s.running()) > 0:
 		s.manage(t)
@@ -162,6 +167,8 @@ func (s *site) command(t *testing.T) {
 		s.fund(t)
 	case n < 24:
 		s.duty(t)
+	case n < 32:
+		s.grow(t)
 	default:
 		s.work(t)
 	}

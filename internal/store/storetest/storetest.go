@@ -41,6 +41,15 @@ var methods = map[string]func(*testing.T, *world){
 	"CancelDraft": testCancelDraft, "Batch": testBatch, "ListBatches": testListBatches, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
+	"CreateRun": testCreateRun, "Run": testRun, "ListRuns": testListRuns, "OpenRuns": testOpenRuns, "Nodes": testNodes, "Advance": testAdvance,
+	"Rows": testRows, "ItemRows": testItemRows, "Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Slowest": testSlowest,
+	"TakeOver":        testTakeOver,
+	"PutTenantSecret": testPutTenantSecret, "TenantSecret": testTenantSecret, "TenantSecrets": testTenantSecrets, "DeleteTenantSecret": testDeleteTenantSecret,
+	"CreateInvitations": testCreateInvitations, "UpdateInvitation": testUpdateInvitation, "AcceptInvitation": testAcceptInvitation,
+	"Invitation": testInvitation, "ListInvitations": testListInvitations, "InvitationsTo": testInvitationsTo,
+	"AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
+	"CreateTest": testCreateTest, "RetireTest": testRetireTest, "Test": testTest, "ListTests": testListTests, "Questions": testQuestions,
+	"StartTry": testStartTry, "FinishTry": testFinishTry, "Tries": testTries, "TestTries": testTestTries,
 	"Close": testClose,
 }
 
@@ -54,6 +63,11 @@ var together = map[string]func(*testing.T, *world){
 	"a snapshot has who is on call, and the funds":  testSnapshotOnCall,
 	"notices and messages are kept all or none":     testNoticesAtomicity,
 	"the last of many notices":                      testManyNotices,
+	"a move leaves nothing when a part is bad":      testAdvanceAtomicity,
+	"labels go on with the commit that keeps them":  testHandOver,
+	"open batches and their terms":                  testTerms,
+	"random moves, next to a plain model":           testMoves,
+	"a hundred thousand rows":                       testManyRows,
 }
 
 // Run runs the suite. fresh makes a database for each test.
@@ -290,6 +304,30 @@ type contents struct {
 	Balances    map[string]crowd.Money
 	Entries     map[string][]store.Entry
 	Snapshots   map[crowd.PoolID]*engine.Snapshot
+	Invitations []store.Invitation
+	Tests       []store.Test
+	Questions   map[int64][]store.Question
+	Tries       map[int64][]store.Try
+	Tasks       map[crowd.BatchID][]store.Task
+	Flows       []flowContents
+	Secrets     map[crowd.TenantID]map[string]string
+}
+
+// flowContents is all of a run.
+type flowContents struct {
+	Run    store.Run
+	Nodes  []store.Node
+	Rows   [][]store.JoinedRow
+	Faults []store.Fault
+}
+
+func (w *world) flowContents(t *testing.T, r store.Run) flowContents {
+	t.Helper()
+	f := flowContents{Run: r, Nodes: must(w.Nodes(w.ctx, r.ID))(t), Faults: must(w.Faults(w.ctx, r.ID, -1, 0, all))(t)}
+	for i := range f.Nodes {
+		f.Rows = append(f.Rows, must(w.Rows(w.ctx, r.ID, i, 0, all, nil))(t))
+	}
+	return f
 }
 
 const all = 1 << 30
@@ -302,15 +340,27 @@ func (w *world) everything(t *testing.T) contents {
 		Tokens:  make(map[crowd.WorkerID][]store.Token), Annotations: make(map[crowd.BatchID][]store.Annotation),
 		Labels: make(map[crowd.BatchID][]store.LabelledTask), Invited: make(map[crowd.BatchID]map[crowd.WorkerID][]uint32),
 		History: make(map[crowd.WorkerID][]store.Annotation), Balances: make(map[string]crowd.Money), Entries: make(map[string][]store.Entry),
-		Snapshots: make(map[crowd.PoolID]*engine.Snapshot),
-		Duties:    make(map[crowd.PoolID][]engine.Duty), Open: must(w.OpenCalls(w.ctx, 0))(t), Notices: make(map[int64][]store.Notice),
+		Snapshots: make(map[crowd.PoolID]*engine.Snapshot), Tasks: make(map[crowd.BatchID][]store.Task), Secrets: make(map[crowd.TenantID]map[string]string),
+		Duties: make(map[crowd.PoolID][]engine.Duty), Open: must(w.OpenCalls(w.ctx, 0))(t), Notices: make(map[int64][]store.Notice),
 		Last: make(map[crowd.PoolID][]store.Notice), Messages: must(w.ListMessages(w.ctx, 0, 0, all))(t),
 		Due:     must(w.DueMessages(w.ctx, w.now.Add(1000*time.Hour), all))(t),
 		Devices: make(map[crowd.WorkerID][]store.Subscription), Actions: make(map[crowd.PoolID][]store.Action), Samples: make(map[crowd.PoolID][]store.Sample),
 	}
+	c.Invitations, c.Tests = must(w.ListInvitations(w.ctx, 0, 0, all))(t), must(w.ListTests(w.ctx, 0))(t)
+	c.Questions, c.Tries = make(map[int64][]store.Question), make(map[int64][]store.Try)
+	for _, x := range c.Tests {
+		c.Questions[x.ID], c.Tries[x.ID] = must(w.Questions(w.ctx, x.ID))(t), must(w.TestTries(w.ctx, 0, x.ID, 0, all))(t)
+	}
 	accounts := []engine.Account{{Kind: engine.Outside}}
 	for _, x := range c.Tenants {
 		accounts = append(accounts, tenantAccount(x.ID))
+		c.Secrets[x.ID] = make(map[string]string)
+		for _, name := range must(w.TenantSecrets(w.ctx, x.ID))(t) {
+			c.Secrets[x.ID][name] = must(w.TenantSecret(w.ctx, x.ID, name))(t)
+		}
+	}
+	for _, r := range must(w.ListRuns(w.ctx, 0, 0, all))(t) {
+		c.Flows = append(c.Flows, w.flowContents(t, r))
 	}
 	for _, u := range c.Users {
 		accounts = append(accounts, workerAccount(u.ID))
@@ -332,6 +382,7 @@ func (w *world) everything(t *testing.T) contents {
 		accounts = append(accounts, batchAccount(id))
 		c.Annotations[id] = must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t)
 		c.Labels[id] = must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t)
+		c.Tasks[id] = must(w.Tasks(w.ctx, id.Task(0), 1000))(t)
 		c.Invited[id] = must(w.Invitations(w.ctx, id))(t)
 	}
 	for _, p := range c.Pools {

@@ -49,7 +49,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false);
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '');
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -85,6 +85,25 @@ CREATE TABLE duties (
     training   bigint not null,
     primary key (pool, worker)
 );
+CREATE TABLE invitations (
+    id          integer primary key,
+    tenant      bigint not null, -- 0: an admin's
+    pool        bigint not null references pools (id),
+    test        bigint not null, -- 0: none
+    address     text not null,
+    address_key text not null, -- lower case
+    note        text not null,
+    invited_by  bigint not null references users (id),
+    created_at  bigint not null,
+    expires_at  bigint not null,
+    state       text not null,
+    opened_at   bigint not null,
+    answered_at bigint not null,
+    worker      bigint not null -- who accepted, else 0
+);
+CREATE INDEX invitations_by_address on invitations (address_key, id);
+CREATE INDEX invitations_by_tenant on invitations (tenant, id);
+CREATE INDEX invitations_by_worker on invitations (worker, id) where worker <> 0;
 CREATE TABLE labels (
     task        integer primary key,
     labelled_at bigint not null,
@@ -123,8 +142,9 @@ CREATE TABLE messages (
     tries      bigint not null,
     error      text not null,
     turn_at    bigint not null -- of a queued one next_at; of others when they were sent or failed
-);
+, invitation bigint not null default 0);
 CREATE INDEX messages_by_call on messages (call, id);
+CREATE INDEX messages_by_invitation on messages (invitation, id) where invitation <> 0;
 CREATE INDEX messages_by_turn on messages (state, turn_at, id);
 CREATE TABLE pool_actions (
     id       integer primary key,
@@ -174,7 +194,7 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
-);
+, tasks bigint not null default 0, open boolean not null default false);
 CREATE TABLE push_subscriptions (
     id         integer primary key,
     worker     bigint not null references users (id),
@@ -184,6 +204,74 @@ CREATE TABLE push_subscriptions (
     created_at bigint not null
 );
 CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE run_faults ( -- items that a node holds with an error
+    run     bigint not null references runs (id),
+    item    bigint not null,
+    node    bigint not null,
+    n       bigint not null,
+    held_at bigint not null,
+    tries   bigint not null,
+    error   text not null,
+    primary key (run, item, node)
+);
+CREATE INDEX run_faults_by_node on run_faults (run, node, item);
+CREATE TABLE run_nodes (
+    run        bigint not null references runs (id),
+    node       bigint not null,
+    log        bigint not null, -- upper half of the ids of its rows
+    name       text not null,
+    state      text not null,
+    error      text not null,
+    headers    text not null, -- of an input: the file's columns
+    batch      bigint not null, -- 0: none
+    cursors    text not null,
+    sealed     boolean not null,
+    started_at bigint not null,
+    ended_at   bigint not null,
+    served     bigint not null,
+    busy_ns    bigint not null,
+    last       bigint not null, -- number of the last row in its log
+    ok         bigint not null,
+    skipped    bigint not null,
+    failed     bigint not null,
+    faults     bigint not null,
+    primary key (run, node)
+);
+CREATE TABLE run_rows (
+    id      integer primary key,
+    log     bigint not null,
+    item    bigint not null,
+    origin  bigint not null, -- 0: none
+    born_at bigint not null,
+    made_at bigint not null,
+    state   text not null,
+    body    text not null -- of an ok one its cells, of a failed one its error
+);
+CREATE UNIQUE INDEX run_rows_by_item on run_rows (log, item);
+CREATE TABLE run_texts (
+    run  integer primary key references runs (id),
+    body text not null
+);
+CREATE TABLE runs (
+    id         integer primary key,
+    tenant     bigint not null references tenants (id),
+    name       text not null,
+    state      text not null,
+    budget     bigint not null,
+    deadline   bigint not null,
+    parent     bigint not null, -- 0: none
+    from_step  text not null,
+    created_by bigint not null,
+    created_at bigint not null,
+    started_at bigint not null,
+    ended_at   bigint not null,
+    penalty    bigint not null,
+    ended      bigint not null, -- items
+    late       bigint not null, -- of those
+    items      bigint not null -- the last item's number
+);
+CREATE INDEX runs_by_tenant on runs (tenant, id);
+CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
@@ -197,6 +285,12 @@ CREATE TABLE tasks (
     id    integer primary key,
     gold  text not null,
     cells text not null -- by the batch's headers
+, item bigint not null default 0, born_at bigint not null default 0);
+CREATE TABLE tenant_secrets (
+    tenant bigint not null references tenants (id),
+    name   text not null,
+    secret text not null,
+    primary key (tenant, name)
 );
 CREATE TABLE tenants (
     id         integer primary key,
@@ -204,6 +298,48 @@ CREATE TABLE tenants (
     weight     double precision not null,
     stopped    boolean not null,
     created_at bigint not null
+);
+CREATE TABLE test_questions (
+    test   bigint not null references tests (id),
+    n      bigint not null,
+    cells  text not null,
+    gold   text not null,
+    primary key (test, n)
+);
+CREATE TABLE test_tries (
+    id           integer primary key,
+    test         bigint not null references tests (id),
+    worker       bigint not null references users (id),
+    n            bigint not null,
+    started_at   bigint not null,
+    ends_at      bigint not null,
+    submitted_at bigint not null,
+    answers      text not null,
+    correct      bigint not null,
+    score        bigint not null,
+    late         boolean not null,
+    passed       boolean not null,
+    unique (test, worker, n)
+);
+CREATE INDEX test_tries_by_test on test_tries (test, id);
+CREATE TABLE tests (
+    id         integer primary key,
+    tenant     bigint not null, -- 0: of the installation
+    name       text not null,
+    template   text not null,
+    columns    text not null,
+    questions  bigint not null,
+    draw       bigint not null,
+    pass_mark  bigint not null,
+    tries      bigint not null,
+    wait       bigint not null,
+    time_limit bigint not null, -- 0: none
+    qualifies  text not null,
+    is_open    boolean not null,
+    retired    boolean not null,
+    created_by bigint not null references users (id),
+    created_at bigint not null,
+    unique (tenant, name)
 );
 CREATE TABLE tokens (
     id         integer primary key,
@@ -241,4 +377,5 @@ CREATE TABLE users (
     created_at     bigint not null,
     qualifications text not null
 , prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0);
+CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);

@@ -1,0 +1,248 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// rowsAtOnce is how many rows one statement appends to logs.
+const rowsAtOnce = 16
+
+const rowColumns = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body) values `
+
+var (
+	insertRow  = rowColumns + places(1, 8)
+	insertRows = rowColumns + places(rowsAtOnce, 8)
+)
+
+// places returns the parameters of n rows: ($1, $2), ($3, $4).
+func places(n, columns int) string {
+	rows := make([]string, n)
+	for i := range rows {
+		row := make([]string, columns)
+		for j := range row {
+			row[j] = fmt.Sprint("$", i*columns+j+1)
+		}
+		rows[i] = "(" + strings.Join(row, ", ") + ")"
+	}
+	return strings.Join(rows, ", ")
+}
+
+// appender appends rows to logs.
+type appender struct {
+	ctx  context.Context
+	tx   transaction
+	many *sql.Stmt
+	args []any
+}
+
+// add appends a row to a node's log. It may be written only by flush.
+func (a *appender) add(n *kept, r *store.Row, item int64) error {
+	body, err := rowBody(r)
+	if err != nil {
+		return err
+	}
+	if n.Last >= crowd.MaxInBatch {
+		return errFullLog
+	}
+	switch n.Last++; r.State {
+	case store.RowOK:
+		n.OK++
+	case store.RowSkipped:
+		n.Skipped++
+	default:
+		n.Failed++
+	}
+	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), micros(r.At), string(r.State), body)
+	if len(a.args) < 8*rowsAtOnce {
+		return nil
+	}
+	if a.many == nil {
+		if a.many, err = a.tx.stmt(a.ctx, insertRows); err != nil {
+			return err
+		}
+	}
+	_, err = a.many.ExecContext(a.ctx, a.args...)
+	a.args = a.args[:0]
+	return err
+}
+
+// flush writes what is left.
+func (a *appender) flush() error {
+	for args := range slices.Chunk(a.args, 8) {
+		if _, err := a.tx.exec(a.ctx, insertRow, args...); err != nil {
+			return err
+		}
+	}
+	a.args = nil
+	return nil
+}
+
+// rowBody is what a row says besides its state.
+func rowBody(r *store.Row) (string, error) {
+	switch r.State {
+	case store.RowOK:
+		return encode(r.Cells, r.Cells == nil)
+	case store.RowFailed:
+		return r.Error, nil
+	case store.RowSkipped:
+		return "", nil
+	}
+	return "", fmt.Errorf("%q is not the state of a row", r.State)
+}
+
+// scanRow scans the columns of selectRow.
+func scanRow(r row, x *store.Row) error {
+	var id int64
+	var body string
+	if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, instant{&x.At}, &x.State, &body); err != nil {
+		return err
+	}
+	x.N = id & crowd.MaxInBatch
+	switch x.State {
+	case store.RowOK:
+		return decoded{&x.Cells}.Scan(body)
+	case store.RowFailed:
+		x.Error = body
+	}
+	return nil
+}
+
+// also scans one more column behind the others.
+type also struct {
+	row
+	more any
+}
+
+// Scan implements row.
+func (a also) Scan(dest ...any) error { return a.row.Scan(append(dest, a.more)...) }
+
+const selectRow = `select r.id, r.item, r.origin, r.born_at, r.made_at, r.state, r.body `
+
+// Rows implements store.Flows. What other nodes have is read by one query each.
+// In between more may come to the logs, but what is there stays as it is.
+func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
+	all, err := s.rows(ctx, id, of, after, limit, with)
+	return all, s.failed("read rows", err)
+}
+
+func (s *Store) rows(ctx context.Context, id crowd.RunID, of int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
+	n, err := node(ctx, s.read, id, of)
+	if err != nil {
+		return nil, err
+	}
+	after = min(max(after, 0), crowd.MaxInBatch)
+	all, err := list(ctx, s.read, func(r row, x *store.JoinedRow) error {
+		x.Node = of
+		return scanRow(r, &x.Row)
+	}, selectRow+`from run_rows r where r.id > $1 and r.id <= $2 order by r.id limit $3`, n.row(after), n.row(crowd.MaxInBatch), limit)
+	if err != nil {
+		return nil, err
+	}
+	first, last := n.row(after), n.row(after)
+	if len(all) > 0 {
+		last = n.row(all[len(all)-1].N)
+	}
+	for _, other := range with {
+		o, err := node(ctx, s.read, id, other)
+		if err != nil {
+			return nil, err
+		}
+		next := 0 // both lists are in order of n's rows
+		err = each(ctx, s.read, func(r row) error {
+			x := store.Row{Node: other}
+			if err := scanRow(r, &x); err != nil {
+				return err
+			}
+			for all[next].Item != x.Item {
+				next++
+			}
+			if all[next].With == nil {
+				all[next].With = make(map[int]store.Row, len(with))
+			}
+			all[next].With[other] = x
+			return nil
+		}, selectRow+`from run_rows n join run_rows r on r.log = $3 and r.item = n.item where n.id > $1 and n.id <= $2 order by n.id`, first, last, o.log)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// ItemRows implements store.Flows.
+func (s *Store) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
+	all, err := s.itemRows(ctx, id, item)
+	return all, s.failed("read rows of an item", err)
+}
+
+func (s *Store) itemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
+	var all []store.Row
+	for next := item; next > 0; {
+		found, err := list(ctx, s.read, func(r row, x *store.Row) error {
+			return scanRow(also{r, &x.Node}, x)
+		}, selectRow+`, n.node from run_nodes n join run_rows r on r.log = n.log where n.run = $1 and r.item = $2`, id, next)
+		if err != nil {
+			return nil, err
+		}
+		next = 0
+		for _, x := range found {
+			next = max(next, x.Origin)
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return nil, crowd.Errorf(crowd.NotFound, "%s has no item %d", id, item)
+	}
+	slices.SortFunc(all, func(x, y store.Row) int { return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.Item, y.Item)) })
+	return all, nil
+}
+
+// without finds the rows of a log whose items have none in another.
+const without = selectRow + `from run_rows r where %s and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) `
+
+var (
+	pendingRows = fmt.Sprintf(without, `r.id > $2 and r.id <= $3`) + `order by r.id limit $4`
+	slowestRows = fmt.Sprintf(without, `r.log = $2`) + `order by r.born_at, r.id limit $3`
+)
+
+// Pending implements store.Flows.
+func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last int64, to int, limit int) ([]store.Row, error) {
+	all, err := s.lacking(ctx, s.read, id, of, to, func(n, end *kept) (string, []any) {
+		after, last := min(max(after, 0), n.Last), min(max(last, 0), n.Last)
+		return pendingRows, []any{end.log, n.row(after), n.row(last), limit}
+	})
+	return all, s.failed("read pending rows", err)
+}
+
+// Slowest implements store.Flows.
+func (s *Store) Slowest(ctx context.Context, id crowd.RunID, of int, to int, limit int) ([]store.Row, error) {
+	all, err := s.lacking(ctx, s.scan, id, of, to, func(n, end *kept) (string, []any) {
+		return slowestRows, []any{end.log, n.log, limit}
+	})
+	return all, s.failed("read the slowest rows", err)
+}
+
+// lacking returns the rows of a node for which query asks.
+func (s *Store) lacking(ctx context.Context, q querier, id crowd.RunID, of, to int, query func(n, end *kept) (string, []any)) ([]store.Row, error) {
+	n, err := node(ctx, s.read, id, of)
+	if err != nil {
+		return nil, err
+	}
+	end, err := node(ctx, s.read, id, to)
+	if err != nil {
+		return nil, err
+	}
+	text, args := query(&n, &end)
+	return list(ctx, q, func(r row, x *store.Row) error {
+		x.Node = of
+		return scanRow(r, x)
+	}, text, args...)
+}

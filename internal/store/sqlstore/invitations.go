@@ -1,0 +1,163 @@
+package sqlstore
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// addressKey is what addresses are compared by.
+func addressKey(address string) string { return strings.ToLower(address) }
+
+// CreateInvitations implements store.Invitations.
+func (s *Store) CreateInvitations(ctx context.Context, in []store.Invitation, mail func(store.Invitation) store.Message) ([]store.Invitation, error) {
+	out := make([]store.Invitation, 0, len(in))
+	err := s.change(ctx, "create invitations", func(ctx context.Context, tx transaction) (err error) {
+		for _, i := range in {
+			if i.ID, err = newID(ctx, tx, "invitation"); err != nil {
+				return err
+			}
+			_, err = tx.exec(ctx, `insert into invitations
+				(id, tenant, pool, test, address, address_key, note, invited_by, created_at, expires_at, state, opened_at, answered_at, worker)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+				i.ID, i.Tenant, i.Pool, i.Test, i.Address, addressKey(i.Address), i.Note, i.InvitedBy, micros(i.CreatedAt), micros(i.ExpiresAt),
+				i.State, micros(i.OpenedAt), micros(i.AnsweredAt), i.Worker)
+			if err != nil {
+				return s.missing(err, "there is no user %s, or no pool %s", i.InvitedBy, i.Pool)
+			}
+			if mail != nil {
+				m := mail(i)
+				m.Invitation = i.ID
+				if err := s.addMessage(ctx, tx, m); err != nil {
+					return err
+				}
+				i.Mail = mailed(&m)
+			}
+			out = append(out, i)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func mailed(m *store.Message) store.Mailed {
+	at := m.SentAt
+	if at.IsZero() {
+		at = m.NextAt
+	}
+	return store.Mailed{State: m.State, At: at, Error: m.Error}
+}
+
+// UpdateInvitation implements store.Invitations.
+func (s *Store) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message) error {
+	return s.change(ctx, "update invitation", func(ctx context.Context, tx transaction) error {
+		if err := updateInvitation(ctx, tx, &i); err != nil {
+			return err
+		}
+		if mail == nil {
+			return nil
+		}
+		m := *mail
+		m.Invitation = i.ID
+		return s.addMessage(ctx, tx, m)
+	})
+}
+
+// updateInvitation replaces what may change of an open invitation.
+func updateInvitation(ctx context.Context, tx transaction, i *store.Invitation) error {
+	n, err := tx.exec(ctx, `update invitations set note = $3, expires_at = $4, state = $5, opened_at = $6, answered_at = $7, worker = $8
+		where id = $1 and tenant = $2 and state = 'open'`,
+		i.ID, i.Tenant, i.Note, micros(i.ExpiresAt), i.State, micros(i.OpenedAt), micros(i.AnsweredAt), i.Worker)
+	if err != nil || n > 0 {
+		return err
+	}
+	_, there, err := one(ctx, tx, number[int64], `select id from invitations where id = $1 and tenant = $2`, i.ID, i.Tenant)
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return crowd.Errorf(crowd.Conflict, "this invitation has been answered or withdrawn already")
+	}
+	return noInvitation(i.ID)
+}
+
+func noInvitation(id int64) error {
+	return crowd.Errorf(crowd.NotFound, "there is no invitation %d", id)
+}
+
+// AcceptInvitation implements store.Invitations.
+func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User) (crowd.WorkerID, error) {
+	err := s.change(ctx, "accept invitation", func(ctx context.Context, tx transaction) (err error) {
+		if u.ID == 0 {
+			err = s.insertUser(ctx, tx, &u)
+		} else {
+			err = s.updateUser(ctx, tx, &u)
+		}
+		if err != nil {
+			return err
+		}
+		i.State, i.Worker = store.InvitationAccepted, u.ID
+		return updateInvitation(ctx, tx, &i)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return u.ID, nil
+}
+
+const selectInvitations = `select i.id, i.tenant, i.pool, i.test, i.address, i.note, i.invited_by, i.created_at, i.expires_at, i.state, i.opened_at, i.answered_at, i.worker,
+	coalesce(m.state, ''), coalesce(case when m.sent_at <> 0 then m.sent_at else m.next_at end, 0), coalesce(m.error, '')
+	from invitations i left join messages m on m.id = (select max(x.id) from messages x where x.invitation = i.id and x.invitation <> 0) `
+
+func scanInvitation(r row, i *store.Invitation) error {
+	return r.Scan(&i.ID, &i.Tenant, &i.Pool, &i.Test, &i.Address, &i.Note, &i.InvitedBy, instant{&i.CreatedAt}, instant{&i.ExpiresAt},
+		&i.State, instant{&i.OpenedAt}, instant{&i.AnsweredAt}, &i.Worker, &i.Mail.State, instant{&i.Mail.At}, &i.Mail.Error)
+}
+
+// Invitation implements store.Invitations.
+func (s *Store) Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (store.Invitation, error) {
+	i, ok, err := one(ctx, s.read, scanInvitation, selectInvitations+`where i.id = $1`, id)
+	if err == nil && (!ok || tenant != 0 && i.Tenant != tenant) {
+		i, err = store.Invitation{}, noInvitation(id)
+	}
+	return i, s.failed("read invitation", err)
+}
+
+// ListInvitations implements store.Invitations.
+func (s *Store) ListInvitations(ctx context.Context, tenant crowd.TenantID, before int64, limit int) ([]store.Invitation, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	var all []store.Invitation
+	var err error
+	if tenant == 0 {
+		all, err = list(ctx, s.read, scanInvitation, selectInvitations+`where i.id < $1 order by i.id desc limit $2`, before, limit)
+	} else {
+		all, err = list(ctx, s.read, scanInvitation, selectInvitations+`where i.tenant = $1 and i.id < $2 order by i.id desc limit $3`, tenant, before, limit)
+	}
+	return all, s.failed("list invitations", err)
+}
+
+// InvitationsTo implements store.Invitations.
+func (s *Store) InvitationsTo(ctx context.Context, tenant crowd.TenantID, address string) ([]store.Invitation, error) {
+	all, err := list(ctx, s.read, scanInvitation, selectInvitations+`where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
+	return all, s.failed("list invitations", err)
+}
+
+// AcceptedInvitations implements store.Invitations.
+func (s *Store) AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) ([]store.Invitation, error) {
+	all, err := list(ctx, s.read, scanInvitation, selectInvitations+`where i.worker = $1 and i.worker <> 0 order by i.id desc`, worker)
+	return all, s.failed("list invitations", err)
+}
+
+// UsersByEmail implements store.Invitations.
+func (s *Store) UsersByEmail(ctx context.Context, address string) ([]store.User, error) {
+	all, err := s.users(ctx, `where lower(u.email) = $1 and u.email <> '' order by u.id`, addressKey(address))
+	return all, s.failed("list users", err)
+}

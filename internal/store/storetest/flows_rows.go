@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// notFound asks for what is not there: of an unknown run, and of nodes that the
+// run has not.
+func notFound(t *testing.T, id crowd.RunID, ask func(id crowd.RunID, node int) error) {
+	t.Helper()
+	refused(t, ask(99, input), crowd.NotFound)
+	refused(t, ask(id, 3), crowd.NotFound)
+	refused(t, ask(id, -2), crowd.NotFound)
+}
+
+func numbers(list []store.JoinedRow) (out []int64) {
+	for _, x := range list {
+		out = append(out, x.N)
+	}
+	return out
+}
+
+func testRows(t *testing.T, w *world) {
+	other := w.flow(t, w.other) // its rows lie before
+	id := w.flow(t, w.mine)
+	w.flow(t, w.mine) // and behind
+	handed := []store.Row{
+		{Node: ask, Item: 3, Born: w.now, At: w.now, State: store.RowOK, Cells: []string{"cat"}},
+		{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "no"},
+	}
+	w.advance(t, &store.Advance{Run: id, Rows: append(slices.Clone(handed), store.Row{Node: query, Item: 3, At: w.now, State: store.RowSkipped})})
+	rows := func(node int, after int64, limit int, with ...int) []store.JoinedRow {
+		t.Helper()
+		return must(w.Rows(w.ctx, id, node, after, limit, with))(t)
+	}
+	handed[0].N, handed[1].N = 1, 2
+	want := make([]store.JoinedRow, 3)
+	for i, cell := range []string{"a", "b", "c"} {
+		want[i].Row = w.fresh(cell)
+		want[i].N, want[i].Item = int64(i+1), int64(i+1)
+	}
+	same(t, "alone", rows(input, 0, 10), want)
+	want[0].With = map[int]store.Row{ask: handed[1]}
+	want[2].With = map[int]store.Row{ask: handed[0], query: {Node: query, N: 1, Item: 3, At: w.now, State: store.RowSkipped}}
+	same(t, "joined", rows(input, 0, 10, ask, query), want)
+	same(t, "joined the other way", rows(input, 0, 10, query, ask), want)
+	same(t, "the other way round", rows(ask, 0, 1, input), []store.JoinedRow{{Row: handed[0], With: map[int]store.Row{input: want[2].Row}}})
+	same(t, "with itself", rows(ask, 1, 1, ask), []store.JoinedRow{{Row: handed[1], With: map[int]store.Row{ask: handed[1]}}})
+	same(t, "a page", rows(input, 1, 1, ask, query), want[1:2])
+	same(t, "the last page", rows(input, 2, 10, ask, query), want[2:])
+	same(t, "after the last", rows(input, 3, 10, ask), nil)
+	same(t, "far after the last", rows(input, 1<<40, 10, ask), nil)
+	same(t, "before the first", numbers(rows(input, -5, 10)), []int64{1, 2, 3})
+	same(t, "none", rows(input, 0, 0, ask), nil)
+	same(t, "the other run's", len(must(w.Rows(w.ctx, other, input, 0, 10, []int{ask}))(t)), 3)
+	notFound(t, id, func(id crowd.RunID, node int) error { _, err := w.Rows(w.ctx, id, node, 0, 1, nil); return err })
+	notFound(t, id, func(run crowd.RunID, node int) error {
+		_, err := w.Rows(w.ctx, run, input, 0, 1, []int{node, 3})
+		return err
+	})
+}
+
+func testItemRows(t *testing.T, w *world) {
+	id := w.flow(t, w.mine)
+	w.flow(t, w.mine) // whose items have the same numbers
+	first := store.Row{Node: query, Origin: 2, Born: w.now, At: w.now, State: store.RowOK, Cells: []string{"x"}}
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{first, {Node: ask, Item: 2, At: w.now, State: store.RowSkipped}, {Node: ask, Item: 1, At: w.now, State: store.RowSkipped}}})
+	second := store.Row{Node: query, Origin: 4, Born: w.now, At: w.now, State: store.RowFailed, Error: "y"}
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{second}})
+	origin := w.fresh("b")
+	origin.N, origin.Item = 2, 2
+	first.N, first.Item, second.N, second.Item = 1, 4, 2, 5
+	rows := []store.Row{origin, {Node: ask, N: 1, Item: 2, At: w.now, State: store.RowSkipped}, first, second}
+	same(t, "the last item", must(w.ItemRows(w.ctx, id, 5))(t), rows)
+	same(t, "the one before", must(w.ItemRows(w.ctx, id, 4))(t), rows[:3])
+	same(t, "the first", must(w.ItemRows(w.ctx, id, 2))(t), rows[:2])
+	for _, n := range []int64{0, -1, 6} {
+		_, err := w.ItemRows(w.ctx, id, n)
+		refused(t, err, crowd.NotFound)
+	}
+	_, err := w.ItemRows(w.ctx, 99, 1)
+	refused(t, err, crowd.NotFound)
+}
+
+// lagging has five items, of which the second and the fourth have come to ask;
+// they were born the later the smaller their number, but for 5, which is as old
+// as 3.
+func (w *world) lagging(t *testing.T) (crowd.RunID, []store.Row) {
+	t.Helper()
+	id := w.flow(t, w.mine)
+	d, e := w.fresh("d"), w.fresh("e")
+	d.Born = d.Born.Add(-time.Hour)
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{d, e}})
+	late := w.fresh("f")
+	late.Born = late.Born.Add(-2 * time.Hour)
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{
+		late, {Node: ask, Item: 2, State: store.RowSkipped}, {Node: ask, Item: 4, State: store.RowFailed}, {Node: query, Item: 1, State: store.RowOK},
+	}})
+	var rows []store.Row
+	for _, x := range must(w.Rows(w.ctx, id, input, 0, all, nil))(t) {
+		rows = append(rows, x.Row)
+	}
+	return id, rows
+}
+
+func testPending(t *testing.T, w *world) {
+	id, rows := w.lagging(t)
+	pending := func(after, last int64, to, limit int) []store.Row {
+		t.Helper()
+		return must(w.Pending(w.ctx, id, input, after, last, to, limit))(t)
+	}
+	same(t, "all", pending(0, 6, ask, 10), []store.Row{rows[0], rows[2], rows[4], rows[5]})
+	same(t, "up to one", pending(0, 3, ask, 10), []store.Row{rows[0], rows[2]})
+	same(t, "after one", pending(1, 5, ask, 10), []store.Row{rows[2], rows[4]})
+	same(t, "few", pending(0, 6, ask, 3), []store.Row{rows[0], rows[2], rows[4]})
+	same(t, "beyond the last", pending(5, 1<<40, ask, 10), rows[5:])
+	same(t, "for the query", pending(0, 2, query, 10), rows[1:2])
+	same(t, "none", pending(3, 2, ask, 10), nil)
+	same(t, "far after the last", pending(1<<40, 1<<41, ask, 10), nil)
+	notFound(t, id, func(id crowd.RunID, node int) error { _, err := w.Pending(w.ctx, id, node, 0, 1, ask, 1); return err })
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, err := w.Pending(w.ctx, id, input, 0, 1, node, 1)
+		return ifNode(err, node)
+	})
+}
+
+// ifNode is for what asks for two nodes: input is there.
+func ifNode(err error, node int) error {
+	if node == input && crowd.CodeOf(err) == "" {
+		return crowd.Errorf(crowd.NotFound, "")
+	}
+	return err
+}
+
+func testSlowest(t *testing.T, w *world) {
+	id, rows := w.lagging(t)
+	w.lagging(t)
+	slowest := func(node, to, limit int) []store.Row {
+		t.Helper()
+		return must(w.Slowest(w.ctx, id, node, to, limit))(t)
+	}
+	same(t, "all", slowest(input, ask, 10), []store.Row{rows[5], rows[0], rows[2], rows[4]})
+	same(t, "two", slowest(input, ask, 2), []store.Row{rows[5], rows[0]})
+	same(t, "for the query", slowest(input, query, 2), []store.Row{rows[5], rows[3]})
+	same(t, "none", slowest(query, input, 10), nil)
+	notFound(t, id, func(id crowd.RunID, node int) error { _, err := w.Slowest(w.ctx, id, node, ask, 1); return err })
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, err := w.Slowest(w.ctx, id, input, node, 1)
+		return ifNode(err, node)
+	})
+}
+
+func testTakeOver(t *testing.T, w *world) {
+	from, batch := w.flowBusy(t)
+	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{{Task: batch.Task(2), At: w.now, Value: "v", Answers: 1}}}))
+	r, nodes := w.runOf(w.mine)
+	r.Parent = from
+	make4 := append(slices.Clone(nodes), store.Node{Node: 3, Name: "new"})
+	to := must(w.CreateRun(w.ctx, r, make4))(t)
+	before := must(w.Nodes(w.ctx, to))(t)
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}))
+	counts := func(n store.Node) []int64 { return []int64{n.Last, n.OK, n.Skipped, n.Failed, n.Faults} }
+	is, was := must(w.Nodes(w.ctx, to))(t), must(w.Nodes(w.ctx, from))(t)
+	was[ask].Faults = 0
+	same(t, "the input's counts", counts(is[3]), counts(was[input]))
+	same(t, "the step's counts", counts(is[query]), []int64{2, 1, 1, 0, 0})
+	is[3].Last, is[3].OK, is[query].Last, is[query].OK, is[query].Skipped = 0, 0, 0, 0, 0
+	same(t, "nothing else of the nodes", is, before)
+	got := must(w.Rows(w.ctx, to, 3, 0, all, []int{query}))(t)
+	want := must(w.Rows(w.ctx, from, input, 0, all, []int{ask}))(t)
+	for i := range want {
+		want[i].Node = 3
+		if x, there := want[i].With[ask]; there {
+			x.Node = query
+			want[i].With = map[int]store.Row{query: x}
+		}
+	}
+	same(t, "rows", got, want)
+	same(t, "number of rows", len(got), 3)
+
+	// New items are numbered on.
+	w.advance(t, &store.Advance{Run: to, Rows: []store.Row{w.fresh("new")}})
+	same(t, "the next item", must(w.Rows(w.ctx, to, input, 0, 1, nil))(t)[0].Item, int64(4))
+	w.unchanged(t, func() { // again: all is there
+		ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}))
+		ok(t, w.TakeOver(w.ctx, from, to, nil))
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}), crowd.Conflict) // it has its own
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{4: ask}), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 4}), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, 99, to, map[int]int{input: ask}), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, from, 99, map[int]int{input: ask}), crowd.NotFound)
+		others := must(w.ListRuns(w.ctx, w.mine, 0, 1))(t)[0].ID
+		same(t, "the latest run", others, to)
+	})
+	others := w.flow(t, w.other)
+	w.unchanged(t, func() { refused(t, w.TakeOver(w.ctx, from, others, map[int]int{input: ask}), crowd.NotFound) })
+
+	// What the source gets later comes with the next call.
+	w.advance(t, &store.Advance{Run: from, Rows: []store.Row{{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "e"}}})
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: query}))
+	same(t, "the step's counts", counts(must(w.Nodes(w.ctx, to))(t)[query]), []int64{3, 1, 1, 1, 0})
+}
+
+// testManyRows pages through 100,000 rows, and has them taken over.
+func testManyRows(t *testing.T, w *world) {
+	const many, chunk = 100_000, 1000
+	id := w.flow(t, w.mine)
+	rows := make([]store.Row, chunk)
+	for n := 3; n < many; n += chunk {
+		for i := range min(chunk, many-n) {
+			rows[i] = w.fresh(fmt.Sprint(n + i + 1))
+		}
+		w.advance(t, &store.Advance{Run: id, Rows: rows[:min(chunk, many-n)]})
+	}
+	for n := 0; n < many/2; n += chunk { // every other item, the last ones first
+		for i := range rows {
+			rows[i] = store.Row{Node: ask, Item: many - 2*int64(n+i), Born: w.now, At: w.now, State: store.RowSkipped}
+		}
+		w.advance(t, &store.Advance{Run: id, Rows: rows})
+	}
+	seen, joined := int64(0), 0
+	for more := true; more; {
+		list := must(w.Rows(w.ctx, id, input, seen, 7000, []int{ask, query}))(t)
+		for _, x := range list {
+			if seen++; x.N != seen || x.Item != seen || len(x.With) != int(1-seen%2) {
+				t.Fatalf("row %d comes as %+v", seen, x)
+			}
+			if seen%2 == 0 {
+				joined++
+				if o := x.With[ask]; o.Item != seen || o.N != (many-seen)/2+1 {
+					t.Fatalf("item %d is joined with %+v", seen, o)
+				}
+			}
+		}
+		more = len(list) == 7000
+	}
+	same(t, "rows and joined ones", []int{int(seen), joined}, []int{many, many / 2})
+	n := must(w.Nodes(w.ctx, id))(t)
+	same(t, "counts", []int64{n[input].Last, n[input].OK, n[ask].Last, n[ask].Skipped}, []int64{many, many, many / 2, many / 2})
+	same(t, "pending", must(w.Pending(w.ctx, id, input, many-2, many, ask, 10))(t)[0].N, int64(many-1))
+	r, nodes := w.runOf(w.mine)
+	to := must(w.CreateRun(w.ctx, r, nodes))(t)
+	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{input: input, ask: ask}))
+	copied := must(w.Nodes(w.ctx, to))(t)
+	same(t, "counts of the copy", []int64{copied[input].Last, copied[input].OK, copied[ask].Last, copied[ask].Skipped}, []int64{many, many, many / 2, many / 2})
+	for _, after := range []int64{0, many/2 - 1, many - 3} {
+		same(t, "copy", must(w.Rows(w.ctx, to, input, after, 3, []int{ask}))(t), must(w.Rows(w.ctx, id, input, after, 3, []int{ask}))(t))
+	}
+}

@@ -1,0 +1,114 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sla"
+)
+
+// stream is a run whose only step is the open batch that its items go to.
+type stream struct {
+	run   crowd.RunID
+	batch crowd.BatchID
+	items int64
+	told  uint32 // tasks that the engine knows
+}
+
+// open launches an open batch, half of them with an SLA.
+func (s *site) open(t *testing.T) {
+	spec := engine.Spec{
+		Tenant: s.mine, Rule: label.Agree(2, 3), Reward: 1000, Budget: 60_000, Priority: 1, Lease: 2 * time.Minute, TaskTime: 30 * time.Second,
+		SmallCrowdOK: true, Open: true,
+	}
+	if s.IntN(2) == 0 {
+		spec.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Linear, After: time.Minute, Cost: 7, Every: time.Minute}, Tail: time.Duration(s.IntN(100)) * time.Second}
+		s.did["with an SLA"]++
+	}
+	x := &stream{}
+	x.run = must(s.CreateRun(s.ctx, store.Run{Tenant: s.mine, State: store.RunRunning}, []store.Node{{Node: input}, {Node: ask}}))(t)
+	x.batch = must(s.Advance(s.ctx, &store.Advance{Run: x.run, Create: &store.Batch{Pool: s.pool.ID, Node: ask, Spec: spec}}))(t)
+	ok(t, s.engine.Launch(s.clock, must(s.Batch(s.ctx, s.mine, x.batch))(t).Spec))
+	s.batches, s.streams = append(s.batches, x.batch), append(s.streams, x)
+	s.did["open"]++
+}
+
+// grow adds to an open batch: the store has the tasks first, and the engine may
+// be told of them later, or twice. Now and then it says that no more come.
+func (s *site) grow(t *testing.T) {
+	if len(s.streams) < 4 || s.IntN(20) == 0 {
+		s.open(t)
+		return
+	}
+	x := pick(s.Rand, s.streams)
+	if _, running := s.engine.Status(x.batch); !running {
+		return
+	}
+	kept := must(s.Batch(s.ctx, s.mine, x.batch))(t)
+	if n := s.IntN(4); kept.Progress.State.Open() && n > 0 && s.IntN(3) > 0 {
+		a := store.Advance{Run: x.run, Batch: x.batch}
+		for range n {
+			a.Rows = append(a.Rows, store.Row{Node: input, Born: s.clock.Truncate(time.Second), At: s.clock, State: store.RowOK})
+		}
+		must(s.Advance(s.ctx, &a))(t)
+		a.Rows = nil
+		for range n {
+			x.items++
+			a.Tasks = append(a.Tasks, store.Task{Item: x.items, Born: s.clock.Truncate(time.Second)})
+		}
+		must(s.Advance(s.ctx, &a))(t)
+	}
+	if s.IntN(3) == 0 {
+		return // the engine hears of it another time
+	}
+	all := must(s.Tasks(s.ctx, x.batch.Task(1), 1000))(t)
+	first := max(1, x.told-min(x.told, uint32(s.IntN(3))))
+	var items []engine.Item
+	for _, task := range all[min(int(first-1), len(all)):] {
+		items = append(items, engine.Item{Born: task.Born})
+	}
+	err := s.engine.Grow(s.clock, x.batch, first, items)
+	if crowd.CodeOf(err) == crowd.Conflict {
+		return // no more come
+	}
+	ok(t, err)
+	x.told = uint32(len(all))
+	s.did["grown"] += len(items)
+	if len(all) > 8 {
+		ok(t, s.engine.Seal(s.clock, x.batch))
+		s.did["sealed"]++
+	}
+}
+
+// streaming says whether an open batch runs.
+func (s *site) streaming() bool {
+	return slices.ContainsFunc(s.streams, func(x *stream) bool { _, running := s.engine.Status(x.batch); return running })
+}
+
+// handedOver checks that each label of the open batches is in the log of its
+// node, and nothing else.
+func (s *site) handedOver(t *testing.T) {
+	for _, x := range s.streams {
+		labels := make(map[int64]bool)
+		for l, err := range s.Labels(s.ctx, s.mine, x.batch) {
+			ok(t, err)
+			if l.Label != nil {
+				labels[must(s.Task(s.ctx, l.Task))(t).Item] = true
+			}
+		}
+		rows := must(s.Rows(s.ctx, x.run, ask, 0, all, nil))(t)
+		for _, r := range rows {
+			if !labels[r.Item] {
+				t.Errorf("%s has a row of item %d, which has no label", x.run, r.Item)
+			}
+		}
+		same(t, "rows and labels", len(rows), len(labels))
+		same(t, "without a label", len(must(s.Unlabelled(s.ctx, x.batch, 0, all))(t)), int(x.items)-len(labels))
+		s.did["handed over"] += len(rows)
+	}
+}
