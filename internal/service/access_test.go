@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/conduct"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -18,6 +20,7 @@ type scene struct {
 	*world
 	draft, running crowd.BatchID
 	held           crowd.AssignmentID // by the worker
+	run            crowd.RunID        // the last one that under made
 }
 
 // access says who may call a method.
@@ -168,6 +171,82 @@ var methods = map[string]struct {
 		return second(s.Subscribe(s.ctx, p, store.Subscription{}))
 	}},
 
+	"OpenInvitation": {access: open}, "Join": {access: open}, "DeclineInvitation": {access: open}, // by the link alone
+
+	"Invite": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.Invite(s.ctx, p, service.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{"a@example.org"}}))
+	}},
+	"Invitations": {tenantly, func(s *scene, p *service.Principal) error { return second(s.Invitations(s.ctx, p, s.a, 0, 1)) }},
+	"Invitation":  {tenantly, func(s *scene, p *service.Principal) error { return second(s.Invitation(s.ctx, p, s.invited().ID)) }},
+	"ResendInvitation": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.ResendInvitation(s.ctx, p, s.invited().ID))
+	}},
+	"WithdrawInvitation": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.WithdrawInvitation(s.ctx, p, s.invited().ID))
+	}},
+	"AcceptInvitation": {selfly, func(s *scene, p *service.Principal) error {
+		return second(s.AcceptInvitation(s.ctx, p, s.invited().Token))
+	}},
+	"CreateTest": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.CreateTest(s.ctx, p, service.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
+	}},
+	"Tests":      {tenantly, func(s *scene, p *service.Principal) error { return second(s.Tests(s.ctx, p, s.a)) }},
+	"Test":       {tenantly, func(s *scene, p *service.Principal) error { return second(s.Test(s.ctx, p, s.given().ID)) }},
+	"RetireTest": {tenantly, func(s *scene, p *service.Principal) error { return second(s.RetireTest(s.ctx, p, s.given().ID, true)) }},
+	"TestTries":  {tenantly, func(s *scene, p *service.Principal) error { return second(s.TestTries(s.ctx, p, s.given().ID, 0, 1)) }},
+	"MyTests":    {selfly, func(s *scene, p *service.Principal) error { return second(s.MyTests(s.ctx, p)) }},
+	"TakeTest":   {selfly, func(s *scene, p *service.Principal) error { return second(s.TakeTest(s.ctx, p, s.asked(p))) }},
+	"StartTry":   {selfly, func(s *scene, p *service.Principal) error { return second(s.StartTry(s.ctx, p, s.asked(p))) }},
+	"SubmitTry": {selfly, func(s *scene, p *service.Principal) error {
+		id := s.asked(p)
+		if _, err := s.StartTry(s.ctx, p, id); err != nil {
+			return err
+		}
+		return second(s.SubmitTry(s.ctx, p, id, 1, nil, true))
+	}},
+
+	"CheckWorkflow": {access: open}, // it reads what it is given, and nothing else
+	"MakeRun": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.MakeRun(s.ctx, p, conduct.NewRun{Tenant: s.a, Text: oneStep}))
+	}},
+	"LoadRun": {tenantly, func(s *scene, p *service.Principal) error {
+		return second(s.LoadRun(s.ctx, p, s.made(), "things", file(s.t, thingsWithID(2))))
+	}},
+	"StartRun": {tenantly, func(s *scene, p *service.Principal) error {
+		id := s.made()
+		must(s.LoadRun(s.ctx, s.admin, id, "things", file(s.t, thingsWithID(2))))(s.t)
+		return second(s.StartRun(s.ctx, p, id))
+	}},
+	"Runs":         {tenantly, func(s *scene, p *service.Principal) error { return second(s.Runs(s.ctx, p, s.a, 0, 1)) }},
+	"Run":          {tenantly, func(s *scene, p *service.Principal) error { return second(s.Run(s.ctx, p, s.under())) }},
+	"PauseRun":     {tenantly, func(s *scene, p *service.Principal) error { return second(s.PauseRun(s.ctx, p, s.under())) }},
+	"ResumeRun":    {tenantly, func(s *scene, p *service.Principal) error { return second(s.ResumeRun(s.ctx, p, s.under())) }},
+	"CancelRun":    {tenantly, func(s *scene, p *service.Principal) error { return second(s.CancelRun(s.ctx, p, s.under())) }},
+	"EndStep":      {tenantly, func(s *scene, p *service.Principal) error { return second(s.EndStep(s.ctx, p, s.under(), "alive")) }},
+	"SlowestItems": {tenantly, func(s *scene, p *service.Principal) error { return second(s.SlowestItems(s.ctx, p, s.under(), 1)) }},
+	"ItemPath":     {tenantly, func(s *scene, p *service.Principal) error { return second(s.ItemPath(s.ctx, p, s.under(), 1)) }},
+	"Items":        {tenantly, func(s *scene, p *service.Principal) error { return second(s.Items(s.ctx, p, s.under(), "alive", 0, 1)) }},
+	"Faults":       {tenantly, func(s *scene, p *service.Principal) error { return second(s.Faults(s.ctx, p, s.under(), 0, 1)) }},
+	"RunResults":   {tenantly, func(s *scene, p *service.Principal) error { return second(s.RunResults(s.ctx, p, s.under(), "alive")) }},
+	"SkipRun":      {tenantly, func(s *scene, p *service.Principal) error { return second(s.SkipRun(s.ctx, p, s.under(), "")) }},
+	"RetryRun": {tenantly, func(s *scene, p *service.Principal) error {
+		_, _, err := s.RetryRun(s.ctx, p, s.under(), "")
+		return err
+	}},
+	"WatchRun": {tenantly, func(s *scene, p *service.Principal) error {
+		_, stop, err := s.WatchRun(s.ctx, p, s.under())
+		if err == nil {
+			stop()
+		}
+		return err
+	}},
+	"PutSecret": {tenantly, func(s *scene, p *service.Principal) error { return s.PutSecret(s.ctx, p, s.a, "KEY", "x") }},
+	"DeleteSecret": {tenantly, func(s *scene, p *service.Principal) error {
+		ok(s.t, s.PutSecret(s.ctx, s.admin, s.a, "KEY", "x"))
+		return s.DeleteSecret(s.ctx, p, s.a, "KEY")
+	}},
+	"Secrets": {tenantly, func(s *scene, p *service.Principal) error { return second(s.Secrets(s.ctx, p, s.a)) }},
+
 	"Subscriptions": {selfly, func(s *scene, p *service.Principal) error { return second(s.Subscriptions(s.ctx, p)) }},
 	"Unsubscribe": {selfly, func(s *scene, p *service.Principal) error {
 		if err := s.Unsubscribe(s.ctx, p, 1); crowd.CodeOf(err) != crowd.NotFound {
@@ -190,6 +269,75 @@ var methods = map[string]struct {
 		t, _, err := s.CreateToken(s.ctx, p, service.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.SignOut(s.ctx, &service.Principal{User: p.User, Token: t}))
 	}},
+}
+
+// oneStep is a workflow of one step.
+const oneStep = `
+workflow: one step
+inputs: {things: {columns: [{id: number}, thing]}}
+steps:
+  alive:
+    from: {things: stream}
+    crowd: {template: {kind: choose_one, question: "Alive?", options: ["yes", "no"]}, reward: 0.01, redundancy: {count: 1}}
+`
+
+// made is a new run of ann's tenant that has no inputs yet.
+func (s *scene) made() crowd.RunID {
+	s.t.Helper()
+	return must(s.MakeRun(s.ctx, s.admin, conduct.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
+}
+
+// under is a new run of ann's tenant that is under way. The one before it is
+// given up, so that nobody gets its tasks.
+func (s *scene) under() crowd.RunID {
+	s.t.Helper()
+	s.giveUp()
+	s.run = s.made()
+	must(s.LoadRun(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
+	must(s.StartRun(s.ctx, s.admin, s.run))(s.t)
+	s.until(func() bool { return must(s.Run(s.ctx, s.admin, s.run))(s.t).Nodes[1].Node.Batch != 0 })
+	return s.run
+}
+
+// giveUp cancels the run that is under way, if there is one.
+func (s *scene) giveUp() {
+	s.t.Helper()
+	if s.run == 0 {
+		return
+	}
+	if _, err := s.CancelRun(s.ctx, s.admin, s.run); err != nil {
+		refused(s.t, err, crowd.Conflict) // it has ended
+	}
+}
+
+// invited is a new invitation of ann's tenant.
+func (s *scene) invited() service.InvitationView {
+	s.t.Helper()
+	s.clock.advance(time.Second)
+	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
+	r := must(s.Invite(s.ctx, s.admin, service.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
+	return r.Invited[0]
+}
+
+// given is a new test of ann's tenant.
+func (s *scene) given() store.Test {
+	s.t.Helper()
+	s.clock.advance(time.Second)
+	return must(s.CreateTest(s.ctx, s.admin, service.NewTest{
+		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
+	}))(s.t)
+}
+
+// asked invites p to a new test, and accepts for him.
+func (s *scene) asked(p *service.Principal) int64 {
+	s.t.Helper()
+	test := s.given().ID
+	if p.User.ID == 999 { // is nobody
+		return test
+	}
+	r := must(s.Invite(s.ctx, s.admin, service.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
+	must(s.AcceptInvitation(s.ctx, p, r.Invited[0].Token))(s.t)
+	return test
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -258,6 +406,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 				}
 			})
 		}
+		s.giveUp()
 		if _, err := w.CancelBatch(w.ctx, w.admin, s.running); err != nil {
 			refused(t, err, crowd.Conflict) // the method has ended it
 		}

@@ -260,8 +260,12 @@ func errorText(err error) string {
 }
 
 // stillNeeded says whether the call that a message is about waits for an answer
-// of somebody who may still be called.
+// of somebody who may still be called, and the invitation for one at all.
 func (s *Service) stillNeeded(ctx context.Context, m store.Message) (bool, error) {
+	if m.Invitation != 0 {
+		i, err := s.store.Invitation(ctx, 0, m.Invitation)
+		return err == nil && i.State == store.InvitationOpen, err
+	}
 	if m.Call == 0 {
 		return true, nil
 	}

@@ -163,10 +163,14 @@ func (s *Service) SignIn(ctx context.Context, name, password string) (string, er
 	return s.session(ctx, u.ID)
 }
 
-// SignOut ends the session or token with which p came.
+// SignOut ends the session or token with which p came. If he waits for a task,
+// he leaves the queue at once; what he holds stays his until its lease runs out.
 func (s *Service) SignOut(ctx context.Context, p *Principal) error {
 	defer s.sessions.clear()
-	return s.store.DeleteToken(ctx, p.User.ID, p.Token.ID)
+	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
+		return err
+	}
+	return s.leaveQueue(ctx, p)
 }
 
 // NewUser is what is needed to add a person.

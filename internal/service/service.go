@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/auth"
+	"github.com/throng-dev/throng/internal/callout"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -32,6 +33,10 @@ type Config struct {
 
 	Senders   Senders // send messages to people who are off duty
 	PublicURL string  // where people reach the server: goes before the links in messages
+
+	// Services are the private places that service steps of workflows may call,
+	// beside public ones.
+	Services callout.Allow
 }
 
 // DefaultPolicy is the policy of a new pool: tenants share fairly, batches of a
@@ -50,10 +55,13 @@ type Service struct {
 	shelf      shelf
 	watchers   watchers[crowd.BatchID]
 	workers    watchers[crowd.WorkerID] // who watches his own duty
+	runs       watchers[crowd.RunID]    // who watches a run of a workflow
+	flows      flows
 	forecasts  forecasts
 	roster     roster
 	caller     caller
 	outbox     outbox
+	inviting   inviting
 	recruiter  pool.Recruiter // whom decisions are told to
 	mover      mover
 	director   director
@@ -87,6 +95,8 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	}
 	s.watchers.init()
 	s.workers.init()
+	s.runs.init()
+	s.initFlows(cfg.Services)
 	s.mover.init()
 	if cfg.Random == nil {
 		cfg.Random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
@@ -122,6 +132,11 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		}
 	}
 	s.resumeMoves(ctx)
+	if err := s.flows.conductor.Open(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("take up the runs of workflows: %w", err)
+	}
+	s.background.Go(func() { s.flowLoop(background) })
 	if cfg.ControlEvery > 0 {
 		s.background.Go(func() { s.controlLoop(background, cfg.ControlEvery) })
 	}
@@ -160,6 +175,7 @@ func (s *Service) Ready(ctx context.Context) error {
 func (s *Service) StopWaiting() {
 	s.watchers.close()
 	s.workers.close()
+	s.runs.close()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, r := range s.runners {
@@ -173,6 +189,7 @@ func (s *Service) Close() {
 	s.forecasts.close()
 	s.stop()
 	s.background.Wait()
+	s.closeFlows()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, r := range s.runners {

@@ -37,6 +37,16 @@ const (
 
 // task returns the data of one task of a launched batch.
 func (s *shelf) task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
+	t, grown, err := s.look(ctx, id)
+	if grown { // since the bundle was fetched, its batch has got more tasks
+		t, _, err = s.look(ctx, id)
+	}
+	return t, err
+}
+
+// look gets a task from its bundle. grown says that the bundle did not have it
+// and was not full: it has been thrown away.
+func (s *shelf) look(ctx context.Context, id crowd.TaskID) (t store.Task, grown bool, err error) {
 	first := id.Batch().Task((id.N()-1)/bundleSize*bundleSize + 1)
 	s.mu.Lock()
 	b := s.bundles[first]
@@ -56,11 +66,16 @@ func (s *shelf) task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
 	i := int(id.N() - first.N())
 	switch {
 	case b.err != nil:
-		return store.Task{}, b.err
+		return t, false, b.err
 	case i >= len(b.tasks) || b.tasks[i].ID != id:
-		return store.Task{}, crowd.Errorf(crowd.NotFound, "there is no task %s", id)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if grown = len(b.tasks) < bundleSize; grown && s.bundles[first] == b {
+			delete(s.bundles, first)
+		}
+		return t, grown, crowd.Errorf(crowd.NotFound, "there is no task %s", id)
 	}
-	return b.tasks[i], nil
+	return b.tasks[i], false, nil
 }
 
 // keep counts a fetched bundle's bytes, and clears the shelf when it is full.

@@ -28,6 +28,9 @@ func (s *Service) published(c *engine.Changes) {
 			s.watchers.tell(c.Progress[i].Batch)
 		}
 		s.watchers.mu.Unlock()
+		for i := range c.Progress {
+			s.flows.conductor.Labelled(c.Progress[i].Batch)
+		}
 	}
 	if len(c.Shifts)+len(c.Duties) > 0 {
 		s.dutiesChanged(c)
@@ -39,6 +42,15 @@ func (w *watchers[K]) signal(ids ...K) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range ids {
+		w.tell(id)
+	}
+}
+
+// signalAll signals everything that is watched.
+func (w *watchers[K]) signalAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.list {
 		w.tell(id)
 	}
 }

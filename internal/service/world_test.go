@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/callout"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -32,6 +33,8 @@ type world struct {
 	wrap    func(store.Store) store.Store // around the store, from the next open on
 	options sqlite.Options
 	moves   pool.Balancer // from the next open on
+
+	services []string // private places that may be called, from the next open on
 
 	admin, ann, bob *service.Principal
 	workers         []*service.Principal
@@ -74,7 +77,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.Service = must(service.Open(w.ctx, service.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves}))(w.t)
+	w.Service = must(service.Open(w.ctx, service.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves, Services: must(callout.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // close closes both; what the ledger says must add up.
