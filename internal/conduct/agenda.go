@@ -39,6 +39,7 @@ func (e *entries) Pop() any {
 }
 
 func (a *agenda) add(x entry) {
+	x.at = x.at.Truncate(time.Microsecond) // as precise as the conductor's clock: or it would be due, and not yet
 	a.list.n++
 	x.n = a.list.n
 	heap.Push(&a.list, x)

@@ -3,6 +3,7 @@ package conduct
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -142,7 +143,11 @@ func (r *run) named(step string) (*node, error) {
 			return n, nil
 		}
 	}
-	return nil, crowd.Fieldf("step", "the run has no step %q", step)
+	return nil, noStep(step)
+}
+
+func noStep(name string) error {
+	return &crowd.Error{Code: crowd.NotFound, Field: "step", Message: fmt.Sprintf("the run has no step %q", name)}
 }
 
 // among does something to the step of that name, or to all.

@@ -83,6 +83,11 @@ type Conductor struct {
 		dirty map[crowd.RunID]bool
 		owner map[crowd.BatchID]crowd.RunID
 	}
+
+	told struct { // what was foreseen, for those who look
+		sync.Mutex
+		list map[crowd.RunID]foretold
+	}
 }
 
 // New makes a conductor. Open brings it the runs that are under way.
@@ -91,6 +96,7 @@ func New(cfg Config) *Conductor {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.in.dirty = make(map[crowd.RunID]bool)
 	c.in.owner = make(map[crowd.BatchID]crowd.RunID)
+	c.told.list = make(map[crowd.RunID]foretold)
 	return c
 }
 

@@ -118,6 +118,11 @@ func (r *run) lay(kept []store.Node) {
 		r.nodes = append(r.nodes, n)
 		if i < len(r.flow.Inputs) {
 			n.columns = own(i, r.flow.Inputs[i].Columns)
+			for j := range n.columns { // its cells are as the file has them
+				if at := slices.Index(k.Columns, n.columns[j].Name); at >= 0 {
+					n.columns[j].cell = at
+				}
+			}
 			continue
 		}
 		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]

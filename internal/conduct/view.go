@@ -59,9 +59,38 @@ func (c *Conductor) Look(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 	}
 	v.Stuck = r.kept.State == store.RunRunning && r.stuck(v)
 	if r.flow.SLA != nil && !r.kept.State.Ended() {
-		err = r.predict(ctx, v)
+		err = c.foretell(ctx, r, v)
 	}
 	return v, err
+}
+
+// foretell fills in what is foreseen, which is looked at only now and then.
+func (c *Conductor) foretell(ctx context.Context, r *run, v *View) error {
+	now := c.now()
+	c.told.Lock()
+	defer c.told.Unlock()
+	f, ok := c.told.list[v.ID]
+	if !ok || now.Sub(f.at) >= foreseeEvery || now.Before(f.at) {
+		if err := r.predict(ctx, v); err != nil {
+			return err
+		}
+		f = foretold{at: now, cost: v.Predicted, going: v.Going}
+		for id, x := range c.told.list { // runs that nobody looks at any more
+			if now.Sub(x.at) > time.Hour {
+				delete(c.told.list, id)
+			}
+		}
+		c.told.list[v.ID] = f
+	}
+	v.Predicted, v.Going = f.cost, f.going
+	return nil
+}
+
+// foretold is what was foreseen of a run.
+type foretold struct {
+	at    time.Time
+	cost  crowd.Money
+	going int64
 }
 
 // still makes a picture of a run that does not take part in it.
@@ -296,6 +325,9 @@ func (c *Conductor) Path(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 				s.Columns = append(s.Columns, col.Name)
 			}
 		}
+		if n.step == nil && len(n.Columns) > 0 {
+			s.Columns = n.Columns // of the file
+		}
 		out = append(out, s)
 	}
 	for _, n := range r.nodes {
@@ -388,5 +420,5 @@ func (c *Conductor) Items(ctx context.Context, id crowd.RunID, name string, afte
 			return c.cfg.Store.Rows(ctx, id, n.Node, after, limit, nil)
 		}
 	}
-	return nil, crowd.Fieldf("step", "the run has no step %q", name)
+	return nil, noStep(name)
 }

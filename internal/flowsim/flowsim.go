@@ -56,7 +56,8 @@ type World struct {
 	Began     time.Time
 	Ended     time.Time // virtual
 	Answers   int64
-	GaveUp    int // items that were held by an error, and given up in the end
+	GaveUp    int              // items that were held by an error, and given up in the end
+	Held      map[string]int64 // of those, by step
 }
 
 // world is the state of a simulation.
@@ -103,7 +104,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	if len(problems) > 0 {
 		return nil, conduct.Problems(problems)
 	}
-	w.out = World{Flow: flow, Loaded: make(map[string]conduct.Loaded), Began: w.now}
+	w.out = World{Flow: flow, Loaded: make(map[string]conduct.Loaded), Held: make(map[string]int64), Began: w.now}
 	w.out.Conductor = w.conductor()
 	if err := w.found(flow); err != nil {
 		return nil, err
@@ -367,6 +368,15 @@ func (w *world) poolIDs() []crowd.PoolID {
 // are given up, for nobody is there to look after them. If that was not it, the
 // run cannot end.
 func (w *world) stalled() error {
+	nodes, err := w.Store.Nodes(w.ctx, w.out.Run)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.Faults > 0 {
+			w.out.Held[n.Name] += n.Faults
+		}
+	}
 	n, err := w.out.Conductor.Skip(w.ctx, w.out.Run, "")
 	if err != nil {
 		return err

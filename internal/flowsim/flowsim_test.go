@@ -1,12 +1,18 @@
 package flowsim
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/callout"
+	"github.com/throng-dev/throng/internal/conduct"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/table"
 )
@@ -88,4 +94,103 @@ outputs:
 	}
 	path, err := w.Conductor.Path(t.Context(), 0, w.Run, 3)
 	t.Log(path, err)
+}
+
+// TestSplitHoldDrop sends items through a query that makes several of one, fails
+// for some and gives nothing for others, and through a service that fails for
+// good.
+func TestSplitHoldDrop(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Word string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		switch in.Word {
+		case "bad":
+			http.Error(w, "no such word", http.StatusUnprocessableEntity)
+		case "garbage":
+			w.Write([]byte("<html>"))
+		default:
+			json.NewEncoder(w).Encode(map[string]any{"length": len(in.Word)})
+		}
+	}))
+	defer service.Close()
+	run := func(onError string) (*World, map[string]conduct.NodeView) {
+		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		w, err := Run(t.Context(), Setup{
+			Text: strings.NewReplacer("URL", service.URL, "ON_ERROR", onError).Replace(`
+workflow: words
+inputs: {texts: {columns: [{id: number}, text]}}
+steps:
+  words:
+    from: {texts: stream}
+    sql: select texts.id, value as word from texts, json_each('["' || replace(text, ' ', '","') || '"]') where text <> 'nothing'
+    columns: {id: number}
+  measured:
+    from: {words: stream}
+    service: {url: "URL", send: [word], tries: 2, backoff: 10ms, timeout: 5s, response: {type: object, required: [length], properties: {length: {type: integer}}}}
+    on_error: ON_ERROR
+outputs: {measured: {from: measured}}
+`),
+			Inputs: map[string]table.Rows{"texts": rows(t, "id,text\n1,one two three\n2,nothing\n3,bad\n4,four garbage\n5,five,six\n6,seven\n")}, Workers: 1, Seed: 1,
+			Store: st, Services: callout.NewClient(callout.Options{AllowPrivate: true}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.Conductor.Look(t.Context(), 0, w.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := make(map[string]conduct.NodeView)
+		for _, n := range v.Nodes {
+			by[n.Name] = n
+		}
+		return w, by
+	}
+	for _, onError := range []string{"hold", "drop"} {
+		w, by := run(onError)
+		if in := w.Loaded["texts"]; in.Rows != 6 || in.Bad != 1 || in.Some[0].Row != 6 {
+			t.Errorf("%s: the file gave %+v", onError, in)
+		}
+		// One row is bad, one text has no words, and two are made into several.
+		if n := by["words"]; n.OK != 3+1+2+1 || n.Skipped != 3 || n.Failed != 1 {
+			t.Errorf("%s: words has %d rows, %d skipped, %d failed", onError, n.OK, n.Skipped, n.Failed)
+		}
+		if n := by["measured"]; n.OK != 5 || n.Skipped != 3 || n.Failed != 3 || n.Faults != 0 {
+			t.Errorf("%s: measured has %d rows, %d skipped, %d failed, %d held", onError, n.OK, n.Skipped, n.Failed, n.Faults)
+		}
+		if want := map[string]int{"hold": 2, "drop": 0}[onError]; w.GaveUp != want {
+			t.Errorf("%s: %d items were given up, want %d", onError, w.GaveUp, want)
+		}
+		res, err := w.Conductor.Results(t.Context(), 0, w.Run, "measured")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for r, err := range res.Rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.State != store.RowSkipped {
+				got = append(got, strings.Join(r.Cells, " ")+r.Error)
+			}
+		}
+		slices.Sort(got)
+		want := []string{"1 one 3", "1 three 5", "1 two 3", "4 four 4", "6 seven 5"}
+		for _, s := range want {
+			if !slices.Contains(got, s) {
+				t.Errorf("%s: no %q in %q", onError, s, got)
+			}
+		}
+		for _, s := range []string{"422", "is not JSON", "it failed before, at words"} {
+			if !slices.ContainsFunc(got, func(x string) bool { return strings.Contains(x, s) }) {
+				t.Errorf("%s: nothing says %q: %q", onError, s, got)
+			}
+		}
+	}
 }

@@ -90,6 +90,14 @@ func validBatch(b *engine.BatchSnapshot) error {
 			return bad("a label is of no task")
 		}
 	}
+	if spec.SLA != nil && len(b.Items) != int(spec.Tasks)-p.Labelled {
+		return bad("its items are not its tasks without a label")
+	}
+	for i, x := range b.Items {
+		if x.N < 1 || x.N > spec.Tasks || i > 0 && x.N <= b.Items[i-1].N {
+			return bad("an item is of no task, or out of order")
+		}
+	}
 	last := crowd.AssignmentID(0)
 	for i := range b.Assignments {
 		a := &b.Assignments[i]
@@ -120,11 +128,27 @@ func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
 // of a task's answers are equal: the most frequent one is "1". Who is on duty,
 // and what waiting costs, is left out: a forecast draws people's comings and goings
 // from what they did before.
+//
+// A batch that more tasks may come to is taken as it is: what is forecast is the
+// end of the tasks that it has. One that has none left is left out.
 func Hide(s *engine.Snapshot) {
 	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, nil
+	s.Batches = slices.DeleteFunc(s.Batches, func(b engine.BatchSnapshot) bool {
+		return b.Spec.Open && int(b.Progress.Tasks) == b.Progress.Labelled
+	})
 	for i := range s.Batches {
+		seal(&s.Batches[i])
 		hideBatch(&s.Batches[i])
 	}
+}
+
+// seal takes the tasks that an open batch has for all of them.
+func seal(b *engine.BatchSnapshot) {
+	if !b.Spec.Open {
+		return
+	}
+	b.Spec.Tasks, b.Spec.Open, b.Progress.Open = b.Progress.Tasks, false, false
+	b.Spec.Budget = max(b.Spec.Budget, b.Progress.Spent+b.Progress.Escrow)
 }
 
 func hideBatch(b *engine.BatchSnapshot) {

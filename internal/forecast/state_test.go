@@ -30,9 +30,9 @@ func TestBadStates(t *testing.T) {
 	ok(t, err)
 	for name, k := range map[string]struct{ old, new, says string }{
 		"no JSON":                  {`{"version"`, `{version`, "invalid character"},
-		"no version":               {`"version":1,`, ``, "version: is missing"},
-		"another version":          {`"version":1,`, `"version":2,`, "version: 2 is not known"},
-		"a field too many":         {`"version":1,`, `"version":1,"password":"x",`, "password"},
+		"no version":               {`"version":2,`, ``, "version: is missing"},
+		"another version":          {`"version":2,`, `"version":3,`, "version: 3 is not known"},
+		"a field too many":         {`"version":2,`, `"version":2,"password":"x",`, "password"},
 		"no time":                  {`"now":"2026-05-04T09:10:00Z"`, `"now":"0001-01-01T00:00:00Z"`, "now: is missing"},
 		"no such policy":           {`"policy":"wfs"`, `"policy":"best"`, "policy: "},
 		"a worker twice":           {`"workers":[{"id":1}`, `"workers":[{"id":2}`, "workers: "},

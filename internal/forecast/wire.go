@@ -12,11 +12,12 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sla"
 )
 
 // Version is the version of a State's JSON form that this program writes, and
 // the only one that it reads.
-const Version = 1
+const Version = 2
 
 // wireState is the JSON form of a State. Workers are numbers.
 type wireState struct {
@@ -77,7 +78,24 @@ type wireBatch struct {
 	LaunchedAt    time.Time        `json:"launched_at"`
 	FirstStarted  time.Time        `json:"first_started,omitzero"`
 	LabelledTasks []uint32         `json:"labelled_tasks,omitempty"`
+	SLA           *wireTerms       `json:"sla,omitempty"`
+	Items         []wireItem       `json:"items,omitempty"`       // with an SLA: of tasks without a label
 	Assignments   []wireAssignment `json:"assignments,omitempty"` // of tasks without a label
+}
+
+type wireTerms struct {
+	Penalty      sla.Kind    `json:"penalty"`
+	AfterSeconds float64     `json:"after_seconds"`
+	CostMicros   crowd.Money `json:"cost_micros"`
+	EverySeconds float64     `json:"every_seconds,omitempty"`
+	AtMostMicros crowd.Money `json:"at_most_micros,omitempty"`
+	TailSeconds  float64     `json:"tail_seconds"`
+}
+
+type wireItem struct {
+	Task  uint32    `json:"task"`
+	Born  time.Time `json:"born"`
+	Bound time.Time `json:"bound,omitzero"`
 }
 
 type wireAssignment struct {
@@ -204,6 +222,15 @@ func wireOf(b *engine.BatchSnapshot) wireBatch {
 		EscrowMicros: p.Escrow, SpentMicros: p.Spent, WorkedSeconds: p.Worked.Seconds(), LaunchedAt: p.LaunchedAt, FirstStarted: p.FirstStarted,
 		LabelledTasks: b.Labelled,
 	}
+	if t := spec.SLA; t != nil {
+		out.SLA = &wireTerms{
+			Penalty: t.Penalty.Kind, AfterSeconds: t.Penalty.After.Seconds(), CostMicros: t.Penalty.Cost, EverySeconds: t.Penalty.Every.Seconds(),
+			AtMostMicros: t.Penalty.AtMost, TailSeconds: t.Tail.Seconds(),
+		}
+		for _, x := range b.Items {
+			out.Items = append(out.Items, wireItem{x.N, x.Born, x.Bound})
+		}
+	}
 	if spec.Invited != nil {
 		out.Invited = make(map[string][]uint32, len(spec.Invited))
 		for w, list := range spec.Invited {
@@ -235,6 +262,15 @@ func (in *wireBatch) batch() (engine.BatchSnapshot, error) {
 			Escrow: in.EscrowMicros, Spent: in.SpentMicros, Worked: duration(in.WorkedSeconds), LaunchedAt: in.LaunchedAt, FirstStarted: in.FirstStarted,
 		},
 		Labelled: in.LabelledTasks,
+	}
+	b.Progress.Tasks = in.Tasks
+	if t := in.SLA; t != nil {
+		b.Spec.SLA = &engine.Terms{Tail: duration(t.TailSeconds), Penalty: sla.Penalty{
+			Kind: t.Penalty, After: duration(t.AfterSeconds), Cost: t.CostMicros, Every: duration(t.EverySeconds), AtMost: t.AtMostMicros,
+		}}
+		for _, x := range in.Items {
+			b.Items = append(b.Items, engine.ItemSnapshot{N: x.Task, Born: x.Born, Bound: x.Bound})
+		}
 	}
 	if in.Invited != nil {
 		b.Spec.Invited = make(map[crowd.WorkerID][]uint32, len(in.Invited))
