@@ -1,9 +1,13 @@
-// Package paper makes the simulated results of two papers again. The first is
+// Package paper makes the simulated results of three papers again, and holds the
+// engine against the execution plan of a fourth source. The first is
 // Difallah, Checco, Demartini, Cudré-Mauroux 2019, "Deadline-Aware Fair
 // Scheduling for Multi-Tenant Crowd-Powered Systems", ACM TSC 2(1), Table 3 and
 // Figures 5 to 16. Each experiment gives rows, ours beside the published figure
 // with a verdict, and pictures. The second is Haas and Franklin 2017, "Cioppino:
-// Multi-Tenant Crowd Management", HCOMP, section 6: see the last paragraph.
+// Multi-Tenant Crowd Management", HCOMP, section 6. The third is Khazankin, Schall
+// and Dustdar 2011, "Adaptive Request Prioritization in Dynamic Service-oriented
+// Systems", section V. The fourth is Cymphony's "Execution Plan". The last
+// paragraphs are about these.
 //
 // # Two forms
 //
@@ -43,4 +47,20 @@
 // paper leaves most of its setting unsaid: cioppino.go says, once for all its
 // figures, what is taken. A figure of a system of ours that is to be at least
 // the published one is "reproduced" if its whole interval is.
+//
+// # SLAs
+//
+// The processes of that paper run on internal/slasim, under the orders of package
+// sla. Its figures are printed in words only ("30 to 80 %"), so the rows are
+// claims. A reduction is 1 less the ratio of two means over repetitions on common
+// random numbers, its interval by the delta method: a mean of ratios would leave
+// out, or make much of, the repetitions in which hardly anybody pays. sla_world.go
+// says, once for all its figures, what is taken for what the paper leaves unsaid.
+// Times of passes and events (sla-fig9) are of the machine that runs them.
+//
+// # Cymphony
+//
+// A conformance run: the real engine with its events observed, one command at a
+// time. Producers and consumers are found from the commands and from what they
+// changed, and held against the document's table.
 package paper

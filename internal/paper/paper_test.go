@@ -24,6 +24,9 @@ var least = map[string]struct {
 	"fig14": {30, "DAFS against FS"}, "fig15": {30, "EDF less FS"}, "fig16": {10, "not finite"}, "pareto": {10, "laxity"},
 	"cioppino-fig3a": {40, "CT-p over S"}, "cioppino-fig3b": {30, "AR over N"}, "cioppino-fig3c": {30, "PB over RT"},
 	"cioppino-fig4": {70, "our balance contributes"}, "cioppino-headline": {30, "Throng over Cioppino"}, "cioppino-sensitivity": {150, "a step every 1s"},
+	"sla-e1": {90, "most that an order can save"}, "sla-e2": {90, "T' = 10 s: reduction"}, "sla-e3": {90, "reduction less that of E1"},
+	"sla-e4": {90, "T2 without the information request"}, "sla-e5": {90, "reduction less that of E3"}, "sla-e6": {90, "loop, each 2 RT less"},
+	"sla-fig9": {80, "loop, its cost charged: F' = 400"}, "cymphony-events": {40, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
 }
 
 func TestEveryExperiment(t *testing.T) {
@@ -41,8 +44,8 @@ func TestEveryExperiment(t *testing.T) {
 				t.Errorf("%+v is not described", e)
 			}
 			o := Options{Reps: 2, Extra: 2}
-			if testing.Short() && e.Name == "cioppino-fig4" {
-				o.Extra = -1 // its other rush hours are the slow part
+			if testing.Short() && (e.Name == "cioppino-fig4" || e.Name == "sla-fig9") {
+				o.Extra = -1 // its other rush hours, its largest worlds: the slow part
 			}
 			r, err := Run(context.Background(), e.Name, o)
 			if err != nil {
