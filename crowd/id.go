@@ -158,6 +158,7 @@ func badID(s, letter, noun string) error {
 func (t TenantID) MarshalText() ([]byte, error)     { return []byte(t.String()), nil }
 func (p PoolID) MarshalText() ([]byte, error)       { return []byte(p.String()), nil }
 func (w WorkerID) MarshalText() ([]byte, error)     { return []byte(w.String()), nil }
+func (r RunID) MarshalText() ([]byte, error)        { return []byte(r.String()), nil }
 func (b BatchID) MarshalText() ([]byte, error)      { return []byte(b.String()), nil }
 func (t TaskID) MarshalText() ([]byte, error)       { return []byte(t.String()), nil }
 func (a AssignmentID) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
@@ -171,6 +172,7 @@ func (w *WorkerID) UnmarshalText(s []byte) (err error) {
 	*w, err = ParseWorkerID(string(s))
 	return err
 }
+func (r *RunID) UnmarshalText(s []byte) (err error)   { *r, err = ParseRunID(string(s)); return err }
 func (b *BatchID) UnmarshalText(s []byte) (err error) { *b, err = ParseBatchID(string(s)); return err }
 func (t *TaskID) UnmarshalText(s []byte) (err error)  { *t, err = ParseTaskID(string(s)); return err }
 

@@ -90,13 +90,17 @@ func Rank(now time.Time, service int, response []time.Duration, processes []*Pro
 		}
 		f.charge(p, usual, ranked, i)
 	}
-	slices.SortFunc(ranked, func(a, b Ranked) int {
-		return cmp.Or(
-			cmp.Compare(b.Added, a.Added),
-			a.At.Compare(b.At),
-			cmp.Compare(processes[a.Process].ID, processes[b.Process].ID),
-			cmp.Compare(a.Step, b.Step),
-		)
+	slices.SortFunc(ranked, func(a, b Ranked) int { // step by step: cmp.Or would compare everything each time
+		if a.Added != b.Added {
+			return cmp.Compare(b.Added, a.Added)
+		}
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		if a.Process != b.Process {
+			return cmp.Compare(processes[a.Process].ID, processes[b.Process].ID)
+		}
+		return cmp.Compare(a.Step, b.Step)
 	})
 	return ranked
 }

@@ -26,8 +26,10 @@ type PaperList struct {
 // Help is the long help.
 func (*PaperList) Help() string {
 	return `They are those of Difallah et al. 2019, "Deadline-Aware Fair Scheduling for
-Multi-Tenant Crowd-Powered Systems", and of Haas and Franklin 2017, "Cioppino:
-Multi-Tenant Crowd Management", that are simulations or can be simulated.
+Multi-Tenant Crowd-Powered Systems", of Haas and Franklin 2017, "Cioppino:
+Multi-Tenant Crowd Management", and of Khazankin, Schall and Dustdar 2011,
+"Adaptive Request Prioritization in Dynamic Service-oriented Systems", that are
+simulations or can be simulated; and the events of Cymphony's execution plan.
 
 Example:
   throng paper list`
