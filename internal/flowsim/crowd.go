@@ -207,6 +207,7 @@ func (w *world) work(h engine.Handout) {
 func (w *world) call(t conduct.Try, done func(callout.Reply, error)) {
 	w.calls++
 	chance := sim.NewStream(w.Seed, t.N, "call "+t.Call.Key).At(0)
+	t.Call.Key = w.apart + t.Call.Key
 	reply, err := w.Services.Do(w.ctx, t.Service, t.Call, t.N)
 	took := time.Duration(sim.LogNormalByMean(t.Expect.Seconds(), 0.3*t.Expect.Seconds()).Draw(&chance) * float64(time.Second))
 	w.agenda.add(event{at: w.now.Add(max(took, time.Millisecond)), do: func() { done(reply, err) }})

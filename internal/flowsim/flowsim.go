@@ -9,6 +9,7 @@ package flowsim
 import (
 	"container/heap"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -77,6 +78,7 @@ type world struct {
 	out     World
 	err     error
 	calls   uint64
+	apart   string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
 }
 
 // job is what model workers must know of a batch.
@@ -100,6 +102,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 		Setup: s, ctx: ctx, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC), pools: make(map[crowd.PoolID]*engine.Engine),
 		names: make(map[string]crowd.PoolID), place: make(map[crowd.WorkerID]crowd.PoolID), batches: make(map[crowd.BatchID]*job), held: make(map[crowd.WorkerID]crowd.AssignmentID),
 	}
+	w.apart = "sim-" + rand.Text() + "-" // nothing else depends on it
 	flow, problems := conduct.Parse(ctx, s.Text, nil, w.now)
 	if len(problems) > 0 {
 		return nil, conduct.Problems(problems)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"regexp"
@@ -22,6 +23,7 @@ import (
 type flows struct {
 	conductor *conduct.Conductor
 	allow     callout.Allow
+	apart     string // before each idempotency key: a service must not take this installation's runs for another's
 	wake      chan struct{}
 	calls     context.Context // of the calls under way
 	stop      context.CancelFunc
@@ -48,9 +50,18 @@ func (s *Service) initFlows(allow callout.Allow) {
 	})
 }
 
+// openFlows goes on with the runs that are under way.
+func (s *Service) openFlows(ctx context.Context) (err error) {
+	if s.flows.apart, err = s.store.Secret(ctx, "idempotency", crand.Text()[:12]); err != nil {
+		return err
+	}
+	return s.flows.conductor.Open(ctx)
+}
+
 // call makes a try of a call beside.
 func (s *Service) call(t conduct.Try, done func(callout.Reply, error)) {
 	client := s.client(t.Tenant)
+	t.Call.Key = s.flows.apart + "-" + t.Call.Key
 	s.flows.under.Go(func() { done(client.Do(s.flows.calls, t.Service, t.Call, t.N)) })
 }
 

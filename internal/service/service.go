@@ -132,7 +132,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		}
 	}
 	s.resumeMoves(ctx)
-	if err := s.flows.conductor.Open(ctx); err != nil {
+	if err := s.openFlows(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("take up the runs of workflows: %w", err)
 	}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/throng-dev/throng/internal/examples"
+)
+
+// WorkflowServices is "throng workflow services".
+type WorkflowServices struct {
+	Listen  string  `default:"127.0.0.1:8099" help:"Address to listen on; port 0 takes a free one."`
+	Slow    span    `help:"How long each answer takes, such as 200ms."`
+	Failing float64 `help:"Share of items whose first try fails, from 0 to 1."`
+	Output
+}
+
+// Help is the long help.
+func (*WorkflowServices) Help() string {
+	return `Runs the made-up services of the example of insurance claims (workflows/insurance-claims): /register, /estimate, /info and /notify, until Ctrl-C. They keep nothing and reach nothing. --json prints {"url"} when they are there. --slow and --failing show what a workflow does when a service is not at its best.
+
+A service on this machine is private, so it must be allowed: throng workflow run --services 127.0.0.1:8099, or throng serve --allow-service 127.0.0.1:8099.
+
+Examples:
+  throng workflow services
+  throng workflow services --listen 127.0.0.1:0 --slow 2s --failing 0.1`
+}
+
+// servicesAt is where they are, as JSON.
+type servicesAt struct {
+	URL string `json:"url"`
+}
+
+// slowest is the longest that --slow can be: by then every call has ended.
+const slowest = 10 * time.Minute
+
+// Run serves until it is interrupted.
+func (x *WorkflowServices) Run(c *Context) error {
+	if x.Slow.Duration < 0 || x.Slow.Duration > slowest {
+		return wrong("slow", "must be from 0s to %s, not %s", slowest, x.Slow.Duration)
+	}
+	if !(x.Failing >= 0 && x.Failing <= 1) {
+		return wrong("failing", "must be from 0 to 1, not %g", x.Failing)
+	}
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	listener, err := net.Listen("tcp", x.Listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           examples.NewServices(examples.ServiceOptions{Slow: x.Slow.Duration, Failing: x.Failing}),
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	address := "http://" + listener.Addr().String()
+	if err := x.print(c, servicesAt{address}, func(w io.Writer) {
+		say(w, "services at %s: /register, /estimate, /info, /notify; Ctrl-C ends them\n", address)
+	}); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	const grace = 5 * time.Second
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}
