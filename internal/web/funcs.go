@@ -158,8 +158,10 @@ func count(v any) string {
 func plural(v any, noun string) string {
 	many := noun + "s"
 	switch {
-	case strings.HasSuffix(noun, "ch"):
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
 		many = noun + "es"
+	case noun == "try":
+		many = "tries"
 	case noun == "person":
 		many = "people"
 	}

@@ -132,6 +132,24 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, p *service.Princ
 		return err
 	}
 	defer stop()
+	s.sendLive(w, r, p, changed, func(p *service.Principal) (string, string, error) {
+		l, err := s.live(r, p, id)
+		if err != nil {
+			return "", "", err
+		}
+		html, err := s.fragment("batch", "live", l)
+		return string(l.B.Progress.State), html, err
+	})
+	return nil
+}
+
+// slowness is how much longer than a look at what is shown the pause after it is.
+const slowness = 3
+
+// sendLive sends the live part of a page whenever something has changed, and
+// "gone" when its state is no longer ?state=. look returns the state and the
+// HTML.
+func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *service.Principal, changed <-chan struct{}, look func(*service.Principal) (state, html string, err error)) {
 	state := r.URL.Query().Get("state")
 	httpkit.Streaming(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -144,43 +162,36 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, p *service.Princ
 		return out.Flush()
 	}
 	for {
-		l, err := s.live(r, p, id)
+		begin := s.Now()
+		now, html, err := look(p)
 		if err != nil {
 			s.endEvents(r, err)
-			return nil
+			return
 		}
-		if now := string(l.B.Progress.State); now != state {
+		if now != state {
 			_ = send("gone", now) // the browser loads the page again, if it is still there
-			return nil
-		}
-		html, err := s.fragment("batch", "live", l)
-		if err != nil {
-			s.endEvents(r, err)
-			return nil
+			return
 		}
 		text, err := json.Marshal(html) // one line
 		if err != nil {
 			s.endEvents(r, err)
-			return nil
+			return
 		}
-		if send("live", string(text)) != nil {
-			return nil
-		}
-		if !pause(r, eventGap) {
-			return nil
+		if send("live", string(text)) != nil || !pause(r, min(max(eventGap, slowness*s.Now().Sub(begin)), eventIdle)) {
+			return
 		}
 		select {
 		case _, ok := <-changed:
 			if !ok {
-				return nil // the server closes
+				return // the server closes
 			}
 		case <-time.After(eventIdle):
 			if p, err = s.Service.Authenticate(r.Context(), sessionOf(r)); err != nil || !allowed(requester, p) {
 				_ = send("gone", "signed out") // as above
-				return nil
+				return
 			}
 		case <-r.Context().Done():
-			return nil
+			return
 		}
 	}
 }

@@ -108,6 +108,17 @@ var notices = map[string]string{
 	"moved":     "Moved.",
 	"moving":    "He moves when he has finished his task.",
 	"blocked":   "The worker gets no more tasks of this tenant.",
+	"made":      "The workflow is in order. Give it its files, then start it.",
+	"ready":     "Ready to start.",
+	"loaded":    "The files are in.",
+	"started":   "Started.",
+	"stepended": "The step ends, with the labels that there are.",
+	"retried":   "What was held is tried again.",
+	"givenup":   "The held items are given up: they go on as failed.",
+	"forgotten": "The secret is deleted.",
+	"joined":    "Welcome! You are signed in.",
+	"resent":    "The invitation is sent again.",
+	"withdrawn": "The invitation is withdrawn: its link works no longer.",
 	"unblocked": "The worker may do this tenant's tasks again.",
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
-var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{assignment}", "a1.1", "{subscription}", "1", "{$}", "")
+var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{assignment}", "a1.1", "{subscription}", "1", "{invitation}", "1", "{test}", "1", "{run}", "r1", "{step}", "things", "{item}", "1", "{secret}", "KEY", "{$}", "")
 
 func (b *browser) try(rt route) *pageOf {
 	b.t.Helper()
@@ -28,6 +28,7 @@ func TestWhoMayGoWhere(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 2)
 	c.launchCats("Cats")
+	c.req.post("/runs", url.Values{"tenant": {"n1"}, "then": {"make"}, "text": {"workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {names: {from: things, sql: select name from things}}\n"}}).want(200).at("/runs/r1")
 	c.boss.get("/admin").form("/admin/tenants").set("name", "Other").send().want(200)
 	stranger := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
 	nobody := c.browser(t, "nobody")
@@ -64,7 +65,7 @@ func TestWhoMayGoWhere(t *testing.T) {
 				t.Errorf("%s: a %s gets %d", rt.pattern, role, p.Status)
 			}
 		}
-		if rt.access == requester && regexp.MustCompile(`\{(batch|tenant)\}`).MatchString(rt.pattern) {
+		if rt.access == requester && regexp.MustCompile(`\{(batch|run|tenant)\}`).MatchString(rt.pattern) {
 			p := stranger.try(rt)
 			if p.Status != http.StatusNotFound || strings.Contains(p.Text, "Cats") || strings.Contains(p.Text, "Acme") {
 				t.Errorf("%s: a requester of another tenant gets %d:\n%s", rt.pattern, p.Status, words(p.Root))

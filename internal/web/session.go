@@ -27,8 +27,8 @@ func (s *server) home(w http.ResponseWriter, r *http.Request, p *service.Princip
 		to = "/batches"
 	case allowed(admin, p):
 		to = "/admin"
-	default:
-		to = "/tokens"
+	default: // who was invited, and has a test before him
+		to = "/qualify"
 	}
 	return seeOther(w, r, to, "")
 }
