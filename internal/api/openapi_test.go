@@ -64,7 +64,7 @@ func (w *world) operations() []operation {
 func (o operation) name() string { return o.method + " " + o.path }
 
 // public are the operations that need no token.
-var public = []string{"POST /v1/session", "POST /v1/setup"}
+var public = []string{"POST /v1/session", "POST /v1/setup", "GET /v1/invitation", "POST /v1/invitation/join", "POST /v1/invitation/decline"}
 
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestEveryOperation(t *testing.T) {
 		} else if open {
 			continue
 		}
-		path := strings.NewReplacer("{id}", "1", "{assignment}", "a1.1", "{worker}", "u1", "{n}", "1").Replace(o.path)
+		path := strings.NewReplacer(append([]string{"{id}", "1", "{assignment}", "a1.1", "{worker}", "u1", "{n}", "1"}, inRuns...)...).Replace(o.path)
 		for who, c := range map[string]*client.Client{"without a token": w.nobody, "with a wrong one": w.nobody.As("thr_wrong")} {
 			a := w.send(c, o.method, path, "")
 			if p := a.problem(t); a.StatusCode != http.StatusUnauthorized || p.Code != "unauthenticated" {
@@ -93,21 +93,29 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
+// inRuns are names of things in a run of ourFlow.
+var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{output}", "sums", "{name}", "KEY"}
+
 // bodies has a body that fits for each operation that has one and names
 // something by its id.
 var bodies = map[string]string{
-	"PUT /v1/batches/{id}":              `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
-	"PATCH /v1/batches/{id}":            `{"priority": 2}`,
-	"PUT /v1/batches/{id}/tasks":        "thing\na dog\n",
-	"POST /v1/batches/{id}/top-up":      `{"amount_micros": 1}`,
-	"PATCH /v1/tenants/{id}":            `{"stopped": true}`,
-	"POST /v1/tenants/{id}/deposits":    `{"amount_micros": 1}`,
-	"PATCH /v1/pools/{id}":              `{"stopped": true}`,
-	"POST /v1/pools/{id}/funds":         `{"amount_micros": 1}`,
-	"POST /v1/pools/{id}/rules/test":    `{"rules": []}`,
-	"POST /v1/pools/{id}/transfers":     `{"worker": "u1", "to": "p1"}`,
-	"PATCH /v1/users/{id}":              `{"full_name": "x"}`,
-	"POST /v1/work/{assignment}/submit": `{"answer": "yes"}`,
+	"PUT /v1/batches/{id}":             `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
+	"PATCH /v1/batches/{id}":           `{"priority": 2}`,
+	"PUT /v1/batches/{id}/tasks":       "thing\na dog\n",
+	"POST /v1/batches/{id}/top-up":     `{"amount_micros": 1}`,
+	"PATCH /v1/tenants/{id}":           `{"stopped": true}`,
+	"POST /v1/tenants/{id}/deposits":   `{"amount_micros": 1}`,
+	"PATCH /v1/pools/{id}":             `{"stopped": true}`,
+	"POST /v1/pools/{id}/funds":        `{"amount_micros": 1}`,
+	"POST /v1/pools/{id}/rules/test":   `{"rules": []}`,
+	"POST /v1/pools/{id}/transfers":    `{"worker": "u1", "to": "p1"}`,
+	"PATCH /v1/users/{id}":             `{"full_name": "x"}`,
+	"POST /v1/tests/{id}/retire":       `{"retired": true}`,
+	"POST /v1/my-tests/{id}/submit":    `{"try": 1, "answers": {}}`,
+	"PUT /v1/runs/{id}/inputs/{input}": "id,thing\n1,a dog\n",
+
+	"PUT /v1/tenants/{id}/secrets/{name}": `{"value": "x"}`,
+	"POST /v1/work/{assignment}/submit":   `{"answer": "yes"}`,
 }
 
 // TestWhatIsAnothersIsNotThere calls every operation that names something by
@@ -119,6 +127,9 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	draft, running := w.draft("thing\na dog\n").String(), w.launch("thing\na dog\n").String()
 	held := w.next(w.workers[0]).Assignment.String()
 	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
+	w.test()
+	w.invite(w.ann, "somebody@example.org")
+	loading, going := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
 	ann, one := must(w.ann.Me(w.ctx))(t).ID.String(), must(w.workers[0].Me(w.ctx))(t).ID.String()
 	cases := 0
 	for _, o := range w.operations() {
@@ -140,6 +151,10 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			for _, id := range []string{draft, running} {
 				pairs = append(pairs, pair{w.bob, []string{"{id}", id}, []string{"{id}", "b999"}}, pair{w.workers[0], []string{"{id}", id}, []string{"{id}", "b999"}})
 			}
+		case "runs":
+			for _, id := range []string{loading, going} {
+				pairs = append(pairs, pair{w.bob, []string{"{id}", id}, []string{"{id}", "r999"}}, pair{w.workers[0], []string{"{id}", id}, []string{"{id}", "r999"}})
+			}
 		case "tenants":
 			pairs = []pair{{w.bob, []string{"{id}", w.a.String()}, []string{"{id}", "n999"}}}
 		case "users":
@@ -148,6 +163,12 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			pairs = []pair{{w.bob, []string{"{id}", "p1"}, []string{"{id}", "p999"}}}
 		case "tokens":
 			pairs = []pair{{w.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
+		case "invitations":
+			pairs = []pair{{w.bob, []string{"{id}", "1"}, []string{"{id}", "999"}}, {w.workers[0], []string{"{id}", "1"}, []string{"{id}", "999"}}}
+		case "tests":
+			pairs = []pair{{w.bob, []string{"{id}", "1"}, []string{"{id}", "999"}}, {w.workers[0], []string{"{id}", "1"}, []string{"{id}", "999"}}}
+		case "my-tests":
+			pairs = []pair{{w.workers[1], []string{"{id}", "1"}, []string{"{id}", "999"}}}
 		case "push-subscriptions":
 			pairs = []pair{{w.workers[1], []string{"{id}", kept}, []string{"{id}", "999"}}}
 		case "work":
@@ -157,7 +178,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 		}
 		for _, x := range pairs {
 			cases++
-			rest := []string{"{worker}", one, "{n}", "1"}
+			rest := append([]string{"{worker}", one, "{n}", "1"}, inRuns...)
 			theirs := w.send(x.who, o.method, strings.NewReplacer(append(x.theirs, rest...)...).Replace(o.path), body)
 			none := w.send(x.who, o.method, strings.NewReplacer(append(x.none, rest...)...).Replace(o.path), body)
 			if theirs.StatusCode != http.StatusNotFound && theirs.StatusCode != http.StatusForbidden {
@@ -166,8 +187,8 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			if s := string(bytes.ReplaceAll(theirs.body, []byte(x.theirs[1]), []byte(x.none[1]))); s != string(none.body) && theirs.problem(t).Code != none.problem(t).Code {
 				t.Errorf("%s tells what is another's from what is not there:\n%s%s", o.name(), theirs.body, none.body)
 			}
-			if strings.HasPrefix(o.path, "/v1/batches") && x.who == w.bob && theirs.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: status %d of another tenant's batch", o.name(), theirs.StatusCode)
+			if (strings.HasPrefix(o.path, "/v1/batches") || strings.HasPrefix(o.path, "/v1/runs")) && x.who == w.bob && theirs.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: status %d of what is another tenant's", o.name(), theirs.StatusCode)
 			}
 		}
 	}
@@ -190,7 +211,7 @@ func TestWrongIDsAreNotThere(t *testing.T) {
 			continue
 		}
 		for _, wrong := range []string{"17", "x17", "b017", "b-1", "b9999999999999999999", "a1", "t1.1", "%00"} {
-			path := strings.NewReplacer("{id}", wrong, "{assignment}", wrong, "{worker}", "u1", "{n}", "1").Replace(o.path)
+			path := strings.NewReplacer(append([]string{"{id}", wrong, "{assignment}", wrong, "{worker}", "u1", "{n}", "1"}, inRuns...)...).Replace(o.path)
 			if a := w.send(w.admin, o.method, path, bodies[o.name()]); a.StatusCode != http.StatusNotFound {
 				if strings.HasPrefix(o.path, "/v1/work") && a.StatusCode == http.StatusForbidden {
 					continue // an admin does not work

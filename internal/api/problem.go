@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/conduct"
 	"github.com/throng-dev/throng/internal/httpkit"
 	"github.com/throng-dev/throng/internal/service"
 	"github.com/throng-dev/throng/pool"
@@ -29,10 +31,10 @@ type Problem struct {
 // FieldNote is one thing that is wrong.
 type FieldNote struct {
 	Field   string `json:"field,omitempty" example:"reward_micros"`
-	Line    int    `json:"line,omitempty" doc:"of an uploaded file, or of a part of a rule, from 1"`
+	Line    int    `json:"line,omitempty" doc:"of an uploaded file, of a workflow, or of a part of a rule, from 1"`
 	Rule    int    `json:"rule,omitempty" doc:"of a pool, from 1"`
 	Part    string `json:"part,omitempty" enum:"when,do" doc:"of the rule"`
-	Column  int    `json:"column,omitempty" doc:"of the part's line, in characters, from 1"`
+	Column  int    `json:"column,omitempty" doc:"of the line, in characters, from 1"`
 	Message string `json:"message"`
 }
 
@@ -51,12 +53,20 @@ func newProblem(code crowd.Code, detail string) *Problem {
 // the log and is told as "internal error".
 func (a *api) problem(ctx context.Context, err error) *Problem {
 	var several service.Problems
+	var file conduct.Problems
 	switch {
 	case errors.As(err, &several):
 		p := newProblem(several[0].Code, inJSON(several[0]).Error())
 		for _, e := range several {
 			p.Errors = append(p.Errors, note(e))
 		}
+		return p
+	case errors.As(err, &file):
+		p := newProblem(crowd.Invalid, file[:1].Error())
+		if n := len(file) - 1; n > 0 {
+			p.Detail += fmt.Sprintf(" (and %d more)", n)
+		}
+		p.Errors = inWorkflow(file)
 		return p
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return newProblem(crowd.Unavailable, "the request was given up")
@@ -76,7 +86,7 @@ func (a *api) problem(ctx context.Context, err error) *Problem {
 // jsonNames are the fields whose names in JSON say their unit.
 var jsonNames = map[string]string{
 	"amount": "amount_micros", "budget": "budget_micros", "lease": "lease_seconds", "life": "life_seconds",
-	"reward": "reward_micros", "task_time": "task_time_seconds",
+	"reward": "reward_micros", "task_time": "task_time_seconds", "time_limit": "time_limit_seconds", "wait": "wait_seconds",
 }
 
 // inJSON names the field of an error as it is named in JSON. The columns of a

@@ -26,13 +26,18 @@ import (
 // download streams rows as a file. Errors in the middle cut the connection, so
 // that half a file is never taken for a whole one.
 func (a *api) download(name string, format table.Format, columns []string, jsonColumns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
+	return a.stream(name, table.WriterOptions{Format: format, JSONColumns: jsonColumns}, columns, rows)
+}
+
+func (a *api) stream(name string, options table.WriterOptions, columns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
+	format := options.Format
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		httpkit.Streaming(w)
 		w.Header().Set("Content-Type", format.ContentType())
 		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+format.Extension()))
 		buffer := bufio.NewWriterSize(w, 64<<10)
-		err := writeRows(buffer, format, columns, jsonColumns, rows)
+		err := writeRows(buffer, options, columns, rows)
 		if err == nil {
 			err = buffer.Flush()
 		}
@@ -43,8 +48,8 @@ func (a *api) download(name string, format table.Format, columns []string, jsonC
 	}}
 }
 
-func writeRows(w io.Writer, format table.Format, columns, jsonColumns []string, rows iter.Seq2[[]string, error]) error {
-	out, err := table.NewWriter(w, columns, table.WriterOptions{Format: format, JSONColumns: jsonColumns})
+func writeRows(w io.Writer, options table.WriterOptions, columns []string, rows iter.Seq2[[]string, error]) error {
+	out, err := table.NewWriter(w, columns, options)
 	if err != nil {
 		return err
 	}

@@ -35,14 +35,16 @@ type Root struct {
 	Serve Serve `cmd:"" group:"server" help:"Run the server."`
 	Demo  Demo  `cmd:"" group:"server" help:"Run a server with an example to look at."`
 
-	Login  Login  `cmd:"" group:"work" help:"Sign in to a server, and stay signed in."`
-	Logout Logout `cmd:"" group:"work" help:"Sign out of a server."`
-	Batch  Batch  `cmd:"" group:"work" help:"Make, launch, watch and download batches of tasks."`
-	Worker Worker `cmd:"" group:"work" help:"Work in the terminal; add and manage workers."`
-	Duty   Duty   `cmd:"" group:"work" help:"Come on duty when your pool calls, and go."`
-	Tenant Tenant `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
-	Pool   Pool   `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
-	Token  Token  `cmd:"" group:"work" help:"Make tokens for programs."`
+	Login    Login    `cmd:"" group:"work" help:"Sign in to a server, and stay signed in."`
+	Logout   Logout   `cmd:"" group:"work" help:"Sign out of a server."`
+	Batch    Batch    `cmd:"" group:"work" help:"Make, launch, watch and download batches of tasks."`
+	Workflow Workflow `cmd:"" group:"work" help:"Run files of steps of people, SQL and services; simulate them before."`
+	Worker   Worker   `cmd:"" group:"work" help:"Work in the terminal; add and manage workers."`
+	Test     Test     `cmd:"" group:"work" help:"Make tests by which people qualify."`
+	Duty     Duty     `cmd:"" group:"work" help:"Come on duty when your pool calls, and go."`
+	Tenant   Tenant   `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
+	Pool     Pool     `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
+	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
 
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`
 	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
@@ -107,6 +109,8 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 			{Key: "server", Title: "Run a server:"},
 			{Key: "work", Title: "Talk to a server:"},
 			{Key: "files", Title: "Without a server:"},
+			{Key: "served", Title: "On a server:"},
+			{Key: "simulated", Title: "Simulated, without a server:"},
 			{Key: "show", Title: "How a task is shown and answered:"},
 			{Key: "terms", Title: "The terms:"},
 			{Key: "keeps", Title: "How people are kept on duty:"},

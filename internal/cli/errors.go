@@ -114,10 +114,20 @@ func tell(w io.Writer, err error, asJSON bool) {
 	if errors.As(err, &already) {
 		return
 	}
+	var bad *badWorkflow
+	if errors.As(err, &bad) && !asJSON {
+		bad.tell(w)
+		return
+	}
 	if asJSON {
 		p := problem{Code: codeOf(err), Message: message(err)}
 		for _, e := range entries(err) {
 			p.Errors = append(p.Errors, problemEntry{Field: e.Field, Line: e.Row, Message: e.Message})
+		}
+		if bad != nil {
+			for _, e := range bad.list {
+				p.Errors = append(p.Errors, problemEntry{File: bad.file, Line: e.Line, Column: e.Column, Message: e.Message})
+			}
 		}
 		for _, e := range inScenario(err) {
 			p.Errors = append(p.Errors, problemEntry{File: e.File, Line: e.Line, Column: e.Column, Message: e.Message})
@@ -154,9 +164,9 @@ func tell(w io.Writer, err error, asJSON bool) {
 	default:
 		_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(message(err))))
 	}
-	var bad *badUsage
-	if errors.As(err, &bad) {
-		_, _ = fmt.Fprintf(w, "see: %s --help\n", bad.help)
+	var how *badUsage
+	if errors.As(err, &how) {
+		_, _ = fmt.Fprintf(w, "see: %s --help\n", how.help)
 	}
 	if codeOf(err) == crowd.Unauthenticated {
 		_, _ = fmt.Fprintln(w, "see: throng login --help")

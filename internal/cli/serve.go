@@ -26,6 +26,8 @@ type Serve struct {
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
 
+	AllowService []string `sep:"none" placeholder:"PATTERN" help:"Let service steps of workflows call this private place: HOST, HOST:PORT, an address or a network; may be given often." env:"THRONG_ALLOW_SERVICE"`
+
 	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090." env:"THRONG_METRICS_LISTEN"`
 
 	Verbose bool `help:"Log every request." short:"v"`
@@ -44,6 +46,11 @@ With --mail (smtp://USER:PASSWORD@HOST:587?from=Throng <throng@example.org>) and
 --push-subject, pools can call people who are off duty. A mail is tried with
 throng doctor --mail-to ADDRESS.
 
+Service steps of workflows call public addresses only. With --allow-service, once
+for each, they may call private ones: a host, host:port, *.below.a.name, an
+address or a network such as 10.1.0.0/16. It should be a service that all tenants
+may use.
+
 Prometheus metrics are at /metrics, for admins' tokens, and with
 --metrics-listen on another address without one. --json says it as metrics_url.
 
@@ -53,6 +60,7 @@ setup_link. The log goes to standard error.
 Examples:
   throng serve
   throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy
+  throng serve --allow-service scores.internal:8443 --allow-service 10.1.0.0/16
   THRONG_MAIL='smtps://throng:secret@mail.example.org?from=throng@example.org' \
     throng serve --public-url https://throng.example.org --push-subject mailto:admin@example.org`
 }
@@ -78,10 +86,14 @@ func (s *Serve) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	services, err := allowed("allow-service", s.AllowService)
+	if err != nil {
+		return err
+	}
 	srv, err := server.Start(ctx, server.Config{
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
-		Log: log, Version: c.Version,
+		Services: services, Log: log, Version: c.Version,
 	})
 	if err != nil {
 		return err

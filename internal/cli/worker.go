@@ -16,6 +16,7 @@ import (
 type Worker struct {
 	Run     WorkerRun     `cmd:"" help:"Do tasks in the terminal."`
 	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
+	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
 	List    WorkerList    `cmd:"" help:"List the workers."`
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
@@ -23,6 +24,10 @@ type Worker struct {
 	Restore WorkerRestore `cmd:"" help:"Lift a worker's suspension."`
 	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
 	Unblock WorkerUnblock `cmd:"" help:"Lift a tenant's block of a worker."`
+
+	Invitations WorkerInvitations `cmd:"" help:"List invitations, with what became of them."`
+	Resend      WorkerResend      `cmd:"" help:"Send an invitation again."`
+	Withdraw    WorkerWithdraw    `cmd:"" help:"Withdraw an invitation."`
 }
 
 // Help is the long help.

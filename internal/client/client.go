@@ -69,6 +69,9 @@ func (p *problem) err() error {
 	list := make(Problems, len(p.Errors))
 	for i, e := range p.Errors {
 		list[i] = &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message}
+		if e.Field == "workflow" && e.Column > 0 {
+			list[i].Cause = &InWorkflow{Line: e.Line, Column: e.Column, Message: e.Message}
+		}
 		if e.Rule > 0 { // the message says where, and the cause for programs
 			list[i].Row, list[i].Cause = 0, &pool.RuleError{Rule: e.Rule, Part: e.Part, Line: e.Line, Column: e.Column, Message: e.Message}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/api"
+	"github.com/throng-dev/throng/internal/callout"
 	"github.com/throng-dev/throng/internal/httpkit"
 	"github.com/throng-dev/throng/internal/metrics"
 	"github.com/throng-dev/throng/internal/service"
@@ -39,6 +40,7 @@ type Config struct {
 	Mail        string        // mail server, as notify.ParseMail reads it; empty: no mail
 	PushSubject string        // whom push services may turn to: mailto:… or https://…; empty: no push
 	Balance     pool.Balancer // moves people between pools that take part; nil: nobody
+	Services    callout.Allow // private places that service steps of workflows may call
 	Log         *slog.Logger
 	Version     string
 }
@@ -82,6 +84,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	}
 	if s.Service, err = service.Open(ctx, service.Config{
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
+		Services: cfg.Services,
 	}); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/service"
+)
+
+// invitationOut is an invitation as the API tells it.
+type invitationOut struct {
+	ID         int64          `json:"id"`
+	Tenant     crowd.TenantID `json:"tenant,omitzero"`
+	Pool       crowd.PoolID   `json:"pool"`
+	Test       int64          `json:"test,omitzero"`
+	Address    string         `json:"address"`
+	Note       string         `json:"note,omitempty"`
+	Stage      string         `json:"stage"`
+	MailError  string         `json:"mail_error,omitempty"`
+	InvitedBy  crowd.WorkerID `json:"invited_by"`
+	CreatedAt  time.Time      `json:"created_at"`
+	ExpiresAt  time.Time      `json:"expires_at"`
+	OpenedAt   time.Time      `json:"opened_at,omitzero"`
+	AnsweredAt time.Time      `json:"answered_at,omitzero"`
+	Worker     crowd.WorkerID `json:"worker,omitzero"`
+	Token      string         `json:"token,omitempty"`
+	Link       string         `json:"link,omitempty"` // made here, of the token
+}
+
+// withLink adds the link where no mail carries it.
+func (r *remote) withLink(i *invitationOut) {
+	if i.Token != "" {
+		i.Link = r.URL + "/invitation?token=" + i.Token
+	}
+}
+
+// invitationReport says what became of a list of addresses.
+type invitationReport struct {
+	Mail    bool            `json:"mail"`
+	Invited []invitationOut `json:"invited"`
+	Skipped []struct {
+		Address string `json:"address"`
+		Line    int    `json:"line"`
+		Why     string `json:"why"`
+	} `json:"skipped"`
+}
+
+// WorkerInvite is "throng worker invite".
+type WorkerInvite struct {
+	Mail    []string `placeholder:"ADDRESS" help:"Whom to invite; several divided by commas."`
+	File    string   `placeholder:"FILE" help:"Or: a file of addresses, one a line; - for standard input."`
+	Pool    string   `default:"main" help:"The pool to work in."`
+	Test    string   `placeholder:"NAME" help:"The test that they have to pass first."`
+	Expires span     `placeholder:"DURATION" help:"How long the links work, such as 7d; default 14d, at most 30d."`
+	Note    string   `help:"A note to them."`
+	Tenant  string   `help:"For which tenant; not needed by a requester of one."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerInvite) Help() string {
+	return `Invites people by e-mail to become workers. Each gets a link of his own, with which he makes an account or accepts with the one that he has. With --test he works as soon as he has passed.
+
+A server that sends no mail prints the links instead, this once: hand them out yourself. Who is invited already is left out. If an address is malformed nobody is invited, and each is told as FILE:LINE. For admins, and for requesters for their tenants.
+
+Examples:
+  throng worker invite --mail ann@example.org,bob@example.org
+  throng worker invite --file addresses.csv --pool night --test birds --expires 7d --note "We start on Monday."`
+}
+
+// Run invites.
+func (x *WorkerInvite) Run(c *Context) error {
+	addresses, lines, err := x.addresses(c)
+	if err != nil {
+		return err
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	pool, err := r.pool(x.Pool)
+	if err != nil {
+		return err
+	}
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	test := int64(0)
+	if x.Test != "" {
+		t, err := r.test(x.Test, tenant)
+		if err != nil {
+			return err
+		}
+		test = t.ID
+	}
+	in := map[string]any{"pool": pool, "addresses": addresses, "test": test, "note": x.Note, "life_seconds": int64(x.Expires.Seconds())}
+	if tenant != 0 {
+		in["tenant"] = tenant
+	}
+	var out invitationReport
+	if err := r.call(http.MethodPost, "/v1/invitations", in, &out); err != nil {
+		for _, e := range entries(err) { // by its line, not its place
+			switch {
+			case e.Field == "addresses" && e.Row > 0 && e.Row <= len(lines):
+				e.Row, e.Field = lines[e.Row-1], ""
+			case e.Field == "life_seconds":
+				e.Field = "expires"
+			}
+		}
+		if x.File != "" {
+			return ofFile(x.File, err)
+		}
+		return err
+	}
+	for i := range out.Invited {
+		r.withLink(&out.Invited[i])
+	}
+	for i := range out.Skipped {
+		if n := out.Skipped[i].Line; n <= len(lines) {
+			out.Skipped[i].Line = lines[n-1]
+		}
+	}
+	return x.print(c, out, out.show)
+}
+
+// addresses reads whom to invite, and in which line each stands.
+func (x *WorkerInvite) addresses(c *Context) (addresses []string, lines []int, err error) {
+	switch {
+	case len(x.Mail) > 0 && x.File != "":
+		return nil, nil, wrong("file", "give addresses by --mail or by --file, not both")
+	case len(x.Mail) > 0:
+		return x.Mail, nil, nil
+	case x.File == "":
+		return nil, nil, wrong("mail", "say whom to invite: --mail ADDRESS, or --file FILE")
+	}
+	file, _, err := c.open(x.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	const most = 8 << 20
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(text) > most {
+		return nil, nil, &crowd.Error{Code: crowd.TooLarge, Field: "file", Message: "is longer than 8 MiB"}
+	}
+	addresses, lines = service.SplitAddresses(string(text))
+	if len(addresses) == 0 {
+		return nil, nil, wrong("file", "%s has no addresses", x.File)
+	}
+	return addresses, lines, nil
+}
+
+func (out *invitationReport) show(w io.Writer) {
+	for _, s := range out.Skipped {
+		say(w, "left out: %s (line %d) %s\n", clean(s.Address), s.Line, clean(s.Why))
+	}
+	if !out.Mail && len(out.Invited) > 0 {
+		say(w, "This server sends no mail: hand these links out yourself. They are shown only now.\n")
+	}
+	var rows [][]string
+	for _, i := range out.Invited {
+		rows = append(rows, []string{strconv.FormatInt(i.ID, 10), i.Address, i.Link})
+	}
+	columns(w, rows)
+	say(w, "%d invited\n", len(out.Invited))
+}
+
+// WorkerInvitations is "throng worker invitations".
+type WorkerInvitations struct {
+	Tenant string `help:"Only those for this tenant; not needed by a requester of one."`
+	Limit  int    `default:"100" help:"How many of the latest, 1 to 1000."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerInvitations) Help() string {
+	return `Lists invitations, the latest first: queued, sent or failed (with the mail's error), opened, accepted, declined, withdrawn, expired; "to hand out" where no mail was sent. For admins, and for requesters of the tenant.
+
+Example:
+  throng worker invitations --limit 20`
+}
+
+// Run lists the invitations.
+func (x *WorkerInvitations) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	if x.Limit < 1 || x.Limit > 1000 {
+		return wrong("limit", "%d is not between 1 and 1000", x.Limit)
+	}
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/v1/invitations?limit=%d", x.Limit)
+	if tenant != 0 {
+		path += "&tenant=" + tenant.String()
+	}
+	list := []invitationOut{}
+	if err := r.call(http.MethodGet, path, nil, &list); err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ID", "ADDRESS", "POOL", "STATE", "UNTIL", "WORKER", "MAIL"}}
+		for _, i := range list {
+			worker := ""
+			if i.Worker != 0 {
+				worker = i.Worker.String()
+			}
+			rows = append(rows, []string{strconv.FormatInt(i.ID, 10), i.Address, i.Pool.String(), i.Stage, stamp(i.ExpiresAt), worker, i.MailError})
+		}
+		columns(w, rows)
+	})
+}
+
+// WorkerResend is "throng worker resend".
+type WorkerResend struct {
+	Invitation int64 `arg:"" help:"The number of the invitation."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerResend) Help() string {
+	return `Sends an invitation again, also one that has expired: the new link works for 14 days. A server that sends no mail prints it.
+
+Example:
+  throng worker resend 12`
+}
+
+// Run sends the invitation again.
+func (x *WorkerResend) Run(c *Context) error {
+	return invitationDo(c, &x.Remote, x.Invitation, "resend")
+}
+
+// WorkerWithdraw is "throng worker withdraw".
+type WorkerWithdraw struct {
+	Invitation int64 `arg:"" help:"The number of the invitation."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkerWithdraw) Help() string {
+	return `Withdraws an invitation that nobody has answered: its links work no longer.
+
+Example:
+  throng worker withdraw 12`
+}
+
+// Run withdraws the invitation.
+func (x *WorkerWithdraw) Run(c *Context) error {
+	return invitationDo(c, &x.Remote, x.Invitation, "withdraw")
+}
+
+func invitationDo(c *Context, at *Remote, id int64, what string) error {
+	r, err := at.connect(c)
+	if err != nil {
+		return err
+	}
+	var out invitationOut
+	if err := r.call(http.MethodPost, fmt.Sprintf("/v1/invitations/%d/%s", id, what), nil, &out); err != nil {
+		return err
+	}
+	r.withLink(&out)
+	return at.print(c, out, func(w io.Writer) {
+		say(w, "%d %s: %s\n", out.ID, clean(out.Address), out.Stage)
+		if out.Link != "" {
+			say(w, "hand this link out yourself: %s\n", out.Link)
+		}
+	})
+}

@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/template"
+)
+
+// Test is "throng test".
+type Test struct {
+	Create TestCreate `cmd:"" help:"Make a qualification test."`
+	List   TestList   `cmd:"" help:"List the tests."`
+	Show   TestShow   `cmd:"" help:"Show a test, and how people fared at it."`
+	Retire TestRetire `cmd:"" help:"Ask nobody new to take a test."`
+}
+
+// Help is the long help.
+func (*Test) Help() string {
+	return `A test asks questions whose answers are known. Who passes is granted a qualification at once; who was invited with the test (see "throng worker invite --test") begins to work. Tests are named by number or by name.`
+}
+
+// testOut is a test as the API tells it.
+type testOut struct {
+	ID               int64           `json:"id"`
+	Name             string          `json:"name"`
+	Tenant           crowd.TenantID  `json:"tenant,omitzero"`
+	Grants           string          `json:"grants"`
+	Questions        int             `json:"questions"`
+	File             int             `json:"file_questions"`
+	PassMark         int             `json:"pass_mark"`
+	Tries            int             `json:"tries"`
+	WaitSeconds      int64           `json:"wait_seconds"`
+	TimeLimitSeconds int64           `json:"time_limit_seconds,omitempty"`
+	Open             bool            `json:"open"`
+	Retired          bool            `json:"retired"`
+	Template         json.RawMessage `json:"template,omitempty"`
+	CreatedAt        time.Time       `json:"created_at"`
+}
+
+func (t *testOut) state() string {
+	switch {
+	case t.Retired:
+		return "retired"
+	case t.Open:
+		return "open"
+	}
+	return ""
+}
+
+// TestCreate is "throng test create".
+type TestCreate struct {
+	Name      string `arg:"" help:"The test's name."`
+	Questions string `required:"" placeholder:"FILE" help:"The questions, one a row, with the right answers in the column _gold: CSV, TSV or JSON Lines."`
+	Template  string `required:"" placeholder:"FILE" help:"How a question is shown and answered, as JSON, as for a batch; not of kind html."`
+	PassMark  int    `default:"80" help:"The score from which on it is passed, 1 to 100."`
+	Draw      int    `placeholder:"N" help:"How many questions, drawn anew each time, make a try; default: all."`
+	Tries     int    `default:"1" help:"How often somebody may try, 1 to 100."`
+	Wait      span   `placeholder:"DURATION" help:"Between the end of a try and the next."`
+	TimeLimit span   `placeholder:"DURATION" help:"For a try, such as 20m; default: none."`
+	Grants    string `placeholder:"QUALIFICATION" help:"What it qualifies for; default: the test's name."`
+	Open      bool   `help:"Every worker may take it, not only those invited to it."`
+	Tenant    string `help:"For which tenant; not needed by a requester of one. An admin's without is of the whole installation."`
+	Remote
+}
+
+// Help is the long help.
+func (*TestCreate) Help() string {
+	return `Makes a qualification test. Every question needs its right answer, in the column "_gold", which fits the template; it never leaves the server. A wrong row is told as FILE:LINE: column: message, and nothing is kept.
+
+The score is the share of right answers in percent, rounded down. Who passes holds the qualification with that score, as a batch with --qualification asks for it.
+
+Examples:
+  throng test create birds --questions birds.csv --template bird.json
+  throng test create medicine --questions exam.csv --template exam.json --draw 20 --pass-mark 90 --tries 3 --wait 1d --time-limit 30m --grants medicine`
+}
+
+// Run makes the test.
+func (x *TestCreate) Run(c *Context) error {
+	shown, err := os.ReadFile(x.Template)
+	if err != nil {
+		return err
+	}
+	t, err := template.Parse(shown)
+	if err != nil {
+		return ofFile(x.Template, err)
+	}
+	file, _, err := c.open(x.Questions)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	const most = 6 << 20
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > most {
+		return &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: "the file is longer than 6 MiB"}
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	in := map[string]any{
+		"name": x.Name, "template": t, "questions": string(text), "pass_mark": x.PassMark, "draw": x.Draw, "tries": x.Tries, "grants": x.Grants,
+		"wait_seconds": int64(x.Wait.Seconds()), "time_limit_seconds": int64(x.TimeLimit.Seconds()), "open": x.Open,
+	}
+	if f := table.FormatOf(x.Questions); f != "" {
+		in["format"] = f
+	}
+	if tenant != 0 {
+		in["tenant"] = tenant
+	}
+	var out testOut
+	if err := r.call(http.MethodPost, "/v1/tests", in, &out); err != nil {
+		return ofFile(x.Questions, err)
+	}
+	return x.print(c, out, func(w io.Writer) {
+		say(w, "%d %s: %d of %s, %d %% to pass, grants %s\n", out.ID, clean(out.Name), out.Questions, count(out.File, "question"), out.PassMark, clean(out.Grants))
+	})
+}
+
+// TestList is "throng test list".
+type TestList struct {
+	Tenant string `help:"Those of this tenant and of the installation; not needed by a requester of one."`
+	Remote
+}
+
+// Help is the long help.
+func (*TestList) Help() string {
+	return `Lists the tests. For admins, and for requesters of the tenant.
+
+Example:
+  throng test list`
+}
+
+// Run lists the tests.
+func (x *TestList) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	list, err := r.tests(tenant)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}}
+		for _, t := range list {
+			of := "all"
+			if t.Tenant != 0 {
+				of = t.Tenant.String()
+			}
+			rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
+				fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), t.state()})
+		}
+		columns(w, rows)
+	})
+}
+
+func (r *remote) tests(tenant crowd.TenantID) ([]testOut, error) {
+	path := "/v1/tests"
+	if tenant != 0 {
+		path += "?tenant=" + tenant.String()
+	}
+	list := []testOut{}
+	err := r.call(http.MethodGet, path, nil, &list)
+	return list, err
+}
+
+// test finds a test by number or name.
+func (r *remote) test(text string, tenant crowd.TenantID) (testOut, error) {
+	list, err := r.tests(tenant)
+	if err != nil {
+		return testOut{}, err
+	}
+	for _, t := range list {
+		if t.Name == text || strconv.FormatInt(t.ID, 10) == text {
+			return t, nil
+		}
+	}
+	return testOut{}, &crowd.Error{Code: crowd.NotFound, Field: "test", Message: "no such test"}
+}
+
+// TestShow is "throng test show".
+type TestShow struct {
+	Test string `arg:"" help:"The test."`
+	Remote
+}
+
+// Help is the long help.
+func (*TestShow) Help() string {
+	return `Shows a test and the latest hundred tries at it; with --json the answers too.
+
+Example:
+  throng test show birds`
+}
+
+// triedOut is a try as the API tells it.
+type triedOut struct {
+	ID          int64           `json:"id"`
+	Worker      crowd.WorkerID  `json:"worker"`
+	Name        string          `json:"name"`
+	Try         int             `json:"try"`
+	StartedAt   time.Time       `json:"started_at"`
+	SubmittedAt time.Time       `json:"submitted_at,omitzero"`
+	Right       int             `json:"right"`
+	Score       int             `json:"score"`
+	Late        bool            `json:"late"`
+	Passed      bool            `json:"passed"`
+	Answers     json.RawMessage `json:"answers,omitempty"`
+}
+
+func (t *triedOut) outcome() string {
+	switch {
+	case t.Passed:
+		return "passed"
+	case t.Late:
+		return "too late"
+	case t.SubmittedAt.IsZero():
+		return "not submitted"
+	}
+	return "not passed"
+}
+
+// Run shows the test.
+func (x *TestShow) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	t, err := r.test(x.Test, 0)
+	if err != nil {
+		return err
+	}
+	var out struct {
+		testOut
+		List []triedOut `json:"tried"`
+	}
+	out.testOut, out.List = t, []triedOut{}
+	if err := r.call(http.MethodGet, fmt.Sprintf("/v1/tests/%d/tries", t.ID), nil, &out.List); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return err // not found: it is the installation's, and how people fared is for admins
+	}
+	return x.print(c, out, func(w io.Writer) {
+		pairs(w, "test", fmt.Sprintf("%d %s", t.ID, t.Name), "grants", t.Grants, "questions", fmt.Sprintf("%d of %d", t.Questions, t.File),
+			"to pass", fmt.Sprintf("%d %%", t.PassMark), "tries", strconv.Itoa(t.Tries), "between", inSeconds(t.WaitSeconds), "time", inSeconds(t.TimeLimitSeconds), "state", t.state())
+		if len(out.List) == 0 {
+			return
+		}
+		rows := [][]string{{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}}
+		for _, x := range out.List {
+			rows = append(rows, []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), x.outcome()})
+		}
+		say(w, "\n")
+		columns(w, rows)
+	})
+}
+
+// inSeconds writes a number of them for people; "" for none.
+func inSeconds(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return (time.Duration(n) * time.Second).String()
+}
+
+// TestRetire is "throng test retire".
+type TestRetire struct {
+	Test string `arg:"" help:"The test."`
+	Undo bool   `help:"Take it up again."`
+	Remote
+}
+
+// Help is the long help.
+func (*TestRetire) Help() string {
+	return `Retires a test: nobody new is invited to it, and an open one is offered to nobody. Who was invited before may go on.
+
+Examples:
+  throng test retire birds
+  throng test retire birds --undo`
+}
+
+// Run retires the test.
+func (x *TestRetire) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	t, err := r.test(x.Test, 0)
+	if err != nil {
+		return err
+	}
+	var out testOut
+	if err := r.call(http.MethodPost, fmt.Sprintf("/v1/tests/%d/retire", t.ID), map[string]bool{"retired": !x.Undo}, &out); err != nil {
+		return err
+	}
+	return x.print(c, out, func(w io.Writer) {
+		state := out.state()
+		if state == "" {
+			state = "in use"
+		}
+		say(w, "%d %s: %s\n", out.ID, clean(out.Name), state)
+	})
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Secret is "throng workflow secret".
+type Secret struct {
+	Set    SecretSet    `cmd:"" help:"Keep a secret, or replace it."`
+	List   SecretList   `cmd:"" help:"List the names of secrets."`
+	Delete SecretDelete `cmd:"" help:"Forget a secret."`
+}
+
+// Help is the long help.
+func (*Secret) Help() string {
+	return "The headers of a service step may name a secret, as in ${secret:SCORES}. Secrets belong to a tenant. What they are is never shown again: neither here, nor in messages about calls that failed."
+}
+
+// ofTenant is the tenant that a command is about.
+type ofTenant struct {
+	Tenant string `help:"Of which tenant; not needed by a requester of one."`
+	Remote
+}
+
+// find returns the tenant.
+func (o *ofTenant) find(c *Context) (*remote, crowd.TenantID, error) {
+	r, err := o.connect(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.Tenant != "" {
+		id, err := r.tenant(o.Tenant)
+		return r, id, err
+	}
+	list, err := r.Tenants(c.Ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(list) != 1 {
+		return nil, 0, wrong("tenant", "say for which tenant: --tenant NAME")
+	}
+	return r, list[0].ID, nil
+}
+
+// SecretSet is "throng workflow secret set".
+type SecretSet struct {
+	Name string `arg:"" help:"Its name: letters, digits and _."`
+	ofTenant
+}
+
+// Help is the long help.
+func (*SecretSet) Help() string {
+	return `Keeps a secret under a name. Its value is read from standard input, or on a terminal asked for without showing it: never from an argument, which others on the machine could read. A line end at the end of standard input is left out.
+
+Examples:
+  throng workflow secret set SCORES
+  pass scores/token | throng workflow secret set SCORES --tenant acme`
+}
+
+// maxSecretInput is how much of standard input is read, in bytes.
+const maxSecretInput = 64 << 10
+
+// Run keeps the secret.
+func (x *SecretSet) Run(c *Context) error {
+	value, err := x.value(c)
+	if err != nil {
+		return err
+	}
+	r, tenant, err := x.find(c)
+	if err != nil {
+		return err
+	}
+	if err := r.PutSecret(c.Ctx, tenant, x.Name, value); err != nil {
+		return err
+	}
+	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
+}
+
+func (x *SecretSet) value(c *Context) (string, error) {
+	if onTerminal(c.Stdin) {
+		return ask(c, "Value of "+clean(x.Name)+": ")
+	}
+	data, err := io.ReadAll(io.LimitReader(c.Stdin, maxSecretInput))
+	if err != nil {
+		return "", err
+	}
+	data = bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r"))
+	return string(data), nil
+}
+
+// SecretList is "throng workflow secret list".
+type SecretList struct{ ofTenant }
+
+// Help is the long help.
+func (*SecretList) Help() string {
+	return `Lists the names of a tenant's secrets.
+
+Example:
+  throng workflow secret list --tenant acme`
+}
+
+// Run lists the names.
+func (x *SecretList) Run(c *Context) error {
+	r, tenant, err := x.find(c)
+	if err != nil {
+		return err
+	}
+	list, err := r.Secrets(c.Ctx, tenant)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		if len(list) > 0 {
+			say(w, "%s\n", clean(strings.Join(list, "\n")))
+		}
+	})
+}
+
+// SecretDelete is "throng workflow secret delete".
+type SecretDelete struct {
+	Name string `arg:"" help:"Its name."`
+	ofTenant
+}
+
+// Help is the long help.
+func (*SecretDelete) Help() string {
+	return `Forgets a secret. Calls that need it fail from then on.
+
+Example:
+  throng workflow secret delete SCORES --tenant acme`
+}
+
+// Run forgets the secret.
+func (x *SecretDelete) Run(c *Context) error {
+	r, tenant, err := x.find(c)
+	if err != nil {
+		return err
+	}
+	if err := r.DeleteSecret(c.Ctx, tenant, x.Name); err != nil {
+		return err
+	}
+	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
+}

@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/api"
+	"github.com/throng-dev/throng/internal/callout"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/conduct"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// Workflow is "throng workflow".
+type Workflow struct {
+	Check    WorkflowCheck    `cmd:"" help:"Say everything that is wrong with a workflow's file."`
+	Graph    WorkflowGraph    `cmd:"" help:"Draw a workflow's file, or a run, as SVG."`
+	Schema   WorkflowSchema   `cmd:"" help:"Print the JSON Schema of workflow files."`
+	Run      WorkflowRun      `cmd:"" help:"Run a workflow on a server, or simulate it here."`
+	List     WorkflowList     `cmd:"" help:"List runs, newest first."`
+	Show     WorkflowShow     `cmd:"" help:"Show a run: where the items are, and which take longest."`
+	Items    WorkflowItems    `cmd:"" help:"Say what a step has done, what is held, or where an item has been."`
+	Results  WorkflowResults  `cmd:"" help:"Download an output, or the rows of a step."`
+	Pause    WorkflowPause    `cmd:"" help:"Hand out and call nothing more for now."`
+	Resume   WorkflowResume   `cmd:"" help:"Go on with a paused run."`
+	Cancel   WorkflowCancel   `cmd:"" help:"Give a run up."`
+	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
+	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`
+	Skip     WorkflowSkip     `cmd:"" help:"Give up what is held by an error."`
+	Secret   Secret           `cmd:"" help:"Keep secrets for the service steps of workflows."`
+	Services WorkflowServices `cmd:"" help:"Run the made-up services of the example of insurance claims."`
+}
+
+// Help is the long help.
+func (*Workflow) Help() string {
+	return `A workflow is a YAML file that says how items go through steps of people, SQL queries and software services; docs/workflows.md explains it. A run of it is named by id (r3). A workflow can be simulated before anybody is asked: throng workflow run FILE --simulate-workers 20.`
+}
+
+// readWorkflow reads a file, - being standard input.
+func readWorkflow(c *Context, name string) (string, error) {
+	f, _, err := c.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxWorkflowFile+1))
+	if err == nil && len(text) > maxWorkflowFile {
+		err = crowd.Fieldf("file", "%s has more than %d bytes", name, maxWorkflowFile)
+	}
+	return string(text), err
+}
+
+// maxWorkflowFile is how much of a file is read, in bytes.
+const maxWorkflowFile = 4 << 20
+
+// loadWorkflow reads and checks a file.
+func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {
+	text, err := readWorkflow(c, name)
+	if err != nil {
+		return nil, "", err
+	}
+	w, problems := conduct.Parse(c.Ctx, text, nil, now())
+	if len(problems) > 0 {
+		return nil, text, &badWorkflow{name, problems}
+	}
+	return w, text, nil
+}
+
+// badWorkflow is a file that is wrong.
+type badWorkflow struct {
+	file string
+	list []workflow.Problem
+}
+
+func (e *badWorkflow) Error() string {
+	x := e.list[0]
+	return andMore(fmt.Sprintf("%s:%d:%d: %s", e.file, x.Line, x.Column, x.Message), len(e.list))
+}
+
+// As makes it wrong input.
+func (e *badWorkflow) As(target any) bool {
+	t, ok := target.(**crowd.Error)
+	if ok {
+		*t = crowd.Errorf(crowd.Invalid, "%s", e.Error())
+	}
+	return ok
+}
+
+// tell writes it for people, a line for each.
+func (e *badWorkflow) tell(w io.Writer) {
+	for _, x := range e.list {
+		say(w, "%s\n", clean(fmt.Sprintf("%s:%d:%d: %s", e.file, x.Line, x.Column, x.Message)))
+	}
+	say(w, "throng: %s: %s\n", clean(e.file), count(len(e.list), "error"))
+}
+
+// ofWorkflow says of which file the problems are that an error brings.
+func ofWorkflow(name string, err error) error {
+	var here conduct.Problems
+	if errors.As(err, &here) {
+		return &badWorkflow{name, here}
+	}
+	var list client.Problems
+	var one *crowd.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		list = client.Problems{one}
+	}
+	bad := &badWorkflow{file: name}
+	for _, e := range list {
+		var at *client.InWorkflow
+		if errors.As(e.Cause, &at) {
+			bad.list = append(bad.list, workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message})
+		}
+	}
+	if len(bad.list) > 0 {
+		return bad
+	}
+	return err
+}
+
+// allowed reads the patterns of private places that may be called.
+func allowed(flag string, patterns []string) (callout.Allow, error) {
+	allow, err := callout.ParseAllow(patterns)
+	var e *crowd.Error
+	if errors.As(err, &e) {
+		return allow, wrong(flag, "%s", e.Message)
+	}
+	return allow, err
+}
+
+// WorkflowCheck is "throng workflow check".
+type WorkflowCheck struct {
+	File string `arg:"" help:"The workflow, a YAML file; - for standard input."`
+	Output
+}
+
+// Help is the long help.
+func (*WorkflowCheck) Help() string {
+	return `Reads a workflow's file, compiles its queries and conditions, and prints everything that is wrong as FILE:LINE:COLUMN: message. Nothing is run, and no server is asked. What depends on the columns of a file that the workflow does not declare is checked when a run is started.
+
+--json prints {"name", "errors": [{"line", "column", "message"}], "inputs": [NAME], "steps": [{"name", "kind", "from": [{"name", "edge"}], "when", "columns": [{"name", "type"}], "open", "row_by_row", "why", "expected_seconds"}]}; row_by_row is false for a query over all rows, and why says what makes it one.
+
+The exit code is 2 if the file is wrong.
+
+Examples:
+  throng workflow check match.yaml
+  throng workflow check match.yaml --json`
+}
+
+// Run checks the file.
+func (x *WorkflowCheck) Run(c *Context) error {
+	w, _, err := loadWorkflow(c, x.File)
+	var bad *badWorkflow
+	if errors.As(err, &bad) {
+		if x.JSON {
+			if err := writeJSON(c.Stdout, api.ToWorkflowOut(nil, bad.list)); err != nil {
+				return err
+			}
+			return &told{err}
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return x.print(c, api.ToWorkflowOut(w, nil), func(out io.Writer) {
+		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
+			count(len(w.Inputs), "input"), count(len(w.Steps), "step"), count(len(w.Outputs), "output"))))
+		rows := [][]string{{"STEP", "KIND", "FROM", "WHEN", "ROWS"}}
+		for i := range w.Steps {
+			s := &w.Steps[i]
+			var from []string
+			for _, f := range s.From {
+				from = append(from, f.Name+" ("+string(f.Edge)+")")
+			}
+			when, each := "", "one an item"
+			if s.When != nil {
+				when = strings.Join(strings.Fields(s.When.Text()), " ")
+			}
+			if s.NewItems() {
+				each = "over all"
+				if s.SQL.Why != "" {
+					each += ": " + s.SQL.Why
+				}
+			}
+			rows = append(rows, []string{s.Name, string(s.Kind), strings.Join(from, ", "), when, each})
+		}
+		columns(out, rows)
+	})
+}
+
+// WorkflowGraph is "throng workflow graph".
+type WorkflowGraph struct {
+	File string `arg:"" help:"The workflow, a YAML file; - for standard input; or the id of a run, such as r3."`
+	Out  string `help:"File to write; default: standard output." placeholder:"FILE"`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkflowGraph) Help() string {
+	return `Draws the steps of a workflow and what goes from one to another, as SVG. The edges of a batch are solid, those of a stream dashed; a condition stands before its step. Of a run (r3 in place of a file) it also shows where the items are.
+
+--json prints {"svg": TEXT}, or with --out {"file": NAME}.
+
+Examples:
+  throng workflow graph match.yaml --out match.svg
+  throng workflow graph r3 --out r3.svg`
+}
+
+// Run draws it.
+func (x *WorkflowGraph) Run(c *Context) error {
+	var picture strings.Builder
+	if id, err := crowd.ParseRunID(x.File); err == nil {
+		r, err := x.connect(c)
+		if err != nil {
+			return err
+		}
+		if err := r.RunGraph(c.Ctx, id, &picture); err != nil {
+			return err
+		}
+	} else {
+		w, _, err := loadWorkflow(c, x.File)
+		if err != nil {
+			return err
+		}
+		_, _ = picture.Write(workflow.Draw(w, workflow.Drawing{})) // into memory
+	}
+	toFile := x.Out != "" && x.Out != "-"
+	if toFile || !x.JSON {
+		if err := c.save(x.Out, func(w io.Writer) error {
+			_, err := io.WriteString(w, picture.String())
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case toFile:
+		return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
+	case x.JSON:
+		return writeJSON(c.Stdout, map[string]string{"svg": picture.String()})
+	}
+	return nil
+}
+
+// WorkflowSchema is "throng workflow schema".
+type WorkflowSchema struct {
+	Output
+}
+
+// Help is the long help.
+func (*WorkflowSchema) Help() string {
+	return `Prints the JSON Schema (draft 2020-12) of workflow files, with which editors help while one writes; with or without --json it is the same.
+
+Example:
+  throng workflow schema > workflow.schema.json`
+}
+
+// Run prints the schema.
+func (x *WorkflowSchema) Run(c *Context) error {
+	_, err := c.Stdout.Write(workflow.Schema())
+	return err
+}

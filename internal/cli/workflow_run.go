@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// WorkflowRun is "throng workflow run".
+type WorkflowRun struct {
+	File  string      `arg:"" help:"The workflow, a YAML file; - for standard input."`
+	Input []inputFile `sep:"none" placeholder:"NAME=PATH" help:"The file of an input: CSV, TSV, JSON Lines or Parquet; once for each."`
+	Out   string      `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
+	Force bool        `help:"Replace outputs that are there."`
+
+	Name    string      `group:"served" help:"The run's name; default: the workflow's."`
+	Budget  amount      `group:"served" placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
+	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one."`
+	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
+	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it anew, and take over the rest."`
+	Detach  bool        `group:"served" help:"Do not wait for its end."`
+	Every   span        `group:"served" default:"1s" help:"How often to look."`
+
+	SimulateWorkers *int     `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
+	Seed            *uint64  `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
+	Policy          string   `group:"simulated" help:"Policy of the pools; default penalty."`
+	Services        []string `group:"simulated" placeholder:"PATTERN" help:"Private places that service steps may call: host:port, an address or a network; separated by commas."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkflowRun) Help() string {
+	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. An interrupt (Ctrl-C) stops following, not the run.
+
+With --simulate-workers it needs no server: everything but the people is real, they are models (see simulate: in docs/workflows.md), and time is virtual. Services are called, at the addresses in the file: private ones only if --services names them. What steps hold after an error is given up in the end, and told. The outputs are written into a folder. The same file, inputs, workers, policy and seed give the same bytes, as long as services answer the same.
+
+--json prints the run as "throng workflow show --json" does, or, simulated, {"workflow", "run", "seed", "workers", "policy", "steps": [{"name", "kind", "in", "ok", "skipped", "failed", "held", "answers", "accuracy", "mean_s"}], "outputs": {NAME: PATH}, "accuracy": {STEP: SHARE}, "penalty": {"paid", "predicted", "ended", "late"}, "spent", "virtual_s", "wall_s", "gave_up", "bad_rows": {INPUT: [{"line", "field", "message"}]}, "errors": [{"step", "item", "message"}]}. Amounts are in the currency. accuracy is the share of labels that equal the known answer, of a step that names one (truth:), else null. held were held before they were given up. mean_s is from when an item has come to the step until it is done there.
+
+Examples:
+  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --simulate-workers 20 --out try
+  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --tenant acme --budget 150 --out results
+  throng workflow run match.yaml --from-run r3 --from score --detach`
+}
+
+// inputFile is NAME=PATH on the command line.
+type inputFile struct{ name, path string }
+
+func (f *inputFile) UnmarshalText(text []byte) error {
+	var ok bool
+	if f.name, f.path, ok = strings.Cut(string(text), "="); !ok || f.name == "" || f.path == "" {
+		return crowd.Errorf(crowd.Invalid, "%q is not NAME=PATH, such as items=items.csv", text)
+	}
+	return nil
+}
+
+// Run runs the workflow.
+func (x *WorkflowRun) Run(c *Context) error {
+	w, text, err := loadWorkflow(c, x.File)
+	if err != nil {
+		return err
+	}
+	if err := x.fits(w); err != nil {
+		return err
+	}
+	if x.SimulateWorkers != nil {
+		return x.simulate(c, w, text)
+	}
+	return x.serve(c, w, text)
+}
+
+// fits checks flags before anything is done.
+func (x *WorkflowRun) fits(w *workflow.Workflow) error {
+	simulated := x.SimulateWorkers != nil
+	switch {
+	case simulated && (x.FromRun != 0 || x.From != "" || x.Detach || x.Tenant != ""):
+		return wrong("simulate-workers", "goes without --from-run, --from, --detach and --tenant: those are about a server")
+	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Services) > 0):
+		return wrong("simulate-workers", "is missing: --seed, --policy and --services are about simulations")
+	case x.From != "" && x.FromRun == 0:
+		return wrong("from-run", "is missing: --from is a step of that run")
+	case x.Detach && x.Out != "":
+		return wrong("out", "goes without --detach: get the outputs later with throng workflow results")
+	case x.Budget.Money < 0:
+		return wrong("budget", "%s is not a budget (more than 0)", x.Budget.Money)
+	}
+	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
+		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
+	}
+	var known []string
+	for _, in := range w.Inputs {
+		known = append(known, in.Name)
+	}
+	given := make(map[string]bool)
+	stdin := x.File == "-"
+	for _, in := range x.Input {
+		switch {
+		case !slices.Contains(known, in.name):
+			return wrong("input", "the workflow has no input %q (it has %s)", in.name, strings.Join(known, ", "))
+		case given[in.name]:
+			return wrong("input", "%s is given twice", in.name)
+		case in.path == "-" && stdin:
+			return wrong("input", "standard input is given twice")
+		}
+		given[in.name], stdin = true, stdin || in.path == "-"
+		if in.path == "-" {
+			continue
+		}
+		if info, err := os.Stat(in.path); err != nil {
+			return err
+		} else if info.IsDir() {
+			return wrong("input", "%s is a folder", in.path)
+		}
+	}
+	for _, name := range known {
+		if !given[name] && x.FromRun == 0 {
+			return wrong("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
+		}
+	}
+	return nil
+}
+
+// places returns where the outputs go, which must not be there without --force.
+func (x *WorkflowRun) places(dir string, w *workflow.Workflow) (map[string]string, error) {
+	places := make(map[string]string)
+	for _, o := range w.Outputs {
+		path := filepath.Join(dir, o.Name+table.Format(o.Format).Extension())
+		_, err := os.Lstat(path)
+		switch {
+		case err == nil && !x.Force:
+			return nil, wrong("out", "%s is there already: give another folder with --out, or --force to replace it", path)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+		places[o.Name] = path
+	}
+	return places, nil
+}
+
+// serve has a server run it.
+func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error {
+	var places map[string]string
+	var err error
+	if x.Out != "" {
+		if places, err = x.places(x.Out, w); err != nil {
+			return err
+		}
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	run, err := x.make(c, r, text)
+	if err != nil {
+		return ofWorkflow(x.File, err)
+	}
+	for _, note := range run.Notes {
+		say(c.Stderr, "%s\n", clean(note))
+	}
+	if err := x.load(c, r, run); err != nil {
+		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil && crowd.CodeOf(undo) != crowd.Conflict {
+			err = fmt.Errorf("%w (%s is left, without all of its inputs)", err, run.ID)
+		}
+		return err
+	}
+	if run, err = r.MoveRun(c.Ctx, run.ID, "start"); err != nil {
+		return ofWorkflow(x.File, err)
+	}
+	if x.Detach {
+		return x.print(c, run, func(w io.Writer) {
+			say(w, "%s %s: %s\nto see how far it is: throng workflow show %s\n", run.ID, clean(run.Name), run.State, run.ID)
+		})
+	}
+	if run, err = x.follow(c, r, run); err != nil {
+		return err
+	}
+	if run.State == "done" {
+		for _, o := range run.Outputs {
+			if places == nil {
+				break
+			}
+			if err := os.MkdirAll(x.Out, 0o755); err != nil {
+				return err
+			}
+			if err := c.save(places[o.Name], func(w io.Writer) error { return r.RunOutput(c.Ctx, run.ID, o.Name, w, "") }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.print(c, run, func(w io.Writer) {
+		showRun(w, &run)
+		for _, name := range sortedNames(places) {
+			say(w, "written to %s\n", clean(places[name]))
+		}
+	}); err != nil {
+		return err
+	}
+	if run.State != "done" {
+		return crowd.Errorf(failed, "%s was %s", run.ID, run.State)
+	}
+	return nil
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	var list []string
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (x *WorkflowRun) make(c *Context, r *remote, text string) (client.Run, error) {
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return client.Run{}, err
+	}
+	run, err := r.MakeRun(c.Ctx, client.NewRun{
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From,
+	})
+	if err != nil {
+		return run, err
+	}
+	for _, name := range run.Needs {
+		if !slices.ContainsFunc(x.Input, func(in inputFile) bool { return in.name == name }) {
+			err = wrong("input", "the run needs %s: give its file with --input %s=PATH", name, name)
+		}
+	}
+	for _, in := range x.Input {
+		if err == nil && !slices.Contains(run.Needs, in.name) {
+			err = wrong("input", "%s is taken over from %s: leave it out", in.name, x.FromRun)
+		}
+	}
+	if err != nil {
+		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil {
+			err = fmt.Errorf("%w (%s is left, without inputs)", err, run.ID)
+		}
+	}
+	return run, err
+}
+
+// load uploads the inputs, and tells of rows that could not be read.
+func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
+	for _, in := range x.Input {
+		file, size, err := c.open(in.path)
+		if err != nil {
+			return err
+		}
+		bar := c.bar(size, "uploading "+in.path, true)
+		body := progressbar.NewReader(file, bar)
+		loaded, err := r.LoadRun(c.Ctx, run.ID, in.name, &body, string(table.FormatOf(in.path)))
+		_, _ = bar.Exit(), file.Close() // it was only read
+		if err != nil {
+			return ofFile(in.path, err)
+		}
+		for _, p := range loaded.Problems {
+			say(c.Stderr, "%s\n", rowLine(in.path, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
+		}
+		if loaded.Bad > 0 {
+			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), count(int(loaded.Bad), "bad row"), loaded.Rows)
+		}
+	}
+	return nil
+}
+
+// follow looks at the run until it has ended.
+func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run, error) {
+	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
+	bar := c.bar(1, run.ID.String()+" "+clean(run.Name), false)
+	defer bar.Exit()
+	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
+	defer tick.Stop()
+	told, stuck := "", false
+	for {
+		words := progress(&run)
+		switch {
+		case words == told || x.JSON:
+		case onTerminal(c.Stderr) && !run.Ended():
+			done, all := 0, 0
+			for i := range run.Nodes {
+				n := &run.Nodes[i]
+				done += int(n.OK + n.Skipped + n.Failed)
+				all += int(n.OK + n.Skipped + n.Failed + n.Waiting + n.Inside)
+			}
+			bar.ChangeMax(max(all, 1))
+			_ = bar.Set(min(done, max(all, 1))) // a bar that cannot be drawn is no failure
+		default:
+			say(c.Stderr, "%s\n", clean(words))
+		}
+		told = words
+		if run.Stuck && !stuck {
+			say(c.Stderr, "throng: %s: nothing goes on until somebody says: throng workflow retry %s, or throng workflow skip %s; see throng workflow items %s\n", run.ID, run.ID, run.ID, run.ID)
+		}
+		if stuck = run.Stuck; run.Ended() {
+			return run, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return run, crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s", run.ID, run.ID)
+		}
+		next, err := r.Run(ctx, run.ID)
+		if err != nil {
+			if ctx.Err() != nil {
+				continue
+			}
+			return run, err
+		}
+		run = next
+	}
+}
+
+// progress is a run in a line.
+func progress(run *client.Run) string {
+	text := fmt.Sprintf("%s %s", run.ID, run.State)
+	for i := range run.Nodes {
+		if n := &run.Nodes[i]; n.Kind != "input" {
+			text += fmt.Sprintf(", %s %d/%d", n.Name, n.OK+n.Skipped+n.Failed, n.OK+n.Skipped+n.Failed+n.Waiting+n.Inside)
+		}
+	}
+	return text
+}

@@ -1,0 +1,467 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/table"
+)
+
+// aRun is the run that a command is about.
+type aRun struct {
+	ID crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
+	Remote
+}
+
+// WorkflowList is "throng workflow list".
+type WorkflowList struct {
+	Tenant string      `help:"Only of this tenant."`
+	Before crowd.RunID `placeholder:"RUN" help:"Only runs before this one: for going on where a list ended."`
+	Limit  int         `default:"100" help:"At most so many, up to 1000."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkflowList) Help() string {
+	return `Lists the newest runs of a tenant, or of all that an admin may see.
+
+Example:
+  throng workflow list --tenant acme`
+}
+
+// Run lists the runs.
+func (x *WorkflowList) Run(c *Context) error {
+	if x.Limit < 1 || x.Limit > 1000 {
+		return wrong("limit", "must be from 1 to 1000, not %d", x.Limit)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	tenant, err := r.optionalTenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	list, err := r.Runs(c.Ctx, tenant, x.Before, x.Limit)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}}
+		for _, v := range list {
+			rows = append(rows, []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)})
+		}
+		columns(w, rows)
+	})
+}
+
+// WorkflowShow is "throng workflow show".
+type WorkflowShow struct {
+	aRun
+	Slowest int `default:"3" help:"Items to show of each step, up to 100; 0: none."`
+}
+
+// Help is the long help.
+func (*WorkflowShow) Help() string {
+	return `Shows a run: how many items each step has taken, done, skipped, given up and holds, the items that have been on their way for longest and why they wait, and what being late costs.
+
+--json prints the run with its nodes, and "slowest".
+
+Example:
+  throng workflow show r3`
+}
+
+// runView is a run with its slowest items.
+type runView struct {
+	client.Run
+	Slowest []client.SlowItem `json:"slowest"`
+}
+
+// Run shows the run.
+func (x *WorkflowShow) Run(c *Context) error {
+	if x.Slowest < 0 || x.Slowest > 100 {
+		return wrong("slowest", "must be from 0 to 100, not %d", x.Slowest)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	run, err := r.Run(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	v := runView{run, []client.SlowItem{}}
+	if x.Slowest > 0 && !run.Ended() {
+		if v.Slowest, err = r.SlowestItems(c.Ctx, run.ID, x.Slowest); err != nil {
+			return err
+		}
+	}
+	return x.print(c, v, func(w io.Writer) {
+		showRun(w, &run)
+		if len(v.Slowest) == 0 {
+			return
+		}
+		say(w, "\nlongest on their way\n")
+		rows := [][]string{{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}}
+		for _, s := range v.Slowest {
+			rows = append(rows, []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why})
+		}
+		columns(w, rows)
+	})
+}
+
+func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).String() }
+
+// showRun prints a run for people.
+func showRun(w io.Writer, r *client.Run) {
+	parent, late, predicted := "", "", ""
+	if r.Parent != 0 {
+		if parent = r.Parent.String(); r.From != "" {
+			parent += ", from " + r.From
+		}
+	}
+	if r.ItemsEnded > 0 {
+		late = fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)
+	}
+	if r.PredictedMicros > 0 {
+		predicted = fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, count(int(r.Going), "item"))
+	}
+	state := r.State
+	if r.Stuck {
+		state += ", stuck: say retry or skip"
+	}
+	budget := r.SpentMicros.String()
+	if r.BudgetMicros > 0 {
+		budget += " of " + r.BudgetMicros.String()
+	}
+	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant.String(), "goes on from", parent, "needs", strings.Join(r.Needs, ", "),
+		"spent", budget, "penalty", r.PenaltyMicros.String()+late, "predicted", predicted, "deadline", stamp(r.Deadline),
+		"created", stamp(r.CreatedAt), "started", stamp(r.StartedAt), "ended", stamp(r.EndedAt))
+	rows := [][]string{{"STEP", "KIND", "STATE", "IN", "OK", "SKIPPED", "FAILED", "HELD", "WAITING", "INSIDE", "ANSWERS"}}
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		row := []string{n.Name, n.Kind, n.State}
+		for _, k := range []int64{n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside} {
+			row = append(row, strconv.FormatInt(k, 10))
+		}
+		answers := ""
+		if n.Kind == "crowd" {
+			answers = strconv.Itoa(n.Answers)
+		}
+		rows = append(rows, append(row, answers))
+	}
+	say(w, "\n")
+	columns(w, rows)
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Error != "" {
+			say(w, "%s\n", clean(n.Name+": "+n.Error))
+		}
+	}
+}
+
+// WorkflowItems is "throng workflow items".
+type WorkflowItems struct {
+	aRun
+	Step  string `xor:"what" help:"What this step has done, in order."`
+	Item  int64  `xor:"what" placeholder:"N" help:"The way of this item."`
+	After int64  `help:"Go on with the number seen last."`
+	Limit int    `default:"100" help:"At most so many, up to 1000."`
+}
+
+// Help is the long help.
+func (*WorkflowItems) Help() string {
+	return `Says where an item of a run has been and what each step made of it (--item), or what a step has done (--step); without either, which items steps hold after an error, and the error.
+
+Examples:
+  throng workflow items r3
+  throng workflow items r3 --step score --after 100
+  throng workflow items r3 --item 17`
+}
+
+// Run lists the items.
+func (x *WorkflowItems) Run(c *Context) error {
+	switch {
+	case x.Item < 0:
+		return wrong("item", "items are numbered from 1, so %d is none", x.Item)
+	case x.Limit < 1 || x.Limit > 1000:
+		return wrong("limit", "must be from 1 to 1000, not %d", x.Limit)
+	case x.After < 0:
+		return wrong("after", "must be at least 0, not %d", x.After)
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.Item > 0:
+		return x.path(c, r)
+	case x.Step != "":
+		return x.done(c, r)
+	}
+	list, err := r.Faults(c.Ctx, x.ID, x.After, x.Limit)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}}
+		for _, f := range list {
+			rows = append(rows, []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error})
+		}
+		columns(w, rows)
+	})
+}
+
+func (x *WorkflowItems) path(c *Context, r *remote) error {
+	list, err := r.ItemPath(c.Ctx, x.ID, x.Item)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}}
+		for _, s := range list {
+			with := s.Error
+			if s.Error == "" {
+				var pairs []string
+				for _, name := range sortedNames(s.Values) {
+					pairs = append(pairs, name+"="+shortened(s.Values[name]))
+				}
+				with = strings.Join(pairs, " ")
+			}
+			rows = append(rows, []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with})
+		}
+		columns(w, rows)
+	})
+}
+
+// shortened is a value that does not fill the screen.
+func shortened(s string) string {
+	const most = 60
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func (x *WorkflowItems) done(c *Context, r *remote) error {
+	list, err := r.Items(c.Ctx, x.ID, x.Step, x.After, x.Limit)
+	if err != nil {
+		return err
+	}
+	return x.print(c, list, func(w io.Writer) {
+		rows := [][]string{{"N", "ITEM", "STATE", "AT", "ADDS"}}
+		for _, i := range list {
+			adds := i.Error
+			if adds == "" {
+				adds = shortened(strings.Join(i.Values, ", "))
+			}
+			rows = append(rows, []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds})
+		}
+		columns(w, rows)
+	})
+}
+
+// WorkflowResults is "throng workflow results".
+type WorkflowResults struct {
+	ID     crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
+	What   string      `arg:"" help:"An output, a step or an input; an output before a step of the same name."`
+	Out    string      `help:"File to write; default: standard output." placeholder:"FILE"`
+	Format string      `help:"csv, tsv, jsonl or parquet; default: by the name of the file, or what the workflow says." placeholder:"FORMAT"`
+	Failed bool        `help:"Rows of a step: the items that were given up, too, with nothing but the column _error."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkflowResults) Help() string {
+	return `Downloads a file that a run writes, with the columns and in the format that the workflow names; or all rows of a step. Before the run has ended, it is what is there. With --json, the rows come as JSON Lines, or where they go to a file, {"file"} is printed.
+
+Examples:
+  throng workflow results r3 matches --out matches.csv
+  throng workflow results r3 score --failed --format jsonl`
+}
+
+// Run downloads the rows.
+func (x *WorkflowResults) Run(c *Context) error {
+	toFile := x.Out != "" && x.Out != "-"
+	format, err := table.ParseFormat(x.Format)
+	if err != nil {
+		return err
+	}
+	if format == table.Auto {
+		if format = table.FormatOf(x.Out); x.JSON && !toFile {
+			format = table.JSONL
+		}
+	}
+	if x.JSON && !toFile && format != table.JSONL {
+		return wrong("format", "--json prints JSON Lines: leave --format out, or give --out")
+	}
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	run, err := r.Run(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	output := false
+	for _, o := range run.Outputs {
+		output = output || o.Name == x.What
+	}
+	if output && x.Failed {
+		return wrong("failed", "goes with a step, and %s is an output", x.What)
+	}
+	if err := c.save(x.Out, func(w io.Writer) error {
+		if output {
+			return r.RunOutput(c.Ctx, run.ID, x.What, w, string(format))
+		}
+		return r.RunResults(c.Ctx, run.ID, x.What, w, string(format), x.Failed)
+	}); err != nil || !toFile {
+		return err
+	}
+	return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
+}
+
+// move does one of pause, resume and cancel.
+func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (client.Run, error)) error {
+	r, err := o.connect(c)
+	if err != nil {
+		return err
+	}
+	run, err := do(r, o.ID)
+	if err != nil {
+		return err
+	}
+	return o.print(c, run, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
+}
+
+// WorkflowPause is "throng workflow pause".
+type WorkflowPause struct{ aRun }
+
+// Help is the long help.
+func (*WorkflowPause) Help() string {
+	return `Hands out nothing more of a run, and calls no service, until "throng workflow resume". What workers hold they may finish.
+
+Example:
+  throng workflow pause r3`
+}
+
+// Run pauses the run.
+func (x *WorkflowPause) Run(c *Context) error {
+	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
+}
+
+// WorkflowResume is "throng workflow resume".
+type WorkflowResume struct{ aRun }
+
+// Help is the long help.
+func (*WorkflowResume) Help() string {
+	return `Goes on with a paused run.
+
+Example:
+  throng workflow resume r3`
+}
+
+// Run resumes the run.
+func (x *WorkflowResume) Run(c *Context) error {
+	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
+}
+
+// WorkflowCancel is "throng workflow cancel".
+type WorkflowCancel struct{ aRun }
+
+// Help is the long help.
+func (*WorkflowCancel) Help() string {
+	return `Gives a run up: its tasks are taken back, its calls end. What it has made stays to be read, and another run can take it over: throng workflow run FILE --from-run r3.
+
+Example:
+  throng workflow cancel r3`
+}
+
+// Run cancels the run.
+func (x *WorkflowCancel) Run(c *Context) error {
+	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "cancel") })
+}
+
+// WorkflowEnd is "throng workflow end".
+type WorkflowEnd struct {
+	ID   crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
+	Step string      `arg:"" help:"The crowd step."`
+	Remote
+}
+
+// Help is the long help.
+func (*WorkflowEnd) Help() string {
+	return `Ends a crowd step of a run early, with the labels that there are. The other items in it go on as failed.
+
+Example:
+  throng workflow end r3 expert`
+}
+
+// Run ends the step.
+func (x *WorkflowEnd) Run(c *Context) error {
+	o := aRun{x.ID, x.Remote}
+	return o.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.EndStep(c.Ctx, id, x.Step) })
+}
+
+// WorkflowRetry is "throng workflow retry".
+type WorkflowRetry struct {
+	aRun
+	Step string `help:"Of this step only."`
+}
+
+// Help is the long help.
+func (*WorkflowRetry) Help() string {
+	return `Tries again what steps hold after an error, and steps that have failed as a whole.
+
+Examples:
+  throng workflow retry r3
+  throng workflow retry r3 --step score`
+}
+
+// Run tries again.
+func (x *WorkflowRetry) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	did, err := r.RetryRun(c.Ctx, x.ID, x.Step)
+	if err != nil {
+		return err
+	}
+	return x.print(c, did, func(w io.Writer) {
+		say(w, "tried again: %s, %s\n", count(did.Items, "item"), count(did.Steps, "step"))
+	})
+}
+
+// WorkflowSkip is "throng workflow skip".
+type WorkflowSkip struct {
+	aRun
+	Step string `help:"Of this step only."`
+}
+
+// Help is the long help.
+func (*WorkflowSkip) Help() string {
+	return `Gives up the items that steps hold after an error: they go on as failed, so that what waits for them need not.
+
+Examples:
+  throng workflow skip r3
+  throng workflow skip r3 --step score`
+}
+
+// Run gives them up.
+func (x *WorkflowSkip) Run(c *Context) error {
+	r, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	did, err := r.SkipRun(c.Ctx, x.ID, x.Step)
+	if err != nil {
+		return err
+	}
+	return x.print(c, map[string]int{"items": did.Items}, func(w io.Writer) { say(w, "given up: %s\n", count(did.Items, "item")) })
+}
