@@ -99,9 +99,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 	b.Run("loop/tick", func(b *testing.B) {
 		q, _ := crowded(sla.Loop)
-		now := epoch
 		for i := 0; b.Loop(); i++ {
-			now = epoch.Add(time.Duration(i%64+1) * 150 * ms)
+			now := epoch.Add(time.Duration(i%64+1) * 150 * ms)
 			if i%64 == 0 {
 				b.StopTimer()
 				q, _ = crowded(sla.Loop)

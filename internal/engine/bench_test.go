@@ -350,12 +350,12 @@ func BenchmarkOrder(b *testing.B) {
 	}
 	b.Run("change", func(b *testing.B) {
 		e, _, _ := setup(b, 1)
-		at, ok := e.NextTimer()
 		for b.Loop() {
-			e.Tick(at)
-			if at, ok = e.NextTimer(); !ok {
+			at, ok := e.NextTimer()
+			if !ok {
 				b.Fatal("no change is to come")
 			}
+			e.Tick(at)
 		}
 	})
 	b.Run("grow", func(b *testing.B) {

@@ -36,6 +36,7 @@ const (
 
 // parquetWriter writes the rows of a Parquet file, a row group at a time.
 type parquetWriter struct {
+	//lint:ignore SA1019 the generic one wants a Go type, and the columns are known at run time only
 	out    *parquet.Writer
 	names  []string
 	types  []ColumnType

@@ -45,8 +45,6 @@ const (
 	queryTime   = 100 * time.Millisecond // expected of a query for one item
 )
 
-const nanosecond = 1e-9 // in seconds: the least of what must be more than 0
-
 func text(doc string, most int) *shape {
 	return &shape{form: aText, doc: doc, least: 1, most: float64(most)}
 }

@@ -334,7 +334,7 @@ func (r *reader) typeHint(m *made, text string) string {
 	if name == "" {
 		return ""
 	}
-	owner := m
+	var owner *made
 	if c, known := m.column(name); known {
 		owner = c.owner
 	} else {
