@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -13,9 +14,6 @@ import (
 // they may submit.
 func (c *Conductor) Pause(ctx context.Context, id crowd.RunID) error {
 	return c.change(ctx, id, func(r *run) error {
-		if r.kept.State == store.RunPaused {
-			return nil
-		}
 		if err := r.batches(ctx, c.cfg.Crowd.Pause); err != nil {
 			return err
 		}
@@ -27,29 +25,14 @@ func (c *Conductor) Pause(ctx context.Context, id crowd.RunID) error {
 	})
 }
 
-// Resume goes on with a paused run.
+// Resume goes on with a paused run. What a failure has left half paused goes on,
+// too.
 func (c *Conductor) Resume(ctx context.Context, id crowd.RunID) error {
 	return c.change(ctx, id, func(r *run) error {
-		if r.kept.State == store.RunRunning {
-			return nil
-		}
 		if err := r.batches(ctx, c.cfg.Crowd.Resume); err != nil {
 			return err
 		}
-		if err := r.set(ctx, store.RunRunning); err != nil {
-			return err
-		}
-		for _, n := range r.nodes {
-			if n.step == nil || n.step.Service == nil {
-				continue
-			}
-			n.leave()
-			n.call = r.newService(n)
-			if err := r.reload(ctx, n); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.set(ctx, store.RunRunning)
 	})
 }
 
@@ -84,13 +67,23 @@ func (c *Conductor) EndStep(ctx context.Context, id crowd.RunID, step string) er
 // have failed. step "": all of them. It returns how many items and steps.
 func (c *Conductor) Retry(ctx context.Context, id crowd.RunID, step string) (items, steps int, err error) {
 	err = c.change(ctx, id, func(r *run) error {
+		if r.kept.State == store.RunPaused {
+			return crowd.Errorf(crowd.Conflict, "%s is paused: resume it, then try again", id)
+		}
 		return r.among(step, func(n *node) error {
+			if n.sql != nil { // whose query may be at work: the next passes do it
+				items += int(n.Faults)
+				n.anew, n.tried = n.Faults > 0, 0
+			}
 			if n.State == store.NodeFailed {
 				steps++
 				n.State, n.Error = store.NodeRunning, ""
 				if err := r.keep(ctx, n); err != nil {
 					return err
 				}
+			}
+			if n.sql != nil {
+				return nil
 			}
 			return r.released(ctx, n, func(list []arrival, faults []store.Fault) error {
 				items += len(faults)
@@ -106,6 +99,8 @@ func (c *Conductor) Retry(ctx context.Context, id crowd.RunID, step string) (ite
 func (c *Conductor) Skip(ctx context.Context, id crowd.RunID, step string) (items int, err error) {
 	err = c.change(ctx, id, func(r *run) error {
 		return r.among(step, func(n *node) error {
+			n.round++ // a query under way may be about them
+			n.anew = false
 			return r.released(ctx, n, func(list []arrival, faults []store.Fault) error {
 				a := store.Advance{Run: id, Release: faults}
 				for i := range list {
@@ -128,7 +123,11 @@ func (c *Conductor) change(ctx context.Context, id crowd.RunID, f func(r *run) e
 		return err
 	}
 	if err := r.read(ctx); err != nil {
+		r.doubtful = true
 		return err
+	}
+	if c.runs[id] != r {
+		return crowd.Errorf(crowd.Conflict, "%s is %s", id, r.kept.State)
 	}
 	defer c.touch(id)
 	err = f(r)
@@ -170,6 +169,9 @@ func (r *run) among(step string, f func(*node) error) error {
 }
 
 func (r *run) set(ctx context.Context, state store.RunState) error {
+	if r.kept.State == state {
+		return nil
+	}
 	kept := r.kept
 	kept.State = state
 	if _, err := r.c.cfg.Store.Advance(ctx, &store.Advance{Run: kept.ID, State: &kept}); err != nil {
@@ -194,52 +196,60 @@ func (r *run) batches(ctx context.Context, f func(context.Context, crowd.BatchID
 // had brought. f releases them.
 func (r *run) released(ctx context.Context, n *node, f func([]arrival, []store.Fault) error) error {
 	for after := int64(0); ; {
-		faults, err := r.c.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunk)
+		faults, list, err := r.held(ctx, n, after)
 		if err != nil || len(faults) == 0 {
 			return err
 		}
-		list := make([]arrival, len(faults))
-		for i, x := range faults {
-			after = x.Item
-			a, ok, err := r.arrivalOf(ctx, n, x.Item)
-			if err != nil {
-				return err
-			}
-			if !ok { // cannot be: it was taken
-				return crowd.Errorf(crowd.Conflict, "item %d has not come to %s", x.Item, n.Name)
-			}
-			list[i] = a
-		}
+		after = faults[len(faults)-1].Item
 		if err := f(list, faults); err != nil {
 			return err
 		}
 	}
 }
 
+// held returns some faults of a step with items above after, and what the items
+// had brought.
+func (r *run) held(ctx context.Context, n *node, after int64) ([]store.Fault, []arrival, error) {
+	faults, err := r.c.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunk)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]arrival, len(faults))
+	for i, x := range faults {
+		a, ok, err := r.arrivalOf(ctx, n, x.Item)
+		if err == nil && !ok { // cannot be: it was taken
+			err = fmt.Errorf("item %d has not come to %s", x.Item, n.Name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list[i] = a
+	}
+	return faults, list, nil
+}
+
 // again has a step deal with items anew.
 func (r *run) again(ctx context.Context, n *node, list []arrival, faults []store.Fault) error {
 	now := r.c.now()
-	t := taking{list: list, cursors: n.Cursors}
-	switch {
-	case n.step.Crowd != nil:
+	t := taking{list: list, cursors: slices.Clone(n.Cursors)}
+	if n.step.Crowd != nil {
 		batch, err := r.batch(ctx, n)
 		if err != nil || n.State == store.NodeFailed {
 			return err
 		}
+		if batch != nil && batch.Progress.State.Ended() {
+			return crowd.Fieldf("step", "the job of %s was ended, and takes no more items: skip those that it holds", n.Name)
+		}
 		_, err = r.feed(ctx, n, batch, &t, faults)
 		return err
-	case n.step.Service != nil:
-		todo, rows, held := r.sift(n, &t, now)
-		if err := r.advance(ctx, &store.Advance{Run: r.kept.ID, Rows: rows, Release: faults, Hold: held}); err != nil {
-			return err
-		}
-		for i := range todo {
-			r.ask(n, &todo[i], now)
-		}
-		return nil
 	}
-	if n.busy {
-		return crowd.Errorf(crowd.Unavailable, "%s is at work; try again", n.Name)
+	todo, rows, held := r.sift(n, &t, now)
+	if err := r.advance(ctx, &store.Advance{Run: r.kept.ID, Rows: rows, Release: faults, Hold: held}); err != nil {
+		n.call.stale = true // it may have been done
+		return err
 	}
-	return r.each(ctx, n, &t, faults)
+	for i := range todo {
+		r.ask(n, &todo[i], now)
+	}
+	return nil
 }

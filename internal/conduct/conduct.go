@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -73,6 +74,7 @@ type Conductor struct {
 
 	mu      sync.Mutex // of all that follows up to in
 	runs    map[crowd.RunID]*run
+	awaited map[crowd.RunID]bool // to be taken up, which the store did not let us do
 	proxies map[proxyKey]*proxy
 	calls   int64 // made so far
 	later   agenda
@@ -82,6 +84,7 @@ type Conductor struct {
 		done  []func(context.Context) // to be carried out under mu
 		dirty map[crowd.RunID]bool
 		owner map[crowd.BatchID]crowd.RunID
+		loads map[load]bool // inputs whose files are being read
 	}
 
 	told struct { // what was foreseen, for those who look
@@ -92,10 +95,11 @@ type Conductor struct {
 
 // New makes a conductor. Open brings it the runs that are under way.
 func New(cfg Config) *Conductor {
-	c := &Conductor{cfg: cfg, runs: make(map[crowd.RunID]*run), proxies: make(map[proxyKey]*proxy)}
+	c := &Conductor{cfg: cfg, runs: make(map[crowd.RunID]*run), awaited: make(map[crowd.RunID]bool), proxies: make(map[proxyKey]*proxy)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.in.dirty = make(map[crowd.RunID]bool)
 	c.in.owner = make(map[crowd.BatchID]crowd.RunID)
+	c.in.loads = make(map[load]bool)
 	c.told.list = make(map[crowd.RunID]foretold)
 	return c
 }
@@ -132,20 +136,37 @@ func (c *Conductor) Open(ctx context.Context) error {
 	return nil
 }
 
-// Begin takes up a run whose inputs are there.
+// Begin takes up a run whose inputs are there. If the store fails, Step tries
+// again.
 func (c *Conductor) Begin(ctx context.Context, id crowd.RunID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.begin(ctx, id)
+}
+
+func (c *Conductor) begin(ctx context.Context, id crowd.RunID) error {
 	if c.runs[id] != nil {
 		return nil
 	}
 	r, err := c.open(ctx, id)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*broken)) && crowd.CodeOf(err) != crowd.NotFound {
+		c.await(id)
+		return err
+	}
+	delete(c.awaited, id)
+	if err != nil || r == nil {
 		return err
 	}
 	c.runs[id] = r
 	c.touch(id)
 	return nil
+}
+
+// await has a run taken up later.
+func (c *Conductor) await(id crowd.RunID) {
+	c.awaited[id] = true
+	c.later.add(entry{at: c.now().Add(failurePause), run: id})
+	c.cfg.Wake()
 }
 
 // Labelled says that something has happened in a batch: a label, or its end.
@@ -209,34 +230,39 @@ func (c *Conductor) Step(ctx context.Context) (next time.Time, more bool) {
 			dirty[x.run] = true
 		}
 	}
-	ids := make([]crowd.RunID, 0, len(dirty))
-	for id := range dirty {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		r := c.runs[id]
-		if r == nil {
-			continue
-		}
-		again, err := r.pass(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			r.doubtful = true
-			c.cfg.Log.Error("a run rests", "run", id.String(), "err", err)
-			c.later.add(entry{at: c.now().Add(failurePause), run: id})
-		case again:
-			c.in.Lock()
-			c.in.dirty[id] = true
-			c.in.Unlock()
-			more = true
-		}
+	for _, id := range slices.Sorted(maps.Keys(dirty)) {
+		c.look(ctx, id)
 	}
 	c.dispatch(ctx)
 	c.in.Lock()
-	more = more || len(c.in.done) > 0 || len(c.in.dirty) > 0
+	more = len(c.in.done) > 0 || len(c.in.dirty) > 0
 	c.in.Unlock()
 	return c.next(), more
+}
+
+// look moves a run on, unless it rests: then it is looked at when that is over.
+func (c *Conductor) look(ctx context.Context, id crowd.RunID) {
+	if c.awaited[id] {
+		if err := c.begin(ctx, id); err != nil {
+			c.cfg.Log.Error("a run cannot go on", "run", id.String(), "err", err)
+		}
+	}
+	r := c.runs[id]
+	if r == nil || c.now().Before(r.rests) {
+		return
+	}
+	again, err := r.pass(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		r.doubtful = true
+		c.cfg.Log.Error("a run rests", "run", id.String(), "err", err)
+		r.later()
+		r.rests = r.due
+	case again:
+		c.in.Lock()
+		c.in.dirty[id] = true
+		c.in.Unlock()
+	}
 }
 
 // next returns when something is due by itself.
@@ -255,18 +281,17 @@ func (c *Conductor) find(id crowd.RunID) (*run, error) {
 	if r := c.runs[id]; r != nil {
 		return r, nil
 	}
+	if c.awaited[id] {
+		return nil, crowd.Errorf(crowd.Unavailable, "%s is about to be taken up; try again in a moment", id)
+	}
 	return nil, crowd.Errorf(crowd.Conflict, "%s is not under way", id)
 }
 
-// userText is an error as a requester reads it.
+// userText is an error as a requester reads it: of one that is not his, nothing.
 func userText(err error) string {
 	var known *crowd.Error
 	if errors.As(err, &known) {
 		return known.Error()
 	}
-	var place interface{ UserText() string }
-	if errors.As(err, &place) {
-		return place.UserText()
-	}
-	return err.Error()
+	return "an error of the server, whose log says more"
 }

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -68,8 +69,12 @@ func (r *run) read(ctx context.Context) error {
 			return err
 		}
 		r.kept, r.doubtful = kept, false
-		if kept.State.Ended() {
+		switch {
+		case kept.State.Ended():
 			r.drop()
+			return nil
+		case kept.State != store.RunRunning:
+			r.rest()
 		}
 	}
 	nodes, err := r.c.cfg.Store.Nodes(ctx, r.kept.ID)
@@ -77,9 +82,22 @@ func (r *run) read(ctx context.Context) error {
 		return err
 	}
 	for i, k := range nodes {
+		if k.Batch != r.nodes[i].Batch {
+			r.c.own(k.Batch, r.kept.ID)
+		}
 		r.nodes[i].Node = k
 	}
 	return nil
+}
+
+// later has the run looked at again after a pause. To say it once is enough.
+func (r *run) later() {
+	now := r.c.now()
+	if r.due.After(now) {
+		return
+	}
+	r.due = now.Add(failurePause)
+	r.c.later.add(entry{at: r.due, run: r.kept.ID})
 }
 
 // sourcesDone says whether no more rows come to a step.
@@ -141,6 +159,7 @@ func (r *run) keep(ctx context.Context, n *node) error {
 
 // fail says that a step as a whole cannot go on.
 func (r *run) fail(ctx context.Context, n *node, why error) error {
+	r.c.cfg.Log.Warn("a step cannot go on", "run", r.kept.ID.String(), "step", n.Name, "err", why)
 	n.State, n.Error = store.NodeFailed, userText(why)
 	return r.keep(ctx, n)
 }
@@ -211,11 +230,13 @@ func (r *run) reckon(ctx context.Context) (again bool, err error) {
 		if n.Cursors[mark] >= n.Last {
 			continue
 		}
-		rows, err := r.c.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunk, without(n.ends, n.Node.Node))
+		with := without(append(slices.Clone(n.ends), n.makers...), n.Node.Node)
+		slices.Sort(with)
+		rows, err := r.c.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunk, slices.Compact(with))
 		if err != nil {
 			return false, err
 		}
-		kept := r.kept
+		kept, before := r.kept, n.Cursors[mark]
 		for i := range rows {
 			row := &rows[i]
 			n.Cursors[mark] = row.N
@@ -230,6 +251,7 @@ func (r *run) reckon(ctx context.Context) (again bool, err error) {
 			}
 		}
 		if err := r.advance(ctx, &store.Advance{Run: kept.ID, State: &kept}, n); err != nil {
+			n.Cursors[mark] = before
 			return false, err
 		}
 		r.kept = kept
@@ -239,12 +261,23 @@ func (r *run) reckon(ctx context.Context) (again bool, err error) {
 }
 
 // way returns when an item came to the end of its way, if the row is the last
-// one there. An item made from another one within its way ends with its first
-// row at an end.
+// one there. The way of an item that was made from another one begins where it
+// was made.
 func (r *run) way(n *node, row *store.JoinedRow) (time.Time, bool) {
+	ends := n.ends
+	for _, m := range n.makers {
+		made := row.With[m]
+		if m == n.Node.Node {
+			made = row.Row
+		}
+		if made.Origin != 0 {
+			ends = r.nodes[m].reach
+			break
+		}
+	}
 	at := row.At
-	for _, e := range n.ends {
-		if e == n.Node.Node || row.Origin != 0 {
+	for _, e := range ends {
+		if e == n.Node.Node {
 			continue
 		}
 		other, ok := row.With[e]

@@ -27,10 +27,15 @@ func (r *run) people(ctx context.Context, n *node) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	switch {
-	case batch != nil && batch.Progress.State.Ended():
+	if batch != nil && batch.Progress.State.Ended() {
 		return r.leftOver(ctx, n)
-	case batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > window:
+	}
+	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks { // before more are made
+		if ok, err := r.hire(ctx, n, batch); err != nil || !ok {
+			return false, err
+		}
+	}
+	if batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > window {
 		return false, nil // the next label looks again
 	}
 	t, err := r.take(ctx, n)
@@ -79,13 +84,20 @@ func (r *run) batch(ctx context.Context, n *node) (*store.Batch, error) {
 // the step's failure.
 func (r *run) launch(ctx context.Context, n *node) (*store.Batch, error) {
 	if err := r.c.cfg.Crowd.Launch(ctx, n.Batch); err != nil {
-		if crowd.CodeOf(err) == crowd.Unavailable || ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, r.fail(ctx, n, err)
+		return nil, r.refused(ctx, n, err)
 	}
 	b, err := r.c.cfg.Store.Batch(ctx, 0, n.Batch)
 	return &b, err
+}
+
+// refused says that a step cannot go on, if it is the step's fault and does not
+// pass by itself.
+func (r *run) refused(ctx context.Context, n *node, err error) error {
+	switch crowd.CodeOf(err) {
+	case crowd.Unavailable, crowd.StorageFull, crowd.TooMany, crowd.Internal:
+		return err
+	}
+	return r.fail(ctx, n, err)
 }
 
 // feed makes tasks of what was taken, and releases what the step has held. The
@@ -131,6 +143,9 @@ func (n *node) shown() []column {
 
 func (r *run) task(n *node, a *arrival) (store.Task, error) {
 	t := store.Task{Item: a.item, Born: a.born}
+	if r.flow.SLA != nil && !r.flow.SLA.PerItem {
+		t.Born = r.kept.StartedAt // its age is that of the run
+	}
 	for i, c := range n.in {
 		if c.Name != n.step.Crowd.Truth {
 			t.Values = append(t.Values, a.cells[i])
@@ -169,7 +184,7 @@ func (r *run) create(ctx context.Context, n *node) (*store.Batch, error) {
 	spec := n.step.Crowd
 	pool, err := r.c.cfg.Crowd.Pool(ctx, spec.Pool)
 	if err != nil {
-		return nil, r.fail(ctx, n, err)
+		return nil, r.refused(ctx, n, err)
 	}
 	b := store.Batch{
 		Pool: pool, Name: r.kept.Name + ": " + n.Name, Run: r.kept.ID, Node: n.Node.Node, Template: spec.Template,
@@ -204,8 +219,9 @@ func (r *run) hire(ctx context.Context, n *node, batch *store.Batch) (bool, erro
 		return false, err
 	}
 	*batch = b
+	most := chunk
 	for known := b.Progress.Tasks; known < b.Spec.Tasks; {
-		tasks, err := r.c.cfg.Store.Tasks(ctx, n.Batch.Task(known+1), min(chunk, int(b.Spec.Tasks-known)))
+		tasks, err := r.c.cfg.Store.Tasks(ctx, n.Batch.Task(known+1), min(most, int(b.Spec.Tasks-known)))
 		if err != nil {
 			return false, err
 		}
@@ -215,18 +231,18 @@ func (r *run) hire(ctx context.Context, n *node, batch *store.Batch) (bool, erro
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {
 			items[i].Born = tasks[i].Born
-			if r.flow.SLA != nil && !r.flow.SLA.PerItem {
-				items[i].Born = r.kept.StartedAt
-			}
 			if n.side > 0 {
 				items[i].Bound = items[i].Born.Add(n.side)
 			}
 		}
 		err = r.c.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
-		if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		switch {
+		case crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1: // for all of them
+			most = len(items) / 2
+			continue
+		case crowd.CodeOf(err) == crowd.BudgetTooSmall:
 			return false, r.wait(ctx, n, err)
-		}
-		if err != nil {
+		case err != nil:
 			return false, err
 		}
 		known += uint32(len(tasks))
@@ -240,7 +256,7 @@ func (r *run) hire(ctx context.Context, n *node, batch *store.Batch) (bool, erro
 
 // wait says what a step waits for, and looks again later.
 func (r *run) wait(ctx context.Context, n *node, why error) error {
-	r.c.later.add(entry{at: r.c.now().Add(failurePause), run: r.kept.ID})
+	r.later()
 	if text := userText(why); n.Error != text {
 		n.Error = text
 		return r.keep(ctx, n)
@@ -277,7 +293,7 @@ func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task
 func (r *run) leftOver(ctx context.Context, n *node) (again bool, err error) {
 	const why = "the job was ended before it had a label"
 	now := r.c.now()
-	tasks, err := r.c.cfg.Store.Unlabelled(ctx, n.Batch, 0, chunk)
+	tasks, err := r.c.cfg.Store.Unlabelled(ctx, n.Batch, n.left, chunk)
 	if err != nil {
 		return false, err
 	}
@@ -286,7 +302,11 @@ func (r *run) leftOver(ctx context.Context, n *node) (again bool, err error) {
 		for _, t := range tasks {
 			a.Rows = append(a.Rows, store.Row{Node: n.Node.Node, Item: t.Item, Born: t.Born, At: now, State: store.RowFailed, Error: why})
 		}
-		return true, r.advance(ctx, &a)
+		if err := r.advance(ctx, &a); err != nil {
+			return false, err
+		}
+		n.left = tasks[len(tasks)-1].ID.N()
+		return true, nil
 	}
 	t, err := r.take(ctx, n)
 	if err != nil {
@@ -300,10 +320,14 @@ func (r *run) leftOver(ctx context.Context, n *node) (again bool, err error) {
 		n.took(&t)
 		return true, r.advance(ctx, &store.Advance{Run: r.kept.ID, Rows: rows, Hold: faults}, n)
 	}
-	if r.ended(n) {
-		return false, r.done(ctx, n)
+	if !r.ended(n) {
+		return false, nil
 	}
-	return false, nil
+	// Its last labels may have come after the nodes were read.
+	if err := r.read(ctx); err != nil {
+		return false, err
+	}
+	return false, r.done(ctx, n)
 }
 
 // key stands for the content of a task.

@@ -3,6 +3,7 @@ package conduct
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -53,9 +54,13 @@ func (r *run) queryAll(ctx context.Context, n *node) error {
 // queried takes in how a query over all rows ended.
 func (r *run) queried(ctx context.Context, n *node, err error, took time.Duration) {
 	n.busy = false
-	switch {
-	case r.c.runs[r.kept.ID] != r || ctx.Err() != nil:
+	if r.gone(ctx) {
 		return
+	}
+	if wrong := r.sure(ctx); wrong != nil {
+		err = &notKept{wrong}
+	}
+	switch {
 	case err == nil:
 		n.Served, n.Busy = 1, took
 		err = r.done(ctx, n)
@@ -65,10 +70,29 @@ func (r *run) queried(ctx context.Context, n *node, err error, took time.Duratio
 	}
 	if err != nil {
 		r.c.cfg.Log.Error("how a query ended cannot be kept", "run", r.kept.ID.String(), "err", err)
-		r.c.later.add(entry{at: r.c.now().Add(failurePause), run: r.kept.ID})
+		r.doubtful = true
+		r.later()
 		return
 	}
 	r.c.touch(r.kept.ID)
+}
+
+// gone says that what was done beside is not wanted any more: the run has ended,
+// or the server does.
+func (r *run) gone(ctx context.Context) bool {
+	return r.c.runs[r.kept.ID] != r || r.ctx.Err() != nil || ctx.Err() != nil
+}
+
+// sure reads what is kept if that is in doubt, before something is added to it.
+func (r *run) sure(ctx context.Context) error {
+	if !r.doubtful {
+		return nil
+	}
+	err := r.read(ctx)
+	if err == nil && r.gone(ctx) {
+		err = crowd.Errorf(crowd.Conflict, "%s is %s", r.kept.ID, r.kept.State)
+	}
+	return err
 }
 
 // notKept is the store's failure, which is not the query's.
@@ -175,6 +199,9 @@ func (r *run) queryEach(ctx context.Context, n *node) (again bool, err error) {
 			return false, nil // a table that each row is looked up in
 		}
 	}
+	if n.anew {
+		return r.eachHeld(ctx, n)
+	}
 	t, err := r.take(ctx, n)
 	if err != nil {
 		return false, err
@@ -189,10 +216,30 @@ func (r *run) queryEach(ctx context.Context, n *node) (again bool, err error) {
 		}
 		return false, nil
 	}
-	return t.more && !n.busy, r.each(ctx, n, &t, nil)
+	err = r.each(ctx, n, &t, nil)
+	return !n.busy, err // if there was nothing to ask, the step may be done
 }
 
-// each has the query done for each item that was taken.
+// eachHeld has the query done anew for items that are held, some at a time.
+func (r *run) eachHeld(ctx context.Context, n *node) (again bool, err error) {
+	faults, list, err := r.held(ctx, n, n.tried)
+	if err != nil {
+		return false, err
+	}
+	if n.anew = len(faults) > 0; !n.anew {
+		return true, nil
+	}
+	n.tried = faults[len(faults)-1].Item
+	t := taking{list: list, cursors: slices.Clone(n.Cursors)}
+	err = r.each(ctx, n, &t, faults)
+	return !n.busy, err
+}
+
+// mostMade is about how many rows a query gives before they are kept.
+const mostMade = 20_000
+
+// each has the query done for each item that was taken. If it gives very many
+// rows, only the first items are dealt with.
 func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Fault) error {
 	todo, rows, faults := r.sift(n, t, r.c.now())
 	a := &store.Advance{Run: r.kept.ID, Rows: rows, Hold: faults, Release: release}
@@ -211,45 +258,64 @@ func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Faul
 		}
 	}
 	n.busy = true
+	round := n.round
 	r.c.beside(func() func(context.Context) {
 		began := r.c.now()
 		s, err := n.sql.stream, error(nil)
 		if s == nil {
 			s, err = sqlstep.Open(r.ctx, n.step.SQL.Query, static, stream, n.limits())
 		}
-		results := make([]result, len(todo))
-		for i := 0; err == nil && i < len(todo); i++ {
-			given, wrong := s.Row(r.ctx, todo[i].rows)
-			results[i] = result{slices.Clone(given), wrong} // the stream uses its list again
+		var results []result
+		for made := 0; err == nil && len(results) < len(todo) && made < mostMade; {
+			given, wrong := s.Row(r.ctx, todo[len(results)].rows)
+			results = append(results, result{slices.Clone(given), wrong}) // the stream uses its list again
+			made += len(given)
 			err = r.ctx.Err()
 		}
 		took := r.c.now().Sub(began)
 		return func(ctx context.Context) {
 			n.busy = false
-			if r.c.runs[r.kept.ID] != r || ctx.Err() != nil { // it is not wanted any more
+			if r.gone(ctx) {
 				if s != nil {
 					s.Close()
 				}
 				return
 			}
 			n.sql.stream = s
+			if wrong := r.sure(ctx); wrong != nil {
+				err = &notKept{wrong}
+			}
 			switch {
 			case errors.As(err, new(*notKept)):
 			case err != nil:
 				err = r.fail(ctx, n, err)
+			case round != n.round: // what is not given up is taken again
+			case len(results) < len(todo):
+				r.only(n, todo[:len(results)], todo[len(results):], a)
+				err = r.gave(ctx, n, todo[:len(results)], results, a, took)
 			default:
 				n.took(t)
 				err = r.gave(ctx, n, todo, results, a, took)
 			}
 			if err != nil {
 				r.c.cfg.Log.Error("a query's rows cannot be kept", "run", r.kept.ID.String(), "err", err)
-				r.c.later.add(entry{at: r.c.now().Add(failurePause), run: r.kept.ID})
+				r.doubtful, n.tried = true, 0
+				r.later()
 				return
 			}
 			r.c.touch(r.kept.ID)
 		}
 	})
 	return nil
+}
+
+// only makes a move one of the first items: the cursors stay, and when the items
+// are taken again, those that have their rows then are passed over.
+func (r *run) only(n *node, done, rest []arrival, a *store.Advance) {
+	a.Release = slices.DeleteFunc(a.Release, func(f store.Fault) bool {
+		return slices.ContainsFunc(rest, func(x arrival) bool { return x.item == f.Item })
+	})
+	n.tried = done[len(done)-1].item
 }
 
 // result is what a query gave for one item.
@@ -268,6 +334,9 @@ func (r *run) gave(ctx context.Context, n *node, todo []arrival, results []resul
 		switch {
 		case got.err != nil:
 			r.fault(n, x, now, 1, userText(got.err), &a.Rows, &a.Hold)
+		case len(got.rows) > 1 && n.whole != "":
+			why := fmt.Sprintf("the query gave %d rows for one item, but %s waits for it by another way, too, where there is only one: give at most one row, or join both ways in the query", len(got.rows), n.whole)
+			r.fault(n, x, now, 1, why, &a.Rows, &a.Hold)
 		case len(got.rows) == 1:
 			a.Rows = append(a.Rows, x.row(n, now, store.RowOK, got.rows[0]))
 		default:

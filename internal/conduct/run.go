@@ -25,6 +25,8 @@ type run struct {
 	stop context.CancelFunc
 
 	doubtful bool      // the store has failed: kept may not be what is kept
+	due      time.Time // when it is looked at by itself; past: not
+	rests    time.Time // until then it is not looked at, for something has failed
 	foreseen time.Time // when the expected times were last looked at
 }
 
@@ -34,12 +36,19 @@ type node struct {
 	store.Node
 	step    *workflow.Step // nil: an input
 	columns []column       // of its rows, whole
-	in      []column       // of a step: those of its sources together
+	in      []column       // of a step: those of its joined sources together
 	with    []int          // the nodes whose rows are read along with a source's
 	ends    []int          // the nodes at which its items' ways end, if that is one of them
+	makers  []int          // of such a node: those that may have made its items of others, in order
+	reach   []int          // of a maker: the ends of the ways of what it makes
+	whole   string         // of a maker: a step that waits for the item by another way, too
 	joined  []int          // of its sources, by number, those that are joined by item
 
-	busy   bool // a query is under way
+	busy   bool   // a query is under way
+	anew   bool   // held items of a row-by-row query are tried again,
+	tried  int64  // those up to this item have been
+	round  int    // what a row-by-row query gives that began in another one is dropped
+	left   uint32 // up to this task of its ended batch each has its label or row
 	call   *service
 	sql    *query
 	labels map[key][]string // paid for in the run that this one goes on from, by content of the task; nil: not looked up
@@ -57,10 +66,13 @@ type column struct {
 	cell int
 }
 
-// open makes a run of what is kept.
+// broken says that what is kept of a run makes none.
+type broken struct{ error }
+
+// open makes a run of what is kept; nil if it is not under way.
 func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 	kept, err := c.cfg.Store.Run(ctx, 0, id)
-	if err != nil {
+	if err != nil || kept.State == store.RunLoading || kept.State.Ended() {
 		return nil, err
 	}
 	nodes, err := c.cfg.Store.Nodes(ctx, id)
@@ -69,10 +81,10 @@ func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 	}
 	flow, problems := Parse(ctx, kept.Text, filesOf(nodes), time.Time{})
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("the kept workflow of %s: line %d: %s", id, problems[0].Line, problems[0].Message)
+		return nil, &broken{fmt.Errorf("the kept workflow of %s: line %d: %s", id, problems[0].Line, problems[0].Message)}
 	}
 	if len(nodes) != flow.Nodes() {
-		return nil, fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())
+		return nil, &broken{fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())}
 	}
 	r := &run{c: c, kept: kept, flow: flow, plan: flow.Plan()}
 	r.ctx, r.stop = context.WithCancel(c.ctx)
@@ -80,11 +92,6 @@ func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 	for _, n := range r.nodes {
 		if n.Batch != 0 {
 			c.own(n.Batch, id)
-		}
-		if n.call != nil && kept.State == store.RunRunning {
-			if err := r.reload(ctx, n); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return r, nil
@@ -128,9 +135,9 @@ func (r *run) lay(kept []store.Node) {
 		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]
 		n.expect = n.step.Expect
 		for j, s := range n.step.From {
-			n.in = union(n.in, r.nodes[s.Node].columns)
 			if n.step.SQL == nil || (n.step.SQL.RowByRow && s.Edge == workflow.Stream) {
 				n.joined = append(n.joined, j)
+				n.in = union(n.in, r.nodes[s.Node].columns)
 			}
 		}
 		n.columns = own(i, n.step.Own)
@@ -216,6 +223,39 @@ func (r *run) findEnds() {
 			if region[j] == region[i] && r.isEnd(x) {
 				n.ends = append(n.ends, j)
 			}
+			if region[j] == region[i] && x.maker() {
+				n.makers = append(n.makers, j)
+			}
+		}
+	}
+	for _, m := range r.nodes {
+		if m.maker() {
+			r.follow(m)
+		}
+	}
+}
+
+// maker says whether a node may make several items of one.
+func (n *node) maker() bool { return n.sql != nil && !n.step.NewItems() }
+
+// follow finds where the items go that a node makes. A step that they reach only
+// by some of its sources would wait for the others in vain.
+func (r *run) follow(m *node) {
+	there := make([]bool, len(r.nodes))
+	there[m.Node.Node] = true
+	for i, x := range r.nodes {
+		by := 0
+		for _, j := range x.joined {
+			if there[x.step.From[j].Node] {
+				by++
+			}
+		}
+		there[i] = there[i] || by > 0
+		if there[i] && r.isEnd(x) {
+			m.reach = append(m.reach, i)
+		}
+		if x != m && by > 0 && by < len(x.joined) {
+			m.whole = x.Name
 		}
 	}
 }

@@ -20,7 +20,7 @@ type service struct {
 	proxy   *proxy
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	over    []outcome       // not kept yet
-	stale   bool            // the store has failed: what is kept may not be what is here
+	stale   bool            // what is kept may not be what is here: it begins so, and after a pause or a failure of the store
 }
 
 // call is an item on its way through a service.
@@ -29,6 +29,7 @@ type call struct {
 	run   *run
 	node  *node
 	item  int64
+	from  int64 // the item that it was made from, or 0
 	born  time.Time
 	since time.Time
 	try   int  // made so far
@@ -96,7 +97,7 @@ func (r *run) newService(n *node) *service {
 	}
 	p.users[n] = max(s.Concurrency, 1)
 	return &service{
-		proxy: p, calls: make(map[int64]*call),
+		proxy: p, calls: make(map[int64]*call), stale: true,
 		callout: &callout.Service{
 			URL: s.URL, Method: s.Method, Headers: s.Headers, Send: s.Send, Timeout: s.Timeout, Tries: s.Tries, Backoff: s.Backoff, Response: s.Response,
 		},
@@ -171,7 +172,7 @@ func (r *run) arrivalOf(ctx context.Context, n *node, item int64) (arrival, bool
 // ask puts an item's call in line.
 func (r *run) ask(n *node, a *arrival, since time.Time) {
 	r.c.calls++
-	x := &call{id: r.c.calls, run: r, node: n, item: a.item, born: a.born, since: since}
+	x := &call{id: r.c.calls, run: r, node: n, item: a.item, from: a.origin, born: a.born, since: since}
 	n.call.calls[a.item] = x
 	r.c.enqueue(r.c.now(), x)
 }
@@ -278,7 +279,6 @@ func (r *run) serve(ctx context.Context, n *node) (again bool, err error) {
 	if n.call.stale {
 		n.leave()
 		n.call = r.newService(n)
-		n.call.stale = true
 		if err := r.reload(ctx, n); err != nil {
 			return false, err
 		}
@@ -318,7 +318,7 @@ func (r *run) record(ctx context.Context, n *node, now time.Time) error {
 	a := store.Advance{Run: r.kept.ID}
 	before := n.Node
 	for _, o := range n.call.over {
-		x := arrival{item: o.call.item, born: o.call.born}
+		x := arrival{item: o.call.item, origin: o.call.from, born: o.call.born}
 		if o.err != "" {
 			r.fault(n, &x, now, o.call.try, o.err, &a.Rows, &a.Hold)
 			continue
@@ -347,6 +347,6 @@ func (n *node) leave() {
 		delete(n.call.proxy.calls, x.id)
 		delete(n.call.calls, item)
 	}
-	n.call.over = nil
+	n.call.over, n.call.stale = nil, true
 	delete(n.call.proxy.users, n)
 }

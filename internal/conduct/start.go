@@ -96,7 +96,7 @@ func (c *Conductor) Make(ctx context.Context, n NewRun) (Made, error) {
 	}
 	if len(over) > 0 {
 		if err := c.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over); err != nil {
-			return made, err
+			return made, errors.Join(err, c.giveUp(context.WithoutCancel(ctx), run))
 		}
 	}
 	made.Run = run
@@ -108,10 +108,20 @@ func (c *Conductor) Make(ctx context.Context, n NewRun) (Made, error) {
 	return made, nil
 }
 
+// giveUp cancels a run that has not begun.
+func (c *Conductor) giveUp(ctx context.Context, run store.Run) error {
+	run.State, run.EndedAt = store.RunCancelled, c.now()
+	_, err := c.cfg.Store.Advance(ctx, &store.Advance{Run: run.ID, State: &run})
+	return err
+}
+
 // takeOver finds the nodes whose rows the run takes over from its parent: the
 // inputs, and the steps that do not come after From.
 func (c *Conductor) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Made) (map[int]int, error) {
-	if run.Parent == 0 {
+	switch {
+	case run.Parent == 0 && run.From != "":
+		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
+	case run.Parent == 0:
 		return nil, nil
 	}
 	parent, err := c.cfg.Store.Run(ctx, run.Tenant, run.Parent)
@@ -187,6 +197,11 @@ const maxTold = 100
 // becomes an item that has failed, with the reason; a file that cannot be read
 // gives the run up.
 func (c *Conductor) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out Loaded, err error) {
+	leave, err := c.enter(load{id, input})
+	if err != nil {
+		return out, err
+	}
+	defer leave()
 	run, nodes, err := c.loading(ctx, id)
 	if err != nil {
 		return out, err
@@ -203,7 +218,7 @@ func (c *Conductor) Load(ctx context.Context, id crowd.RunID, input string, file
 	if _, err := c.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
-	if err = c.load(ctx, id, i, file, &out); err == nil {
+	if err = c.read(ctx, id, i, file, &out); err == nil {
 		n.State, n.EndedAt = store.NodeDone, c.now()
 		_, err = c.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
 	}
@@ -229,7 +244,28 @@ func (c *Conductor) loading(ctx context.Context, id crowd.RunID) (store.Run, []s
 	return run, nodes, err
 }
 
-func (c *Conductor) load(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *Loaded) error {
+// load is an input whose file is being read.
+type load struct {
+	run   crowd.RunID
+	input string
+}
+
+// enter says that an input's file is being read, which goes on until leave.
+func (c *Conductor) enter(x load) (leave func(), err error) {
+	c.in.Lock()
+	defer c.in.Unlock()
+	if c.in.loads[x] {
+		return nil, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", x.input)
+	}
+	c.in.loads[x] = true
+	return func() {
+		c.in.Lock()
+		defer c.in.Unlock()
+		delete(c.in.loads, x)
+	}, nil
+}
+
+func (c *Conductor) read(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *Loaded) error {
 	rows := make([]store.Row, 0, chunk)
 	flush := func() error {
 		if len(rows) == 0 {
@@ -240,7 +276,7 @@ func (c *Conductor) load(ctx context.Context, id crowd.RunID, node int, file tab
 		return err
 	}
 	for {
-		cells, line, err := file.Read()
+		cells, _, err := file.Read()
 		if errors.Is(err, io.EOF) {
 			return flush()
 		}
@@ -256,7 +292,6 @@ func (c *Conductor) load(ctx context.Context, id crowd.RunID, node int, file tab
 			}
 			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
 		}
-		_ = line
 		out.Rows++
 		if rows = append(rows, row); len(rows) == chunk {
 			if err := flush(); err != nil {
@@ -269,6 +304,8 @@ func (c *Conductor) load(ctx context.Context, id crowd.RunID, node int, file tab
 // Start begins a run whose inputs are there. If the files do not fit the
 // workflow, the run is given up and the error is Problems.
 func (c *Conductor) Start(ctx context.Context, id crowd.RunID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	run, nodes, err := c.loading(ctx, id)
 	if err != nil {
 		return err
@@ -281,24 +318,28 @@ func (c *Conductor) Start(ctx context.Context, id crowd.RunID) error {
 	}
 	_, problems := Parse(ctx, run.Text, filesOf(nodes), now)
 	if len(problems) > 0 {
-		run.State, run.EndedAt = store.RunCancelled, now
-		_, err := c.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run})
-		return errors.Join(Problems(problems), err)
+		return errors.Join(Problems(problems), c.giveUp(ctx, run))
 	}
 	run.State, run.StartedAt = store.RunRunning, now
 	if _, err := c.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run}); err != nil {
+		c.await(id) // it may have been kept
 		return err
 	}
-	return c.Begin(ctx, id)
+	if err := c.begin(ctx, id); err != nil && c.awaited[id] {
+		c.cfg.Log.Error("a run will be taken up later", "run", id.String(), "err", err)
+	} else {
+		return err
+	}
+	return nil
 }
 
 // Abandon gives up a run that is getting its inputs.
 func (c *Conductor) Abandon(ctx context.Context, id crowd.RunID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	run, _, err := c.loading(ctx, id)
 	if err != nil {
 		return err
 	}
-	run.State, run.EndedAt = store.RunCancelled, c.now()
-	_, err = c.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run})
-	return err
+	return c.giveUp(ctx, run)
 }

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,7 +183,7 @@ func (r *run) sift(n *node, t *taking, now time.Time) (todo []arrival, rows []st
 		}
 		switch {
 		case err != nil:
-			r.fault(n, a, now, 1, "when: "+userText(err), &rows, &faults)
+			r.fault(n, a, now, 1, "when: "+conditionText(err), &rows, &faults)
 		case !holds:
 			rows = append(rows, a.row(n, now, store.RowSkipped, nil))
 		default:
@@ -190,6 +191,15 @@ func (r *run) sift(n *node, t *taking, now time.Time) (todo []arrival, rows []st
 		}
 	}
 	return todo, rows, faults
+}
+
+// conditionText is why a condition could not be looked at: it is about the item.
+func conditionText(err error) string {
+	var known *crowd.Error
+	if errors.As(err, &known) {
+		return known.Error()
+	}
+	return err.Error()
 }
 
 // fault holds an item that the step cannot deal with, or gives it up, as the

@@ -68,13 +68,15 @@ func (c *Conductor) Look(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 func (c *Conductor) foretell(ctx context.Context, r *run, v *View) error {
 	now := c.now()
 	c.told.Lock()
-	defer c.told.Unlock()
 	f, ok := c.told.list[v.ID]
+	c.told.Unlock() // of a large run it takes a while, and others look, too
 	if !ok || now.Sub(f.at) >= foreseeEvery || now.Before(f.at) {
 		if err := r.predict(ctx, v); err != nil {
 			return err
 		}
 		f = foretold{at: now, cost: v.Predicted, going: v.Going}
+		c.told.Lock()
+		defer c.told.Unlock()
 		for id, x := range c.told.list { // runs that nobody looks at any more
 			if now.Sub(x.at) > time.Hour {
 				delete(c.told.list, id)

@@ -192,9 +192,9 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 	src := &p.steps[from]
 	s.base, s.family, s.makers, s.state, s.part = len(p.steps), src.family, src.makers, make(map[string]store.RowState), make(map[string]int)
 	gives := func(key string) int { return 1 }
-	came := []int{from}
+	came, wrong := []int{from}, false
 	switch kind := random.IntN(4); {
-	case kind == 0 && p.meet(from, other):
+	case kind == 0 && p.meet(from, other) && src.base == p.steps[other].base:
 		p.begin(s, map[int]string{from: "stream", other: "stream"})
 		came = append(came, other)
 		join := "join"
@@ -237,8 +237,15 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 		p.kinds["few rows"]++
 	default:
 		p.begin(s, map[int]string{from: "stream"})
-		p.query(fmt.Sprintf("select id, known, part from %s", src.name))
-		p.kinds["one row"]++
+		if random.IntN(2) == 0 {
+			p.query(fmt.Sprintf("select id, known, part from %s", src.name))
+			p.kinds["one row"]++
+			break
+		}
+		wrong = true
+		p.query(fmt.Sprintf("select id, known, case when id %% 6 = 5 then abs(-9223372036854775807 - 1) else part end as part from %s", src.name))
+		fmt.Fprintf(&p.text, "    on_error: %s\n", []string{"hold", "drop"}[random.IntN(2)])
+		p.kinds["wrong"]++
 	}
 	for key := range src.state {
 		s.state[key] = p.arrives(key, came, false)
@@ -248,6 +255,8 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 		part := src.part[key]
 		many := strings.HasSuffix(s.makers, s.name+" ")
 		switch n := gives(key); {
+		case wrong && numberOf(key)%6 == 5:
+			s.state[key] = store.RowFailed
 		case n == 1 && many:
 			s.part[key] = part*4 + 1
 		case n == 1:
@@ -255,7 +264,7 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 		default:
 			s.state[key] = store.RowSkipped
 			for i := range n {
-				made := fmt.Sprint(key, ".", i+1)
+				made := fmt.Sprint(key, ".", s.name, ".", i+1)
 				s.state[made], s.part[made] = store.RowOK, part*4+i+1
 			}
 		}

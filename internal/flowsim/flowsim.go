@@ -39,7 +39,8 @@ type Setup struct {
 	Budget   crowd.Money // of the tenant; 0: as much as there is
 	Progress func(*conduct.View)
 
-	crash func() bool // asked after each move: the server dies; for tests
+	crash  func() bool         // asked after each move: the server dies; for tests
+	meddle func(w *world) bool // asked after each move: whether it has done something; for tests
 }
 
 // DefaultPolicy orders items by what a delay would cost.
@@ -281,6 +282,9 @@ func (w *world) conduct() (time.Time, error) {
 			}
 			continue
 		}
+		if w.meddle != nil && w.meddle(w) {
+			continue
+		}
 		if !more && !w.woken {
 			return next, nil
 		}
@@ -381,6 +385,9 @@ func (w *world) stalled() error {
 		}
 	}
 	n, err := w.out.Conductor.Skip(w.ctx, w.out.Run, "")
+	if err != nil && w.crash != nil {
+		return nil // the store has failed: once more
+	}
 	if err != nil {
 		return err
 	}
