@@ -87,6 +87,8 @@ type Conductor struct {
 		loads map[load]bool // inputs whose files are being read
 	}
 
+	looked looked
+
 	told struct { // what was foreseen, for those who look
 		sync.Mutex
 		list map[crowd.RunID]foretold

@@ -20,6 +20,7 @@ type run struct {
 	flow  *workflow.Workflow
 	nodes []*node
 	plan  *sla.Plan // over the steps
+	still bool      // a picture of the run, which takes no part in it
 
 	ctx  context.Context // of what is done for it beside
 	stop context.CancelFunc
@@ -86,6 +87,7 @@ func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 	if len(nodes) != flow.Nodes() {
 		return nil, &broken{fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())}
 	}
+	since(flow, &kept)
 	r := &run{c: c, kept: kept, flow: flow, plan: flow.Plan()}
 	r.ctx, r.stop = context.WithCancel(c.ctx)
 	r.lay(nodes)
@@ -117,9 +119,6 @@ func filesOf(nodes []store.Node) map[string][]string {
 
 // lay makes the nodes and finds where each column's cells lie.
 func (r *run) lay(kept []store.Node) {
-	if s := r.flow.SLA; s != nil && !s.Deadline.IsZero() {
-		s.Penalty.After = max(s.Deadline.Sub(r.kept.StartedAt), 0)
-	}
 	for i, k := range kept {
 		n := &node{Node: k}
 		r.nodes = append(r.nodes, n)
@@ -154,7 +153,7 @@ func (r *run) lay(kept []store.Node) {
 		slices.Sort(n.with)
 		n.with = slices.Compact(n.with)
 		switch {
-		case n.step.Service != nil:
+		case n.step.Service != nil && !r.still:
 			n.call = r.newService(n)
 		case n.step.SQL != nil:
 			n.sql = &query{}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -135,9 +134,9 @@ func (c *Conductor) takeOver(ctx context.Context, run *store.Run, w *workflow.Wo
 	if err != nil {
 		return nil, err
 	}
-	before, problems := Parse(ctx, parent.Text, filesOf(old), time.Time{})
-	if len(problems) > 0 {
-		return nil, Problems(problems)
+	before, err := c.workflow(ctx, &parent, old)
+	if err != nil {
+		return nil, err
 	}
 	anew := make(map[int]bool) // nodes that are done anew
 	found := run.From == ""

@@ -105,18 +105,11 @@ func (c *Conductor) still(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	if err != nil {
 		return nil, err
 	}
-	files := filesOf(nodes)
-	if kept.State == store.RunLoading || len(files) == 0 {
-		files = nil
+	flow, err := c.workflow(ctx, &kept, nodes)
+	if err != nil {
+		return nil, err
 	}
-	flow, problems := Parse(ctx, kept.Text, files, time.Time{})
-	if len(problems) > 0 { // files that did not fit it
-		if flow, problems = Parse(ctx, kept.Text, nil, time.Time{}); len(problems) > 0 {
-			return nil, Problems(problems)
-		}
-	}
-	quiet := &Conductor{cfg: c.cfg, proxies: make(map[proxyKey]*proxy), ctx: ctx}
-	r := &run{c: quiet, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
+	r := &run{c: c, still: true, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
 	r.lay(nodes)
 	for _, n := range r.nodes {
 		if n.step != nil && n.Served > 0 && n.step.Crowd == nil {
@@ -182,7 +175,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		for _, i := range n.joined {
 			from := n.step.From[i].Node
 			for after := int64(0); len(ends) < mostForeseen; {
-				rows, err := r.c.cfg.Store.Pending(ctx, r.kept.ID, from, after, r.nodes[from].Last, n.Node.Node, chunk)
+				rows, err := r.going(ctx, from, n.Node.Node, after)
 				if err != nil {
 					return err
 				}
@@ -248,14 +241,18 @@ func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd
 		seen := make(map[int64]bool)
 		for _, i := range n.joined {
 			from := n.step.From[i]
-			rows, err := c.cfg.Store.Slowest(ctx, id, from.Node, n.Node.Node, limit)
+			rows, err := r.going(ctx, from.Node, n.Node.Node, 0)
 			if err != nil {
 				return nil, err
 			}
+			// Rows come nearly in the order of their items' births.
+			slices.SortStableFunc(rows, func(x, y store.Row) int { return x.Born.Compare(y.Born) })
+			found := 0
 			for _, row := range rows {
-				if seen[row.Item] || row.State != store.RowOK {
+				if seen[row.Item] || row.State != store.RowOK || found == limit {
 					continue
 				}
+				found++
 				seen[row.Item] = true
 				s := Slow{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born, Ends: now.Add(n.expect + n.tail), Why: r.why(n, i, &row, held)}
 				if sla := r.flow.SLA; sla != nil && sla.PerItem {

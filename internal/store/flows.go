@@ -184,10 +184,6 @@ type Flows interface {
 	// up to last whose items have no row in the log of the node to, in order of
 	// number.
 	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
-	// Slowest returns up to limit rows of a node's log whose items have no row in
-	// the log of the node to, the longest ago born first. It looks at all rows of
-	// the node.
-	Slowest(ctx context.Context, id crowd.RunID, node int, to int, limit int) ([]Row, error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items and births stay. Many
 	// rows go in steps, in order; if it fails between two, calling it again goes

@@ -100,15 +100,6 @@ func BenchmarkRows(b *testing.B) {
 			}
 		})
 	}
-	b.Run("slowest", func(b *testing.B) {
-		r.fill(b, 0, 1000, 0)
-		b.ResetTimer()
-		for range b.N {
-			if rows, err := r.Slowest(context.Background(), r.run, 0, 1, 100); err != nil || len(rows) != 100 {
-				b.Fatal(len(rows), err)
-			}
-		}
-	})
 }
 
 // BenchmarkCommitHandOver measures group commits as BenchmarkCommit does, in

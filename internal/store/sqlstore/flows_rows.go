@@ -205,44 +205,24 @@ func (s *Store) itemRows(ctx context.Context, id crowd.RunID, item int64) ([]sto
 	return all, nil
 }
 
-// without finds the rows of a log whose items have none in another.
-const without = selectRow + `from run_rows r where %s and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) `
-
-var (
-	pendingRows = fmt.Sprintf(without, `r.id > $2 and r.id <= $3`) + `order by r.id limit $4`
-	slowestRows = fmt.Sprintf(without, `r.log = $2`) + `order by r.born_at, r.id limit $3`
-)
+// pendingRows finds the rows of a part of a log whose items have none in another.
+const pendingRows = selectRow + `from run_rows r where r.id > $2 and r.id <= $3
+	and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) order by r.id limit $4`
 
 // Pending implements store.Flows.
 func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last int64, to int, limit int) ([]store.Row, error) {
-	all, err := s.lacking(ctx, s.read, id, of, to, func(n, end *kept) (string, []any) {
-		after, last := min(max(after, 0), n.Last), min(max(last, 0), n.Last)
-		return pendingRows, []any{end.log, n.row(after), n.row(last), limit}
-	})
-	return all, s.failed("read pending rows", err)
-}
-
-// Slowest implements store.Flows.
-func (s *Store) Slowest(ctx context.Context, id crowd.RunID, of int, to int, limit int) ([]store.Row, error) {
-	all, err := s.lacking(ctx, s.scan, id, of, to, func(n, end *kept) (string, []any) {
-		return slowestRows, []any{end.log, n.log, limit}
-	})
-	return all, s.failed("read the slowest rows", err)
-}
-
-// lacking returns the rows of a node for which query asks.
-func (s *Store) lacking(ctx context.Context, q querier, id crowd.RunID, of, to int, query func(n, end *kept) (string, []any)) ([]store.Row, error) {
 	n, err := node(ctx, s.read, id, of)
 	if err != nil {
-		return nil, err
+		return nil, s.failed("read pending rows", err)
 	}
 	end, err := node(ctx, s.read, id, to)
 	if err != nil {
-		return nil, err
+		return nil, s.failed("read pending rows", err)
 	}
-	text, args := query(&n, &end)
-	return list(ctx, q, func(r row, x *store.Row) error {
+	after, last = min(max(after, 0), n.Last), min(max(last, 0), n.Last)
+	all, err := list(ctx, s.read, func(r row, x *store.Row) error {
 		x.Node = of
 		return scanRow(r, x)
-	}, text, args...)
+	}, pendingRows, end.log, n.row(after), n.row(last), limit)
+	return all, s.failed("read pending rows", err)
 }

@@ -139,24 +139,6 @@ func ifNode(err error, node int) error {
 	return err
 }
 
-func testSlowest(t *testing.T, w *world) {
-	id, rows := w.lagging(t)
-	w.lagging(t)
-	slowest := func(node, to, limit int) []store.Row {
-		t.Helper()
-		return must(w.Slowest(w.ctx, id, node, to, limit))(t)
-	}
-	same(t, "all", slowest(input, ask, 10), []store.Row{rows[5], rows[0], rows[2], rows[4]})
-	same(t, "two", slowest(input, ask, 2), []store.Row{rows[5], rows[0]})
-	same(t, "for the query", slowest(input, query, 2), []store.Row{rows[5], rows[3]})
-	same(t, "none", slowest(query, input, 10), nil)
-	notFound(t, id, func(id crowd.RunID, node int) error { _, err := w.Slowest(w.ctx, id, node, ask, 1); return err })
-	notFound(t, id, func(id crowd.RunID, node int) error {
-		_, err := w.Slowest(w.ctx, id, input, node, 1)
-		return ifNode(err, node)
-	})
-}
-
 func testTakeOver(t *testing.T, w *world) {
 	from, batch := w.flowBusy(t)
 	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{{Task: batch.Task(2), At: w.now, Value: "v", Answers: 1}}}))

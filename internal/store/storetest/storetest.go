@@ -42,7 +42,7 @@ var methods = map[string]func(*testing.T, *world){
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"CreateRun": testCreateRun, "Run": testRun, "ListRuns": testListRuns, "OpenRuns": testOpenRuns, "Nodes": testNodes, "Advance": testAdvance,
-	"Rows": testRows, "ItemRows": testItemRows, "Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Slowest": testSlowest,
+	"Rows": testRows, "ItemRows": testItemRows, "Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending,
 	"TakeOver":        testTakeOver,
 	"PutTenantSecret": testPutTenantSecret, "TenantSecret": testTenantSecret, "TenantSecrets": testTenantSecrets, "DeleteTenantSecret": testDeleteTenantSecret,
 	"CreateInvitations": testCreateInvitations, "UpdateInvitation": testUpdateInvitation, "AcceptInvitation": testAcceptInvitation,
