@@ -22,6 +22,7 @@ type Bench struct {
 	Sim     BenchSim     `cmd:"" help:"Cycles a second of the simulator, and the paper's world against its authors' program."`
 	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
 	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
+	Flow    BenchFlow    `cmd:"" help:"What workflows cost: order, rows through queries, handing over from step to step."`
 	Kill    BenchKill    `cmd:"" help:"Kill a server under load, again and again, and look for what was lost or doubled."`
 	Ceiling BenchCeiling `cmd:"" name:"ceiling-server" hidden:"" help:"The bare server that live compares with."`
 }
@@ -153,9 +154,11 @@ type BenchKill struct {
 
 // Help is the long help.
 func (*BenchKill) Help() string {
-	return `Clients work, launch, pause, top up and pay in; at a random moment the server is killed
-(SIGKILL) and started again, and they go on. In the end each client's own record of
-what was acknowledged is compared with the database: answers, labels, batches, ledger.
+	return `Clients work, launch, pause, top up and pay in, and workflows run, with people, queries
+and a service of this program's own; at a random moment the server is killed (SIGKILL)
+and started again, and they go on. In the end each client's own record of what was
+acknowledged is compared with the database: answers, labels, batches, ledger, and of
+each run every row at every step, what its items cost, and the calls of the service.
 The exit code is 1 if anything was lost, counted twice, or does not add up.`
 }
 

@@ -21,6 +21,8 @@ import (
 type journal struct {
 	answers   map[crowd.AssignmentID]*sent
 	requester *requester
+	planner   *planner
+	scores    *scores
 }
 
 // compare compares the journal with the database in a file that no server has
@@ -50,6 +52,9 @@ func (j *journal) compare(ctx context.Context, path string, report *Report) (err
 		return err
 	}
 	t.requester()
+	if err := t.runs(ctx, st); err != nil {
+		return err
+	}
 	return engines(ctx, st, report)
 }
 
@@ -239,6 +244,9 @@ func (t *tally) answer(a store.Annotation) {
 	fits := false
 	for _, text := range may {
 		fits = fits || text == body.Note
+	}
+	if fits && s.choices[body.Note] != a.Key {
+		r.problem("%s said %q (%s), and is counted as %q", a.Assignment, s.choices[body.Note], body.Note, a.Key)
 	}
 	switch {
 	case s.worker != a.Worker || s.task != a.Task:

@@ -33,7 +33,7 @@ type Options struct {
 	Dir     string        // for the database; "": a temporary folder, kept if the test fails
 	Log     io.Writer     // what happens; nil: nowhere
 
-	tamper func(path string) error // with the database before it is compared: to test the test
+	instead func(j *journal, path string) error // of comparing: to test the test
 }
 
 // Report is what happened and what was found.
@@ -51,6 +51,13 @@ type Report struct {
 	Deposits     int `json:"deposits"`
 	Moves        int `json:"moves"`           // launches, pauses, resumes, top-ups and ends that were acknowledged
 	States       int `json:"states_compared"` // of batches, after restarts
+	Runs         int `json:"runs"`            // of workflows
+	RunsKilled   int `json:"runs_killed"`     // kills that came while a run was going
+	RunsCompared int `json:"runs_compared"`   // looks at a run after a restart
+	RunMoves     int `json:"run_moves"`       // starts, pauses and resumes of runs that were acknowledged
+	Rows         int `json:"run_rows"`        // of runs that are done, compared one by one
+	Calls        int `json:"service_calls"`   // that came to the service
+	CallsAgain   int `json:"service_repeats"` // of those, under a key that it had answered or refused before
 	// LongestRestartS is the longest time from starting a killed server anew
 	// until it listened.
 	LongestRestartS float64  `json:"longest_restart_s"`
@@ -104,20 +111,25 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 		return nil, err
 	}
 	t := &test{Options: o, dir: dir, report: report, gate: newGate()}
-	if err := t.run(ctx); err != nil {
+	if t.scores, err = startScores(o.Seed); err != nil {
 		return report, err
 	}
-	if o.tamper != nil {
-		if err := o.tamper(filepath.Join(dir, server.DatabaseFile)); err != nil {
-			return report, err
-		}
+	err = t.run(ctx)
+	if err = errors.Join(err, t.scores.stop()); err != nil {
+		return report, err
 	}
-	j := t.journal()
-	if err := j.compare(ctx, filepath.Join(dir, server.DatabaseFile), report); err != nil {
+	j, path := t.journal(), filepath.Join(dir, server.DatabaseFile)
+	if o.instead != nil {
+		return report, o.instead(j, path)
+	}
+	if err := j.compare(ctx, path, report); err != nil {
 		return report, err
 	}
 	if report.Unknown == 0 {
 		report.problem("no kill caught an answer on its way: the test proved nothing")
+	}
+	if report.RunsKilled == 0 {
+		report.problem("no run of a workflow was going when the server was killed: the test proved nothing")
 	}
 	return report, nil
 }
@@ -132,6 +144,14 @@ type test struct {
 
 	workers   []*worker
 	requester *requester
+	planner   *planner
+	scores    *scores
+}
+
+// serve starts the server on the folder, with leave to call the service.
+func (t *test) serve(ctx context.Context) (err error) {
+	t.server, err = process.Start(ctx, process.Config{Args: []string{"serve", "--data", t.dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}})
+	return err
 }
 
 func (t *test) say(format string, args ...any) {
@@ -141,7 +161,7 @@ func (t *test) say(format string, args ...any) {
 }
 
 func (t *test) run(ctx context.Context) (err error) {
-	if t.server, err = process.Start(ctx, process.Config{Data: t.dir}); err != nil {
+	if err := t.serve(ctx); err != nil {
 		return err
 	}
 	defer func() { t.server.Kill() }()
@@ -161,6 +181,9 @@ func (t *test) run(ctx context.Context) (err error) {
 			return fmt.Errorf("round %d: %w\n%s", round, err, t.server.Log())
 		}
 		pause(ctx, time.Duration(random.Int64N(int64(t.Longest))))
+		if t.planner.going.Load() {
+			t.report.RunsKilled++
+		}
 		t.gate.close()
 		t.server.Kill()
 		lost := t.gate.settle()
@@ -170,18 +193,23 @@ func (t *test) run(ctx context.Context) (err error) {
 		}
 		t.say("round %d: killed after %d answers, %d requests on their way", round, t.acknowledged()-before, lost)
 		start := time.Now()
-		if t.server, err = process.Start(ctx, process.Config{Data: t.dir}); err != nil {
+		if err := t.serve(ctx); err != nil {
 			cancel(err)
 			people()
 			return fmt.Errorf("restart after round %d: %w", round, err)
 		}
 		t.report.LongestRestartS = max(t.report.LongestRestartS, time.Since(start).Seconds())
 	}
-	// One more while, in which what was lost is sent again, and a proper end.
+	// One more while, in which what was lost is sent again and runs come to their
+	// end, and a proper end.
 	before := t.acknowledged()
+	t.planner.enough.Store(true)
 	t.gate.open(t.server.URL)
 	err = t.firstAnswer(ctx, before)
 	pause(ctx, t.Longest)
+	if err == nil {
+		t.lastRun(ctx)
+	}
 	t.gate.finish()
 	people()
 	if err = errors.Join(err, context.Cause(ctx)); err != nil {
@@ -207,6 +235,17 @@ func (t *test) firstAnswer(ctx context.Context, before int) error {
 		}
 	}
 	return nil
+}
+
+// lastRun waits for the end of the run that is under way. That it does not end is
+// found when everything is compared.
+func (t *test) lastRun(ctx context.Context) {
+	const patience = 60 * time.Second
+	start := time.Now()
+	for !t.planner.idle.Load() && time.Since(start) < patience && ctx.Err() == nil {
+		pause(ctx, look)
+	}
+	t.say("the last run took %.1f s more", time.Since(start).Seconds())
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -237,6 +276,19 @@ func (t *test) setUp(ctx context.Context) error {
 		}
 		t.requester.tenants = append(t.requester.tenants, tenant.ID)
 	}
+	for _, tenant := range t.requester.tenants {
+		note := "before all " + tenant.String()
+		if err := admin.Deposit(ctx, tenant, deposit, note); err != nil {
+			return err
+		}
+		t.requester.paidIn[note] = tenant
+	}
+	t.planner = &planner{caller: newCaller(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
+	if err := t.planner.begin(ctx, func(ctx context.Context, f func(context.Context, *client.Client) error) (bool, error) {
+		return false, f(ctx, admin)
+	}); err != nil {
+		return err
+	}
 	pools, err := admin.Pools(ctx)
 	if err != nil {
 		return err
@@ -259,7 +311,7 @@ func (t *test) setUp(ctx context.Context) error {
 // start lets everybody work; the function that it returns waits for the end of
 // all. Whatever must not happen ends the run.
 func (t *test) start(ctx context.Context, cancel context.CancelCauseFunc) (wait func()) {
-	ended := make(chan struct{}, len(t.workers)+1)
+	ended := make(chan struct{}, len(t.workers)+2)
 	for _, w := range t.workers {
 		go func() {
 			if err := w.work(ctx); err != nil {
@@ -268,12 +320,14 @@ func (t *test) start(ctx context.Context, cancel context.CancelCauseFunc) (wait 
 			ended <- struct{}{}
 		}()
 	}
-	go func() {
-		if err := t.requester.work(ctx); err != nil {
-			cancel(err)
-		}
-		ended <- struct{}{}
-	}()
+	for _, work := range []func(context.Context) error{t.requester.work, t.planner.work} {
+		go func() {
+			if err := work(ctx); err != nil {
+				cancel(err)
+			}
+			ended <- struct{}{}
+		}()
+	}
 	return func() {
 		t.gate.finish()
 		for range cap(ended) {
@@ -291,7 +345,7 @@ func (t *test) acknowledged() (n int) {
 
 // journal gathers what the clients know.
 func (t *test) journal() *journal {
-	j := &journal{answers: make(map[crowd.AssignmentID]*sent), requester: t.requester}
+	j := &journal{answers: make(map[crowd.AssignmentID]*sent), requester: t.requester, planner: t.planner, scores: t.scores}
 	for _, w := range t.workers {
 		for id, s := range w.sent {
 			if other := j.answers[id]; other != nil {
@@ -305,7 +359,10 @@ func (t *test) journal() *journal {
 		t.report.Duplicates += w.duplicates
 		t.report.Problems = append(t.report.Problems, w.problems...)
 	}
-	t.report.Problems = append(t.report.Problems, t.requester.problems...)
+	for _, list := range [][]string{t.requester.problems, t.planner.problems, t.scores.problems} {
+		t.report.Problems = append(t.report.Problems, list...)
+	}
+	t.report.RunsCompared, t.report.RunMoves = t.planner.looked, t.planner.moves
 	return j
 }
 
@@ -314,7 +371,9 @@ func (r *Report) Write(to io.Writer) {
 	_, _ = fmt.Fprintf(to, `%d kills, %d of them with requests under way; longest restart %.2f s
 answers: %d acknowledged, %d stored, %d counted; %d replies were lost, of which %d had been kept, %d were sent again; %d duplicates refused
 %d batches, %d moves and %d deposits acknowledged; %d states compared after restarts
-`, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.States)
+%d runs of workflows, %d kills while one was going, looked at %d times after a restart, %d moves; %d rows compared; %d calls of their service, %d of them again
+`, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.States,
+		r.Runs, r.RunsKilled, r.RunsCompared, r.RunMoves, r.Rows, r.Calls, r.CallsAgain)
 	for _, p := range r.Problems {
 		_, _ = fmt.Fprintln(to, p)
 	}

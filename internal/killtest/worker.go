@@ -15,13 +15,14 @@ import (
 
 // sent is what a worker sent for one assignment.
 type sent struct {
-	worker crowd.WorkerID
-	task   crowd.TaskID
-	texts  []string // every answer tried, each unlike any other in the world
-	told   bool     // acknowledged
-	first  int      // of texts: the one acknowledged; -1: any (told as a duplicate of one without a reply)
-	out    client.Outcome
-	back   bool // given back, and told so
+	worker  crowd.WorkerID
+	task    crowd.TaskID
+	texts   []string          // every answer tried, each unlike any other in the world
+	choices map[string]string // by text: the label that it names
+	told    bool              // acknowledged
+	first   int               // of texts: the one acknowledged; -1: any (told as a duplicate of one without a reply)
+	out     client.Outcome
+	back    bool // given back, and told so
 }
 
 // worker is one client with its own record of what it was told.
@@ -116,6 +117,7 @@ func (w *worker) handle(ctx context.Context) error {
 	if w.random.Float64() < 0.3 {
 		choice = "no"
 	}
+	s.choices[text] = choice
 	answer, err := json.Marshal(map[string]string{"label": choice, "note": text})
 	if err != nil {
 		return err
@@ -145,7 +147,7 @@ func (w *worker) handle(ctx context.Context) error {
 func (w *worker) record(task *client.Work) *sent {
 	s := w.sent[task.Assignment]
 	if s == nil {
-		s = &sent{worker: w.id, task: task.Task}
+		s = &sent{worker: w.id, task: task.Task, choices: make(map[string]string)}
 		w.sent[task.Assignment] = s
 	}
 	return s

@@ -96,6 +96,7 @@ func (s *Service) flowLoop(ctx context.Context) {
 		case <-timer.C:
 		}
 		next, more := s.flows.conductor.Step(ctx)
+		s.runs.signalAll() // what was signalled before is kept only now
 		wait := time.Minute
 		switch {
 		case more:

@@ -1,0 +1,240 @@
+package killtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// flowText is a workflow of all kinds of steps: people and a service side by
+// side, a join, a condition, and a query over all rows. Every item costs itemCost,
+// since none is done within a millisecond.
+const flowText = `
+workflow: %s
+sla: {per: item, penalty: constant, after: 1ms, cost: 0.25}
+inputs: {things: {columns: [run, {n: number}]}}
+steps:
+  first:
+    from: {things: stream}
+    crowd: {template: %s, redundancy: {agree: 2, of: 3}, reward: 0.01, priority: 20, task_time: 1s}
+  half:
+    from: {things: stream}
+    sql: select run as of_run, n * 10 as tenfold from things
+    columns: {tenfold: number}
+  score:
+    from: {half: stream}
+    service:
+      {url: "%s", send: [of_run, tenfold], timeout: 10s, tries: 5, backoff: 0s, concurrency: 4,
+       response: {type: object, required: [risk], properties: {risk: {type: number}}}}
+  both:
+    from: {first: stream, score: stream}
+    sql: select tenfold as n, first as said, risk from first join score
+    columns: {n: number, risk: number}
+  expert:
+    from: {both: stream}
+    when: risk > 0.5
+    crowd: {template: %s, redundancy: {count: 1}, reward: 0.02, priority: 20, task_time: 1s}
+  sums:
+    from: both
+    sql: select said, count(*) as n, sum(risk > 0.5) as risky from both group by said order by said
+    columns: {n: number, risky: number}
+outputs: {expert: {from: expert}, sums: {from: sums}}
+`
+
+// itemCost is what each item of a run costs by the workflow's SLA.
+const itemCost = crowd.Unit / 4
+
+// Items of a run.
+const (
+	fewestItems = 60
+	mostItems   = 160
+)
+
+// plannedRun is a run as its requester was told of it.
+type plannedRun struct {
+	id      crowd.RunID
+	name    string
+	items   int
+	started bool             // acknowledged
+	state   string           // as last acknowledged
+	unsure  bool             // a request to change it got no reply
+	rows    map[string]int64 // of each node, as last seen
+	done    map[string]bool  // nodes that were seen to be done
+}
+
+func (p *plannedRun) ended() bool { return p.state == "done" || p.state == "cancelled" }
+
+// planner makes runs of a workflow, one after the other, pauses and resumes them,
+// and keeps his own record.
+type planner struct {
+	caller
+	random   *rand.Rand
+	tenant   crowd.TenantID
+	service  string // its address
+	runs     []*plannedRun
+	count    int
+	going    atomic.Bool // a run is
+	enough   atomic.Bool // no more runs are wanted
+	idle     atomic.Bool // and the last one has ended
+	seen     int         // the opening of the gate in which he last looked at a run
+	looked   int         // looks right after a restart
+	moves    int
+	problems []string
+}
+
+// look is the pause between two looks at a run.
+const look = 50 * time.Millisecond
+
+func (p *planner) work(ctx context.Context) error {
+	for ; ctx.Err() == nil; pause(ctx, look) {
+		err := p.step(ctx)
+		if errors.Is(err, errHome) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("planner: %w", err)
+		}
+	}
+	return nil
+}
+
+func (p *planner) step(ctx context.Context) error {
+	var last *plannedRun
+	if len(p.runs) > 0 {
+		last = p.runs[len(p.runs)-1]
+	}
+	switch {
+	case (last == nil || last.ended()) && p.enough.Load():
+		p.idle.Store(true)
+		return errHome
+	case last == nil || last.ended():
+		return p.begin(ctx, p.call)
+	case last.state == "paused":
+		return p.move(ctx, last, "resume", "running")
+	case last.state == "running" && !p.enough.Load() && p.random.IntN(10) == 0:
+		return p.move(ctx, last, "pause", "paused")
+	}
+	return p.look(ctx, last)
+}
+
+// try makes a request, and says whether its reply was lost.
+type try func(context.Context, func(context.Context, *client.Client) error) (lost bool, err error)
+
+// begin makes a run, loads its input and starts it. What is lost on the way is
+// given up: a run without all that it needs is cancelled by the next start.
+func (p *planner) begin(ctx context.Context, do try) error {
+	p.count++
+	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
+	text := fmt.Sprintf(flowText, r.name, killTemplate, p.service, killTemplate)
+	lost, err := do(ctx, func(ctx context.Context, c *client.Client) error {
+		made, err := c.MakeRun(ctx, client.NewRun{Tenant: p.tenant, Workflow: text})
+		r.id = made.ID
+		return err
+	})
+	if lost || err != nil {
+		return unlessLost(lost, err)
+	}
+	p.runs = append(p.runs, r)
+	r.state = "loading"
+	var file strings.Builder
+	file.WriteString("run,n\n")
+	for i := range r.items {
+		_, _ = fmt.Fprintf(&file, "%s,%d\n", r.name, i+1)
+	}
+	lost, err = do(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.LoadRun(ctx, r.id, "things", strings.NewReader(file.String()), "csv")
+		return err
+	})
+	if lost || err != nil {
+		return p.perhapsGone(ctx, r, lost, err)
+	}
+	lost, err = do(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.MoveRun(ctx, r.id, "start")
+		return err
+	})
+	if lost || err != nil {
+		return p.perhapsGone(ctx, r, lost, err)
+	}
+	r.started, r.state = true, "running"
+	p.moves++
+	p.going.Store(true)
+	return nil
+}
+
+// perhapsGone learns what became of a run whose beginning was lost, or refused
+// because the server had been restarted since.
+func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err error) error {
+	r.unsure = true
+	if !lost && crowd.CodeOf(err) != crowd.Conflict {
+		return err
+	}
+	return p.look(ctx, r)
+}
+
+func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) error {
+	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.MoveRun(ctx, r.id, move)
+		return err
+	})
+	switch {
+	case lost:
+		r.unsure = true
+		return nil
+	case err == nil:
+		r.state, r.unsure = to, false
+		p.moves++
+		return nil
+	case crowd.CodeOf(err) == crowd.Conflict: // it has ended, or the lost request had been carried out
+		return p.look(ctx, r)
+	}
+	return err
+}
+
+// look learns how a run stands: what was seen once must still be there.
+func (p *planner) look(ctx context.Context, r *plannedRun) error {
+	var now client.Run
+	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		now, err = c.Run(ctx, r.id)
+		return err
+	})
+	if lost || err != nil {
+		return unlessLost(lost, err)
+	}
+	if times := p.gate.times(); times != p.seen {
+		p.seen = times
+		p.looked++
+	}
+	if text := r.contradicts(&now); text != "" {
+		p.problems = append(p.problems, text)
+	}
+	for _, n := range now.Nodes {
+		rows := n.OK + n.Skipped + n.Failed
+		if rows < r.rows[n.Name] || r.done[n.Name] && n.State != "done" {
+			p.problems = append(p.problems, fmt.Sprintf("%s: %s had %d rows (done: %t), and has %d and is %s", r.id, n.Name, r.rows[n.Name], r.done[n.Name], rows, n.State))
+		}
+		r.rows[n.Name], r.done[n.Name] = rows, n.State == "done"
+	}
+	r.state, r.unsure = now.State, false
+	p.going.Store(r.state == "running")
+	return nil
+}
+
+// contradicts says how a run as it stands is not what its requester was told.
+func (r *plannedRun) contradicts(now *client.Run) string {
+	switch {
+	case r.unsure, now.State == r.state:
+		return ""
+	case r.state == "running" && now.State == "done":
+		return ""
+	case !r.started && now.State == "cancelled":
+		return "" // a restart came before all of its inputs
+	}
+	return fmt.Sprintf("%s was acknowledged to be %s, but is %s", r.id, r.state, now.State)
+}

@@ -1,0 +1,107 @@
+package killtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// thing is what a call of the service is about: an item, as the workflow sends it.
+type thing struct {
+	Run     string `json:"of_run"`
+	Tenfold int
+}
+
+// risk is the service's answer.
+func (t thing) risk() float64 { return float64(t.Tenfold/10%10) / 10 }
+
+// scores is the service that runs of workflows call. It lives beside the server
+// that is killed, and remembers every call.
+type scores struct {
+	URL     string
+	host    string // and port
+	server  *http.Server
+	stopped chan struct{}
+
+	mu       sync.Mutex
+	random   *rand.Rand
+	calls    map[thing]int
+	key      map[thing]string // its idempotency key
+	of       map[string]thing // the reverse
+	refused  int
+	problems []string
+}
+
+// startScores starts the service on a free port.
+func startScores(seed uint64) (*scores, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &scores{
+		host: l.Addr().String(), stopped: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 1000)),
+		calls: make(map[thing]int), key: make(map[thing]string), of: make(map[string]thing),
+	}
+	s.URL = "http://" + s.host + "/score"
+	s.server = &http.Server{Handler: s}
+	go func() {
+		defer close(s.stopped)
+		_ = s.server.Serve(l) // ends when it is closed
+	}()
+	return s, nil
+}
+
+// stop ends the service. After it nothing changes any more.
+func (s *scores) stop() error {
+	err := s.server.Shutdown(context.Background())
+	<-s.stopped
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// slowest is how long the service takes, at most: long enough that kills catch
+// calls on their way.
+const slowest = 40 * time.Millisecond
+
+// ServeHTTP answers a call, or refuses one in ten that is good for another try.
+func (s *scores) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var t thing
+	if err := json.NewDecoder(r.Body).Decode(&t); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	refuse, wait := s.note(t, r.Header.Get("Idempotency-Key"))
+	if refuse {
+		http.Error(w, "not now", http.StatusServiceUnavailable)
+		return
+	}
+	pause(r.Context(), wait)
+	_, _ = fmt.Fprintf(w, `{"risk": %g}`, t.risk()) // who has been killed hears nothing
+}
+
+// note remembers a call. The first one of an item may be refused, later ones not.
+func (s *scores) note(t thing, key string) (refuse bool, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[t]++
+	if was, known := s.key[t]; key == "" || known && was != key {
+		s.problems = append(s.problems, fmt.Sprintf("the service was called for %+v under the key %q, and before under %q", t, key, was))
+	}
+	if was, known := s.of[key]; known && was != t {
+		s.problems = append(s.problems, fmt.Sprintf("the service was called under the key %q for %+v, and before for %+v", key, t, was))
+	}
+	s.key[t], s.of[key] = key, t
+	if s.calls[t] == 1 && s.random.IntN(10) == 0 {
+		s.refused++
+		return true, 0
+	}
+	return false, time.Duration(s.random.Int64N(int64(slowest)))
+}
