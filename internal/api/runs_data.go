@@ -302,7 +302,7 @@ type slowOut struct {
 	Why           string      `json:"why" doc:"it waits"`
 	Since         time.Time   `json:"since" doc:"it is at the step"`
 	Born          time.Time   `json:"born" doc:"it began its way"`
-	Ends          time.Time   `json:"ends" doc:"its end at the step, as foreseen"`
+	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen; not there for an item that is held"`
 	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it ended its way then"`
 }
 

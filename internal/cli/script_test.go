@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -44,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"startserver": startServer,
 			"stopserver":  stopServer,
 			"grab":        grab,
+			"done":        done,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -116,6 +118,23 @@ func (s *testServer) stop(ts *testscript.TestScript) {
 	ts.Check(s.cmd.Process.Signal(syscall.SIGINT))
 	if err := s.cmd.Wait(); err != nil {
 		ts.Fatalf("the server ended with %v\n%s", err, s.logs.String())
+	}
+}
+
+// done RUN waits until a run of a workflow is done: its last steps are made
+// beside the command that brought them about.
+func done(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: done RUN")
+	}
+	for limit := time.Now().Add(30 * time.Second); ; {
+		ts.Check(ts.Exec("throng", "workflow", "show", args[0], "--json"))
+		if regexp.MustCompile(`"state": *"done"`).MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(limit) {
+			ts.Fatalf("%s is not done: %s", args[0], ts.ReadFile("stdout"))
+		}
 	}
 }
 

@@ -306,7 +306,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run,
 		}
 		told = words
 		if run.Stuck && !stuck {
-			say(c.Stderr, "throng: %s: nothing goes on until somebody says: throng workflow retry %s, or throng workflow skip %s; see throng workflow items %s\n", run.ID, run.ID, run.ID, run.ID)
+			say(c.Stderr, "throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
 		}
 		if stuck = run.Stuck; run.Ended() {
 			return run, nil

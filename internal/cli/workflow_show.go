@@ -117,6 +117,17 @@ func (x *WorkflowShow) Run(c *Context) error {
 
 func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).String() }
 
+// wayOut names the commands that get a run going that is stuck: only items can
+// be given up, not a step that has failed as a whole.
+func wayOut(r *client.Run) string {
+	for i := range r.Nodes {
+		if r.Nodes[i].Held > 0 {
+			return "retry or skip"
+		}
+	}
+	return "retry or cancel"
+}
+
 // showRun prints a run for people.
 func showRun(w io.Writer, r *client.Run) {
 	parent, late, predicted := "", "", ""
@@ -133,7 +144,7 @@ func showRun(w io.Writer, r *client.Run) {
 	}
 	state := r.State
 	if r.Stuck {
-		state += ", stuck: say retry or skip"
+		state += ", stuck: say " + wayOut(r)
 	}
 	budget := r.SpentMicros.String()
 	if r.BudgetMicros > 0 {

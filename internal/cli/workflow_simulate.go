@@ -391,6 +391,12 @@ func writeSimulated(w io.Writer, s *simulated) {
 			break
 		}
 	}
+	for _, e := range s.Errors {
+		if strings.Contains(e.Message, "there is no secret ") {
+			say(w, "a secret NAME is read from the environment variable THRONG_SECRET_NAME here; a server keeps it with throng workflow secret set NAME\n")
+			break
+		}
+	}
 	for _, name := range sortedNames(s.Outputs) {
 		say(w, "%s: %s\n", clean(s.Outputs[name]), count(s.rows[name], "row"))
 	}

@@ -70,9 +70,8 @@ type NewRun struct {
 	From         string         `json:"from,omitempty"`  // the step from which it does anew; "": all
 }
 
-// Run is a run of a workflow as it stands. A list leaves out what stands behind
-// ItemsLate.
-type Run struct {
+// RunHead is what a list says of a run of a workflow.
+type RunHead struct {
 	ID            crowd.RunID    `json:"id"`
 	Tenant        crowd.TenantID `json:"tenant"`
 	Name          string         `json:"name"`
@@ -88,7 +87,11 @@ type Run struct {
 	PenaltyMicros crowd.Money    `json:"penalty_micros"`
 	ItemsEnded    int64          `json:"items_ended"`
 	ItemsLate     int64          `json:"items_late"`
+}
 
+// Run is a run of a workflow as it stands.
+type Run struct {
+	RunHead
 	Needs           []string    `json:"needs,omitempty"`
 	Notes           []string    `json:"notes,omitempty"`
 	Nodes           []RunNode   `json:"nodes,omitempty"`
@@ -203,7 +206,7 @@ func (c *Client) Run(ctx context.Context, id crowd.RunID) (out Run, err error) {
 
 // Runs lists the newest runs below before (0: all): of a tenant, or (0) of all
 // that an admin, or a requester of one tenant, may see. limit 0: a hundred.
-func (c *Client) Runs(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) (out []Run, err error) {
+func (c *Client) Runs(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) (out []RunHead, err error) {
 	of, below, most := "", "", ""
 	if tenant != 0 {
 		of = tenant.String()

@@ -216,7 +216,7 @@ type Slow struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as foreseen
+	Ends    time.Time // as foreseen; zero: it is held, so nobody knows
 	Penalty crowd.Money
 	Why     string // it waits
 }
@@ -254,9 +254,18 @@ func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd
 				}
 				found++
 				seen[row.Item] = true
-				s := Slow{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born, Ends: now.Add(n.expect + n.tail), Why: r.why(n, i, &row, held)}
-				if sla := r.flow.SLA; sla != nil && sla.PerItem {
-					s.Penalty = sla.Penalty.At(s.Ends.Sub(row.Born))
+				whole := len(n.joined) < 2
+				if !whole {
+					if _, whole, err = r.arrivalOf(ctx, n, row.Item); err != nil {
+						return nil, err
+					}
+				}
+				s := Slow{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born, Why: r.why(n, i, &row, held, whole)}
+				if !slices.ContainsFunc(held, func(f store.Fault) bool { return f.Item == row.Item }) {
+					s.Ends = now.Add(n.expect + n.tail)
+					if sla := r.flow.SLA; sla != nil && sla.PerItem {
+						s.Penalty = sla.Penalty.At(s.Ends.Sub(row.Born))
+					}
 				}
 				out = append(out, s)
 			}
@@ -266,8 +275,9 @@ func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd
 	return out, nil
 }
 
-// why says what an item at a step waits for.
-func (r *run) why(n *node, i int, row *store.Row, held []store.Fault) string {
+// why says what an item at a step waits for. whole: it has come through all of its
+// branches.
+func (r *run) why(n *node, i int, row *store.Row, held []store.Fault, whole bool) string {
 	from := n.step.From[i]
 	for _, f := range held {
 		if f.Item == row.Item {
@@ -285,8 +295,8 @@ func (r *run) why(n *node, i int, row *store.Row, held []store.Fault) string {
 		return n.Error
 	case row.N > n.Cursors[i]:
 		return "in line before the step"
-	case len(n.joined) > 1:
-		return "for the other branches, or for the step"
+	case !whole:
+		return "for the other branches"
 	case n.step.Crowd != nil:
 		return "for people"
 	case n.step.Service != nil:

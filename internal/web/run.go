@@ -106,6 +106,9 @@ type runNode struct {
 // CanEnd says whether the step can be ended early.
 func (n *runNode) CanEnd() bool { return n.Batch != nil && n.Batch.Progress.State.Open() }
 
+// Working is how many items are in work; those that are held are not.
+func (n *runNode) Working() int64 { return max(n.Inside-n.Faults, 0) }
+
 // heldItem is an item that a step holds after an error.
 type heldItem struct {
 	store.Fault

@@ -364,7 +364,7 @@ func TestRunActions(t *testing.T) {
 	do("fly", "").want(404)
 
 	c.workers[0].answerAll(1, "cat")
-	p := c.req.becomes(path, "risk : 1 item").want(200, "Held after errors", "risk service ▲ held 1 0 0 0 0 1 1", "<b>not</b> now", "held", "Tries").without("<b>not</b>")
+	p := c.req.becomes(path, "risk : 1 item").want(200, "Held after errors", "risk service ▲ held 1 0 0 0 0 0 1", "<b>not</b> now", "held", "Tries").without("<b>not</b>")
 	if !links(p)[path+"/items/1"] {
 		t.Error("no link to the held item")
 	}
@@ -611,7 +611,7 @@ steps:
 		file += fmt.Sprintf("left %d,right %d\n", i+1, i+1)
 	}
 	c.req.sendInputs(path, "start", "rows", "rows.csv", file).want(200, "Started.")
-	p := c.req.becomes(path, "few : the step has failed").want(200, "Held after errors", "✕ failed", "Try all again").without("Give all up")
+	p := c.req.becomes(path, "few : the step has failed").want(200, "Held after errors", "✕ failed", "Try all again", "a step has failed. Try it again, below, or cancel the run.").without("Give all up", "give it up")
 	c.req.get("/runs").want(200, "step few has failed")
 	p.want(200, "Came out 0")
 
