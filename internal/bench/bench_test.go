@@ -60,9 +60,6 @@ func TestScale(t *testing.T) {
 
 func TestFlow(t *testing.T) {
 	o := bench.FlowOptions{Items: 2000, Rows: 3000, Answers: 300, Log: t.Output()}
-	if testing.Short() {
-		o.Items, o.Rows, o.Answers = 1000, 1000, 100
-	}
 	r, err := bench.Flow(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

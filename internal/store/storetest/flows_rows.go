@@ -192,18 +192,22 @@ func testTakeOver(t *testing.T, w *world) {
 
 // testManyRows pages through 100,000 rows, and has them taken over.
 func testManyRows(t *testing.T, w *world) {
-	const many, chunk = 100_000, 1000
+	const chunk = 1000
+	many := int64(100_000)
+	if testing.Short() {
+		many = 10_000
+	}
 	id := w.flow(t, w.mine)
 	rows := make([]store.Row, chunk)
-	for n := 3; n < many; n += chunk {
+	for n := int64(3); n < many; n += chunk {
 		for i := range min(chunk, many-n) {
 			rows[i] = w.fresh(fmt.Sprint(n + i + 1))
 		}
 		w.advance(t, &store.Advance{Run: id, Rows: rows[:min(chunk, many-n)]})
 	}
-	for n := 0; n < many/2; n += chunk { // every other item, the last ones first
+	for n := int64(0); n < many/2; n += chunk { // every other item, the last ones first
 		for i := range rows {
-			rows[i] = store.Row{Node: ask, Item: many - 2*int64(n+i), Born: w.now, At: w.now, State: store.RowSkipped}
+			rows[i] = store.Row{Node: ask, Item: many - 2*(n+int64(i)), Born: w.now, At: w.now, State: store.RowSkipped}
 		}
 		w.advance(t, &store.Advance{Run: id, Rows: rows})
 	}
@@ -223,7 +227,7 @@ func testManyRows(t *testing.T, w *world) {
 		}
 		more = len(list) == 7000
 	}
-	same(t, "rows and joined ones", []int{int(seen), joined}, []int{many, many / 2})
+	same(t, "rows and joined ones", []int64{seen, int64(joined)}, []int64{many, many / 2})
 	n := must(w.Nodes(w.ctx, id))(t)
 	same(t, "counts", []int64{n[input].Last, n[input].OK, n[ask].Last, n[ask].Skipped}, []int64{many, many, many / 2, many / 2})
 	same(t, "pending", must(w.Pending(w.ctx, id, input, many-2, many, ask, 10))(t)[0].N, int64(many-1))
