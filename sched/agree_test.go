@@ -197,7 +197,7 @@ func TestJInTheKeyIsEquation1(t *testing.T) {
 	for _, beta := range []int{-200, -60, -1, 2, 60, 200} {
 		p := parse(t, fmt.Sprintf("beta-fair(beta=%d)", beta))
 		for _, b := range batches {
-			p.Set(b)
+			p.Set(&b)
 		}
 		for _, b := range batches {
 			k, _ := p.Key(b.ID)

@@ -64,7 +64,7 @@ func BenchmarkLaxityAmongTooBig(b *testing.B) {
 				if i%100 == 0 {
 					batch.Deadline = epoch.Add(100_000 * time.Hour)
 				}
-				p.Set(*batch)
+				p.Set(batch)
 			}
 			w := &person{classes: [3]bool{1: true}}
 			now, turn := epoch, uint64(0)
@@ -80,10 +80,10 @@ func BenchmarkLaxityAmongTooBig(b *testing.B) {
 				k := int(id) - 1
 				turn++
 				batches[k].Running, batches[k].Turn = batches[k].Running+1, turn
-				p.Set(batches[k])
+				p.Set(&batches[k])
 				if hands = append(hands, k); len(hands) == 20 {
 					batches[hands[0]].Running--
-					p.Set(batches[hands[0]])
+					p.Set(&batches[hands[0]])
 					hands = append(hands[:0], hands[1:]...)
 				}
 			}

@@ -62,12 +62,12 @@ type group struct {
 
 func (p *betaFair) Name() string { return p.name }
 
-func (p *betaFair) Set(b Batch) {
+func (p *betaFair) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, r, known := p.book.set(&b)
+	slot, r, known := p.book.set(b)
 	if int(slot) == len(p.groupOf) {
 		p.groupOf = append(p.groupOf, 0)
 	}

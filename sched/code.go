@@ -41,12 +41,12 @@ type codeRanking interface {
 
 func (p *codeOrder) Name() string { return p.name }
 
-func (p *codeOrder) Set(b Batch) {
+func (p *codeOrder) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, _, _ := p.book.set(&b)
+	slot, _, _ := p.book.set(b)
 	r := &p.book.records[slot]
 	if !r.assignable {
 		p.ix.drop(slot)
@@ -319,12 +319,12 @@ func (p *coded) figures(slot uint32, r *record) []Figure {
 // O(log B), and as much for each candidate refused.
 type sdafsCode struct{ coded }
 
-func (p *sdafsCode) Set(b Batch) {
+func (p *sdafsCode) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	p.update(&b)
+	p.update(b)
 }
 
 func (p *sdafsCode) Remove(id crowd.BatchID) { p.forget(id) }

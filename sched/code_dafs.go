@@ -84,12 +84,12 @@ func (w codeWeight) kind() kind {
 	return plainKind
 }
 
-func (p *dafsCode) Set(b Batch) {
+func (p *dafsCode) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	p.follow(p.update(&b))
+	p.follow(p.update(b))
 }
 
 func (p *dafsCode) Remove(id crowd.BatchID) {

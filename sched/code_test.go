@@ -296,7 +296,7 @@ func told(t *testing.T, name string, open []sched.Batch) sched.Policy {
 	t.Helper()
 	p := parse(t, name)
 	for _, b := range open {
-		p.Set(b)
+		p.Set(&b)
 	}
 	return p
 }

@@ -138,7 +138,7 @@ func TestCornerCases(t *testing.T) {
 			t.Parallel()
 			p := parse(t, c.policy)
 			for _, b := range c.batches {
-				p.Set(b)
+				p.Set(&b)
 			}
 			if diff := cmp.Diff(c.want, order(p, all)); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
@@ -156,7 +156,7 @@ func TestNobodyEligible(t *testing.T) {
 			t.Errorf("%s, empty: got %v", name, got)
 		}
 		p.Remove(1)
-		p.Set(batch(1, 3, 1))
+		p.Set(new(batch(1, 3, 1)))
 		for why, w := range map[string]sched.Worker{
 			"no class": &person{},
 			"no batch": &person{classes: all, refuses: map[crowd.BatchID]bool{1: true}, last: 1},
@@ -165,7 +165,7 @@ func TestNobodyEligible(t *testing.T) {
 				t.Errorf("%s, %s: got %v", name, why, got)
 			}
 		}
-		p.Set(with(batch(1, 3, 0), func(b *sched.Batch) { b.Completed = 3 }))
+		p.Set(new(with(batch(1, 3, 0), func(b *sched.Batch) { b.Completed = 3 })))
 		if _, ok := p.Key(1); ok || p.Next(epoch, anyone{}) != 0 {
 			t.Errorf("%s: a batch that is not open is still there", name)
 		}
@@ -192,7 +192,7 @@ func TestNonsenseDoesNotStopTheWork(t *testing.T) {
 			if err := b.Validate(); err == nil && b.ID != 6 {
 				t.Errorf("batch %v is valid", b.ID)
 			}
-			p.Set(b)
+			p.Set(&b)
 		}
 		if got := order(p, all); len(got) != len(nonsense) {
 			t.Errorf("%s: asked about %v only", name, got)
@@ -241,8 +241,8 @@ func TestValidateNamesTheField(t *testing.T) {
 func TestTheKeyInJSON(t *testing.T) {
 	t.Parallel()
 	p := parse(t, "tenant-fair(dafs)")
-	p.Set(with(batch(1, 4, 1), func(b *sched.Batch) { b.Turn = 7 }))
-	p.Set(batch(2, 4, 0))
+	p.Set(new(with(batch(1, 4, 1), func(b *sched.Batch) { b.Turn = 7 })))
+	p.Set(new(batch(2, 4, 0)))
 	k, _ := p.Key(1)
 	got, err := json.Marshal(k)
 	if err != nil {

@@ -56,12 +56,12 @@ const started = 1 << 63
 
 func (p *maxmin) Name() string { return p.name }
 
-func (p *maxmin) Set(b Batch) {
+func (p *maxmin) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, r, known := p.book.set(&b)
+	slot, r, known := p.book.set(b)
 	if int(slot) == len(p.comp) {
 		p.comp = append(p.comp, component{})
 	}

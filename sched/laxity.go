@@ -111,12 +111,12 @@ const (
 
 func (p *laxity) Name() string { return p.name }
 
-func (p *laxity) Set(b Batch) {
+func (p *laxity) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, _, _ := p.book.set(&b)
+	slot, _, _ := p.book.set(b)
 	if int(slot) == len(p.claims) {
 		p.claims = append(p.claims, claim{})
 	}

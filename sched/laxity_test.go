@@ -151,7 +151,7 @@ func TestLaxityGuaranteesAShare(t *testing.T) {
 			if b.Production = id <= 5; b.Production {
 				b.Deadline = epoch.Add(time.Hour)
 			}
-			p.Set(b)
+			p.Set(&b)
 		}
 		for id := range crowd.BatchID(20) {
 			set(id + 1)
@@ -185,7 +185,7 @@ func TestLaxityLeavesTheLost(t *testing.T) {
 		p := parse(t, name)
 		for _, b := range []sched.Batch{lost, can} {
 			b.Running = 5
-			p.Set(b)
+			p.Set(&b)
 		}
 		if got := p.Next(epoch, anyone{}); got != want {
 			t.Errorf("%s hands out %v, want %v", name, got, want)
@@ -199,7 +199,7 @@ func inTime(t *testing.T, policy string, people int, batches ...sched.Batch) (me
 	t.Helper()
 	p := parse(t, policy)
 	for _, b := range batches {
-		p.Set(b)
+		p.Set(&b)
 	}
 	type hand struct {
 		batch int
@@ -218,7 +218,7 @@ func inTime(t *testing.T, policy string, people int, batches ...sched.Batch) (me
 			turn++
 			b.Running, b.Turn = b.Running+1, turn
 			b.Assignable = b.Running < b.Planned-b.Completed
-			p.Set(*b)
+			p.Set(b)
 			hands = append(hands, hand{k, now.Add(b.TaskTime)})
 			slices.SortStableFunc(hands, func(a, b hand) int { return a.until.Compare(b.until) })
 		}
@@ -232,7 +232,7 @@ func inTime(t *testing.T, policy string, people int, batches ...sched.Batch) (me
 		if b.Completed == b.Planned && !now.After(b.Deadline) {
 			met = append(met, b.ID)
 		}
-		p.Set(*b)
+		p.Set(b)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestLaxityAtTheBounds(t *testing.T) {
 				for _, running := range []int{0, 1, sched.MaxPlanned - 1} {
 					for _, deadline := range []time.Time{year(2), epoch.Add(1), epoch.Add(time.Minute), year(2262), year(9999)} {
 						id++
-						p.Set(sched.Batch{ID: id, TenantWeight: 1, Priority: sched.MinPriority, Planned: planned, Running: running, TaskTime: taskTime, Production: true, Deadline: deadline, Assignable: true})
+						p.Set(&sched.Batch{ID: id, TenantWeight: 1, Priority: sched.MinPriority, Planned: planned, Running: running, TaskTime: taskTime, Production: true, Deadline: deadline, Assignable: true})
 					}
 				}
 			}

@@ -30,12 +30,12 @@ type penalty struct {
 
 func (p *penalty) Name() string { return p.name }
 
-func (p *penalty) Set(b Batch) {
+func (p *penalty) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, r, _ := p.book.set(&b)
+	slot, r, _ := p.book.set(b)
 	if !r.assignable {
 		p.ix.drop(slot)
 		return

@@ -41,7 +41,7 @@ func TestPenaltyAtTheBounds(t *testing.T) {
 				b.Added, b.Since = 1, epoch
 			}
 			list = append(list, b)
-			p.Set(b)
+			p.Set(&b)
 		}
 		slices.SortFunc(list, func(a, b sched.Batch) int {
 			return cmp.Or(cmp.Compare(b.Added, a.Added), a.Since.Compare(b.Since), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID))
@@ -95,7 +95,7 @@ func TestPenaltyBeyondTheBounds(t *testing.T) {
 		for n, change := range c {
 			b := with(batch(crowd.BatchID(9-n), 5, 0), func(b *sched.Batch) { b.Since = epoch })
 			change(&b)
-			p.Set(b)
+			p.Set(&b)
 			want = append(want, b.ID)
 		}
 		if got := order(p, all); !slices.Equal(got, want) {
@@ -109,8 +109,8 @@ func TestPenaltyBeyondTheBounds(t *testing.T) {
 func TestPenaltyExplains(t *testing.T) {
 	t.Parallel()
 	p := parse(t, "tenant-fair(penalty(form=loop))")
-	p.Set(with(batch(1, 5, 0), func(b *sched.Batch) { b.Added, b.Since = 2_500_000, epoch }))
-	p.Set(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch }))
+	p.Set(new(with(batch(1, 5, 0), func(b *sched.Batch) { b.Added, b.Since = 2_500_000, epoch })))
+	p.Set(new(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch })))
 	for id, want := range map[crowd.BatchID]string{1: "a delay of 1s adds 2.50", 2: "a delay adds nothing"} {
 		k, _ := p.Key(id)
 		if in := k.Inner; in.Policy != "penalty(form=loop)" || !strings.Contains(in.Words, want) || !strings.Contains(in.Words, "2026-10-01T00:00:00Z") {
@@ -156,7 +156,7 @@ func BenchmarkPenalty(b *testing.B) {
 				list[i] = batch(crowd.BatchID(i+1), 1000, 1)
 				list[i].Class = sched.Class(i % 8)
 				draw(&list[i])
-				p.Set(list[i])
+				p.Set(&list[i])
 			}
 			b.ReportAllocs()
 			turn := uint64(0)
@@ -165,7 +165,7 @@ func BenchmarkPenalty(b *testing.B) {
 				x := &list[p.Next(epoch, anyone{})-1]
 				x.Turn = turn
 				draw(x)
-				p.Set(*x)
+				p.Set(x)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func TestTheStateAloneDecides(t *testing.T) {
 					for _, k := range w.Perm(len(w.open)) {
 						b := w.open[k]
 						b.TenantTurn = w.turns[b.Tenant]
-						told.Set(b)
+						told.Set(&b)
 					}
 					if diff := cmp.Diff(order(told, all), order(lived, all)); diff != "" {
 						t.Errorf("-told +lived:\n%s", diff)
@@ -383,18 +383,18 @@ func TestConcessionsEndWithTheBatch(t *testing.T) {
 	closed := with(batch(1, 5, 0), func(b *sched.Batch) { b.Completed = 5 })
 	for name, end := range map[string]func(sched.Policy){
 		"removed":             func(p sched.Policy) { p.Remove(1) },
-		"set when not open":   func(p sched.Policy) { p.Set(closed) },
+		"set when not open":   func(p sched.Policy) { p.Set(&closed) },
 		"handed out directly": func(p sched.Policy) { p.Next(epoch, anyone{}) },
 	} {
 		p := parse(t, "wcfs(fifo,k=1)")
-		p.Set(batch(1, 5, 0))
-		p.Set(batch(2, 5, 0))
+		p.Set(new(batch(1, 5, 0)))
+		p.Set(new(batch(2, 5, 0)))
 		from2 := anyone{last: 2}
 		if got := p.Next(epoch, from2); got != 2 {
 			t.Errorf("%s: the first time batch 1 concedes, got %v", name, got)
 		}
 		end(p)
-		p.Set(batch(1, 5, 0))
+		p.Set(new(batch(1, 5, 0)))
 		if got := []crowd.BatchID{p.Next(epoch, from2), p.Next(epoch, from2)}; !slices.Equal(got, []crowd.BatchID{2, 1}) {
 			t.Errorf("%s: got %v, want batch 1 to concede once more and then no longer", name, got)
 		}

@@ -25,12 +25,12 @@ type ranked struct {
 
 func (p *ranked) Name() string { return p.name }
 
-func (p *ranked) Set(b Batch) {
+func (p *ranked) Set(b *Batch) {
 	if !b.Open() {
 		p.Remove(b.ID)
 		return
 	}
-	slot, r, _ := p.book.set(&b)
+	slot, r, _ := p.book.set(b)
 	if !r.assignable {
 		p.ix.drop(slot)
 		return

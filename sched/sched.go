@@ -78,8 +78,9 @@ type Policy interface {
 	Name() string
 	// Set adds a batch or replaces what is known of it; one that is not open is
 	// forgotten. Figures that Batch.Validate refuses are taken for the nearest
-	// that it does not. O(log B).
-	Set(Batch)
+	// that it does not. The policy reads the Batch and does not keep it: it is
+	// handed over in place because every event hands over one or two. O(log B).
+	Set(*Batch)
 	// Remove forgets a batch; one that is not there is ignored. O(log B).
 	Remove(crowd.BatchID)
 	// Next names the first assignable batch in the policy's order at a time that

@@ -63,7 +63,7 @@ func NewTenantFair(fresh func() Policy) Policy {
 
 func (p *tenantFair) Name() string { return p.name }
 
-func (p *tenantFair) Set(b Batch) {
+func (p *tenantFair) Set(b *Batch) {
 	slot := p.slot(b.Tenant)
 	old, known := p.parts[b.ID]
 	if known && (old.tenant != slot || !b.Open()) {

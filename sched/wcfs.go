@@ -47,7 +47,7 @@ func NewWCFS(inner Policy, limit int) Policy {
 
 func (p *wcfs) Name() string { return fmt.Sprintf("wcfs(%s,k=%d)", p.inner.Name(), p.limit) }
 
-func (p *wcfs) Set(b Batch) {
+func (p *wcfs) Set(b *Batch) {
 	if !b.Open() {
 		p.conceded.remove(b.ID)
 	}

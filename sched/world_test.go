@@ -40,7 +40,7 @@ func newWorld(seed uint64) *world {
 // feed tells a policy everything from now on.
 func (w *world) feed(p sched.Policy) {
 	tell, forget := w.tell, w.forget
-	w.tell = func(b sched.Batch) { tell(b); p.Set(b) }
+	w.tell = func(b sched.Batch) { tell(b); p.Set(&b) }
 	w.forget = func(id crowd.BatchID) { forget(id); p.Remove(id) }
 }
 

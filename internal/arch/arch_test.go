@@ -38,6 +38,7 @@ var rooms = map[string]room{
 	"internal/stats":    {floor: 1, modules: []string{"gonum.org/v1/gonum/stat/distuv"}},
 	"internal/chart":    {floor: 1, modules: []string{"gonum.org/v1/plot"}},
 
+	"internal/agenda":    {floor: 1},
 	"internal/condition": {floor: 1, modules: []string{"github.com/expr-lang/expr"}},
 	"pool":               {floor: 1, beside: []string{"queueing", "internal/condition"}},
 	"sla":                {floor: 1},

@@ -133,7 +133,7 @@ func (x *Explain) at(st *state) (time.Time, error) {
 func (st *state) explain(policy sched.Policy, at time.Time, last crowd.BatchID) *explanation {
 	out := &explanation{Policy: policy.Name(), Batches: make([]explained, 0, len(st.batches))}
 	for i := range st.batches {
-		policy.Set(st.batches[i].Batch)
+		policy.Set(&st.batches[i].Batch)
 	}
 	picky := &asker{last: last, order: make(map[crowd.BatchID]int)}
 	policy.Next(at, picky)

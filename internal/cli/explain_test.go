@@ -30,7 +30,7 @@ func TestExplainAgreesWithTheKeys(t *testing.T) {
 				out := st.explain(sched.MustParse(policy), at, 0)
 				order := sched.MustParse(policy)
 				for _, b := range st.batches {
-					order.Set(b.Batch)
+					order.Set(&b.Batch)
 				}
 				order.Next(at, &asker{order: make(map[crowd.BatchID]int)}) // keys are as of the last decision
 				var keys []sched.Key

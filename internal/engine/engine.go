@@ -43,6 +43,7 @@ type Engine struct {
 	queue     []pending        // events of the command being worked off
 	decisions []label.Decision // what they are about
 	found     found            // what the worker whom the policy asked last may be given
+	seen      sched.Batch      // what the policy was last shown
 	spare     spare
 	offers    []*batch // batches that may have something for a waiting worker
 	stale     []*batch // batches that the policy has to hear of
@@ -74,8 +75,7 @@ func (e *Engine) Take(out *Changes) {
 		b.progress(&e.changes.Progress[len(e.changes.Progress)-1])
 		e.spare.retireBatch(b)
 	}
-	clear(e.dirty)
-	e.dirty = e.dirty[:0]
+	e.dirty = emptied(e.dirty)
 	out.reset()
 	*out, e.changes = e.changes, *out
 }
@@ -193,14 +193,13 @@ func (e *Engine) refresh() {
 			e.spare.retireBatch(b)
 		}
 	}
-	clear(e.stale)
-	e.stale = e.stale[:0]
+	e.stale = emptied(e.stale)
 }
 
-// view is what the policy may know of b.
-func (e *Engine) view(b *batch) sched.Batch {
+// view is what the policy may know of b, until the next view.
+func (e *Engine) view(b *batch) *sched.Batch {
 	added, since := b.urgency()
-	return sched.Batch{
+	e.seen = sched.Batch{
 		ID: b.spec.ID, Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, TenantTurn: b.tenant.turn, Class: b.class,
 		Arrived: b.launchedAt, Priority: b.spec.Priority,
 		Planned: b.planned, Running: b.running, Completed: b.completed,
@@ -208,6 +207,7 @@ func (e *Engine) view(b *batch) sched.Batch {
 		Turn: b.turn, Assignable: e.hindrance(b) == crowd.Eligible,
 		Added: added, Since: since,
 	}
+	return &e.seen
 }
 
 // hindrance says why nothing of b can be handed out to anybody, or Eligible.

@@ -87,10 +87,8 @@ func (e *Engine) run(now time.Time) {
 			e.removeTask(now, p.task, &e.decisions[p.decision])
 		}
 	}
-	clear(e.queue)
-	e.queue = e.queue[:0]
-	clear(e.decisions)
-	e.decisions = e.decisions[:0]
+	e.queue = emptied(e.queue)
+	e.decisions = emptied(e.decisions)
 	e.spare.reuse()
 	e.offer(now)
 }

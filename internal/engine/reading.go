@@ -12,12 +12,21 @@ import (
 // elapse counts the person-time up to now, before the number of people on duty
 // or at work changes.
 func (e *Engine) elapse(now time.Time) {
-	if dt := now.Sub(e.counted); dt > 0 && !e.counted.IsZero() {
+	if now == e.counted { // most answers and the hand-outs that follow
+		return
+	}
+	if dt := span(e.counted, now); dt > 0 && !e.counted.IsZero() {
 		e.tally.OnDuty += dt * time.Duration(e.present)
 		e.tally.Worked += dt * time.Duration(e.busy-e.learning)
 		e.tally.Idled += dt * time.Duration(max(e.present-e.busy, 0))
 	}
 	e.counted = now
+}
+
+// span is to.Sub(from), for less: both are times of the clock, and so within the
+// years (1678 to 2262) whose nanoseconds 64 bits hold.
+func span(from, to time.Time) time.Duration {
+	return time.Duration(to.UnixNano() - from.UnixNano())
 }
 
 // wanted counts answers that came to be wanted.

@@ -83,6 +83,16 @@ func (s *spare) assignment() *assignment {
 	return a
 }
 
+// emptied returns a list without its elements, to be filled again. A few may stay
+// in its memory until others take their places: to clear them each time would
+// cost more than to keep them.
+func emptied[T any](list []T) []T {
+	if len(list) > 8 {
+		clear(list)
+	}
+	return list[:0]
+}
+
 // push appends x to a list whose front is cut off as it goes, and returns the
 // list and its memory: room, from the beginning. A list that has reached the end
 // of its memory, and is no longer than what is free before it, moves to the

@@ -148,8 +148,7 @@ func (e *Engine) offer(now time.Time) {
 		}
 		w = next
 	}
-	clear(e.offers)
-	e.offers = e.offers[:0]
+	e.offers = emptied(e.offers)
 }
 
 // serve gives a waiting worker a task, if there is one for him.
@@ -333,7 +332,7 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	t, b := a.task, a.task.batch
 	t.count(a)
 	b.completed++
-	took := min(now.Sub(a.at), b.spec.Lease)
+	took := min(span(a.at, now), b.spec.Lease)
 	b.worked += min(took, maxWorked-b.worked)
 	b.tenant.used += took
 	if !b.spec.Training {

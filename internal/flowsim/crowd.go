@@ -186,7 +186,7 @@ func (w *world) work(h engine.Handout) {
 	if w.note(err); err != nil {
 		return
 	}
-	w.agenda.add(event{at: w.now.Add(max(took, time.Millisecond)), do: func() {
+	w.later(w.now.Add(max(took, time.Millisecond)), func() {
 		e := w.pools[w.place[h.Worker]]
 		delete(w.held, h.Worker)
 		if _, err := e.Submit(w.now, h.Worker, h.Assignment, body, key); err != nil && err != engine.ErrForgotten && crowd.CodeOf(err) != crowd.Conflict {
@@ -199,7 +199,7 @@ func (w *world) work(h engine.Handout) {
 			return
 		}
 		w.ask(h.Worker)
-	}})
+	})
 }
 
 // call makes a try of a call now, and has it end after about the time that is
@@ -210,5 +210,5 @@ func (w *world) call(t conduct.Try, done func(callout.Reply, error)) {
 	t.Call.Key = w.apart + t.Call.Key
 	reply, err := w.Services.Do(w.ctx, t.Service, t.Call, t.N)
 	took := time.Duration(sim.LogNormalByMean(t.Expect.Seconds(), 0.3*t.Expect.Seconds()).Draw(&chance) * float64(time.Second))
-	w.agenda.add(event{at: w.now.Add(max(took, time.Millisecond)), do: func() { done(reply, err) }})
+	w.later(w.now.Add(max(took, time.Millisecond)), func() { done(reply, err) })
 }

@@ -7,7 +7,6 @@
 package flowsim
 
 import (
-	"container/heap"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/agenda"
 	"github.com/throng-dev/throng/internal/callout"
 	"github.com/throng-dev/throng/internal/conduct"
 	"github.com/throng-dev/throng/internal/engine"
@@ -67,7 +67,7 @@ type world struct {
 	Setup
 	ctx     context.Context
 	now     time.Time
-	agenda  agenda
+	agenda  agenda.Agenda[func()]
 	pools   map[crowd.PoolID]*engine.Engine
 	names   map[string]crowd.PoolID
 	first   crowd.PoolID
@@ -230,7 +230,7 @@ func (w *world) begin() error {
 	}
 	slices.Sort(workers)
 	for _, id := range workers {
-		w.agenda.add(event{at: w.now, do: func() { w.ask(id) }})
+		w.later(w.now, func() { w.ask(id) })
 	}
 	return nil
 }
@@ -319,14 +319,14 @@ func (w *world) restore(id crowd.PoolID) error {
 		return err
 	}
 	for _, x := range kept.Workers {
-		w.agenda.add(event{at: w.now, do: func() { w.ask(x.ID) }})
+		w.later(w.now, func() { w.ask(x.ID) })
 	}
 	return nil
 }
 
 // advance goes on to the next thing that happens, and does all that happens then.
 func (w *world) advance(next time.Time) error {
-	at, ok := w.agenda.next()
+	at, ok := w.next()
 	if !next.IsZero() && (!ok || next.Before(at)) {
 		at, ok = next, true
 	}
@@ -354,11 +354,11 @@ func (w *world) advance(next time.Time) error {
 		}
 	}
 	for {
-		x, due := w.agenda.due(w.now)
-		if !due {
+		if at, ok := w.next(); !ok || at.After(w.now) {
 			return w.err
 		}
-		x.do()
+		_, do := w.agenda.Take()
+		do()
 	}
 }
 
@@ -407,49 +407,12 @@ func (w *world) stalled() error {
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
 }
 
-// agenda is what happens later, in order.
-type agenda struct {
-	list []event
-	n    int64
-}
+// later puts on the agenda what is to be done at a time, which is not before the
+// run began.
+func (w *world) later(at time.Time, do func()) { w.agenda.Plan(at.Sub(w.out.Began), do) }
 
-type event struct {
-	at time.Time
-	n  int64
-	do func()
-}
-
-func (a *agenda) Len() int { return len(a.list) }
-func (a *agenda) Less(i, j int) bool {
-	if c := a.list[i].at.Compare(a.list[j].at); c != 0 {
-		return c < 0
-	}
-	return a.list[i].n < a.list[j].n
-}
-func (a *agenda) Swap(i, j int) { a.list[i], a.list[j] = a.list[j], a.list[i] }
-func (a *agenda) Push(x any)    { a.list = append(a.list, x.(event)) }
-func (a *agenda) Pop() any {
-	last := a.list[len(a.list)-1]
-	a.list = a.list[:len(a.list)-1]
-	return last
-}
-
-func (a *agenda) add(x event) {
-	a.n++
-	x.n = a.n
-	heap.Push(a, x)
-}
-
-func (a *agenda) next() (time.Time, bool) {
-	if len(a.list) == 0 {
-		return time.Time{}, false
-	}
-	return a.list[0].at, true
-}
-
-func (a *agenda) due(now time.Time) (event, bool) {
-	if at, ok := a.next(); !ok || at.After(now) {
-		return event{}, false
-	}
-	return heap.Pop(a).(event), true
+// next is when there is something to do, or false.
+func (w *world) next() (time.Time, bool) {
+	at, ok := w.agenda.Next()
+	return w.out.Began.Add(at), ok
 }

@@ -52,7 +52,7 @@ func (c *crowdState) Recruit(_ time.Time, p crowd.PoolID, n int) error {
 		w.pools[i].coming++
 		w.pools[i].books.out.Asked++
 		if w.run.People.Recruiting != Process {
-			w.agenda.push(event{at: w.now + c.delay(c.recruit), kind: recruitComes, who: i, n: c.recruit})
+			w.later(w.now+c.delay(c.recruit), event{kind: recruitComes, who: i, n: c.recruit})
 		}
 		c.recruit++
 	}
@@ -101,7 +101,7 @@ func (c *crowdState) somebody(w *world) int32 {
 }
 
 func (c *crowdState) nextComer() {
-	c.w.agenda.push(event{at: c.w.now + max(c.delay(c.comers), 1), kind: somebodyComes})
+	c.w.later(c.w.now+max(c.delay(c.comers), 1), event{kind: somebodyComes})
 	c.comers++
 }
 

@@ -70,7 +70,7 @@ func (w *world) join(pool int32, number, order uint64) {
 	x.knows[pool] = true
 	k.at[x.id] = who
 	if s, stays := w.stay(number, order); stays {
-		w.agenda.push(event{at: w.now + s, kind: stayEnds, who: who, n: x.visit})
+		w.later(w.now+s, event{kind: stayEnds, who: who, n: x.visit})
 	}
 	w.arriveIn(who)
 }

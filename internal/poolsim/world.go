@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/agenda"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
@@ -46,7 +47,7 @@ type world struct {
 	run     *Run
 	horizon int64
 	now     int64 // ns since the start
-	agenda  agenda
+	agenda  agenda.Agenda[event]
 	pools   []poolState
 	people  people
 	crowd   crowdState
@@ -134,7 +135,7 @@ func newWorld(r *Run) (*world, error) {
 			w.people.starters++
 		}
 	}
-	w.agenda.push(event{at: int64(r.step()), kind: controlStep})
+	w.later(int64(r.step()), event{kind: controlStep})
 	return w, w.err
 }
 
@@ -166,17 +167,17 @@ func (w *world) open(i int) error {
 	rates := p.rates(w.run.Horizon)
 	p.best = w.optimum(i, rates[0].Rate)
 	if len(rates) > 1 {
-		w.agenda.push(event{at: int64(rates[1].From), kind: phaseBegins, who: int32(i), n: 1})
+		w.later(int64(rates[1].From), event{kind: phaseBegins, who: int32(i), n: 1})
 	}
 	if len(p.Arrivals) > 0 {
 		p.load = newArrivals(p.Arrivals, w.run.Horizon, w.stream("arrivals of pool %d", i))
 		w.nextArrival(int32(i))
 	}
 	if len(p.Times) > 0 {
-		w.agenda.push(event{at: int64(p.Times[0]), kind: timeComes, who: int32(i)})
+		w.later(int64(p.Times[0]), event{kind: timeComes, who: int32(i)})
 	}
 	if len(p.Bursts) > 0 {
-		w.agenda.push(event{at: int64(p.Bursts[0].At), kind: burstComes, who: int32(i)})
+		w.later(int64(p.Bursts[0].At), event{kind: burstComes, who: int32(i)})
 	}
 	w.read(int32(i))
 	return w.err
@@ -219,7 +220,7 @@ func (w *world) loop(ctx context.Context) {
 				first, at = i, t
 			}
 		}
-		if first >= 0 && at <= w.agenda.heap[0].at { // there is always a control step
+		if first >= 0 && at <= w.first() {
 			if at > w.horizon {
 				break
 			}
@@ -229,18 +230,18 @@ func (w *world) loop(ctx context.Context) {
 			w.happened(int32(first))
 			continue
 		}
-		if w.agenda.heap[0].at > w.horizon {
+		if w.first() > w.horizon {
 			break
 		}
-		w.happen(w.agenda.pop())
+		w.happen(w.agenda.Take())
 	}
 }
 
 func (w *world) time() time.Time { return epoch.Add(time.Duration(w.now)) }
 
 // happen carries an event out.
-func (w *world) happen(e event) {
-	w.now = e.at
+func (w *world) happen(at time.Duration, e event) {
+	w.now = int64(at)
 	switch e.kind {
 	case tasksArrive:
 		w.arrive(e.who, 1)
@@ -248,12 +249,12 @@ func (w *world) happen(e event) {
 	case timeComes:
 		w.arrive(e.who, 1)
 		if n := e.n + 1; n < uint64(len(w.pools[e.who].Times)) {
-			w.agenda.push(event{at: int64(w.pools[e.who].Times[n]), kind: timeComes, who: e.who, n: n})
+			w.later(int64(w.pools[e.who].Times[n]), event{kind: timeComes, who: e.who, n: n})
 		}
 	case burstComes:
 		w.arrive(e.who, w.pools[e.who].Bursts[e.n].Tasks)
 		if n := e.n + 1; n < uint64(len(w.pools[e.who].Bursts)) {
-			w.agenda.push(event{at: int64(w.pools[e.who].Bursts[n].At), kind: burstComes, who: e.who, n: n})
+			w.later(int64(w.pools[e.who].Bursts[n].At), event{kind: burstComes, who: e.who, n: n})
 		}
 	case phaseBegins:
 		w.beginPhase(e.who, int(e.n))
@@ -273,7 +274,7 @@ func (w *world) happen(e event) {
 		}
 	case controlStep:
 		w.control.step(w)
-		w.agenda.push(event{at: w.now + int64(w.run.step()), kind: controlStep})
+		w.later(w.now+int64(w.run.step()), event{kind: controlStep})
 		e.who = everyPool
 	}
 	w.happened(e.who)
@@ -291,7 +292,7 @@ func (w *world) happened(pool int32) {
 
 func (w *world) nextArrival(pool int32) {
 	if at, ok := w.pools[pool].load.next(); ok {
-		w.agenda.push(event{at: at, kind: tasksArrive, who: pool})
+		w.later(at, event{kind: tasksArrive, who: pool})
 	}
 }
 
@@ -319,7 +320,7 @@ func (w *world) beginPhase(i int32, n int) {
 	p.elapse(w.now)
 	p.phase, p.best = n, w.optimum(int(i), rates[n].Rate)
 	if n+1 < len(rates) {
-		w.agenda.push(event{at: int64(rates[n+1].From), kind: phaseBegins, who: i, n: uint64(n + 1)})
+		w.later(int64(rates[n+1].From), event{kind: phaseBegins, who: i, n: uint64(n + 1)})
 	}
 }
 
@@ -381,7 +382,7 @@ func (w *world) begin(pool int32, h *engine.Handout) {
 		x.task = uint64(h.Task.Batch() - firstBatch)
 		took = w.serviceTime(pool, x.task)
 	}
-	w.agenda.push(event{at: w.now + nanos(took), kind: taskDone, who: who})
+	w.later(w.now+nanos(took), event{kind: taskDone, who: who})
 }
 
 // serviceTime is how long task n of a pool takes.

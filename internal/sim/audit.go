@@ -118,7 +118,7 @@ func (a *audit) compare(w *world) error {
 	}
 	running := map[int32]int32{}
 	for _, h := range a.hands {
-		running[w.byID[h.Task.Batch()]]++
+		running[w.batch(h.Task.Batch())]++
 	}
 	for _, i := range w.open {
 		b := &w.batches[i]

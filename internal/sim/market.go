@@ -95,17 +95,17 @@ func (m *market) Name() string {
 	return "market(" + strings.Join(options, ",") + ")"
 }
 
-func (m *market) Set(b sched.Batch) {
+func (m *market) Set(b *sched.Batch) {
 	if !b.Open() {
 		m.Remove(b.ID)
 		return
 	}
 	if i, known := m.place[b.ID]; known {
-		m.batches[i] = b
+		m.batches[i] = *b
 		return
 	}
 	m.place[b.ID] = len(m.batches)
-	m.batches = append(m.batches, b)
+	m.batches = append(m.batches, *b)
 }
 
 func (m *market) Remove(id crowd.BatchID) {

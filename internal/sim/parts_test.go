@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -118,35 +117,6 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 }
 
-// TestTheAgendaIsInOrder of time, then of planning.
-func TestTheAgendaIsInOrder(t *testing.T) {
-	t.Parallel()
-	var a agenda
-	r := NewStream(1, 0, "agenda").At(0)
-	var planned []event
-	check := func(n int) {
-		slices.SortStableFunc(planned, func(x, y event) int { return cmp.Compare(x.at, y.at) })
-		for _, want := range planned[:n] {
-			if got := a.pop(); got.at != want.at || got.who != want.who {
-				t.Fatalf("got %d at %d, want %d at %d", got.who, got.at, want.who, want.at)
-			}
-		}
-		planned = planned[n:]
-	}
-	for i := range 3000 {
-		e := event{at: int64(r.IntN(50)), who: int32(i)}
-		a.push(e)
-		planned = append(planned, e)
-		if i%7 == 6 {
-			check(r.IntN(len(planned)))
-		}
-	}
-	check(len(planned))
-	if _, ok := a.next(); ok {
-		t.Error("something is left")
-	}
-}
-
 // TestATimelineKeepsItsCount, however long it gets.
 func TestATimelineKeepsItsCount(t *testing.T) {
 	t.Parallel()
@@ -178,8 +148,8 @@ func TestATimelineKeepsItsCount(t *testing.T) {
 // 1/(2·2), 0/(1·5).
 func TestFairness(t *testing.T) {
 	t.Parallel()
-	w := &world{cast: &Cast{Batches: []Batch{{}, {Priority: 2}, {}}}, open: []int32{0, 1}, batches: []batchState{
-		{running: 2, planned: 4}, {running: 1, planned: 2}, {planned: 5},
+	w := &world{open: []int32{0, 1}, batches: []batchState{
+		{running: 2, planned: 4, priority: 1}, {running: 1, planned: 2, priority: 2}, {planned: 5, priority: 1},
 	}}
 	for _, i := range w.open {
 		w.count(i, 1)
@@ -225,7 +195,7 @@ func TestTheMarketPicksByAppeal(t *testing.T) {
 			t.Errorf("%s calls itself %s", text, p.Name())
 		}
 		for id, n := range []int{10, 30, 60, 100, 1000} {
-			p.Set(sched.Batch{ID: crowd.BatchID(id + 1), Priority: 1, Planned: n, TaskTime: time.Second, Assignable: id != 3, Class: sched.Class(id / 4)})
+			p.Set(&sched.Batch{ID: crowd.BatchID(id + 1), Priority: 1, Planned: n, TaskTime: time.Second, Assignable: id != 3, Class: sched.Class(id / 4)})
 		}
 		return p
 	}

@@ -44,7 +44,7 @@ func visits(list []Visit) func() (time.Duration, bool) {
 // callNext puts the next arrival at a gate on the agenda.
 func (w *world) callNext(gate int32) {
 	if at, ok := w.gates[gate].next(); ok {
-		w.agenda.push(event{at: int64(at), kind: workerArrives, who: gate})
+		w.later(int64(at), event{kind: workerArrives, who: gate})
 	}
 }
 
@@ -95,7 +95,7 @@ func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	p := workerState{id: id, self: self, group: group, last: -1, speed: 1, since: w.now, came: w.now}
 	if model.Speed != nil {
 		r := w.speeds.At(self)
-		p.speed = max(model.Speed.Draw(&r), 1e-6)
+		p.speed = max(w.draw(model.Speed, &r), 1e-6)
 	}
 	who := int32(len(w.workers))
 	if n := len(w.vacant); n > 0 {
@@ -114,7 +114,7 @@ func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	}
 	if model.Session != nil {
 		r := w.sessions.At(self)
-		w.agenda.push(event{at: w.after(model.Session.Draw(&r)), kind: sessionEnds, who: who, gen: p.visit})
+		w.later(w.after(w.draw(model.Session, &r)), event{kind: sessionEnds, who: who, gen: p.visit})
 	}
 	return who
 }
@@ -142,7 +142,7 @@ func (w *world) ready(who int32) {
 		p.gen++
 		p.waits++
 		r := w.patience.At(mix(p.self) + p.waits)
-		w.agenda.push(event{at: w.after(patience.Draw(&r)), kind: patienceEnds, who: who, gen: p.gen})
+		w.later(w.after(w.draw(patience, &r)), event{kind: patienceEnds, who: who, gen: p.gen})
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *world) begin(who int32, h engine.Handout) { w.carryOn(who, h, 0) }
 // carryOn is begin for a task that the worker has had for some seconds: he has
 // the rest of the time before him of somebody who has come that far.
 func (w *world) carryOn(who int32, h engine.Handout, had float64) {
-	i := w.byID[h.Task.Batch()]
+	i := w.batch(h.Task.Batch())
 	p, b := &w.workers[who], &w.batches[i]
 	kind := &w.setup.Kinds[b.kind]
 	p.gen++
@@ -178,11 +178,11 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	if w.cast.Service != nil {
 		took = factor * w.cast.Service()
 	} else {
-		took = factor * kind.Service.Draw(&r)
+		took = factor * w.draw(kind.Service, &r)
 	}
 	if had > 0 {
 		for try := 0; took <= had && try < 100; try++ {
-			took = factor * kind.Service.Draw(&r)
+			took = factor * w.draw(kind.Service, &r)
 		}
 		took = max(took-had, 0)
 	}
@@ -192,7 +192,7 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	what, silent := own.Float64(), own.Float64()
 	if switched && kind.SwitchTime != nil {
 		pause := w.switches.At(mix(uint64(h.Task)) ^ mix(p.self))
-		took += kind.SwitchTime.Draw(&pause)
+		took += w.draw(kind.SwitchTime, &pause)
 	}
 	p.last = i
 	if w.run.Observe != nil {
@@ -208,17 +208,26 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 		next.kind = workerGivesUp
 		took /= 10
 		if kind.GiveUpAfter != nil {
-			took = kind.GiveUpAfter.Draw(&own)
+			took = w.draw(kind.GiveUpAfter, &own)
 		}
 		if what < kind.Vanish+kind.Return {
 			p.leaving = true
 		}
 	}
-	next.at = w.after(took)
-	if next.at-w.now >= b.lease && silent >= kind.Silent {
-		w.agenda.push(event{at: w.now + b.lease/2, kind: heartbeat, who: who, gen: p.gen})
+	end := w.after(took)
+	if end-w.now >= b.lease && silent >= kind.Silent {
+		w.later(w.now+b.lease/2, event{kind: heartbeat, who: who, gen: p.gen})
 	}
-	w.agenda.push(next)
+	w.later(end, next)
+}
+
+// draw takes a figure from r. A distribution is handed figures of the world's own
+// rather than r, which would have to be allocated.
+func (w *world) draw(d Dist, r *Rand) float64 {
+	w.figure = *r
+	f := d.Draw(&w.figure)
+	*r = w.figure
+	return f
 }
 
 // figures returns the random figures of an assignment. Where a task wants one
@@ -277,17 +286,19 @@ func (w *world) answer(who int32) {
 	case err != nil: // the batch ended, or the task has its label
 		w.out.Late++
 	default:
-		if out.Counted {
-			w.out.Answers++
-			w.update(p.batch, b.running, b.completed+1, b.planned)
-			if b.completed >= b.planned || b.perWorker {
-				w.unread = readEvery // it may be done, or want more: that must not wait
-			}
-		}
+		running, completed := b.running, b.completed
 		if out.Late {
 			w.out.Late++
 		} else {
-			w.release(p.batch)
+			running--
+		}
+		if out.Counted {
+			w.out.Answers++
+			completed++
+		}
+		w.update(p.batch, running, completed, b.planned)
+		if out.Counted && (b.completed >= b.planned || b.perWorker) {
+			w.unread = readEvery // it may be done, or want more: that must not wait
 		}
 	}
 	if kind.Learning > 0 {
@@ -307,7 +318,7 @@ func (w *world) goOnWorking(who int32) {
 		p.pauses++
 		r := w.pauses.At(mix(p.self) + p.pauses)
 		p.doing = pausing
-		w.agenda.push(event{at: w.after(model.Pause.Draw(&r)), kind: backFromPause, who: who, gen: p.gen})
+		w.later(w.after(w.draw(model.Pause, &r)), event{kind: backFromPause, who: who, gen: p.gen})
 	default:
 		w.ready(who)
 	}
@@ -358,7 +369,7 @@ func (w *world) heartbeat(who int32) {
 	if _, err := w.engine.Heartbeat(w.time(), p.id, p.holds.Assignment); err != nil {
 		return // ended meanwhile; he will learn of it when he submits
 	}
-	w.agenda.push(event{at: w.now + w.batches[p.batch].lease/2, kind: heartbeat, who: who, gen: p.gen})
+	w.later(w.now+w.batches[p.batch].lease/2, event{kind: heartbeat, who: who, gen: p.gen})
 }
 
 // endSession lets a worker go once he has finished what he holds.
@@ -448,6 +459,6 @@ func (w *world) strike(f *Fault, number int32) {
 	if f.Stop > 0 {
 		w.stopped = max(w.stopped, w.now+int64(f.Stop))
 		w.engine.Stop(w.time(), true)
-		w.agenda.push(event{at: w.stopped, kind: stopEnds})
+		w.later(w.stopped, event{kind: stopEnds})
 	}
 }

@@ -103,10 +103,10 @@ type books struct {
 	idleTime       float64 // how long some open batch had nobody
 }
 
-// x returns x_b.
-func (w *world) x(i int32) float64 {
+// share is x_b of a batch.
+func (w *world) share(i int32) float64 {
 	b := &w.batches[i]
-	return float64(b.running) / (orOne(w.cast.Batches[i].Priority) * float64(max(b.planned, 1)))
+	return float64(b.running) / (b.priority * float64(max(b.planned, 1)))
 }
 
 // count adds an open batch to the books, or takes it out, with sign -1.
@@ -121,9 +121,11 @@ func (w *world) count(i int32, sign int64) {
 		k.sum, k.squares = 0, 0 // and what rounding has left
 		return
 	}
-	x := w.x(i)
-	k.sum += float64(sign) * x
-	k.squares += float64(sign) * x * x
+	if sign > 0 {
+		b.x = w.share(i)
+	}
+	k.sum += float64(sign) * b.x
+	k.squares += float64(sign) * b.x * b.x
 }
 
 // update changes the figures of a batch.
@@ -163,7 +165,7 @@ func (w *world) fairness() (jain, jinf float64) {
 	}
 	least := math.Inf(1)
 	for _, i := range w.open { // no more than there are people
-		least = min(least, w.x(i))
+		least = min(least, w.batches[i].x)
 	}
 	return jain, -k.sum / least
 }

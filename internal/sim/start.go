@@ -74,7 +74,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	}
 	for _, h := range holding {
 		if s.Lost[h.Worker] {
-			at := w.byID[h.Task.Batch()]
+			at := w.batch(h.Task.Batch())
 			w.update(at, w.batches[at].running+1, w.batches[at].completed, w.batches[at].planned)
 			continue
 		}

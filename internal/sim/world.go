@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/agenda"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
@@ -61,7 +62,7 @@ type world struct {
 	epoch   time.Time
 	horizon int64
 	now     int64 // ns since the start
-	agenda  agenda
+	agenda  agenda.Agenda[event]
 	changes engine.Changes
 	unread  int // commands since the changes were last read
 	err     error
@@ -85,6 +86,7 @@ type world struct {
 	stopped int64 // until when the emergency stop lasts
 	spent   crowd.Money
 
+	figure                                                                                  Rand // see draw
 	service, answers, truths, speeds, sessions, pauses, patience, habits, switches, members Stream
 
 	out     Outcome
@@ -103,6 +105,9 @@ type batchState struct {
 	completed int32
 	planned   int32
 	lease     int64
+	id        crowd.BatchID
+	priority  float64
+	x         float64 // x_b: see books; of the figures above, while it is open and somebody works on it
 }
 
 // workerState is a person.
@@ -236,10 +241,10 @@ func (w *world) plan() {
 	first := len(w.batches) // those before it are there already
 	w.toCome = len(w.cast.Batches) - first
 	if w.toCome > 0 {
-		w.agenda.push(event{at: int64(w.cast.Batches[first].At), kind: batchArrives})
+		w.later(int64(w.cast.Batches[first].At), event{kind: batchArrives})
 	}
 	for i, f := range w.setup.Faults {
-		w.agenda.push(event{at: int64(f.At), kind: faultStrikes, who: int32(i)})
+		w.later(int64(f.At), event{kind: faultStrikes, who: int32(i)})
 	}
 	if w.cast.Visits != nil {
 		w.gates = []gate{{next: visits(w.cast.Visits)}}
@@ -258,7 +263,8 @@ func (w *world) loop(ctx context.Context) {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return
 		}
-		at, ok := w.agenda.next()
+		first, ok := w.agenda.Next()
+		at := int64(first)
 		timer, set := w.engine.NextTimer()
 		if set {
 			if t := int64(timer.Sub(w.epoch)); !ok || t <= at {
@@ -275,7 +281,8 @@ func (w *world) loop(ctx context.Context) {
 		if !ok || at > w.horizon {
 			break
 		}
-		w.step(w.agenda.pop())
+		_, e := w.agenda.Take()
+		w.step(at, e)
 	}
 	w.read()
 	if w.err == nil && !w.idleForEver() && w.run.Setup.Horizon > 0 {
@@ -315,11 +322,11 @@ func (w *world) tick(at int64) {
 
 func (w *world) time() time.Time { return w.epoch.Add(time.Duration(w.now)) }
 
-func (w *world) step(e event) {
-	if w.void(&e) {
+func (w *world) step(at int64, e event) {
+	if w.void(e) {
 		return
 	}
-	w.advance(e.at)
+	w.advance(at)
 	w.out.Events++
 	switch e.kind {
 	case batchArrives:
@@ -352,8 +359,8 @@ func (w *world) step(e event) {
 	}
 	w.verify()
 	// Nobody has more than three plans at a time; the rest are void.
-	if len(w.agenda.heap) > 256+6*len(w.workers) {
-		w.agenda.drop(w.void)
+	if w.agenda.Len() > 256+6*len(w.workers) {
+		w.agenda.Drop(w.void)
 	}
 }
 
@@ -361,7 +368,7 @@ func (w *world) step(e event) {
 const readEvery = 256
 
 // void says that the plans of an event's worker have changed since it was planned.
-func (w *world) void(e *event) bool {
+func (w *world) void(e event) bool {
 	switch e.kind {
 	case answerComes, workerGivesUp, heartbeat, backFromPause, patienceEnds:
 		return w.workers[e.who].gen != e.gen
@@ -376,7 +383,7 @@ func (w *world) launch() {
 	i := int32(len(w.batches))
 	b := &w.cast.Batches[i]
 	if w.toCome--; w.toCome > 0 {
-		w.agenda.push(event{at: int64(w.cast.Batches[i+1].At), kind: batchArrives})
+		w.later(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
 	}
 	id := b.ID
 	if id == 0 {
@@ -429,13 +436,21 @@ func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32
 	class := classOf(w.setup.SizeClasses(), b.Tasks)
 	w.batches = append(w.batches, batchState{
 		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker,
-		planned: planned, lease: int64(lease),
+		planned: planned, lease: int64(lease), id: b.ID, priority: orOne(b.Priority),
 	})
 	w.byID[b.ID] = i
 	w.open = append(w.open, i)
 	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Wanted: int(planned), Started: -1, Completed: -1, Ended: -1})
 	w.count(i, 1)
 	return &w.batches[i]
+}
+
+// batch is the index of a batch that has arrived: mostly one less than its id.
+func (w *world) batch(id crowd.BatchID) int32 {
+	if i := uint64(id) - 1; i < uint64(len(w.batches)) && w.batches[i].id == id {
+		return int32(i)
+	}
+	return w.byID[id]
 }
 
 // read takes note of what the engine has changed.
@@ -445,7 +460,7 @@ func (w *world) read() {
 	for i := range w.changes.Ends {
 		end := &w.changes.Ends[i]
 		if end.State == crowd.Expired || end.State == crowd.Withdrawn {
-			w.release(w.byID[end.Assignment.Batch()])
+			w.release(w.batch(end.Assignment.Batch()))
 			if end.State == crowd.Expired {
 				w.out.Expired++
 			}
@@ -474,7 +489,7 @@ func (w *world) read() {
 }
 
 func (w *world) labelled(l *engine.Label) {
-	b := &w.batches[w.byID[l.Task.Batch()]]
+	b := &w.batches[w.batch(l.Task.Batch())]
 	w.out.Labels++
 	if w.out.Finished != nil {
 		w.out.Finished[b.class].add(l.At.Sub(w.epoch))
@@ -490,7 +505,7 @@ func (w *world) labelled(l *engine.Label) {
 }
 
 func (w *world) progress(p *engine.Progress) {
-	i := w.byID[p.Batch]
+	i := w.batch(p.Batch)
 	b, out := &w.batches[i], &w.out.Batches[i]
 	w.update(i, b.running, int32(p.Completed), int32(p.Planned))
 	w.spent += p.Spent - out.Spent

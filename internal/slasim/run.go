@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/agenda"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -74,7 +75,7 @@ type engine struct {
 	stations  []station
 	running   []*process
 	now       time.Duration
-	agenda    agenda
+	agenda    agenda.Agenda[thing]
 	out       Outcome
 	perceived []*sla.Process // scratch of Rank
 }
@@ -95,15 +96,12 @@ func Run(ctx context.Context, w *World, p Policy, seed uint64) (*Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	for n := 0; ; n++ {
+	for n := 0; e.agenda.Len() > 0; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		x, ok := e.agenda.pop()
-		if !ok {
-			break
-		}
-		e.now = x.at
+		var x thing
+		e.now, x = e.agenda.Take()
 		e.happen(x)
 	}
 	e.finish()
@@ -132,7 +130,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 	e.begins = w.begins(&e.streams)
 	e.out.Processes = make([]Process, len(e.begins))
 	if len(e.begins) > 0 {
-		e.agenda.push(thing{at: e.begins[0], what: begin})
+		e.agenda.Plan(e.begins[0], thing{what: begin})
 	}
 	for i, s := range w.Services {
 		t := station{Service: s, proxy: &line{}}
@@ -145,7 +143,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 			case Listing:
 				t.proxy = &listed{}
 				if len(e.begins) > 0 {
-					e.agenda.push(thing{at: e.period(&s), what: iterate, number: i})
+					e.agenda.Plan(e.period(&s), thing{what: iterate, number: i})
 				}
 			}
 		}
@@ -164,7 +162,7 @@ func (e *engine) happen(x thing) {
 	case begin:
 		e.begin(x.number)
 		if x.number+1 < len(e.begins) {
-			e.agenda.push(thing{at: e.begins[x.number+1], what: begin, number: x.number + 1})
+			e.agenda.Plan(e.begins[x.number+1], thing{what: begin, number: x.number + 1})
 		}
 	case arrive:
 		e.arrive(request{x.p, x.number})
@@ -221,7 +219,7 @@ func (e *engine) reach(p *process, step int) {
 		e.out.Events++
 		if e.policy.Order == Queue && e.policy.EventCost > 0 {
 			s.behind = max(s.behind, e.now) + e.policy.EventCost
-			e.agenda.push(thing{at: s.behind, what: arrive, p: p, number: step})
+			e.agenda.Plan(s.behind, thing{what: arrive, p: p, number: step})
 			return
 		}
 	}
@@ -248,7 +246,7 @@ func (e *engine) serve(s *station) {
 		s.busy++
 		s.use.Served++
 		took := e.world.serviceTime(&e.streams, int(r.p.ID), r.step, r.p.Services[r.step])
-		e.agenda.push(thing{at: e.now + took, what: reply, p: r.p, number: r.step})
+		e.agenda.Plan(e.now+took, thing{what: reply, p: r.p, number: r.step})
 	})
 	s.use.Most = max(s.use.Most, s.busy)
 }
@@ -303,10 +301,10 @@ func (e *engine) iterate(service int) {
 		if s.blocked {
 			s.held = 0
 		}
-		e.agenda.push(thing{at: e.now + takes, what: decided, number: service, ranked: ranked})
+		e.agenda.Plan(e.now+takes, thing{what: decided, number: service, ranked: ranked})
 	}
 	if len(e.running) > 0 || e.now < e.begins[len(e.begins)-1] {
-		e.agenda.push(thing{at: e.now + max(takes, e.period(&s.Service)), what: iterate, number: service})
+		e.agenda.Plan(e.now+max(takes, e.period(&s.Service)), thing{what: iterate, number: service})
 	}
 }
 

@@ -119,7 +119,7 @@ func NewWorld(policy sched.Policy, size int) *World {
 			b.Deadline = b.Arrived.Add(time.Duration(1+random.IntN(100_000)) * time.Second)
 		}
 		w.batches[i] = b
-		policy.Set(b)
+		policy.Set(&b)
 	}
 	for range Running {
 		w.Start(w.Decide(0))
@@ -149,7 +149,7 @@ func (w *World) Touch() {
 		w.turn++
 		b.Turn = w.turn
 	}
-	w.policy.Set(*b)
+	w.policy.Set(b)
 }
 
 // Decide names the next batch for a worker who comes from the batch last.
@@ -166,7 +166,7 @@ func (w *World) Start(id crowd.BatchID) {
 	w.turn++
 	b.Turn = w.turn
 	b.Assignable = b.Running < b.Planned-b.Completed
-	w.policy.Set(*b)
+	w.policy.Set(b)
 	if len(w.hands) < Running {
 		w.hands = append(w.hands, k)
 		return
@@ -185,7 +185,7 @@ func (w *World) Finish() crowd.BatchID {
 		b.Completed = 0
 	}
 	b.Assignable = b.Running < b.Planned-b.Completed
-	w.policy.Set(*b)
+	w.policy.Set(b)
 	return b.ID
 }
 
