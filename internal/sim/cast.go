@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -61,7 +62,7 @@ func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batc
 	name := fmt.Sprintf("flow %d ", number)
 	next := f.Arrive.times(NewStream(seed, rep, name+"arrivals"), horizon)
 	sizes := NewStream(seed, rep, name+"sizes")
-	var list []Batch
+	list := make([]Batch, 0, min(f.Arrive.Count, 4096))
 	for at, ok := next(); ok; at, ok = next() {
 		n := len(list)
 		if n == maxBatches {
@@ -69,7 +70,7 @@ func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batc
 		}
 		b := f.Batch
 		b.At = at
-		b.Name = fmt.Sprintf("%s-%d", f.Name, n+1)
+		b.Name = f.Name + "-" + strconv.Itoa(n+1)
 		r := sizes.At(uint64(n))
 		b.Tasks = int(min(max(math.Round(f.Size.Draw(&r)), 1), crowd.MaxInBatch))
 		list = append(list, b)
