@@ -449,6 +449,34 @@ func TestHundredsOfLayers(t *testing.T) {
 	}
 }
 
+// A light rim tells layers apart. Where an edge turns every point or two, there
+// would be nothing but rims.
+func TestRimsDoNotCoverTheLayers(t *testing.T) {
+	stack := func(every int) picture {
+		var at, low, high []float64
+		for i := range 600 {
+			at = append(at, float64(i))
+			low = append(low, float64(i/every%2+1))
+			high = append(high, 3)
+		}
+		return draw(t, chart.Stack(chart.StackSpec{At: at, Stepped: true, Layers: []chart.Layer{{Name: "low", Y: low}, {Name: "high", Y: high}}}))
+	}
+	rims := func(p picture) (n int) {
+		for _, l := range p.of("#ffffff") {
+			if l.fill == "none" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := rims(stack(50)); n != 1 {
+		t.Errorf("%d rims between two calm layers, want one", n)
+	}
+	if n := rims(stack(1)); n != 0 {
+		t.Errorf("%d rims along an edge that turns everywhere, want none", n)
+	}
+}
+
 func TestBoxesShowQuartilesWhiskersAndOutliers(t *testing.T) {
 	spec := chart.BoxesSpec{Groups: []string{"g"}, Y: chart.Axis{Label: "y"}, Series: []chart.BoxSeries{{Name: "s", Values: [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 100}}}}}
 	p := draw(t, chart.Boxes(spec))
@@ -544,6 +572,26 @@ func TestEverythingStaysOnThePicture(t *testing.T) {
 			if from < 0 || to > w+1 || at.y < 5 || at.y > h {
 				t.Errorf("%s: %q at %v, outside %v x %v", name, content, at, w, h)
 			}
+		}
+	}
+}
+
+// The top of a plot is no round number of points: whether a line along it is
+// within is for rounding to say.
+func TestALineAlongTheEdgeIsDrawnInEverySize(t *testing.T) {
+	for height := 120.0; height < 400; height += 0.7 {
+		p := draw(t, chart.Lines(chart.LinesSpec{
+			Head:   chart.Head{Size: chart.Size{Width: 400, Height: height}},
+			Y:      chart.Axis{Min: 0, Max: 1},
+			Series: []chart.Series{series("along", 1, 1, 1, 1, 1)},
+		}))
+		whole := false
+		for _, l := range p.of(first) {
+			n := len(l.points)
+			whole = whole || n > 2 && l.points[n-1][0]-l.points[0][0] > 200
+		}
+		if !whole {
+			t.Fatalf("at a height of %v the curve along the edge is not drawn from end to end: %v", height, p.of(first))
 		}
 	}
 }

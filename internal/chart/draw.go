@@ -52,11 +52,14 @@ func near(v float64) float64 { return math.Max(-1e6, math.Min(1e6, v)) }
 
 func (f *frame) place(x, y float64) pt { return pt{near(f.px(x)), near(f.py(y))} }
 
+// hair is by how much a place may be outside of the frame and still lie on it:
+// more than rounding, less than can be seen. In points.
+const hair = 0.01
+
 // holds says whether a marker at p is within the frame.
 func (f *frame) holds(p pt) bool {
-	const eps = 0.01
 	b := f.box
-	return p.x >= b.x0-eps && p.x <= b.x1+eps && p.y >= b.y0-eps && p.y <= b.y1+eps
+	return p.x >= b.x0-hair && p.x <= b.x1+hair && p.y >= b.y0-hair && p.y <= b.y1+hair
 }
 
 // The sizes that can be drawn, in points.

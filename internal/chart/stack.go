@@ -167,7 +167,9 @@ func drawStack(f *frame, at, total []float64, layers []stackLayer, steps bool) {
 			if ring = cutRing(ring, f.box); len(ring) > 2 {
 				rings = append(rings, ring)
 			}
-			rims = append(rims, cutLine(edge, f.box)...)
+			if !restless(edge) {
+				rims = append(rims, cutLine(edge, f.box)...)
+			}
 		}
 		f.s.begin(layers[n].name)
 		f.s.fill(layers[n].style.colour, 1, rings)
@@ -184,6 +186,19 @@ func drawStack(f *frame, at, total []float64, layers []stackLayer, steps bool) {
 		line = stepped(line)
 	}
 	f.s.stroke(pen{ink, 0.8, 0.6, nil}, cutLine(line, f.box))
+}
+
+// restless says whether an edge turns so often that a rim along it would be all
+// there is to see of its layer.
+func restless(edge []pt) bool {
+	const every = 2 // points
+	turns := 0
+	for i := 1; i < len(edge); i++ {
+		if edge[i].y != edge[i-1].y {
+			turns++
+		}
+	}
+	return every*float64(turns) > edge[len(edge)-1].x-edge[0].x
 }
 
 // runsOf returns where a layer is to be seen, with the columns beside: hundreds

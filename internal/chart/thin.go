@@ -135,8 +135,10 @@ func cut(a, b pt, r rect) (pt, pt, bool) {
 	return p, q, true
 }
 
-// cutLine clips a line to r. What leaves and comes back becomes two lines.
+// cutLine clips a line to r. What leaves and comes back becomes two lines. A line
+// along the edge stays, on whichever side of it rounding has put it.
 func cutLine(line []pt, r rect) [][]pt {
+	r = rect{r.x0 - hair, r.y0 - hair, r.x1 + hair, r.y1 + hair}
 	var out [][]pt
 	var now []pt
 	for i := 1; i < len(line); i++ {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/paper"
 	"github.com/throng-dev/throng/internal/poolsim"
+	"github.com/throng-dev/throng/internal/report"
 )
 
 // Paper is "throng paper".
@@ -53,13 +55,13 @@ func (p *PaperList) Run(c *Context) error {
 
 // PaperRun is "throng paper run".
 type PaperRun struct {
-	Name  string `arg:"" help:"Table or figure; throng paper list shows them."`
-	Reps  *int   `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
-	Extra *int   `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
-	Bare  bool   `name:"no-extras" xor:"extra" help:"Leave that out."`
-	Seed  uint64 `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
-	Trace string `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
-	Out   string `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." type:"path" placeholder:"DIR"`
+	Name  string     `arg:"" help:"Table or figure; throng paper list shows them."`
+	Reps  *int       `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
+	Extra *int       `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
+	Bare  bool       `name:"no-extras" xor:"extra" help:"Leave that out."`
+	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
+	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
+	Out   *newFolder `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
 }
 
@@ -94,6 +96,7 @@ func readTrace(name string) (*poolsim.Trace, error) {
 func (p *PaperRun) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	o := paper.Options{Seed: p.Seed}
 	if p.Bare {
 		o.Extra = -1
@@ -115,6 +118,13 @@ func (p *PaperRun) Run(c *Context) error {
 		}
 		o.Trace, o.File = t, p.Trace
 	}
+	out := ""
+	if p.Out != nil {
+		out = string(*p.Out)
+		if err := report.CheckFill(out); err != nil {
+			return err
+		}
+	}
 	bar := c.bar(-1, p.Name, false)
 	var all atomic.Int64
 	o.Progress = func(ended, of int) {
@@ -125,11 +135,14 @@ func (p *PaperRun) Run(c *Context) error {
 	}
 	r, err := paper.Run(ctx, p.Name, o)
 	_ = bar.Finish() // it only shows
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errInterrupted
+	case err != nil:
 		return err
 	}
-	if p.Out != "" {
-		if err := r.WriteTo(p.Out); err != nil {
+	if out != "" {
+		if err := r.WriteTo(out); err != nil {
 			return err
 		}
 	}
@@ -149,8 +162,8 @@ func (p *PaperRun) Run(c *Context) error {
 		}
 		say(w, "%d rows: %d reproduced, %d differ, %d not simulatable, %d not in the paper; %d repetitions, seed %d, %.1f s\n", len(r.Rows),
 			r.Count(paper.Reproduced), r.Count(paper.Differs), r.Count(paper.NotSimulatable), r.Count(paper.NotInPaper), r.Reps, r.Seed, r.WallS)
-		if p.Out != "" {
-			say(w, "report: %s\n", p.Out)
+		if out != "" {
+			say(w, "report: %s\n", out)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/chart"
 	"github.com/throng-dev/throng/internal/fit"
+	"github.com/throng-dev/throng/internal/report"
 )
 
 // SimFit is "throng sim fit".
@@ -56,8 +57,8 @@ func (s *SimFit) Run(c *Context) error {
 		return err
 	}
 	if s.Out != "" {
-		if info, err := os.Stat(string(s.Out)); err == nil && !info.IsDir() {
-			return wrong("out", "%s is a file", s.Out)
+		if err := report.CheckFill(string(s.Out)); err != nil {
+			return err
 		}
 	}
 	log, err := s.read(c)
@@ -72,16 +73,16 @@ func (s *SimFit) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	report := m.Report()
+	result := m.Report()
 	if s.Scenario {
-		report.Whole = string(text)
+		result.Whole = string(text)
 	}
 	if s.Out != "" {
-		if report.Files, err = s.write(c, m, text); err != nil {
+		if result.Files, err = s.write(c, m, text); err != nil {
 			return err
 		}
 	}
-	return s.print(c, report, func(w io.Writer) { _, _ = w.Write(text) }) // print keeps the error
+	return s.print(c, result, func(w io.Writer) { _, _ = w.Write(text) }) // print keeps the error
 }
 
 // read reads the log and what is known of sessions and skips.

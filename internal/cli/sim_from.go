@@ -26,7 +26,7 @@ import (
 type From struct {
 	From    string `group:"A live pool, in place of a scenario:" placeholder:"URL|DIR" help:"Forecast from the present state of a server, or of a data folder (also one that a server uses)."`
 	Pool    string `group:"A live pool, in place of a scenario:" placeholder:"P" help:"The pool, by id or name; default: the only one."`
-	Horizon span   `group:"A live pool, in place of a scenario:" placeholder:"TIME" help:"How far to look; default: 24h, or until the last deadline."`
+	Horizon *span  `group:"A live pool, in place of a scenario:" placeholder:"TIME" help:"How far to look; default: 24h, or until the last deadline."`
 	Token   string `group:"A live pool, in place of a scenario:" env:"THRONG_TOKEN" help:"Act with this token instead of the saved login."`
 }
 
@@ -39,7 +39,12 @@ func forecastFrom(c *Context, from From, policies []string, reps *int, seed *uin
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	o := forecast.Options{Policies: policies, Horizon: from.Horizon.Duration, Budget: fromBudget, Seed: 1}
+	o := forecast.Options{Policies: policies, Budget: fromBudget, Seed: 1}
+	if from.Horizon != nil {
+		if o.Horizon = from.Horizon.Duration; o.Horizon <= 0 {
+			return wrong("horizon", "must be more than 0, like 12h or 3d")
+		}
+	}
 	if seed != nil {
 		o.Seed = *seed
 	}

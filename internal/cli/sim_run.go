@@ -95,7 +95,10 @@ func (s *SimRun) Run(c *Context) error {
 		return err
 	}
 	if out != "" {
-		if err := r.Write(out); err != nil {
+		switch err := r.Write(ctx, out); {
+		case errors.Is(err, context.Canceled):
+			return errInterrupted
+		case err != nil:
 			return err
 		}
 	}
@@ -108,6 +111,8 @@ func (s *SimRun) Run(c *Context) error {
 	return nil
 }
 
+var errInterrupted = errors.New("interrupted; nothing was written")
+
 // live says whether it goes on from a live pool rather than from a file.
 func (s *SimRun) live() (bool, error) {
 	f := &s.From
@@ -116,7 +121,7 @@ func (s *SimRun) live() (bool, error) {
 		return false, wrong("file", "give a scenario, or --from with a server or a data folder")
 	case s.File != "" && f.From != "":
 		return false, wrong("from", "goes with no scenario: give one or the other")
-	case f.From == "" && (f.Pool != "" || f.Horizon.Duration != 0):
+	case f.From == "" && (f.Pool != "" || f.Horizon != nil):
 		return false, wrong("from", "is missing: --pool and --horizon are about a live pool")
 	case f.From != "" && s.Out != nil:
 		return false, wrong("out", "is for scenarios; a forecast is printed, with --json whole")
@@ -146,7 +151,7 @@ func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario
 	var bad scenario.Errors
 	switch {
 	case ctx.Err() != nil:
-		return nil, errors.New("interrupted; nothing was written")
+		return nil, errInterrupted
 	case errors.As(err, &bad):
 		for i := range bad {
 			bad[i].File = s.File

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -25,7 +26,7 @@ var poolsTemplate = template.Must(template.New("pools").Parse(poolsPageText))
 // and series where the samples for them were kept.
 func (r *PoolsReport) Write(dir string) error {
 	return place(dir, func(made string) error {
-		figures, err := drawInto(made, r.pictures(), picture.figure)
+		figures, err := drawInto(context.Background(), made, r.pictures(), picture.figure)
 		if err != nil {
 			return err
 		}

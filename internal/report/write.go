@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -86,17 +87,34 @@ func canMake(dir string) error {
 	if to, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = to
 	}
-	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
+	return canWrite(filepath.Dir(dir), filepath.Base(dir))
+}
+
+// CheckFill says whether files can be written into a folder that is there, or
+// that can be made, before anything is spent on what should go there. What is in
+// it does not matter.
+func CheckFill(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return canWrite(dir, filepath.Base(dir))
+}
+
+// canWrite says whether something can be made in a folder, or in the nearest one
+// above it that is there. name is of what is to be made.
+func canWrite(parent, name string) error {
+	for ; ; parent = filepath.Dir(parent) {
 		info, err := os.Stat(parent)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && parent != filepath.Dir(parent):
-			continue // it will be made
+		case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && parent != filepath.Dir(parent):
+			continue // it will be made, or what is above it is the thing to tell
 		case err == nil && !info.IsDir():
 			return crowd.Fieldf("out", "%s is a file, not a folder", parent)
 		case err != nil:
 			return crowd.Fieldf("out", "%v", err)
 		}
-		try, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".")
+		try, err := os.MkdirTemp(parent, "."+name+".")
 		if err != nil {
 			return crowd.Fieldf("out", "nothing can be written into %s: %s", parent, cause(err))
 		}
@@ -114,12 +132,16 @@ func cause(err error) string {
 }
 
 // Write writes the report into a folder, whole or not at all: it is made beside
-// the folder and put in its place at the end.
-func (r *Report) Write(dir string) error { return r.write(dir, picture.figure) }
+// the folder and put in its place at the end. If ctx ends while the pictures are
+// drawn, which is nearly all of the time, it returns its error and nothing is
+// left.
+func (r *Report) Write(ctx context.Context, dir string) error {
+	return r.write(ctx, dir, picture.figure)
+}
 
 // write writes it with pictures that are drawn by draw.
-func (r *Report) write(dir string, draw func(picture) (figure, error)) error {
-	return place(dir, func(made string) error { return r.fill(made, draw) })
+func (r *Report) write(ctx context.Context, dir string, draw func(picture) (figure, error)) error {
+	return place(dir, func(made string) error { return r.fill(ctx, made, draw) })
 }
 
 // place lets a folder be filled, and puts it in its place when it is complete.
@@ -223,8 +245,8 @@ func replace(dir, by string) error {
 }
 
 // fill writes the files.
-func (r *Report) fill(dir string, draw func(picture) (figure, error)) error {
-	figures, err := drawInto(dir, r.pictures(), draw)
+func (r *Report) fill(ctx context.Context, dir string, draw func(picture) (figure, error)) error {
+	figures, err := drawInto(ctx, dir, r.pictures(), draw)
 	if err != nil {
 		return err
 	}
@@ -247,11 +269,11 @@ func (r *Report) fill(dir string, draw func(picture) (figure, error)) error {
 }
 
 // drawInto draws pictures into the folder charts of another.
-func drawInto(dir string, pictures []picture, draw func(picture) (figure, error)) ([]figure, error) {
+func drawInto(ctx context.Context, dir string, pictures []picture, draw func(picture) (figure, error)) ([]figure, error) {
 	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o755); err != nil {
 		return nil, err
 	}
-	figures, err := sim.Sweep(context.Background(), len(pictures), func(i int) (figure, error) { return draw(pictures[i]) }, nil)
+	figures, err := sim.Sweep(ctx, len(pictures), func(i int) (figure, error) { return draw(pictures[i]) }, nil)
 	if err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
@@ -12,8 +13,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,7 +78,7 @@ func TestFolder(t *testing.T) {
 		}
 		return f, err
 	}
-	if err := r.write(dir, draw); err != nil {
+	if err := r.write(context.Background(), dir, draw); err != nil {
 		t.Fatal(err)
 	}
 	var files []string
@@ -204,13 +207,36 @@ func TestFolderOfSomebodyElseIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := listing(t, filepath.Dir(dir))
-		err := r.Write(dir)
+		err := r.Write(context.Background(), dir)
 		if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if after := listing(t, filepath.Dir(dir)); !slices.Equal(before, after) {
 			t.Errorf("%s: %v became %v", name, before, after)
 		}
+	}
+}
+
+func TestCheckFill(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	file := filepath.Join(top, "file")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(file, filepath.Join(top, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, top)
+	for _, dir := range []string{top, filepath.Join(top, "new"), filepath.Join(top, "new", "newer")} {
+		if err := CheckFill(dir); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	for _, dir := range []string{file, filepath.Join(file, "new"), filepath.Join(file, "new", "newer"), filepath.Join(top, "link")} {
+		if err := CheckFill(dir); crowd.CodeOf(err) != crowd.Invalid || !strings.HasSuffix(err.Error(), " is a file, not a folder") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if after := listing(t, top); !slices.Equal(before, after) {
+		t.Errorf("%v became %v", before, after)
 	}
 }
 
@@ -242,7 +268,7 @@ func TestReportIsReplacedWhole(t *testing.T) {
 	if err := oldReport(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(dir, sketch); err != nil {
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(context.Background(), dir, sketch); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "alpha.csv")); !errors.Is(err, fs.ErrNotExist) {
@@ -253,6 +279,43 @@ func TestReportIsReplacedWhole(t *testing.T) {
 	}
 	if list, err := os.ReadDir(top); err != nil || len(list) != 1 {
 		t.Errorf("beside the report: %v, %v", list, err)
+	}
+}
+
+// Who stops it while the pictures are drawn finds everything as it was, and does
+// not wait for those that are still to be drawn.
+func TestInterruptedReportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	r := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}})
+	last := len(r.pictures())
+	for _, at := range []int{1, last} {
+		top := t.TempDir()
+		dir := filepath.Join(top, "report")
+		if err := oldReport(dir); err != nil {
+			t.Fatal(err)
+		}
+		before := listing(t, top)
+		ctx, stop := context.WithCancel(context.Background())
+		var drawn atomic.Int32
+		err := r.write(ctx, dir, func(p picture) (figure, error) {
+			if int(drawn.Add(1)) == at {
+				stop()
+			}
+			if at == 1 {
+				<-ctx.Done()
+			}
+			return sketch(p)
+		})
+		stop()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped at picture %d of %d: %v", at, last, err)
+		}
+		if n := int(drawn.Load()); at == 1 && n > runtime.GOMAXPROCS(0) {
+			t.Errorf("%d of %d pictures were begun after all", n, last)
+		}
+		if after := listing(t, top); !slices.Equal(before, after) {
+			t.Errorf("stopped at picture %d of %d: %v became %v", at, last, before, after)
+		}
 	}
 }
 
@@ -343,7 +406,7 @@ func TestWhatIsLeftOfKilledWritesIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(dir, sketch); err != nil {
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(context.Background(), dir, sketch); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
