@@ -35,6 +35,8 @@ func (b Batch) Validate() error {
 		return crowd.Fieldf("completed", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Completed)
 	case b.TaskTime <= 0:
 		return crowd.Fieldf("task_time", "must be above 0, not %s", b.TaskTime)
+	case b.Stake < 0 || b.Stake > crowd.MaxMoney:
+		return crowd.Fieldf("stake", "must be from 0 to %s, not %s", crowd.MaxMoney, b.Stake)
 	case b.Added < 0 || b.Added > crowd.MaxMoney:
 		return crowd.Fieldf("added", "must be from 0 to %s, not %s", crowd.MaxMoney, b.Added)
 	}
@@ -59,8 +61,8 @@ type record struct {
 	planned, running, completed uint32
 	class                       Class
 	production, assignable      bool
-	added                       crowd.Money
-	since                       int64 // ns since 1970
+	stake, added                crowd.Money
+	due, since                  int64 // ns since 1970; noDeadline for none
 }
 
 // noDeadline is later than every deadline.
@@ -82,6 +84,11 @@ func (r *record) fill(b *Batch) {
 	r.class = b.Class
 	r.production = b.Production
 	r.assignable = b.Assignable
+	r.due = noDeadline
+	if !b.Due.IsZero() {
+		r.due = min(nanos(b.Due), noDeadline-1)
+	}
+	r.stake = min(max(b.Stake, 0), crowd.MaxMoney)
 	r.added = min(max(b.Added, 0), crowd.MaxMoney)
 	r.since = nanos(b.Since)
 }

@@ -41,7 +41,8 @@ func Names() []string {
 //	laxity                          share=0 to 1 (default 0.2), what is guaranteed to
 //	                                batches without a deadline that can still be met;
 //	                                pace=1 to 1000 (default 8)
-//	penalty                         form=event (default) or form=loop: see Loops
+//	penalty                         form=atc (default), form=event or form=loop: see
+//	                                PenaltyForm; look=0s to 24h (default 1m), of atc
 //	edf-code, fs-code               none
 //	sdafs-code, dafs-code           log=true (default) or log=false; seed=number, 0 to
 //	                                2^64-1 (default 1), for what they draw

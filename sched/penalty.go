@@ -2,28 +2,37 @@ package sched
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
 
-// penalty hands out where delay is dearest: the most Added first, then the least
-// Since; ties by turn, then id. So it is listing 1 of the paper below, over all
-// batches of the pool: a batch stands for its most urgent task, and within a batch
-// the engine keeps the same order. Batches of which nothing was promised add
-// nothing, and share with all others that have nothing to lose, longest wait
-// first.
+// penalty hands out where delay is dearest. A batch stands for its most urgent
+// task, and within a batch the engine keeps the same order; so it is an order of
+// all tasks of the pool. Ties by the least Since, then turn, then id. Batches of
+// which nothing was promised, or of which all is lost, share with all others that
+// have nothing to lose, longest wait first.
+//
+// form=atc: the least Due first, each earlier by look for every factor of e that
+// Stake is worth for a minute of work. As in the index of apparent tardiness cost,
+// c/p·exp(-slack/k), of which these are the logarithms, with the stake as c, the
+// task time as p and look as k. Source: A. P. J. Vepsalainen, T. E. Morton,
+// "Priority Rules for Job Shops with Weighted Tardiness Costs", Management Science
+// 33(8), 1987.
+//
+// form=event, form=loop: the most Added first. That is listing 1 of R. Khazankin, D.
+// Schall, S. Dustdar, "Adaptive Request Prioritization in Dynamic Service-oriented
+// Systems", over all batches of the pool. The two differ in when Added is computed,
+// which is not done here: see PenaltyForm.
 //
 // Deliberately starves: while tasks that a delay makes dearer take every worker,
 // what costs nothing, or is lost already, waits.
-//
-// The two forms differ in when Added is computed, which is not done here: see
-// Loops.
-//
-// Source: R. Khazankin, D. Schall, S. Dustdar, "Adaptive Request Prioritization in
-// Dynamic Service-oriented Systems", listing 1.
 type penalty struct {
 	name string
+	atc  bool
+	look time.Duration // of atc
 	book book
 	ix   index // the candidates
 }
@@ -40,7 +49,7 @@ func (p *penalty) Set(b *Batch) {
 		p.ix.drop(slot)
 		return
 	}
-	p.ix.set(cell{class: r.class}, r.urgency(slot))
+	p.ix.set(cell{class: r.class}, p.entry(slot, r))
 }
 
 func (p *penalty) Remove(id crowd.BatchID) {
@@ -49,30 +58,51 @@ func (p *penalty) Remove(id crowd.BatchID) {
 	}
 }
 
-// The widths of the figures in an entry of penalty's index, in bits. Together with
-// the 64 of Since they fill its 192. What does not fit counts as the greatest that
-// does: turns from 7·10^16 on, and ids beyond crowd.MaxBatchID.
+// The widths of the figures in an entry of penalty's index, in bits: what goes
+// first, then 64 of Since, then the turn, then the id; 192 in all. What does not fit
+// counts as the greatest that does: turns from 4·10^12 on (7·10^16 with listing 1),
+// and ids beyond crowd.MaxBatchID.
 const (
 	addedBits = 40 // crowd.MaxMoney is less
-	turnBits  = 56
+	dueBits   = 54 // µs, as far as 64 bits of ns reach
 	idBits    = 32
 )
 
-// urgency returns the record as an index entry. An entry is compared as one long
-// number, key, turn and id; here that number is Added, falling, then Since, then
-// the turn, then the id.
-func (r *record) urgency(slot uint32) entry {
-	const mostTurn, mostID = 1<<turnBits - 1, 1<<idBits - 1
-	added := uint64(crowd.MaxMoney - r.added)
+// entry returns the record as an index entry. An entry is compared as one long
+// number, key, turn and id.
+func (p *penalty) entry(slot uint32, r *record) entry {
+	first, width := uint64(crowd.MaxMoney-r.added), addedBits
+	if p.atc {
+		first, width = p.urgency(r), dueBits
+	}
+	mostTurn, mostID := uint64(1)<<(96-width)-1, crowd.BatchID(1<<idBits-1)
 	since := fromInt(r.since)
 	turn := min(r.turn, mostTurn)
 	id := uint64(min(max(r.id, 0), mostID))
 	return entry{
-		key:  added<<(64-addedBits) | since>>addedBits,
-		turn: since<<(64-addedBits) | turn>>idBits,
+		key:  first<<(64-width) | since>>width,
+		turn: since<<(64-width) | turn>>idBits,
 		id:   int64((turn<<idBits | id) ^ 1<<63), // ids are signed
 		slot: slot,
 	}
+}
+
+// never is the urgency of what cannot be escaped any more.
+const never = 1<<dueBits - 1
+
+// urgency is Due less what the stake is worth, in µs from the earliest there is.
+func (p *penalty) urgency(r *record) uint64 {
+	if r.due == noDeadline {
+		return never
+	}
+	at := float64(r.due)/1e3 - p.worth(r).Seconds()*1e6
+	return uint64(min(max(at+1<<(dueBits-1), 0), never-1))
+}
+
+// worth is how much earlier than Due a batch goes first.
+func (p *penalty) worth(r *record) time.Duration {
+	perMinute := float64(max(r.stake, 1)) / float64(crowd.Unit) / r.taskTime.Minutes()
+	return time.Duration(float64(p.look) * math.Log(perMinute))
 }
 
 func (p *penalty) Next(_ time.Time, w Worker) crowd.BatchID {
@@ -91,10 +121,15 @@ func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
 		return Key{}, false
 	}
 	k := newKey(p.name, r)
+	since := Figure{"since", instant(r.since)[0], "that task has waited since " + instantNote(r.since)}
+	if p.atc {
+		p.explain(&k, r, since)
+		return k, true
+	}
 	k.Rank = append([]Number{Number(-r.added)}, instant(r.since)...)
 	k.Figures = []Figure{
 		{"added", Number(r.added), "millionths: by how much one more response time of delay raises the penalty of its most urgent waiting task, " + r.added.String()},
-		{"since", k.Rank[1], "that task has waited since " + instantNote(r.since)},
+		since,
 		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
 	}
 	if r.added == 0 {
@@ -106,39 +141,93 @@ func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
 	return k, true
 }
 
+// explain is Key of form=atc.
+func (p *penalty) explain(k *Key, r *record, since Figure) {
+	if r.due == noDeadline {
+		k.Rank = append([]Number{Number(math.Inf(1)), 0}, instant(r.since)...)
+		k.Figures = []Figure{since}
+		k.Words = "most urgent step of a penalty first: nothing can be escaped, so after those that can; the longest wait first, here since " + instantNote(r.since)
+		return
+	}
+	worth, urgent := p.worth(r), (int64(p.urgency(r))-1<<(dueBits-1))*1000
+	k.Rank = append(instant(urgent), instant(r.since)...)
+	k.Figures = []Figure{
+		{"due", instant(r.due)[0], "if its most urgent waiting task is not handed out before " + instantNote(r.due) + ", a penalty falls due"},
+		{"stake", Number(r.stake), "millionths: what then falls due, " + r.stake.String()},
+		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
+		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", p.look)},
+		since,
+	}
+	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless its first task is handed out before %s; counts as %s",
+		r.stake, instantNote(r.due), instantNote(urgent))
+}
+
 var _ Policy = (*penalty)(nil)
 
-// Loops says whether a policy, by its text form, has penalties recomputed every half
-// response time (form=loop), as the paper does it, rather than when they change.
-// Whoever fills in Batch.Added asks. False for a text that is not a policy's.
-func Loops(text string) bool {
+// PenaltyForm returns the form of the penalty policy in a policy's text form: atc
+// (also if there is none, or the text is not a policy's), event, or loop, which has
+// penalties recomputed every half response time, as the paper does it, rather than
+// when they change. Whoever fills in Batch.Due and Batch.Added asks.
+func PenaltyForm(text string) string {
 	s, err := take(text)
-	return err == nil && s.loops()
+	if err != nil {
+		return formATC
+	}
+	return s.penaltyForm()
 }
 
-func (s *spec) loops() bool {
-	if s.name == "penalty" && s.options["form"] == "loop" {
-		return true
+const (
+	formATC   = "atc"
+	formEvent = "event"
+	formLoop  = "loop"
+)
+
+func (s *spec) penaltyForm() string {
+	if s.name == "penalty" {
+		return s.option("form", formATC)
 	}
 	for i := range s.inner {
-		if s.inner[i].loops() {
-			return true
+		if form := s.inner[i].penaltyForm(); form != formATC {
+			return form
 		}
 	}
-	return false
+	return formATC
 }
 
+// The bounds of the option look.
+const (
+	usualLook = time.Minute
+	mostLook  = 24 * time.Hour
+)
+
 func (s *spec) penalty() (func() Policy, error) {
-	if err := s.allow(0, "form"); err != nil {
+	if err := s.allow(0, "form", "look"); err != nil {
 		return nil, err
 	}
-	name := s.name
-	switch form := s.option("form", "event"); form {
-	case "event":
-	case "loop":
-		name += "(form=loop)"
+	form := s.option("form", formATC)
+	text, given := s.options["look"]
+	var parts []string
+	look := usualLook
+	switch {
+	case form == formATC && given:
+		var err error
+		if look, err = time.ParseDuration(text); err != nil || look < 0 || look > mostLook {
+			return nil, refuse("%s takes look=0s to look=%s, about the time of a task, not look=%s", s.name, "24h", text)
+		}
+		if look != usualLook {
+			parts = append(parts, "look="+look.String())
+		}
+	case form == formATC:
+	case form != formEvent && form != formLoop:
+		return nil, refuse("%s takes form=atc, form=event or form=loop, not form=%s", s.name, form)
+	case given:
+		return nil, refuse("%s takes look only with form=atc", s.name)
 	default:
-		return nil, refuse("%s takes form=event or form=loop, not form=%s", s.name, form)
+		parts = append(parts, "form="+form)
 	}
-	return func() Policy { return &penalty{name: name} }, nil
+	name := s.name
+	if len(parts) > 0 {
+		name += "(" + strings.Join(parts, ",") + ")"
+	}
+	return func() Policy { return &penalty{name: name, atc: form == formATC, look: look} }, nil
 }

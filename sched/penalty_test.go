@@ -29,7 +29,7 @@ func TestPenaltyAtTheBounds(t *testing.T) {
 		seen   = 0
 	)
 	for range 300 {
-		p := parse(t, "penalty")
+		p := parse(t, "penalty(form=event)")
 		var list []sched.Batch
 		for n := range 20 {
 			b := batch(crowd.BatchID(n+1), 100, 1)
@@ -90,7 +90,7 @@ func TestPenaltyBeyondTheBounds(t *testing.T) {
 			func(b *sched.Batch) { b.ID = math.MaxInt64 },
 		},
 	} {
-		p := parse(t, "penalty")
+		p := parse(t, "penalty(form=event)")
 		var want []crowd.BatchID
 		for n, change := range c {
 			b := with(batch(crowd.BatchID(9-n), 5, 0), func(b *sched.Batch) { b.Since = epoch })
@@ -123,22 +123,126 @@ func TestPenaltyExplains(t *testing.T) {
 	}
 }
 
-// TestLoops: the form is found under wrappers, and nowhere else.
-func TestLoops(t *testing.T) {
+// TestPenaltyForm: the form is found under wrappers, and nowhere else.
+func TestPenaltyForm(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{
-		"penalty": false, "penalty(form=event)": false, "penalty(form=loop)": true, "penalty( form = loop )": true,
-		"tenant-fair(penalty(form=loop))": true, "wcfs(tenant-fair(penalty(form=loop)),k=3)": true, "tenant-fair(penalty)": false,
-		"fifo": false, "": false, "(penalty(form=loop))": false, "penalty(form=loop))": false,
+	for text, want := range map[string]string{
+		"penalty": "atc", "penalty(form=atc)": "atc", "penalty(look=5s)": "atc", "penalty(form=event)": "event", "penalty(form=loop)": "loop", "penalty( form = loop )": "loop",
+		"tenant-fair(penalty(form=loop))": "loop", "wcfs(tenant-fair(penalty(form=event)),k=3)": "event", "tenant-fair(penalty)": "atc",
+		"fifo": "atc", "": "atc", "(penalty(form=loop))": "atc", "penalty(form=loop))": "atc",
 	} {
-		if got := sched.Loops(text); got != want {
-			t.Errorf("%q: %t", text, got)
+		if got := sched.PenaltyForm(text); got != want {
+			t.Errorf("%q: %s", text, got)
 		}
 	}
-	for _, name := range sched.Names() {
-		if sched.Loops(name) {
-			t.Errorf("%s loops", name)
+}
+
+// TestPenaltyATCAtTheBounds: to the microsecond of what is urgent, and then to the
+// last bit of the wait, from one end of their domains to the other.
+func TestPenaltyATCAtTheBounds(t *testing.T) {
+	t.Parallel()
+	var (
+		dues   = []time.Time{{}, time.Unix(0, math.MinInt64), time.Unix(0, 0), epoch.Add(-time.Hour), epoch.Add(-time.Microsecond), epoch, epoch.Add(time.Microsecond), epoch.Add(24 * time.Hour), time.Unix(0, math.MaxInt64-1)}
+		stakes = []crowd.Money{1, 1000, crowd.Unit - 1, crowd.Unit, crowd.Unit + 1, 1000 * crowd.Unit, crowd.MaxMoney}
+		since  = []time.Time{time.Unix(0, math.MinInt64), time.Unix(0, -1), time.Unix(0, 0), epoch, epoch.Add(1), epoch.Add(1 << 40), time.Unix(0, math.MaxInt64)}
+		turns  = []uint64{0, 1, 1<<32 - 1, 1 << 32, 1<<42 - 2, 1<<42 - 1}
+		random = rand.New(rand.NewPCG(1, 3))
+		seen   = map[bool]int{}
+	)
+	for round := range 300 {
+		look := []time.Duration{0, time.Minute, 24 * time.Hour}[round%3]
+		p := parse(t, "penalty(look="+look.String()+")")
+		urgent := func(b *sched.Batch) float64 {
+			if b.Due.IsZero() {
+				return math.Inf(1)
+			}
+			at := float64(b.Due.UnixNano())/1e3 - look.Seconds()*1e6*math.Log(float64(b.Stake)/float64(crowd.Unit)/b.TaskTime.Minutes())
+			return min(max(at, -1<<53), 1<<53-2)
 		}
+		var list []sched.Batch
+		for n := range 20 {
+			b := batch(crowd.BatchID(n+1), 100, 1)
+			if n%2 == 0 {
+				b.ID = crowd.MaxBatchID - crowd.BatchID(n)
+			}
+			b.Due, b.Stake, b.Since, b.Turn = dues[random.IntN(len(dues))], stakes[random.IntN(len(stakes))], since[random.IntN(len(since))], turns[random.IntN(len(turns))]
+			b.TaskTime = []time.Duration{time.Second, time.Minute, 100 * time.Hour}[random.IntN(3)]
+			if random.IntN(2) == 0 { // mostly equal
+				b.Due, b.Stake, b.TaskTime, b.Since = epoch, crowd.Unit, time.Minute, epoch
+			}
+			list = append(list, b)
+			p.Set(&b)
+			seen[b.Due.IsZero()]++
+		}
+		at := map[crowd.BatchID]*sched.Batch{}
+		for i := range list {
+			at[list[i].ID] = &list[i]
+		}
+		got := order(p, all)
+		if len(got) != len(list) {
+			t.Fatalf("%d batches in order, want %d", len(got), len(list))
+		}
+		for i := 1; i < len(got); i++ {
+			a, b := at[got[i-1]], at[got[i]]
+			first, second := urgent(a), urgent(b)
+			switch {
+			case math.Abs(first-second) <= 4: // µs: floats this large are rounded
+				if first == second && cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID)) >= 0 {
+					t.Fatalf("look %s: equally urgent, %+v goes before %+v", look, a, b)
+				}
+			case first > second:
+				t.Fatalf("look %s: %+v, urgent at %f, goes before %+v, urgent at %f", look, a, first, b, second)
+			}
+		}
+	}
+	if seen[true] < 100 || seen[false] < 100 {
+		t.Errorf("looked at %v", seen)
+	}
+}
+
+// TestPenaltyATCInWords: who goes first, and what the key says of it.
+func TestPenaltyATCInWords(t *testing.T) {
+	t.Parallel()
+	due := func(after time.Duration, stake crowd.Money, takes time.Duration) sched.Batch {
+		return with(batch(1, 100, 0), func(b *sched.Batch) {
+			b.Due, b.Stake, b.TaskTime, b.Since = epoch.Add(after), stake*crowd.Unit, takes, epoch
+		})
+	}
+	const m = time.Minute
+	for name, c := range map[string][2]sched.Batch{ // who goes first, who second
+		"what is due first":                       {due(10*m, 1, m), due(11*m, 1, m)},
+		"what is dearer, if it is due soon after": {due(12*m, 20, m), due(10*m, 1, m)},
+		"but not if it is due much later":         {due(10*m, 1, m), due(14*m, 20, m)},
+		"what a minute of work saves more by":     {due(11*m, 1, m), due(10*m, 1, 10*m)},
+		"what can be escaped before what cannot":  {due(1000*m, 1, m), with(due(0, 0, m), func(b *sched.Batch) { b.Due = time.Time{} })},
+		"what waits longest, if nothing can be": {
+			with(batch(1, 100, 0), func(b *sched.Batch) { b.Since = epoch }),
+			with(batch(1, 100, 0), func(b *sched.Batch) { b.Since = epoch.Add(1) }),
+		},
+	} {
+		p := parse(t, "penalty")
+		first, second := c[0], c[1]
+		first.ID, second.ID = 9, 2
+		p.Set(&second)
+		p.Set(&first)
+		if got := order(p, all); !slices.Equal(got, []crowd.BatchID{9, 2}) {
+			t.Errorf("%s: %v", name, got)
+		}
+		a, _ := p.Key(9)
+		b, _ := p.Key(2)
+		if slices.CompareFunc(a.Rank, b.Rank, func(x, y sched.Number) int { return cmp.Compare(x, y) }) >= 0 {
+			t.Errorf("%s: ranks %v and %v", name, a.Rank, b.Rank)
+		}
+	}
+	p := parse(t, "tenant-fair(penalty(look=2m))")
+	p.Set(new(due(10*m, 20, m)))
+	k, _ := p.Key(1)
+	if in := k.Inner; in.Policy != "penalty(look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as 2026-10-01T00:04:0") {
+		t.Errorf("%s: %q", in.Policy, in.Words)
+	}
+	p.Set(new(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch })))
+	if k, _ := p.Key(2); !strings.Contains(k.Inner.Words, "nothing can be escaped") {
+		t.Errorf("%q", k.Inner.Words)
 	}
 }
 
@@ -151,6 +255,7 @@ func BenchmarkPenalty(b *testing.B) {
 			list := make([]sched.Batch, size)
 			draw := func(x *sched.Batch) {
 				x.Added, x.Since = crowd.Money(random.IntN(1000))*crowd.Unit, epoch.Add(time.Duration(random.IntN(1e9)))
+				x.Due, x.Stake = x.Since.Add(time.Hour), x.Added+1
 			}
 			for i := range list {
 				list[i] = batch(crowd.BatchID(i+1), 1000, 1)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/sched"
@@ -233,6 +234,22 @@ func (p *plainWCFS) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
 // the time of the request.
 var byPenalty = by(func(a, b sched.Batch) int { return cmp.Or(cmp.Compare(b.Added, a.Added), a.Since.Compare(b.Since)) })
 
+// byATC is the order of apparent tardiness cost in its own words, as of a moment:
+// by c/p·exp(-slack/k), greatest first, with the stake as c, the task time as p and
+// what is left until Due as slack; what has no step to escape comes last; then by
+// the time of the request. What differs by less than a millisecond of slack counts
+// as equal.
+func byATC(look time.Duration) func([]sched.Batch) []sched.Batch {
+	index := func(b sched.Batch) float64 {
+		if b.Due.IsZero() {
+			return math.Inf(-1)
+		}
+		slack := b.Due.Sub(epoch).Seconds()
+		return math.Round(1000 * (look.Seconds()*math.Log(float64(max(b.Stake, 1))/float64(crowd.Unit)/b.TaskTime.Minutes()) - slack))
+	}
+	return by(func(a, b sched.Batch) int { return cmp.Or(cmp.Compare(index(b), index(a)), a.Since.Compare(b.Since)) })
+}
+
 // xfuncs are the workforces by their names in beta-fair.
 var xfuncs = map[string]xfunc{
 	"fs": xFS, "fs-ratio": xFSRatio, "wfs": xWFS, "wfs-ratio": xWFSRatio, "dafs": xDAFS(plainLog1p),
@@ -249,7 +266,9 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 			}
 			return a.Deadline.Compare(b.Deadline)
 		}),
-		"penalty":             byPenalty,
+		"penalty":             byATC(time.Minute),
+		"penalty(look=10s)":   byATC(10 * time.Second),
+		"penalty(form=event)": byPenalty,
 		"penalty(form=loop)":  byPenalty,
 		"rr":                  by(func(a, b sched.Batch) int { return 0 }),
 		"fs":                  leastOf(first(xFS)),
@@ -281,7 +300,7 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 	out["wcfs(penalty,k=3)"] = func() plain { return wcfs(stateless["penalty"], 3) }
 	out["wcfs(dafs,k=0)"] = func() plain { return wcfs(stateless["dafs"], 0) }
 	out["wcfs(dafs,k=2)"] = func() plain { return wcfs(stateless["dafs"], 2) }
-	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(form=loop)", "wcfs(wfs,k=3)"} {
+	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(form=event)", "penalty(form=loop)", "wcfs(wfs,k=3)"} {
 		out["tenant-fair("+inner+")"] = func() plain { return tenants(inner) }
 	}
 	out["wcfs(tenant-fair(dafs),k=2)"] = func() plain { return wcfs(tenants("dafs").order, 2) }

@@ -49,10 +49,13 @@ type Batch struct {
 	// which also learns it from the Turns it sees; so it matters only when a
 	// policy is filled anew, after a restart.
 	TenantTurn uint64
-	// Added is the penalty that one more expected time of an assignment of delay
-	// would add to the most urgent of its waiting tasks: 0 if nothing was promised.
-	// Since is when that task came; without a promise, when the batch was
-	// launched. Read by penalty.
+	// Of the most urgent of its waiting tasks, where something was promised. Due: to
+	// be handed out before then, lest the penalty of Stake falls due; zero: nothing
+	// can be escaped any more, or nothing was promised. Added: the penalty that one
+	// more expected time of an assignment of delay would add. Since: when the task
+	// came; without a promise, when the batch was launched. Read by penalty.
+	Due   time.Time
+	Stake crowd.Money
 	Added crowd.Money
 	Since time.Time
 	// Assignable says that something of the batch may be handed out now. A

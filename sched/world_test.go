@@ -60,6 +60,8 @@ func (w *world) launch() {
 		Production:   w.IntN(2) == 0,
 		TaskTime:     pick(w, time.Second, 10*time.Second, time.Minute),
 		Turn:         w.handouts,
+		Due:          pick(w, time.Time{}, epoch, epoch.Add(time.Minute), epoch.Add(time.Hour)),
+		Stake:        pick(w, 1, crowd.Unit, 20*crowd.Unit),
 		Added:        pick(w, 0, 0, 5, 10*crowd.Unit),
 		Since:        epoch.Add(pick(w, 0, 0, time.Second, 1)),
 	}
@@ -131,6 +133,7 @@ func (w *world) step() {
 	case 9, 10:
 		w.paused[b.ID] = !w.paused[b.ID] && w.IntN(2) == 0
 	case 11: // another of its tasks is the most urgent
+		b.Due, b.Stake = pick(w, time.Time{}, epoch, epoch.Add(90*time.Second)), pick(w, 0, crowd.Unit, crowd.MaxMoney)
 		b.Added, b.Since = pick(w, 0, 5, 5, 6, crowd.MaxMoney), epoch.Add(pick(w, -time.Hour, 0, 0, time.Second, 1))
 	case 12:
 		gone := b.ID

@@ -38,7 +38,7 @@ func crowded(form sla.Form) (*sla.Queue, func(id int64) sla.Request) {
 }
 
 func BenchmarkPutAndDrop(b *testing.B) {
-	q, request := crowded(sla.Event)
+	q, request := crowded(sla.ATC)
 	id := int64(many)
 	for b.Loop() {
 		q.Put(epoch, request(id))
@@ -51,7 +51,7 @@ func BenchmarkPutAndDrop(b *testing.B) {
 }
 
 func BenchmarkReplace(b *testing.B) {
-	q, request := crowded(sla.Event)
+	q, request := crowded(sla.ATC)
 	id := int64(0)
 	for b.Loop() {
 		q.Put(epoch, request(id%many))
@@ -61,7 +61,7 @@ func BenchmarkReplace(b *testing.B) {
 
 // BenchmarkAdvance is one change of the calendar at a time.
 func BenchmarkAdvance(b *testing.B) {
-	q, _ := crowded(sla.Event)
+	q, _ := crowded(sla.ATC)
 	for b.Loop() {
 		next, ok := q.NextChange()
 		if !ok {
@@ -73,7 +73,7 @@ func BenchmarkAdvance(b *testing.B) {
 
 // BenchmarkAdvanceFrame is what is due after a 60th of a second.
 func BenchmarkAdvanceFrame(b *testing.B) {
-	q, _ := crowded(sla.Event)
+	q, _ := crowded(sla.ATC)
 	now := epoch
 	for b.Loop() {
 		now = now.Add(sec / 60)
@@ -126,7 +126,7 @@ func BenchmarkPass(b *testing.B) {
 }
 
 func BenchmarkHead(b *testing.B) {
-	q, _ := crowded(sla.Event)
+	q, _ := crowded(sla.ATC)
 	var sum crowd.Money
 	for b.Loop() {
 		_, d, _ := q.Head()
@@ -138,7 +138,7 @@ func BenchmarkHead(b *testing.B) {
 }
 
 func BenchmarkWalk100(b *testing.B) {
-	q, _ := crowded(sla.Event)
+	q, _ := crowded(sla.ATC)
 	for b.Loop() {
 		n := 0
 		for range q.All() {
@@ -155,7 +155,7 @@ func BenchmarkMemory(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		q, _ := crowded(sla.Event)
+		q, _ := crowded(sla.ATC)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(q.Len()), "B/request")

@@ -202,7 +202,7 @@ func TestQueueAgreesWithRank(t *testing.T) {
 			response = append(response, time.Duration(rapid.Int64Range(1, 40).Draw(t, "response")))
 		}
 		const service = 0
-		q := sla.NewQueue(rapid.SampledFrom(sla.Forms()).Draw(t, "form"), response[service])
+		q := sla.NewQueue(rapid.SampledFrom([]sla.Form{sla.Event, sla.Loop}).Draw(t, "form"), response[service])
 		var all []*sla.Process
 		for i := range rapid.IntRange(4, 16).Draw(t, "processes") {
 			p, _ := processes(t, int64(i), len(response))

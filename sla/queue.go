@@ -2,6 +2,7 @@ package sla
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -10,22 +11,28 @@ import (
 // Form is how a Queue keeps up with time.
 type Form string
 
-// The forms: a calendar of the next change of each request, and everything
-// recomputed every half response time, as the paper does.
+// The forms. ATC orders by the next step of each penalty that can still be
+// escaped, and by what it costs (see Step.Urgency): it is ours, and looks as far
+// ahead as the steps lie, where listing 1 sees a step only when it is one response
+// time away. Event and Loop order by listing 1: with a calendar of the next change
+// of each request, and with everything recomputed every half response time, as
+// the paper does.
 const (
+	ATC   Form = "atc"
 	Event Form = "event"
 	Loop  Form = "loop"
 )
 
 // Forms lists the forms.
-func Forms() []Form { return []Form{Event, Loop} }
+func Forms() []Form { return []Form{ATC, Event, Loop} }
 
 // A Queue is a scheduler proxy: the requests that wait before one resource, in
-// the order of listing 1: Added descending, then Since ascending, then ID
-// ascending.
+// the order of its form: by Urgency, those without a step to escape last; or of
+// listing 1, by Added, descending. Among equals by Since, then by ID.
 //
 // What a queue says is as of the last instant at which it was advanced:
 //
+//   - with ATC, after Advance(now) the order is that of Request.NextStep at now;
 //   - with Event, after Advance(now) the order is that of Request.Added at now;
 //   - with Loop, it is that of Request.Added at the last tick, or when the
 //     request was put, if that was later. Ticks are half a response time apart,
@@ -47,7 +54,7 @@ type Queue struct {
 	fates    []fate           // by slot
 	spare    []uint32         // slots that are free
 	line     heap             // in the order of listing 1
-	calendar heap             // of Event: the next change of each request that has one
+	calendar heap             // of ATC and Event: the next change of each request that has one
 
 	version uint64 // counts changes: a walk ends at the first
 	front   front  // a walk's memory, kept from walk to walk
@@ -56,10 +63,10 @@ type Queue struct {
 
 // NewQueue returns an empty queue for a resource with the given response time;
 // one that is not positive makes all requests equal. It panics if the form is
-// neither Event nor Loop.
+// none of Forms.
 func NewQueue(form Form, response time.Duration) *Queue {
-	if form != Event && form != Loop {
-		panic("sla: NewQueue needs one of the forms event and loop, not " + string(form))
+	if !slices.Contains(Forms(), form) {
+		panic("sla: NewQueue needs one of the forms atc, event and loop, not " + string(form))
 	}
 	return &Queue{form: form, response: int64(max(response, 0)), slots: map[int64]uint32{}}
 }
@@ -82,8 +89,9 @@ func (q *Queue) Put(now time.Time, r Request) {
 		slot = q.open(r.ID)
 	}
 	q.fates[slot] = r.fate()
-	q.line.set(entry{key: q.key(slot), turn: sortable(nanos(r.Since)), id: r.ID, slot: slot})
-	q.plan(slot)
+	key, next := q.place(slot, q.now)
+	q.line.set(entry{key: key, turn: sortable(nanos(r.Since)), id: r.ID, slot: slot})
+	q.plan(slot, next)
 }
 
 // open returns a free slot for the ID.
@@ -133,17 +141,15 @@ func (q *Queue) Advance(now time.Time) {
 	if len(q.due) < len(q.line.entries)/few {
 		for _, slot := range q.due {
 			e := *q.line.at(slot)
-			e.key = q.key(slot)
+			var next uint64
+			e.key, next = q.place(slot, q.now)
 			q.line.set(e)
-			q.plan(slot)
+			q.plan(slot, next)
 		}
 		return
 	}
 	for _, slot := range q.due {
-		q.line.at(slot).key = q.key(slot)
-		if e := q.calendar.at(slot); e != nil {
-			e.key = q.change(slot)
-		}
+		q.line.at(slot).key, q.calendar.at(slot).key = q.place(slot, q.now)
 	}
 	q.line.order()
 	q.calendar.order()
@@ -188,7 +194,7 @@ func (q *Queue) NextChange() (time.Time, bool) {
 	switch {
 	case q.form == Loop && q.Len() > 0 && q.tick != never:
 		return instant(q.tick), true
-	case q.form == Event && len(q.calendar.entries) > 0:
+	case len(q.calendar.entries) > 0:
 		return instant(signed(q.calendar.entries[0].key)), true
 	}
 	return time.Time{}, false
@@ -221,6 +227,19 @@ func (q *Queue) Head() (Request, crowd.Money, bool) {
 	}
 	r, added := q.request(&q.line.entries[0])
 	return r, added, true
+}
+
+// HeadStep returns the next step of the first request's penalty that can still be
+// escaped; false if there is none.
+func (q *Queue) HeadStep() (Step, bool) {
+	if q.Len() == 0 {
+		return Step{}, false
+	}
+	due, cost, ok := q.fates[q.line.entries[0].slot].step(q.now, q.response)
+	if !ok {
+		return Step{}, false
+	}
+	return Step{instant(due), cost}, true
 }
 
 // All returns the requests in order, with by how much a delay of each would
@@ -257,6 +276,10 @@ func (q *Queue) Get(id int64) (Request, crowd.Money, bool) {
 
 func (q *Queue) request(e *entry) (Request, crowd.Money) {
 	f := &q.fates[e.slot]
+	added := crowd.Money(^e.key)
+	if q.form == ATC {
+		added = f.added(q.now, q.response)
+	}
 	return Request{
 		ID:      e.id,
 		Since:   instant(signed(e.turn)),
@@ -264,7 +287,7 @@ func (q *Queue) request(e *entry) (Request, crowd.Money) {
 		Tail:    time.Duration(f.tail),
 		Bound:   instant(f.bound),
 		Penalty: f.penalty,
-	}, crowd.Money(^e.key)
+	}, added
 }
 
 // tell moves the queue's clock, never back.
@@ -295,39 +318,40 @@ func (q *Queue) pass(at int64) {
 	q.calendar.clear()
 	for i := range q.line.entries {
 		e := &q.line.entries[i]
-		f := &q.fates[e.slot]
-		e.key = ^uint64(f.added(at, q.response))
-		if q.form == Event {
-			if next, ok := f.next(at, q.response); ok {
-				q.calendar.push(entry{key: sortable(next), slot: e.slot})
-			}
+		var next uint64
+		e.key, next = q.place(e.slot, at)
+		if next != sortable(never) {
+			q.calendar.push(entry{key: next, slot: e.slot})
 		}
 	}
 	q.line.order()
 	q.calendar.order()
 }
 
-// key returns the slot's key as of now: the greatest difference first.
-func (q *Queue) key(slot uint32) uint64 {
-	return ^uint64(q.fates[slot].added(q.now, q.response))
-}
-
-// change returns the calendar's key of the slot's next change after now.
-func (q *Queue) change(slot uint32) uint64 {
-	next, ok := q.fates[slot].next(q.now, q.response)
-	if !ok {
-		next = never
+// place returns the slot's key as of an instant, and when that changes next, as
+// a key of the calendar.
+func (q *Queue) place(slot uint32, at int64) (key, next uint64) {
+	f := &q.fates[slot]
+	next = sortable(never)
+	if q.form == ATC {
+		due, cost, ok := f.step(at, q.response)
+		if !ok {
+			return sortable(never), next
+		}
+		return sortable(urgency(due, cost, q.response)), sortable(due)
 	}
-	return sortable(next)
+	if q.form == Event {
+		if change, ok := f.next(at, q.response); ok {
+			next = sortable(change)
+		}
+	}
+	return ^uint64(f.added(at, q.response)), next
 }
 
 // plan enters the slot's next change in the calendar.
-func (q *Queue) plan(slot uint32) {
-	if q.form != Event {
-		return
-	}
-	if key := q.change(slot); key != sortable(never) {
-		q.calendar.set(entry{key: key, slot: slot})
+func (q *Queue) plan(slot uint32, next uint64) {
+	if next != sortable(never) {
+		q.calendar.set(entry{key: next, slot: slot})
 	} else {
 		q.calendar.drop(slot)
 	}

@@ -2,6 +2,7 @@ package sla_test
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func (p *plainQueue) all(at time.Time) {
 // advance goes through every tick there is.
 func (p *plainQueue) advance(now time.Time) {
 	p.tell(now)
-	if p.form == sla.Event {
+	if p.form != sla.Loop {
 		p.all(p.now)
 		return
 	}
@@ -51,18 +52,27 @@ func (p *plainQueue) advance(now time.Time) {
 	}
 }
 
+// ranked is a request with what its place follows from.
 type ranked struct {
 	id    int64
-	added crowd.Money
+	first float64  // of the order, ascending
+	step  sla.Step // of ATC: what that follows from
 }
 
 func (p *plainQueue) order() []ranked {
 	var out []ranked
 	for id, r := range p.requests {
-		out = append(out, ranked{id, r.Added(p.asOf[id], p.response)})
+		x := ranked{id: id, first: -float64(r.Added(p.asOf[id], p.response))}
+		if p.form == sla.ATC {
+			x.first = math.Inf(1)
+			if s, ok := r.NextStep(p.asOf[id], p.response); ok {
+				x.first, x.step = float64(s.Urgency(p.response).Sub(epoch)), s
+			}
+		}
+		out = append(out, x)
 	}
 	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.added, a.added), p.requests[a.id].Since.Compare(p.requests[b.id].Since), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.first, b.first), p.requests[a.id].Since.Compare(p.requests[b.id].Since), cmp.Compare(a.id, b.id))
 	})
 	return out
 }
@@ -133,11 +143,18 @@ func TestQueueIsItsDefinition(t *testing.T) {
 // compare returns how many requests have something to lose.
 func compare(t *rapid.T, q *sla.Queue, p *plainQueue) int {
 	want, positive, i := p.order(), 0, 0
+	asOf := func(id int64) time.Time {
+		if p.form == sla.Loop {
+			return p.asOf[id]
+		}
+		return p.now
+	}
 	if q.Len() != len(want) {
 		t.Fatalf("%d requests, want %d", q.Len(), len(want))
 	}
 	for r, added := range q.All() {
-		if r.ID != want[i].id || added != want[i].added {
+		want := want[i]
+		if p := p.requests[r.ID]; r.ID != want.id || added != p.Added(asOf(r.ID), q.Response()) {
 			t.Fatalf("place %d has request %d adding %d, want %v", i, r.ID, added, want)
 		}
 		if r != p.requests[r.ID] {
@@ -160,16 +177,22 @@ func compare(t *rapid.T, q *sla.Queue, p *plainQueue) int {
 	return positive
 }
 
-// TestEventQueueChangesWhenItSays: from one NextChange to the next the order
-// stays, and at each it does change; so nobody who waits for it misses anything
-// or is called for nothing.
-func TestEventQueueChangesWhenItSays(t *testing.T) {
+// TestAQueueChangesWhenItSays: from one NextChange to the next what the order
+// follows from stays, and at each it does change; so nobody who waits for it misses
+// anything or is called for nothing.
+func TestAQueueChangesWhenItSays(t *testing.T) {
+	for _, form := range []sla.Form{sla.ATC, sla.Event} {
+		t.Run(string(form), func(t *testing.T) { changesWhenItSays(t, form) })
+	}
+}
+
+func changesWhenItSays(t *testing.T, form sla.Form) {
 	changes := 0
 	looked(t, &changes, 60)
 	rapid.Check(t, func(t *rapid.T) {
 		response := time.Duration(rapid.Int64Range(1, 60).Draw(t, "response"))
-		q := sla.NewQueue(sla.Event, response)
-		p := &plainQueue{form: sla.Event, response: response, requests: map[int64]sla.Request{}, asOf: map[int64]time.Time{}}
+		q := sla.NewQueue(form, response)
+		p := &plainQueue{form: form, response: response, requests: map[int64]sla.Request{}, asOf: map[int64]time.Time{}}
 		for id := range rapid.Int64Range(1, 40).Draw(t, "requests") {
 			r := requests(t, id, sla.Kinds()...)
 			p.requests[id] = r
@@ -254,8 +277,14 @@ func TestAWalkEndsWhenTheQueueChanges(t *testing.T) {
 
 // TestManyDueAtOnce: requests that change together are moved together.
 func TestManyDueAtOnce(t *testing.T) {
-	q := sla.NewQueue(sla.Event, 10)
-	p := &plainQueue{form: sla.Event, response: 10, requests: map[int64]sla.Request{}, asOf: map[int64]time.Time{}}
+	for _, form := range []sla.Form{sla.ATC, sla.Event} {
+		t.Run(string(form), func(t *testing.T) { manyDueAtOnce(t, form) })
+	}
+}
+
+func manyDueAtOnce(t *testing.T, form sla.Form) {
+	q := sla.NewQueue(form, 10)
+	p := &plainQueue{form: form, response: 10, requests: map[int64]sla.Request{}, asOf: map[int64]time.Time{}}
 	shared := &sla.Penalty{Kind: sla.Staged, After: 50, Cost: 3, Every: 7, AtMost: 20}
 	once := &sla.Penalty{Kind: sla.Constant, After: 50, Cost: 2}
 	for id := range int64(1000) {
@@ -277,7 +306,7 @@ func TestManyDueAtOnce(t *testing.T) {
 		p.advance(next)
 		i, want := 0, p.order()
 		for r, added := range q.All() {
-			if r.ID != want[i].id || added != want[i].added {
+			if p := p.requests[r.ID]; r.ID != want[i].id || added != p.Added(next, 10) {
 				t.Fatalf("at %s place %d has %d adding %d, want %v", next, i, r.ID, added, want[i])
 			}
 			orders[added] = true

@@ -32,7 +32,7 @@ type queueFigures struct {
 }
 
 func newQueueFigures(items int) *queueFigures {
-	f := &queueFigures{queue: sla.NewQueue(sla.Event, time.Minute), random: rand.New(rand.NewPCG(1, 2)), items: items}
+	f := &queueFigures{queue: sla.NewQueue(sla.ATC, time.Minute), random: rand.New(rand.NewPCG(1, 2)), items: items}
 	for range items {
 		f.put()
 	}

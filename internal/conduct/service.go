@@ -92,7 +92,7 @@ func (r *run) newService(n *node) *service {
 	p := r.c.proxies[k]
 	if p == nil {
 		expect := cmp.Or(n.step.Expect, time.Second)
-		p = &proxy{queue: sla.NewQueue(sla.Event, expect), calls: make(map[int64]*call), users: make(map[*node]int), expect: expect}
+		p = &proxy{queue: sla.NewQueue(sla.ATC, expect), calls: make(map[int64]*call), users: make(map[*node]int), expect: expect}
 		r.c.proxies[k] = p
 	}
 	p.users[n] = max(s.Concurrency, 1)

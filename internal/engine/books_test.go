@@ -84,7 +84,7 @@ func newBooks(seen happenings) *books {
 }
 
 func (k *books) launch(s engine.Spec) {
-	b := &batchBook{spec: s, launched: k.now, growth: grown(k.now, &s)}
+	b := &batchBook{spec: s, launched: k.now, growth: grown(k.now, &s, k.form())}
 	b.kept.State, b.kept.Priority, b.kept.Deadline = crowd.BatchRunning, s.Priority, s.Deadline
 	k.batches[s.ID] = b
 	k.grow(b, make([]engine.Item, s.Tasks))
@@ -360,7 +360,7 @@ func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
 		switch {
 		case k.policy == "fifo" && other.launched.Before(b.launched):
 			return fmt.Errorf("%s was launched before", other.spec.ID)
-		case k.policy == "penalty" && b.later(k.now, other):
+		case (k.policy == "penalty" || k.policy == "penalty(form=event)") && b.later(k.now, other):
 			return fmt.Errorf("%s is more urgent", other.spec.ID)
 		case k.policy == "fs" && other.running < b.running:
 			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)

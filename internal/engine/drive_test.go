@@ -102,6 +102,9 @@ func (w *world) exec(c command) error {
 	case "policy":
 		w.k.policy = policies[c.a%uint32(len(policies))]
 		w.e.SetPolicy(sched.MustParse(w.k.policy))
+		for _, b := range w.k.batches {
+			b.reform(w.k.form())
+		}
 		w.k.seen["policy changed"]++
 	case "grow":
 		return w.grow(c)

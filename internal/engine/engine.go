@@ -198,15 +198,14 @@ func (e *Engine) refresh() {
 
 // view is what the policy may know of b, until the next view.
 func (e *Engine) view(b *batch) *sched.Batch {
-	added, since := b.urgency()
 	e.seen = sched.Batch{
 		ID: b.spec.ID, Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, TenantTurn: b.tenant.turn, Class: b.class,
 		Arrived: b.launchedAt, Priority: b.spec.Priority,
 		Planned: b.planned, Running: b.running, Completed: b.completed,
 		Deadline: b.spec.Deadline, Production: b.spec.Production, TaskTime: b.expectedTime(),
 		Turn: b.turn, Assignable: e.hindrance(b) == crowd.Eligible,
-		Added: added, Since: since,
 	}
+	b.urgency(&e.seen)
 	return &e.seen
 }
 

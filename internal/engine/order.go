@@ -58,10 +58,7 @@ func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 
 // formOf is the form of the queues under a policy.
 func formOf(p sched.Policy) sla.Form {
-	if sched.Loops(p.Name()) {
-		return sla.Loop
-	}
-	return sla.Event
+	return sla.Form(sched.PenaltyForm(p.Name()))
 }
 
 // add lets a new task wait.
@@ -232,13 +229,19 @@ func (e *Engine) reorder(b *batch) {
 	}
 }
 
-// urgency is what the policy may know of the first of b's tasks: the penalty that
-// a delay would add, and since when it has waited.
-func (b *batch) urgency() (added crowd.Money, since time.Time) {
-	if o := b.backlog.order; o != nil {
-		if r, d, ok := o.queue.Head(); ok {
-			return d, r.Since
-		}
+// urgency is what the policy may know of the first of b's tasks, in v.
+func (b *batch) urgency(v *sched.Batch) {
+	v.Since = b.launchedAt
+	o := b.backlog.order
+	if o == nil {
+		return
 	}
-	return 0, b.launchedAt
+	r, added, ok := o.queue.Head()
+	if !ok {
+		return
+	}
+	v.Added, v.Since = added, r.Since
+	if step, ok := o.queue.HeadStep(); ok {
+		v.Due, v.Stake = step.Due, step.Cost
+	}
 }

@@ -3,12 +3,14 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -19,6 +21,8 @@ type growth struct {
 	waitsFrom time.Time
 	response  time.Duration // with which delays are reckoned
 	tail      time.Duration
+	form      sla.Form
+	told      time.Time // when last something of it was reckoned
 }
 
 // wait is a task's request for a worker, in a batch with an SLA.
@@ -26,8 +30,16 @@ type wait struct {
 	since, born, bound time.Time
 	item               engine.Item // as told
 	stands             bool        // wants a worker
-	added              crowd.Money // as last reckoned
+	urgent             int64       // its place, as last reckoned: the least goes first
 	next               time.Time   // when that changes; zero: never
+}
+
+// nothingToLose is the place of what nothing was promised of, or what is lost.
+func nothingToLose(form sla.Form) int64 {
+	if form == sla.ATC {
+		return math.MaxInt64
+	}
+	return 0
 }
 
 // handed is a hand-out and since when the batch's work had waited.
@@ -36,8 +48,11 @@ type handed struct {
 	from time.Time
 }
 
-func grown(now time.Time, s *engine.Spec) growth {
-	g := growth{open: s.Open, funded: s.Budget, waitsFrom: now, response: s.TaskTime}
+// form is the form of orders under the policy in force.
+func (k *books) form() sla.Form { return sla.Form(sched.PenaltyForm(k.policy)) }
+
+func grown(now time.Time, s *engine.Spec, form sla.Form) growth {
+	g := growth{form: form, told: now, open: s.Open, funded: s.Budget, waitsFrom: now, response: s.TaskTime}
 	if s.Budget == 0 {
 		g.funded = s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)
 	}
@@ -51,11 +66,32 @@ func (b *batchBook) request(t *taskBook) sla.Request {
 	return sla.Request{ID: int64(t.id.N()), Since: t.since, Start: t.born, Tail: b.tail, Bound: t.bound, Penalty: &b.spec.SLA.Penalty}
 }
 
-// reckon computes what a delay of t would add, and when that changes.
+// reckon computes the place of t, and when it changes.
 func (b *batchBook) reckon(now time.Time, t *taskBook) {
+	b.told = now
+	t.urgent, t.next = b.placeOf(now, t)
+}
+
+func (b *batchBook) placeOf(now time.Time, t *taskBook) (first int64, next time.Time) {
 	r := b.request(t)
-	t.added = r.Added(now, b.response)
-	t.next, _ = r.NextChange(now, b.response)
+	if b.form != sla.ATC {
+		next, _ = r.NextChange(now, b.response)
+		return -int64(r.Added(now, b.response)), next
+	}
+	step, ok := r.NextStep(now, b.response)
+	if !ok {
+		return nothingToLose(b.form), time.Time{}
+	}
+	return step.Urgency(b.response).UnixNano(), step.Due
+}
+
+// reform takes over the form of a new policy, as of when the order was told last.
+func (b *batchBook) reform(form sla.Form) {
+	if b.form == form {
+		return
+	}
+	b.form = form
+	b.pass(b.told)
 }
 
 // stand notes whether t wants a worker.
@@ -90,7 +126,7 @@ func (b *batchBook) advance(now time.Time, seen happenings) {
 	for _, t := range b.tasks {
 		if t.stands && !t.next.IsZero() && !t.next.After(now) {
 			b.reckon(now, t)
-			seen["calendar moved"]++
+			seen["calendar moved: "+string(b.form)]++
 		}
 	}
 }
@@ -145,40 +181,41 @@ func (b *batchBook) restarted(now time.Time) {
 	b.pass(now)
 }
 
-// urgency is what a delay of t would add: also of a task that has just come back.
-func (b *batchBook) urgency(now time.Time, t *taskBook) crowd.Money {
+// urgency is the place of t: also of a task that has just come back.
+func (b *batchBook) urgency(now time.Time, t *taskBook) int64 {
 	if t.stands {
-		return t.added
+		return t.urgent
 	}
-	r := b.request(t)
-	return r.Added(now, b.response)
+	first, _ := b.placeOf(now, t)
+	return first
 }
 
 // mostUrgent checks the order within a batch with an SLA, over all its tasks.
 func (k *books) mostUrgent(x engine.Handout, b *batchBook, t *taskBook) error {
 	mine, rivals, held := b.urgency(k.now, t), 0, 0
+	urgent := mine != nothingToLose(b.form)
 	for _, other := range b.tasks {
 		its := b.urgency(k.now, other)
 		if other.unfit(x.Worker) != "" {
-			if other.unfit(x.Worker) == "held before" && other.live+len(other.answers) < other.want() && its >= mine && other.id < t.id {
+			if other.unfit(x.Worker) == "held before" && other.live+len(other.answers) < other.want() && its <= mine && other.id < t.id {
 				held++
 			}
 			continue
 		}
 		rivals++
 		switch {
-		case its > mine:
-			return fmt.Errorf("a delay of %s adds %s, of this one %s", other.id, its, mine)
+		case its < mine:
+			return fmt.Errorf("%s has place %d, this one %d (%s)", other.id, its, mine, b.form)
 		case its == mine && other.id < t.id:
-			return fmt.Errorf("%s came before and adds as much, %s", other.id, its)
-		case its == mine && mine > 0 && other.id > t.id:
-			k.seen["most urgent among equals"]++
-		case its < mine && other.id < t.id:
-			k.seen["urgent before an older task"]++
+			return fmt.Errorf("%s came before and has the same place, %d (%s)", other.id, its, b.form)
+		case its == mine && urgent && other.id > t.id:
+			k.seen["most urgent among equals: "+string(b.form)]++
+		case its > mine && other.id < t.id:
+			k.seen["urgent before an older task: "+string(b.form)]++
 		}
 	}
-	if rivals > 1 && mine > 0 {
-		k.seen["most urgent of several"]++
+	if rivals > 1 && urgent {
+		k.seen["most urgent of several: "+string(b.form)]++
 	}
 	if held > 0 {
 		k.seen["passed over what he held"]++
@@ -186,29 +223,55 @@ func (k *books) mostUrgent(x engine.Handout, b *batchBook, t *taskBook) error {
 	return nil
 }
 
-// head is the most urgent of b's tasks that want somebody, whoever that is, and
-// since when it has waited.
-func (b *batchBook) head(now time.Time) (added crowd.Money, since time.Time) {
+// head is the most urgent of b's tasks that want somebody, whoever that is; nil:
+// nothing was promised of them.
+func (b *batchBook) head(now time.Time) *taskBook {
 	if b.spec.SLA == nil {
-		return 0, b.launched
+		return nil
 	}
-	first := true
+	var head *taskBook
+	least := int64(0)
 	for _, t := range b.tasks {
 		if t.label != nil || t.live+len(t.answers) >= t.want() {
 			continue
 		}
-		if a := b.urgency(now, t); first || a > added {
-			first, added, since = false, a, t.since
+		if first := b.urgency(now, t); head == nil || first < least {
+			head, least = t, first
 		}
 	}
-	return added, since
+	return head
+}
+
+// stake is the place of a batch between the others, in its policy's own measure,
+// and since when its head has waited.
+func (b *batchBook) stake(now time.Time) (first float64, since time.Time) {
+	t := b.head(now)
+	switch {
+	case t == nil && b.form == sla.ATC:
+		return math.Inf(1), b.launched
+	case t == nil:
+		return 0, b.launched
+	case b.form != sla.ATC:
+		return float64(b.urgency(now, t)), t.since
+	}
+	r := b.request(t)
+	step, ok := r.NextStep(b.told, b.response)
+	if !ok {
+		return math.Inf(1), t.since
+	}
+	takes := (5*b.spec.TaskTime + b.worked) / time.Duration(5+b.counted)
+	worth := math.Log(float64(max(step.Cost, 1)) / float64(crowd.Unit) / takes.Minutes())
+	return float64(step.Due.UnixMicro()) - 60e6*worth, t.since
 }
 
 // later says whether under penalty another batch goes before b.
 func (b *batchBook) later(now time.Time, other *batchBook) bool {
-	mine, since := b.head(now)
-	its, from := other.head(now)
-	return its > mine || its == mine && from.Before(since)
+	mine, since := b.stake(now)
+	its, from := other.stake(now)
+	if b.form == sla.ATC && mine != its && math.Abs(mine-its) < 5 {
+		return false // that close, µs are rounded
+	}
+	return its < mine || its == mine && from.Before(since)
 }
 
 // idle says whether an open batch has nothing to do, and nothing else hinders it.

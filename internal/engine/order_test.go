@@ -62,7 +62,7 @@ func TestTermsAreChecked(t *testing.T) {
 		"more answers than numbers":   {func(s *engine.Spec) { s.Tasks = math.MaxUint32 }, "tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newPool(t, "penalty", 3)
+			e := newPool(t, "penalty(form=event)", 3)
 			s := promised(1)
 			c.spoil(&s)
 			var err *crowd.Error
@@ -72,7 +72,7 @@ func TestTermsAreChecked(t *testing.T) {
 			must(t, e.Launch(start, promised(1)))
 		})
 	}
-	e := newPool(t, "penalty", 1)
+	e := newPool(t, "penalty(form=event)", 1)
 	s := promised(1)
 	must(t, e.Launch(start, s))
 	s.SLA.Penalty.Cost = 0 // whoever launched it may do with it as he likes
@@ -127,7 +127,7 @@ func TestGrowHasBounds(t *testing.T) {
 func TestAnItemInDangerGoesFirst(t *testing.T) {
 	t.Parallel()
 	grow := func(t *testing.T, s engine.Spec, items []engine.Item) *engine.Engine {
-		e := newPool(t, "penalty", 9)
+		e := newPool(t, "penalty(form=event)", 9)
 		must(t, e.Launch(start, s))
 		must(t, e.Grow(start, 1, 1, items))
 		return e
@@ -178,10 +178,10 @@ func TestAnItemInDangerGoesFirst(t *testing.T) {
 	})
 }
 
-// TestTheTwoForms: recomputed every half response time, the order is what it was
+// TestTheForms: recomputed every half response time, the order is what it was
 // until then; by the calendar it changes when it changes. A policy's form counts
 // from when it is set.
-func TestTheTwoForms(t *testing.T) {
+func TestTheForms(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	at := func(t *testing.T, policies []string, after time.Duration) crowd.TaskID {
@@ -204,15 +204,19 @@ func TestTheTwoForms(t *testing.T) {
 		after    time.Duration
 		want     uint32
 	}{
-		{[]string{"penalty"}, 9 * time.Second, 1},
-		{[]string{"penalty"}, 10 * time.Second, 2},
-		{[]string{"fifo"}, 10 * time.Second, 2},
+		{[]string{"penalty"}, 0, 2}, // its step is the nearest from the beginning
+		{[]string{"fifo"}, 0, 2},
+		{[]string{"wcfs(penalty,k=1)"}, 0, 2},
+		{[]string{"penalty", "penalty(form=event)"}, 9 * time.Second, 1},
+		{[]string{"penalty(form=loop)", "penalty"}, 9 * time.Second, 2},
+		{[]string{"penalty(form=event)"}, 9 * time.Second, 1},
+		{[]string{"penalty(form=event)"}, 10 * time.Second, 2},
 		{[]string{"penalty(form=loop)"}, 10 * time.Second, 1},
 		{[]string{"penalty(form=loop)"}, 29 * time.Second, 1},
 		{[]string{"penalty(form=loop)"}, 30 * time.Second, 2},
 		{[]string{"tenant-fair(wcfs(penalty(form=loop),k=1))"}, 29 * time.Second, 1},
-		{[]string{"penalty", "penalty(form=loop)"}, 29 * time.Second, 1},
-		{[]string{"penalty(form=loop)", "penalty"}, 10 * time.Second, 2},
+		{[]string{"penalty(form=event)", "penalty(form=loop)"}, 29 * time.Second, 1},
+		{[]string{"penalty(form=loop)", "penalty(form=event)"}, 10 * time.Second, 2},
 		{[]string{"penalty(form=loop)", "fifo"}, 10 * time.Second, 2},
 	} {
 		if got := at(t, c.policies, c.after); got.N() != c.want {
@@ -225,7 +229,7 @@ func TestTheTwoForms(t *testing.T) {
 // item of task 2 is in no danger; when people have come to take three, it is.
 func TestTheResponseTimeIsWhatIsSeen(t *testing.T) {
 	t.Parallel()
-	e := newPool(t, "penalty", 3)
+	e := newPool(t, "penalty(form=event)", 3)
 	must(t, e.Launch(start, promised(1)))
 	must(t, e.Grow(start, 1, 1, born(make([]time.Duration, 40)...)))
 	now := start
@@ -250,7 +254,7 @@ func TestTheResponseTimeIsWhatIsSeen(t *testing.T) {
 // calendar, a hand-out and a skip change it.
 func TestTheHeadIsTold(t *testing.T) {
 	t.Parallel()
-	e := newPool(t, "penalty", 3)
+	e := newPool(t, "penalty(form=event)", 3)
 	must(t, e.Launch(start, promised(1)))
 	must(t, e.Launch(start.Add(time.Second), benchSpec1(2)))
 	head := func(what string, id int, added crowd.Money, since time.Duration) {
@@ -302,7 +306,7 @@ func TestATaskInHandKeepsItsTerms(t *testing.T) {
 		"another's":       {func(e *engine.Engine) error { return e.SetBound(start, 1, 2, start.Add(time.Hour)) }, 5 * crowd.Unit},
 		"an early branch": {func(e *engine.Engine) error { return e.SetBound(start, 1, 1, start) }, 5 * crowd.Unit},
 	} {
-		e := newPool(t, "penalty", 1)
+		e := newPool(t, "penalty(form=event)", 1)
 		must(t, e.Launch(start, promised(1)))
 		must(t, e.Grow(start, 1, 1, born(8*time.Minute, 0)))
 		if got := take(t, e, 0, 1); got.N() != 1 {
@@ -324,7 +328,7 @@ func TestRestoreWithItems(t *testing.T) {
 		s := promised(1)
 		p := engine.Progress{Batch: 1, State: crowd.BatchRunning, Priority: 1, Tasks: tasks, Open: true, Fresh: 1, Labelled: labelled, Completed: labelled,
 			OldestOpen: 1, Planned: int(tasks), Worked: time.Duration(labelled) * time.Minute, Escrow: 10_000 * crowd.Money(int(tasks)-labelled), LaunchedAt: start.Add(-time.Hour)}
-		e, err := engine.Restore(start, engine.Config{Policy: sched.MustParse("penalty")}, &engine.Snapshot{
+		e, err := engine.Restore(start, engine.Config{Policy: sched.MustParse("penalty(form=event)")}, &engine.Snapshot{
 			Tenants: []engine.Tenant{{ID: 1, Weight: 1}}, Workers: []engine.Worker{{ID: 1}, {ID: 2}, {ID: 3}},
 			Batches: []engine.BatchSnapshot{{Spec: s, Progress: p, Items: items}},
 		})
@@ -381,7 +385,7 @@ func TestRestoreWithoutTheItemInHand(t *testing.T) {
 	s := promised(1)
 	p := engine.Progress{Batch: 1, State: crowd.BatchRunning, Priority: 1, Tasks: 3, Open: true, Fresh: 2, Labelled: 1, Issued: 2,
 		OldestOpen: 2, Planned: 3, Completed: 1, Escrow: 20_000, LaunchedAt: start}
-	_, err := engine.Restore(start, engine.Config{Policy: sched.MustParse("penalty")}, &engine.Snapshot{
+	_, err := engine.Restore(start, engine.Config{Policy: sched.MustParse("penalty(form=event)")}, &engine.Snapshot{
 		Tenants: []engine.Tenant{{ID: 1, Weight: 1}}, Workers: []engine.Worker{{ID: 1}},
 		Batches: []engine.BatchSnapshot{{Spec: s, Progress: p, Items: []engine.ItemSnapshot{{N: 2}, {N: 3}}, Assignments: []engine.AssignmentSnapshot{
 			{ID: s.ID.Assignment(2), Task: s.ID.Task(1), Worker: 1, State: crowd.Assigned, At: start},

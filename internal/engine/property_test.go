@@ -62,7 +62,9 @@ func checkSeen(t *testing.T, seen happenings) {
 	want = append(want,
 		"grown", "grown: a gap", "grown: said twice", "grown: overlapping", "grown: sealed", "grown while paused", "grown while stopped", "grown, kept before it was told",
 		"sealed", "sealed twice", "sealed: ended at once", "open batch ended", "open batch cancelled", "open batch restored", "no task yet",
-		"batch with an order restored", "most urgent of several", "most urgent among equals", "urgent before an older task", "passed over what he held", "calendar moved",
+		"batch with an order restored", "passed over what he held",
+		"most urgent of several: atc", "most urgent among equals: atc", "urgent before an older task: atc", "calendar moved: atc",
+		"most urgent of several: event", "most urgent among equals: event", "urgent before an older task: event", "calendar moved: event",
 		"response time moved", "tail moved", "bound moved", "bound moved while away", "budget of an open batch spent",
 	)
 	for _, op := range []string{"grow", "train", "submit", "return", "skip", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {

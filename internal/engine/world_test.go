@@ -42,7 +42,7 @@ var weights = []struct {
 var policies = []string{
 	"fifo", "fs", "wfs-ratio", "edf", "sjf", "rr", "dafs", "sdafs", "beta-fair(beta=-1)",
 	"tenant-fair(dafs)", "tenant-fair(fs)", "wcfs(wfs,k=2)", "tenant-fair(wcfs(fs,k=1))",
-	"penalty", "tenant-fair(penalty)", "wcfs(penalty,k=2)",
+	"penalty", "tenant-fair(penalty)", "wcfs(penalty,k=2)", "penalty(form=event)", "tenant-fair(penalty(form=event))",
 }
 
 // calm says whether a world is one of long batches that hardly anything
