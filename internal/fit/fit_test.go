@@ -154,6 +154,22 @@ func perAnswer(t *testing.T, setup *sim.Setup, policy string, m *fit.Model) (got
 	return worked / float64(answers), expected / float64(answers)
 }
 
+// TestAWildLogIsRunnable: times that differ by hundreds of orders of magnitude
+// give a sigma that no scenario allows; what is written has one that it does,
+// also for a kind that has it from the others.
+func TestAWildLogIsRunnable(t *testing.T) {
+	t.Parallel()
+	text := "worker,kind,seconds\n" + strings.Repeat("a,wild,1e-300\nb,wild,80000\nc,wild,1\n", 20) + "a,few,5\nb,few,6\nc,few,7\n"
+	m, err := fit.Fit(read(t, text, fit.Columns{}), fit.Options{Draws: 2, Bootstrap: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Kinds[0].Name != "few" || !strings.Contains(m.Kinds[0].Service.Why, "of the other kinds") {
+		t.Fatalf("the first kind is %+v", m.Kinds[0])
+	}
+	runnable(t, m)
+}
+
 func TestTheSameLogGivesTheSameModel(t *testing.T) {
 	t.Parallel()
 	text := made(20, true, math.Round)

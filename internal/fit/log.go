@@ -467,7 +467,7 @@ func (log *Log) ReadSessions(r io.Reader, where []Where) error {
 		return err
 	}
 	type visit struct{ run, worker string }
-	answers := map[visit]int{}
+	answers, rows := map[visit]int{}, map[visit]int{}
 	for _, v := range log.Visits {
 		answers[visit{v.Run, v.Worker}] += v.Answers
 	}
@@ -491,10 +491,18 @@ func (log *Log) ReadSessions(r io.Reader, where []Where) error {
 			return s.bad(line, "session", "%s is more than ten years: seconds are wanted", s.text(row, "session"))
 		}
 		v.End = v.Arrival + v.Session
-		v.Answers = answers[visit{v.Run, v.Worker}]
 		if s.keeps(row) {
 			list = append(list, v)
+			rows[visit{v.Run, v.Worker}]++
 		}
+	}
+	// Which answer was in which of somebody's visits is not known: each has as
+	// many, the first ones those that are left over.
+	for i := range list {
+		key := visit{list[i].Run, list[i].Worker}
+		list[i].Answers = (answers[key] + rows[key] - 1) / rows[key]
+		answers[key] -= list[i].Answers
+		rows[key]--
 	}
 	log.Visits = list
 	return nil

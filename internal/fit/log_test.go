@@ -65,6 +65,23 @@ func TestALongPauseBeginsAnotherVisit(t *testing.T) {
 	}
 }
 
+// TestVisitsShareTheirAnswers: whose visits are told apart by a table of them has
+// his answers once, and not with each visit.
+func TestVisitsShareTheirAnswers(t *testing.T) {
+	t.Parallel()
+	log := read(t, "worker,seconds\na,5\na,6\na,7\nb,8\n", fit.Columns{})
+	if err := log.ReadSessions(strings.NewReader("worker,session_s\na,100\nb,50\na,\nc,9\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, v := range log.Visits {
+		got = append(got, v.Answers)
+	}
+	if want := []int{2, 1, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("the visits have %v answers, want %v", got, want)
+	}
+}
+
 func TestBadLogs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

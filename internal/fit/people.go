@@ -310,7 +310,7 @@ func (m *Model) services(d *design, p *persons) {
 			kind.Service = choose(kind.adjusted, obs[k])
 		case enough && kind.N >= 3:
 			kind.Service = Seconds{
-				Dist: sim.LogNormal{Mu: p.mu[k], Sigma: p.sigma[k]}, N: kind.N, Family: "lognormal",
+				Dist: sim.LogNormal{Mu: p.mu[k], Sigma: min(p.sigma[k], mostSigma)}, N: kind.N, Family: "lognormal",
 				Why:       "fewer than 30 answers: its own median, the sigma of the other kinds",
 				LogNormal: unknownFamily(), Exponential: unknownFamily(), values: kind.adjusted,
 			}

@@ -3,13 +3,15 @@
 //
 // A State is all that a forecast needs of a pool: what the store has of it, and
 // what was observed of its people in the last hours. It holds no answers, no
-// rows of tasks and no names of people, so it can be handed out and kept.
+// rows of tasks and no names of people, so it can be handed out and kept. It says
+// by their numbers how long people took.
 //
 // # What is assumed
 //
 // People are those of the pool, and go on as they have in the last hours: each
 // who is away comes back at a constant rate, the same for all, and who is there
-// leaves at a constant rate. The time of an answer is lognormal for each batch.
+// leaves at a constant rate. The time of an answer is lognormal for each batch and
+// person; how quick people are is told apart as far as their answers allow (speeds).
 // Each figure is estimated from a few observations and a guess that counts for
 // little (see the constants), and is not taken for certain: every repetition
 // draws its own from what the observations leave open, so that a forecast that
@@ -18,6 +20,5 @@
 // # What it cannot know
 //
 // Batches and people that are yet to be added, nights and weekends, a change of
-// pace, and what requesters will do. It makes no difference between workers'
-// speeds.
+// pace, and what requesters will do.
 package forecast

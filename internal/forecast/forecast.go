@@ -20,7 +20,7 @@ type Options struct {
 	Reps     int      // 0: 200, or as many as the budget allows, at least MinReps
 	Seed     uint64
 	// Horizon is how far to look. 0: DefaultHorizon, or until the last deadline
-	// of a running batch if that is later, at most MaxHorizon.
+	// of a batch if that is later, at most MaxHorizon.
 	Horizon time.Duration
 	Budget  int64 // simulated assignments, over all repetitions; 0: DefaultBudget
 	Cores   int   // at a time; 0: all
@@ -38,6 +38,9 @@ const (
 	DefaultHorizon = 24 * time.Hour
 	MaxHorizon     = 14 * 24 * time.Hour
 	longestHorizon = 366 * 24 * time.Hour
+	// maxArrivals bounds how often people come in a repetition, whatever the
+	// budget: each is kept in memory while it lasts.
+	maxArrivals = 5_000_000
 )
 
 // Result is a forecast of a pool.
@@ -100,6 +103,8 @@ type Basis struct {
 	RecentHandOuts int       `json:"recent_answers"` // hand-outs that ended since then
 	GivenUp        int       `json:"given_up"`
 	Lost           int       `json:"lost"`
+	ToldApart      int       `json:"told_apart"`   // people whose own speed is estimated
+	SpeedSpread    float64   `json:"speed_spread"` // standard deviation between people of ln(seconds for an answer)
 }
 
 // Rough costs, in assignments, of what a repetition does beside them.
@@ -107,6 +112,7 @@ const (
 	costOfWorker     = 0.25 // to be restored
 	costOfAssignment = 0.5  // the same
 	costOfBatch      = 4
+	costOfPart       = 0.5 // a person's answers to a batch, to draw his speed from
 )
 
 // Forecast runs the pool on from its state. The same state, options but for
@@ -125,8 +131,12 @@ func Forecast(ctx context.Context, s *State, o Options) (*Result, error) {
 	res := &Result{
 		Pool: s.Pool, At: s.Now, Horizon: s.Now.Add(horizon), Policies: policies, Seed: o.Seed, Basis: s.Basis(), Batches: m.results(),
 	}
+	res.Basis.ToldApart, res.Basis.SpeedSpread = len(m.speeds.ids), math.Sqrt(m.speeds.between)
 	if len(res.Batches) == 0 {
 		return res, nil
+	}
+	if n := res.Basis.PerHour * horizon.Hours(); n > maxArrivals {
+		return nil, crowd.Errorf(crowd.TooLarge, "the pool is too big to forecast so far ahead: people would come %s times until %s, and the bound is %s", round(n), res.Horizon.UTC().Format(time.RFC3339), round(maxArrivals))
 	}
 	if res.Reps, err = o.reps(m.cost() * float64(len(policies))); err != nil {
 		return nil, err
@@ -194,20 +204,26 @@ func round(f float64) string { return fmt.Sprintf("%.2g million", f/1e6) }
 
 // cost is what a repetition costs, in assignments.
 func (m *model) cost() float64 {
-	work, fastest, restore := 0.0, math.Inf(1), costOfWorker*float64(len(m.snapshot.Workers))
+	work, fastest, restore := 0.0, math.Inf(1), costOfWorker*float64(len(m.snapshot.Workers))+costOfPart*float64(len(m.speeds.cells))
+	known := m.speeds.expected()
 	for i := range m.snapshot.Batches {
 		b := &m.snapshot.Batches[i]
 		if b.Progress.State == crowd.BatchRunning {
-			work += float64(left(&b.Progress)) * (1 + m.lost + m.giveUp)
+			work += float64(left(&b.Progress)) / (1 - m.lost - m.giveUp)
 		}
-		fastest = min(fastest, m.paces[i].Mean.Seconds())
+		fastest = min(fastest, m.usual(i, &known))
 		restore += costOfBatch + costOfAssignment*float64(len(b.Assignments))
 	}
 	// No more is done than people can do; half as much again, to be sure.
 	basis := m.state.Basis()
 	each := basis.PerHour * basis.SessionSeconds / 3600 / max(float64(basis.Members), 1) // coming against leaving
 	there := max(basis.Present, float64(basis.Members)*each/(1+each))
-	most := 1.5 * (there + 1) * m.horizon.Seconds() / fastest
+	quick := 1 / m.speeds.usual() // answers in the time of one of somebody of usual speed, on average
+	for _, p := range m.state.Observed.Present {
+		quick = max(quick, math.Exp(-known.of(p.Worker)))
+	}
+	fastest *= 1 - m.giveUp + m.giveUp*giveUpAfter
+	most := 1.5 * (there + 1) * quick * m.horizon.Seconds() / fastest
 	return min(work, most) + restore + basis.PerHour*m.horizon.Hours()
 }
 
@@ -273,8 +289,32 @@ func (s *State) Basis() Basis {
 	for _, p := range o.Present {
 		b.Present += p.Chance
 	}
+	b.Present += float64(s.heldLong())
 	b.PerHour = float64(b.Members) * (guessedReturns + o.Arrivals) / (guessedReturns*guessedAway.Hours() + o.Away.Hours())
 	return b
+}
+
+// heldLong is how many people hold a task that they were given before anybody
+// was looked at: there is no other sign of them.
+func (s *State) heldLong() int {
+	seen := make(map[crowd.WorkerID]bool, len(s.Observed.Present))
+	for _, p := range s.Observed.Present {
+		seen[p.Worker] = true
+	}
+	for _, w := range s.Snapshot.Workers {
+		seen[w.ID] = seen[w.ID] || w.Suspended
+	}
+	n := 0
+	for i := range s.Snapshot.Batches {
+		for k := range s.Snapshot.Batches[i].Assignments {
+			a := &s.Snapshot.Batches[i].Assignments[k]
+			if a.State == crowd.Assigned && a.At.Before(s.Observed.Since) && !seen[a.Worker] {
+				seen[a.Worker] = true
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // finish sums up when a batch ended in all repetitions.

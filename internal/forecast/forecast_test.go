@@ -3,11 +3,14 @@ package forecast_test
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/forecast"
 	"github.com/throng-dev/throng/label"
 )
@@ -20,8 +23,7 @@ var ctx = context.Background()
 func TestCalibration(t *testing.T) {
 	t.Parallel()
 	const seeds = 60
-	in, below, n := 0, 0, 0
-	said, met := 0.0, 0
+	var c tally
 	for seed := range seeds {
 		// People are faster, or slower, than the requester thinks.
 		r := float64(seed%7)/6 + 0.5
@@ -32,35 +34,14 @@ func TestCalibration(t *testing.T) {
 		for i := range s.Snapshot.Batches { // about when they will be done
 			s.Snapshot.Batches[i].Progress.Deadline = w.now.Add(time.Duration(10*(1+seed%4)) * time.Minute)
 		}
-		f, err := forecast.Forecast(ctx, s, forecast.Options{Seed: uint64(seed), Reps: 40})
-		ok(t, err)
+		f := forecastOf(t, s, forecast.Options{Seed: uint64(seed), Reps: 40})
 		w.until(dawn.Add(48 * time.Hour))
-		for _, b := range f.Batches {
-			end := w.state[b.ID].EndedAt
-			x := b.Finish[0]
-			if end.IsZero() || x.Median.IsZero() {
-				t.Fatalf("seed %d, %s: not done in a day (%+v; truth %s)", seed, b.ID, x, end)
-			}
-			n++
-			in += btoi(!end.Before(x.Low) && (x.High.IsZero() || !end.After(x.High)))
-			below += btoi(end.Before(x.Median))
-			said += x.Chance.Value
-			met += btoi(!end.After(b.Deadline))
-		}
+		c.add(t, w, f)
 	}
-	t.Logf("%d forecasts: %d in the band, %d before the median; deadlines: %.1f said, %d met", n, in, below, said, met)
-	if n < 2*seeds {
-		t.Errorf("only %d forecasts were looked at", n)
-	}
-	share := func(k int) float64 { return float64(k) / float64(n) }
-	if x := share(in); x < 0.68 || x > 0.92 {
-		t.Errorf("%.2f of the truths are in the 80 %% band", x)
-	}
-	if x := share(below); x < 0.35 || x > 0.65 {
-		t.Errorf("%.2f of the truths come before the median", x)
-	}
-	if d := said/float64(n) - share(met); d < -0.12 || d > 0.12 {
-		t.Errorf("%.2f of the deadlines were to be met, %.2f were", said/float64(n), share(met))
+	t.Logf("%s", &c)
+	c.check(t, seeds)
+	if d := c.said/float64(c.n) - c.share(c.met); d < -0.12 || d > 0.12 {
+		t.Errorf("%.2f of the deadlines were to be met, %.2f were", c.said/float64(c.n), c.share(c.met))
 	}
 }
 
@@ -205,6 +186,12 @@ func TestBounds(t *testing.T) {
 	if r := forecastOf(t, s, forecast.Options{Budget: 10_000}); r.Reps < forecast.MinReps || r.Reps > 60 || r.Cycles > 15_000 {
 		t.Errorf("for 10,000 assignments it makes %d repetitions of %d", r.Reps, r.Cycles)
 	}
+	told := forecastOf(t, s, forecast.Options{Budget: 30_000})
+	other := aState(t, "wfs")
+	untold(other)
+	if without := forecastOf(t, other, forecast.Options{Budget: 30_000}); told.Reps >= without.Reps {
+		t.Errorf("to tell people apart costs nothing: %d repetitions, without %d", told.Reps, without.Reps)
+	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := forecast.Forecast(done, s, forecast.Options{}); err == nil {
@@ -214,6 +201,152 @@ func TestBounds(t *testing.T) {
 	if r := forecastOf(t, s, forecast.Options{}); len(r.Batches) != 0 || r.Cycles != 0 {
 		t.Errorf("of an empty pool: %+v", r)
 	}
+}
+
+// TestMuchThatComesToNothing: where nine tasks of ten are given back, there are
+// ten times as many hand-outs, and the budget holds all the same.
+func TestMuchThatComesToNothing(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	s.Observed.HandOuts, s.Observed.GivenUp = 9900, 9000
+	const budget = 30_000
+	r := forecastOf(t, s, forecast.Options{Budget: budget})
+	if r.Reps < forecast.MinReps || r.Cycles < budget/4 || r.Cycles > budget*5/4 {
+		t.Errorf("for %d assignments it makes %d repetitions of %d in all", budget, r.Reps, r.Cycles)
+	}
+}
+
+// TestTooManyArrivals: a repetition keeps those who come in memory, so their
+// number is bounded whatever the budget.
+func TestTooManyArrivals(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	s.Observed.Arrivals, s.Observed.Away = 1e6, 30*time.Hour // a million an hour
+	_, err := forecast.Forecast(ctx, s, forecast.Options{Budget: math.MaxInt64, Reps: 1})
+	refused(t, "24 million arrivals", err, crowd.TooLarge)
+	forecastOf(t, s, forecast.Options{Budget: math.MaxInt64, Reps: 1, Horizon: time.Minute})
+}
+
+// TestWhatIsRareIsNotCertain: how often tasks are given up is drawn anew in each
+// repetition, around what was seen; where nothing was, nothing is.
+func TestWhatIsRareIsNotCertain(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	mean := func(handOuts, gaveUp, lost int) (m, v, square float64) {
+		s.Observed.HandOuts, s.Observed.GivenUp, s.Observed.Lost = handOuts, gaveUp, lost
+		const reps = 2000
+		for rep := range reps {
+			g, l := forecast.Rare(s, 1, rep)
+			m, v, square = m+g/reps, v+l/reps, square+g*g/reps
+		}
+		return m, v, math.Sqrt(square - m*m)
+	}
+	if g, l, sd := mean(900, 200, 50); math.Abs(g-0.2) > 0.005 || math.Abs(l-0.0505) > 0.003 || math.Abs(sd-0.0126) > 0.002 {
+		t.Errorf("of 900 hand-outs 200 were given up and 50 lost: %.4f ± %.4f and %.4f", g, sd, l)
+	}
+	if g, l, _ := mean(0, 0, 0); g != 0 || math.Abs(l-0.005) > 0.001 {
+		t.Errorf("of no hand-outs: %.4f given up and %.4f lost", g, l)
+	}
+}
+
+// TestPeopleComeAsOftenAsTheyDid: at a rate for each member who is away.
+func TestPeopleComeAsOftenAsTheyDid(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs") // thirty members
+	s.Observed.Arrivals, s.Observed.Away = 5e4, 1e5*time.Hour
+	n, last := 0.0, time.Duration(0)
+	const reps = 50
+	for rep := range reps {
+		at := forecast.Comings(s, 1, rep)
+		n += float64(len(at)) / reps
+		last = max(last, at[len(at)-1])
+		if !slices.IsSorted(at) {
+			t.Fatalf("people come at %v", at)
+		}
+	}
+	if math.Abs(n-0.5*30*24) > 10 || last > 24*time.Hour || last < 23*time.Hour {
+		t.Errorf("in a day people come %.1f times, the last one after %s; want 360", n, last)
+	}
+	s.Snapshot.Workers = nil
+	if at := forecast.Comings(s, 1, 0); len(at) != 0 {
+		t.Errorf("in a pool of nobody people come at %v", at)
+	}
+}
+
+// TestWhoHoldsATaskForLong is there, though there was no other sign of him.
+func TestWhoHoldsATaskForLong(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	before := s.Basis().Present
+	b := &s.Snapshot.Batches[0]
+	a := &b.Assignments[len(b.Assignments)-1]
+	if a.State != crowd.Assigned {
+		t.Fatalf("nobody holds %s", a.ID)
+	}
+	s.Observed.Present = slices.DeleteFunc(s.Observed.Present, func(p forecast.Person) bool { return p.Worker == a.Worker })
+	if got := s.Basis().Present; got != before-1 {
+		t.Errorf("%g people are there without him, %g with him", got, before)
+	}
+	a.At = s.Observed.Since.Add(-time.Hour)
+	if got := s.Basis().Present; got != before {
+		t.Errorf("%g people are there; with him, who holds a task for long, it is %g", got, before)
+	}
+	for i := range s.Snapshot.Workers {
+		if w := &s.Snapshot.Workers[i]; w.ID == a.Worker {
+			w.Suspended = true
+		}
+	}
+	if got := s.Basis().Present; got != before-1 {
+		t.Errorf("%g people are there, one who may not work any more among them", got)
+	}
+}
+
+// TestTraining: the tasks of a training batch are done by newcomers, before
+// others, and by nobody else.
+func TestTraining(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	b := &s.Snapshot.Batches[0]
+	b.Spec.Training, b.Assignments = true, nil
+	b.Spec.Tasks, b.Progress.Fresh, b.Progress.Issued, b.Progress.OldestOpen = 20, 1, 0, 1
+	b.Progress.Planned, b.Progress.Completed, b.Progress.Labelled, b.Progress.Worked = 20, 0, 0, 0
+	raw := *s.Snapshot
+	s.Snapshot = &raw
+	s.Snapshot.Duties = []engine.Duty{{Worker: 2, On: true, Since: dawn, Why: engine.Left}}
+	forecast.Hide(s.Snapshot)
+	if r := forecastOf(t, through(t, s), forecast.Options{Reps: 10}); r.Batches[0].Finish[0].Unfinished != 1 {
+		t.Errorf("without newcomers a training batch is done: %+v", r.Batches[0].Finish[0])
+	}
+	for _, w := range s.Snapshot.Workers[:20] {
+		s.Snapshot.Duties = append(s.Snapshot.Duties, engine.Duty{Worker: w.ID, Training: 3, On: true, Since: dawn})
+	}
+	forecast.Hide(s.Snapshot)
+	if d := s.Snapshot.Duties[0]; len(s.Snapshot.Duties) != 20 || d.On || !d.Since.IsZero() || d.Training != 3 {
+		t.Errorf("hidden, the duties are %+v", s.Snapshot.Duties)
+	}
+	r := forecastOf(t, through(t, s), forecast.Options{Reps: 10})
+	if x := r.Batches[0].Finish[0]; x.Unfinished > 0.5 {
+		t.Errorf("with twenty newcomers it is not done: %+v", x)
+	}
+	n, err := forecast.Checked(through(t, s), "wfs", 1, 3)
+	ok(t, err)
+	if n < 100 {
+		t.Errorf("only %d hand-outs were looked at", n)
+	}
+	s.Snapshot.Duties[0].Training = engine.MaxTraining + 1
+	refused(t, "too much training", s.Validate(), crowd.Invalid)
+	s.Snapshot.Duties[0] = engine.Duty{Worker: 99, Training: 1}
+	refused(t, "training of nobody", s.Validate(), crowd.Invalid)
+}
+
+// through sends a state through JSON.
+func through(t *testing.T, s *forecast.State) *forecast.State {
+	t.Helper()
+	data, err := json.Marshal(s)
+	ok(t, err)
+	var back forecast.State
+	ok(t, json.Unmarshal(data, &back))
+	return &back
 }
 
 func refused(t *testing.T, what string, err error, want crowd.Code) {

@@ -47,27 +47,38 @@ const (
 	// rareWeight hand-outs are added to those that were seen, none of them given
 	// up and half of one lost.
 	rareWeight = 100
+	// giveUpAfter is when people give a task up, as a share of the time that an
+	// answer takes: what package sim has where it is told nothing else.
+	giveUpAfter = 0.1
 )
 
-// A Pace is how long answers of a batch take: lognormal, of this mean and of
-// this standard deviation of the logarithm.
+// A Pace is how long answers of a batch take: lognormal, for each person with a
+// mean of his own.
 type Pace struct {
-	Mean   time.Duration
-	Spread float64
-	// Doubt is the standard deviation of the logarithm of Mean itself.
+	Mean   time.Duration // of the answers so far, whoever gave them
+	Spread float64       // standard deviation of the logarithm, of one person's answers
+	// Doubt is the standard deviation of the logarithm of the mean itself.
 	Doubt float64
 }
 
 // pace estimates the time of an answer: the engine's figure, with the spread of
-// recent answers.
-func pace(b *engine.BatchSnapshot, seen Answers) Pace {
+// recent answers. variance is that of the logarithm, of one person's answers.
+func pace(b *engine.BatchSnapshot, variance float64) Pace {
 	p := &b.Progress
 	mean := (estimateWeight*b.Spec.TaskTime + p.Worked) / time.Duration(estimateWeight+p.Completed)
-	variance := spreadWeight * guessedSpread * guessedSpread
-	n := float64(max(seen.N-1, 0))
-	variance = (variance + n*seen.LogSD*seen.LogSD) / (spreadWeight + n)
-	doubt := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/variance
+	// The variance of a lognormal figure, in squares of its mean, is exp(σ²)-1.
+	doubt := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/math.Expm1(variance)
 	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), Doubt: math.Sqrt(1/doubt + drift*drift)}
+}
+
+// usual is the mean time of an answer of somebody of usual speed, in seconds:
+// what all answers took, by what they would have been at factors of 1. The
+// requester's estimate is of answers as they come.
+func (m *model) usual(i int, f *factors) float64 {
+	b := &m.snapshot.Batches[i]
+	n := float64(b.Progress.Completed)
+	took := estimateWeight*b.Spec.TaskTime.Seconds() + b.Progress.Worked.Seconds()
+	return max(took/(estimateWeight*m.speeds.usual()+n*f.asTheyCame(m.state.Observed.Answers[b.Spec.ID].By)), 1e-3)
 }
 
 // survival is the probability that an answer takes longer than so many seconds.
@@ -85,6 +96,7 @@ type model struct {
 	horizon  time.Duration
 	members  []crowd.WorkerID
 	paces    []Pace
+	speeds   *speeds
 	agrees   []float64 // by batch; 0: it does not matter
 	batches  map[crowd.BatchID]sim.StartBatch
 	giveUp   float64
@@ -93,7 +105,7 @@ type model struct {
 
 func newModel(s *State, horizon time.Duration) *model {
 	m := &model{
-		state: s, horizon: horizon, batches: make(map[crowd.BatchID]sim.StartBatch),
+		state: s, horizon: horizon, batches: make(map[crowd.BatchID]sim.StartBatch), speeds: newSpeeds(s.Observed.Answers),
 		giveUp: float64(s.Observed.GivenUp) / float64(s.Observed.HandOuts+rareWeight),
 		lost:   (float64(s.Observed.Lost) + 0.5) / float64(s.Observed.HandOuts+rareWeight),
 	}
@@ -107,7 +119,7 @@ func newModel(s *State, horizon time.Duration) *model {
 	for i := range copied.Batches {
 		b := &copied.Batches[i]
 		m.batches[b.Spec.ID] = sim.StartBatch{Name: s.Batches[b.Spec.ID], Kind: i}
-		m.paces = append(m.paces, pace(b, s.Observed.Answers[b.Spec.ID]))
+		m.paces = append(m.paces, pace(b, m.speeds.withinOf(b.Spec.ID, s.Observed.Answers[b.Spec.ID])))
 		a := 0.0
 		if b.Spec.Rule != label.Count(b.Spec.Rule.Most()) {
 			a = agreement(b)
@@ -202,23 +214,19 @@ func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
 	leaves := gamma(&r, 1+departures) / (guessedSession + o.Presence).Hours()
 	comes := gamma(&r, guessedReturns+o.Arrivals) / (guessedReturns*guessedAway.Hours() + o.Away.Hours())
 
-	setup := &sim.Setup{
-		Horizon: m.horizon,
-		Kinds:   make([]sim.Kind, len(m.paces)),
-		Groups: []sim.Group{{
-			Name:    "people",
-			Arrive:  sim.Arrivals{Rate: comes * float64(len(m.members))},
-			Session: sim.Exponential(3600 / max(leaves, 1e-6)),
-		}},
-	}
+	gaveUp, vanish := m.rare(seed, rep)
+	people, f := groups{session: sim.Exponential(3600 / max(leaves, 1e-6)), at: make(map[int]int)}, m.speeds.draw(seed, rep)
+	setup := &sim.Setup{Horizon: m.horizon, Kinds: make([]sim.Kind, len(m.paces))}
+	visits := m.visits(seed, rep, comes, &people, &f)
+	setup.Cast = func(uint64, int) (*sim.Cast, error) { return &sim.Cast{Visits: visits}, nil }
 	doubts := sim.NewStream(seed, rep, "paces")
 	for i, p := range m.paces {
 		b := &m.snapshot.Batches[i].Spec
 		r := doubts.At(uint64(b.ID))
 		k := &setup.Kinds[i]
 		k.Name = strconv.Itoa(i)
-		k.Service = sim.LogNormal{Mu: math.Log(p.Mean.Seconds()) - p.Spread*p.Spread/2 + p.Doubt*r.Normal(), Sigma: p.Spread}
-		k.Skip, k.Vanish = m.giveUp, m.lost
+		k.Service = sim.LogNormal{Mu: math.Log(m.usual(i, &f)) - p.Spread*p.Spread/2 + p.Doubt*r.Normal(), Sigma: p.Spread}
+		k.Skip, k.Vanish = gaveUp, vanish
 		if a := m.agrees[i]; a > 0 {
 			k.Answers = []string{mostly, otherwise}
 			k.Confusion = [][]float64{{a, 1 - a}, {a, 1 - a}}
@@ -231,16 +239,50 @@ func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
 	if m.members == nil {
 		start.Members = []crowd.WorkerID{}
 	}
-	m.presence(seed, rep, setup, start)
+	m.presence(seed, rep, setup, start, &people, &f, vanish)
+	setup.Groups = people.list
 	return setup, start
 }
 
+// rare draws how likely it is that a task is given up, and that its worker
+// vanishes with it: from the Dirichlet distribution that is left by the counts.
+func (m *model) rare(seed uint64, rep int) (giveUp, vanish float64) {
+	o := &m.state.Observed
+	r := sim.NewStream(seed, rep, "rare events").At(0)
+	vanish = gamma(&r, float64(o.Lost)+0.5)
+	if o.GivenUp > 0 {
+		giveUp = gamma(&r, float64(o.GivenUp))
+	}
+	all := giveUp + vanish + gamma(&r, float64(o.HandOuts-o.GivenUp-o.Lost)+rareWeight-0.5)
+	return giveUp / all, vanish / all
+}
+
+// visits draws when people come, who are each as quick as they are: at a rate an
+// hour for each member. Who comes is drawn by package sim, from its stream
+// "members", and read from there (TestWhoComesIsForeseen).
+func (m *model) visits(seed uint64, rep int, rate float64, people *groups, f *factors) []sim.Visit {
+	list := []sim.Visit{} // nil would let the groups come
+	if len(m.members) == 0 {
+		return list
+	}
+	times, who := sim.NewStream(seed, rep, "arrivals"), sim.NewStream(seed, rep, "members")
+	gap := 3600 / (rate * float64(len(m.members)))
+	for at := 0.0; ; {
+		r, comer := times.At(uint64(len(list))), who.At(uint64(len(list)))
+		if at += gap * r.Exp(); !(at <= m.horizon.Seconds()) {
+			return list
+		}
+		id := m.members[comer.IntN(len(m.members))]
+		list = append(list, sim.Visit{At: time.Duration(at * float64(time.Second)), Group: people.of(f.of(id))})
+	}
+}
+
 // presence draws who is there.
-func (m *model) presence(seed uint64, rep int, setup *sim.Setup, start *sim.Start) {
+func (m *model) presence(seed uint64, rep int, setup *sim.Setup, start *sim.Start, people *groups, f *factors, vanish float64) {
 	there := sim.NewStream(seed, rep, "presence")
 	for _, p := range m.state.Observed.Present {
 		if r := there.At(uint64(p.Worker)); r.Float64() < p.Chance {
-			start.Present[p.Worker] = 0
+			start.Present[p.Worker] = people.of(f.of(p.Worker))
 		}
 	}
 	gone := sim.NewStream(seed, rep, "gone with a task")
@@ -251,9 +293,12 @@ func (m *model) presence(seed uint64, rep int, setup *sim.Setup, start *sim.Star
 			if a.State != crowd.Assigned {
 				continue
 			}
+			own := service
+			own.Mu += f.of(a.Worker)
+			start.Present[a.Worker] = people.of(f.of(a.Worker))
 			// Of those who had it for so long, the ones who will not answer.
-			still := (1 - m.lost) * survival(service, m.state.Now.Sub(a.At).Seconds())
-			if r := gone.At(uint64(a.ID)); r.Float64()*(m.lost+still) < m.lost {
+			still := (1 - vanish) * survival(own, m.state.Now.Sub(a.At).Seconds())
+			if r := gone.At(uint64(a.ID)); r.Float64()*(vanish+still) < vanish {
 				start.Lost[a.Worker] = true
 			}
 		}

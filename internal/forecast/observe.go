@@ -66,6 +66,16 @@ type Answers struct {
 	N       int
 	LogMean float64 // mean of ln(seconds)
 	LogSD   float64 // standard deviation of the same; 0 if N < 2
+	// By says whose they are, in order of the worker. Nil: not known.
+	By []Part
+}
+
+// A Part is what one person has of the answers of a batch.
+type Part struct {
+	Worker  crowd.WorkerID
+	N       int     // at least 1
+	LogMean float64 // as of Answers
+	LogSD   float64
 }
 
 func (o *Observed) validate() error {
@@ -79,20 +89,45 @@ func (o *Observed) validate() error {
 		return crowd.Fieldf("observed", "its counts cannot be")
 	}
 	for id, a := range o.Answers {
-		if a.N < 0 || !finite(a.LogMean, a.LogSD) || a.LogSD < 0 || a.LogSD > 20 || math.Abs(a.LogMean) > 50 {
+		if !a.possible() {
 			return crowd.Fieldf("observed", "the answers of %s cannot be", id)
 		}
 	}
 	return nil
 }
 
+// possible says whether answers may have been seen.
+func (a *Answers) possible() bool {
+	times := func(n int, mean, sd float64) bool {
+		return n >= 0 && n <= engine.MaxBatchAnswers && finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
+	}
+	if !times(a.N, a.LogMean, a.LogSD) {
+		return false
+	}
+	n := 0
+	for i, p := range a.By {
+		if p.N < 1 || !times(p.N, p.LogMean, p.LogSD) || p.Worker < 1 || i > 0 && p.Worker <= a.By[i-1].Worker {
+			return false
+		}
+		n += p.N
+	}
+	return a.By == nil || n == a.N
+}
+
 // Observe makes figures of signs. Signs are those since a time, all of them;
 // members are the people of the pool; waiting are those who wait for a task now,
 // nil if that is not known.
+//
+// Signs may be a little later than now: of what happened while the state was
+// read, or by another clock. They count as of now.
 func Observe(now, since time.Time, signs []Sign, members []engine.Worker, waiting []crowd.WorkerID) Observed {
+	since = earlier(since, now)
 	o := Observed{Since: since, Answers: make(map[crowd.BatchID]Answers)}
 	o.answers(signs)
 	sorted := slices.Clone(signs)
+	for i := range sorted {
+		sorted[i].At, sorted[i].Ended = earlier(sorted[i].At, now), earlier(sorted[i].Ended, now)
+	}
 	slices.SortFunc(sorted, func(x, y Sign) int {
 		return cmp.Or(cmp.Compare(x.Worker, y.Worker), x.At.Compare(y.At), cmp.Compare(x.Batch, y.Batch))
 	})
@@ -182,9 +217,20 @@ func later(x, y time.Time) time.Time {
 	return y
 }
 
+func earlier(x, y time.Time) time.Time {
+	if x.Before(y) {
+		return x
+	}
+	return y
+}
+
 // answers counts what became of hand-outs, and measures the times of answers.
 func (o *Observed) answers(signs []Sign) {
-	sums := make(map[crowd.BatchID]*[3]float64) // n, Σ ln, Σ ln²
+	type part struct {
+		batch  crowd.BatchID
+		worker crowd.WorkerID
+	}
+	batches, parts := make(map[crowd.BatchID]moments), make(map[part]moments)
 	for _, s := range signs {
 		if s.Ended.IsZero() {
 			continue
@@ -196,22 +242,44 @@ func (o *Observed) answers(signs []Sign) {
 		case crowd.Expired:
 			o.Lost++
 		case crowd.Submitted:
-			if sums[s.Batch] == nil {
-				sums[s.Batch] = new([3]float64)
-			}
-			x, ln := sums[s.Batch], math.Log(max(s.Ended.Sub(s.At), time.Millisecond).Seconds())
-			x[0]++
-			x[1] += ln
-			x[2] += ln * ln
+			ln := math.Log(max(s.Ended.Sub(s.At), time.Millisecond).Seconds())
+			batches[s.Batch] = batches[s.Batch].with(ln)
+			parts[part{s.Batch, s.Worker}] = parts[part{s.Batch, s.Worker}].with(ln)
 		}
 	}
-	for id, x := range sums {
-		a := Answers{N: int(x[0]), LogMean: x[1] / x[0]}
-		if a.N > 1 {
-			a.LogSD = math.Sqrt(max(x[2]-x[1]*a.LogMean, 0) / (x[0] - 1))
-		}
-		o.Answers[id] = a
+	for id, x := range batches {
+		o.Answers[id] = Answers{N: x.n, LogMean: x.mean, LogSD: x.sd()}
 	}
+	for p, x := range parts {
+		a := o.Answers[p.batch]
+		a.By = append(a.By, Part{p.worker, x.n, x.mean, x.sd()})
+		o.Answers[p.batch] = a
+	}
+	for _, a := range o.Answers {
+		slices.SortFunc(a.By, func(x, y Part) int { return cmp.Compare(x.Worker, y.Worker) })
+	}
+}
+
+// moments are those of some figures: their number, mean, and sum of squares of
+// the distances from it (Welford 1962).
+type moments struct {
+	n          int
+	mean, rest float64
+}
+
+func (m moments) with(x float64) moments {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.rest += d * (x - m.mean)
+	return m
+}
+
+func (m moments) sd() float64 {
+	if m.n < 2 {
+		return 0
+	}
+	return math.Sqrt(m.rest / float64(m.n-1))
 }
 
 func number(i int) string { return strconv.Itoa(i + 1) }

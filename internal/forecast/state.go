@@ -45,6 +45,11 @@ func (s *State) Validate() error {
 		}
 		seen[w.ID] = true
 	}
+	for _, d := range s.Snapshot.Duties {
+		if !seen[d.Worker] || d.Training < 0 || d.Training > engine.MaxTraining {
+			return crowd.Fieldf("workers", "%s cannot have %d tasks of training to do", d.Worker, d.Training)
+		}
+	}
 	for i := range s.Snapshot.Batches {
 		b := &s.Snapshot.Batches[i]
 		if !tenants[b.Spec.Tenant] {
@@ -127,12 +132,18 @@ func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
 // Hide replaces the answers' keys of a snapshot by numbers that only say which
 // of a task's answers are equal: the most frequent one is "1". Who is on duty,
 // and what waiting costs, is left out: a forecast draws people's comings and goings
-// from what they did before.
+// from what they did before. Who is in training stays so: he gets no other tasks.
 //
 // A batch that more tasks may come to is taken as it is: what is forecast is the
 // end of the tasks that it has. One that has none left is left out.
 func Hide(s *engine.Snapshot) {
-	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, nil
+	var training []engine.Duty
+	for _, d := range s.Duties {
+		if d.Training > 0 {
+			training = append(training, engine.Duty{Worker: d.Worker, Training: d.Training})
+		}
+	}
+	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, training
 	s.Batches = slices.DeleteFunc(s.Batches, func(b engine.BatchSnapshot) bool {
 		return b.Spec.Open && int(b.Progress.Tasks) == b.Progress.Labelled
 	})
@@ -176,7 +187,10 @@ func hideBatch(b *engine.BatchSnapshot) {
 		slices.SortFunc(list, func(x, y answer) int { return cmp.Or(cmp.Compare(y.votes, x.votes), cmp.Compare(x.first, y.first)) })
 	}
 	for i := range b.Assignments {
-		if a := &b.Assignments[i]; a.State == crowd.Submitted {
+		a := &b.Assignments[i]
+		if a.State != crowd.Submitted {
+			a.Key = ""
+		} else {
 			a.Key = number(slices.IndexFunc(tasks[a.Task], func(x answer) bool { return x.key == a.Key }))
 		}
 	}

@@ -30,9 +30,9 @@ func TestBadStates(t *testing.T) {
 	ok(t, err)
 	for name, k := range map[string]struct{ old, new, says string }{
 		"no JSON":                  {`{"version"`, `{version`, "invalid character"},
-		"no version":               {`"version":2,`, ``, "version: is missing"},
-		"another version":          {`"version":2,`, `"version":3,`, "version: 3 is not known"},
-		"a field too many":         {`"version":2,`, `"version":2,"password":"x",`, "password"},
+		"no version":               {`"version":3,`, ``, "version: is missing"},
+		"another version":          {`"version":3,`, `"version":4,`, "version: 4 is not known"},
+		"a field too many":         {`"version":3,`, `"version":3,"password":"x",`, "password"},
 		"no time":                  {`"now":"2026-05-04T09:10:00Z"`, `"now":"0001-01-01T00:00:00Z"`, "now: is missing"},
 		"no such policy":           {`"policy":"wfs"`, `"policy":"best"`, "policy: "},
 		"a worker twice":           {`"workers":[{"id":1}`, `"workers":[{"id":2}`, "workers: "},
@@ -51,11 +51,14 @@ func TestBadStates(t *testing.T) {
 		"half an arrival less":     {`"arrivals":`, `"arrivals":-1,"departures":0,"_":`, "_"},
 		"a chance above 1":         {`"chance":1`, `"chance":1.5`, "presence"},
 		"a batch of no id":         {`"answers":{"b1"`, `"answers":{"bx"`, "not a batch"},
+		"answers of nobody":        {`"by":[{"worker":3,`, `"by":[{"worker":0,`, "the answers of b1"},
+		"no answers of somebody":   {`"by":[{"worker":3,"n":1,`, `"by":[{"worker":3,"n":0,`, "the answers of b1"},
+		"answers out of order":     {`"by":[{"worker":3,`, `"by":[{"worker":30,`, "the answers of b1"},
+		"answers that do not add":  {`"by":[{"worker":3,"n":1,`, `"by":[{"worker":3,"n":2,`, "the answers of b1"},
+		"times that cannot be":     {`"by":[{"worker":3,"n":1,"log_mean":`, `"by":[{"worker":3,"n":1,"log_mean":9`, "the answers of b1"},
+		"training below none":      {`"workers":[{"id":1}`, `"workers":[{"id":1,"training":-1}`, "tasks of training"},
 	} {
-		text := strings.Replace(string(good), k.old, k.new, 1)
-		if text == string(good) {
-			t.Fatalf("%s: there is no %s in %s", name, k.old, good)
-		}
+		text := replaced(t, string(good), k.old, k.new)
 		var s forecast.State
 		if err := json.Unmarshal([]byte(text), &s); err == nil || !strings.Contains(err.Error(), k.says) {
 			t.Errorf("%s: the error is %v, want %q", name, err, k.says)
@@ -67,6 +70,16 @@ func TestBadStates(t *testing.T) {
 	refused(t, "departures that are no number", s.Validate(), crowd.Invalid)
 	s.Observed.Departures, s.Observed.HandOuts = 0, -1
 	refused(t, "fewer than no hand-outs", s.Validate(), crowd.Invalid)
+}
+
+// replaced puts one text in the place of another, which must be there.
+func replaced(t *testing.T, text, old, with string) string {
+	t.Helper()
+	out := strings.Replace(text, old, with, 1)
+	if out == text {
+		t.Fatalf("there is no %s in %s", old, text)
+	}
+	return out
 }
 
 // FuzzState: whatever is read is refused or can be run.
@@ -89,6 +102,8 @@ func FuzzState(f *testing.F) {
 	})
 }
 
+func sq(x float64) float64 { return x * x }
+
 func TestHide(t *testing.T) {
 	t.Parallel()
 	b := crowd.BatchID(1)
@@ -97,7 +112,7 @@ func TestHide(t *testing.T) {
 	}
 	s := &engine.Snapshot{Batches: []engine.BatchSnapshot{{Assignments: []engine.AssignmentSnapshot{
 		answer(1, 1, "a", true), answer(2, 1, "b", true), answer(3, 1, "b", true), answer(4, 2, "b", true), answer(5, 1, "c", false),
-		{ID: b.Assignment(6), Task: b.Task(2), State: crowd.Assigned},
+		{ID: b.Assignment(6), Task: b.Task(2), State: crowd.Assigned, Key: "7"},
 	}}}}
 	forecast.Hide(s)
 	want := []string{"2", "1", "1", "1", "3", ""}
@@ -145,12 +160,30 @@ func TestObserve(t *testing.T) {
 	if len(present) != 3 || present[3] != 0.5 || present[5] != 1 || present[6] != 1 {
 		t.Errorf("present: %v", present)
 	}
-	if a := o.Answers[1]; a.N != 6 || a.LogSD == 0 {
-		t.Errorf("answers: %+v", a)
+	// Minutes to 60 s: 5, 2 and 10 of the first, 2 of the second, 18.5, 10.
+	ln := func(minutes float64) float64 { return math.Log(60 * minutes) }
+	first := (ln(5) + ln(2) + ln(10)) / 3
+	want := []forecast.Part{{1, 3, first, math.Sqrt((sq(ln(5)-first) + sq(ln(2)-first) + sq(ln(10)-first)) / 2)}, {2, 1, ln(2), 0}, {3, 1, ln(18.5), 0}, {4, 1, ln(10), 0}}
+	a := o.Answers[1]
+	if a.N != 6 || math.Abs(a.LogMean-(3*first+ln(2)+ln(18.5)+ln(10))/6) > 1e-9 || a.LogSD < 0.8 || a.LogSD > 1 || len(a.By) != len(want) {
+		t.Fatalf("answers: %+v", a)
+	}
+	for i, p := range a.By {
+		if w := want[i]; p.Worker != w.Worker || p.N != w.N || math.Abs(p.LogMean-w.LogMean) > 1e-9 || math.Abs(p.LogSD-w.LogSD) > 1e-9 {
+			t.Errorf("of these, %+v; want %+v", p, w)
+		}
 	}
 	// Where it is not known who waits, people may be there for longer.
 	if o = forecast.Observe(now, dawn, []forecast.Sign{sign(3, 160, 178.5, crowd.Submitted)}, members, nil); o.Present[0].Chance != 0.9 {
 		t.Errorf("present: %+v", o.Present)
+	}
+	// What happened while the state was read, or by a clock that is fast, counts
+	// as of now.
+	ahead := forecast.Observe(now, now.Add(time.Second), []forecast.Sign{
+		sign(1, 180.1, 180.2, crowd.Submitted), sign(2, 180.3, 0, crowd.Assigned),
+	}, members, nil)
+	if ahead.Presence != 0 || ahead.Away != 0 || ahead.Arrivals != 0 || len(ahead.Present) != 2 || ahead.Present[0].Chance != 1 || !ahead.Since.Equal(now) {
+		t.Errorf("of signs that are ahead: %+v", ahead)
 	}
 	// Nothing at all.
 	if o = forecast.Observe(now, now, nil, nil, nil); o.Arrivals != 0 || o.Away != 0 || o.Present != nil {

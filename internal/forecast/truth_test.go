@@ -28,6 +28,7 @@ type truth struct {
 	stay    time.Duration // mean
 	away    time.Duration // mean
 	batches []truthBatch
+	factors map[crowd.WorkerID]float64 // how many times as long as usual somebody takes; absent: 1
 
 	there   map[crowd.WorkerID]bool
 	workers []engine.Worker
@@ -64,6 +65,11 @@ func (a *agenda) Pop() any {
 var dawn = time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
 
 func newTruth(t testing.TB, seed uint64, members int, policy string, batches ...truthBatch) *truth {
+	return newTruthOf(t, seed, members, policy, func(*truth) {}, batches...)
+}
+
+// newTruthOf is newTruth of a world that is changed before anybody comes.
+func newTruthOf(t testing.TB, seed uint64, members int, policy string, change func(*truth), batches ...truthBatch) *truth {
 	p, err := sched.Parse(policy)
 	ok(t, err)
 	w := &truth{
@@ -72,6 +78,7 @@ func newTruth(t testing.TB, seed uint64, members int, policy string, batches ...
 		there: make(map[crowd.WorkerID]bool), kept: make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
 		ended: make(map[crowd.AssignmentID]time.Time), labels: make(map[crowd.TaskID]bool), state: make(map[crowd.BatchID]engine.Progress),
 	}
+	change(w)
 	ok(t, w.e.SetTenant(w.now, engine.Tenant{ID: 1, Weight: 1}))
 	for i := range members {
 		x := engine.Worker{ID: crowd.WorkerID(i + 1)}
@@ -138,6 +145,9 @@ const sigma = 0.7
 func (w *truth) works(h engine.Handout) {
 	b := &w.batches[h.Task.Batch()-1]
 	seconds := b.mean * math.Exp(sigma*w.r.NormFloat64()-sigma*sigma/2)
+	if f, differs := w.factors[h.Worker]; differs {
+		seconds *= f
+	}
 	w.after(time.Duration(seconds*float64(time.Second)), func() {
 		key := "right"
 		if w.r.Float64() > b.agree {

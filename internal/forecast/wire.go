@@ -15,9 +15,13 @@ import (
 	"github.com/throng-dev/throng/sla"
 )
 
-// Version is the version of a State's JSON form that this program writes, and
-// the only one that it reads.
-const Version = 2
+// Version is the version of a State's JSON form that this program writes. It
+// reads those from OldestVersion on: version 2 did not say whose answers are
+// whose, and is version 3 without that.
+const (
+	Version       = 3
+	OldestVersion = 2
+)
 
 // wireState is the JSON form of a State. Workers are numbers.
 type wireState struct {
@@ -44,6 +48,7 @@ type wireWorker struct {
 	Qualifications map[string]int   `json:"qualifications,omitempty"`
 	Suspended      bool             `json:"suspended,omitempty"`
 	BlockedBy      []crowd.TenantID `json:"blocked_by,omitempty"`
+	Training       int              `json:"training,omitempty"` // tasks of training batches still to do
 }
 
 type wireBatch struct {
@@ -131,6 +136,15 @@ type wirePerson struct {
 }
 
 type wireAnswers struct {
+	N       int        `json:"n"`
+	LogMean float64    `json:"log_mean"`
+	LogSD   float64    `json:"log_sd"`
+	By      []wirePart `json:"by,omitempty"`
+}
+
+// wirePart is what one person has of the answers to a batch.
+type wirePart struct {
+	Worker  int64   `json:"worker"`
 	N       int     `json:"n"`
 	LogMean float64 `json:"log_mean"`
 	LogSD   float64 `json:"log_sd"`
@@ -145,8 +159,12 @@ func (s *State) MarshalJSON() ([]byte, error) {
 	for _, t := range s.Snapshot.Tenants {
 		out.Tenants = append(out.Tenants, wireTenant(t))
 	}
+	training := make(map[crowd.WorkerID]int, len(s.Snapshot.Duties))
+	for _, d := range s.Snapshot.Duties {
+		training[d.Worker] = d.Training
+	}
 	for _, w := range s.Snapshot.Workers {
-		out.Workers = append(out.Workers, wireWorker{int64(w.ID), w.Qualifications, w.Suspended, w.BlockedBy})
+		out.Workers = append(out.Workers, wireWorker{int64(w.ID), w.Qualifications, w.Suspended, w.BlockedBy, training[w.ID]})
 	}
 	for i := range s.Snapshot.Batches {
 		b := wireOf(&s.Snapshot.Batches[i])
@@ -165,8 +183,8 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	switch {
 	case version.Version == nil:
 		return crowd.Fieldf("version", "is missing: this is not the state of a pool")
-	case *version.Version != Version:
-		return crowd.Fieldf("version", "%d is not known; this program reads version %d, so use the program's version that the server has", *version.Version, Version)
+	case *version.Version < OldestVersion || *version.Version > Version:
+		return crowd.Fieldf("version", "%d is not known; this program reads versions %d to %d, so use the program's version that the server has", *version.Version, OldestVersion, Version)
 	}
 	var in wireState
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -192,6 +210,9 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		s.Snapshot.Workers = append(s.Snapshot.Workers, engine.Worker{
 			ID: crowd.WorkerID(w.ID), Qualifications: w.Qualifications, Suspended: w.Suspended, BlockedBy: w.BlockedBy,
 		})
+		if w.Training != 0 {
+			s.Snapshot.Duties = append(s.Snapshot.Duties, engine.Duty{Worker: crowd.WorkerID(w.ID), Training: w.Training})
+		}
 	}
 	for i := range in.Batches {
 		b, err := in.Batches[i].batch()
@@ -305,7 +326,11 @@ func (o *Observed) wire() *wireObserved {
 		out.Present = append(out.Present, wirePerson{int64(p.Worker), p.Chance})
 	}
 	for id, a := range o.Answers {
-		out.Answers[id.String()] = wireAnswers(a)
+		x := wireAnswers{N: a.N, LogMean: a.LogMean, LogSD: a.LogSD}
+		for _, p := range a.By {
+			x.By = append(x.By, wirePart{int64(p.Worker), p.N, p.LogMean, p.LogSD})
+		}
+		out.Answers[id.String()] = x
 	}
 	return out
 }
@@ -324,7 +349,11 @@ func (in *wireObserved) observed() (Observed, error) {
 		if err != nil {
 			return o, crowd.Fieldf("observed", "%q is not a batch", text)
 		}
-		o.Answers[id] = Answers(a)
+		x := Answers{N: a.N, LogMean: a.LogMean, LogSD: a.LogSD}
+		for _, p := range a.By {
+			x.By = append(x.By, Part{crowd.WorkerID(p.Worker), p.N, p.LogMean, p.LogSD})
+		}
+		o.Answers[id] = x
 	}
 	return o, nil
 }

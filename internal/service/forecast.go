@@ -157,7 +157,9 @@ func (s *Service) Forecast(ctx context.Context, p *Principal, id crowd.BatchID) 
 	}
 	f := BatchForecast{Deadline: b.Progress.Deadline}
 	f.Status = s.forecastOf(&b, &f)
-	f.Text = forecastTexts[f.Status]
+	if f.Text == "" {
+		f.Text = forecastTexts[f.Status]
+	}
 	return f, nil
 }
 
@@ -172,6 +174,9 @@ func (s *Service) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		return ForecastStopped
 	case b.Progress.State == crowd.BatchOnHold:
 		return ForecastPaused
+	case b.Progress.Open && int(b.Progress.Tasks) == b.Progress.Labelled:
+		f.Text = "Every task that there is has its label, and more may come: there is nothing to forecast."
+		return ForecastUnknown
 	}
 	result, err := s.forecasts.ask(b.Pool, s)
 	switch {
