@@ -45,7 +45,8 @@ var rooms = map[string]room{
 
 	"internal/similarity": {floor: 1, modules: []string{"github.com/adrg/strutil"}},
 	"internal/schema":     {floor: 1, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	"internal/workflow":   {floor: 2, beside: []string{"internal/engine"}, modules: []string{"go.yaml.in/yaml/v4", "github.com/expr-lang/expr"}},
+	"internal/yamlfile":   {floor: 1, modules: []string{"go.yaml.in/yaml/v4"}},
+	"internal/workflow":   {floor: 2, beside: []string{"internal/engine"}, modules: []string{"github.com/expr-lang/expr"}},
 
 	"internal/engine": {floor: 2},
 
@@ -79,7 +80,7 @@ var rooms = map[string]room{
 
 	"internal/server": {floor: 6},
 
-	"internal/scenario": {floor: 4, modules: []string{"go.yaml.in/yaml/v4"}},
+	"internal/scenario": {floor: 4},
 	"internal/fit":      {floor: 5, beside: []string{"internal/scenario"}},
 	"internal/report":   {floor: 5},
 	"internal/paper":    {floor: 6, modules: []string{"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"}},

@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // A quantity says what the figures of a distribution are.
@@ -22,7 +21,7 @@ type quantity struct {
 }
 
 func inSeconds(text string) (float64, error) {
-	d, err := parseDuration(text)
+	d, err := yamlfile.Duration(text)
 	return d.Seconds(), err
 }
 
@@ -33,13 +32,13 @@ func cellSeconds(text string) (float64, error) {
 
 var (
 	// ofTime: seconds, more than 0.
-	ofTime = quantity{want: wantDuration, parse: inSeconds, cell: cellSeconds, least: 1e-6, most: maxDuration.Seconds(), zeros: true}
+	ofTime = quantity{want: yamlfile.WantDuration, parse: inSeconds, cell: cellSeconds, least: 1e-6, most: maxDuration.Seconds(), zeros: true}
 	// ofPause: seconds.
-	ofPause = quantity{want: wantDuration, parse: inSeconds, cell: cellSeconds, least: 0, most: maxDuration.Seconds(), zeros: true}
+	ofPause = quantity{want: yamlfile.WantDuration, parse: inSeconds, cell: cellSeconds, least: 0, most: maxDuration.Seconds(), zeros: true}
 	// ofSize: tasks.
-	ofSize = quantity{want: "a number of tasks is wanted, like 50", parse: parseNumber, cell: parseNumber, least: 1, most: maxSize, zipf: true}
+	ofSize = quantity{want: "a number of tasks is wanted, like 50", parse: yamlfile.Number, cell: yamlfile.Number, least: 1, most: maxSize, zipf: true}
 	// ofSpeed: how many times as fast as others.
-	ofSpeed = quantity{want: "a speed is a number, like 1.5 (half as fast again as others)", parse: parseNumber, cell: parseNumber, least: 0.001, most: 1000}
+	ofSpeed = quantity{want: "a speed is a number, like 1.5 (half as fast again as others)", parse: yamlfile.Number, cell: yamlfile.Number, least: 0.001, most: 1000}
 )
 
 const wantDist = "a distribution is one of: a figure, exponential, uniform, lognormal, empirical"
@@ -54,13 +53,13 @@ func (o *object) dist(field string, q quantity) sim.Dist {
 
 // dist reads a distribution; nil if it is none.
 func (r *reader) dist(n *node, q quantity) sim.Dist {
-	if n.Kind == yaml.ScalarNode {
+	if n.Kind == yamlfile.Scalar {
 		if f, ok := r.figure(n, q); ok {
 			return sim.Constant(f)
 		}
 		return nil
 	}
-	if n.Kind == yaml.SequenceNode {
+	if n.Kind == yamlfile.List {
 		r.errorf(n, "observed figures are written {empirical: […]}")
 		return nil
 	}
@@ -128,11 +127,11 @@ func (q quantity) check(text string, parse func(string) (float64, error)) (float
 	case err != nil:
 		return 0, err
 	case f < q.least && f <= 0:
-		return 0, fmt.Errorf("%s: this must be more than 0", quoted(text))
+		return 0, fmt.Errorf("%s: this must be more than 0", yamlfile.Quote(text))
 	case f < q.least:
-		return 0, fmt.Errorf("%s is too little (at least %g)", quoted(text), q.least)
+		return 0, fmt.Errorf("%s is too little (at least %g)", yamlfile.Quote(text), q.least)
 	case f > q.most:
-		return 0, fmt.Errorf("%s is too much (at most %g)", quoted(text), q.most)
+		return 0, fmt.Errorf("%s is too much (at most %g)", yamlfile.Quote(text), q.most)
 	}
 	return f, nil
 }
@@ -233,19 +232,19 @@ func (r *reader) zipf(o *object) sim.Dist {
 func (r *reader) empirical(n *node, q quantity) sim.Dist {
 	var values []float64
 	switch {
-	case n.Kind == yaml.SequenceNode:
-		if len(n.Content) == 0 {
+	case n.Kind == yamlfile.List:
+		if len(n.Items) == 0 {
 			r.errorf(n, "empirical is empty; it needs at least one figure")
 			return nil
 		}
-		for _, item := range n.Content {
+		for _, item := range n.Items {
 			f, ok := r.figure(item, q.single())
 			if !ok {
 				return nil
 			}
 			values = append(values, f)
 		}
-	case n.Kind == yaml.MappingNode:
+	case n.Kind == yamlfile.Mapping:
 		cells := r.cells("empirical", n)
 		if cells == nil {
 			return nil
@@ -253,7 +252,7 @@ func (r *reader) empirical(n *node, q quantity) sim.Dist {
 		for _, c := range cells {
 			f, err := q.single().check(c.text, q.cell)
 			if err != nil {
-				r.note(Error{c.file, c.line, 0, fmt.Sprintf("column %s: %s", quoted(c.column), err)})
+				r.notes.AddIn(c.file, c.line, "column %s: %s", yamlfile.Quote(c.column), err)
 				continue
 			}
 			values = append(values, f)
@@ -262,7 +261,7 @@ func (r *reader) empirical(n *node, q quantity) sim.Dist {
 			return nil
 		}
 	default:
-		r.errorf(n, "empirical is a list of figures or {file: …, column: …}; here is %s", what(n))
+		r.errorf(n, "empirical is a list of figures or {file: …, column: …}; here is %s", n.What())
 		return nil
 	}
 	if q.least > 0 && slices.Max(values) <= 0 {
@@ -271,7 +270,7 @@ func (r *reader) empirical(n *node, q quantity) sim.Dist {
 	}
 	d, err := sim.NewEmpirical(values)
 	if err != nil {
-		r.errorf(n, "%s", messageOf(err))
+		r.errorf(n, "%s", yamlfile.Message(err))
 		return nil
 	}
 	return d

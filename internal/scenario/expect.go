@@ -10,9 +10,8 @@ import (
 	"time"
 	"unicode"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // An Expectation is something that a scenario's file says will come of it, for
@@ -39,6 +38,10 @@ type Expectation struct {
 	// one, or, if Ratio, how many times as much. "": the figure itself.
 	Than  string
 	Ratio bool
+
+	// per is the unit in which the file says a share or a rate: %, /m, /h or /d;
+	// "": as it is.
+	per string
 
 	// The window that it is about. 0, 0: the whole run; To 0: until its end.
 	From, To time.Duration
@@ -104,10 +107,8 @@ func figureNames() []string {
 }
 
 func (r *reader) expectations(o *object) {
-	for _, n := range o.list("expect") {
-		if e := r.object("expect", n); e != nil {
-			r.expectation(e)
-		}
+	for _, e := range o.objects("expect") {
+		r.expectation(e)
 	}
 }
 
@@ -168,10 +169,10 @@ func (r *reader) expectedWindow(o *object, e *Expectation) bool {
 	}
 	switch {
 	case ok && o.has("to") && e.To == e.From:
-		r.errorf(o.fields["to"], "the window from %s to %s is empty: to is after from", inWords(e.From), inWords(e.To))
+		r.errorf(o.fields["to"], "the window from %s to %s is empty: to is after from", yamlfile.Words(e.From), yamlfile.Words(e.To))
 		return false
 	case ok && o.has("to") && e.To < e.From:
-		r.errorf(o.fields["to"], "the window ends (%s) before it begins (%s)", inWords(e.To), inWords(e.From))
+		r.errorf(o.fields["to"], "the window ends (%s) before it begins (%s)", yamlfile.Words(e.To), yamlfile.Words(e.From))
 		return false
 	}
 	return ok
@@ -186,16 +187,13 @@ func (r *reader) figureOf(o *object, e *Expectation) (Figure, bool) {
 	windowed := o.has("from") || o.has("to")
 	f, known := findFigure(name, windowed)
 	if !known {
-		hint := "known are " + enumerate(figureNames())
-		if near := like(name, figureNames()); near != "" {
-			hint = "do you mean " + near + "?"
-		}
-		r.errorf(o.fields["that"], "there is no figure %s: %s", quoted(name), hint)
+		names := figureNames()
+		r.errorf(o.fields["that"], "there is no figure %s: %s", yamlfile.Quote(name), r.hint(name, names, "known are "+strings.Join(names, ", ")))
 		return f, false
 	}
 	e.Metric = name
 	if windowed && !f.Window {
-		r.errorf(o.fields["that"], "%s is about the whole run; from and to go with %s", name, enumerate(namesOf(func(f Figure) bool { return f.Window })))
+		r.errorf(o.fields["that"], "%s is about the whole run; from and to go with %s", name, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Window })))
 		return f, false
 	}
 	return f, true
@@ -221,7 +219,7 @@ func (r *reader) chosen(o *object, f Figure, e *Expectation) bool {
 		chosen = true
 		name, good := r.text(o.fields[field])
 		if good && !f.Batches {
-			r.errorf(o.fields[field], "%s is about the whole run; %s goes with %s", f.Name, field, enumerate(namesOf(func(f Figure) bool { return f.Batches })))
+			r.errorf(o.fields[field], "%s is about the whole run; %s goes with %s", f.Name, field, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Batches })))
 			good = false
 		}
 		if good && !r.choices(field)[name] {
@@ -267,7 +265,7 @@ func (r *reader) policiesOf(o *object) []string {
 		return r.s.Policies
 	}
 	nodes := []*node{o.fields["of"]}
-	if nodes[0].Kind == yaml.SequenceNode {
+	if nodes[0].Kind == yamlfile.List {
 		nodes = o.list("of")
 	}
 	var list []string
@@ -288,7 +286,7 @@ func (r *reader) among(n *node, text string) (string, bool) {
 		return "", false
 	}
 	if !slices.Contains(r.s.Policies, name) {
-		r.errorf(n, "the policy %s is not run: policies has %s", name, enumerate(r.s.Policies))
+		r.errorf(n, "the policy %s is not run: policies has %s", name, yamlfile.Enumerate(r.s.Policies))
 		return "", false
 	}
 	return name, true
@@ -299,7 +297,11 @@ func (r *reader) alphasOf(o *object) []float64 {
 	switch {
 	case o.has("alpha"):
 		alpha, ok := o.number("alpha", 0, maxAlpha)
-		if ok && !slices.Contains(r.s.Alphas, alpha) {
+		switch {
+		case ok && len(r.s.Alphas) == 0:
+			r.errorf(o.fields["alpha"], "there is no sweep; leave alpha out, or say sweep: {alpha: […]}")
+			ok = false
+		case ok && !slices.Contains(r.s.Alphas, alpha):
 			r.errorf(o.fields["alpha"], "α = %g is not in the sweep %v", alpha, r.s.Alphas)
 			ok = false
 		}
@@ -322,6 +324,10 @@ var (
 	byForm      = regexp.MustCompile(`^(.+) by ([^ ]+)$`)
 )
 
+// perForms find the unit in which a file says a share or a rate, by the figure's
+// own.
+var perForms = map[string]*regexp.Regexp{"1": regexp.MustCompile(`%`), "1/s": regexp.MustCompile(`/[mhd]`)}
+
 // bounds reads is, and returns it in its own words.
 func (r *reader) bounds(o *object, f Figure, e *Expectation) (string, bool) {
 	n := o.fields["is"]
@@ -330,7 +336,10 @@ func (r *reader) bounds(o *object, f Figure, e *Expectation) (string, bool) {
 		return "", false
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	if _, err := parseNumber(text); err == nil {
+	if form := perForms[f.Unit]; form != nil {
+		e.per = form.FindString(text)
+	}
+	if _, err := yamlfile.Number(text); err == nil {
 		text = "exactly " + text
 	}
 	if m := betweenForm.FindStringSubmatch(text); m != nil {
@@ -355,7 +364,7 @@ func (r *reader) bounds(o *object, f Figure, e *Expectation) (string, bool) {
 	}
 	m := boundForm.FindStringSubmatch(text)
 	if m == nil {
-		r.errorf(n, "%s is not understood: %s", quoted(text), wantBounds)
+		r.errorf(n, "%s is not understood: %s", yamlfile.Quote(text), wantBounds)
 		return "", false
 	}
 	value, ok := r.operand(n, m[1], m[2], f, e)
@@ -412,19 +421,19 @@ func (r *reader) value(n *node, text string, f Figure, ratio bool) (float64, boo
 	var err error
 	switch {
 	case ratio:
-		if v, err = parseShare(text); err == nil && v < 0 {
-			err = fmt.Errorf("%s is not a multiple, like 0.8 or 80%%", quoted(text))
+		if v, err = yamlfile.Share(text); err == nil && v < 0 {
+			err = fmt.Errorf("%s is not a multiple, like 0.8 or 80%%", yamlfile.Quote(text))
 		}
 	case f.Unit == "s":
 		v, err = inSeconds(text)
 	case f.Unit == "1/s":
-		v, err = parseRate(text)
+		v, err = yamlfile.Rate(text)
 	case f.Unit == "1":
-		if v, err = parseShare(text); err == nil && !(v >= 0 && v <= 1) {
-			err = fmt.Errorf("%s is not a share: %s", quoted(text), wantShare)
+		if v, err = yamlfile.Share(text); err == nil && !(v >= 0 && v <= 1) {
+			err = fmt.Errorf("%s is not a share: %s", yamlfile.Quote(text), yamlfile.WantShare)
 		}
 	default:
-		v, err = parseNumber(text)
+		v, err = yamlfile.Number(text)
 	}
 	if err != nil {
 		r.errorf(n, "%s (%s: %s)", err, f.Name, f.Words)
@@ -450,9 +459,9 @@ func (e *Expectation) words(is string, swept bool) string {
 	}
 	switch {
 	case e.To > 0:
-		fmt.Fprintf(&b, " from %s to %s", orZero(e.From), inWords(e.To))
+		fmt.Fprintf(&b, " from %s to %s", orZero(e.From), yamlfile.Words(e.To))
 	case e.From > 0:
-		fmt.Fprintf(&b, " from %s", inWords(e.From))
+		fmt.Fprintf(&b, " from %s", yamlfile.Words(e.From))
 	}
 	return b.String() + " is " + is
 }
@@ -461,5 +470,5 @@ func orZero(d time.Duration) string {
 	if d == 0 {
 		return "0s"
 	}
-	return inWords(d)
+	return yamlfile.Words(d)
 }

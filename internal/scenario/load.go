@@ -8,40 +8,31 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/label"
 )
 
 // load reads what there is to do.
 func (r *reader) load(o *object) {
 	names := map[string]bool{}
-	for i, n := range o.list("batches") {
-		b := r.object("batches", n)
-		if b == nil {
-			continue
-		}
+	for i, b := range o.objects("batches") {
 		batch := sim.Batch{Name: b.name(names, "batch", fmt.Sprintf("batch-%d", i+1))}
 		r.common(b, &batch, nowhere)
-		if !b.has("tasks") {
-			r.missing(n, "tasks", "how many, like tasks: 200")
-		}
+		b.need("tasks", "how many, like tasks: 200")
 		r.set(b, &batch, "tasks")
 		r.set(b, &batch, "at")
 		r.before(b, "at", batch.At)
-		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: n})
+		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: b.node})
 		r.s.Setup.Batches = append(r.s.Setup.Batches, batch)
 	}
 	if t := r.section(o, "trace"); t != nil {
 		r.trace(t, names)
 	}
-	for i, n := range o.list("flows") {
-		if f := r.object("flows", n); f != nil {
-			r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.has("sweep"))
-		}
+	for i, f := range o.objects("flows") {
+		r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.has("sweep"))
 	}
 }
 
@@ -69,7 +60,7 @@ func nowhere(string) bool { return false }
 func (r *reader) index(o *object, field string, names []string, all string, elsewhere func(field string) bool) int {
 	if !o.has(field) {
 		if len(names) > 1 && !elsewhere(field) {
-			r.missing(o.node, field, fmt.Sprintf("one of the %s, %s", all, enumerate(names)))
+			r.missing(o.node, field, fmt.Sprintf("one of the %s, %s", all, yamlfile.Enumerate(names)))
 		}
 		return 0
 	}
@@ -87,14 +78,14 @@ func (r *reader) set(o *object, b *sim.Batch, field string) {
 		return
 	}
 	_, _ = scalar(r, o.fields[field], wants[field], func(text string) (struct{}, error) {
-		return struct{}{}, setBatch(b, field, text, parseDuration)
+		return struct{}{}, setBatch(b, field, text, yamlfile.Duration)
 	})
 }
 
 // wants says what a field of a batch is.
 var wants = map[string]string{
-	"at": wantDuration, "deadline": wantDuration, "lease": wantDuration, "estimate": wantDuration, "lifetime": wantDuration,
-	"tasks": wantCount, "priority": "a priority is a number of more than 0, like 5", "reward": wantMoney,
+	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
+	"tasks": yamlfile.WantCount, "priority": "a priority is a number of more than 0, like 5", "reward": yamlfile.WantMoney,
 	"production": "production is true or false",
 }
 
@@ -102,22 +93,22 @@ var wants = map[string]string{
 func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Duration, error)) error {
 	switch field {
 	case "tasks":
-		n, err := parseCount(text, 1, maxAnswers)
+		n, err := yamlfile.Count(text, 1, maxAnswers)
 		b.Tasks = int(n)
 		return err
 	case "priority":
-		f, err := parseNumber(text)
+		f, err := yamlfile.Number(text)
 		if err == nil && !(f >= engine.MinPriority && f <= engine.MaxPriority) {
-			err = fmt.Errorf("%s is not a priority (from %s to %s)", quoted(text), inDigits(engine.MinPriority), inDigits(engine.MaxPriority))
+			err = fmt.Errorf("%s is not a priority (from %s to %s)", yamlfile.Quote(text), yamlfile.Digits(engine.MinPriority), yamlfile.Digits(engine.MaxPriority))
 		}
 		b.Priority = f
 		return err
 	case "production":
-		on, err := parseBool(text)
+		on, err := yamlfile.Bool(text)
 		b.Production = on
 		return err
 	case "reward":
-		m, err := parseMoney(text)
+		m, err := parseReward(text)
 		b.Reward = m
 		return err
 	}
@@ -138,19 +129,19 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	}
 	switch {
 	case d < least && field == "deadline":
-		return fmt.Errorf("%s: a deadline counts from the launch of its batch, and is after it", quoted(text))
+		return fmt.Errorf("%s: a deadline counts from the launch of its batch, and is after it", yamlfile.Quote(text))
 	case d < least && least == oneNanosecond:
-		return fmt.Errorf("%s: this must be more than 0", quoted(text))
+		return fmt.Errorf("%s: this must be more than 0", yamlfile.Quote(text))
 	case d < least || d > most:
-		return fmt.Errorf("%s is not between %s and %s", quoted(text), inWords(least), inWords(most))
+		return fmt.Errorf("%s is not between %s and %s", yamlfile.Quote(text), yamlfile.Words(least), yamlfile.Words(most))
 	}
 	*to = d
 	return nil
 }
 
 func (r *reader) redundancy(n *node) label.Rule {
-	if n.Kind == yaml.ScalarNode {
-		rule, err := parseRule(n.Value)
+	if n.Kind == yamlfile.Scalar {
+		rule, err := parseRule(n.Text)
 		if err != nil {
 			r.errorf(n, "%s", err)
 		}
@@ -169,8 +160,7 @@ func (r *reader) redundancy(n *node) label.Rule {
 			return label.Count(int(k))
 		}
 	case "agree":
-		if !o.has("of") {
-			r.missing(o.node, "of", "like {agree: 2, of: 3}")
+		if !o.need("of", "like {agree: 2, of: 3}") {
 			return label.Rule{}
 		}
 		k, ok := o.count("agree", 1, label.MaxAnswers)
@@ -192,7 +182,7 @@ var ruleForm = regexp.MustCompile(`^([0-9]{1,4})(?: *of *([0-9]{1,4}))?$`)
 func parseRule(text string) (label.Rule, error) {
 	parts := ruleForm.FindStringSubmatch(text)
 	if parts == nil {
-		return label.Rule{}, fmt.Errorf("%s is not a redundancy, like {count: 3}, {agree: 2, of: 3}, 3 or 2of3", quoted(text))
+		return label.Rule{}, fmt.Errorf("%s is not a redundancy, like {count: 3}, {agree: 2, of: 3}, 3 or 2of3", yamlfile.Quote(text))
 	}
 	k, _ := strconv.Atoi(parts[1])
 	rule := label.Count(k)
@@ -201,7 +191,7 @@ func parseRule(text string) (label.Rule, error) {
 		rule = label.Agree(k, of)
 	}
 	if err := rule.Validate(); err != nil {
-		return label.Rule{}, fmt.Errorf("%s: %w", quoted(text), err)
+		return label.Rule{}, fmt.Errorf("%s: %w", yamlfile.Quote(text), err)
 	}
 	return rule, nil
 }
@@ -232,9 +222,7 @@ func plural(n int, of string) string {
 func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept bool) {
 	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
-	if !o.has("arrive") {
-		r.missing(o.node, "arrive", "when they come, like arrive: {rate: 80/m, until: 20m}")
-	} else if a := r.section(o, "arrive"); a != nil {
+	if a := r.section(o, "arrive"); o.need("arrive", "when they come, like arrive: {rate: 80/m, until: 20m}") && a != nil {
 		f.Arrive = r.arrivals(a, false)
 	}
 	r.size(o, &f)
@@ -252,8 +240,7 @@ func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept 
 
 // size reads how many tasks a drawn batch has.
 func (r *reader) size(o *object, f *sim.Flow) {
-	if !o.has("size") {
-		r.missing(o.node, "size", "tasks in a batch, like size: 50 or size: {zipf: 2}")
+	if !o.need("size", "tasks in a batch, like size: 50 or size: {zipf: 2}") {
 		f.Size = sim.Constant(1)
 		return
 	}
@@ -321,7 +308,7 @@ func (r *reader) alpha(o *object, swept bool, f *sim.Flow) *sim.AlphaRule {
 		case string(sim.AlphaPaper), string(sim.AlphaCode):
 			rule.Form = sim.AlphaForm(form)
 		default:
-			r.errorf(o.fields["form"], "the form is paper or code, not %s", quoted(form))
+			r.errorf(o.fields["form"], "the form is paper or code, not %s", yamlfile.Quote(form))
 		}
 	}
 	return rule
@@ -339,18 +326,12 @@ func (r *reader) faults(o *object) {
 	for i := range r.s.Setup.Groups {
 		groups[r.s.Setup.Groups[i].Name] = true
 	}
-	for i, n := range o.list("faults") {
-		f := r.object("faults", n)
-		if f == nil {
-			continue
-		}
-		if !f.has("at") {
-			r.missing(n, "at", "when, like at: 20m")
-		}
+	for i, f := range o.objects("faults") {
+		f.need("at", "when, like at: 20m")
 		at, _ := f.duration("at", 0, maxDuration)
 		r.before(f, "at", at)
 		if len(f.fields) == 0 || len(f.fields) == 1 && f.has("at") {
-			r.errorf(n, "what happens is missing: one of vanish, policy, stop, burst, workers")
+			r.errorf(f.node, "what happens is missing: one of vanish, policy, stop, burst, workers")
 			continue
 		}
 		r.fault(f, at)
@@ -360,9 +341,7 @@ func (r *reader) faults(o *object) {
 		if w := r.section(f, "workers"); w != nil {
 			group := sim.Group{Name: w.name(groups, "group", fmt.Sprintf("workers-%d", i+1))}
 			count, _ := w.count("count", 1, maxPeople)
-			if !w.has("count") {
-				r.missing(w.node, "count", "how many come, like count: 20")
-			}
+			w.need("count", "how many come, like count: 20")
 			group.Arrive = sim.Arrivals{Count: int(count), From: at}
 			r.habits(w, &group)
 			r.s.Setup.Groups = append(r.s.Setup.Groups, group)
@@ -396,9 +375,7 @@ func (r *reader) burst(o *object, at time.Duration, names map[string]bool, other
 	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
 	n, _ := o.count("batches", 1, maxBatches)
-	if !o.has("batches") {
-		r.missing(o.node, "batches", "how many come, like batches: 50")
-	}
+	o.need("batches", "how many come, like batches: 50")
 	f.Arrive = sim.Arrivals{Count: int(n), From: at}
 	r.size(o, &f)
 	r.flows = append(r.flows, placed{index: len(r.s.Setup.Flows), node: o.node})
@@ -414,7 +391,7 @@ func (r *reader) check(o *object) {
 	if !o.has("crowd") && len(r.people) == 0 {
 		r.missing(o.node, "crowd", "there is nobody to work, like crowd: [{arrive: {count: 20}}]")
 	}
-	if len(r.list) > 0 && (len(s.Kinds) == 0 || len(s.Groups) == 0) {
+	if r.notes.Count() > 0 && (len(s.Kinds) == 0 || len(s.Groups) == 0) {
 		return // what follows would be about things that are wrong already
 	}
 	people := atOnce(s.Groups)
@@ -450,11 +427,11 @@ func (r *reader) check(o *object) {
 // word.
 func (r *reader) within(n *node, what string, at time.Duration) bool {
 	if h := r.s.Setup.Horizon; h > 0 && at > h {
-		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, inWords(at), inWords(h))
+		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, yamlfile.Words(at), yamlfile.Words(h))
 		return false
 	} else if h == 0 && at > sim.DefaultHorizon {
 		r.errorf(n, "%s is %s, after the end of the run: without a horizon it ends at %s at the latest, so say a later one, like horizon: %s",
-			what, inWords(at), inWords(sim.DefaultHorizon), inWords(min(at+24*time.Hour, maxDuration)))
+			what, yamlfile.Words(at), yamlfile.Words(sim.DefaultHorizon), yamlfile.Words(min(at+24*time.Hour, maxDuration)))
 		return false
 	}
 	return true
@@ -480,9 +457,9 @@ func (r *reader) doable(n *node, b *sim.Batch) {
 	}
 	switch {
 	case able == 0:
-		r.errorf(n, "nobody in the crowd has what %s requires", quoted(b.Name))
+		r.errorf(n, "nobody in the crowd has what %s requires", yamlfile.Quote(b.Name))
 	case come >= 0 && b.Rule.Fewest() > come:
-		r.errorf(n, "a task of %s wants %d answers from different people; only %d may ever come who can do it", quoted(b.Name), b.Rule.Fewest(), come)
+		r.errorf(n, "a task of %s wants %d answers from different people; only %d may ever come who can do it", yamlfile.Quote(b.Name), b.Rule.Fewest(), come)
 	}
 }
 
@@ -535,7 +512,7 @@ func (r *reader) namesApart() {
 		name := r.s.Setup.Batches[i].Name
 		flow := name[:max(strings.LastIndexByte(name, '-'), 0)]
 		if n := flows[flow]; n != nil && drawnFrom(name, flow) {
-			r.errorf(n, "its batches are called %s-1, %s-2, …, and there is a batch %s already", flow, flow, quoted(name))
+			r.errorf(n, "its batches are called %s-1, %s-2, …, and there is a batch %s already", flow, flow, yamlfile.Quote(name))
 		}
 	}
 }

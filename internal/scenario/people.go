@@ -6,19 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 func (r *reader) tenants(o *object) {
 	names := map[string]bool{}
-	for _, n := range o.list("tenants") {
-		t := r.object("tenants", n)
-		if t == nil {
-			continue
-		}
+	for _, t := range o.objects("tenants") {
 		tenant := sim.Tenant{Name: t.name(names, "tenant", ""), Weight: 1}
 		if w, ok := t.number("weight", engine.MinPriority, engine.MaxPriority); ok {
 			tenant.Weight = w
@@ -33,16 +28,11 @@ func (r *reader) tenants(o *object) {
 }
 
 func (r *reader) kinds(o *object) {
-	if !o.has("kinds") {
-		r.missing(o.node, "kinds", "what people do, like kinds: [{name: tag, service: 11s}]")
+	if !o.need("kinds", "what people do, like kinds: [{name: tag, service: 11s}]") {
 		return
 	}
 	names := map[string]bool{}
-	for _, n := range o.list("kinds") {
-		k := r.object("kinds", n)
-		if k == nil {
-			continue
-		}
+	for _, k := range o.objects("kinds") {
 		kind := r.kind(k, names)
 		r.s.Setup.Kinds = append(r.s.Setup.Kinds, kind)
 		r.kindNames = append(r.kindNames, kind.Name)
@@ -55,7 +45,7 @@ func (r *reader) kind(k *object, names map[string]bool) sim.Kind {
 	case !k.has("service"):
 		r.missing(k.node, "service", "how long an answer takes, like service: 11s or service: {exponential: 11s}")
 	case kind.Service != nil && kind.Service.Mean() > engine.MaxLease.Seconds():
-		r.errorf(k.fields["service"], "an answer takes %s on average (at most %s)", inWords(r.capped(kind.Service.Mean())), inWords(engine.MaxLease))
+		r.errorf(k.fields["service"], "an answer takes %s on average (at most %s)", yamlfile.Words(r.capped(kind.Service.Mean())), yamlfile.Words(engine.MaxLease))
 	}
 	if s := r.section(k, "switch"); s != nil {
 		if f, ok := s.number("factor", 0.001, 1000); ok {
@@ -91,16 +81,19 @@ func (r *reader) quality(k *object, kind *sim.Kind) {
 		case !ok:
 			continue
 		case validName(text) != nil:
-			r.errorf(n, "%s is not an answer (1 to %d characters, in one line)", quoted(text), maxName)
+			r.errorf(n, "%s is not an answer (1 to %d characters, in one line)", yamlfile.Quote(text), maxName)
 		case seen[text]:
-			r.errorf(n, "the answer %s stands there twice", quoted(text))
+			r.errorf(n, "the answer %s stands there twice", yamlfile.Quote(text))
 		}
 		seen[text] = true
 		kind.Answers = append(kind.Answers, text)
 	}
 	for _, f := range []string{"accuracy", "confusion"} {
-		if k.has(f) && !k.has("answers") {
+		switch {
+		case k.has(f) && !k.has("answers"):
 			r.errorf(k.fields[f], "%s needs answers: [yes, no]; without options there is nothing right or wrong", f)
+		case k.has(f) && len(k.fields["answers"].Items) == 1:
+			r.errorf(k.fields[f], "%s needs two answers or more; where there is only one, none is wrong", f)
 		}
 	}
 	if k.has("accuracy") && k.has("confusion") {
@@ -124,15 +117,12 @@ func (r *reader) quality(k *object, kind *sim.Kind) {
 }
 
 func (r *reader) confusionRow(n *node, width int) []float64 {
-	if !r.plain(n) {
-		return nil
-	}
-	if n.Kind != yaml.SequenceNode || len(n.Content) != width {
-		r.errorf(n, "a row of confusion is a list of %d shares, one for each answer; here is %s of %d", width, what(n), len(n.Content))
+	if n.Kind != yamlfile.List || len(n.Items) != width {
+		r.errorf(n, "a row of confusion is a list of %d shares, one for each answer; here is %s of %d", width, n.What(), len(n.Items))
 		return nil
 	}
 	row, sum := make([]float64, width), 0.0
-	for i, c := range n.Content {
+	for i, c := range n.Items {
 		f, ok := r.share(c)
 		if !ok {
 			return nil
@@ -152,20 +142,14 @@ func (r *reader) crowd(o *object) {
 		return // the last check says so, if no fault brings people
 	}
 	names := map[string]bool{}
-	for i, n := range o.list("crowd") {
-		g := r.object("crowd", n)
-		if g == nil {
-			continue
-		}
+	for i, g := range o.objects("crowd") {
 		group := sim.Group{Name: g.name(names, "group", fmt.Sprintf("crowd-%d", i+1))}
-		if !g.has("arrive") {
-			r.missing(g.node, "arrive", "how people come, like arrive: {count: 20} or arrive: {rate: 30/h}")
-		} else if a := r.section(g, "arrive"); a != nil {
+		if a := r.section(g, "arrive"); g.need("arrive", "how people come, like arrive: {count: 20} or arrive: {rate: 30/h}") && a != nil {
 			group.Arrive = r.arrivals(a, true)
 		}
 		r.habits(g, &group)
 		r.s.Setup.Groups = append(r.s.Setup.Groups, group)
-		r.people = append(r.people, n)
+		r.people = append(r.people, g.node)
 	}
 }
 
@@ -182,8 +166,13 @@ func (r *reader) habits(g *object, group *sim.Group) {
 	group.Accuracy = map[string]float64{}
 	r.mapping(g.fields["accuracy"], "accuracy is a mapping of kinds to shares, like tag: 0.9", func(name string, k, v *node) {
 		i, ok := r.find(k, name, r.kindNames, "kind")
-		if ok && i < len(r.s.Setup.Kinds) && len(r.s.Setup.Kinds[i].Answers) == 0 {
-			r.errorf(k, "the kind %s has no answers: nothing in it is right or wrong", quoted(name))
+		if ok && i < len(r.s.Setup.Kinds) {
+			switch len(r.s.Setup.Kinds[i].Answers) {
+			case 0:
+				r.errorf(k, "the kind %s has no answers: nothing in it is right or wrong", yamlfile.Quote(name))
+			case 1:
+				r.errorf(k, "the kind %s has only one answer: none is wrong", yamlfile.Quote(name))
+			}
 		}
 		if f, ok := r.share(v); ok {
 			group.Accuracy[name] = f
@@ -209,7 +198,7 @@ func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 	}
 	for _, f := range sections["arrive"] {
 		if o.has(f) && form != "" && !slices.Contains(allowed, f) {
-			r.errorf(o.fields[f], "%s does not go with %s (with it go only: %s)", f, form, enumerate(allowed))
+			r.errorf(o.fields[f], "%s does not go with %s (with it go only: %s)", f, form, yamlfile.Enumerate(allowed))
 		}
 	}
 	switch form {
@@ -226,7 +215,7 @@ func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 		a.From, _ = o.duration("from", 0, maxDuration)
 		a.Until, _ = o.duration("until", oneNanosecond, maxDuration)
 		if a.Until > 0 && a.Until <= a.From {
-			r.errorf(o.fields["until"], "until must be after from (%s)", inWords(a.From))
+			r.errorf(o.fields["until"], "until must be after from (%s)", yamlfile.Words(a.From))
 		}
 		n, _ := o.count("count", 1, bound(people))
 		a.Count = int(n)
@@ -259,7 +248,7 @@ func (r *reader) bounded(o *object, a *sim.Arrivals, people bool) {
 	}
 	if a.Count == 0 && until > a.From {
 		if n := a.Rate * (until - a.From).Hours(); n > float64(bound(people))*0.9 {
-			r.errorf(o.fields["rate"], "this brings some %.3g until %s (at most %d)", n, inWords(until), bound(people))
+			r.errorf(o.fields["rate"], "this brings some %.3g until %s (at most %d)", n, yamlfile.Words(until), bound(people))
 		}
 	}
 }
@@ -298,26 +287,26 @@ func (r *reader) band(o *object) sim.Arrivals {
 func (r *reader) times(n *node) []time.Duration {
 	var list []time.Duration
 	switch n.Kind {
-	case yaml.SequenceNode:
-		if len(n.Content) == 0 {
+	case yamlfile.List:
+		if len(n.Items) == 0 {
 			r.errorf(n, "times is empty; it needs at least one")
 		}
-		for _, item := range n.Content {
+		for _, item := range n.Items {
 			if d, ok := r.duration(item, 0, maxDuration); ok {
 				list = append(list, d)
 			}
 		}
-	case yaml.MappingNode:
+	case yamlfile.Mapping:
 		for _, c := range r.cells("times", n) {
 			d, err := parseSeconds(c.text)
 			if err != nil {
-				r.note(Error{c.file, c.line, 0, fmt.Sprintf("column %s: %s", quoted(c.column), err)})
+				r.notes.AddIn(c.file, c.line, "column %s: %s", yamlfile.Quote(c.column), err)
 				continue
 			}
 			list = append(list, d)
 		}
 	default:
-		r.errorf(n, "times is a list, like [0s, 90s], or {file: …, column: …}; here is %s", what(n))
+		r.errorf(n, "times is a list, like [0s, 90s], or {file: …, column: …}; here is %s", n.What())
 	}
 	slices.Sort(list)
 	return list

@@ -61,8 +61,8 @@ func ParsePolicy(text string) (sched.Policy, error) {
 		case name == market && i > 0:
 			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")
 		case slices.Contains(names, name):
-		case like(name, names) != "":
-			return nil, crowd.Fieldf("policy", "there is no policy %q: do you mean %s? (known: %s)", name, like(name, names), known())
+		case meant(name, names, "") != "":
+			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, meant(name, names, ""), known())
 		default:
 			return nil, crowd.Fieldf("policy", "there is no policy %q (known: %s)", name, known())
 		}

@@ -3,17 +3,14 @@ package scenario
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/poolsim"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -32,33 +29,12 @@ type Pools struct {
 }
 
 // LoadPools reads a file of pools, as Load reads a scenario.
-func LoadPools(path string) (*Pools, []byte, error) {
-	text, err := readFile(path, MaxFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := parsePoolsIn(filepath.Dir(path), path, text)
-	return p, text, err
-}
+func LoadPools(path string) (*Pools, []byte, error) { return load(path, ParsePools) }
 
 // ReadPools is LoadPools for a file that comes from elsewhere, as Read is for a
 // scenario.
 func ReadPools(name string, in io.Reader) (*Pools, []byte, error) {
-	text, err := readAll(name, in, MaxFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := parsePoolsIn("", name, text)
-	return p, text, err
-}
-
-func parsePoolsIn(dir, name string, text []byte) (*Pools, error) {
-	return ParsePools(name, text, func(name string) ([]byte, error) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, filepath.FromSlash(name))
-		}
-		return readFile(name, MaxTable)
-	})
+	return read(name, "", in, ParsePools)
 }
 
 // ParsePools reads the text of a file of pools; name is what errors call it, and
@@ -66,14 +42,14 @@ func parsePoolsIn(dir, name string, text []byte) (*Pools, error) {
 // wrong.
 func ParsePools(name string, text []byte, files func(path string) ([]byte, error)) (*Pools, error) {
 	r := &poolsReader{
-		reader: reader{file: name, files: files, tables: map[string]*table{}, s: &Scenario{}},
-		p:      &Pools{Reps: 1, Seed: 1},
+		reader: reader{notes: yamlfile.Notes{File: name}, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}},
+		p:      &Pools{},
 	}
-	if top := r.document(text); top != nil {
+	if top := poolsFile.Parse(text, &r.notes); top != nil {
 		r.file(top)
 	}
-	if err := r.errors(); err != nil {
-		return nil, err
+	if r.notes.Count() > 0 {
+		return nil, r.notes.Problems()
 	}
 	return r.p, nil
 }
@@ -97,18 +73,12 @@ func (r *poolsReader) file(top *node) {
 	nodes := o.list("pools")
 	for _, n := range nodes {
 		name := ""
-		if n.Kind == yaml.MappingNode {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == "name" {
-					name = strings.TrimSpace(n.Content[i+1].Value)
-				}
-			}
+		if v := n.Field("name").Value; v != nil {
+			name = strings.TrimSpace(v.Text)
 		}
 		r.names = append(r.names, name)
 	}
-	if !o.has("pools") {
-		r.missing(top, "pools", "the applications, each with a name, its arrivals and its service")
-	}
+	o.need("pools", "the applications, each with a name, its arrivals and its service")
 	base := pool.Settings{Balance: true}
 	if o.has("control") {
 		base = r.control(o.fields["control"], base)
@@ -124,44 +94,30 @@ func (r *poolsReader) file(top *node) {
 
 // head reads what stands in no list.
 func (r *poolsReader) head(o *object) {
-	r.p.Name = o.text("scenario")
-	if len([]rune(r.p.Name)) > maxTitle || strings.ContainsFunc(r.p.Name, unicode.IsControl) {
-		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
-	}
-	if !o.has("scenario") {
-		r.missing(o.node, "scenario", "a name, like scenario: three applications")
-	}
-	r.p.About = o.text("about")
+	r.title(o, poolsFile.Begin)
+	r.p.Name, r.p.About, r.p.Seed, r.p.Reps = r.s.Name, r.s.About, r.s.Seed, r.s.Reps
 	r.setup.Horizon, _ = o.duration("horizon", poolsim.MinStep, poolsim.MaxHorizon)
-	if !o.has("horizon") {
-		r.missing(o.node, "horizon", "when a run ends, like horizon: 2h")
-	}
+	o.need("horizon", "when a run ends, like horizon: 2h")
 	r.setup.Step, _ = o.duration("step", poolsim.MinStep, poolsim.MaxHorizon)
 	if step := r.setup.Step; step > 0 && step > r.setup.Horizon && r.setup.Horizon > 0 {
-		r.errorf(o.fields["step"], "the first step would come after the horizon, %s", inWords(r.setup.Horizon))
+		r.errorf(o.fields["step"], "the first step would come after the horizon, %s", yamlfile.Words(r.setup.Horizon))
 	}
 	r.p.Record, _ = o.duration("record", poolsim.MinStep, poolsim.MaxHorizon)
-	if n, ok := o.count("seed", 0, maxSeed); ok {
-		r.p.Seed = n
-	}
-	if n, ok := o.count("repetitions", 1, maxReps); ok {
-		r.p.Reps = int(n)
-	}
 	r.setup.Salary = 50_000
 	if o.has("salary") {
-		r.setup.Salary, _ = scalar(&r.reader, o.fields["salary"], wantMoney, parseSalary)
+		r.setup.Salary, _ = scalar(&r.reader, o.fields["salary"], yamlfile.WantMoney, parseSalary)
 	}
 	r.setup.Balance = r.balance(o)
 }
 
 // parseSalary reads a pay for a minute of waiting.
 func parseSalary(text string) (crowd.Money, error) {
-	m, err := crowd.ParseMoney(text)
+	m, err := yamlfile.Money(text)
 	switch {
 	case err != nil:
-		return 0, errors.New(quoted(text) + " is not a pay for a minute of waiting: " + wantMoney)
+		return 0, errors.New(yamlfile.Quote(text) + " is not a pay for a minute of waiting: " + yamlfile.WantMoney)
 	case m > 1000*crowd.Unit:
-		return 0, errors.New(quoted(text) + " is too much for a minute of waiting (at most 1000)")
+		return 0, errors.New(yamlfile.Quote(text) + " is too much for a minute of waiting (at most 1000)")
 	}
 	return m, nil
 }
@@ -173,7 +129,7 @@ func (r *poolsReader) balance(o *object) string {
 		return ""
 	}
 	if _, err := pool.ParseBalance(text); err != nil {
-		r.errorf(o.fields["balance"], "%s", messageOf(err))
+		r.errorf(o.fields["balance"], "%s", yamlfile.Message(err))
 		return ""
 	}
 	return text
@@ -198,7 +154,7 @@ func (r *poolsReader) people(o *object) {
 				r.missing(c.node, "recruitment", "the time between one person and the next, like recruitment: {exponential: 50s}")
 			}
 		default:
-			r.errorf(c.fields["recruiting"], "%s is neither each (every recruit comes in his own time) nor process (one stream of people)", quoted(text))
+			r.errorf(c.fields["recruiting"], "%s is neither each (every recruit comes in his own time) nor process (one stream of people)", yamlfile.Quote(text))
 		}
 	}
 	if n, ok := c.count("outside", 1, maxPeople); ok {
@@ -242,7 +198,7 @@ func (r *poolsReader) trace(n *node) *poolsim.Trace {
 		}
 		text, err := r.files(name)
 		if err != nil {
-			r.errorf(n, "%s cannot be read: %s", quoted(name), cause(err))
+			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
 			return nil
 		}
 		t, err := poolsim.ReadTrace(strings.NewReader(string(text)))
@@ -250,11 +206,11 @@ func (r *poolsReader) trace(n *node) *poolsim.Trace {
 		switch {
 		case errors.As(err, &bad):
 			for _, e := range bad {
-				r.note(Error{name, e.Line, 0, e.Message})
+				r.notes.AddIn(name, e.Line, "%s", e.Message)
 			}
 			return nil
 		case err != nil:
-			r.errorf(n, "%s", messageOf(err))
+			r.errorf(n, "%s", yamlfile.Message(err))
 			return nil
 		}
 		r.p.TraceFrom = name
@@ -265,16 +221,8 @@ func (r *poolsReader) trace(n *node) *poolsim.Trace {
 
 // prefers reads what everybody prefers, by pool.
 func (r *poolsReader) prefers(o *object) {
-	if !o.has("people") || o.fields["people"].Kind != yaml.MappingNode {
-		return
-	}
-	var n *node
-	for i := 0; i+1 < len(o.fields["people"].Content); i += 2 {
-		if o.fields["people"].Content[i].Value == "prefers" {
-			n = o.fields["people"].Content[i+1]
-		}
-	}
-	if n == nil || empty(n) {
+	n := o.fields["people"].Field("prefers").Value
+	if n == nil || n.Kind == yamlfile.Nothing {
 		return
 	}
 	list := make([]float64, len(r.names))
@@ -286,7 +234,7 @@ func (r *poolsReader) prefers(o *object) {
 			list[i], said[i] = f, true
 		}
 	})
-	if i := slices.Index(said, false); i >= 0 && r.count == 0 {
+	if i := slices.Index(said, false); i >= 0 && r.notes.Count() == 0 {
 		r.missing(n, r.names[i], "everybody's preference for it, from 0 to 1")
 	}
 	r.setup.People.Prefers = list
@@ -303,20 +251,14 @@ func (r *poolsReader) pool(n *node, names map[string]bool, base pool.Settings) p
 	if o.has("times") {
 		p.Times = r.times(o.fields["times"])
 	}
-	for i, b := range o.list("bursts") {
-		c := r.object("bursts", b)
-		if c == nil {
-			continue
-		}
+	for i, c := range o.objects("bursts") {
 		var x poolsim.Burst
 		x.At, _ = c.duration("at", 0, poolsim.MaxHorizon)
 		count, _ := c.count("tasks", 1, poolsim.MaxBurst)
 		x.Tasks = int(count)
-		if !c.has("tasks") {
-			r.missing(b, "tasks", "how many come at once, like tasks: 200")
-		}
+		c.need("tasks", "how many come at once, like tasks: 200")
 		if i > 0 && len(p.Bursts) > 0 && x.At < p.Bursts[len(p.Bursts)-1].At {
-			r.errorf(c.field("at"), "bursts stand in the order of their times: %s is before the one above", inWords(x.At))
+			r.errorf(c.field("at"), "bursts stand in the order of their times: %s is before the one above", yamlfile.Words(x.At))
 		}
 		p.Bursts = append(p.Bursts, x)
 	}
@@ -346,7 +288,7 @@ func (r *poolsReader) pool(n *node, names map[string]bool, base pool.Settings) p
 // meanOf refuses what takes longer on average than anybody may hold a task.
 func (r *poolsReader) meanOf(o *object, field string, d sim.Dist) {
 	if d != nil && d.Mean() > longest.Seconds() {
-		r.errorf(o.fields[field], "this takes more than %s on average", inWords(longest))
+		r.errorf(o.fields[field], "this takes more than %s on average", yamlfile.Words(longest))
 	}
 }
 
@@ -358,7 +300,7 @@ func (r *poolsReader) phases(o *object) []poolsim.Phase {
 	if n == nil {
 		return nil
 	}
-	if n.Kind == yaml.ScalarNode {
+	if n.Kind == yamlfile.Scalar {
 		if rate, ok := r.perSecond(n); ok {
 			return []poolsim.Phase{{Rate: rate}}
 		}
@@ -389,21 +331,21 @@ func words(d time.Duration) string {
 	if d == 0 {
 		return "0s"
 	}
-	return inWords(d)
+	return yamlfile.Words(d)
 }
 
 // perSecond reads a rate, which may be 0.
 func (r *poolsReader) perSecond(n *node) (float64, bool) {
-	return scalar(&r.reader, n, wantRate, func(text string) (float64, error) {
-		f, err := parseRate(text)
+	return scalar(&r.reader, n, yamlfile.WantRate, func(text string) (float64, error) {
+		f, err := yamlfile.Rate(text)
 		switch {
 		case strings.TrimSpace(text) == "0":
 			return 0, nil
 		case err != nil:
 		case f < 0:
-			err = errors.New(quoted(text) + ": a rate is not less than 0")
+			err = errors.New(yamlfile.Quote(text) + ": a rate is not less than 0")
 		case f > poolsim.MaxRate:
-			err = errors.New(quoted(text) + " is too fast (at most 100000/s)")
+			err = errors.New(yamlfile.Quote(text) + " is too fast (at most 100000/s)")
 		}
 		return f, err
 	})
@@ -418,7 +360,7 @@ func (r *poolsReader) start(o *object) int {
 		case "mean":
 			return poolsim.StartMean, nil
 		}
-		n, err := parseCount(text, 0, poolsim.MaxStart)
+		n, err := yamlfile.Count(text, 0, poolsim.MaxStart)
 		if err != nil {
 			err = errors.New(err.Error() + "; or optimal (c* of the first phase), or mean (c* of the mean load)")
 		}
@@ -434,11 +376,7 @@ func (r *poolsReader) compare(o *object) {
 		return
 	}
 	names := map[string]bool{}
-	for _, n := range o.list("compare") {
-		c := r.object("compare", n)
-		if c == nil {
-			continue
-		}
+	for _, c := range o.objects("compare") {
 		v := poolsim.Variant{Name: c.name(names, "variant", ""), Setup: r.setup}
 		v.Setup.Pools = slices.Clone(r.setup.Pools)
 		if c.has("balance") {
@@ -475,18 +413,18 @@ func (r *poolsReader) compare(o *object) {
 // valid lets the variants themselves say what is wrong with the whole, where
 // nothing else is.
 func (r *poolsReader) valid(o *object) {
-	if r.count > 0 {
+	if r.notes.Count() > 0 {
 		return
 	}
 	at := func(k int) *node {
 		if o.has("compare") {
-			return o.fields["compare"].Content[k]
+			return o.fields["compare"].Items[k]
 		}
 		return o.field("pools")
 	}
 	for k := range r.p.Variants {
 		if err := r.p.Variants[k].Setup.Validate(); err != nil {
-			r.errorf(at(k), "%s", messageOf(err))
+			r.errorf(at(k), "%s", yamlfile.Message(err))
 		}
 	}
 }

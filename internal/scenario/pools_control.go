@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -31,7 +32,7 @@ func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
 	}
 	for field, to := range map[string]*bool{"balance": &s.Balance, "advise": &s.Advise} {
 		if o.has(field) {
-			*to, _ = scalar(&r.reader, o.fields[field], field+" is true or false", parseBool)
+			*to, _ = scalar(&r.reader, o.fields[field], field+" is true or false", yamlfile.Bool)
 		}
 	}
 	for field, to := range map[string]*int{"min": &s.Min, "max": &s.Max} {
@@ -58,7 +59,7 @@ func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
 // part checks the text form of one field.
 func (r *poolsReader) part(o *object, field string, s pool.Settings) {
 	if err := s.Validate(); err != nil {
-		r.errorf(o.fields[field], "%s", messageOf(err))
+		r.errorf(o.fields[field], "%s", yamlfile.Message(err))
 	}
 }
 
@@ -67,7 +68,7 @@ func (r *poolsReader) part(o *object, field string, s pool.Settings) {
 func (r *poolsReader) whole(o *object, s *pool.Settings) {
 	err := s.Validate()
 	var known *crowd.Error
-	if err == nil || r.count > 0 {
+	if err == nil || r.notes.Count() > 0 {
 		return
 	}
 	at := o.node
@@ -78,7 +79,7 @@ func (r *poolsReader) whole(o *object, s *pool.Settings) {
 			}
 		}
 	}
-	r.errorf(at, "%s", messageOf(err))
+	r.errorf(at, "%s", yamlfile.Message(err))
 }
 
 func (r *poolsReader) rules(o *object) []pool.Rule {
@@ -87,9 +88,8 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 		i := slices.Index(r.names, name)
 		return crowd.PoolID(i + 1), i >= 0
 	}
-	for _, n := range o.list("rules") {
-		c := r.object("rules", n)
-		if c == nil || !r.both(c, "when", "do", `- {when: "queue > 10", do: recruit 1}`) {
+	for _, c := range o.objects("rules") {
+		if !r.both(c, "when", "do", `- {when: "queue > 10", do: recruit 1}`) {
 			continue
 		}
 		rule := pool.Rule{When: c.text("when"), Do: c.text("do")}
@@ -107,7 +107,7 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 			r.errorf(c.field(wrong.Part), "%s: %s", place, wrong.Message)
 			continue
 		case err != nil:
-			r.errorf(n, "%s", messageOf(err))
+			r.errorf(c.node, "%s", yamlfile.Message(err))
 			continue
 		}
 		list = append(list, rule)
@@ -123,15 +123,15 @@ func (r *poolsReader) target(n *node, base pool.Target) pool.Target {
 	}
 	if o.has("eta") {
 		t.Eta, _ = scalar(&r.reader, o.fields["eta"], "eta is above 0 and below 1: what waiting weighs against its cost", func(text string) (float64, error) {
-			f, err := parseNumber(text)
+			f, err := yamlfile.Number(text)
 			if err == nil && !(f > 0 && f < 1) {
-				err = errors.New(quoted(text) + ": eta is above 0 and below 1: what waiting weighs against its cost")
+				err = errors.New(yamlfile.Quote(text) + ": eta is above 0 and below 1: what waiting weighs against its cost")
 			}
 			return f, err
 		})
 	}
 	if o.has("salary") {
-		t.Salary, _ = scalar(&r.reader, o.fields["salary"], wantMoney, func(text string) (float64, error) {
+		t.Salary, _ = scalar(&r.reader, o.fields["salary"], yamlfile.WantMoney, func(text string) (float64, error) {
 			m, err := parseSalary(text)
 			if err == nil && m == 0 {
 				err = errors.New("a target's salary is more than 0")

@@ -210,6 +210,7 @@ func TestWrongPools(t *testing.T) {
 		"an unknown way to recruit": {head + "people: {recruiting: all}\n" + pools, []string{`x.yaml:3:22: "all" is neither each`}},
 		"a process of nothing":      {head + "people: {recruiting: process}\n" + pools, []string{"x.yaml:3:9: recruitment is missing"}},
 		"a preference too few":      {head + "people: {prefers: {}}\n" + pools, []string{"x.yaml:3:19: a is missing"}},
+		"no preference":             {head + "people: {prefers: ~}\n" + pools, []string{"x.yaml:3:10: prefers has no value"}},
 		"a preference for nothing":  {head + "people: {prefers: {a: 0.5, b: 0.5}}\n" + pools, []string{`x.yaml:3:28: there is no pool "b"`}},
 		"a trace and a service":     {head + "people: {trace: {generated: 1}, stay: 5m}\n" + pools, []string{"x.yaml:3:39: the trace says it already", "x.yaml:5:39: the trace says it already"}},
 		"a trace of both kinds":     {head + "people: {trace: {generated: 1, file: crowd.csv}}\npools:\n  - {name: a, arrivals: 2/s}\n", []string{"x.yaml:3:29: the trace is said by file already"}},

@@ -1,32 +1,26 @@
 package scenario
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"go.yaml.in/yaml/v4"
+	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
-// node is a place in the file.
-type node = yaml.Node
+// node is a part of the file.
+type node = yamlfile.Node
 
 // A reader walks one file, notes what is wrong, and goes on.
 type reader struct {
-	file   string
+	notes  yamlfile.Notes
 	files  func(path string) ([]byte, error)
 	tables map[string]*table
 	s      *Scenario
-
-	list  []Error
-	seen  map[Error]bool
-	count int
 
 	// What the last checks compare, with the places to complain about.
 	kindNames, tenantNames []string
@@ -51,132 +45,50 @@ type window struct {
 	what  string
 }
 
-// decode reads the only document of a text.
-func (r *reader) decode(text []byte) *node {
-	loader, err := yaml.NewLoader(bytes.NewReader(text))
-	if err != nil {
-		r.at(1, 1, "this is not YAML: %v", err)
-		return nil
+// errorf notes what is wrong with a node, unless it has been refused already.
+func (r *reader) errorf(n *node, format string, args ...any) {
+	if n.Kind != yamlfile.Refused {
+		r.notes.Add(n.Place, format, args...)
 	}
-	var doc, more node
-	switch err := loader.Load(&doc); {
-	case errors.Is(err, io.EOF):
-		r.at(1, 1, "the file is empty; a scenario begins with a name, like scenario: rush hour")
-		return nil
-	case err != nil:
-		r.notYAML(text, err)
-		return nil
-	}
-	switch err := loader.Load(&more); {
-	case err == nil:
-		r.errorf(&more, "a second document begins here; one file is one scenario")
-	case !errors.Is(err, io.EOF):
-		r.notYAML(text, err)
-	}
-	if len(doc.Content) == 0 {
-		r.at(1, 1, "the file is empty; a scenario begins with a name, like scenario: rush hour")
-		return nil
-	}
-	return doc.Content[0]
 }
 
-// notYAML notes what the YAML library does not understand.
-func (r *reader) notYAML(text []byte, err error) {
-	var known *yaml.LoadError
-	if !errors.As(err, &known) {
-		r.at(1, 1, "this is not YAML: %v", err)
-		return
-	}
-	line, column := known.Mark.Line, known.Mark.Column
-	if line == 0 {
-		line, column = control(text)
-	}
-	message := known.Message
-	if strings.Contains(message, "found a tab") || strings.Contains(message, "cannot start any token") && tabAt(text, line) {
-		message += " (YAML is indented with spaces)"
-	}
-	if known.ContextMsg != "" {
-		message += ", " + known.ContextMsg
-	}
-	r.at(line, column, "this is not YAML: %s", message)
+// missing notes that a field of an object is not there.
+func (r *reader) missing(n *node, field, want string) {
+	r.errorf(n, "%s is missing: %s", field, want)
 }
 
-// control returns the place of the first byte that no text has.
-func control(text []byte) (line, column int) {
-	line, column = 1, 1
-	for _, c := range string(text) {
-		if c == '\n' {
-			line, column = line+1, 1
-			continue
-		}
-		if c == unicode.ReplacementChar || c < ' ' && c != '\t' && c != '\r' {
-			return line, column
-		}
-		column++
+// hint says what was probably meant by a word that is not known, or otherwise
+// what there is.
+func (r *reader) hint(word string, known []string, otherwise string) string {
+	if r.notes.Full() {
+		return otherwise
 	}
-	return 1, 1
+	return meant(word, known, otherwise)
 }
 
-// tabAt says whether a line is indented with a tab.
-func tabAt(text []byte, line int) bool {
-	for range line - 1 {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
+func meant(word string, known []string, otherwise string) string {
+	if near := condition.Nearest(word, known); near != "" {
+		return "do you mean " + near + "?"
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t"))
-}
-
-// what names the form of a node.
-func what(n *node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Kind == yaml.AliasNode:
-		return "an alias"
-	case empty(n):
-		return "nothing"
-	}
-	return quoted(n.Value)
-}
-
-func empty(n *node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
-
-// plain refuses aliases and tags of other languages.
-func (r *reader) plain(n *node) bool {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		r.errorf(n, "*%s: aliases are not known here; write it out", n.Value)
-		return false
-	case n.Style&yaml.TaggedStyle != 0:
-		r.errorf(n, "the tag %s means nothing here; leave it out", quoted(n.Tag))
-		return false
-	}
-	return true
+	return otherwise
 }
 
 // text reads a scalar as it stands.
 func (r *reader) text(n *node) (string, bool) {
-	if !r.plain(n) {
+	if n.Kind != yamlfile.Scalar {
+		r.errorf(n, "a text is wanted, not %s", n.What())
 		return "", false
 	}
-	if n.Kind != yaml.ScalarNode || empty(n) {
-		r.errorf(n, "a text is wanted, not %s", what(n))
-		return "", false
-	}
-	return n.Value, true
+	return n.Text, true
 }
 
 // scalar reads a value from a node's text; the zero value where it is none.
 func scalar[T any](r *reader, n *node, want string, parse func(text string) (T, error)) (v T, ok bool) {
-	if !r.plain(n) {
+	if n.Kind != yamlfile.Scalar {
+		r.errorf(n, "%s; here is %s", want, n.What())
 		return v, false
 	}
-	if n.Kind != yaml.ScalarNode || empty(n) {
-		r.errorf(n, "%s; here is %s", want, what(n))
-		return v, false
-	}
-	value, err := parse(n.Value)
+	value, err := parse(n.Text)
 	if err != nil {
 		r.errorf(n, "%s", err)
 		return v, false
@@ -185,53 +97,50 @@ func scalar[T any](r *reader, n *node, want string, parse func(text string) (T, 
 }
 
 func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bool) {
-	return scalar(r, n, wantDuration, func(text string) (time.Duration, error) {
-		d, err := parseDuration(text)
+	return scalar(r, n, yamlfile.WantDuration, func(text string) (time.Duration, error) {
+		d, err := yamlfile.Duration(text)
 		if err == nil && d < least && least == oneNanosecond {
-			return d, fmt.Errorf("%s: this must be more than 0", quoted(text))
+			return d, fmt.Errorf("%s: this must be more than 0", yamlfile.Quote(text))
 		}
-		return d, cmpErr(err, d < least, d > most, least, most, inWords)
+		return d, cmpErr(err, d < least, d > most, least, most, yamlfile.Words)
 	})
 }
 
 func (r *reader) number(n *node, least, most float64) (float64, bool) {
-	return scalar(r, n, wantNumber, func(text string) (float64, error) {
-		f, err := parseNumber(text)
-		return f, cmpErr(err, f < least, f > most, least, most, inDigits)
+	return scalar(r, n, yamlfile.WantNumber, func(text string) (float64, error) {
+		f, err := yamlfile.Number(text)
+		return f, cmpErr(err, f < least, f > most, least, most, yamlfile.Digits)
 	})
 }
 
 func (r *reader) share(n *node) (float64, bool) {
-	return scalar(r, n, wantShare, func(text string) (float64, error) {
-		f, err := parseShare(text)
+	return scalar(r, n, yamlfile.WantShare, func(text string) (float64, error) {
+		f, err := yamlfile.Share(text)
 		if err == nil && !(f >= 0 && f <= 1) {
-			err = fmt.Errorf("%s is not a share: %s", quoted(text), wantShare)
+			err = fmt.Errorf("%s is not a share: %s", yamlfile.Quote(text), yamlfile.WantShare)
 		}
 		return f, err
 	})
 }
 
 func (r *reader) counted(n *node, least, most uint64) (uint64, bool) {
-	return scalar(r, n, wantCount, func(text string) (uint64, error) { return parseCount(text, least, most) })
+	return scalar(r, n, yamlfile.WantCount, func(text string) (uint64, error) { return yamlfile.Count(text, least, most) })
 }
 
 // rate reads a rate of more than 0 as arrivals an hour.
 func (r *reader) rate(n *node) (float64, bool) {
-	return scalar(r, n, wantRate, func(text string) (float64, error) {
-		f, err := parseRate(text)
+	return scalar(r, n, yamlfile.WantRate, func(text string) (float64, error) {
+		f, err := yamlfile.Rate(text)
 		switch {
 		case err != nil:
 		case !(f > 0):
-			err = fmt.Errorf("%s: a rate is more than 0", quoted(text))
+			err = fmt.Errorf("%s: a rate is more than 0", yamlfile.Quote(text))
 		case f > maxPerSecond:
-			err = fmt.Errorf("%s is too fast (at most %d/s)", quoted(text), maxPerSecond)
+			err = fmt.Errorf("%s is too fast (at most %d/s)", yamlfile.Quote(text), maxPerSecond)
 		}
 		return f * 3600, err
 	})
 }
-
-// inDigits is a number as people write it, without an exponent.
-func inDigits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // cmpErr is err, or says that a figure is outside its bounds.
 func cmpErr[T any](err error, under, over bool, least, most T, words func(T) string) error {
@@ -259,23 +168,14 @@ type object struct {
 func (r *reader) object(section string, n *node) *object {
 	o := &object{r: r, section: section, node: n, fields: map[string]*node{}}
 	ok := r.mapping(n, "a mapping is wanted, like "+fieldsOf(section)[0]+": …", func(key string, k, v *node) {
-		known := fieldsOf(section)
-		switch {
-		case slices.Contains(known, key):
-			if empty(v) {
-				r.errorf(k, "%s has no value; leave it out, or say what it is", key)
-				return
-			}
-			o.fields[key] = v
-		case key == "<<":
-			r.errorf(k, "merging (<<) is not known here; write it out")
-		default:
-			hint := "known are " + enumerate(known)
-			if near := like(key, known); near != "" {
-				hint = "do you mean " + near + "?"
-			}
-			r.errorf(k, "there is no field %s here: %s", quoted(key), hint)
+		switch known := fieldsOf(section); {
+		case !slices.Contains(known, key):
+			r.errorf(k, "there is no field %s here: %s", yamlfile.Quote(key), r.hint(key, known, "known are "+yamlfile.Enumerate(known)))
 			o.strange = true
+		case v.Kind == yamlfile.Nothing:
+			r.errorf(k, "%s has no value; leave it out, or say what it is", key)
+		default:
+			o.fields[key] = v
 		}
 	})
 	if !ok {
@@ -286,33 +186,25 @@ func (r *reader) object(section string, n *node) *object {
 
 // mapping hands the pairs of a mapping over. It says whether the node is one.
 func (r *reader) mapping(n *node, want string, pair func(key string, k, v *node)) bool {
-	if !r.plain(n) {
+	if n.Kind != yamlfile.Mapping {
+		r.errorf(n, "%s; here is %s", want, n.What())
 		return false
 	}
-	if n.Kind != yaml.MappingNode {
-		r.errorf(n, "%s; here is %s", want, what(n))
-		return false
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		if k.Kind != yaml.ScalarNode {
-			r.errorf(k, "the name of a field is a text, not %s", what(k))
-			continue
-		}
-		if seen[k.Value] {
-			r.errorf(k, "%s stands here twice", quoted(k.Value))
-			continue
-		}
-		seen[k.Value] = true
-		pair(k.Value, k, v)
+	for _, f := range n.Fields {
+		pair(f.Key.Text, f.Key, f.Value)
 	}
 	return true
 }
 
-func enumerate(names []string) string { return strings.Join(names, ", ") }
-
 func (o *object) has(field string) bool { return o.fields[field] != nil }
+
+// need says whether a field stands there. If not, that is noted.
+func (o *object) need(field, want string) bool {
+	if !o.has(field) {
+		o.r.missing(o.node, field, want)
+	}
+	return o.has(field)
+}
 
 // field returns the place of a field's value, or of the whole.
 func (o *object) field(name string) *node {
@@ -333,20 +225,30 @@ func (r *reader) section(o *object, name string) *object {
 // list returns the items of a field that is a list of at least one.
 func (o *object) list(field string) []*node {
 	n := o.fields[field]
-	if n == nil || !o.r.plain(n) {
-		return nil
-	}
 	switch {
-	case n.Kind != yaml.SequenceNode:
-		o.r.errorf(n, "%s is a list, with - before each item; here is %s", field, what(n))
-	case len(n.Content) == 0:
+	case n == nil:
+	case n.Kind != yamlfile.List:
+		o.r.errorf(n, "%s is a list, with - before each item; here is %s", field, n.What())
+	case len(n.Items) == 0:
 		o.r.errorf(n, "%s is empty; leave it out, or say what is in it", field)
-	case len(n.Content) > maxItems[field]:
-		o.r.errorf(n, "%s has %d items (at most %d)", field, len(n.Content), maxItems[field])
+	case len(n.Items) > maxItems[field]:
+		o.r.errorf(n, "%s has %d items (at most %d)", field, len(n.Items), maxItems[field])
 	default:
-		return n.Content
+		return n.Items
 	}
 	return nil
+}
+
+// objects goes through the mappings of a field that is a list of them, each with
+// its index in the list.
+func (o *object) objects(field string) iter.Seq2[int, *object] {
+	return func(yield func(int, *object) bool) {
+		for i, n := range o.list(field) {
+			if item := o.r.object(field, n); item != nil && !yield(i, item) {
+				return
+			}
+		}
+	}
 }
 
 func (o *object) text(field string) string {
@@ -376,7 +278,7 @@ func (o *object) name(names map[string]bool, of, otherwise string) string {
 		return ""
 	}
 	if name != "" && names[name] {
-		o.r.errorf(o.field("name"), "two have the name %s; each %s has its own", quoted(name), of)
+		o.r.errorf(o.field("name"), "two have the name %s; each %s has its own", yamlfile.Quote(name), of)
 	}
 	names[name] = true
 	return name
@@ -384,7 +286,7 @@ func (o *object) name(names map[string]bool, of, otherwise string) string {
 
 func validName(name string) error {
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("%s is not a name (1 to %d characters, in one line)", quoted(name), maxName)
+		return fmt.Errorf("%s is not a name (1 to %d characters, in one line)", yamlfile.Quote(name), maxName)
 	}
 	return nil
 }
@@ -431,7 +333,7 @@ func (o *object) one(of string, fields ...string) string {
 		found = f
 	}
 	if found == "" && !o.strange {
-		o.r.errorf(o.node, "%s is missing: one of %s", of, enumerate(fields))
+		o.r.errorf(o.node, "%s is missing: one of %s", of, yamlfile.Enumerate(fields))
 	}
 	return found
 }
@@ -441,16 +343,11 @@ func (r *reader) find(n *node, name string, names []string, of string) (int, boo
 	if i := slices.Index(names, name); i >= 0 {
 		return i, true
 	}
-	hint := fmt.Sprintf("there are %s", enumerate(names))
-	if len(names) > 20 {
-		hint = fmt.Sprintf("there are %s, …", enumerate(names[:20]))
+	there := "there is none"
+	if len(names) > 0 {
+		there = "there are " + yamlfile.Enumerate(names)
 	}
-	if len(names) == 0 {
-		hint = "there is none"
-	} else if near := like(name, names); near != "" {
-		hint = "do you mean " + near + "?"
-	}
-	r.errorf(n, "there is no %s %s: %s", of, quoted(name), hint)
+	r.errorf(n, "there is no %s %s: %s", of, yamlfile.Quote(name), r.hint(name, names, there))
 	return 0, false
 }
 

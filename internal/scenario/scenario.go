@@ -19,6 +19,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // A Scenario is a scenario file.
@@ -59,34 +60,37 @@ func (s *Scenario) At(alpha float64) *sim.Setup {
 // Load reads a scenario file and the CSV files that it names, which are looked
 // for beside it, and returns the file's text as well: read once, it is what the
 // scenario was made of. What is wrong with the contents comes as Errors.
-func Load(path string) (*Scenario, []byte, error) {
-	text, err := readFile(path, MaxFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := parseIn(filepath.Dir(path), path, text)
-	return s, text, err
-}
+func Load(path string) (*Scenario, []byte, error) { return load(path, Parse) }
 
 // Read is Load for a scenario that comes from elsewhere: name is what errors
 // call it, and the files that it names are looked for in the current folder.
-func Read(name string, in io.Reader) (*Scenario, []byte, error) {
+func Read(name string, in io.Reader) (*Scenario, []byte, error) { return read(name, "", in, Parse) }
+
+// A parser is Parse or ParsePools.
+type parser[T any] func(name string, text []byte, files func(path string) ([]byte, error)) (*T, error)
+
+func load[T any](path string, parse parser[T]) (*T, []byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return read(path, filepath.Dir(path), f, parse)
+}
+
+// read reads a file and those that it names, which are in a folder.
+func read[T any](name, dir string, in io.Reader, parse parser[T]) (*T, []byte, error) {
 	text, err := readAll(name, in, MaxFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := parseIn("", name, text)
-	return s, text, err
-}
-
-// parseIn parses a scenario whose files are in a folder.
-func parseIn(dir, name string, text []byte) (*Scenario, error) {
-	return Parse(name, text, func(name string) ([]byte, error) {
+	t, err := parse(name, text, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, filepath.FromSlash(name))
 		}
 		return readFile(name, MaxTable)
 	})
+	return t, text, err
 }
 
 func readFile(path string, most int64) ([]byte, error) {
@@ -114,24 +118,28 @@ func readAll(path string, in io.Reader, most int64) ([]byte, error) {
 // files reads a file that it names. An error is Errors, with everything that is
 // wrong.
 func Parse(name string, text []byte, files func(path string) ([]byte, error)) (*Scenario, error) {
-	r := &reader{file: name, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}}
-	if top := r.document(text); top != nil {
+	r := &reader{notes: yamlfile.Notes{File: name}, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}}
+	if top := scenarioFile.Parse(text, &r.notes); top != nil {
 		r.scenario(top)
 	}
-	if err := r.errors(); err != nil {
-		return nil, err
+	if r.notes.Count() > 0 {
+		return nil, r.notes.Problems()
 	}
 	return r.s, nil
 }
 
-// document returns the top node of the only document, or nil.
-func (r *reader) document(text []byte) *node {
-	if len(text) > MaxFile {
-		r.at(1, 1, "a scenario has at most %d bytes, not %d", MaxFile, len(text))
-		return nil
-	}
-	return r.decode(text)
-}
+// What the files are, whatever they say.
+var (
+	scenarioFile = yamlfile.Language{Name: "scenario", Begin: "scenario: rush hour", Most: MaxFile}
+	poolsFile    = yamlfile.Language{Name: "scenario", Begin: "scenario: three applications", Most: MaxFile}
+)
+
+// An Error is one thing that is wrong with a file, or with one that it names.
+type Error = yamlfile.Problem
+
+// Errors is everything that is wrong, in the order of the file. It is never
+// empty, and its code is crowd.Invalid.
+type Errors = yamlfile.Problems
 
 func (r *reader) scenario(top *node) {
 	o := r.object("scenario", top)
@@ -154,21 +162,8 @@ func (r *reader) scenario(top *node) {
 // head reads what stands in no list.
 func (r *reader) head(o *object) {
 	s := r.s
-	s.Name = o.text("scenario")
-	if len([]rune(s.Name)) > maxTitle || strings.ContainsFunc(s.Name, unicode.IsControl) {
-		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
-	}
-	if !o.has("scenario") {
-		r.missing(o.node, "scenario", "a name, like scenario: rush hour")
-	}
-	s.About = o.text("about")
+	r.title(o, scenarioFile.Begin)
 	s.Setup.Horizon, _ = o.duration("horizon", oneNanosecond, maxDuration)
-	if n, ok := o.count("seed", 0, maxSeed); ok {
-		s.Seed = n
-	}
-	if n, ok := o.count("repetitions", 1, maxReps); ok {
-		s.Reps = int(n)
-	}
 	if !o.has("policies") {
 		s.Policies = []string{"fs"}
 		return
@@ -188,6 +183,23 @@ func (r *reader) head(o *object) {
 	}
 }
 
+// title reads what files of all languages begin with.
+func (r *reader) title(o *object, example string) {
+	s := r.s
+	s.Name = o.text("scenario")
+	if len([]rune(s.Name)) > maxTitle || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
+	}
+	o.need("scenario", "a name, like "+example)
+	s.About = o.text("about")
+	if n, ok := o.count("seed", 0, maxSeed); ok {
+		s.Seed = n
+	}
+	if n, ok := o.count("repetitions", 1, maxReps); ok {
+		s.Reps = int(n)
+	}
+}
+
 // policy returns the name of a policy's text form, as outcomes have it.
 func (r *reader) policy(n *node, text string) (string, bool) {
 	p, err := ParsePolicy(text)
@@ -197,7 +209,7 @@ func (r *reader) policy(n *node, text string) (string, bool) {
 	if balance(text) != 0 {
 		r.errorf(n, "%q is not a whole policy: within [ ] a comma separates policies, so one with commas is put in quotes, like %q", text, "wcfs(dafs,k=3)")
 	} else {
-		r.errorf(n, "%s", messageOf(err))
+		r.errorf(n, "%s", yamlfile.Message(err))
 	}
 	return "", false
 }
@@ -221,9 +233,7 @@ func (r *reader) sweep(o *object) {
 	if sweep == nil {
 		return
 	}
-	if !sweep.has("alpha") {
-		r.missing(sweep.node, "alpha", "the values to try, like alpha: [0, 0.2, 0.4]")
-	}
+	sweep.need("alpha", "the values to try, like alpha: [0, 0.2, 0.4]")
 	for _, n := range sweep.list("alpha") {
 		alpha, ok := r.number(n, 0, maxAlpha)
 		if !ok {

@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"slices"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/crowd"
 	tables "github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // A table is a file that the scenario names, read once however often it does.
@@ -53,12 +52,12 @@ func (r *reader) table(n *node) *table {
 	}
 	text, err := r.files(name)
 	if err != nil {
-		r.errorf(n, "%s cannot be read: %s", quoted(name), cause(err))
+		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
 		return nil
 	}
 	in, err := tables.NewReader(bytes.NewReader(text), tables.Options{Format: tables.FormatOf(name)})
 	if err != nil {
-		r.note(Error{name, 1, 0, err.Error()})
+		r.badRow(name, err)
 		return nil
 	}
 	t.ok = true
@@ -68,7 +67,7 @@ func (r *reader) table(n *node) *table {
 		switch {
 		case errors.Is(err, io.EOF):
 			if len(t.rows) == 0 && t.ok { // else there is one, which is wrong
-				r.note(Error{name, 1, 0, "there is no row below the names of the columns"})
+				r.notes.AddIn(name, 1, "there is no row below the names of the columns")
 				t.ok = false
 			}
 			if !t.ok {
@@ -76,7 +75,7 @@ func (r *reader) table(n *node) *table {
 			}
 			return t
 		case err != nil && !tables.BadRow(err):
-			r.errorf(n, "%s cannot be read: %s", quoted(name), cause(err))
+			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
 			t.ok = false
 			return nil
 		case err != nil:
@@ -94,10 +93,10 @@ func (r *reader) badRow(file string, err error) {
 	if errors.As(err, &known) {
 		line, message = known.Row, known.Message
 		if known.Field != "" {
-			message = "column " + quoted(known.Field) + ": " + message
+			message = "column " + yamlfile.Quote(known.Field) + ": " + message
 		}
 	}
-	r.note(Error{file, line, 0, message})
+	r.notes.AddIn(file, line, "%s", message)
 }
 
 // cause is the last part of a file's error: the name is said already.
@@ -117,7 +116,7 @@ func (r *reader) column(t *table, n *node) (int, bool) {
 	}
 	i := slices.Index(t.columns, name)
 	if i < 0 {
-		r.errorf(n, "there is no column %s; the file has %s", quoted(name), enumerate(t.columns))
+		r.errorf(n, "there is no column %s; the file has %s", yamlfile.Quote(name), yamlfile.Enumerate(t.columns))
 	}
 	return i, i >= 0
 }
@@ -141,11 +140,11 @@ func (r *reader) cells(section string, n *node) []cell {
 	var list []cell
 	for _, row := range t.rows {
 		if keep(row) && row.cells[at] != "" {
-			list = append(list, cell{o.fields["file"].Value, t.columns[at], row.cells[at], row.line})
+			list = append(list, cell{o.fields["file"].Text, t.columns[at], row.cells[at], row.line})
 		}
 	}
 	if list == nil {
-		r.errorf(n, "the column %s of the file has no value%s", quoted(t.columns[at]), r.others(t, o))
+		r.errorf(n, "the column %s of the file has no value%s", yamlfile.Quote(t.columns[at]), r.others(t, o))
 	}
 	return list
 }
@@ -168,8 +167,8 @@ func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
 		}
 		c := condition{column: at}
 		items := []*node{v}
-		if v.Kind == yaml.SequenceNode {
-			items = v.Content
+		if v.Kind == yamlfile.List {
+			items = v.Items
 		}
 		for _, item := range items {
 			if text, good := r.text(item); good {
@@ -188,7 +187,7 @@ func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
 			}
 		}
 		return true
-	}, ok && len(list) == len(o.fields["where"].Content)/2
+	}, ok && len(list) == len(o.fields["where"].Fields)
 }
 
 // others tells what stands in the columns of a where that kept nothing.
@@ -197,8 +196,8 @@ func (r *reader) others(t *table, o *object) string {
 		return ""
 	}
 	text := " where it should"
-	for i := 0; i < len(o.fields["where"].Content); i += 2 {
-		name := o.fields["where"].Content[i].Value
+	for _, f := range o.fields["where"].Fields {
+		name := f.Key.Text
 		at := slices.Index(t.columns, name)
 		var values []string
 		for _, row := range t.rows {
@@ -209,7 +208,7 @@ func (r *reader) others(t *table, o *object) string {
 				}
 			}
 		}
-		text += fmt.Sprintf("; %s has %s", quoted(name), enumerate(values))
+		text += fmt.Sprintf("; %s has %s", yamlfile.Quote(name), yamlfile.Enumerate(values))
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -21,19 +22,16 @@ func (r *reader) trace(o *object, names map[string]bool) {
 	if columns != nil && !columns.has("tasks") {
 		r.missing(columns.node, "tasks", "the column with the number of tasks")
 	}
-	if !o.has("columns") {
-		r.missing(o.node, "columns", "which column says what, like columns: {at: start_s, tasks: size}")
-	}
+	o.need("columns", "which column says what, like columns: {at: start_s, tasks: size}")
 	r.common(o, &t.base, func(field string) bool { return columns == nil || columns.has(field) })
-	if !o.has("file") {
-		r.missing(o.node, "file", "a CSV file, like file: trace.csv")
+	if !o.need("file", "a CSV file, like file: trace.csv") {
 		return
 	}
 	table := r.table(o.fields["file"])
 	if table == nil || columns == nil {
 		return
 	}
-	t.file = o.fields["file"].Value
+	t.file = o.fields["file"].Text
 	at := map[string]int{}
 	for _, field := range traceColumns {
 		if columns.has(field) {
@@ -56,7 +54,7 @@ func (r *reader) trace(o *object, names map[string]bool) {
 			t.row(at, row, i+1)
 		}
 	}
-	if len(r.s.Setup.Batches) == first && len(r.list) == 0 {
+	if len(r.s.Setup.Batches) == first && r.notes.Count() == 0 {
 		r.errorf(o.node, "no row is left of the file%s", r.others(table, o))
 	}
 	t.fromFirst(first)
@@ -103,7 +101,7 @@ func (t *trace) row(at map[string]int, row row, number int) {
 			continue
 		}
 		if err := t.cell(&b, field, row.cells[i]); err != nil {
-			t.r.note(Error{t.file, row.line, 0, fmt.Sprintf("column %s: %s", quoted(named(t.o.fields["columns"], field)), err)})
+			t.r.notes.AddIn(t.file, row.line, "column %s: %s", yamlfile.Quote(t.o.fields["columns"].Field(field).Value.Text), err)
 			bad = true
 		}
 	}
@@ -111,10 +109,10 @@ func (t *trace) row(at map[string]int, row row, number int) {
 	case bad:
 		return
 	case b.Tasks > most:
-		t.r.note(Error{t.file, row.line, 0, tooMany(&b, b.Tasks, most)})
+		t.r.notes.AddIn(t.file, row.line, "%s", tooMany(&b, b.Tasks, most))
 		return
 	case t.names[b.Name]:
-		t.r.note(Error{t.file, row.line, 0, fmt.Sprintf("two batches have the name %s", quoted(b.Name))})
+		t.r.notes.AddIn(t.file, row.line, "two batches have the name %s", yamlfile.Quote(b.Name))
 		return
 	}
 	t.names[b.Name] = true
@@ -123,16 +121,6 @@ func (t *trace) row(at map[string]int, row row, number int) {
 		t.rules[b.Rule] = true
 		t.r.batches = append(t.r.batches, placed{index: len(t.r.s.Setup.Batches) - 1, node: t.o.node})
 	}
-}
-
-// named is how the file calls a field.
-func named(n *node, field string) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == field {
-			return n.Content[i+1].Value
-		}
-	}
-	return field
 }
 
 var calendarForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]`)
@@ -146,14 +134,14 @@ func (t *trace) cell(b *sim.Batch, field, text string) error {
 		i, ok := t.kinds[text]
 		b.Kind = i
 		if !ok {
-			return fmt.Errorf("%s is no kind of the scenario; say in kinds: which it is", quoted(text))
+			return fmt.Errorf("%s is no kind of the scenario; say in kinds: which it is", yamlfile.Quote(text))
 		}
 		return nil
 	case "tenant":
 		i, ok := t.tenants[text]
 		b.Tenant = i
 		if !ok {
-			return fmt.Errorf("%s is no tenant of the scenario; say in tenants: which it is", quoted(text))
+			return fmt.Errorf("%s is no tenant of the scenario; say in tenants: which it is", yamlfile.Quote(text))
 		}
 		return nil
 	case "redundancy":
@@ -177,7 +165,7 @@ func (t *trace) moment(b *sim.Batch, text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not a time, like 2026-11-21T09:30:00Z", quoted(text))
+	return fmt.Errorf("%s is not a time, like 2026-11-21T09:30:00Z", yamlfile.Quote(text))
 }
 
 // fromFirst counts the times of the calendar from the earliest one.
@@ -193,7 +181,7 @@ func (t *trace) fromFirst(first int) {
 			continue
 		}
 		if b.At = t.moments[-b.At-1].Sub(start); b.At > maxDuration {
-			t.r.errorf(t.o.fields["columns"], "the times of the file span more than %s", inWords(maxDuration))
+			t.r.errorf(t.o.fields["columns"], "the times of the file span more than %s", yamlfile.Words(maxDuration))
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // Record returns what runs must record for the expectations to be judged.
@@ -112,7 +113,7 @@ func (e *Expectation) ofRun(all *sim.Metrics, o *sim.Outcome) (float64, error) {
 
 // ended says that a run was over before a moment that an expectation is about.
 func ended(o *sim.Outcome, moment time.Duration) error {
-	return fmt.Errorf("the run of %s, repetition %d, ended at %s, before %s", o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), inWords(moment))
+	return fmt.Errorf("the run of %s, repetition %d, ended at %s, before %s", o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), yamlfile.Words(moment))
 }
 
 // overTime is the mean of a figure over a window.
@@ -140,7 +141,7 @@ func (s *Scenario) overTime(e *Expectation, f Figure, o *sim.Outcome) (float64, 
 		}
 	}
 	if seen == 0 {
-		return 0, fmt.Errorf("the run of %s, repetition %d, was not looked at between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), inWords(x.Every))
+		return 0, fmt.Errorf("the run of %s, repetition %d, was not looked at between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), yamlfile.Words(x.Every))
 	}
 	return sum / float64(n), nil // NaN where nobody worked
 }
@@ -258,7 +259,7 @@ func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
 	v := sum / float64(n)
 	switch {
 	case came == 0 && e.Batch != "":
-		return 0, fmt.Errorf("the run of %s, repetition %d, ended at %s, before the batch %s came", o.Policy, o.Rep+1, inWords(o.End), e.Batch)
+		return 0, fmt.Errorf("the run of %s, repetition %d, ended at %s, before the batch %s came", o.Policy, o.Rep+1, yamlfile.Words(o.End), e.Batch)
 	case n == 0:
 		return math.NaN(), nil
 	case e.Metric == "completed_at":
@@ -307,7 +308,7 @@ func (e *Expectation) late(w *wait, o *sim.Outcome) error {
 			return ended(o, by)
 		}
 		return fmt.Errorf("the run of %s, repetition %d, ended at %s, %s after the launch of a batch that was not completed, and so before %s had gone by",
-			o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), orZero(w.watched.Round(time.Millisecond)), inWords(by))
+			o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), orZero(w.watched.Round(time.Millisecond)), yamlfile.Words(by))
 	}
 	return nil
 }
@@ -428,11 +429,16 @@ func (e *Expectation) found(v float64) string {
 	case math.IsInf(v, 1):
 		return "not in the run"
 	case e.Than != "":
-		return fmt.Sprintf("%+.6g%s against %s", v, suffix(f.Unit), e.Than)
+		return fmt.Sprintf("%+.6g%s against %s", v*e.times(), cmp.Or(e.per, suffix(f.Unit)), e.Than)
 	case f.Unit == "s":
 		return orZero(time.Duration(v * float64(time.Second)).Round(10 * time.Millisecond))
 	}
-	return fmt.Sprintf("%.6g%s", v, suffix(f.Unit))
+	return fmt.Sprintf("%.6g%s", v*e.times(), cmp.Or(e.per, suffix(f.Unit)))
+}
+
+// times is how many of the file's units make one of the figure's own.
+func (e *Expectation) times() float64 {
+	return cmp.Or(map[string]float64{"%": 100, "/m": 60, "/h": 3600, "/d": 86_400}[e.per], 1)
 }
 
 func suffix(unit string) string {

@@ -96,6 +96,27 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestFoundIsInTheUnitOfTheFile: what was found can be held against what was
+// expected.
+func TestFoundIsInTheUnitOfTheFile(t *testing.T) {
+	for _, c := range []struct{ expect, want string }{
+		{"{that: share, tenant: south, of: fs, from: 10s, to: 80s, is: between 45% and 55 %}", "50%"},
+		{"{that: share, tenant: south, of: fs, from: 10s, to: 80s, is: above 0.1}", "0.5"},
+		{"{that: throughput_per_s, of: fs, is: above 1/h}", "3000/h"},
+		{"{that: throughput_per_s, of: fs, is: above 1/m}", "50/m"},
+		{"{that: throughput_per_s, of: fs, is: above 1/d}", "72000/d"},
+		{"{that: throughput_per_s, of: fs, is: above 0.1/s}", "0.833333/s"},
+		{"{that: throughput_per_s, of: fs, is: below fifo by 1/h}", "+0/h against fifo"},
+		{"{that: deadline_success_ratio, of: fs, is: at least 50% of fifo}", "1 of fifo"},
+	} {
+		for _, v := range verdicts(t, "  - "+c.expect+"\n") {
+			if v.Found != c.want {
+				t.Errorf("%s: found %s, want %s", c.expect, v.Found, c.want)
+			}
+		}
+	}
+}
+
 // TestChoices: which batches a figure is about.
 func TestChoices(t *testing.T) {
 	s := parse(t, with(`kinds: [{name: tag, service: 10s}]
@@ -317,7 +338,7 @@ func TestBoundsRun(t *testing.T) {
 		"horizon: 10s\nflows: [{arrive: {count: 2}, size: {exponential: 10000000}, reward: 100000}]\n",
 		"crowd: [{arrive: {count: 5}, speed: 0.001, pause: 0s, patience: 0s}, {arrive: {band: {min: 1, max: 1, rate: 100/s}}, session: 1ms}]\nhorizon: 10s\n",
 		"tenants: [{name: a, weight: 1000000}]\npolicies: [tenant-fair(dafs)]\nhorizon: 1m\nfaults: [{at: 1m, vanish: 1}, {at: 0, stop: 3650d}, {at: 0, policy: market}]\n",
-		"kinds: [{name: tag, service: {empirical: [0s, 1s]}, answers: [a], accuracy: 0}]\nhorizon: 10s\n",
+		"kinds: [{name: tag, service: {empirical: [0s, 1s]}, answers: [a, b], accuracy: 0}]\nhorizon: 10s\n",
 		"crowd: [{arrive: {count: 1000}}]\nbatches: [{tasks: 5, redundancy: {agree: 1000, of: 1000}}]\nkinds: [{name: tag, service: 1s, answers: [a, b]}]\nhorizon: 5s\n",
 	} {
 		s := parse(t, with(text))

@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -27,27 +28,19 @@ func (r *reader) crowd(m *made, v *value) {
 		return
 	}
 	c := &Crowd{
-		Output: m.name, Pool: v.get("pool").str(), Redundancy: label.Count(1), Reward: v.get("reward").money(), Budget: v.get("budget").money(),
-		Priority: DefaultPriority, Production: v.get("production").bool(), Lease: DefaultLease, TaskTime: DefaultTaskTime,
+		Output:     or(v.get("output"), (*value).str, m.name),
+		Pool:       v.get("pool").str(),
+		Redundancy: r.redundancy(v.get("redundancy")),
+		Reward:     v.get("reward").money(),
+		Budget:     v.get("budget").money(),
+		Priority:   or(v.get("priority"), (*value).number, DefaultPriority),
+		Production: v.get("production").bool(),
+		Lease:      or(v.get("lease"), (*value).duration, DefaultLease),
+		TaskTime:   or(v.get("task_time"), (*value).duration, DefaultTaskTime),
 	}
 	m.step.Crowd = c
-	if o := v.get("output"); o != nil {
-		c.Output = o.text
-	}
-	if p := v.get("priority"); p != nil {
-		c.Priority = p.number()
-	}
-	if l := v.get("lease"); l != nil {
-		c.Lease = l.duration()
-	}
-	if t := v.get("task_time"); t != nil {
-		c.TaskTime = t.duration()
-	}
-	c.Redundancy = r.redundancy(v.get("redundancy"))
-	if q := v.get("qualifications"); q != nil {
-		for _, score := range q.list {
-			c.Requirements = append(c.Requirements, engine.Requirement{Name: score.name(), Min: score.count()})
-		}
+	for _, score := range v.get("qualifications").items() {
+		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.name(), Min: score.count()})
 	}
 	c.Simulate = simulate(v.get("simulate"), c.TaskTime)
 	if m.step.Expect == 0 {
@@ -79,17 +72,11 @@ func rounds(rule label.Rule, taskTime time.Duration) time.Duration {
 }
 
 func simulate(v *value, taskTime time.Duration) *Simulate {
-	s := &Simulate{Accuracy: DefaultAccuracy, Time: taskTime, Spread: DefaultSpread}
-	if a := v.get("accuracy"); a != nil {
-		s.Accuracy = a.number()
+	return &Simulate{
+		Accuracy: or(v.get("accuracy"), (*value).number, DefaultAccuracy),
+		Time:     or(v.get("time"), (*value).duration, taskTime),
+		Spread:   or(v.get("spread"), (*value).number, DefaultSpread),
 	}
-	if t := v.get("time"); t != nil {
-		s.Time = t.duration()
-	}
-	if p := v.get("spread"); p != nil {
-		s.Spread = p.number()
-	}
-	return s
 }
 
 // redundancy reads how many answers a task gets.
@@ -172,7 +159,7 @@ func (r *reader) template(m *made, v *value) template.Template {
 		return template.Template{}
 	}
 	c := m.step.Crowd
-	before := r.count
+	before := r.notes.Count()
 	if c.Truth != "" {
 		r.unseen(v, c.Truth)
 	}
@@ -197,7 +184,7 @@ func (r *reader) template(m *made, v *value) template.Template {
 		at, message := r.inTemplate(v, p.Field, p.Message)
 		r.problem(at, "%s", message)
 	}
-	if r.count > before {
+	if r.notes.Count() > before {
 		return t
 	}
 	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != template.HTML && t.Kind != template.CompareTwo {
@@ -217,21 +204,17 @@ func (r *reader) template(m *made, v *value) template.Template {
 // unseen notes where a template shows a column that nobody may see.
 func (r *reader) unseen(v *value, truth string) {
 	const never = "%s is the known answer (truth), which no worker is shown: leave it out"
-	columns := []*value{v.get("left"), v.get("right")}
-	if show := v.get("show"); show != nil {
-		columns = append(columns, show.list...)
-	}
-	for _, c := range columns {
+	for _, c := range append([]*value{v.get("left"), v.get("right")}, v.get("show").items()...) {
 		if c != nil && c.shape.form == anObject {
 			c = c.get("column")
 		}
 		if c.str() == truth {
-			r.problem(c.at(), never, quoted(truth))
+			r.problem(c.at(), never, yamlfile.Quote(truth))
 		}
 	}
 	walk(v, func(part *value) {
 		if part.shape.form == aText && slices.Contains(template.Columns(part.text), truth) {
-			r.problem(r.wordIn(part, "${"+truth+"}"), never, quoted(truth))
+			r.problem(r.wordIn(part, "${"+truth+"}"), never, yamlfile.Quote(truth))
 		}
 	})
 }
@@ -338,7 +321,7 @@ func (r *reader) wordIn(v *value, word string) Place {
 		return v.at()
 	}
 	line, column := lineColumn(v.text, len([]rune(v.text[:i])))
-	return r.placesIn(v.node)(line, column)
+	return v.node.At(line, column)
 }
 
 // crowdColumns are the columns that a crowd step adds.
@@ -385,7 +368,7 @@ func labelFacts(m *made, t template.Template) facts {
 
 // labels notes comparisons of a condition with a label that nobody can give, and
 // of a confidence with what none is.
-func (r *reader) labels(m *made, tree ast.Node, text string, at places) {
+func (r *reader) labels(m *made, tree ast.Node, v *value) {
 	ast.Walk(&tree, visitor(func(n ast.Node) {
 		b, ok := n.(*ast.BinaryNode)
 		if !ok {
@@ -409,7 +392,7 @@ func (r *reader) labels(m *made, tree ast.Node, text string, at places) {
 		}
 		for _, o := range others {
 			if wrong := strangeLabel(c, b.Operator, o); wrong != "" {
-				r.problem(at(lineColumn(text, o.Location().From)), "when: %s", wrong)
+				r.problem(v.node.At(lineColumn(v.text, o.Location().From)), "when: %s", wrong)
 			}
 		}
 	}))
@@ -425,12 +408,12 @@ func strangeLabel(c owned, operator string, n ast.Node) string {
 			return ""
 		}
 		if near := condition.Nearest(text.Value, options); near != "" {
-			return fmt.Sprintf("%s is no answer of %s: did you mean %q?", quoted(text.Value), c.owner.name, near)
+			return fmt.Sprintf("%s is no answer of %s: did you mean %q?", yamlfile.Quote(text.Value), c.owner.name, near)
 		}
-		return fmt.Sprintf("%s is no answer of %s: they are %s", quoted(text.Value), c.owner.name, enumerate(options))
+		return fmt.Sprintf("%s is no answer of %s: they are %s", yamlfile.Quote(text.Value), c.owner.name, yamlfile.Enumerate(options))
 	}
 	if f, ok := constant(n); ok && c.Name == output+"_confidence" && (f < 0 || f > 1) {
-		return fmt.Sprintf("a confidence is from 0 to 1, so it says nothing to compare it with %s", inDigits(f))
+		return fmt.Sprintf("a confidence is from 0 to 1, so it says nothing to compare it with %s", yamlfile.Digits(f))
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -51,16 +52,9 @@ func (r *reader) outputs(v *value) {
 	for _, m := range r.nodes {
 		names = append(names, m.name)
 	}
-	outputs := v.get("outputs")
-	if outputs == nil {
-		return
-	}
 	folded := map[string]Place{}
-	for _, o := range outputs.list {
-		out := Output{Name: o.name(), Format: DefaultFormat, Place: o.start()}
-		if f := o.get("format"); f != nil {
-			out.Format = f.text
-		}
+	for _, o := range v.get("outputs").items() {
+		out := Output{Name: o.name(), Format: or(o.get("format"), (*value).str, DefaultFormat), Place: o.start()}
 		if first, twice := folded[strings.ToLower(out.Name)]; twice {
 			r.problem(out.Place, "%s is the name of an output already, in line %d; names of files differ by more than capital letters", out.Name, first.Line)
 		}
@@ -71,19 +65,17 @@ func (r *reader) outputs(v *value) {
 		}
 		m := r.named[from.text]
 		if m == nil {
-			r.problem(from.at(), "there is no input or step %s: %s", quoted(from.text), r.hint(from.text, names))
+			r.problem(from.at(), "there is no input or step %s: %s", yamlfile.Quote(from.text), r.hint(from.text, names))
 			continue
 		}
-		if columns := o.get("columns"); columns != nil {
-			for _, c := range columns.list {
-				if c == nil || !r.known(m, c.text, c.at()) {
-					continue
-				}
-				if slices.Contains(out.Columns, c.text) {
-					r.problem(c.at(), "%s is a column of this output already", quoted(c.text))
-				}
-				out.Columns = append(out.Columns, c.text)
+		for _, c := range o.get("columns").items() {
+			if c == nil || !r.known(m, c.text, c.at()) {
+				continue
 			}
+			if slices.Contains(out.Columns, c.text) {
+				r.problem(c.at(), "%s is a column of this output already", yamlfile.Quote(c.text))
+			}
+			out.Columns = append(out.Columns, c.text)
 		}
 		out.Node = m.index // until nodes are numbered
 		r.w.Outputs = append(r.w.Outputs, out)

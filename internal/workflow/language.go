@@ -5,6 +5,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -12,12 +13,11 @@ import (
 // a slip of the pen from taking all memory.
 const (
 	maxFile       = 4 << 20 // bytes
-	maxProblems   = 100     // that are told: who has made more has made one many times
 	maxNodes      = 500     // inputs; steps
 	maxColumns    = 500     // of a node
 	maxColumnName = 256     // bytes
 	maxText       = 200     // characters of a name for people
-	maxDuration   = 3650 * 24 * time.Hour
+	maxDuration   = yamlfile.MaxDuration
 )
 
 // Bounds and defaults of steps.
@@ -88,6 +88,9 @@ func either(doc string, of ...*shape) *shape { return &shape{form: anEither, doc
 
 func may(name string, s *shape) field  { return field{name: name, shape: s} }
 func must(name string, s *shape) field { return field{name: name, shape: s, must: true} }
+
+// workflowFile is what a file is, whatever it says.
+var workflowFile = yamlfile.Language{Name: "workflow", Begin: "workflow: match products", Most: maxFile}
 
 // language is the shape of a file.
 var language = object("A workflow: inputs, and steps of people, SQL and services, joined by edges.",

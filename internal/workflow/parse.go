@@ -2,17 +2,11 @@ package workflow
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // SQLChecker looks at a query without running it.
@@ -58,20 +52,14 @@ func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecke
 }
 
 func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
-	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}, seen: map[Problem]bool{}}
-	if len(file) > maxFile {
-		return nil, []Problem{{1, 1, fmt.Sprintf("the file has %d bytes, at most %d are possible", len(file), maxFile)}}
+	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}}
+	if root := workflowFile.Parse(file, &r.notes); root != nil {
+		if v := r.read(nil, root, language); v != nil {
+			r.workflow(v)
+		}
 	}
-	root := r.decode(file)
-	if root == nil {
-		return nil, r.sorted()
-	}
-	r.lines = strings.Split(string(file), "\n")
-	if v := r.read(nil, root, language); v != nil {
-		r.workflow(v)
-	}
-	if list := r.sorted(); len(list) > 0 {
-		return nil, list
+	if r.notes.Count() > 0 {
+		return nil, r.problems()
 	}
 	return r.w, nil
 }
@@ -81,122 +69,23 @@ type reader struct {
 	now   time.Time
 	sql   SQLChecker
 	files map[string][]string // columns of the files; nil: not known
-	lines []string
+	notes yamlfile.Notes
 
 	w     *Workflow
 	nodes []*made // in the order of the file, inputs first
 	named map[string]*made
-
-	problems []Problem
-	seen     map[Problem]bool
-	count    int
 }
 
 // problem notes what is wrong at a place.
-func (r *reader) problem(at Place, format string, args ...any) {
-	p := Problem{at.Line, at.Column, oneLine(fmt.Sprintf(format, args...))}
-	if r.seen[p] {
-		return
-	}
-	r.seen[p] = true
-	if r.count++; r.count <= maxProblems {
-		r.problems = append(r.problems, p)
-	}
-}
+func (r *reader) problem(at Place, format string, args ...any) { r.notes.Add(at, format, args...) }
 
-// oneLine keeps a message in its line whatever the file holds.
-func oneLine(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-const emptyFile = "the file is empty; a workflow begins with its name, like workflow: match products"
-
-// decode reads the only document of a text.
-func (r *reader) decode(text []byte) *node {
-	if !utf8.Valid(text) {
-		line, column := strange(text)
-		r.problem(Place{line, column}, "the file is not UTF-8 text")
-		return nil
+// problems returns what has been noted, in the order of the file.
+func (r *reader) problems() []Problem {
+	var list []Problem
+	for _, p := range r.notes.Problems() {
+		list = append(list, Problem{p.Line, p.Column, p.Message})
 	}
-	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithUniqueKeys(false))
-	if err != nil {
-		r.problem(Place{1, 1}, "this is not YAML: %v", err)
-		return nil
-	}
-	var doc, more node
-	switch err := loader.Load(&doc); {
-	case errors.Is(err, io.EOF):
-		r.problem(Place{1, 1}, emptyFile)
-		return nil
-	case err != nil:
-		r.notYAML(text, err)
-		return nil
-	}
-	switch err := loader.Load(&more); {
-	case err == nil:
-		r.problem(placeOf(&more), "a second document begins here; one file is one workflow")
-	case !errors.Is(err, io.EOF):
-		r.notYAML(text, err)
-	}
-	if len(doc.Content) == 0 || empty(doc.Content[0]) {
-		r.problem(Place{1, 1}, emptyFile)
-		return nil
-	}
-	return doc.Content[0]
-}
-
-// notYAML notes what the YAML library does not understand.
-func (r *reader) notYAML(text []byte, err error) {
-	var known *yaml.LoadError
-	if !errors.As(err, &known) {
-		r.problem(Place{1, 1}, "this is not YAML: %v", err)
-		return
-	}
-	at := Place{known.Mark.Line, known.Mark.Column}
-	if strings.Contains(known.Message, "unexpected end of stream") && known.ContextMark.Line > 0 {
-		at = Place{known.ContextMark.Line, known.ContextMark.Column} // where it begins what has no end
-	}
-	if at.Line == 0 {
-		at.Line, at.Column = strange(text)
-	}
-	at.Column = max(at.Column, 1)
-	message := known.Message
-	if strings.Contains(message, "found a tab") || strings.Contains(message, "cannot start any token") && tabAt(text, at.Line) {
-		message += " (YAML is indented with spaces)"
-	}
-	if known.ContextMsg != "" {
-		message += ", " + known.ContextMsg
-	}
-	r.problem(at, "this is not YAML: %s", message)
-}
-
-// strange returns the place of the first byte that no text has.
-func strange(text []byte) (line, column int) {
-	line, column = 1, 1
-	for _, c := range string(text) {
-		if c == '\n' {
-			line, column = line+1, 1
-			continue
-		}
-		if c == unicode.ReplacementChar || c < ' ' && c != '\t' && c != '\r' {
-			return line, column
-		}
-		column++
-	}
-	return 1, 1
-}
-
-// tabAt says whether a line is indented with a tab.
-func tabAt(text []byte, line int) bool {
-	for range line - 1 {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	return bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t"))
+	return list
 }
 
 // workflow reads all of a file that has the right fields.
@@ -212,7 +101,7 @@ func (r *reader) workflow(v *value) {
 	}
 	r.unused(v.get("steps"))
 	r.outputs(v)
-	if len(r.problems) == 0 {
+	if r.notes.Count() == 0 {
 		r.finish(order)
 	}
 }
@@ -272,15 +161,11 @@ func (r *reader) declare(v *value) {
 		m.index = len(r.nodes)
 		r.nodes, r.named[m.name] = append(r.nodes, m), m
 	}
-	if inputs := v.get("inputs"); inputs != nil {
-		for _, i := range inputs.list {
-			add(&made{name: i.name(), value: i, input: &Input{Name: i.name(), Place: i.start()}})
-		}
+	for _, i := range v.get("inputs").items() {
+		add(&made{name: i.name(), value: i, input: &Input{Name: i.name(), Place: i.start()}})
 	}
-	if steps := v.get("steps"); steps != nil {
-		for _, s := range steps.list {
-			add(&made{name: s.name(), value: s, step: &Step{Name: s.name(), Place: s.start()}})
-		}
+	for _, s := range v.get("steps").items() {
+		add(&made{name: s.name(), value: s, step: &Step{Name: s.name(), Place: s.start()}})
 	}
 	if r.files != nil {
 		r.filesFit(v)
@@ -289,7 +174,7 @@ func (r *reader) declare(v *value) {
 
 // filesFit compares the files that were given with the inputs.
 func (r *reader) filesFit(v *value) {
-	inputs := Place{1, 1}
+	inputs := Place{Line: 1, Column: 1}
 	if v.get("inputs") != nil {
 		inputs = v.get("inputs").start()
 	}
@@ -305,7 +190,7 @@ func (r *reader) filesFit(v *value) {
 	}
 	for _, name := range sortedKeys(r.files) {
 		if m := r.named[name]; m == nil || m.input == nil {
-			r.problem(inputs, "there is no input %s for which a file is given: %s", quoted(name), r.hint(name, names))
+			r.problem(inputs, "there is no input %s for which a file is given: %s", yamlfile.Quote(name), r.hint(name, names))
 		}
 	}
 }
@@ -355,7 +240,7 @@ func (r *reader) source(m *made, name string, edge Edge, at Place, names []strin
 				others = append(others, n)
 			}
 		}
-		r.problem(at, "there is no input or step %s: %s", quoted(name), r.hint(name, others))
+		r.problem(at, "there is no input or step %s: %s", yamlfile.Quote(name), r.hint(name, others))
 	default:
 		for _, other := range m.sources {
 			if other.from == s.from {
@@ -474,17 +359,21 @@ func (r *reader) round(m *made, done map[*made]bool) []*made {
 
 // unused notes inputs that nothing reads: no step mentions them, right or wrong.
 func (r *reader) unused(steps *value) {
-	if steps == nil || len(steps.node.Content) == 0 {
+	if steps == nil || len(steps.node.Fields) == 0 {
 		return
 	}
 	read := map[string]bool{}
-	for i := 1; i < len(steps.node.Content); i += 2 {
-		from := under(steps.node.Content[i], "from")
+	for _, s := range steps.node.Fields {
+		from := s.Value.Field("from").Value
 		if from == nil {
 			continue
 		}
-		for _, n := range append([]*node{from}, from.Content...) {
-			read[n.Value] = true
+		read[from.Text] = true
+		for _, n := range from.Items {
+			read[n.Text] = true
+		}
+		for _, f := range from.Fields {
+			read[f.Key.Text] = true
 		}
 	}
 	for _, m := range r.nodes {
@@ -497,7 +386,7 @@ func (r *reader) unused(steps *value) {
 // build reads an input or a step whose sources have been built, but for those
 // on a circle.
 func (r *reader) build(m *made) {
-	if r.count > maxProblems {
+	if r.notes.Full() {
 		return // nobody would be told
 	}
 	if m.input != nil {
@@ -522,23 +411,21 @@ func (r *reader) input(m *made) {
 			return
 		}
 		if first, twice := places[strings.ToLower(name)]; twice {
-			r.problem(at, "%s is a column already, in line %d, column %d", quoted(name), first.Line, first.Column)
+			r.problem(at, "%s is a column already, in line %d, column %d", yamlfile.Quote(name), first.Line, first.Column)
 			return
 		}
 		places[strings.ToLower(name)] = at
 		declared = append(declared, Column{name, typ})
 	}
-	if columns := m.value.get("columns"); columns != nil {
-		for _, c := range columns.list {
-			switch {
-			case c == nil:
-			case c.shape.form == aMap:
-				for _, typed := range c.list {
-					add(typed.name(), condition.Type(typed.text), typed.start())
-				}
-			default:
-				add(c.text, condition.Text, c.at())
+	for _, c := range m.value.get("columns").items() {
+		switch {
+		case c == nil:
+		case c.shape.form == aMap:
+			for _, typed := range c.list {
+				add(typed.name(), condition.Type(typed.text), typed.start())
 			}
+		default:
+			add(c.text, condition.Text, c.at())
 		}
 	}
 	has, given := r.files[m.name]
@@ -551,7 +438,7 @@ func (r *reader) input(m *made) {
 				continue
 			}
 			if _, twice := places[strings.ToLower(name)]; twice {
-				r.problem(m.value.start(), "the file has two columns %s; large and small letters are the same here", quoted(name))
+				r.problem(m.value.start(), "the file has two columns %s; large and small letters are the same here", yamlfile.Quote(name))
 				continue
 			}
 			places[strings.ToLower(name)] = m.value.start()
@@ -563,7 +450,7 @@ func (r *reader) input(m *made) {
 	default:
 		for _, c := range declared {
 			if !contains(has, c.Name) {
-				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, quoted(c.Name), r.hint(c.Name, has))
+				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, yamlfile.Quote(c.Name), r.hint(c.Name, has))
 			}
 		}
 	}

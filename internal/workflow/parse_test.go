@@ -113,6 +113,45 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestFormsOfUnits: 0 needs no unit, blanks may stand between the parts of a
+// duration, and digits may be grouped; the schema says so, too.
+func TestFormsOfUnits(t *testing.T) {
+	text := "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, service: {url: 'http://x.example', backoff: 0, timeout: 1m 30s, response: {type: object, properties: {b: {}}}}}\n" +
+		"  q: {from: s, expect: ' 1h 1s ', sql: {query: select 1, rows: 1_000_000, time: '5s'}}\n"
+	w := good(t, text)
+	same(t, "service", []any{w.Step(1).Service.Backoff, w.Step(1).Service.Timeout}, []any{"0s", "1m30s"})
+	same(t, "query", []any{w.Step(2).SQL.Rows, w.Step(2).SQL.Time, w.Step(2).Expect}, []any{1_000_000, "5s", "1h0m1s"})
+	if err := fits(t, compiled(t), []byte(text)); err != nil {
+		t.Error(err)
+	}
+	simulated := good(t, "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, crowd: {template: {kind: short_text}, reward: 1, simulate: {accuracy: .75, time: 2s, spread: 2.5e-1}}}\n")
+	same(t, "simulate", *simulated.Step(1).Crowd.Simulate, workflow.Simulate{Accuracy: 0.75, Time: 2 * time.Second, Spread: 0.25})
+	_, problems := workflow.Parse([]byte(strings.Replace(text, "1_000_000", "-5", 1)), now, nil)
+	same(t, "a negative count", lines(problems), "5:64: \"-5\" is negative: a whole number is wanted (from 1 to 100000000)\n")
+	for _, wrong := range []string{"1 0s", "5", "-1s", "1_0s"} {
+		bad := strings.Replace(text, "backoff: 0", "backoff: "+wrong, 1)
+		if _, problems := workflow.Parse([]byte(bad), now, nil); len(problems) != 1 || problems[0].Line != 4 {
+			t.Errorf("%s: %v", wrong, problems)
+		}
+		if fits(t, compiled(t), []byte(bad)) == nil {
+			t.Errorf("%s fits the schema", wrong)
+		}
+	}
+}
+
+// TestOfManyTheFirstAreTold: those at the beginning of the file, though they
+// were found last.
+func TestOfManyTheFirstAreTold(t *testing.T) {
+	text := "workflow: w\ninputs: {unread: {}}\nsteps:\n  s: {from: none, sql: select 1}\n"
+	for i := range 300 {
+		text += fmt.Sprintf("x%d: 1\n", i)
+	}
+	_, problems := workflow.Parse([]byte(text), now, nil)
+	if len(problems) != 101 || problems[0].Line != 2 || problems[1].Line != 4 || problems[2].Line != 5 || problems[100].Message != "and 202 more errors" {
+		t.Errorf("%d problems: %v", len(problems), problems[:3])
+	}
+}
+
 func TestClaims(t *testing.T) {
 	w := goodFile(t, "claims")
 	same(t, "deadline", []any{w.SLA.PerItem, w.SLA.Deadline, w.SLA.Penalty.After}, []any{false, time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC), "0s"})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // sqlStep reads an SQL step.
@@ -107,7 +108,7 @@ func (r *reader) asked(m *made, query *value, streamed bool) SQLFacts {
 		sources = append(sources, t)
 	}
 	facts := r.sql.CheckSQL(query.text, sources)
-	at := r.placesIn(query.node)
+	at := query.node.At
 	for _, p := range facts.Problems {
 		place := query.at()
 		if p.Line > 0 {
@@ -120,7 +121,7 @@ func (r *reader) asked(m *made, query *value, streamed bool) SQLFacts {
 	}
 	if facts.Why != "" && facts.WhyAt.Line > 0 {
 		place := at(facts.WhyAt.Line, max(facts.WhyAt.Column, 1))
-		facts.Why += ", at line " + inDigits(float64(place.Line)) + ", column " + inDigits(float64(place.Column))
+		facts.Why += ", at line " + yamlfile.Digits(float64(place.Line)) + ", column " + yamlfile.Digits(float64(place.Column))
 	}
 	return facts
 }
@@ -136,7 +137,7 @@ func (r *reader) typed(m *made, facts SQLFacts) []Column {
 			r.problem(m.value.get("sql").start(), "sql: %s; give it a name with as", wrong)
 		}
 		if lower := strings.ToLower(c.Name); seen[lower] {
-			r.problem(m.value.get("sql").start(), "sql: two columns of the result are named %s; give one another name with as", quoted(c.Name))
+			r.problem(m.value.get("sql").start(), "sql: two columns of the result are named %s; give one another name with as", yamlfile.Quote(c.Name))
 		} else {
 			seen[lower] = true
 		}
@@ -153,7 +154,7 @@ func (r *reader) typed(m *made, facts SQLFacts) []Column {
 		case facts.Open:
 			columns = append(columns, Column{d.name(), condition.Type(d.text)})
 		default:
-			r.problem(d.start(), "the query gives no column %s: %s", quoted(d.name()), r.hint(d.name(), names))
+			r.problem(d.start(), "the query gives no column %s: %s", yamlfile.Quote(d.name()), r.hint(d.name(), names))
 		}
 	}
 	return columns

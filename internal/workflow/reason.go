@@ -12,6 +12,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // What can be proved about conditions: which values each column may have where
@@ -373,7 +374,7 @@ func (d domain) words() string {
 	}
 	list := make([]string, 0, len(d.texts))
 	for _, t := range sortedKeys(d.texts) {
-		list = append(list, quoted(t))
+		list = append(list, yamlfile.Quote(t))
 	}
 	const most = 6
 	if len(list) > most {
@@ -387,7 +388,7 @@ func (d domain) words() string {
 }
 
 func (i interval) words() string {
-	lo, hi := inDigits(i.lo), inDigits(i.hi)
+	lo, hi := yamlfile.Digits(i.lo), yamlfile.Digits(i.hi)
 	over, under := "at least ", "at most "
 	if i.loOpen {
 		over = "more than "

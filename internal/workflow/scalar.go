@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -14,17 +13,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
-var (
-	nameForm     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
-	countForm    = regexp.MustCompile(`^[0-9]{1,12}$`)
-	numberForm   = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-	durationForm = regexp.MustCompile(`^(?:([0-9.]+)d)?(?:([0-9.]+)h)?(?:([0-9.]+)m)?(?:([0-9.]+)s)?(?:([0-9.]+)ms)?$`)
-	moneyForm    = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,6})?$`)
-)
-
-var durationUnits = []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second, time.Millisecond}
+var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 
 // want says what should stand at a place of the shape.
 func (s *shape) want() string {
@@ -34,9 +26,9 @@ func (s *shape) want() string {
 	case aName, aWord:
 		return "a name is wanted"
 	case aNumber:
-		return "a number is wanted" + s.between(inDigits)
+		return "a number is wanted" + s.between(yamlfile.Digits)
 	case aCount:
-		return "a whole number is wanted" + s.between(inDigits)
+		return "a whole number is wanted" + s.between(yamlfile.Digits)
 	case aBool:
 		return "true or false is wanted"
 	case aMoney:
@@ -46,7 +38,7 @@ func (s *shape) want() string {
 	case anInstant:
 		return "a time with its zone is wanted, like 2026-12-24T12:00:00Z"
 	case aChoice:
-		return "one of " + enumerate(s.choices) + " is wanted"
+		return "one of " + yamlfile.Enumerate(s.choices) + " is wanted"
 	case aList:
 		return "a list is wanted, like [a, b]"
 	case aMap:
@@ -77,9 +69,6 @@ func (s *shape) between(words func(float64) string) string {
 	return fmt.Sprintf(" (from %s to %s)", words(s.least), words(s.most))
 }
 
-// inDigits is a number as people write it, without an exponent.
-func inDigits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
 // wrong says what is wrong with a scalar of the shape, or "".
 func (s *shape) wrong(text string) string {
 	switch s.form {
@@ -92,12 +81,12 @@ func (s *shape) wrong(text string) string {
 	case aNumber, aCount:
 		return s.wrongNumber(text)
 	case aBool:
-		if text != "true" && text != "false" {
-			return fmt.Sprintf("%s is neither true nor false", quoted(text))
+		if _, err := yamlfile.Bool(text); err != nil {
+			return err.Error()
 		}
 	case aMoney:
-		if m, err := crowd.ParseMoney(text); err != nil {
-			return fmt.Sprintf("%s is not an amount: it has at most six places and is at most %s, like 0.05", quoted(text), crowd.MaxMoney)
+		if m, err := yamlfile.Money(text); err != nil {
+			return err.Error()
 		} else if m == 0 {
 			return "an amount of more than 0 is wanted"
 		}
@@ -105,14 +94,14 @@ func (s *shape) wrong(text string) string {
 		return s.wrongDuration(text)
 	case anInstant:
 		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			return fmt.Sprintf("%s is not a time with its zone, like 2026-12-24T12:00:00Z or 2026-12-24T13:00:00+01:00", quoted(text))
+			return fmt.Sprintf("%s is not a time with its zone, like 2026-12-24T12:00:00Z or 2026-12-24T13:00:00+01:00", yamlfile.Quote(text))
 		}
 	case aChoice:
 		if !slices.Contains(s.choices, text) {
 			if near := condition.Nearest(text, s.choices); near != "" {
-				return fmt.Sprintf("%s is not known here: did you mean %s? (%s)", quoted(text), near, enumerate(s.choices))
+				return fmt.Sprintf("%s is not known here: did you mean %s? (%s)", yamlfile.Quote(text), near, yamlfile.Enumerate(s.choices))
 			}
-			return fmt.Sprintf("%s is not known here: it is one of %s", quoted(text), enumerate(s.choices))
+			return fmt.Sprintf("%s is not known here: it is one of %s", yamlfile.Quote(text), yamlfile.Enumerate(s.choices))
 		}
 	}
 	return ""
@@ -132,92 +121,49 @@ func (s *shape) wrongText(text string) string {
 }
 
 func (s *shape) wrongNumber(text string) string {
-	form, noun := numberForm, "a number"
+	f, err := yamlfile.Number(text)
+	noun := "a number"
 	if s.form == aCount {
-		form, noun = countForm, "a whole number"
+		if err == nil && f < 0 {
+			return fmt.Sprintf("%s is negative: %s", yamlfile.Quote(text), s.want())
+		}
+		var n uint64
+		n, err = yamlfile.Count(text, 0, math.MaxUint64)
+		f, noun = float64(n), "a whole number"
 	}
-	f, err := strconv.ParseFloat(text, 64)
 	switch {
-	case s.form == aCount && err == nil && numberForm.MatchString(text) && f < 0:
-		return fmt.Sprintf("%s is negative: %s", quoted(text), s.want())
-	case !form.MatchString(text) || err != nil || math.IsInf(f, 0):
-		return fmt.Sprintf("%s is not %s: %s", quoted(text), noun, s.want())
+	case err != nil:
+		return fmt.Sprintf("%s is not %s: %s", yamlfile.Quote(text), noun, s.want())
 	case s.most != 0 && f < s.least:
-		return fmt.Sprintf("%s is too small: %s", clip(text), s.want())
+		return fmt.Sprintf("%s is too small: %s", yamlfile.Clip(text), s.want())
 	case s.most != 0 && f > s.most:
-		return fmt.Sprintf("%s is too large: %s", clip(text), s.want())
+		return fmt.Sprintf("%s is too large: %s", yamlfile.Clip(text), s.want())
 	}
 	return ""
 }
 
 func (s *shape) wrongDuration(text string) string {
-	d, wrong := parseDuration(text)
+	d, err := yamlfile.Duration(text)
 	least, most := seconds(s.least), seconds(s.most)
 	switch {
-	case wrong != "":
-		return wrong
+	case err != nil:
+		return err.Error()
 	case d < least && least == time.Nanosecond:
-		return fmt.Sprintf("%s: this must be more than 0", clip(text))
+		return fmt.Sprintf("%s: this must be more than 0", yamlfile.Clip(text))
 	case d < least:
-		return fmt.Sprintf("%s is too short: at least %s", clip(text), inWords(least))
+		return fmt.Sprintf("%s is too short: at least %s", yamlfile.Clip(text), yamlfile.Words(least))
 	case s.most > 0 && d > most:
-		return fmt.Sprintf("%s is too long: at most %s", clip(text), inWords(most))
+		return fmt.Sprintf("%s is too long: at most %s", yamlfile.Clip(text), yamlfile.Words(most))
 	}
 	return ""
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// parseDuration reads a duration with its units.
-func parseDuration(text string) (time.Duration, string) {
-	const want = "a duration has a unit, like 30s, 20m, 2h, 1d or 1h30m"
-	s := strings.TrimSpace(text)
-	if numberForm.MatchString(s) {
-		return 0, fmt.Sprintf("%s lacks a unit: %s", quoted(text), want)
-	}
-	parts := durationForm.FindStringSubmatch(s)
-	if s == "" || parts == nil {
-		return 0, fmt.Sprintf("%s is not a duration: %s", quoted(text), want)
-	}
-	sum := 0.0
-	for i, part := range parts[1:] {
-		if part == "" {
-			continue
-		}
-		f, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			return 0, fmt.Sprintf("%s is not a duration: %s", quoted(text), want)
-		}
-		sum += f * float64(durationUnits[i])
-	}
-	if sum > float64(maxDuration) {
-		return 0, fmt.Sprintf("%s is too long: at most %s", quoted(text), inWords(maxDuration))
-	}
-	return time.Duration(math.Round(sum)), ""
-}
-
-// inWords is a duration as a file writes it.
-func inWords(d time.Duration) string {
-	if d < time.Second {
-		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 6, 64) + "ms"
-	}
-	var b strings.Builder
-	for i, unit := range []string{"d", "h", "m"} {
-		if n := d / durationUnits[i]; n > 0 {
-			fmt.Fprintf(&b, "%d%s", n, unit)
-			d -= n * durationUnits[i]
-		}
-	}
-	if d > 0 {
-		fmt.Fprintf(&b, "%ss", strconv.FormatFloat(d.Seconds(), 'g', 6, 64))
-	}
-	return b.String()
-}
-
 // wrongWord says why a text is not a name.
 func wrongWord(name string) string {
 	if !nameForm.MatchString(name) {
-		return fmt.Sprintf("%s is not a name: a letter and then letters, digits and _, at most 63", quoted(name))
+		return fmt.Sprintf("%s is not a name: a letter and then letters, digits and _, at most 63", yamlfile.Quote(name))
 	}
 	return ""
 }
@@ -225,7 +171,7 @@ func wrongWord(name string) string {
 // wrongTable says why a name cannot be that of an input or a step.
 func wrongTable(name string) string {
 	if lower := strings.ToLower(name); slices.Contains(reserved, lower) || strings.HasPrefix(lower, "sqlite_") {
-		return fmt.Sprintf("%s is a word of SQL, where names of inputs and steps are tables: choose another", quoted(name))
+		return fmt.Sprintf("%s is a word of SQL, where names of inputs and steps are tables: choose another", yamlfile.Quote(name))
 	}
 	return ""
 }
@@ -238,7 +184,7 @@ func wrongColumn(name string) string {
 	case len(name) > maxColumnName:
 		return fmt.Sprintf("the name of a column has at most %d bytes, not %d", maxColumnName, len(name))
 	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
-		return fmt.Sprintf("%s is not the name of a column: it has characters that cannot be seen", quoted(name))
+		return fmt.Sprintf("%s is not the name of a column: it has characters that cannot be seen", yamlfile.Quote(name))
 	}
 	return ""
 }
@@ -246,43 +192,31 @@ func wrongColumn(name string) string {
 // The values of scalars that have been checked; the zero value for those that
 // have not, or are not there.
 
-func (v *value) duration() time.Duration {
-	d, _ := parseDuration(v.str())
-	return d
-}
-
-func (v *value) number() float64 {
-	f, err := strconv.ParseFloat(v.str(), 64)
-	if err != nil {
-		return 0
-	}
-	return f
-}
+func (v *value) duration() time.Duration { return checked(v, yamlfile.Duration) }
+func (v *value) number() float64         { return checked(v, yamlfile.Number) }
+func (v *value) money() crowd.Money      { return checked(v, yamlfile.Money) }
+func (v *value) bool() bool              { return checked(v, yamlfile.Bool) }
 
 func (v *value) count() int {
-	n, err := strconv.Atoi(v.str())
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-func (v *value) bool() bool { return v.str() == "true" }
-
-func (v *value) money() crowd.Money {
-	m, err := crowd.ParseMoney(v.str())
-	if err != nil {
-		return 0
-	}
-	return m
+	return checked(v, func(text string) (int, error) {
+		n, err := yamlfile.Count(text, 0, math.MaxInt)
+		return int(n), err
+	})
 }
 
 func (v *value) instant() time.Time {
-	t, err := time.Parse(time.RFC3339, v.str())
-	if err != nil {
-		return time.Time{}
+	return checked(v, func(text string) (time.Time, error) { return time.Parse(time.RFC3339, text) }).UTC()
+}
+
+// checked reads the text of a value, which is right if there is one.
+func checked[T any](v *value, read func(text string) (T, error)) (found T) {
+	if v == nil {
+		return found
 	}
-	return t.UTC()
+	if t, err := read(v.text); err == nil {
+		found = t
+	}
+	return found
 }
 
 // reserved are the words of SQL that cannot be the name of a table without

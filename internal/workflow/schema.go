@@ -3,6 +3,8 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the language, which editors
@@ -39,13 +41,15 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		var value bytes.Buffer
-		e := json.NewEncoder(&value)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(m.value); err != nil {
-			return nil, err
+		for j, part := range []any{m.name, m.value} {
+			var text bytes.Buffer
+			e := json.NewEncoder(&text)
+			e.SetEscapeHTML(false)
+			if err := e.Encode(part); err != nil {
+				return nil, err
+			}
+			out = append(append(out, text.Bytes()...), ":"[j:]...)
 		}
-		out = append(append(append(out, quote(m.name)...), ':'), value.Bytes()...)
 	}
 	return append(out, '}'), nil
 }
@@ -76,7 +80,7 @@ func (s *shape) schema() ordered {
 	case aNumber, aCount:
 		// In quotes it is a number, too.
 		add("type", map[form][]string{aNumber: {"number", "string"}, aCount: {"integer", "string"}}[s.form])
-		add("pattern", map[form]string{aNumber: numberForm.String(), aCount: countForm.String()}[s.form])
+		add("pattern", map[form]string{aNumber: yamlfile.NumberForm, aCount: yamlfile.CountForm}[s.form])
 		if s.most != 0 {
 			add("minimum", s.least)
 			add("maximum", s.most)
@@ -86,10 +90,12 @@ func (s *shape) schema() ordered {
 	case aMoney:
 		add("type", []string{"number", "string"})
 		add("exclusiveMinimum", 0)
-		add("pattern", moneyForm.String())
+		add("pattern", yamlfile.MoneyForm)
 	case aDuration:
-		add("type", "string")
-		add("pattern", durationSchema)
+		add("type", []string{"string", "number"}) // 0 needs no unit
+		add("minimum", 0)
+		add("maximum", 0)
+		add("pattern", yamlfile.DurationForm)
 	case anInstant:
 		add("type", "string")
 		add("format", "date-time")
@@ -129,10 +135,6 @@ func (s *shape) schema() ordered {
 	}
 	return o
 }
-
-// durationSchema is durationForm for readers of JSON Schema, whose patterns have
-// fewer forms.
-const durationSchema = `^([0-9.]+d)?([0-9.]+h)?([0-9.]+m)?([0-9.]+s)?([0-9.]+ms)?$`
 
 func (s *shape) objectSchema() ordered {
 	o := ordered{{"type", "object"}}

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/schema"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // service reads a service step, whose sources have been joined.
@@ -22,23 +20,15 @@ func (r *reader) service(m *made, v *value) {
 		m.lose()
 		return
 	}
-	s := &Service{URL: v.get("url").str(), Method: "POST", Timeout: DefaultTimeout, Tries: DefaultTries, Backoff: DefaultBackoff, Concurrency: DefaultConcurrency}
+	s := &Service{
+		URL:         v.get("url").str(),
+		Method:      or(v.get("method"), (*value).str, "POST"),
+		Timeout:     or(v.get("timeout"), (*value).duration, DefaultTimeout),
+		Tries:       or(v.get("tries"), (*value).count, DefaultTries),
+		Backoff:     or(v.get("backoff"), (*value).duration, DefaultBackoff),
+		Concurrency: or(v.get("concurrency"), (*value).count, DefaultConcurrency),
+	}
 	m.step.Service = s
-	if f := v.get("method"); f != nil {
-		s.Method = f.text
-	}
-	if f := v.get("timeout"); f != nil {
-		s.Timeout = f.duration()
-	}
-	if f := v.get("tries"); f != nil {
-		s.Tries = f.count()
-	}
-	if f := v.get("backoff"); f != nil {
-		s.Backoff = f.duration()
-	}
-	if f := v.get("concurrency"); f != nil {
-		s.Concurrency = f.count()
-	}
 	r.expect(m, v.get("expect"))
 	if u := v.get("url"); u != nil {
 		if wrong := wrongURL(u.text); wrong != "" {
@@ -69,7 +59,7 @@ func wrongURL(text string) string {
 	case strings.Contains(text, "${"):
 		return "an address is fixed: secrets stand in headers, as ${secret:NAME}, and columns are sent by themselves"
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Sprintf("%s is not an address like https://scores.example/v1/score", quoted(text))
+		return fmt.Sprintf("%s is not an address like https://scores.example/v1/score", yamlfile.Quote(text))
 	case u.User != nil:
 		return "a name and a password do not belong into an address: use a header with ${secret:NAME}"
 	case u.Fragment != "":
@@ -101,7 +91,7 @@ func (r *reader) headers(s *Service, v *value) {
 		lower := strings.ToLower(name)
 		switch {
 		case !headerForm.MatchString(name):
-			r.problem(h.start(), "%s is not the name of a header", quoted(name))
+			r.problem(h.start(), "%s is not the name of a header", yamlfile.Quote(name))
 		case slices.Contains(ours, lower):
 			r.problem(h.start(), "the header %s is set by the call itself: leave it out", name)
 		case seen[lower]:
@@ -109,7 +99,7 @@ func (r *reader) headers(s *Service, v *value) {
 		case strings.Contains(secretForm.ReplaceAllString(h.text, ""), "${"):
 			rest := secretForm.ReplaceAllStringFunc(h.text, func(s string) string { return strings.Repeat("x", len(s)) })
 			line, column := lineColumn(h.text, len([]rune(h.text[:strings.Index(rest, "${")])))
-			r.problem(r.placesIn(h.node)(line, column), "a secret is written as ${secret:NAME}, its name made of letters, digits and _")
+			r.problem(h.node.At(line, column), "a secret is written as ${secret:NAME}, its name made of letters, digits and _")
 		case strings.ContainsFunc(h.text, func(c rune) bool { return c < ' ' || c == 0x7f }):
 			r.problem(h.at(), "the value of a header stands in one line, without control characters")
 		}
@@ -131,15 +121,12 @@ func (s *Service) Secrets() []string {
 }
 
 func (r *reader) send(m *made, v *value) {
-	if v == nil {
-		return
-	}
-	for _, c := range v.list {
+	for _, c := range v.items() {
 		if c == nil || !r.known(m, c.text, c.at()) {
 			continue
 		}
 		if slices.Contains(m.step.Service.Send, c.text) {
-			r.problem(c.at(), "%s is sent already", quoted(c.text))
+			r.problem(c.at(), "%s is sent already", yamlfile.Quote(c.text))
 			continue
 		}
 		m.step.Service.Send = append(m.step.Service.Send, c.text)
@@ -153,9 +140,8 @@ func (r *reader) response(m *made, v *value) {
 		m.lose()
 		return
 	}
-	before := r.count
-	raw := r.json(response.node, 0)
-	if r.count > before {
+	raw, ok := response.node.JSON(&r.notes)
+	if !ok {
 		m.lose()
 		return
 	}
@@ -164,13 +150,13 @@ func (r *reader) response(m *made, v *value) {
 		m.lose()
 		var wrong *crowd.Error
 		if errors.As(err, &wrong) && strings.HasPrefix(wrong.Field, "#") {
-			r.problem(placeOf(pointed(response.node, strings.TrimPrefix(wrong.Field, "#"))), "response: %s", wrong.Message)
+			r.problem(response.node.Pointed(strings.TrimPrefix(wrong.Field, "#")).Place, "response: %s", wrong.Message)
 			return
 		}
-		r.problem(response.at(), "response: %s", messageOf(err))
+		r.problem(response.at(), "response: %s", yamlfile.Message(err))
 		return
 	}
-	if typ := under(response.node, "type"); typ == nil || typ.Value != "object" {
+	if typ := response.node.Field("type").Value; typ == nil || typ.Text != "object" {
 		r.problem(response.at(), "response is the schema of an object: it begins with type: object")
 	}
 	m.step.Service.Response = s
@@ -188,10 +174,10 @@ func (r *reader) properties(response *value, s *schema.Schema) ([]Column, []Plac
 	var places []Place
 	folded := map[string]bool{}
 	for _, p := range s.Properties() {
-		key, of := pair(under(response.node, "properties"), p.Name)
+		property := response.node.Field("properties").Value.Field(p.Name)
 		at := response.start()
-		if key != nil {
-			at = placeOf(key)
+		if property.Key != nil {
+			at = property.Key.Place
 		}
 		wrong := wrongColumn(p.Name)
 		lower := strings.ToLower(p.Name)
@@ -200,14 +186,14 @@ func (r *reader) properties(response *value, s *schema.Schema) ([]Column, []Plac
 			r.problem(at, "%s", wrong)
 			continue
 		case folded[lower]:
-			r.problem(at, "%s is a column already; large and small letters are the same here", quoted(p.Name))
+			r.problem(at, "%s is a column already; large and small letters are the same here", yamlfile.Quote(p.Name))
 			continue
 		}
 		folded[lower] = true
-		if typ := under(of, "type"); typ != nil {
-			for _, t := range append([]*node{typ}, typ.Content...) {
-				if t.Value == "array" || t.Value == "object" {
-					r.problem(placeOf(t), "the property %s is an %s; a column holds a string, a number or a bool", p.Name, t.Value)
+		if typ := property.Value.Field("type").Value; typ != nil {
+			for _, t := range append([]*node{typ}, typ.Items...) {
+				if t.Text == "array" || t.Text == "object" {
+					r.problem(t.Place, "the property %s is an %s; a column holds a string, a number or a bool", p.Name, t.Text)
 				}
 			}
 		}
@@ -215,112 +201,4 @@ func (r *reader) properties(response *value, s *schema.Schema) ([]Column, []Plac
 		places = append(places, at)
 	}
 	return columns, places
-}
-
-func messageOf(err error) string {
-	var known *crowd.Error
-	if errors.As(err, &known) {
-		return known.Message
-	}
-	return err.Error()
-}
-
-// pair returns the key and the value of a name in a mapping, or nil.
-func pair(n *node, name string) (key, of *node) {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i], n.Content[i+1]
-		}
-	}
-	return nil, nil
-}
-
-func under(n *node, name string) *node {
-	_, of := pair(n, name)
-	return of
-}
-
-// pointed follows a JSON pointer as far as it goes.
-func pointed(n *node, pointer string) *node {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		next := under(n, token)
-		if n.Kind == yaml.SequenceNode {
-			for i, c := range n.Content {
-				if fmt.Sprint(i) == token {
-					next = c
-				}
-			}
-		}
-		if next == nil {
-			return n
-		}
-		n = next
-	}
-	return n
-}
-
-// json writes a part of the file as JSON. Mappings keep their order.
-func (r *reader) json(n *node, depth int) []byte {
-	const deepest = 100
-	if !r.plain(n) {
-		return nil
-	}
-	if depth > deepest {
-		r.problem(placeOf(n), "this is more than %d levels deep", deepest)
-		return nil
-	}
-	switch n.Kind {
-	case yaml.MappingNode:
-		out := []byte{'{'}
-		seen := map[string]bool{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			k := n.Content[i]
-			if k.Kind != yaml.ScalarNode || seen[k.Value] {
-				r.problem(placeOf(k), "a name is a text and stands here once, not %s", what(k))
-				continue
-			}
-			seen[k.Value] = true
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(append(append(out, quote(k.Value)...), ':'), r.json(n.Content[i+1], depth+1)...)
-		}
-		return append(out, '}')
-	case yaml.SequenceNode:
-		out := []byte{'['}
-		for i, c := range n.Content {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, r.json(c, depth+1)...)
-		}
-		return append(out, ']')
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return []byte("null")
-	case "!!bool":
-		if n.Value == "true" || n.Value == "false" {
-			return []byte(n.Value)
-		}
-	case "!!int", "!!float":
-		if json.Valid([]byte(n.Value)) {
-			return []byte(n.Value)
-		}
-		r.problem(placeOf(n), "%s is not a number as JSON has it: write it in digits, like 12 or 0.5, or in quotes as a text", quoted(n.Value))
-		return nil
-	}
-	return quote(n.Value)
-}
-
-func quote(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return []byte(`""`)
-	}
-	return b
 }

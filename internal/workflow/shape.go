@@ -1,17 +1,14 @@
 package workflow
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
-// node is a place in the file.
-type node = yaml.Node
+// node is a part of the file.
+type node = yamlfile.Node
 
 // A form is what a value of the language looks like.
 type form uint8
@@ -100,7 +97,7 @@ func (v *value) name() string {
 	if v == nil || v.key == nil {
 		return ""
 	}
-	return v.key.Value
+	return v.key.Text
 }
 
 func (v *value) str() string {
@@ -110,20 +107,37 @@ func (v *value) str() string {
 	return v.text
 }
 
+// items are the parts of a list, with nil for one that was refused; or those of
+// a mapping that were not.
+func (v *value) items() []*value {
+	if v == nil {
+		return nil
+	}
+	return v.list
+}
+
+// or is what a value says, or what holds where there is none.
+func or[T any](v *value, read func(*value) T, otherwise T) T {
+	if v == nil {
+		return otherwise
+	}
+	return read(v)
+}
+
 // at is where the value stands.
-func (v *value) at() Place { return Place{v.node.Line, max(v.node.Column, 1)} }
+func (v *value) at() Place { return v.node.Place }
 
 // start is where its name stands, or itself.
 func (v *value) start() Place {
 	if v.key != nil {
-		return Place{v.key.Line, max(v.key.Column, 1)}
+		return v.key.Place
 	}
 	return v.at()
 }
 
 // read makes a value of a node, or notes what is wrong and returns nil.
 func (r *reader) read(key, n *node, s *shape) *value {
-	if !r.plain(n) {
+	if n.Kind == yamlfile.Refused {
 		return nil
 	}
 	v := &value{shape: s, key: key, node: n}
@@ -137,11 +151,11 @@ func (r *reader) read(key, n *node, s *shape) *value {
 	case aValue:
 		return v
 	}
-	if n.Kind != yaml.ScalarNode || empty(n) {
-		r.problem(v.at(), "%s; here is %s", s.want(), what(n))
+	if n.Kind != yamlfile.Scalar {
+		r.problem(v.at(), "%s; here is %s", s.want(), n.What())
 		return nil
 	}
-	v.text = n.Value
+	v.text = n.Text
 	if wrong := s.wrong(v.text); wrong != "" {
 		r.problem(v.at(), "%s", wrong)
 		return nil
@@ -154,30 +168,30 @@ func (r *reader) readEither(v *value) *value {
 	for _, s := range v.shape.either {
 		scalar := s.form != aList && s.form != aMap && s.form != anObject
 		switch {
-		case scalar && v.node.Kind == yaml.ScalarNode && !empty(v.node),
-			s.form == aList && v.node.Kind == yaml.SequenceNode,
-			(s.form == aMap || s.form == anObject) && v.node.Kind == yaml.MappingNode:
+		case scalar && v.node.Kind == yamlfile.Scalar,
+			s.form == aList && v.node.Kind == yamlfile.List,
+			(s.form == aMap || s.form == anObject) && v.node.Kind == yamlfile.Mapping:
 			return r.read(v.key, v.node, s)
 		}
 		wants = append(wants, s.want())
 	}
-	r.problem(v.at(), "%s; here is %s", strings.Join(wants, ", or "), what(v.node))
+	r.problem(v.at(), "%s; here is %s", strings.Join(wants, ", or "), v.node.What())
 	return nil
 }
 
 func (r *reader) readList(v *value) *value {
 	s, n := v.shape, v.node
 	switch {
-	case n.Kind != yaml.SequenceNode:
-		r.problem(v.at(), "%s; here is %s", s.want(), what(n))
+	case n.Kind != yamlfile.List:
+		r.problem(v.at(), "%s; here is %s", s.want(), n.What())
 		return nil
-	case len(n.Content) < int(s.least):
-		r.problem(v.at(), "this list has %d items, at least %d %s needed", len(n.Content), int(s.least), areN(int(s.least)))
-	case s.most > 0 && len(n.Content) > int(s.most):
-		r.problem(v.at(), "this list has %d items, at most %d are possible", len(n.Content), int(s.most))
+	case len(n.Items) < int(s.least):
+		r.problem(v.at(), "this list has %d items, at least %d %s needed", len(n.Items), int(s.least), areN(int(s.least)))
+	case s.most > 0 && len(n.Items) > int(s.most):
+		r.problem(v.at(), "this list has %d items, at most %d are possible", len(n.Items), int(s.most))
 		return nil
 	}
-	for _, c := range n.Content {
+	for _, c := range n.Items {
 		// A refused item keeps its place, so that numbers of items are right.
 		v.list = append(v.list, r.read(nil, c, s.of))
 	}
@@ -194,47 +208,32 @@ func areN(n int) string {
 // readFields reads a mapping.
 func (r *reader) readFields(v *value) *value {
 	s, n := v.shape, v.node
-	if n.Kind != yaml.MappingNode {
-		r.problem(v.at(), "%s; here is %s", s.want(), what(n))
+	if n.Kind != yamlfile.Mapping {
+		r.problem(v.at(), "%s; here is %s", s.want(), n.What())
 		return nil
 	}
 	v.named, v.said = map[string]*value{}, map[string]bool{}
-	lines := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, c := n.Content[i], n.Content[i+1]
-		at := placeOf(k)
-		switch {
-		case k.Kind != yaml.ScalarNode:
-			r.problem(at, "the name of a field is a text, not %s", what(k))
-			continue
-		case k.Value == "<<" && k.Style == 0:
-			r.problem(at, "merging (<<) is not known here; write it out")
-			continue
-		case lines[k.Value] > 0:
-			r.problem(at, "%s stands here twice, first in line %d", quoted(k.Value), lines[k.Value])
-			continue
-		}
-		lines[k.Value] = k.Line
-		of := s.of
+	for _, f := range n.Fields {
+		name, of := f.Key.Text, s.of
 		if s.form == anObject {
-			if of = s.field(k.Value); of == nil {
-				r.problem(at, "there is no field %s here: %s", quoted(k.Value), r.hint(k.Value, s.names()))
+			if of = s.field(name); of == nil {
+				r.problem(f.Key.Place, "there is no field %s here: %s", yamlfile.Quote(name), r.hint(name, s.names()))
 				continue
 			}
 		} else {
-			r.readKey(k, s)
+			r.readKey(f.Key, s)
 		}
-		v.said[k.Value] = true
-		if empty(c) && of.form != aValue {
-			r.problem(at, "%s has no value: %s", clip(k.Value), of.want())
+		v.said[name] = true
+		if f.Value.Kind == yamlfile.Nothing && of.form != aValue {
+			r.problem(f.Key.Place, "%s has no value: %s", yamlfile.Clip(name), of.want())
 			continue
 		}
-		if c := r.read(k, c, of); c != nil {
-			v.named[k.Value] = c
+		if c := r.read(f.Key, f.Value, of); c != nil {
+			v.named[name] = c
 			v.list = append(v.list, c)
 		}
 	}
-	r.complete(v, len(lines))
+	r.complete(v, len(n.Fields))
 	return v
 }
 
@@ -242,11 +241,11 @@ func (r *reader) readFields(v *value) *value {
 func (r *reader) readKey(k *node, s *shape) {
 	switch {
 	case s.key != aText:
-		if wrong := (&shape{form: s.key}).wrong(k.Value); wrong != "" {
-			r.problem(placeOf(k), "%s", wrong)
+		if wrong := (&shape{form: s.key}).wrong(k.Text); wrong != "" {
+			r.problem(k.Place, "%s", wrong)
 		}
-	case strings.TrimSpace(k.Value) == "" || len(k.Value) > maxColumnName:
-		r.problem(placeOf(k), "%s is not a name (1 to %d characters)", quoted(k.Value), maxColumnName)
+	case strings.TrimSpace(k.Text) == "" || len(k.Text) > maxColumnName:
+		r.problem(k.Place, "%s is not a name (1 to %d characters)", yamlfile.Quote(k.Text), maxColumnName)
 	}
 }
 
@@ -272,62 +271,28 @@ func (r *reader) complete(v *value, n int) {
 		switch {
 		case !v.said[name]:
 		case first != "":
-			r.problem(placeOf(v.keyOf(name)), "%s goes alone, and here is %s already: leave one of them out", name, first)
+			r.problem(v.keyPlace(name), "%s goes alone, and here is %s already: leave one of them out", name, first)
 		default:
 			first = name
 		}
 	}
 	if first == "" && len(s.exactlyOne) > 0 {
-		r.problem(v.start(), "one of %s is missing", enumerate(s.exactlyOne))
+		r.problem(v.start(), "one of %s is missing", yamlfile.Enumerate(s.exactlyOne))
 	}
 }
 
-// keyOf returns the place of a field's name.
-func (v *value) keyOf(field string) *node {
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		if k := v.node.Content[i]; k.Value == field {
-			return k
-		}
+// keyPlace is where the name of a field stands.
+func (v *value) keyPlace(field string) Place {
+	if k := v.node.Field(field).Key; k != nil {
+		return k.Place
 	}
-	return v.node
+	return v.at()
 }
-
-// plain refuses aliases, tags of other languages, and text that no text is.
-func (r *reader) plain(n *node) bool {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		r.problem(placeOf(n), "*%s: aliases are not known here; write it out", clip(n.Value))
-		return false
-	case n.Style&yaml.TaggedStyle != 0:
-		r.problem(placeOf(n), "the tag %s means nothing here; leave it out", quoted(n.Tag))
-		return false
-	}
-	return true
-}
-
-func placeOf(n *node) Place { return Place{max(n.Line, 1), max(n.Column, 1)} }
-
-// what names the kind of a node.
-func what(n *node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Kind == yaml.AliasNode:
-		return "an alias"
-	case empty(n):
-		return "nothing"
-	}
-	return quoted(n.Value)
-}
-
-func empty(n *node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // hint says what was probably meant, or what there is. It is not looked for where
 // nobody will read it.
 func (r *reader) hint(word string, known []string) string {
-	if r.count >= maxProblems {
+	if r.notes.Full() {
 		return ""
 	}
 	if near := condition.Nearest(word, known); near != "" {
@@ -336,42 +301,5 @@ func (r *reader) hint(word string, known []string) string {
 	if len(known) == 0 {
 		return "there is none"
 	}
-	return "known are " + enumerate(known)
-}
-
-// enumerate writes names for a message.
-func enumerate(names []string) string {
-	const most = 25
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
-	}
-	return strings.Join(names, ", ")
-}
-
-// quoted is a text from the file as a message shows it.
-func quoted(s string) string { return fmt.Sprintf("%q", clip(s)) }
-
-// clip shortens a text from the file.
-func clip(s string) string {
-	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
-
-// sorted returns what has been noted, in the order of the file.
-func (r *reader) sorted() []Problem {
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
-	if more := r.count - maxProblems; more > 0 {
-		last := r.problems[len(r.problems)-1]
-		last.Message = fmt.Sprintf("and %d more problems", more)
-		r.problems = append(r.problems, last)
-	}
-	return r.problems
+	return "known are " + yamlfile.Enumerate(known)
 }

@@ -7,20 +7,16 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/yamlfile"
 )
 
 // step reads a step whose sources have been built.
 func (r *reader) step(m *made) {
 	s, v := m.step, m.value
-	s.OnError, s.Join = Hold, JoinTaken
-	if e := v.get("on_error"); e != nil {
-		s.OnError = OnError(e.text)
-	}
-	if j := v.get("join"); j != nil {
-		s.Join = Join(j.text)
-		if len(m.sources) == 1 {
-			r.problem(v.keyPlace("join"), "join is about several sources, and here is one: leave it out")
-		}
+	s.OnError = OnError(or(v.get("on_error"), (*value).str, string(Hold)))
+	s.Join = Join(or(v.get("join"), (*value).str, string(JoinTaken)))
+	if v.get("join") != nil && len(m.sources) == 1 {
+		r.problem(v.keyPlace("join"), "join is about several sources, and here is one: leave it out")
 	}
 	s.Expect = v.get("expect").duration()
 	switch {
@@ -43,9 +39,6 @@ func (r *reader) step(m *made) {
 		r.problem(v.keyPlace("columns"), "columns gives the types of the columns of an SQL step; leave it out")
 	}
 }
-
-// keyPlace is where the name of a field stands.
-func (v *value) keyPlace(field string) Place { return placeOf(v.keyOf(field)) }
 
 // itemsOf joins the sources of a step that goes item by item: its columns so
 // far, its items, and what holds for them.
@@ -94,9 +87,9 @@ func (m *made) lose() { m.open, m.lost = true, true }
 
 func columnWords(names []string) string {
 	if len(names) == 1 {
-		return "a column " + quoted(names[0])
+		return "a column " + yamlfile.Quote(names[0])
 	}
-	return "columns " + enumerate(names)
+	return "columns " + yamlfile.Enumerate(names)
 }
 
 func itOrThem(names []string) string {
@@ -175,9 +168,8 @@ func (r *reader) when(m *made, given facts) facts {
 	if v == nil {
 		return given
 	}
-	at := r.placesIn(v.node)
 	names, resolve := r.namesFor(m, v.text)
-	if !r.knownNames(m, v, at) {
+	if !r.knownNames(m, v) {
 		return given
 	}
 	c, err := condition.Compile(v.text, names)
@@ -185,7 +177,7 @@ func (r *reader) when(m *made, given facts) facts {
 		return given // its names may have other types than those taken for granted
 	}
 	if e, ok := err.(*condition.Error); ok {
-		r.problem(at(e.Line, e.Column), "when: %s%s", e.Message, r.typeHint(m, v.text))
+		r.problem(v.node.At(e.Line, e.Column), "when: %s%s", e.Message, r.typeHint(m, v.text))
 		return given
 	} else if err != nil {
 		r.problem(v.at(), "when: %v", err)
@@ -196,9 +188,9 @@ func (r *reader) when(m *made, given facts) facts {
 	if tree == nil {
 		return given
 	}
-	before := r.count
-	r.labels(m, tree, v.text, at)
-	if r.count > before {
+	before := r.notes.Count()
+	r.labels(m, tree, v)
+	if r.notes.Count() > before {
 		return given // what follows would say the same in other words
 	}
 	a := analysis{resolve: resolve}
@@ -265,7 +257,7 @@ func (m *made) guessed(tree ast.Node, origin *made) []condition.Name {
 
 // knownNames notes every name in a condition that is no column; condition.Compile
 // would tell the first only.
-func (r *reader) knownNames(m *made, v *value, at places) bool {
+func (r *reader) knownNames(m *made, v *value) bool {
 	tree := syntax(v.text)
 	if tree == nil || m.open {
 		return true
@@ -274,7 +266,7 @@ func (r *reader) knownNames(m *made, v *value, at places) bool {
 	for _, i := range identifiers(tree) {
 		if _, known := m.column(i.Value); !known {
 			line, column := lineColumn(v.text, i.Location().From)
-			r.problem(at(line, column), "when: there is no column %s: %s", quoted(i.Value), r.hint(i.Value, m.columnNames()))
+			r.problem(v.node.At(line, column), "when: there is no column %s: %s", yamlfile.Quote(i.Value), r.hint(i.Value, m.columnNames()))
 			ok = false
 		}
 	}
@@ -294,7 +286,7 @@ func (r *reader) known(m *made, name string, at Place) bool {
 	if _, ok := m.column(name); ok || m.open {
 		return true
 	}
-	r.problem(at, "there is no column %s: %s", quoted(name), r.hint(name, m.columnNames()))
+	r.problem(at, "there is no column %s: %s", yamlfile.Quote(name), r.hint(name, m.columnNames()))
 	return false
 }
 

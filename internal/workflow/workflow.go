@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/schema"
+	"github.com/throng-dev/throng/internal/yamlfile"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sla"
 )
@@ -32,7 +33,7 @@ type Workflow struct {
 }
 
 // Place is where something stands in the file, both from 1.
-type Place struct{ Line, Column int }
+type Place = yamlfile.Place
 
 // Column is a column of a node's rows.
 type Column struct {

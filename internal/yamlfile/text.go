@@ -1,4 +1,4 @@
-package workflow
+package yamlfile
 
 import (
 	"slices"
@@ -8,43 +8,57 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// places says where in the file a place in the text of a scalar stands. Lines
-// and columns begin at 1.
-type places func(line, column int) Place
+// A source is the text of a file.
+type source struct {
+	text string
+	rows []string
+}
 
-// placesIn returns the places of a scalar's text, however it is quoted or folded.
-func (r *reader) placesIn(n *node) places {
-	var list []Place // of each character
-	return func(line, column int) Place {
-		if list == nil {
-			list = r.trace(n)
-		}
-		at := 0
-		for _, c := range n.Value {
-			if line <= 1 {
-				break
-			}
-			if at++; c == '\n' {
-				line--
-			}
-		}
-		at += column - 1
-		switch {
-		case len(list) == 0 || line > 1:
-			return placeOf(n)
-		case at < len(list):
-			return list[max(at, 0)]
-		}
-		last := list[len(list)-1]
-		return Place{last.Line, last.Column + 1}
+// lines returns the lines of the file, as YAML counts them.
+func (s *source) lines() []string {
+	if s.rows == nil {
+		s.rows = strings.Split(breaks.Replace(s.text), "\n")
 	}
+	return s.rows
+}
+
+// breaks makes every end of a line that YAML knows the same.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// At returns the place in the file of a character in the text of a scalar,
+// however it is quoted or folded. Line and column are those in the text, both
+// from 1; what lies behind its end is at its end.
+func (n *Node) At(line, column int) Place {
+	at := 0
+	for _, c := range n.Text {
+		if line <= 1 {
+			break
+		}
+		if at++; c == '\n' {
+			line--
+		}
+	}
+	if n.places == nil {
+		n.places = n.trace()
+	}
+	list := n.places
+	at += column - 1
+	switch {
+	case len(list) == 0 || line > 1:
+		return n.Place
+	case at < len(list):
+		return list[max(at, 0)]
+	}
+	last := list[len(list)-1]
+	return Place{last.Line, last.Column + 1}
 }
 
 // trace finds each character of a scalar's text in the file: what is not white
 // is written there in the same order, give or take quotes and escapes.
-func (r *reader) trace(n *node) []Place {
-	c := &cursor{lines: r.lines, line: n.Line - 1, column: n.Column - 1}
-	switch n.Style &^ yaml.FlowStyle {
+func (n *Node) trace() []Place {
+	c := &cursor{lines: n.file.lines(), line: n.Line - 1, column: n.Column - 1}
+	c.skipAnchor()
+	switch n.style &^ yaml.FlowStyle {
 	case yaml.LiteralStyle, yaml.FoldedStyle:
 		c.line, c.column = c.line+1, 0
 	case yaml.SingleQuotedStyle:
@@ -55,7 +69,7 @@ func (r *reader) trace(n *node) []Place {
 		c.double = true
 	}
 	var list []Place
-	value := []rune(n.Value)
+	value := []rune(n.Text)
 	known := make([]bool, len(value))
 	list = make([]Place, len(value))
 	for i, v := range value {
@@ -72,7 +86,7 @@ func (r *reader) trace(n *node) []Place {
 	if len(value) == 0 {
 		return nil
 	}
-	next := placeOf(n)
+	next := n.Place
 	if last := lastTrue(known); last >= 0 {
 		next = Place{list[last].Line, list[last].Column + 1}
 	}
@@ -108,16 +122,37 @@ type cursor struct {
 	single, double bool
 }
 
+// skipAnchor goes from the anchor of a scalar, if it has one, to itself.
+func (c *cursor) skipAnchor() {
+	if !c.inLine() || c.runes[c.column] != '&' {
+		return
+	}
+	for c.column < len(c.runes) && !unicode.IsSpace(c.runes[c.column]) {
+		c.column++
+	}
+	for c.inLine() && (unicode.IsSpace(c.runes[c.column]) || c.runes[c.column] == '#') {
+		if c.column++; c.runes[c.column-1] == '#' {
+			c.column = len(c.runes) // of a comment
+		}
+	}
+}
+
+// inLine goes to the next line that has a character at the cursor or behind it.
+func (c *cursor) inLine() bool {
+	for ; c.line < len(c.lines); c.line, c.column = c.line+1, 0 {
+		if c.at != c.line+1 {
+			c.runes, c.at = []rune(c.lines[c.line]), c.line+1
+		}
+		if c.column < len(c.runes) {
+			return true
+		}
+	}
+	return false
+}
+
 // next returns the place of the next character.
 func (c *cursor) next() (Place, bool) {
-	for c.line < len(c.lines) {
-		if c.at != c.line+1 {
-			c.runes, c.at = []rune(strings.TrimSuffix(c.lines[c.line], "\r")), c.line+1
-		}
-		if c.column >= len(c.runes) {
-			c.line, c.column = c.line+1, 0
-			continue
-		}
+	for c.inLine() {
 		here := Place{c.line + 1, c.column + 1}
 		ch := c.runes[c.column]
 		switch {

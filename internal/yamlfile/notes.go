@@ -1,0 +1,159 @@
+package yamlfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// A Problem is one thing that is wrong with a file: what, and what would be
+// right, in one line.
+type Problem struct {
+	File    string
+	Line    int // from 1
+	Column  int // from 1; 0: not known, as in a table
+	Message string
+}
+
+// Error is FILE:LINE:COLUMN: message, as compilers write it.
+func (p Problem) Error() string {
+	if p.Column == 0 {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+}
+
+// Problems is everything that is wrong, in the order of the file, those of the
+// files that it names after its own. It is never empty where it is an error.
+type Problems []Problem
+
+// Error returns one line for each.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i := range p {
+		lines[i] = p[i].Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives it the code of bad input.
+func (p Problems) Unwrap() error { return crowd.Errorf(crowd.Invalid, "%s", p.Error()) }
+
+// How many problems are told: who has made more has made one many times. And how
+// many are kept, of which those are told.
+const (
+	maxTold = 100
+	maxKept = 1000
+)
+
+// Notes are what a reader notes about a file while it goes on. The zero value is
+// ready for use.
+type Notes struct {
+	File string // what problems call it; "" where nobody asks
+
+	list  []Problem
+	seen  map[Problem]bool
+	count int
+}
+
+// Add notes a problem at a place of the file. The same problem is noted once.
+func (n *Notes) Add(at Place, format string, args ...any) {
+	n.note(Problem{n.File, max(at.Line, 1), max(at.Column, 1), fmt.Sprintf(format, args...)})
+}
+
+// AddIn notes a problem in a line of another file, which the file names.
+func (n *Notes) AddIn(file string, line int, format string, args ...any) {
+	n.note(Problem{file, max(line, 1), 0, fmt.Sprintf(format, args...)})
+}
+
+func (n *Notes) note(p Problem) {
+	p.Message = oneLine(p.Message)
+	if n.seen[p] {
+		return
+	}
+	if n.count++; n.count > maxKept {
+		return
+	}
+	if n.seen == nil {
+		n.seen = map[Problem]bool{}
+	}
+	n.seen[p] = true
+	n.list = append(n.list, p)
+}
+
+// Count returns how many different problems have been noted.
+func (n *Notes) Count() int { return n.count }
+
+// Full says that there are so many that no more will be told, so that it is not
+// worth while to find out what was probably meant.
+func (n *Notes) Full() bool { return n.count >= maxKept }
+
+// Problems returns what has been noted, in order: the first 100, and how many
+// more there are. It is nil if nothing was noted.
+func (n *Notes) Problems() Problems {
+	list := slices.Clone(n.list)
+	rank := func(p Problem) string {
+		if p.File == n.File {
+			return "" // its own come first
+		}
+		return p.File
+	}
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if n.count > maxTold {
+		last := list[maxTold-1]
+		last.Message = fmt.Sprintf("and %d more errors", n.count-maxTold)
+		list = append(list[:maxTold], last)
+	}
+	return list
+}
+
+// oneLine keeps a message in its line whatever the file holds.
+func oneLine(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Message is the text of an error without the name of a field, which the place
+// says.
+func Message(err error) string {
+	var known *crowd.Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return err.Error()
+}
+
+// Quote is a text from a file as a message shows it, in quotes and not too long.
+func Quote(s string) string { return fmt.Sprintf("%q", Clip(s)) }
+
+// Clip shortens a text from a file to 60 characters.
+func Clip(s string) string {
+	const most = 60
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// Enumerate writes names for a message, the first 25 of them.
+func Enumerate(names []string) string {
+	const most = 25
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
+}
