@@ -91,7 +91,7 @@ func runCioppino4(ctx context.Context, o *Options) (*Result, error) {
 	at := map[float64]int{}
 	if o.Extra > 0 {
 		for _, p := range peaks {
-			if p == high {
+			if p == high || o.small && p == surge {
 				continue
 			}
 			x := w
@@ -321,7 +321,10 @@ func (w *poolWorld) peaksPicture(runs [][]*poolRun, at map[float64]int) Picture 
 	for i, g := range gains {
 		lines := []chart.Series{{Name: "Cioppino", Ink: 2, Markers: true}, {Name: "Throng", Ink: 3, Markers: true}}
 		for _, p := range peaks {
-			k := at[p] // 0 for the rush hour of the experiment itself
+			k, ok := at[p]
+			if !ok && p != high { // whose runs are the first
+				continue
+			}
 			for s := range lines {
 				e, l := times(g.logs(runs[k+1+s], runs[k])), &lines[s]
 				l.X, l.Y, l.Lo, l.Hi = append(l.X, p), append(l.Y, e.value), append(l.Lo, e.low), append(l.Hi, e.high)

@@ -22,10 +22,14 @@ func runCioppinoSensitivity(ctx context.Context, o *Options) (*Result, error) {
 		name  string
 		world poolWorld
 	}
+	abandon, arrive, interval := gridAbandon, gridArrive, gridInterval
+	if o.small {
+		abandon, arrive, interval = ends(abandon), ends(arrive), ends(interval)
+	}
 	var cells []cell
 	for _, p := range gridPeak {
-		for _, a := range gridAbandon {
-			for _, t := range gridArrive {
+		for _, a := range abandon {
+			for _, t := range arrive {
 				w := generated(byTurns)
 				w.high, w.abandon, w.arrive = p, a, t
 				cells = append(cells, cell{fmt.Sprintf("rush hour %g, α = %g, %g s to come", p, a, t), w})
@@ -33,7 +37,7 @@ func runCioppinoSensitivity(ctx context.Context, o *Options) (*Result, error) {
 		}
 	}
 	people := len(cells)
-	for _, d := range gridInterval {
+	for _, d := range interval {
 		for _, p := range gridPeak {
 			w := generated(byTurns)
 			w.high, w.step = p, d
@@ -61,7 +65,7 @@ func runCioppinoSensitivity(ctx context.Context, o *Options) (*Result, error) {
 			}
 		}
 	}
-	rows, columns := labels(gridAbandon, "%g"), labels(gridArrive, "%g s")
+	rows, columns := labels(abandon, "%g"), labels(arrive, "%g s")
 	for k, p := range gridPeak {
 		var panels []chart.Chart
 		for g := range gains {
@@ -71,7 +75,7 @@ func runCioppinoSensitivity(ctx context.Context, o *Options) (*Result, error) {
 	}
 	var panels []chart.Chart
 	for g := range gains {
-		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", durations(gridInterval), labels(gridPeak, "%g"), values[g][people:]))
+		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", durations(interval), labels(gridPeak, "%g"), values[g][people:]))
 	}
 	r.Pictures = append(r.Pictures, heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
 	r.note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d. Other parameters are as everywhere else.", people, below[0], below[1], below[2]))
@@ -80,6 +84,9 @@ func runCioppinoSensitivity(ctx context.Context, o *Options) (*Result, error) {
 	r.note(cioppinoSetting)
 	return r, nil
 }
+
+// ends are the first and the last of a list.
+func ends[T any](list []T) []T { return []T{list[0], list[len(list)-1]} }
 
 func labels(list []float64, format string) []string {
 	out := make([]string, len(list))

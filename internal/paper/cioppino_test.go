@@ -24,10 +24,10 @@ func TestPublishedFiguresOfCioppino(t *testing.T) {
 	for name, figures := range want {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Run(context.Background(), name, Options{Reps: 2, Extra: -1})
-			if err != nil {
-				t.Fatal(err)
+			if testing.Short() && !inShort[name] {
+				t.Skip("left out, as in TestEveryExperiment")
 			}
+			r := resultOf(t, name)
 			for begin, published := range figures {
 				n := 0
 				for _, row := range r.Rows {
@@ -50,15 +50,21 @@ func TestPublishedFiguresOfCioppino(t *testing.T) {
 // and all three at once in the largest rush hour.
 func TestOursMatchesTheHeadline(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out: it takes half a minute on a busy machine")
+		t.Skip("left out: as TestEveryExperiment's, only longer")
 	}
 	t.Parallel()
-	r, err := Run(context.Background(), "cioppino-fig4", Options{})
+	o, w := &Options{Seed: 1}, onTrace(&Options{})
+	rush := w
+	rush.high = surge
+	runs, err := try(context.Background(), o, []trial{{baseline, w, 8}, {throng, w, 8}, {baseline, rush, 4}, {throng, rush, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Cioppino's and the quick form's rows are not looked at.
+	rows := w.endToEnd([][]*poolRun{runs[0], runs[1], runs[1], runs[1]}, "a reason")
+	rows = append(rows, w.atPeaks([][]*poolRun{runs[2], runs[3], runs[3]}, map[float64]int{surge: 0})...)
 	looked := 0
-	for _, row := range r.Rows {
+	for _, row := range rows {
 		switch row.Name {
 		case "Throng over baseline: throughput, times as high", "Throng over baseline: cost, times lower",
 			"Throng over baseline, rush hour of 300 busy people: throughput, times as high",
@@ -151,6 +157,9 @@ func TestBestPreference(t *testing.T) {
 
 func TestOwnTrace(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("left out: as TestEveryExperiment's, on another trace")
+	}
 	own := &poolsim.Trace{Recruitments: []float64{20}, Tasks: []float64{8, 12}, Stays: []float64{300}}
 	r, err := Run(context.Background(), "cioppino-fig4", Options{Reps: 2, Extra: -1, Trace: own, File: "mine.csv"})
 	if err != nil {

@@ -17,10 +17,16 @@
 // schedule a scenario with deadlines at α = 0 that is scored at every α
 // afterwards, and the deadline rule sim.AlphaCode. "paper's formula" means edf,
 // fs-ratio, sdafs and dafs with the true deadlines of sim.AlphaPaper at each α.
-// In both, as in the program, the completion of a batch is the share of it that
+// Two more forms, by name, stand between them: the program's runs scored by the
+// formula's deadlines, and the program without its logarithm. In all of them, as in
+// the program, the completion of a batch is the share of it that
 // was begun, the run ends 20 s after the window, and batches that had not
 // arrived by then are left out. Both meet the authors' own scenarios: see
 // synthetic.
+//
+// Figures 11 and 12 are of another program of the authors, of threads that sleep.
+// Its rules run on the engine, where handing out and booking take no time; for
+// Figure 12, whose data are published, threads.go models its threads too.
 //
 // # The verdict
 //

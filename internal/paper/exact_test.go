@@ -35,6 +35,9 @@ var reruns = []struct {
 func TestAuthorsRunsExactly(t *testing.T) {
 	t.Parallel()
 	for _, want := range reruns {
+		if testing.Short() && want.window > 1200 {
+			continue
+		}
 		w := table2(want.window)
 		v := variant{policy: want.policy, world: w, code: true}
 		s, err := v.run(t.Context(), w.setup(v.rule()), want.seed, 0)
@@ -52,5 +55,81 @@ func TestAuthorsRunsExactly(t *testing.T) {
 				t.Errorf("%s over %g s, seed %d: success at α = %g is %.7f, want %.6f", want.policy, want.window, want.seed, alphas[i], s.success[i], want.success[i])
 			}
 		}
+	}
+}
+
+// The program's runs scored by the formula's deadlines are those runs, with less
+// time at a small α.
+func TestRescored(t *testing.T) {
+	t.Parallel()
+	w := table2(1200)
+	v := published(w)[0]
+	run, err := v.run(t.Context(), w.setup(v.rule()), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := &sample{v, []scenario{run}}
+	other := own.rescored()
+	if other.form != mixed || other.sameRuns() || other.of(meanBest)[0] != own.of(meanBest)[0] {
+		t.Errorf("%+v", other.variant)
+	}
+	for i, alpha := range alphas {
+		a, b := own.of(success(i))[0], other.of(success(i))[0]
+		if b > a && alpha < 1 || alpha == 0.2 && b >= a {
+			t.Errorf("α = %g: %g by the program's deadlines, %g by the formula's", alpha, a, b)
+		}
+	}
+	if own.of(success(at(0.4)))[0] != 0.475 { // as in reruns: the sample itself is not changed
+		t.Errorf("%g", own.of(success(at(0.4)))[0])
+	}
+}
+
+// Of 49 scenarios, the 32 with the most best-effort work, and those that do not
+// starve it.
+func TestSurvivors(t *testing.T) {
+	t.Parallel()
+	s := &sample{variant: published(table2(2400))[3]}
+	for i := range 49 {
+		best := 0.5 + float64(i)/100
+		if i < 9 {
+			best = 0.1
+		}
+		s.runs = append(s.runs, scenario{seed: uint64(1 + i), meanBest: best})
+	}
+	rows := survivors(s)
+	if len(rows) != 2 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, want := range []struct {
+		mean float64
+		of   string
+	}{{0.825, "mean of 32 of 49"}, {0.785, "mean of 40 of 49"}} { // 0.67 to 0.98; 0.59 to 0.98
+		if math.Abs(float64(rows[i].Ours)-want.mean) > 1e-9 || rows[i].Statistic != want.of || rows[i].Verdict != Differs || rows[i].Why == "" {
+			t.Errorf("%+v", rows[i])
+		}
+	}
+	s.runs = s.runs[:48]
+	if rows := survivors(s); rows != nil {
+		t.Errorf("of 48: %+v", rows)
+	}
+}
+
+// Every rival has its figures at every α, whether it reads deadlines or not.
+func TestRivalsStandAtEveryAlpha(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("left out: it looks at what pareto came to")
+	}
+	looked := 0
+	for _, r := range resultOf(t, "pareto").Rows {
+		if r.Metric == "best-effort completion" || r.Metric == "deadline success" && r.Claim == "" {
+			looked++
+			if r.Ours.Missing() || r.Ours < 0 || r.Ours > 1.1 { // one row is against FS
+				t.Errorf("%s: %g", r.Name, r.Ours)
+			}
+		}
+	}
+	if want := 2*2*len(rivals)*len(paretoAlphas) + 2*2*len(paretoAlphas); looked != want {
+		t.Errorf("%d figures of %d", looked, want)
 	}
 }

@@ -44,6 +44,11 @@ func runFig13(ctx context.Context, o *Options) (*Result, error) {
 			}
 		}
 	}
+	for i := range samples[:4] {
+		for k := range alphas[:upToOne] {
+			r.Rows = append(r.Rows, samples[i].rescored().againstBox(k)...)
+		}
+	}
 	scored := append([]metric{}, main4...)
 	for i := range alphas[:upToOne] {
 		scored = append(scored, success(i))

@@ -235,7 +235,7 @@ func figure16Claims(list []variant, of func(int) []*watched) []Row {
 	for v := range list[:3] {
 		rows = append(rows, claim("DAFS less "+list[v].label+", 1200 s", "index as recorded, mean", "", mean, minus(recorded(dafs, 0, 1220), recorded(v, 0, 1220)),
 			"DAFS keeps the index highest", above(0), source,
-			"as recorded it does not: the more decisions have no finite index, the lower the mean, and which these are depends on signs and zeros, not on fairness"))
+			"the more decisions have no finite index, the lower the mean, and which these are depends on signs and zeros, not on fairness"))
 	}
 	for v := range list[:4] {
 		must, words := above(0), "the index rises as time passes"

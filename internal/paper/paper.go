@@ -33,6 +33,8 @@ type Options struct {
 	// experiment has. File is its name, for the report.
 	Trace *poolsim.Trace
 	File  string
+
+	small bool // tests: the ends of a grid for all of it, shorter worlds, and none of the largest
 }
 
 func (o *Options) progress(ended, all int) {
@@ -87,7 +89,7 @@ func Experiments() []Experiment {
 		{
 			Name: "fig11", Title: "Figure 11: FIFO, SJF, RR and FS on five batches, 10 to 200 workers",
 			What:   "500 tasks of five kinds with lognormal times, everybody there from the start",
-			Source: "§4.5.1 in words; the figure's data are not to be had, an independent program by the same rules stands in for them", Reps: deskRuns, run: runFig11,
+			Source: "§4.5.1 in words; the figure's data are not to be had, an independent program by the same rules stands in for them", Reps: 400, run: runFig11,
 		},
 		{
 			Name: "fig12", Title: "Figure 12: the priority of B2 under fair sharing, 25 workers",
@@ -112,7 +114,7 @@ func Experiments() []Experiment {
 		{
 			Name: "fig16", Title: "Figure 16: the fairness index over time",
 			What:   "the index that the authors' program records at each decision, over 1,200 and 2,400 s, and how often it is a finite number",
-			Source: "§4.6.2 in words; the published program, re-run at seed 1", Reps: 10, run: runFig16,
+			Source: "§4.6.2 in words; the published program, re-run at seed 1", Reps: 30, run: runFig16,
 		},
 		{
 			Name: "pareto", Title: "Deadlines against best-effort work: our policy among all",

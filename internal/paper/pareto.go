@@ -47,6 +47,9 @@ var paretoAlphas = alphas[1:upToOne]
 func runPareto(ctx context.Context, o *Options) (*Result, error) {
 	r := &Result{}
 	windows := []float64{2400, 1200}
+	if o.small {
+		windows = []float64{600, 300}
+	}
 	for i, window := range windows {
 		part := *o
 		part.Progress = func(ended, all int) { o.progress(i*all+ended, len(windows)*all) }

@@ -61,13 +61,17 @@ var (
 
 func runSLAFig9(ctx context.Context, o *Options) (*Result, error) {
 	r := &Result{}
-	speeds := measureSpeeds()
+	scales, sizes := largeScales, largeSizes
+	if o.small {
+		scales, sizes = scales[:3], sizes[:4]
+	}
+	speeds := measureSpeeds(sizes)
 	fifo, err := r.largePeaks(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.Extra > 0 {
-		if err := r.largeScales(ctx, o); err != nil {
+		if err := r.largeScales(ctx, o, scales); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +157,7 @@ func (r *Result) largePeaks(ctx context.Context, o *Options) (Picture, error) {
 }
 
 // largeScales are worlds of up to 100,000 running processes.
-func (r *Result) largeScales(ctx context.Context, o *Options) error {
+func (r *Result) largeScales(ctx context.Context, o *Options, scales []float64) error {
 	type job struct {
 		scale  float64
 		name   string
@@ -161,7 +165,7 @@ func (r *Result) largeScales(ctx context.Context, o *Options) error {
 	}
 	var jobs []job
 	var trials []claimsTrial
-	for _, s := range largeScales {
+	for _, s := range scales {
 		list := []job{{s, slaFIFO, slaPolicy(slaFIFO)}, {s, "event", events}}
 		if s <= 20 {
 			list = append(list, job{s, "loop, its cost charged", slow})
@@ -256,14 +260,14 @@ func crowdOf(n int, now time.Time) []*sla.Process {
 }
 
 // measureSpeeds times passes and events, by the clock of the machine.
-func measureSpeeds() []speed {
+func measureSpeeds(sizes []int) []speed {
 	response := make([]time.Duration, len(slaServices()))
 	for i, s := range slaServices() {
 		response[i] = s.Response
 	}
 	now := time.Unix(1000, 0).UTC()
-	list := make([]speed, len(largeSizes))
-	for i, n := range largeSizes {
+	list := make([]speed, len(sizes))
+	for i, n := range sizes {
 		running := crowdOf(n, now)
 		list[i] = speed{processes: n}
 		list[i].pass = passTime(func(k int) {

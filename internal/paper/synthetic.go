@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,9 +25,11 @@ type variant struct {
 func (v variant) name() string { return v.label + ", " + v.form }
 
 const (
-	program = "authors' program"
-	formula = "paper's formula"
-	extra   = "not in the paper"
+	program  = "authors' program"
+	formula  = "paper's formula"
+	mixed    = "authors' program, scored by the formula's deadlines"
+	unlogged = "authors' program without log" // its option log=false
+	extra    = "not in the paper"
 )
 
 // published are the four policies that the paper compares, as its authors'
@@ -47,6 +50,15 @@ func formulas(w synthetic, alpha float64) []variant {
 		{label: "FS", form: formula, policy: "fs-ratio", world: w, alpha: alpha},
 		{label: "SDAFS", form: formula, policy: "sdafs", world: w, alpha: alpha},
 		{label: "DAFS", form: formula, policy: "dafs", world: w, alpha: alpha},
+	}
+}
+
+// withoutLog are the program's SDAFS and DAFS with f the identity, as its option
+// log=false has it: what the logarithm does is then left out, and nothing else.
+func withoutLog(w synthetic) []variant {
+	return []variant{
+		{label: "SDAFS", form: unlogged, policy: "sdafs-code(log=false)", world: w, code: true},
+		{label: "DAFS", form: unlogged, policy: "dafs-code(log=false)", world: w, code: true},
 	}
 }
 
@@ -84,6 +96,7 @@ type scenario struct {
 	meanBest     float64
 	stdBest      float64
 	success      []float64 // at each of alphas
+	byFormula    []float64 // the same by the formula's deadlines, of the authors' program
 	took         time.Duration
 }
 
@@ -129,6 +142,17 @@ func (s *sample) of(m metric) []float64 {
 		list[i] = m.of(&s.runs[i])
 	}
 	return list
+}
+
+// rescored are the runs of the authors' program scored by the formula's deadlines:
+// what is then left between them and the formula's own are the choices.
+func (s *sample) rescored() *sample {
+	r := &sample{s.variant, slices.Clone(s.runs)}
+	r.form, r.code = mixed, false
+	for i := range r.runs {
+		r.runs[i].success = r.runs[i].byFormula
+	}
+	return r
 }
 
 // seeds returns the repetitions of the seeds up to a last one; all of them, where
@@ -205,6 +229,11 @@ func (v variant) run(ctx context.Context, setup *sim.Setup, seed uint64, rep int
 	}
 	for _, alpha := range alphas {
 		s.success = append(s.success, v.successAt(out, alpha))
+		if v.code {
+			by := v
+			by.code = false
+			s.byFormula = append(s.byFormula, by.successAt(out, alpha))
+		}
 	}
 	return s, nil
 }
