@@ -187,6 +187,11 @@ func Experiments() []Experiment {
 			Source: slaSource, Reps: 20, Extra: 2, run: runSLAFig9,
 		},
 		{
+			Name: "sla-orders", Title: "SLA, our order among all",
+			What:   "by what share the paper's loop, listing 1 by events and apparent tardiness cost reduce penalties, in sixteen worlds: costs alike and far apart, steps near and far, each form of a penalty, a little and far too much load",
+			Source: "not in the paper", Reps: 100, run: runSLAOrders,
+		},
+		{
 			Name: "cymphony-events", Title: "Cymphony: five events, their producers and consumers",
 			What:   "the engine, driven through jobs with new workers, answers, disagreement, tasks given back, time-outs and new log-ins, an empty task table and an early end, held against the document's table of producers, consumers and queues",
 			Source: "Cymphony, Execution Plan, section Events", Reps: 300, run: runCymphonyEvents,

@@ -105,7 +105,7 @@ func (c *claims) run(ctx context.Context, o *Options, plain, mixed *claims) (*Re
 	}
 	r.Pictures = []Picture{c.picture(all)}
 	r.note("Penalties are sums over all processes of a run, from the first to the last of them; a reduction is 1 less the ratio of the mean penalties, with and without an order, over the same worlds (common random numbers: gaps, types, conditions, service times and delays belong to the process and its step), its interval by the delta method and Student's t. Over all points, the penalties of a repetition are summed first.")
-	r.note("\"loop\" is listing 1 in the adaptation loop: an iteration each half response time of the service; between two of them what was not ranked comes after what was, and a place is kept for each predicted request that comes before all that wait. \"loop, no predictions\" keeps none. \"event\" is the queue of package sla, which has the same priorities at every instant and knows no predicted requests. \"next stage first\" is not listing 1: the request goes first whose process has the least time left to the next step of its penalty that it can still meet with a margin of 0.3 response times; listing 1 sees a step only when it is one response time away, and till then serves as FIFO does. It is here to show what an order can do, and only in simulation.")
+	r.note("\"loop\" is listing 1 in the adaptation loop: an iteration each half response time of the service; between two of them what was not ranked comes after what was, and a place is kept for each predicted request that comes before all that wait. \"loop, no predictions\" keeps none. \"event\" is the queue of package sla, which has the same priorities at every instant and knows no predicted requests. \"atc\" is the same queue by apparent tardiness cost, which is ours and the order that is used where nothing else is said: it looks at the next step of each penalty that can still be escaped, and at what it costs (docs/policies.md); listing 1 sees a step only when it is one response time away, and till then serves as FIFO does.")
 	r.note(slaSetting)
 	return r, nil
 }
@@ -140,7 +140,7 @@ func (c *claims) headline(all curves) []Row {
 		rows = append(rows, row)
 	}
 	rows = append(rows, all.reduction(slaEvent).less(all.reduction(slaLoop)).row("event less loop", "reduction of penalties over all points"),
-		all.reduction(slaStage).less(all.reduction(slaEvent)).row("next stage first less event", "reduction of penalties over all points"))
+		all.reduction(slaATC).less(all.reduction(slaEvent)).row("atc less event", "reduction of penalties over all points"))
 	if !c.liability && len(c.staged) == 1 {
 		var lists [][]float64
 		for _, runs := range all[slaFIFO] {
@@ -192,10 +192,10 @@ func (c *claims) point(x float64, i int, all curves) []Row {
 	var rows []Row
 	at := c.label(x) + ": "
 	fifo := penalties(all[slaFIFO][i])
-	for _, name := range []string{slaLoop, slaEvent, slaStage} {
+	for _, name := range []string{slaLoop, slaEvent, slaATC} {
 		red := reductionOf(penalties(all[name][i]), fifo)
 		row := red.row(name, at+"reduction of penalties")
-		if name == slaStage {
+		if name == slaATC {
 			rows = append(rows, row)
 			continue
 		}

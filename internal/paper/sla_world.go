@@ -35,7 +35,7 @@ const (
 	slaLoop   = "loop" // of the paper
 	slaNoWait = "loop, no predictions"
 	slaEvent  = "event"
-	slaStage  = "next stage first" // ours too, and no listing 1
+	slaATC    = "atc" // ours: apparent tardiness cost
 )
 
 func slaPolicy(name string) slasim.Policy {
@@ -46,8 +46,8 @@ func slaPolicy(name string) slasim.Policy {
 		return slaPeriod(0.5)
 	case slaNoWait:
 		return slasim.Policy{Order: slasim.Listing, Period: 0.5}
-	case slaStage:
-		return slasim.Policy{Order: slasim.Stage, Margin: 0.3}
+	case slaATC:
+		return slasim.Policy{Order: slasim.Queue, Form: sla.ATC}
 	}
 	return slasim.Policy{Order: slasim.Queue, Form: sla.Event}
 }
@@ -58,7 +58,7 @@ func slaPeriod(p float64) slasim.Policy {
 }
 
 // slaNames lists the policies of the figures.
-var slaNames = []string{slaFIFO, slaLoop, slaNoWait, slaEvent, slaStage}
+var slaNames = []string{slaFIFO, slaLoop, slaNoWait, slaEvent, slaATC}
 
 // The services of Table I, by number.
 const (

@@ -1,7 +1,6 @@
 package slasim
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -17,7 +16,6 @@ const (
 	FIFO    Order = "fifo"    // first come, first served, as services do by themselves
 	Listing Order = "listing" // sla.Rank in the adaptation loop of seed 002
 	Queue   Order = "queue"   // sla.Queue
-	Stage   Order = "stage"   // the earliest step of a penalty that can still be met first
 )
 
 // A Policy says how the proxies work.
@@ -40,25 +38,19 @@ type Policy struct {
 	// through each proxy one after another, and the proxy sees a request that
 	// much after it was made.
 	EventCost time.Duration
-
-	// Of Stage: how many response times a request must be able to end before the
-	// step of its penalty, to count as one that can meet it.
-	Margin float64
 }
 
 // Validate returns a *crowd.Error that names what makes no sense, or nil.
 func (p *Policy) Validate() error {
 	switch {
-	case p.Order != FIFO && p.Order != Listing && p.Order != Queue && p.Order != Stage:
-		return crowd.Fieldf("order", "%q is not an order: fifo, listing, queue or stage", string(p.Order))
-	case p.Order == Queue && p.Form != sla.Event && p.Form != sla.Loop:
-		return crowd.Fieldf("form", "%q is not a form of a queue: event or loop", string(p.Form))
+	case p.Order != FIFO && p.Order != Listing && p.Order != Queue:
+		return crowd.Fieldf("order", "%q is not an order: fifo, listing or queue", string(p.Order))
+	case p.Order == Queue && !slices.Contains(sla.Forms(), p.Form):
+		return crowd.Fieldf("form", "%q is not a form of a queue: atc, event or loop", string(p.Form))
 	case p.Order == Listing && !(p.Period > 0 && p.Period <= 1000):
 		return crowd.Fieldf("period", "%g response times: more than 0, at most 1000", p.Period)
 	case p.Cost < 0 || p.EventCost < 0:
 		return crowd.Fieldf("cost", "%s and %s: not less than 0", p.Cost, p.EventCost)
-	case !(p.Margin >= 0 && p.Margin <= 1000):
-		return crowd.Fieldf("margin", "%g response times: from 0 to 1000", p.Margin)
 	}
 	return nil
 }
@@ -139,47 +131,6 @@ func (o *ordered) next(now time.Time, free int, serve func(request)) int {
 }
 
 func (o *ordered) waiting() int { return o.queue.Len() }
-
-// staged is the proxy of Stage. Each request has a time left: from when its
-// process would end if it were served now to the next age at which the penalty
-// grows. The one with the least goes first, the longest wait among equals; one
-// that can no longer meet a step has the time to the next step left, and one with
-// no step before it goes last. It looks at all that wait each time: an order to
-// be compared with, not one for many.
-type staged struct {
-	list     []request // by when they came
-	service  int
-	response []time.Duration
-	margin   time.Duration
-}
-
-func (s *staged) put(_ time.Time, r request) { s.list = append(s.list, r) }
-
-func (s *staged) next(now time.Time, free int, serve func(request)) int {
-	for ; free > 0 && len(s.list) > 0; free-- {
-		first, least := 0, time.Duration(math.MaxInt64)
-		for i, r := range s.list {
-			if left := s.left(now, r); left < least {
-				first, least = i, left
-			}
-		}
-		r := s.list[first]
-		s.list = slices.Delete(s.list, first, first+1)
-		serve(r)
-	}
-	return 0
-}
-
-func (s *staged) left(now time.Time, r request) time.Duration {
-	x := r.p.Request(now, r.step, s.response)
-	age := x.Finish(now, s.response[s.service]).Sub(r.p.Start) + s.margin
-	if step, ok := r.p.Penalty.NextStep(age); ok {
-		return step - age
-	}
-	return math.MaxInt64
-}
-
-func (s *staged) waiting() int { return len(s.list) }
 
 // listed is the proxy of Listing: the priorities of the last iteration, and
 // after them, as they come, the requests that it did not know of.

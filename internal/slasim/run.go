@@ -138,8 +138,6 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 			switch p.Order {
 			case Queue:
 				t.proxy = newOrdered(p.Form, i, e.response)
-			case Stage:
-				t.proxy = &staged{service: i, response: e.response, margin: duration(p.Margin * s.Response.Seconds())}
 			case Listing:
 				t.proxy = &listed{}
 				if len(e.begins) > 0 {

@@ -53,7 +53,7 @@ var policies = map[string]slasim.Policy{
 	"event":          {Order: slasim.Queue, Form: sla.Event},
 	"event, slow":    {Order: slasim.Queue, Form: sla.Event, EventCost: ms(1)},
 	"queue loop":     {Order: slasim.Queue, Form: sla.Loop},
-	"stage":          {Order: slasim.Stage, Margin: 0.3},
+	"atc":            {Order: slasim.Queue, Form: sla.ATC},
 }
 
 func run(t testing.TB, w *slasim.World, p slasim.Policy, seed uint64) *slasim.Outcome {
@@ -214,7 +214,7 @@ func TestOrdersSavePenalties(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"loop", "loop, bare", "event", "event, slow", "queue loop", "stage"} {
+	for _, name := range []string{"loop", "loop, bare", "event", "event, slow", "queue loop", "atc"} {
 		if sums[name] > sums["fifo"]*7/10 {
 			t.Errorf("%s costs %s, FIFO %s", name, sums[name], sums["fifo"])
 		}
@@ -329,7 +329,7 @@ func TestTheNearestStageFirst(t *testing.T) {
 		},
 		Load: slasim.Load{Base: 1e7, Peak: 1e7, Span: time.Microsecond, Even: true},
 	}
-	out := run(t, w, policies["stage"], 3)
+	out := run(t, w, policies["atc"], 3)
 	last := map[int]time.Duration{}
 	soonest := map[int]time.Duration{0: time.Hour, 1: time.Hour, 2: time.Hour}
 	for _, p := range out.Processes[1:] { // the first finds the place free
@@ -416,7 +416,6 @@ func TestWhatMakesNoSense(t *testing.T) {
 		"an order that is none": func(_ *slasim.World, p *slasim.Policy) { p.Order = "lifo" },
 		"a form that is none":   func(_ *slasim.World, p *slasim.Policy) { p.Order = slasim.Queue },
 		"no period":             func(_ *slasim.World, p *slasim.Policy) { p.Order = slasim.Listing },
-		"a negative margin":     func(_ *slasim.World, p *slasim.Policy) { p.Margin = -1 },
 		"negative cost":         func(_ *slasim.World, p *slasim.Policy) { p.Cost = -1 },
 	} {
 		w, p := claims(20), slasim.Policy{Order: slasim.FIFO}
@@ -463,7 +462,7 @@ func TestAnyWorld(t *testing.T) {
 		w.Delay = slasim.Delay{Share: rapid.Float64Range(0, 0.5).Draw(r, "late"), By: ms(200)}
 		seed := rapid.Uint64().Draw(r, "seed")
 		var fifo *slasim.Outcome
-		for _, name := range []string{"fifo", "loop", "loop, bare", "loop, slow", "loop, blocking", "event", "event, slow", "queue loop", "stage"} {
+		for _, name := range []string{"fifo", "loop", "loop, bare", "loop, slow", "loop, blocking", "event", "event, slow", "queue loop", "atc"} {
 			out, err := slasim.Run(context.Background(), w, policies[name], seed)
 			if err != nil {
 				r.Fatalf("%s: %v", name, err)
