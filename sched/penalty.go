@@ -9,9 +9,11 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// penalty hands out where delay is dearest. A batch stands for its most urgent
-// task, and within a batch the engine keeps the same order; so it is an order of
-// all tasks of the pool. Ties by the least Since, then turn, then id. Batches of
+// penalty hands out where delay is dearest. A batch stands for the first of its
+// waiting tasks in the order that the engine keeps within it. Under listing 1 that
+// is the same order, and so one of all tasks of the pool; under atc it looks ahead
+// by the task time of the batch, and between batches all look ahead by the same, as
+// indexes cannot be compared otherwise. Ties by the least Since, then turn, then id. Batches of
 // which nothing was promised, or of which all is lost, share with all others that
 // have nothing to lose, longest wait first.
 //
@@ -64,7 +66,7 @@ func (p *penalty) Remove(id crowd.BatchID) {
 // and ids beyond crowd.MaxBatchID.
 const (
 	addedBits = 40 // crowd.MaxMoney is less
-	dueBits   = 54 // µs, as far as 64 bits of ns reach
+	dueBits   = 54 // µs: the years 1684 to 2255
 	idBits    = 32
 )
 
@@ -95,7 +97,7 @@ func (p *penalty) urgency(r *record) uint64 {
 	if r.due == noDeadline {
 		return never
 	}
-	at := float64(r.due)/1e3 - p.worth(r).Seconds()*1e6
+	at := r.due/1000 - p.worth(r).Microseconds() // whole numbers: a float64 as large is 2 µs wide
 	return uint64(min(max(at+1<<(dueBits-1), 0), never-1))
 }
 
@@ -173,7 +175,11 @@ func PenaltyForm(text string) string {
 	if err != nil {
 		return formATC
 	}
-	return s.penaltyForm()
+	switch form := s.penaltyForm(); form {
+	case formEvent, formLoop:
+		return form
+	}
+	return formATC
 }
 
 const (

@@ -104,6 +104,120 @@ func TestPenaltyBeyondTheBounds(t *testing.T) {
 	}
 }
 
+// TestPenaltyATCBeyondTheBounds: as TestPenaltyBeyondTheBounds.
+func TestPenaltyATCBeyondTheBounds(t *testing.T) {
+	t.Parallel()
+	later := epoch.Add(time.Hour)
+	for name, c := range map[string][2]func(*sched.Batch){ // who goes first, who second
+		"a turn beyond all is the last": {
+			func(b *sched.Batch) { b.Turn = 1<<42 - 2 },
+			func(b *sched.Batch) { b.Turn = math.MaxUint64 },
+		},
+		"but not before a longer wait": {
+			func(b *sched.Batch) { b.Turn = math.MaxUint64 },
+			func(b *sched.Batch) { b.Since = epoch.Add(1) },
+		},
+		"nor before what is more urgent": {
+			func(b *sched.Batch) { b.Turn, b.Since = math.MaxUint64, time.Unix(0, math.MaxInt64) },
+			func(b *sched.Batch) { b.Due = b.Due.Add(time.Microsecond) },
+		},
+		"what is due beyond all dates is still due": {
+			func(b *sched.Batch) { b.Due, b.Since = epoch.AddDate(7000, 0, 0), later },
+			func(b *sched.Batch) { b.Due = time.Time{} },
+		},
+		"and what was due before all dates is the first": {
+			func(b *sched.Batch) { b.Due, b.Since = epoch.AddDate(-2000, 0, 0), later },
+			func(b *sched.Batch) {},
+		},
+		"a stake beyond all money is the most": {
+			func(b *sched.Batch) { b.Stake = math.MaxInt64 },
+			func(b *sched.Batch) { b.Stake = crowd.MaxMoney - crowd.MaxMoney/1000 },
+		},
+		"and no more": {
+			func(b *sched.Batch) { b.Stake = crowd.MaxMoney },
+			func(b *sched.Batch) { b.Stake, b.Since = math.MaxInt64, epoch.Add(1) },
+		},
+		"a stake of nothing is the least there is": {
+			func(b *sched.Batch) { b.Stake = 1 },
+			func(b *sched.Batch) { b.Stake, b.Since = 0, epoch.Add(1) },
+		},
+		"and as much as the least": {
+			func(b *sched.Batch) { b.Stake = 0 },
+			func(b *sched.Batch) { b.Stake, b.Since = 1, epoch.Add(1) },
+		},
+		"but something": {
+			func(b *sched.Batch) { b.Stake, b.Since = 0, later },
+			func(b *sched.Batch) { b.Due = time.Time{} },
+		},
+		"one below nothing is as much": {
+			func(b *sched.Batch) { b.Stake = math.MinInt64 },
+			func(b *sched.Batch) { b.Stake, b.Since = 0, epoch.Add(1) },
+		},
+		"and no more than nothing": {
+			func(b *sched.Batch) { b.Stake = 0 },
+			func(b *sched.Batch) { b.Stake, b.Since = math.MinInt64, epoch.Add(1) },
+		},
+		"a task that takes no time takes the least there is": {
+			func(b *sched.Batch) { b.TaskTime = 1 },
+			func(b *sched.Batch) { b.TaskTime, b.Since = -1, epoch.Add(1) },
+		},
+		"an id beyond all is the last": {
+			func(b *sched.Batch) { b.ID = crowd.MaxBatchID },
+			func(b *sched.Batch) { b.ID = math.MaxInt64 },
+		},
+	} {
+		p := parse(t, "penalty")
+		var want []crowd.BatchID
+		for n, change := range c {
+			b := with(batch(crowd.BatchID(9-n), 5, 0), func(b *sched.Batch) { b.Since, b.Due, b.Stake, b.TaskTime = epoch, later, crowd.Unit, time.Minute })
+			change(&b)
+			p.Set(&b)
+			want = append(want, b.ID)
+		}
+		if got := order(p, all); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+		a, _ := p.Key(want[0])
+		if b, _ := p.Key(want[1]); !a.Before(b) && a.Turn <= b.Turn {
+			t.Errorf("%s: keys %v and %v", name, a.Rank, b.Rank)
+		}
+	}
+}
+
+// TestPenaltyForgets: what can be handed out no more, or to this worker not, is not
+// in the order.
+func TestPenaltyForgets(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"penalty", "penalty(form=event)"} {
+		p := parse(t, name)
+		urgent := with(batch(1, 5, 0), func(b *sched.Batch) { b.Due, b.Stake, b.Added, b.Class = epoch, crowd.Unit, crowd.Unit, 1 })
+		p.Set(&urgent)
+		p.Set(new(batch(2, 5, 0)))
+		for what, c := range map[string]struct {
+			change func(*sched.Batch)
+			want   []crowd.BatchID
+		}{
+			"as it was":         {func(*sched.Batch) {}, []crowd.BatchID{1, 2}},
+			"not assignable":    {func(b *sched.Batch) { b.Assignable = false }, []crowd.BatchID{2}},
+			"done":              {func(b *sched.Batch) { b.Completed = b.Planned }, []crowd.BatchID{2}},
+			"in no danger":      {func(b *sched.Batch) { b.Due, b.Added, b.Since = time.Time{}, 0, time.Unix(0, 1<<62) }, []crowd.BatchID{2, 1}},
+			"of another class":  {func(b *sched.Batch) { b.Class = 2 }, []crowd.BatchID{2}},
+			"of a class he has": {func(b *sched.Batch) { b.Class = 0 }, []crowd.BatchID{1, 2}},
+		} {
+			b := with(urgent, c.change)
+			p.Set(&b)
+			if got := order(p, [3]bool{true, true, false}); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: %v", name, what, got)
+			}
+			p.Set(&urgent)
+		}
+		p.Remove(1)
+		if got := order(p, [3]bool{true, true, false}); !slices.Equal(got, []crowd.BatchID{2}) {
+			t.Errorf("%s, removed: %v", name, got)
+		}
+	}
+}
+
 // TestPenaltyExplains: the key says what a delay costs, and since when the task
 // waits.
 func TestPenaltyExplains(t *testing.T) {
@@ -129,7 +243,7 @@ func TestPenaltyForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"penalty": "atc", "penalty(form=atc)": "atc", "penalty(look=5s)": "atc", "penalty(form=event)": "event", "penalty(form=loop)": "loop", "penalty( form = loop )": "loop",
 		"tenant-fair(penalty(form=loop))": "loop", "wcfs(tenant-fair(penalty(form=event)),k=3)": "event", "tenant-fair(penalty)": "atc",
-		"fifo": "atc", "": "atc", "(penalty(form=loop))": "atc", "penalty(form=loop))": "atc",
+		"fifo": "atc", "": "atc", "(penalty(form=loop))": "atc", "penalty(form=loop))": "atc", "penalty(form=off)": "atc", "rr(penalty(form=off))": "atc",
 	} {
 		if got := sched.PenaltyForm(text); got != want {
 			t.Errorf("%q: %s", text, got)
@@ -142,22 +256,24 @@ func TestPenaltyForm(t *testing.T) {
 func TestPenaltyATCAtTheBounds(t *testing.T) {
 	t.Parallel()
 	var (
-		dues   = []time.Time{{}, time.Unix(0, math.MinInt64), time.Unix(0, 0), epoch.Add(-time.Hour), epoch.Add(-time.Microsecond), epoch, epoch.Add(time.Microsecond), epoch.Add(24 * time.Hour), time.Unix(0, math.MaxInt64-1)}
+		dues = []time.Time{{}, time.Unix(0, math.MinInt64), time.Unix(0, 0), epoch.Add(-time.Hour), epoch.Add(-time.Microsecond), epoch, epoch.Add(1), epoch.Add(time.Microsecond), epoch.Add(2 * time.Microsecond), epoch.Add(24 * time.Hour),
+			epoch.AddDate(-150, 0, 0), epoch.AddDate(-151, 0, 0), epoch.AddDate(150, 0, 0), epoch.AddDate(151, 0, 0), time.Unix(0, math.MaxInt64-1), time.Unix(0, math.MaxInt64)}
 		stakes = []crowd.Money{1, 1000, crowd.Unit - 1, crowd.Unit, crowd.Unit + 1, 1000 * crowd.Unit, crowd.MaxMoney}
 		since  = []time.Time{time.Unix(0, math.MinInt64), time.Unix(0, -1), time.Unix(0, 0), epoch, epoch.Add(1), epoch.Add(1 << 40), time.Unix(0, math.MaxInt64)}
 		turns  = []uint64{0, 1, 1<<32 - 1, 1 << 32, 1<<42 - 2, 1<<42 - 1}
 		random = rand.New(rand.NewPCG(1, 3))
 		seen   = map[bool]int{}
+		equals = 0
 	)
 	for round := range 300 {
 		look := []time.Duration{0, time.Minute, 24 * time.Hour}[round%3]
 		p := parse(t, "penalty(look="+look.String()+")")
-		urgent := func(b *sched.Batch) float64 {
+		urgent := func(b *sched.Batch) int64 { // µs
 			if b.Due.IsZero() {
-				return math.Inf(1)
+				return math.MaxInt64
 			}
-			at := float64(b.Due.UnixNano())/1e3 - look.Seconds()*1e6*math.Log(float64(b.Stake)/float64(crowd.Unit)/b.TaskTime.Minutes())
-			return min(max(at, -1<<53), 1<<53-2)
+			worth := time.Duration(float64(look) * math.Log(float64(b.Stake)/float64(crowd.Unit)/b.TaskTime.Minutes()))
+			return min(max(b.Due.UnixNano()/1000-worth.Microseconds(), -1<<53), 1<<53-2)
 		}
 		var list []sched.Batch
 		for n := range 20 {
@@ -185,18 +301,16 @@ func TestPenaltyATCAtTheBounds(t *testing.T) {
 		for i := 1; i < len(got); i++ {
 			a, b := at[got[i-1]], at[got[i]]
 			first, second := urgent(a), urgent(b)
-			switch {
-			case math.Abs(first-second) <= 4: // µs: floats this large are rounded
-				if first == second && cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID)) >= 0 {
-					t.Fatalf("look %s: equally urgent, %+v goes before %+v", look, a, b)
-				}
-			case first > second:
-				t.Fatalf("look %s: %+v, urgent at %f, goes before %+v, urgent at %f", look, a, first, b, second)
+			if cmp.Or(cmp.Compare(first, second), a.Since.Compare(b.Since), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID)) >= 0 {
+				t.Fatalf("look %s: %+v, urgent at %d, goes before %+v, urgent at %d", look, a, first, b, second)
+			}
+			if first == second {
+				equals++
 			}
 		}
 	}
-	if seen[true] < 100 || seen[false] < 100 {
-		t.Errorf("looked at %v", seen)
+	if seen[true] < 100 || seen[false] < 100 || equals < 100 {
+		t.Errorf("looked at %v, %d of them equals", seen, equals)
 	}
 }
 

@@ -40,7 +40,11 @@ func newWorld(seed uint64) *world {
 // feed tells a policy everything from now on.
 func (w *world) feed(p sched.Policy) {
 	tell, forget := w.tell, w.forget
-	w.tell = func(b sched.Batch) { tell(b); p.Set(&b) }
+	w.tell = func(b sched.Batch) {
+		tell(b)
+		p.Set(&b)
+		b = sched.Batch{ID: -1, Planned: 1, Priority: sched.MaxPriority, Assignable: true} // it was lent only
+	}
 	w.forget = func(id crowd.BatchID) { forget(id); p.Remove(id) }
 }
 

@@ -10,8 +10,8 @@ import (
 // Of the form ATC, in response times. A step counts as one that can still be
 // escaped if the request, served now, would be expected to escape it with so much
 // to spare; and a step that costs e times as much goes first if it is no more
-// than so much later. docs/policies.md says over which worlds they were chosen:
-// below 0.3 and above it, and below 0.5 and above 1, more falls due.
+// than so much later. ADR 17 says over which worlds they were chosen, and among what:
+// 0.3, 0.6 and 1 to spare, and a look ahead of 1/4 to 8.
 const (
 	spareTenths = 3
 	lookAhead   = 1.0
@@ -57,7 +57,9 @@ func (s Step) Urgency(response time.Duration) time.Time {
 
 func urgency(due int64, cost crowd.Money, response int64) int64 {
 	worth := math.Log(float64(max(cost, 1)) / float64(crowd.Unit))
-	return min(sub(due, int64(lookAhead*float64(response)*worth)), never-1)
+	earlier := lookAhead * float64(response) * worth
+	const most = 1 << 62 // ns, 146 years; what a number with a point is beyond 2^63 differs from processor to processor
+	return min(sub(due, int64(min(max(earlier, -most), most))), never-1)
 }
 
 // step returns the next step that can be escaped at an instant: when it is due,

@@ -53,7 +53,7 @@ type Queue struct {
 	slots    map[int64]uint32 // by request ID
 	fates    []fate           // by slot
 	spare    []uint32         // slots that are free
-	line     heap             // in the order of listing 1
+	line     heap             // in the order of the form
 	calendar heap             // of ATC and Event: the next change of each request that has one
 
 	version uint64 // counts changes: a walk ends at the first
@@ -230,7 +230,9 @@ func (q *Queue) Head() (Request, crowd.Money, bool) {
 }
 
 // HeadStep returns the next step of the first request's penalty that can still be
-// escaped; false if there is none.
+// escaped at the latest instant told; false if there is none. Of a queue that was
+// told of a later instant than it was advanced to, that may be another step than
+// the one by which the request came first.
 func (q *Queue) HeadStep() (Step, bool) {
 	if q.Len() == 0 {
 		return Step{}, false

@@ -26,9 +26,8 @@ func (t *Terms) validate() error {
 }
 
 // order keeps the tasks of a batch with an SLA that want a worker in the order of
-// package sla: first the one whose delay by one response time would add the most
-// to the penalty of its item. The response time is the expected time of one
-// assignment.
+// package sla, in the form of the pool's policy (see sched.PenaltyForm). The
+// response time is the expected time of one assignment.
 //
 // A request counts from when its task came to the batch, also if the task comes
 // back or wants one more person: its item has waited all that time, and who has

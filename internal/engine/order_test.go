@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -289,6 +290,56 @@ func TestTheHeadIsTold(t *testing.T) {
 	head("the other one in danger", 1, five, 2*time.Second)
 	must(t, e.SetBound(start.Add(time.Minute), 1, 1, start.Add(time.Hour)))
 	head("late by another branch", 1, 0, 2*time.Second)
+	must(t, e.Check())
+}
+
+// TestTheStepIsTold is TestTheHeadIsTold by apparent tardiness cost: until when the
+// first task is to be handed out, and what is at stake. A task takes a minute, and so
+// is to begin 1 min 18 s before its item's ten minutes are over.
+func TestTheStepIsTold(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "penalty", 3)
+	must(t, e.Launch(start, promised(1)))
+	head := func(what string, due, since time.Duration) {
+		t.Helper()
+		keys := e.Keys()
+		got := map[string]sched.Number{}
+		for _, f := range keys[0].Figures {
+			got[f.Name] = f.Value
+		}
+		want := map[string]sched.Number{"due": sched.Number(start.Add(due).Unix()), "stake": sched.Number(5 * crowd.Unit), "since": sched.Number(start.Add(since).Unix()), "worth": got["worth"], "response_time": 60}
+		if due == 0 {
+			want = map[string]sched.Number{"since": want["since"]}
+		}
+		if len(keys) != 1 || !maps.Equal(got, want) {
+			t.Errorf("%s: the policy has %v, want %v", what, got, want)
+		}
+	}
+	far, near := 8*time.Minute+42*time.Second, 42*time.Second
+	must(t, e.Grow(start.Add(2*time.Second), 1, 1, born(0)))
+	head("one task", far, 2*time.Second)
+	must(t, e.Grow(start.Add(3*time.Second), 1, 2, born(8*time.Minute)))
+	head("one whose time is sooner up", near, 3*time.Second)
+	if got := take(t, e, 4*time.Second, 1); got != crowd.BatchID(1).Task(2) {
+		t.Fatalf("handed out %s", got)
+	}
+	head("it is handed out", far, 2*time.Second)
+	must(t, e.Skip(start.Add(5*time.Second), 1, crowd.BatchID(1).Assignment(1)))
+	head("it is back, in its place", near, 3*time.Second)
+	if at, ok := e.NextTimer(); !ok || !at.Equal(start.Add(near)) {
+		t.Errorf("the next timer is at %s (%t)", at, ok)
+	}
+	e.Tick(start.Add(near - 1))
+	head("just in time", near, 3*time.Second)
+	e.Tick(start.Add(near))
+	head("too late", far, 2*time.Second)
+	must(t, e.SetTail(start.Add(time.Minute), 1, 7*time.Minute))
+	head("more is to be done behind it", far-7*time.Minute, 2*time.Second)
+	e.SetPolicy(sched.MustParse("penalty(form=loop)"))
+	e.SetPolicy(sched.MustParse("penalty"))
+	head("from a policy to another and back", far-7*time.Minute, 2*time.Second)
+	must(t, e.SetBound(start.Add(time.Minute), 1, 1, start.Add(time.Hour)))
+	head("late by another branch", 0, 2*time.Second)
 	must(t, e.Check())
 }
 

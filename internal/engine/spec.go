@@ -46,7 +46,7 @@ type Spec struct {
 	Training bool
 
 	// SLA, when not nil, says what is promised of the tasks, which then go in the
-	// order of the penalties that delays would add. Not with Invited.
+	// order of package sla. Not with Invited.
 	SLA *Terms
 
 	// SmallCrowdOK launches a batch even if the pool has fewer people than it

@@ -62,7 +62,7 @@ func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batc
 	name := fmt.Sprintf("flow %d ", number)
 	next := f.Arrive.times(NewStream(seed, rep, name+"arrivals"), horizon)
 	sizes := NewStream(seed, rep, name+"sizes")
-	list := make([]Batch, 0, min(f.Arrive.Count, 4096))
+	list := make([]Batch, 0, min(max(f.Arrive.Count, 0), 4096))
 	for at, ok := next(); ok; at, ok = next() {
 		n := len(list)
 		if n == maxBatches {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -144,6 +145,21 @@ func TestATimelineKeepsItsCount(t *testing.T) {
 	}
 }
 
+// TestFewerThanNobodyCome: a count below 0 lets none come, and room is made for none.
+func TestFewerThanNobodyCome(t *testing.T) {
+	t.Parallel()
+	for _, a := range []Arrivals{{Count: -5}, {Count: -5, Rate: 1000}} {
+		f := Flow{Arrive: a, Size: Constant(1)}
+		if list, err := f.draw(1, 0, 0, time.Hour); err != nil || len(list) != 0 {
+			t.Errorf("%+v: %d batches, %v", a, len(list), err)
+		}
+	}
+	f := Flow{Batch: Batch{Name: "x"}, Arrive: Arrivals{Count: 3}, Size: Constant(1)}
+	if list, err := f.draw(1, 0, 0, time.Hour); err != nil || len(list) != 3 || list[2].Name != "x-3" {
+		t.Errorf("of three: %+v, %v", list, err)
+	}
+}
+
 // TestFairness works out the indexes of a small world by hand: x = 2/(1·4),
 // 1/(2·2), 0/(1·5).
 func TestFairness(t *testing.T) {
@@ -169,6 +185,88 @@ func TestFairness(t *testing.T) {
 	w.open = nil
 	if jain, jinf = w.fairness(); !math.IsNaN(jain) || !math.IsNaN(jinf) {
 		t.Errorf("of nothing: Jain %g, J∞ %g", jain, jinf)
+	}
+}
+
+// TestTheBooksAreTheirDefinition, whatever happens to the batches: each time all sums
+// are made anew.
+func TestTheBooksAreTheirDefinition(t *testing.T) {
+	t.Parallel()
+	w := &world{setup: new(Setup), byID: map[crowd.BatchID]int32{}}
+	r := NewStream(1, 0, "books").At(0)
+	finite, idle := 0, 0
+	for range 5000 {
+		switch what := r.IntN(20); {
+		case what == 0 && len(w.open) < 6:
+			id := crowd.BatchID(len(w.batches) ^ 1 + 1) // 2, 1, 4, 3, ...: not in order of arrival
+			if len(w.batches)%5 == 0 {
+				id += 1000
+			}
+			w.add(&Batch{ID: id, Priority: []float64{0, 1, 2, 0.3}[r.IntN(4)]}, 0, false, int32(1+r.IntN(9)))
+		case len(w.open) == 0:
+		case what == 1:
+			i := w.open[r.IntN(len(w.open))]
+			w.progress(&engine.Progress{Batch: w.batches[i].id, State: crowd.BatchDone, Planned: int(w.batches[i].planned), Completed: int(w.batches[i].completed), EndedAt: w.epoch})
+		default:
+			b := &w.batches[w.open[r.IntN(len(w.open))]]
+			running, completed, planned := b.running, b.completed, b.planned
+			for _, x := range []*int32{&running, &completed, &planned}[r.IntN(3):][:1] {
+				*x = int32(r.IntN(9))
+			}
+			w.update(w.batch(b.id), running, completed, planned)
+			if b.running != running || b.completed != completed || b.planned != planned {
+				t.Fatalf("the batch has %+v, want %d, %d, %d", *b, running, completed, planned)
+			}
+		}
+		var want books
+		least := math.Inf(1)
+		for _, i := range w.open {
+			b := &w.batches[i]
+			if b.place < 0 || w.open[b.place] != i || w.batch(b.id) != i {
+				t.Fatalf("batch %d is at %d", i, b.place)
+			}
+			x := float64(b.running) / (orOne(w.out.Batches[i].Priority) * float64(max(b.planned, 1)))
+			want.queue += int64(b.planned) - int64(b.completed) - int64(b.running)
+			want.running += int64(b.running)
+			want.sum, want.squares, least = want.sum+x, want.squares+x*x, min(least, x)
+			if b.running == 0 {
+				want.idle++
+			}
+		}
+		k := &w.books
+		if k.queue != want.queue || k.running != want.running || k.idle != want.idle || math.Abs(k.sum-want.sum) > 1e-9 || math.Abs(k.squares-want.squares) > 1e-9 {
+			t.Fatalf("the books have %+v, want %+v", *k, want)
+		}
+		jain, jinf := w.fairness()
+		if len(w.open) == 0 || want.running == 0 {
+			continue
+		}
+		wantJInf := -want.sum / least
+		if math.Abs(jain-want.sum*want.sum/float64(len(w.open))/want.squares) > 1e-9 || math.IsInf(jinf, -1) != (want.idle > 0) || want.idle == 0 && math.Abs(jinf-wantJInf) > 1e-9*-wantJInf {
+			t.Fatalf("Jain %g, J∞ %g of %+v", jain, jinf, want)
+		}
+		if want.idle > 0 {
+			idle++
+		} else {
+			finite++
+		}
+	}
+	if finite < 200 || idle < 200 || len(w.batches) < 30 {
+		t.Errorf("looked at %d and %d moments of %d batches", finite, idle, len(w.batches))
+	}
+}
+
+// TestDrawIsTheDistributionsOwn: the figures are those that r would give, and r goes on.
+func TestDrawIsTheDistributionsOwn(t *testing.T) {
+	t.Parallel()
+	var w world
+	r, own := NewStream(1, 0, "draw").At(0), NewStream(1, 0, "draw").At(0)
+	for range 100 {
+		for _, d := range []Dist{Exponential(3), Constant(1), Uniform{Min: 1, Max: 2}} {
+			if got, want := w.draw(d, &r), d.Draw(&own); got != want || r != own {
+				t.Fatalf("drew %g and stands at %x, want %g and %x", got, r, want, own)
+			}
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func testMoves(t *testing.T, w *world) {
 		w.compare(t, id, p)
 	})
 	for _, what := range []string{"new", "handed on", "twice", "held", "released", "tasks", "labelled", "not handed over", "opened again"} {
-		if did[what] == 0 {
+		if did[what] == 0 && !testing.Short() { // in a fifth of the moves, some things never happen
 			t.Errorf("the moves never came to %q: %v", what, did)
 		}
 	}
