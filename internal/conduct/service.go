@@ -52,7 +52,8 @@ type proxyKey struct {
 }
 
 // proxy is the scheduler proxy of a service (seed 002, §IV.A): requests wait in
-// it in the order of listing 1, and as many are under way as the service takes.
+// it in the order of package sla, by apparent tardiness cost, and as many are under
+// way as the service takes.
 type proxy struct {
 	queue  *sla.Queue
 	calls  map[int64]*call // that wait, by id

@@ -50,10 +50,14 @@ type order struct {
 func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 	t := *terms
 	return &order{
-		queue: sla.NewQueue(form, b.spec.TaskTime), penalty: &t.Penalty, tail: t.Tail,
+		queue: sla.NewQueue(form, max(b.spec.TaskTime, leastResponse)), penalty: &t.Penalty, tail: t.Tail,
 		open: make(map[uint32]*task), away: make(map[uint32]sla.Request), change: timer{batch: b},
 	}
 }
+
+// leastResponse is the least response time that an order reckons with. On the slope
+// of a linear penalty each task moves once in so much time.
+const leastResponse = time.Second
 
 // formOf is the form of the queues under a policy.
 func formOf(p sched.Policy) sla.Form {
@@ -108,6 +112,7 @@ func (o *order) next(w crowd.WorkerID) (*task, uint32) {
 // expect takes over the expected time of one assignment as the response time
 // when it has moved by more than a tenth: that costs a full pass.
 func (o *order) expect(now time.Time, response time.Duration) {
+	response = max(response, leastResponse)
 	used := o.queue.Response()
 	if moved := max(response-used, used-response); moved > used/10 {
 		o.at = now

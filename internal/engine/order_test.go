@@ -251,6 +251,29 @@ func TestTheResponseTimeIsWhatIsSeen(t *testing.T) {
 	}
 }
 
+// TestASlopeMovesEachTaskOnceASecond at most, however short tasks are.
+func TestASlopeMovesEachTaskOnceASecond(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"penalty", "penalty(form=event)"} {
+		e := newPool(t, policy, 1)
+		s := promised(1)
+		s.TaskTime = 1
+		s.SLA.Penalty = sla.Penalty{Kind: sla.Linear, Cost: crowd.Unit, Every: time.Second}
+		must(t, e.Launch(start, s))
+		must(t, e.Grow(start, 1, 1, born(make([]time.Duration, 10)...)))
+		end, ticks := start.Add(20*time.Second), 0
+		for next, ok := e.NextTimer(); ok && !next.After(end); next, ok = e.NextTimer() {
+			e.Tick(next)
+			if ticks++; ticks > 1000 {
+				t.Fatalf("%s: %d ticks up to %s", policy, ticks, next)
+			}
+		}
+		if policy == "penalty" && ticks < 15 {
+			t.Errorf("%s: %d ticks only", policy, ticks)
+		}
+	}
+}
+
 // TestTheHeadIsTold: the policy knows the batch's first task as new tasks, the
 // calendar, a hand-out and a skip change it.
 func TestTheHeadIsTold(t *testing.T) {

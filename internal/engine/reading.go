@@ -42,7 +42,10 @@ type waits struct {
 	next int
 }
 
-type wait struct{ at, from time.Time }
+type wait struct {
+	at   int64 // ns since 1970
+	took time.Duration
+}
 
 const (
 	mostWaits = 512
@@ -53,7 +56,7 @@ func (w *waits) add(now time.Time, b *batch) {
 	if b.spec.Training {
 		return
 	}
-	x := wait{now, b.waitsFrom}
+	x := wait{now.UnixNano(), span(b.waitsFrom, now)}
 	if len(w.list) < mostWaits {
 		w.list = append(w.list, x)
 		return
@@ -64,27 +67,27 @@ func (w *waits) add(now time.Time, b *batch) {
 
 // p95 is the 95th percentile of the waits, 0 if there were none.
 func (w *waits) p95(now time.Time) time.Duration {
-	n := 0
-	for _, x := range w.list {
-		if now.Sub(x.at) <= lately {
+	n, since := 0, now.UnixNano()-int64(lately)
+	for i := range w.list {
+		if w.list[i].at >= since {
 			n++
 		}
 	}
+	if n == 0 {
+		return 0
+	}
 	var longest [mostWaits/20 + 1]time.Duration // from the longest down: the last of them is looked for
-	top := longest[:n-(n*95+99)/100+min(n, 1)]
+	top := longest[:n-(n*95+99)/100+1]
 	for _, x := range w.list {
-		d := x.at.Sub(x.from)
-		if now.Sub(x.at) > lately || n == 0 || d <= top[len(top)-1] {
+		if x.at < since || x.took <= top[len(top)-1] {
 			continue
 		}
+		d := x.took
 		i := len(top) - 1
 		for ; i > 0 && top[i-1] < d; i-- {
 			top[i] = top[i-1]
 		}
 		top[i] = d
-	}
-	if n == 0 {
-		return 0
 	}
 	return top[len(top)-1]
 }

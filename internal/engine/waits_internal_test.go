@@ -20,8 +20,8 @@ func TestWaitsPercentile(t *testing.T) {
 		now := at.Add(time.Duration(rnd.IntN(1200)) * time.Second)
 		var list []time.Duration
 		for _, x := range w.list {
-			if now.Sub(x.at) <= lately {
-				list = append(list, x.at.Sub(x.from))
+			if now.Sub(time.Unix(0, x.at)) <= lately {
+				list = append(list, x.took)
 			}
 		}
 		want := time.Duration(0)

@@ -189,9 +189,9 @@ func (w *world) elapse(to int64) {
 	}
 }
 
-// views are the open batches as an observer sees them.
+// views are the open batches as an observer sees them, until it is told again.
 func (w *world) views() []BatchView {
-	list := make([]BatchView, 0, len(w.open))
+	list := w.viewed[:0]
 	for _, i := range w.open {
 		b, of := &w.batches[i], &w.cast.Batches[i]
 		if b.completed >= b.planned && b.running == 0 {
@@ -206,5 +206,6 @@ func (w *world) views() []BatchView {
 		}
 		list = append(list, v)
 	}
+	w.viewed = list
 	return list
 }

@@ -24,7 +24,8 @@ type Run struct {
 	Record Record
 	// Start, when not nil, is a pool to go on from, in place of an empty one.
 	Start *Start
-	// Observe, when not nil, is told of each hand-out, after it.
+	// Observe, when not nil, is told of each hand-out, after it. The list is its
+	// until it returns.
 	Observe func(at time.Duration, batch int, open []BatchView)
 }
 
@@ -92,6 +93,7 @@ type world struct {
 	out     Outcome
 	sampler sampler
 	books   books
+	viewed  []BatchView // the memory of views
 	audit   *audit
 }
 
