@@ -21,6 +21,9 @@ var ctx = context.Background()
 // of ten truths, about eight must fall into the band, about as many before as
 // after the median, and deadlines must be met as often as was said.
 func TestCalibration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of worlds, each forecast and let go on: left out of short runs")
+	}
 	t.Parallel()
 	const seeds = 60
 	var c tally

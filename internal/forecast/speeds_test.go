@@ -489,6 +489,9 @@ func untold(s *forecast.State) {
 // and bands must be better than those of the same states without whose answers
 // are whose.
 func TestMixedSpeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of worlds, each forecast and let go on: left out of short runs")
+	}
 	t.Parallel()
 	for name, k := range map[string]struct {
 		members, seeds int
