@@ -61,8 +61,6 @@ type record struct {
 	planned, running, completed uint32
 	class                       Class
 	production, assignable      bool
-	stake, added                crowd.Money
-	due, since                  int64 // ns since 1970; noDeadline for none
 }
 
 // noDeadline is later than every deadline.
@@ -84,13 +82,6 @@ func (r *record) fill(b *Batch) {
 	r.class = b.Class
 	r.production = b.Production
 	r.assignable = b.Assignable
-	r.due = noDeadline
-	if !b.Due.IsZero() {
-		r.due = min(nanos(b.Due), noDeadline-1)
-	}
-	r.stake = min(max(b.Stake, 0), crowd.MaxMoney)
-	r.added = min(max(b.Added, 0), crowd.MaxMoney)
-	r.since = nanos(b.Since)
 }
 
 func clampWeight(f float64) float64 {

@@ -36,7 +36,23 @@ type penalty struct {
 	atc  bool
 	look time.Duration // of atc
 	book book
-	ix   index // the candidates
+	owed []promise // by slot
+	ix   index     // the candidates
+}
+
+// A promise is what penalty keeps of a batch beside its record: Due, Since, Stake
+// and Added brought into their domain.
+type promise struct {
+	due, since   int64 // ns since 1970; noDeadline for none
+	stake, added crowd.Money
+}
+
+func promised(b *Batch) promise {
+	q := promise{noDeadline, nanos(b.Since), min(max(b.Stake, 0), crowd.MaxMoney), min(max(b.Added, 0), crowd.MaxMoney)}
+	if !b.Due.IsZero() {
+		q.due = min(nanos(b.Due), noDeadline-1)
+	}
+	return q
 }
 
 func (p *penalty) Name() string { return p.name }
@@ -47,6 +63,10 @@ func (p *penalty) Set(b *Batch) {
 		return
 	}
 	slot, r, _ := p.book.set(b)
+	if int(slot) == len(p.owed) {
+		p.owed = append(p.owed, promise{})
+	}
+	p.owed[slot] = promised(b)
 	if !r.assignable {
 		p.ix.drop(slot)
 		return
@@ -73,12 +93,13 @@ const (
 // entry returns the record as an index entry. An entry is compared as one long
 // number, key, turn and id.
 func (p *penalty) entry(slot uint32, r *record) entry {
-	first, width := uint64(crowd.MaxMoney-r.added), addedBits
+	q := &p.owed[slot]
+	first, width := uint64(crowd.MaxMoney-q.added), addedBits
 	if p.atc {
-		first, width = p.urgency(r), dueBits
+		first, width = p.urgency(r, q), dueBits
 	}
 	mostTurn, mostID := uint64(1)<<(96-width)-1, crowd.BatchID(1<<idBits-1)
-	since := fromInt(r.since)
+	since := fromInt(q.since)
 	turn := min(r.turn, mostTurn)
 	id := uint64(min(max(r.id, 0), mostID))
 	return entry{
@@ -93,17 +114,17 @@ func (p *penalty) entry(slot uint32, r *record) entry {
 const never = 1<<dueBits - 1
 
 // urgency is Due less what the stake is worth, in µs from the earliest there is.
-func (p *penalty) urgency(r *record) uint64 {
-	if r.due == noDeadline {
+func (p *penalty) urgency(r *record, q *promise) uint64 {
+	if q.due == noDeadline {
 		return never
 	}
-	at := r.due/1000 - p.worth(r).Microseconds() // whole numbers: a float64 as large is 2 µs wide
+	at := q.due/1000 - p.worth(r, q).Microseconds() // whole numbers: a float64 as large is 2 µs wide
 	return uint64(min(max(at+1<<(dueBits-1), 0), never-1))
 }
 
 // worth is how much earlier than Due a batch goes first.
-func (p *penalty) worth(r *record) time.Duration {
-	perMinute := float64(max(r.stake, 1)) / float64(crowd.Unit) / r.taskTime.Minutes()
+func (p *penalty) worth(r *record, q *promise) time.Duration {
+	perMinute := float64(max(q.stake, 1)) / float64(crowd.Unit) / r.taskTime.Minutes()
 	return time.Duration(float64(p.look) * math.Log(perMinute))
 }
 
@@ -118,50 +139,51 @@ func (p *penalty) Next(_ time.Time, w Worker) crowd.BatchID {
 }
 
 func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
-	_, r, known := p.book.find(id)
+	slot, r, known := p.book.find(id)
 	if !known {
 		return Key{}, false
 	}
+	q := &p.owed[slot]
 	k := newKey(p.name, r)
-	since := Figure{"since", instant(r.since)[0], "that task has waited since " + instantNote(r.since)}
+	since := Figure{"since", instant(q.since)[0], "that task has waited since " + instantNote(q.since)}
 	if p.atc {
-		p.explain(&k, r, since)
+		p.explain(&k, r, q, since)
 		return k, true
 	}
-	k.Rank = append([]Number{Number(-r.added)}, instant(r.since)...)
+	k.Rank = append([]Number{Number(-q.added)}, instant(q.since)...)
 	k.Figures = []Figure{
-		{"added", Number(r.added), "millionths: by how much one more response time of delay raises the penalty of its most urgent waiting task, " + r.added.String()},
+		{"added", Number(q.added), "millionths: by how much one more response time of delay raises the penalty of its most urgent waiting task, " + q.added.String()},
 		since,
 		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
 	}
-	if r.added == 0 {
-		k.Words = "greatest added penalty first: a delay adds nothing, so after those that it makes dearer; the longest wait first, here since " + instantNote(r.since)
+	if q.added == 0 {
+		k.Words = "greatest added penalty first: a delay adds nothing, so after those that it makes dearer; the longest wait first, here since " + instantNote(q.since)
 		return k, true
 	}
 	k.Words = fmt.Sprintf("greatest added penalty first: a delay of %s adds %s to the penalty of its most urgent task, which has waited since %s",
-		r.taskTime, r.added, instantNote(r.since))
+		r.taskTime, q.added, instantNote(q.since))
 	return k, true
 }
 
 // explain is Key of form=atc.
-func (p *penalty) explain(k *Key, r *record, since Figure) {
-	if r.due == noDeadline {
-		k.Rank = append([]Number{Number(math.Inf(1)), 0}, instant(r.since)...)
+func (p *penalty) explain(k *Key, r *record, q *promise, since Figure) {
+	if q.due == noDeadline {
+		k.Rank = append([]Number{Number(math.Inf(1)), 0}, instant(q.since)...)
 		k.Figures = []Figure{since}
-		k.Words = "most urgent step of a penalty first: nothing can be escaped, so after those that can; the longest wait first, here since " + instantNote(r.since)
+		k.Words = "most urgent step of a penalty first: nothing can be escaped, so after those that can; the longest wait first, here since " + instantNote(q.since)
 		return
 	}
-	worth, urgent := p.worth(r), (int64(p.urgency(r))-1<<(dueBits-1))*1000
-	k.Rank = append(instant(urgent), instant(r.since)...)
+	worth, urgent := p.worth(r, q), (int64(p.urgency(r, q))-1<<(dueBits-1))*1000
+	k.Rank = append(instant(urgent), instant(q.since)...)
 	k.Figures = []Figure{
-		{"due", instant(r.due)[0], "if its most urgent waiting task is not handed out before " + instantNote(r.due) + ", a penalty falls due"},
-		{"stake", Number(r.stake), "millionths: what then falls due, " + r.stake.String()},
+		{"due", instant(q.due)[0], "if its most urgent waiting task is not handed out before " + instantNote(q.due) + ", a penalty falls due"},
+		{"stake", Number(q.stake), "millionths: what then falls due, " + q.stake.String()},
 		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
 		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", p.look)},
 		since,
 	}
 	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless its first task is handed out before %s; counts as %s",
-		r.stake, instantNote(r.due), instantNote(urgent))
+		q.stake, instantNote(q.due), instantNote(urgent))
 }
 
 var _ Policy = (*penalty)(nil)

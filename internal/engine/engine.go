@@ -198,15 +198,14 @@ func (e *Engine) refresh() {
 
 // view is what the policy may know of b, until the next view.
 func (e *Engine) view(b *batch) *sched.Batch {
-	e.seen = sched.Batch{
-		ID: b.spec.ID, Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, TenantTurn: b.tenant.turn, Class: b.class,
-		Arrived: b.launchedAt, Priority: b.spec.Priority,
-		Planned: b.planned, Running: b.running, Completed: b.completed,
-		Deadline: b.spec.Deadline, Production: b.spec.Production, TaskTime: b.expectedTime(),
-		Turn: b.turn, Assignable: e.hindrance(b) == crowd.Eligible,
-	}
-	b.urgency(&e.seen)
-	return &e.seen
+	v := &e.seen // in place: it is large, and every event changes one or two
+	v.ID, v.Tenant, v.TenantWeight, v.TenantTurn, v.Class = b.spec.ID, b.spec.Tenant, b.tenant.Weight, b.tenant.turn, b.class
+	v.Arrived, v.Priority = b.launchedAt, b.spec.Priority
+	v.Planned, v.Running, v.Completed = b.planned, b.running, b.completed
+	v.Deadline, v.Production, v.TaskTime = b.spec.Deadline, b.spec.Production, b.expectedTime()
+	v.Turn, v.Assignable = b.turn, e.hindrance(b) == crowd.Eligible
+	b.urgency(v)
+	return v
 }
 
 // hindrance says why nothing of b can be handed out to anybody, or Eligible.

@@ -235,7 +235,7 @@ func (e *Engine) reorder(b *batch) {
 
 // urgency is what the policy may know of the first of b's tasks, in v.
 func (b *batch) urgency(v *sched.Batch) {
-	v.Since = b.launchedAt
+	v.Due, v.Stake, v.Added, v.Since = time.Time{}, 0, 0, b.launchedAt
 	o := b.backlog.order
 	if o == nil {
 		return
