@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/throng-dev/throng/internal/sharedtest"
+	"github.com/throng-dev/throng/internal/kit/sharedtest"
 )
 
 // pool is one public data set of shared/data/labels.

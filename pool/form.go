@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/kit/condition"
 )
 
 // maxForm bounds a text form, which comes in over the network.

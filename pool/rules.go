@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/kit/condition"
 )
 
 // Names lists what the conditions of rules may use, in the order of Metrics.

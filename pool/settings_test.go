@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
+	"github.com/throng-dev/throng/internal/kit/condition"
 )
 
 func TestSettingsAreRefused(t *testing.T) {

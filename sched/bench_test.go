@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/bench/schedbench"
+	"github.com/throng-dev/throng/internal/verify/bench/schedbench"
 	"github.com/throng-dev/throng/sched"
 )
 

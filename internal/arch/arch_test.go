@@ -1,5 +1,5 @@
-// Package arch holds the shape of the house by tests: which room may import
-// which, and what the pure rooms must not touch. It has no code of its own.
+// Package arch holds the architecture by tests: which package may import which,
+// and what the pure packages must not touch. It has no code of its own.
 package arch
 
 import (
@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,94 +18,109 @@ import (
 
 const module = "github.com/throng-dev/throng/"
 
-// room is one package: the floor it stands on, and the packages of other
-// modules that it may import. A room imports rooms of lower floors only, or
-// those of its own floor that are named.
-type room struct {
-	floor   int
-	beside  []string // rooms of the same floor that it may import
-	modules []string // packages of other modules
+// families is the tree of docs/architecture.md: a family is a public package, or
+// a folder of internal/ with all that lies in it. The value names the families
+// that its packages may import, beside their own. It must have no cycle.
+var families = map[string][]string{
+	// L0: nouns, and helpers that know no crowd.
+	"crowd": {},
+	"kit":   {"crowd"},
+
+	// L1: the algorithms.
+	"sched":    {"crowd", "kit"},
+	"queueing": {"crowd"},
+	"pool":     {"crowd", "kit", "queueing"},
+	"sla":      {"crowd", "kit"},
+	"label":    {"crowd", "kit"},
+
+	// L2: the state machine, the kinds of question, the plan of a workflow.
+	"task":     {"crowd", "kit", "label"},
+	"engine":   {"crowd", "kit", "sched", "pool", "sla", "label"},
+	"workflow": {"crowd", "kit", "sla", "label", "task", "engine"},
+
+	// L3: what is kept, what carries out runs, the virtual world.
+	"store":        {"crowd", "kit", "sched", "pool", "sla", "label", "engine"},
+	"orchestrator": {"crowd", "kit", "sla", "label", "task", "engine", "workflow", "store"},
+	"sim":          {"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow", "store", "orchestrator"},
+
+	// L4 and L5: the live world with its edges, and the API from the other side.
+	"wire":   {"crowd", "kit", "pool", "label", "task", "sim"},
+	"server": {"crowd", "kit", "sched", "pool", "sla", "label", "task", "engine", "workflow", "store", "orchestrator", "sim", "wire"},
+	"client": {"crowd", "kit", "pool", "label", "task", "sim", "wire"},
+
+	// Above what they try.
+	"repro":  {"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "engine", "sim"},
+	"verify": {"crowd", "kit", "sched", "pool", "sla", "label", "task", "engine", "workflow", "store", "orchestrator", "sim", "server", "wire", "client"},
+
+	// L6: the commands.
+	"cli": {"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow", "store", "orchestrator", "sim", "server", "wire", "client", "repro", "verify"},
+	"cmd": {"cli"},
+
+	"arch": {}, // tests only
 }
 
-// rooms is the whole house. A new room must be declared here.
-var rooms = map[string]room{
-	"crowd": {floor: 0},
+// notYet are the families of the tree that have no package yet.
+var notYet = []string{"wire"}
 
-	"sched":             {floor: 1},
-	"queueing":          {floor: 1},
-	"label":             {floor: 1},
-	"internal/template": {floor: 1, modules: []string{"golang.org/x/net/html"}},
-	"internal/table":    {floor: 1, modules: []string{"github.com/parquet-go/parquet-go"}},
-	"internal/stats":    {floor: 1, modules: []string{"gonum.org/v1/gonum/stat/distuv"}},
-	"internal/chart":    {floor: 1, modules: []string{"gonum.org/v1/plot"}},
+// pure are the families that take time and randomness as arguments, do no I/O
+// and start nothing; impure are the packages within them that do.
+var (
+	pure   = []string{"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow"}
+	impure = map[string]string{
+		"internal/kit/sharedtest":    "finds data and a browser for tests",
+		"internal/workflow/sqlstep":  "runs a query in SQLite",
+		"internal/workflow/httpstep": "calls a service",
+	}
+)
 
-	"internal/agenda":    {floor: 1},
-	"internal/condition": {floor: 1, modules: []string{"github.com/expr-lang/expr"}},
-	"pool":               {floor: 1, beside: []string{"queueing", "internal/condition"}},
-	"sla":                {floor: 1},
+// forTests are packages that only tests import.
+var forTests = []string{"internal/kit/sharedtest", "internal/server/notify/notifytest", "internal/store/storetest", "internal/verify/process/processtest"}
 
-	"internal/similarity": {floor: 1, modules: []string{"github.com/adrg/strutil"}},
-	"internal/schema":     {floor: 1, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	"internal/yamlfile":   {floor: 1, modules: []string{"go.yaml.in/yaml/v4"}},
-	"internal/workflow":   {floor: 2, beside: []string{"internal/engine"}, modules: []string{"github.com/expr-lang/expr"}},
-
-	"internal/engine": {floor: 2},
-
-	"internal/auth":              {floor: 3, modules: []string{"golang.org/x/crypto/argon2"}},
-	"internal/notify":            {floor: 3, modules: []string{"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"}},
-	"internal/notify/notifytest": {floor: 3, beside: []string{"internal/notify"}}, // used by tests only
-	"internal/store":             {floor: 3},
-	"internal/store/sqlstore":    {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/pressly/goose/v3"}},
-	"internal/store/sqlite":      {floor: 3, beside: []string{"internal/store", "internal/store/sqlstore"}, modules: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"}},
-	"internal/store/storetest":   {floor: 3, beside: []string{"internal/store"}, modules: []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
-
-	"internal/sqlstep": {floor: 3, modules: []string{"modernc.org/sqlite"}},
-	"internal/callout": {floor: 3},
-	"internal/conduct": {floor: 3, beside: []string{"internal/store", "internal/sqlstep", "internal/callout"}},
-	"internal/flowsim": {floor: 4},
-
-	"internal/sim":      {floor: 3},
-	"internal/sim/soak": {floor: 4},
-	"internal/forecast": {floor: 3, beside: []string{"internal/sim"}},
-	"internal/poolsim":  {floor: 3, beside: []string{"internal/sim"}},
-	"internal/slasim":   {floor: 3, beside: []string{"internal/sim"}},
-
-	"internal/service": {floor: 4},
-
-	"internal/httpkit":  {floor: 5},
-	"internal/api":      {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/danielgtaylor/huma/v2"}},
-	"internal/web":      {floor: 5, beside: []string{"internal/httpkit"}},
-	"internal/client":   {floor: 5},
-	"internal/examples": {floor: 5},
-	"internal/metrics":  {floor: 5, beside: []string{"internal/httpkit"}, modules: []string{"github.com/prometheus/client_golang"}},
-
-	"internal/server": {floor: 6},
-
-	"internal/scenario": {floor: 4},
-	"internal/fit":      {floor: 5, beside: []string{"internal/scenario"}},
-	"internal/report":   {floor: 5},
-	"internal/paper":    {floor: 6, modules: []string{"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"}},
-
-	"internal/process":             {floor: 7},
-	"internal/process/processtest": {floor: 10, modules: []string{"github.com/alecthomas/kong"}}, // used by tests only
-	"internal/demo":                {floor: 8},
-	"internal/killtest":            {floor: 8},
-	"internal/bench":               {floor: 8, modules: []string{"modernc.org/sqlite"}},
-	"internal/bench/schedbench":    {floor: 8},
-	"internal/bench/simbench":      {floor: 8},
-
-	"internal/cli": {floor: 9, modules: []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"}},
-	"cmd/throng":   {floor: 10},
-
-	"internal/arch":       {floor: 0}, // tests only
-	"internal/sharedtest": {floor: 0}, // used by tests only
+// separate are pairs of families' parts that never know each other, however
+// their families stand: from, to.
+var separate = [][2]string{
+	{"internal/store", "internal/sim"},
+	{"internal/sim/forecast", "internal/store"},
+	{"internal/sim/pools", "internal/store"},
+	{"internal/sim/scenario", "internal/store"},
+	{"internal/sim/report", "internal/store"},
+	{"internal/server/api", "internal/server/web"},
+	{"internal/server/web", "internal/server/api"},
+	{"internal/server/app", "internal/server/api"},
+	{"internal/server/app", "internal/server/web"},
 }
 
-// pureFloor is the highest floor of pure rooms: they take time and randomness
-// as arguments, do no I/O and start nothing.
-const pureFloor = 2
+// modules are the packages of other modules that a package may import. Each has
+// its line in an ADR saying what it replaces.
+var modules = map[string][]string{
+	"internal/task":                       {"golang.org/x/net/html"},
+	"internal/kit/table":                  {"github.com/parquet-go/parquet-go"},
+	"internal/kit/stats":                  {"gonum.org/v1/gonum/stat/distuv"},
+	"internal/kit/chart":                  {"gonum.org/v1/plot"},
+	"internal/kit/condition":              {"github.com/expr-lang/expr"},
+	"internal/kit/similarity":             {"github.com/adrg/strutil"},
+	"internal/kit/jsonschema":             {"github.com/santhosh-tekuri/jsonschema/v6"},
+	"internal/kit/yamlfile":               {"go.yaml.in/yaml/v4"},
+	"internal/workflow":                   {"github.com/expr-lang/expr"},
+	"internal/workflow/sqlstep":           {"modernc.org/sqlite"},
+	"internal/server/auth":                {"golang.org/x/crypto/argon2"},
+	"internal/server/notify":              {"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"},
+	"internal/server/api":                 {"github.com/danielgtaylor/huma/v2"},
+	"internal/server/metrics":             {"github.com/prometheus/client_golang"},
+	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
+	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},
+	"internal/store/storetest":            {"github.com/google/go-cmp", "pgregory.net/rapid"},
+	"internal/repro":                      {"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"},
+	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},
+	"internal/verify/bench":               {"modernc.org/sqlite"},
+	"internal/cli":                        {"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"},
+}
 
-// refusedInPure says why a pure room must not import a package.
+// aboveTheRest are packages of verify that import the commands: they are used by
+// tests only.
+var aboveTheRest = map[string][]string{"internal/verify/process/processtest": {"cli"}}
+
+// refusedInPure says why a pure package must not import a package.
 var refusedInPure = map[string]string{
 	"context":       "a pure function is not cancelled: it is short",
 	"log":           "what happened is a return value",
@@ -131,7 +147,7 @@ var refusedTime = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc
 
 type file struct {
 	path   string // from the module's root
-	room   string
+	pkg    string // its folder
 	test   bool
 	syntax *ast.File
 }
@@ -169,14 +185,14 @@ func load(t *testing.T) []file {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		files = append(files, file{path: rel, room: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(rel, "_test.go"), syntax: syntax})
+		files = append(files, file{path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(rel, "_test.go"), syntax: syntax})
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) < 100 {
-		t.Fatalf("only %d files found: is this the whole house?", len(files))
+		t.Fatalf("only %d files found: is this the whole tree?", len(files))
 	}
 	return files
 }
@@ -190,35 +206,85 @@ func imports(f file) []string {
 	return list
 }
 
-func TestArrowsPointDownwards(t *testing.T) {
+// family returns the family of a package.
+func family(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	if parts[0] == "internal" {
+		return parts[1]
+	}
+	return parts[0]
+}
+
+// within reports whether a package is a folder or lies in it.
+func within(pkg, folder string) bool {
+	return pkg == folder || strings.HasPrefix(pkg, folder+"/")
+}
+
+func TestFamiliesHaveNoCycle(t *testing.T) {
+	const visiting, done = 1, 2
+	state := map[string]int{}
+	var visit func(name string, path []string)
+	visit = func(name string, path []string) {
+		path = append(path, name)
+		switch state[name] {
+		case visiting:
+			t.Errorf("families import each other: %s", strings.Join(path, " -> "))
+			return
+		case done:
+			return
+		}
+		state[name] = visiting
+		for _, to := range families[name] {
+			if _, ok := families[to]; !ok {
+				t.Errorf("family %s may import %s, which is not declared", name, to)
+			}
+			visit(to, path)
+		}
+		state[name] = done
+	}
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		visit(name, nil)
+	}
+}
+
+func TestImportsFollowTheTree(t *testing.T) {
 	seen, arrows := map[string]bool{}, 0
 	for _, f := range load(t) {
-		r, ok := rooms[f.room]
+		own := family(f.pkg)
+		below, ok := families[own]
 		if !ok {
-			t.Errorf("%s: room %s is not declared in arch_test.go", f.path, f.room)
+			t.Errorf("%s: family %s is not declared in arch_test.go", f.path, own)
 			continue
 		}
-		seen[f.room] = true
+		seen[own] = true
 		if f.test {
 			continue // tests may look from above
 		}
 		for _, path := range imports(f) {
 			if to, ours := strings.CutPrefix(path, module); ours {
 				arrows++
-				below, ok := rooms[to]
-				if !ok || to == "internal/sharedtest" || (below.floor >= r.floor && !slices.Contains(r.beside, to)) {
-					t.Errorf("%s imports %s, which is not below it", f.path, to)
+				other := family(to)
+				if other != own && !slices.Contains(below, other) && !slices.Contains(aboveTheRest[f.pkg], other) {
+					t.Errorf("%s imports %s: family %s may not import %s", f.path, to, own, other)
+				}
+				if slices.Contains(forTests, to) && !slices.Contains(forTests, f.pkg) {
+					t.Errorf("%s imports %s, which is for tests", f.path, to)
+				}
+				for _, pair := range separate {
+					if within(f.pkg, pair[0]) && within(to, pair[1]) {
+						t.Errorf("%s imports %s: the two never know each other", f.path, to)
+					}
 				}
 				continue
 			}
-			if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") && !allowed(r.modules, path) {
+			if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") && !allowed(modules[f.pkg], path) {
 				t.Errorf("%s imports %s: declare it, and say in an ADR what it replaces", f.path, path)
 			}
 		}
 	}
-	for name := range rooms {
-		if !seen[name] {
-			t.Errorf("room %s is declared but has no file", name)
+	for name := range families {
+		if !seen[name] != slices.Contains(notYet, name) {
+			t.Errorf("family %s: declared but without a file, or listed as still to come and there", name)
 		}
 	}
 	if arrows < 50 {
@@ -235,14 +301,17 @@ func allowed(list []string, path string) bool {
 	return false
 }
 
-func TestPureRoomsStayPure(t *testing.T) {
-	looked := map[string]bool{}
+func TestPurePackagesStayPure(t *testing.T) {
+	looked, excepted := map[string]bool{}, map[string]bool{}
 	for _, f := range load(t) {
-		r := rooms[f.room]
-		if f.test || r.floor > pureFloor || f.room == "internal/sharedtest" {
+		if f.test || !slices.Contains(pure, family(f.pkg)) {
 			continue
 		}
-		looked[f.room] = true
+		if impure[f.pkg] != "" {
+			excepted[f.pkg] = true
+			continue
+		}
+		looked[family(f.pkg)] = true
 		for _, path := range imports(f) {
 			if why, bad := refusedInPure[path]; bad {
 				t.Errorf("%s imports %s: %s", f.path, path, why)
@@ -260,23 +329,32 @@ func TestPureRoomsStayPure(t *testing.T) {
 			return true
 		})
 	}
-	for name, r := range rooms {
-		if r.floor <= pureFloor && name != "internal/arch" && name != "internal/sharedtest" && !looked[name] {
-			t.Errorf("room %s was not looked at", name)
+	for _, name := range pure {
+		if !looked[name] {
+			t.Errorf("family %s was not looked at", name)
+		}
+	}
+	for name := range impure {
+		if !excepted[name] {
+			t.Errorf("package %s is excepted from being pure, but does not exist", name)
 		}
 	}
 }
 
-func TestEveryRoomSaysWhatItIsFor(t *testing.T) {
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	docs := map[string]int{}
 	for _, f := range load(t) {
-		if f.syntax.Doc != nil && !strings.HasSuffix(f.syntax.Name.Name, "_test") {
-			docs[f.room]++
+		if strings.HasSuffix(f.syntax.Name.Name, "_test") {
+			continue
+		}
+		docs[f.pkg] += 0
+		if f.syntax.Doc != nil {
+			docs[f.pkg]++
 		}
 	}
-	for name := range rooms {
-		if docs[name] != 1 {
-			t.Errorf("room %s has %d package comments, it should have one", name, docs[name])
+	for name, n := range docs {
+		if n != 1 {
+			t.Errorf("package %s has %d package comments, it should have one", name, n)
 		}
 	}
 }

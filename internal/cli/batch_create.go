@@ -11,8 +11,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/table"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // BatchCreate is "throng batch create".
@@ -163,31 +163,31 @@ func (x *BatchCreate) template() (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, err := template.Parse(data)
+		t, err := task.Parse(data)
 		if err != nil {
 			return nil, ofFile(x.Template, err)
 		}
 		return json.Marshal(t)
 	}
-	t := template.Template{Kind: template.ShortText, Title: x.Title, Instructions: x.Instructions, Question: x.Question}
+	t := task.Template{Kind: task.ShortText, Title: x.Title, Instructions: x.Instructions, Question: x.Question}
 	switch {
 	case x.Question == "":
 		return nil, wrong("question", "say what to ask: --question, or --template FILE")
 	case len(x.Option) > 0 && x.Number, x.Many && len(x.Option) == 0:
 		return nil, wrong("option", "--number goes without --option, --many with it")
 	case x.Many:
-		t.Kind = template.ChooseMany
+		t.Kind = task.ChooseMany
 	case len(x.Option) > 0:
-		t.Kind = template.ChooseOne
+		t.Kind = task.ChooseOne
 	case x.Number:
-		t.Kind = template.Number
+		t.Kind = task.Number
 	}
 	for _, o := range x.Option {
-		t.Options = append(t.Options, template.Option{Value: o})
+		t.Options = append(t.Options, task.Option{Value: o})
 	}
 	for _, s := range x.Show {
 		column, as, _ := strings.Cut(s, ":")
-		t.Show = append(t.Show, template.Show{Column: column, As: template.As(as)})
+		t.Show = append(t.Show, task.Show{Column: column, As: task.As(as)})
 	}
 	if problems := t.Validate(nil); len(problems) > 0 {
 		return nil, fmt.Errorf("template: %w", several(problems))

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/kit/table"
 )
 
 // Download is where a table goes, and in which form.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/bench"
-	"github.com/throng-dev/throng/internal/bench/schedbench"
-	"github.com/throng-dev/throng/internal/killtest"
+	"github.com/throng-dev/throng/internal/verify/bench"
+	"github.com/throng-dev/throng/internal/verify/bench/schedbench"
+	"github.com/throng-dev/throng/internal/verify/killtest"
 	"github.com/throng-dev/throng/sched"
 )
 

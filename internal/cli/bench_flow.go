@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/throng-dev/throng/internal/bench"
+	"github.com/throng-dev/throng/internal/verify/bench"
 )
 
 // BenchFlow is "throng bench flow".

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/throng-dev/throng/internal/bench/simbench"
+	"github.com/throng-dev/throng/internal/verify/bench/simbench"
 )
 
 // BenchSim is "throng bench sim".

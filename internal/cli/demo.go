@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/throng-dev/throng/internal/demo"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/verify/demo"
 )
 
 // Demo is "throng demo".

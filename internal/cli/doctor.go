@@ -18,11 +18,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/notify"
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -283,7 +283,7 @@ func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
 			if !b.Progress.State.Open() {
 				continue
 			}
-			t, err := template.Parse(b.Template)
+			t, err := task.Parse(b.Template)
 			if err == nil {
 				err = errors.Join(asErrors(t.Validate(b.Columns))...)
 			}

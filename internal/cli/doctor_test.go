@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/throng-dev/throng/internal/notify/notifytest"
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/server/notify/notifytest"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/scenario"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // Exit codes.

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/throng-dev/throng/internal/paper"
-	"github.com/throng-dev/throng/internal/poolsim"
-	"github.com/throng-dev/throng/internal/report"
+	"github.com/throng-dev/throng/internal/repro"
+	"github.com/throng-dev/throng/internal/sim/pools"
+	"github.com/throng-dev/throng/internal/sim/report"
 )
 
 // Paper is "throng paper".
@@ -39,7 +39,7 @@ Example:
 
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
-	list := paper.Experiments()
+	list := repro.Experiments()
 	return p.print(c, list, func(w io.Writer) {
 		rows := [][]string{{"name", "reps", "real crowd", "what"}}
 		for _, e := range list {
@@ -79,13 +79,13 @@ Examples:
 }
 
 // readTrace reads the user's own trace.
-func readTrace(name string) (*poolsim.Trace, error) {
+func readTrace(name string) (*pools.Trace, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, wrong("trace", "%v", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	t, err := poolsim.ReadTrace(f)
+	t, err := pools.ReadTrace(f)
 	if err != nil {
 		return nil, wrong("trace", "%s: %v", name, err)
 	}
@@ -97,7 +97,7 @@ func (p *PaperRun) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	o := paper.Options{Seed: p.Seed}
+	o := repro.Options{Seed: p.Seed}
 	if p.Bare {
 		o.Extra = -1
 	}
@@ -133,7 +133,7 @@ func (p *PaperRun) Run(c *Context) error {
 		}
 		_ = bar.Set(ended) // it only shows
 	}
-	r, err := paper.Run(ctx, p.Name, o)
+	r, err := repro.Run(ctx, p.Name, o)
 	_ = bar.Finish() // it only shows
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -161,7 +161,7 @@ func (p *PaperRun) Run(c *Context) error {
 			say(w, "%s\n", n)
 		}
 		say(w, "%d rows: %d reproduced, %d differ, %d not simulatable, %d not in the paper; %d repetitions, seed %d, %.1f s\n", len(r.Rows),
-			r.Count(paper.Reproduced), r.Count(paper.Differs), r.Count(paper.NotSimulatable), r.Count(paper.NotInPaper), r.Reps, r.Seed, r.WallS)
+			r.Count(repro.Reproduced), r.Count(repro.Differs), r.Count(repro.NotSimulatable), r.Count(repro.NotInPaper), r.Reps, r.Seed, r.WallS)
 		if out != "" {
 			say(w, "report: %s\n", out)
 		}

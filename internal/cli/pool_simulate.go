@@ -14,9 +14,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/throng-dev/throng/internal/poolsim"
-	"github.com/throng-dev/throng/internal/report"
-	"github.com/throng-dev/throng/internal/scenario"
+	"github.com/throng-dev/throng/internal/sim/pools"
+	"github.com/throng-dev/throng/internal/sim/report"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // PoolSimulate is "throng pool simulate".
@@ -177,7 +177,7 @@ func (p *PoolTrace) Run(c *Context) error {
 	if p.JSON && (p.Out == "" || p.Out == "-") {
 		return wrong("out", "is missing: with --json, standard output is for what was generated")
 	}
-	t := poolsim.Generate(p.Seed)
+	t := pools.Generate(p.Seed)
 	if err := c.save(p.Out, t.Write); err != nil {
 		return err
 	}
@@ -186,8 +186,8 @@ func (p *PoolTrace) Run(c *Context) error {
 	}
 	made := traceMade{Generated: true, From: "the moments that section 6.1 of Haas and Franklin 2017 gives of its trace", Seed: p.Seed, Distribution: "lognormal", File: p.Out}
 	for i, list := range [][]float64{t.Recruitments, t.Tasks, t.Stays} {
-		mean, sd := poolsim.Describe(list)
-		made.Streams = append(made.Streams, traceStream{poolsim.Published[i].Stream, len(list), mean, sd})
+		mean, sd := pools.Describe(list)
+		made.Streams = append(made.Streams, traceStream{pools.Published[i].Stream, len(list), mean, sd})
 	}
 	return p.print(c, made, func(w io.Writer) {
 		say(w, "generated from %s, not observed; %s, seed %d\n", made.From, made.Distribution, made.Seed)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/table"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // Test is "throng test".
@@ -88,7 +88,7 @@ func (x *TestCreate) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.Parse(shown)
+	t, err := task.Parse(shown)
 	if err != nil {
 		return ofFile(x.Template, err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/throng-dev/throng/internal/sharedtest"
+	"github.com/throng-dev/throng/internal/kit/sharedtest"
 )
 
 // TestMain makes the test binary the command, so that scripts can run it.

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/scenario"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // Sim is "throng sim": the simulated world.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/scenario"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // SimCheck is "throng sim check".

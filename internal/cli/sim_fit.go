@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/throng-dev/throng/internal/chart"
-	"github.com/throng-dev/throng/internal/fit"
-	"github.com/throng-dev/throng/internal/report"
+	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/sim/calibrate"
+	"github.com/throng-dev/throng/internal/sim/report"
 )
 
 // SimFit is "throng sim fit".
@@ -52,7 +52,7 @@ Examples:
 
 // Run fits, and prints the model.
 func (s *SimFit) Run(c *Context) error {
-	rounding, err := fit.ParseRounding(s.Rounding)
+	rounding, err := calibrate.ParseRounding(s.Rounding)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *SimFit) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := fit.Fit(log, fit.Options{Rounding: rounding})
+	m, err := calibrate.Fit(log, calibrate.Options{Rounding: rounding})
 	if err != nil {
 		return ofFile(s.File, err)
 	}
@@ -86,18 +86,18 @@ func (s *SimFit) Run(c *Context) error {
 }
 
 // read reads the log and what is known of sessions and skips.
-func (s *SimFit) read(c *Context) (*fit.Log, error) {
-	var where []fit.Where
+func (s *SimFit) read(c *Context) (*calibrate.Log, error) {
+	var where []calibrate.Where
 	for _, text := range s.Where {
-		w, err := fit.ParseWhere(text)
+		w, err := calibrate.ParseWhere(text)
 		if err != nil {
 			return nil, err
 		}
 		where = append(where, w)
 	}
-	var log *fit.Log
+	var log *calibrate.Log
 	err := reading(c, s.File, func(r io.Reader) (err error) {
-		log, err = fit.ReadLog(r, fit.Columns{
+		log, err = calibrate.ReadLog(r, calibrate.Columns{
 			Seconds: s.Seconds, Worker: s.Worker, Kind: s.By, Run: s.RunBy, Order: s.Order, Start: s.Start,
 			Submit: s.Submit, Same: s.Same, Gap: s.Gap, Task: s.Task, State: s.State,
 		}, where)
@@ -123,7 +123,7 @@ func reading(c *Context, name string, do func(io.Reader) error) error {
 }
 
 // text is what is printed.
-func (s *SimFit) text(m *fit.Model) ([]byte, error) {
+func (s *SimFit) text(m *calibrate.Model) ([]byte, error) {
 	var b bytes.Buffer
 	write := m.WriteModel
 	if s.Scenario {
@@ -134,7 +134,7 @@ func (s *SimFit) text(m *fit.Model) ([]byte, error) {
 }
 
 // write draws everything before it writes anything.
-func (s *SimFit) write(c *Context, m *fit.Model, text []byte) ([]string, error) {
+func (s *SimFit) write(c *Context, m *calibrate.Model, text []byte) ([]string, error) {
 	name := "model.yaml"
 	if s.Scenario {
 		name = "scenario.yaml"

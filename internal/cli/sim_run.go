@@ -14,9 +14,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/throng-dev/throng/internal/report"
-	"github.com/throng-dev/throng/internal/scenario"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/report"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // SimRun is "throng sim run".

@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/throng-dev/throng/internal/sim/soak"
+	"github.com/throng-dev/throng/internal/verify/soak"
 )
 
 // SimSoak is "throng sim soak".

@@ -15,7 +15,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/sched"
 )
 

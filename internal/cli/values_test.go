@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -60,15 +60,15 @@ func TestMoment(t *testing.T) {
 
 func TestOption(t *testing.T) {
 	t.Parallel()
-	options := func(values ...string) *template.Control {
-		c := &template.Control{}
+	options := func(values ...string) *task.Control {
+		c := &task.Control{}
 		for _, v := range values {
-			c.Options = append(c.Options, template.ViewOption{Value: v, Label: "The " + v})
+			c.Options = append(c.Options, task.ViewOption{Value: v, Label: "The " + v})
 		}
 		return c
 	}
 	for name, c := range map[string]struct {
-		control *template.Control
+		control *task.Control
 		text    string
 		want    string // "" for an error
 	}{

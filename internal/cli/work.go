@@ -17,8 +17,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/service"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // WorkerRun is "throng worker run".
@@ -54,7 +54,7 @@ func (x *WorkerRun) Run(c *Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, service.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
+	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, app.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
 	err = w.run()
 	if w.held != nil {
@@ -229,7 +229,7 @@ func (w *working) show() {
 	if h.View.Question != "" {
 		say(&b, "%s\n", h.View.Question)
 	}
-	if h.View.Kind == template.HTML {
+	if h.View.Kind == task.HTML {
 		say(&b, "This task needs a browser: %s/work (here: s skip, r return, q quit)\n", w.URL)
 	}
 	say(w.out, "%s", clean(b.String()))
@@ -291,7 +291,7 @@ func (w *working) ask() (json.RawMessage, error) {
 		return w.askJSON()
 	}
 	controls := w.held.View.Controls
-	if w.held.View.Kind == template.HTML {
+	if w.held.View.Kind == task.HTML {
 		controls = nil
 	}
 	answer := make(map[string]any, len(controls))
@@ -299,7 +299,7 @@ func (w *working) ask() (json.RawMessage, error) {
 		if i == len(controls) && i > 0 {
 			return json.Marshal(answer)
 		}
-		var control template.Control
+		var control task.Control
 		if i < len(controls) {
 			control = controls[i]
 		}
@@ -356,7 +356,7 @@ func (w *working) line() (string, error) {
 }
 
 // prompt asks for the value of a control.
-func (w *working) prompt(control *template.Control) (string, error) {
+func (w *working) prompt(control *task.Control) (string, error) {
 	var b strings.Builder
 	if control.Label != "" {
 		say(&b, "%s\n", control.Label)
@@ -373,13 +373,13 @@ func (w *working) prompt(control *template.Control) (string, error) {
 	}
 	hint := ""
 	switch control.Type {
-	case template.ControlCheckboxes:
+	case task.ControlCheckboxes:
 		hint = " (several, like 1,3; - for none)"
-	case template.ControlCheckbox:
+	case task.ControlCheckbox:
 		hint = " (y or n)"
-	case template.ControlDate:
+	case task.ControlDate:
 		hint = " (like 2030-01-31)"
-	case template.ControlNumber:
+	case task.ControlNumber:
 		hint = strings.TrimRight(" "+control.Unit, " ")
 	}
 	say(&b, "%s> ", strings.TrimPrefix(hint+" ", " "))
@@ -393,11 +393,11 @@ func (w *working) prompt(control *template.Control) (string, error) {
 
 // command carries s, r and q out, and returns nil for anything else. In free
 // text they are written /s, /r and /q, and so where an option is called so.
-func (w *working) command(text string, control *template.Control) error {
+func (w *working) command(text string, control *task.Control) error {
 	bare, slashed := strings.CutPrefix(text, "/")
 	if !slashed && control != nil {
-		free := control.Type == template.ControlText || control.Type == template.ControlTextArea
-		named := slices.ContainsFunc(control.Options, func(o template.ViewOption) bool { return o.Value == text })
+		free := control.Type == task.ControlText || control.Type == task.ControlTextArea
+		named := slices.ContainsFunc(control.Options, func(o task.ViewOption) bool { return o.Value == text })
 		if free || named {
 			return nil
 		}
@@ -422,14 +422,14 @@ func (w *working) command(text string, control *template.Control) error {
 }
 
 // valueOf reads what was typed for a control; nil leaves it out.
-func valueOf(control *template.Control, text string) (any, error) {
+func valueOf(control *task.Control, text string) (any, error) {
 	switch control.Type {
-	case template.ControlRadio:
+	case task.ControlRadio:
 		if text == "" && !control.Required {
 			return nil, nil
 		}
 		return option(control, text)
-	case template.ControlCheckboxes:
+	case task.ControlCheckboxes:
 		list := []string{}
 		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 			if part == "-" {
@@ -442,7 +442,7 @@ func valueOf(control *template.Control, text string) (any, error) {
 			list = append(list, value)
 		}
 		return list, nil
-	case template.ControlCheckbox:
+	case task.ControlCheckbox:
 		switch strings.ToLower(text) {
 		case "y", "yes", "true", "1":
 			return true, nil
@@ -459,7 +459,7 @@ func valueOf(control *template.Control, text string) (any, error) {
 
 // byNumber says whether the options can be picked by their numbers: not where
 // the value of one is the number of another, as with 0 and 1.
-func byNumber(options []template.ViewOption) bool {
+func byNumber(options []task.ViewOption) bool {
 	for i, o := range options {
 		if n, err := strconv.Atoi(o.Value); err == nil && n != i+1 && n >= 1 && n <= len(options) {
 			return false
@@ -469,14 +469,14 @@ func byNumber(options []template.ViewOption) bool {
 }
 
 // option finds an option by its number, its value, or its label.
-func option(control *template.Control, text string) (string, error) {
+func option(control *task.Control, text string) (string, error) {
 	list := control.Options
 	if n, err := strconv.Atoi(text); err == nil && byNumber(list) && n >= 1 && n <= len(list) {
 		return list[n-1].Value, nil
 	}
-	for _, same := range []func(o template.ViewOption) bool{
-		func(o template.ViewOption) bool { return o.Value == text },
-		func(o template.ViewOption) bool {
+	for _, same := range []func(o task.ViewOption) bool{
+		func(o task.ViewOption) bool { return o.Value == text },
+		func(o task.ViewOption) bool {
 			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Label, text)
 		},
 	} {

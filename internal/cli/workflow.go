@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/api"
-	"github.com/throng-dev/throng/internal/callout"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/conduct"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
 // Workflow is "throng workflow".
@@ -62,7 +62,7 @@ func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	w, problems := conduct.Parse(c.Ctx, text, nil, now())
+	w, problems := orchestrator.Parse(c.Ctx, text, nil, now())
 	if len(problems) > 0 {
 		return nil, text, &badWorkflow{name, problems}
 	}
@@ -99,7 +99,7 @@ func (e *badWorkflow) tell(w io.Writer) {
 
 // ofWorkflow says of which file the problems are that an error brings.
 func ofWorkflow(name string, err error) error {
-	var here conduct.Problems
+	var here orchestrator.Problems
 	if errors.As(err, &here) {
 		return &badWorkflow{name, here}
 	}
@@ -122,8 +122,8 @@ func ofWorkflow(name string, err error) error {
 }
 
 // allowed reads the patterns of private places that may be called.
-func allowed(flag string, patterns []string) (callout.Allow, error) {
-	allow, err := callout.ParseAllow(patterns)
+func allowed(flag string, patterns []string) (httpstep.Allow, error) {
+	allow, err := httpstep.ParseAllow(patterns)
 	var e *crowd.Error
 	if errors.As(err, &e) {
 		return allow, wrong(flag, "%s", e.Message)

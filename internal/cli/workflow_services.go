@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/throng-dev/throng/internal/examples"
+	"github.com/throng-dev/throng/internal/verify/examples"
 )
 
 // WorkflowServices is "throng workflow services".

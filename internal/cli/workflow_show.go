@@ -9,7 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/kit/table"
 )
 
 // aRun is the run that a command is about.

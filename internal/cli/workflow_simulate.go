@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/api"
-	"github.com/throng-dev/throng/internal/callout"
-	"github.com/throng-dev/throng/internal/conduct"
-	"github.com/throng-dev/throng/internal/flowsim"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/api"
+	"github.com/throng-dev/throng/internal/sim/workflows"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
-	"github.com/throng-dev/throng/internal/table"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -88,12 +88,12 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	setup := flowsim.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: x.Policy, Seed: 1, Budget: x.Budget.Money}
+	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: x.Policy, Seed: 1, Budget: x.Budget.Money}
 	if x.Seed != nil {
 		setup.Seed = *x.Seed
 	}
 	if setup.Policy == "" {
-		setup.Policy = flowsim.DefaultPolicy
+		setup.Policy = workflows.DefaultPolicy
 	}
 	if _, err := sched.Parse(setup.Policy); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 		return err
 	}
 	defer func() { err = firstOf(err, setup.Store.Close()) }()
-	setup.Services = callout.NewClient(callout.Options{Allow: allow, Now: now, Secrets: environmentSecret})
+	setup.Services = httpstep.NewClient(httpstep.Options{Allow: allow, Now: now, Secrets: environmentSecret})
 	defer setup.Services.Close()
 	out, err := x.play(ctx, c, setup, places)
 	if err != nil {
@@ -193,9 +193,9 @@ func (x *WorkflowRun) openInputs(c *Context) (_ map[string]table.Rows, closeAll 
 }
 
 // play runs it, writes the outputs and looks at what came of it.
-func (x *WorkflowRun) play(ctx context.Context, c *Context, setup flowsim.Setup, places map[string]string) (*simulated, error) {
+func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setup, places map[string]string) (*simulated, error) {
 	bar := c.bar(-1, "simulating", false)
-	setup.Progress = func(v *conduct.View) {
+	setup.Progress = func(v *orchestrator.View) {
 		n := int64(0)
 		for i := range v.Nodes {
 			n += v.Nodes[i].Last
@@ -203,7 +203,7 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup flowsim.Setup,
 		_ = bar.Set64(n) // a bar that cannot be drawn stops nothing
 	}
 	began := now()
-	world, err := flowsim.Run(ctx, setup)
+	world, err := workflows.Run(ctx, setup)
 	_ = bar.Finish()
 	switch {
 	case ctx.Err() != nil:
@@ -249,7 +249,7 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup flowsim.Setup,
 func money(m crowd.Money) json.Number { return json.Number(m.String()) }
 
 // measure looks at the rows and labels of a step.
-func (s *simulated) measure(ctx context.Context, st store.Store, v *conduct.View, node int, x *simulatedStep) error {
+func (s *simulated) measure(ctx context.Context, st store.Store, v *orchestrator.View, node int, x *simulatedStep) error {
 	n := &v.Nodes[node]
 	var with []int
 	for _, from := range n.Step.From {
@@ -320,7 +320,7 @@ func broughtFailed(r *store.JoinedRow) bool {
 }
 
 // write writes the outputs.
-func (s *simulated) write(ctx context.Context, c *Context, world *flowsim.World, places map[string]string) error {
+func (s *simulated) write(ctx context.Context, c *Context, world *workflows.World, places map[string]string) error {
 	for _, o := range world.Flow.Outputs {
 		r, err := world.Conductor.Results(ctx, 0, world.Run, world.Flow.NodeName(o.Node))
 		if err != nil {

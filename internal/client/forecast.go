@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/forecast"
+	"github.com/throng-dev/throng/internal/sim/forecast"
 )
 
 // PoolState copies a pool's state, to forecast it. Admins only.

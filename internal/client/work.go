@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // Work is a task in the worker's hands.
@@ -19,7 +19,7 @@ type Work struct {
 	ExpiresAt    time.Time          `json:"expires_at"`
 	RewardMicros crowd.Money        `json:"reward_micros"`
 	Values       map[string]string  `json:"values"`
-	View         template.View      `json:"view"`
+	View         task.View          `json:"view"`
 	HTML         string             `json:"html"`
 }
 

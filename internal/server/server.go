@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/throng-dev/throng/internal/api"
-	"github.com/throng-dev/throng/internal/callout"
-	"github.com/throng-dev/throng/internal/httpkit"
-	"github.com/throng-dev/throng/internal/metrics"
-	"github.com/throng-dev/throng/internal/service"
+	"github.com/throng-dev/throng/internal/server/api"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/metrics"
+	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
-	"github.com/throng-dev/throng/internal/web"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -37,10 +37,10 @@ type Config struct {
 	TrustProxy bool
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
-	Mail        string        // mail server, as notify.ParseMail reads it; empty: no mail
-	PushSubject string        // whom push services may turn to: mailto:… or https://…; empty: no push
-	Balance     pool.Balancer // moves people between pools that take part; nil: nobody
-	Services    callout.Allow // private places that service steps of workflows may call
+	Mail        string         // mail server, as notify.ParseMail reads it; empty: no mail
+	PushSubject string         // whom push services may turn to: mailto:… or https://…; empty: no push
+	Balance     pool.Balancer  // moves people between pools that take part; nil: nobody
+	Services    httpstep.Allow // private places that service steps of workflows may call
 	Log         *slog.Logger
 	Version     string
 }
@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	URL        string // http://host:port
 	MetricsURL string // where metrics are served without a token, or ""
-	Service    *service.Service
+	Service    *app.Service
 
 	store   store.Store
 	http    *http.Server
@@ -82,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Service, err = service.Open(ctx, service.Config{
+	if s.Service, err = app.Open(ctx, app.Config{
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
 		Services: cfg.Services,
 	}); err != nil {
@@ -138,11 +138,11 @@ func (s *Server) serveMetrics(cfg Config, m *metrics.Metrics) error {
 const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
-func Handler(s *service.Service, cfg Config) (http.Handler, error) {
+func Handler(s *app.Service, cfg Config) (http.Handler, error) {
 	return newHandler(s, cfg, metrics.New(s, cfg.Log))
 }
 
-func newHandler(s *service.Service, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
+func newHandler(s *app.Service, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
 	pages, err := web.New(web.Config{Service: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/throng-dev/throng/internal/stats"
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // Metrics are the figures of one run. NaN: there is nothing to say (no batch

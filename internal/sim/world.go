@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/agenda"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim/eventqueue"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -63,7 +63,7 @@ type world struct {
 	epoch   time.Time
 	horizon int64
 	now     int64 // ns since the start
-	agenda  agenda.Agenda[event]
+	agenda  eventqueue.Agenda[event]
 	changes engine.Changes
 	unread  int // commands since the changes were last read
 	err     error

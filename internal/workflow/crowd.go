@@ -14,10 +14,10 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/template"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -154,9 +154,9 @@ func (r *reader) truth(m *made, v *value) {
 
 // template reads the template and checks it against the columns. It returns what
 // it could read.
-func (r *reader) template(m *made, v *value) template.Template {
+func (r *reader) template(m *made, v *value) task.Template {
 	if v == nil {
-		return template.Template{}
+		return task.Template{}
 	}
 	c := m.step.Crowd
 	before := r.notes.Count()
@@ -166,9 +166,9 @@ func (r *reader) template(m *made, v *value) template.Template {
 	raw, err := json.Marshal(plainValue(v))
 	if err != nil {
 		r.problem(v.at(), "the template cannot be read: %v", err)
-		return template.Template{}
+		return task.Template{}
 	}
-	t, err := template.Parse(raw)
+	t, err := task.Parse(raw)
 	if err != nil {
 		r.problem(v.at(), "the template cannot be read: %v", err)
 		return t
@@ -187,11 +187,11 @@ func (r *reader) template(m *made, v *value) template.Template {
 	if r.notes.Count() > before {
 		return t
 	}
-	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != template.HTML && t.Kind != template.CompareTwo {
-		t.Show = []template.Show{}
+	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != task.HTML && t.Kind != task.CompareTwo {
+		t.Show = []task.Show{}
 		for _, name := range columns {
 			if name != c.Truth {
-				t.Show = append(t.Show, template.Show{Column: name})
+				t.Show = append(t.Show, task.Show{Column: name})
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func (r *reader) unseen(v *value, truth string) {
 		}
 	}
 	walk(v, func(part *value) {
-		if part.shape.form == aText && slices.Contains(template.Columns(part.text), truth) {
+		if part.shape.form == aText && slices.Contains(task.Columns(part.text), truth) {
 			r.problem(r.wordIn(part, "${"+truth+"}"), never, yamlfile.Quote(truth))
 		}
 	})
@@ -325,9 +325,9 @@ func (r *reader) wordIn(v *value, word string) Place {
 }
 
 // crowdColumns are the columns that a crowd step adds.
-func crowdColumns(output string, t template.Template) []Column {
+func crowdColumns(output string, t task.Template) []Column {
 	typ := condition.Text
-	if t.Kind == template.Number {
+	if t.Kind == task.Number {
 		typ = condition.Number
 	}
 	return []Column{
@@ -337,24 +337,24 @@ func crowdColumns(output string, t template.Template) []Column {
 }
 
 // choices are the labels that a template can give, nil if it is not so few.
-func choices(t template.Template) []string {
+func choices(t task.Template) []string {
 	var list []string
 	switch t.Kind {
-	case template.ChooseOne:
+	case task.ChooseOne:
 		for _, o := range t.Options {
 			list = append(list, o.Value)
 		}
-	case template.CompareTwo:
-		list = []string{template.Left, template.Right}
+	case task.CompareTwo:
+		list = []string{task.Left, task.Right}
 		if t.Tie {
-			list = append(list, template.Tie)
+			list = append(list, task.Tie)
 		}
 	}
 	return list
 }
 
 // labelFacts is what holds for the columns that a crowd step adds.
-func labelFacts(m *made, t template.Template) facts {
+func labelFacts(m *made, t task.Template) facts {
 	output := m.step.Crowd.Output
 	of := map[key]domain{
 		{m, output + "_confidence"}: between(0, 1, false, false),

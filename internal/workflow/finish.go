@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/sla"
 )
 

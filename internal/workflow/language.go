@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/template"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -191,7 +191,7 @@ var outputShape = object("A file that a run writes.",
 
 // The shape of a template: see package template, which checks what it says.
 var (
-	words = &shape{form: aText, most: template.MaxTextBytes}
+	words = &shape{form: aText, most: task.MaxTextBytes}
 	bound = &shape{form: aNumber}
 
 	showShape = either("A column that is shown; a bare name as text.", text("A column, as text.", maxColumnName), object("",
@@ -199,18 +199,18 @@ var (
 		may("as", choice("How. Default: text.", "text", "image", "link", "audio")),
 		may("label", words),
 	))
-	optionShape = either("An answer to choose.", text("The answer, and what the worker reads.", template.MaxNameBytes), object("",
-		must("value", text("The answer.", template.MaxNameBytes)),
+	optionShape = either("An answer to choose.", text("The answer, and what the worker reads.", task.MaxNameBytes), object("",
+		must("value", text("The answer.", task.MaxNameBytes)),
 		may("label", words),
 	))
 	fieldShape = object("A field of a form.",
-		must("name", text("", template.MaxNameBytes)),
+		must("name", text("", task.MaxNameBytes)),
 		may("label", words),
 		may("type", choice("Default: text.", "text", "textarea", "number", "choice", "checkbox", "date")),
 		may("help", words),
 		may("required", truth("")),
-		may("options", listOf("", 0, template.MaxOptions, optionShape)),
-		may("max_length", count("", 0, template.MaxAnswerBytes)),
+		may("options", listOf("", 0, task.MaxOptions, optionShape)),
+		may("max_length", count("", 0, task.MaxAnswerBytes)),
 		may("pattern", words),
 		may("min", bound),
 		may("max", bound),
@@ -223,25 +223,25 @@ var (
 		may("instructions", words),
 		may("question", words),
 		may("show", listOf("The columns that are shown. Left out: all but truth.", 0, maxColumns, showShape)),
-		may("options", listOf("choose_one, choose_many: two or more.", 0, template.MaxOptions, optionShape)),
+		may("options", listOf("choose_one, choose_many: two or more.", 0, task.MaxOptions, optionShape)),
 		may("min", bound),
 		may("max", bound),
 		may("integer", truth("number: whole numbers only.")),
 		may("unit", words),
-		may("max_length", count("", 0, template.MaxAnswerBytes)),
+		may("max_length", count("", 0, task.MaxAnswerBytes)),
 		may("pattern", words),
 		may("left", showShape),
 		may("right", showShape),
 		may("tie", truth("compare_two: no difference is an answer too.")),
-		may("fields", listOf("form: its fields.", 0, template.MaxFields, fieldShape)),
-		may("html", &shape{form: aText, doc: "html: a fragment or a whole document.", most: template.MaxHTMLBytes}),
+		may("fields", listOf("form: its fields.", 0, task.MaxFields, fieldShape)),
+		may("html", &shape{form: aText, doc: "html: a fragment or a whole document.", most: task.MaxHTMLBytes}),
 		may("label_field", words),
 	)
 )
 
 func kinds() []string {
 	var list []string
-	for _, k := range template.Kinds() {
+	for _, k := range task.Kinds() {
 		list = append(list, string(k))
 	}
 	return list

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sla"
@@ -62,11 +62,11 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	same(t, "own columns of same", step.Own, []workflow.Column{{"verdict", "text"}, {"verdict_confidence", "number"}, {"verdict_answers", "number"}, {"verdict_undecided", "bool"}, {"verdict_tie", "bool"}})
 	same(t, "owners of same", step.Owners, []int{2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3})
 	c := *step.Crowd
-	tmpl, err := template.Parse(c.Template)
+	tmpl, err := task.Parse(c.Template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "template", tmpl, template.Template{Kind: template.ChooseOne, Question: "Are these the same: ${left_title}?", Options: []template.Option{{Value: "yes"}, {Value: "no"}}, Show: []template.Show{{Column: "left_title"}, {Column: "right_title"}}})
+	same(t, "template", tmpl, task.Template{Kind: task.ChooseOne, Question: "Are these the same: ${left_title}?", Options: []task.Option{{Value: "yes"}, {Value: "no"}}, Show: []task.Show{{Column: "left_title"}, {Column: "right_title"}}})
 	sim := *c.Simulate
 	c.Template, c.Simulate = nil, nil
 	same(t, "crowd", c, workflow.Crowd{

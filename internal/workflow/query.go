@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // sqlStep reads an SQL step.

@@ -11,8 +11,8 @@ import (
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
 
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // What can be proved about conditions: which values each column may have where

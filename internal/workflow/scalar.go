@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the language, which editors

@@ -16,7 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/throng-dev/throng/internal/template"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -244,7 +244,7 @@ func TestTemplatesHaveTheFieldsOfTemplates(t *testing.T) {
 	for _, c := range []struct {
 		of   any
 		have []string
-	}{{template.Template{}, fields}, {template.Field{}, ofForms}} {
+	}{{task.Template{}, fields}, {task.Field{}, ofForms}} {
 		var want []string
 		for i := range reflect.TypeOf(c.of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(c.of).Field(i).Tag.Get("json"), ",")

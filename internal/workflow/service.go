@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/schema"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // service reads a service step, whose sources have been joined.
@@ -145,7 +145,7 @@ func (r *reader) response(m *made, v *value) {
 		m.lose()
 		return
 	}
-	s, err := schema.Compile(raw)
+	s, err := jsonschema.Compile(raw)
 	if err != nil {
 		m.lose()
 		var wrong *crowd.Error
@@ -169,7 +169,7 @@ func (r *reader) response(m *made, v *value) {
 
 // properties returns the columns that an answer becomes. A cell holds one value,
 // so arrays and objects are refused.
-func (r *reader) properties(response *value, s *schema.Schema) ([]Column, []Place) {
+func (r *reader) properties(response *value, s *jsonschema.Schema) ([]Column, []Place) {
 	var columns []Column
 	var places []Place
 	folded := map[string]bool{}

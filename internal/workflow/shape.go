@@ -3,8 +3,8 @@ package workflow
 import (
 	"strings"
 
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // node is a part of the file.

@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/sqlstep"
+	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
 
 // sqlEngine checks queries with the real engine.

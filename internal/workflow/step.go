@@ -6,8 +6,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"github.com/throng-dev/throng/internal/condition"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // step reads a step whose sources have been built.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/condition"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/schema"
-	"github.com/throng-dev/throng/internal/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sla"
 )
@@ -170,7 +170,7 @@ type Service struct {
 	Tries       int
 	Backoff     time.Duration
 	Concurrency int
-	Response    *schema.Schema
+	Response    *jsonschema.Schema
 }
 
 // SLA is what a run or an item costs that ends late.

@@ -1,0 +1,72 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
+)
+
+// Parse reads the file of a workflow and checks all of it, its queries, too.
+// files are the columns of its inputs by name; nil: not known yet. With a zero
+// now a deadline in the past is no problem.
+func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
+	w, problems := workflow.Parse([]byte(text), now, checker{ctx})
+	if len(problems) > 0 || files == nil {
+		return w, problems
+	}
+	return w.Fit(files, now, checker{ctx})
+}
+
+// checker has queries compiled by the engine that will run them.
+type checker struct{ ctx context.Context }
+
+func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
+	var inputs []sqlstep.Table
+	var stream []string
+	open := false
+	for _, s := range sources {
+		t := sqlstep.Table{Name: s.Name}
+		for _, col := range s.Columns {
+			t.Columns = append(t.Columns, sqlstep.Column{Name: col.Name, Kind: sqlstep.Kind(col.Type)})
+		}
+		inputs = append(inputs, t)
+		if s.Stream {
+			stream = append(stream, s.Name)
+		}
+		open = open || s.Open
+	}
+	var shape sqlstep.Shape
+	var err error
+	if open { // which columns there are is not known: Fit looks again
+		shape, err = sqlstep.Glance(query, stream)
+	} else {
+		shape, err = sqlstep.Check(c.ctx, query, inputs, stream)
+	}
+	if err == nil {
+		f := facts(shape)
+		f.Open = open
+		return f
+	}
+	p := workflow.Problem{Line: 1, Column: 1, Message: err.Error()}
+	var at *sqlstep.Error
+	if errors.As(err, &at) {
+		p = workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message}
+	}
+	return workflow.SQLFacts{Problems: []workflow.Problem{p}}
+}
+
+func facts(s sqlstep.Shape) workflow.SQLFacts {
+	f := workflow.SQLFacts{RowByRow: s.RowByRow, Why: s.Why, WhyAt: workflow.Place{Line: s.WhyLine, Column: s.WhyColumn}}
+	if s.WhyLine > 0 {
+		f.Why, _, _ = strings.Cut(s.Why, " at line ")
+	}
+	for i, name := range s.Columns {
+		f.Columns = append(f.Columns, workflow.Column{Name: name, Type: condition.Type(s.Kinds[i])})
+	}
+	return f
+}

@@ -1,0 +1,191 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/server/api"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	draft := w.draft("thing\na dog\n").String()
+	running := w.launch("thing\na dog\n").String()
+	held := w.next(w.workers[0]).Assignment.String()
+	batch := func(change string) string {
+		return `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 10000` + change + `}`
+	}
+	past := time.Now().Add(-time.Hour).Format(time.RFC3339)
+	template := func(t string) string { return `{"name": "x", "reward_micros": 1, "template": ` + t + `}` }
+	for name, x := range map[string]struct {
+		by                 *client.Client
+		method, path, body string
+		status             int
+		field              string // of one of the errors; "": none is named
+	}{
+		"no JSON":                              {w.ann, "POST", "/v1/batches", `{"name"`, 400, ""},
+		"a field that is not there":            {w.ann, "POST", "/v1/batches", batch(`, "colour": "red"`), 422, "colour"},
+		"a field of the wrong type":            {w.ann, "POST", "/v1/batches", batch(`, "priority": "high"`), 422, "priority"},
+		"a field that is missing":              {w.ann, "POST", "/v1/batches", `{"template": {}, "reward_micros": 1}`, 422, "name"},
+		"a price of zero":                      {w.ann, "POST", "/v1/batches", `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 0}`, 422, "reward_micros"},
+		"a negative price":                     {w.ann, "POST", "/v1/batches", `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": -5}`, 422, "reward_micros"},
+		"a deadline in the past":               {w.ann, "POST", "/v1/batches", batch(`, "deadline": "` + past + `"`), 422, "deadline"},
+		"an end in the past":                   {w.ann, "POST", "/v1/batches", batch(`, "ends_at": "` + past + `"`), 422, "ends_at"},
+		"no date":                              {w.ann, "POST", "/v1/batches", batch(`, "deadline": "tomorrow"`), 422, "deadline"},
+		"a budget too small for one task":      {w.ann, "POST", "/v1/batches", batch(`, "budget_micros": 9999`), 402, "budget_micros"},
+		"a lease too long":                     {w.ann, "POST", "/v1/batches", batch(`, "lease_seconds": 99999999`), 422, "lease_seconds"},
+		"a redundancy of no kind":              {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 2}`), 422, "of"},
+		"a redundancy that cannot be":          {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 3, "of": 2}`), 422, "agree"},
+		"a redundancy of 5000":                 {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 5000}`), 422, "count"},
+		"a tenant's id of no kind":             {w.ann, "POST", "/v1/batches", batch(`, "tenant": "x"`), 422, "tenant"},
+		"another tenant":                       {w.ann, "POST", "/v1/batches", batch(`, "tenant": "` + w.b.String() + `"`), 404, "tenant"},
+		"a pool that is not there":             {w.ann, "POST", "/v1/batches", batch(`, "pool": "p99"`), 422, "pool"},
+		"a template of no kind":                {w.ann, "POST", "/v1/batches", template(`{"kind": "dance"}`), 422, "template.kind"},
+		"a template with one option":           {w.ann, "POST", "/v1/batches", template(`{"kind": "choose_one", "question": "?", "options": ["yes"]}`), 422, "options"},
+		"a column that is not there":           {w.ann, "PUT", "/v1/batches/" + w.draft("thing\na dog\n").String(), template(`{"kind": "choose_one", "question": "${colour}?", "options": ["yes", "no"]}`), 422, "question"},
+		"a file with the wrong columns":        {w.ann, "PUT", "/v1/batches/" + draft + "/tasks", "colour\nred\n", 422, "question"},
+		"a row too short":                      {w.ann, "PUT", "/v1/batches/" + draft + "/tasks", "thing,of\na,b\nc\n", 422, "line 3"},
+		"a format of no kind":                  {w.ann, "PUT", "/v1/batches/" + draft + "/tasks?format=xls", "thing\na\n", 422, "query.format"},
+		"tasks for what runs":                  {w.ann, "PUT", "/v1/batches/" + running + "/tasks", "thing\na\n", 409, ""},
+		"a launch for too few people":          {w.ann, "POST", "/v1/batches/" + w.crowded() + "/launch", "", 422, "redundancy"},
+		"a launch without tasks":               {w.ann, "POST", "/v1/batches/" + must(w.ann.CreateBatch(w.ctx, definition()))(t).ID.String() + "/launch", "", 422, "tasks"},
+		"a launch of what runs":                {w.ann, "POST", "/v1/batches/" + running + "/launch", "", 409, ""},
+		"more money than there is":             {w.ann, "POST", "/v1/batches/" + running + "/top-up", `{"amount_micros": 999999999999}`, 402, "budget_micros"},
+		"no money":                             {w.ann, "POST", "/v1/batches/" + running + "/top-up", `{"amount_micros": 0}`, 422, "amount_micros"},
+		"a negative deposit":                   {w.admin, "POST", "/v1/tenants/" + w.a.String() + "/deposits", `{"amount_micros": -1}`, 422, "amount_micros"},
+		"an admin's work by somebody":          {w.ann, "POST", "/v1/tenants", `{"name": "x"}`, 403, ""},
+		"a name that is taken":                 {w.admin, "POST", "/v1/tenants", `{"name": "ants"}`, 409, "name"},
+		"a weight of zero":                     {w.admin, "POST", "/v1/tenants", `{"name": "x", "weight": -1}`, 422, "weight"},
+		"a policy of no kind":                  {w.admin, "POST", "/v1/pools", `{"name": "x", "policy": "best"}`, 422, "policy"},
+		"an answer that does not fit":          {w.workers[0], "POST", "/v1/work/" + held + "/submit", `{"answer": "maybe"}`, 422, "label"},
+		"an answer with something else":        {w.workers[0], "POST", "/v1/work/" + held + "/submit", `{"answer": "yes", "x": 1}`, 422, "x"},
+		"an answer of another type":            {w.workers[0], "POST", "/v1/work/" + held + "/submit", `{"answer": "yes", "next": "y"}`, 422, "next"},
+		"a list in place of an answer":         {w.workers[0], "POST", "/v1/work/" + held + "/submit", `[]`, 422, ""},
+		"a price beyond all numbers":           {w.ann, "POST", "/v1/batches", strings.Replace(template(`{"kind": "short_text"}`), `"reward_micros": 1`, `"reward_micros": 92233720368547758070`, 1), 422, "reward_micros"},
+		"a path of no kind":                    {w.ann, "GET", "/v1/nope", "", 404, ""},
+		"a method that a path has not":         {w.ann, "DELETE", "/v1/batches", "", 404, ""},
+		"no answer":                            {w.workers[0], "POST", "/v1/work/" + held + "/submit", `{}`, 422, "answer"},
+		"an answer to somebody else's task":    {w.workers[1], "POST", "/v1/work/" + held + "/submit", `{"answer": "yes"}`, 404, "assignment"},
+		"an answer by no worker":               {w.ann, "POST", "/v1/work/" + held + "/submit", `{"answer": "yes"}`, 403, ""},
+		"a wait too long":                      {w.workers[0], "POST", "/v1/work/next?wait_seconds=61", "", 422, "query.wait_seconds"},
+		"a limit too high":                     {w.ann, "GET", "/v1/batches?limit=100000", "", 422, "query.limit"},
+		"a method of no kind":                  {w.ann, "GET", "/v1/batches/" + running + "/labels?method=mean", "", 422, "query.method"},
+		"a wrong password":                     {w.nobody, "POST", "/v1/session", `{"name": "ann", "password": "x"}`, 401, ""},
+		"a link that was never made":           {w.nobody, "POST", "/v1/setup", `{"token": "setup_x", "password": "long enough it is"}`, 404, ""},
+		"a password too short":                 {w.nobody, "POST", "/v1/setup", `{"token": "setup_x", "password": "x"}`, 422, "password"},
+		"a role of no kind":                    {w.ann, "POST", "/v1/tokens", `{"name": "x", "roles": ["king"]}`, 422, "roles"},
+		"a body too large":                     {w.ann, "POST", "/v1/tokens", `{"name": "` + strings.Repeat("x", 2<<20) + `"}`, 413, ""},
+		"a template too large for any request": {w.ann, "POST", "/v1/batches", template(`{"kind": "html", "html": "` + strings.Repeat("x", 5<<20) + `"}`), 413, ""},
+		"a form in place of JSON":              {w.ann, "POST", "/v1/tokens", `name=x`, 415, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := "application/json"
+			if x.status == http.StatusUnsupportedMediaType {
+				kind = "application/x-www-form-urlencoded"
+			}
+			a := w.send(x.by, x.method, x.path, x.body, "Content-Type", kind)
+			p := a.problem(t)
+			if a.StatusCode != x.status {
+				t.Errorf("status %d, want %d: %s", a.StatusCode, x.status, a.body)
+			}
+			if x.status == http.StatusRequestEntityTooLarge && p.Code != crowd.TooLarge {
+				t.Errorf("the code is %s", p.Code)
+			}
+			if x.field == "" {
+				return
+			}
+			if !slices.ContainsFunc(p.Errors, func(n api.FieldNote) bool {
+				return n.Message != "" && (n.Field == x.field || (n.Line == 3 && x.field == "line 3"))
+			}) {
+				t.Errorf("%s is not named: %s", x.field, a.body)
+			}
+		})
+	}
+}
+
+// crowded is a draft that wants answers from more people than there are.
+func (w *world) crowded() string {
+	w.t.Helper()
+	d := definition()
+	d.Redundancy = ptr(label.Count(3))
+	b := must(w.ann.CreateBatch(w.ctx, d))(w.t)
+	must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\na dog\n"), "", false))(w.t)
+	return b.ID.String()
+}
+
+// brokenBatches is a store that cannot read batches.
+type brokenBatches struct{ store.Store }
+
+const secretText = "/var/lib/throng/throng.db: disk I/O error 10"
+
+func (brokenBatches) Batch(context.Context, crowd.TenantID, crowd.BatchID) (store.Batch, error) {
+	return store.Batch{}, errors.New(secretText)
+}
+
+func TestUnknownErrorsAreNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) { s.wrap = func(s store.Store) store.Store { return brokenBatches{s} } })
+	for _, c := range []*client.Client{w.admin, w.ann} {
+		a := w.send(c, http.MethodGet, "/v1/batches/b1", "")
+		p := a.problem(t)
+		if a.StatusCode != http.StatusInternalServerError || p.Code != crowd.Internal || strings.Contains(string(a.body), "disk") {
+			t.Errorf("status %d: %s", a.StatusCode, a.body)
+		}
+	}
+	w.close()
+	if !strings.Contains(w.log.String(), secretText) {
+		t.Errorf("the log does not say it: %s", &w.log)
+	}
+}
+
+// TestCrossSiteRequestsAreRefused: a page of another site cannot use a
+// browser's session.
+func TestCrossSiteRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	handler, err := server.Handler(w.service, server.Config{Log: discard, Version: "test"})
+	ok(t, err)
+	for name, x := range map[string]struct {
+		site, origin, method string
+		refused              bool
+	}{
+		"from the page itself":         {site: "same-origin", method: "POST"},
+		"from a program":               {method: "POST"},
+		"from another site":            {site: "cross-site", method: "POST", refused: true},
+		"from another part of ours":    {site: "same-site", method: "POST", refused: true},
+		"from an old browser":          {origin: "https://evil.example", method: "POST", refused: true},
+		"reading, from another site":   {site: "cross-site", method: "GET"},
+		"deleting, from another site":  {site: "cross-site", method: "DELETE", refused: true},
+		"uploading, from another site": {site: "cross-site", method: "PUT", refused: true},
+	} {
+		path := map[string]string{"POST": "/v1/work/next", "GET": "/v1/me", "DELETE": "/v1/session", "PUT": "/v1/batches/b1/tasks"}[x.method]
+		r := httptest.NewRequest(x.method, path, nil)
+		r.AddCookie(&http.Cookie{Name: httpkit.SessionCookie, Value: w.workers[0].Token})
+		for key, value := range map[string]string{"Sec-Fetch-Site": x.site, "Origin": x.origin} {
+			if value != "" {
+				r.Header.Set(key, value)
+			}
+		}
+		got := httptest.NewRecorder()
+		handler.ServeHTTP(got, r)
+		if x.refused != (got.Code == http.StatusForbidden) || (!x.refused && got.Code != http.StatusOK) {
+			t.Errorf("%s: status %d %s", name, got.Code, got.Body)
+		}
+	}
+	ok(t, second(w.workers[0].Me(w.ctx))) // the session has not been ended
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// attempts slows down guessing: wrong passwords for one name are allowed in a
+// burst, then one in so long. Whoever knows the password waits no longer than
+// that.
+type attempts struct {
+	mu   sync.Mutex
+	list map[string]allowance // by name in lower case, for those with wrong ones lately
+}
+
+// allowance is how many wrong passwords a name has left, as of a time.
+type allowance struct {
+	left float64
+	asOf time.Time
+}
+
+const (
+	attemptBurst = 10
+	attemptEvery = 10 * time.Second
+	maxNames     = 100_000 // names that nobody has are kept too; when there are so many, it starts anew
+)
+
+// take uses an attempt up, or says that there is none left now. Attempts are
+// taken before the password is looked at, so that many at once gain nothing.
+func (a *attempts) take(name string, now time.Time) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name = strings.ToLower(name)
+	if a.list == nil || len(a.list) >= maxNames {
+		a.list = make(map[string]allowance)
+	}
+	x, ok := a.list[name]
+	if !ok {
+		x = allowance{left: attemptBurst, asOf: now}
+	}
+	left := x.at(now)
+	if left < 1 {
+		return crowd.Errorf(crowd.TooMany, "too many wrong passwords for this name; try again in %s", attemptEvery)
+	}
+	a.list[name] = allowance{left: left - 1, asOf: now}
+	return nil
+}
+
+// right forgets a name: its password was given.
+func (a *attempts) right(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.list, strings.ToLower(name))
+}
+
+func (x allowance) at(now time.Time) float64 {
+	return min(attemptBurst, x.left+float64(now.Sub(x.asOf))/float64(attemptEvery))
+}

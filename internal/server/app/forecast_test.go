@@ -1,0 +1,168 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/sim/forecast"
+	"github.com/throng-dev/throng/label"
+)
+
+// asked asks for a forecast, lets it be computed, and asks again.
+func (w *world) asked(p *app.Principal, id crowd.BatchID) app.BatchForecast {
+	w.t.Helper()
+	_, err := w.Forecast(w.ctx, p, id)
+	ok(w.t, err)
+	synctest.Wait()
+	return must(w.Forecast(w.ctx, p, id))(w.t)
+}
+
+// answer lets each worker answer so many tasks, of 20 s each.
+func (w *world) answer(n int) {
+	w.t.Helper()
+	for range n {
+		var held []*app.Work
+		for _, p := range w.workers {
+			held = append(held, w.next(p))
+		}
+		w.clock.advance(20 * time.Second)
+		for i, p := range w.workers {
+			_, _, err := w.Submit(w.ctx, p, held[i].Assignment, yes, false, 0)
+			ok(w.t, err)
+		}
+	}
+}
+
+func TestForecast(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		deadline := w.clock.now().Add(2 * time.Hour).UTC().Truncate(time.Second)
+		id := w.draft(90, func(b *app.NewBatch) { b.Deadline = deadline })
+		want := func(what string, got app.BatchForecast, status app.ForecastStatus) {
+			t.Helper()
+			if got.Status != status {
+				t.Fatalf("%s: the forecast is %q (%s), want %q", what, got.Status, got.Text, status)
+			}
+			if (got.Text == "") != (status == app.ForecastReady) {
+				t.Errorf("%s: it says %q", what, got.Text)
+			}
+		}
+		want("a draft", w.asked(w.ann, id), app.ForecastDraft)
+		must(w.Launch(w.ctx, w.ann, id, false))(t)
+		want("at once", must(w.Forecast(w.ctx, w.ann, id))(t), app.ForecastPending)
+		want("nobody has come", w.asked(w.ann, id), app.ForecastNobody)
+
+		w.next(w.workers[0])
+		w.clock.advance(16 * time.Second)
+		want("somebody works", w.asked(w.ann, id), app.ForecastUnknown)
+
+		w.answer(10)
+		x := w.asked(w.ann, id)
+		want("30 answers are in", x, app.ForecastReady)
+		now := w.clock.now()
+		f := x.Finish
+		if x.Left != 60 || !x.Deadline.Equal(deadline) || x.Reps < 100 || x.At.After(now) || !strings.Contains(x.Basis, "3 people there") {
+			t.Errorf("the forecast is %+v", x)
+		}
+		// Three people need 7 minutes for 60 answers of 20 s.
+		if f.Low.Before(now) || f.Median.Before(now.Add(4*time.Minute)) || f.Median.After(now.Add(20*time.Minute)) || f.High.Before(f.Median) {
+			t.Errorf("it is done from %s to %s, most likely at %s (now %s)", f.Low, f.High, f.Median, now)
+		}
+		if f.Chance == nil || f.Chance.Value < 0.9 || f.Policy != app.DefaultPolicy {
+			t.Errorf("the chance is %+v under %s", f.Chance, f.Policy)
+		}
+
+		// Asked again at once, nothing is computed anew; later it is.
+		w.clock.advance(10 * time.Second)
+		if again := w.asked(w.ann, id); !again.At.Equal(x.At) {
+			t.Errorf("after 10 s it was computed again")
+		}
+		w.clock.advance(10 * time.Second)
+		if again := w.asked(w.ann, id); !again.At.After(x.At) {
+			t.Errorf("after 20 s it is still that of %s", again.At)
+		}
+
+		later := deadline.Add(time.Hour)
+		must(w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Deadline: &later}))(t)
+		if got := must(w.Forecast(w.ctx, w.ann, id))(t); got.Finish.Chance != nil {
+			t.Error("the chance is that of the deadline before")
+		}
+
+		// Another tenant's batch is not there, and workers have nothing to ask.
+		_, err := w.Forecast(w.ctx, w.bob, id)
+		refused(t, err, crowd.NotFound)
+		_, err = w.Forecast(w.ctx, w.workers[0], id)
+		refused(t, err, crowd.Forbidden)
+		want("an admin asks", must(w.Forecast(w.ctx, w.admin, id))(t), app.ForecastReady)
+
+		must(w.PauseBatch(w.ctx, w.ann, id))(t)
+		want("paused", w.asked(w.ann, id), app.ForecastPaused)
+		must(w.ResumeBatch(w.ctx, w.ann, id))(t)
+		stopped := true
+		must(w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Stopped: &stopped}))(t)
+		want("stopped", w.asked(w.ann, id), app.ForecastStopped)
+		must(w.EndBatch(w.ctx, w.ann, id))(t)
+		want("ended", w.asked(w.ann, id), app.ForecastOver)
+	})
+}
+
+func TestPoolState(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		id := w.launch(4, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
+		w.answer(1)
+		waits := w.workers[2]
+		for _, p := range w.workers[:2] {
+			w.next(p)
+		}
+		for _, p := range []*app.Principal{w.ann, w.workers[0]} {
+			_, err := w.PoolState(w.ctx, p, w.pool)
+			refused(t, err, crowd.Forbidden)
+		}
+		_, err := w.PoolState(w.ctx, w.admin, 99)
+		refused(t, err, crowd.NotFound)
+
+		ctx, cancel := context.WithCancel(w.ctx)
+		other := w.launch(1, func(b *app.NewBatch) { b.Tenant = w.b }) // another tenant's
+		w.next(waits)
+		must(w.PauseBatch(w.ctx, w.admin, id))(t)
+		free := w.worker("late")
+		poll := w.poll(ctx, free, time.Minute)
+		s := must(w.PoolState(w.ctx, w.admin, w.pool))(t)
+		cancel()
+		<-poll.done
+		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != app.DefaultPolicy {
+			t.Errorf("the state is %+v", s)
+		}
+		if o := s.Observed; len(o.Present) != 4 || o.HandOuts != 3 || o.Answers[id].N != 3 {
+			t.Errorf("observed: %+v", o)
+		}
+		for _, p := range s.Observed.Present {
+			if p.Chance != 1 {
+				t.Errorf("%s holds a task or waits, and is there with chance %g", p.Worker, p.Chance)
+			}
+		}
+		data := string(must(json.Marshal(s))(t))
+		for _, secret := range []string{"yes", "thing ", "worker1", "late"} {
+			if strings.Contains(strings.ReplaceAll(data, `"late":true`, ""), secret) {
+				t.Errorf("the state tells %q: %s", secret, data)
+			}
+		}
+		var back forecast.State
+		ok(t, json.Unmarshal([]byte(data), &back))
+		must(forecast.Forecast(w.ctx, &back, forecast.Options{Reps: 10}))(t)
+	})
+}
+
+// TestForecastEndsWithTheService closes the service while one is computed.
+func TestForecastEndsWithTheService(t *testing.T) {
+	w := newWorld(t, 3)
+	id := w.launch(5000)
+	w.answer(3)
+	must(w.Forecast(w.ctx, w.ann, id))(t)
+	w.close()
+}

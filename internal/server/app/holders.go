@@ -1,0 +1,32 @@
+package app
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// Holder is somebody who holds a task.
+type Holder struct {
+	engine.Handout
+	Name string // of the worker
+}
+
+// Holders lists up to limit of those who hold tasks of a batch, the longest held
+// first, with their names; more is how many there are beyond.
+func (s *Service) Holders(ctx context.Context, p *Principal, id crowd.BatchID, limit int) (list []Holder, more int, err error) {
+	hands, err := s.Holding(ctx, p, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	more = max(0, len(hands)-limit)
+	for _, h := range hands[:len(hands)-more] {
+		u, err := s.store.User(ctx, h.Worker)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, Holder{h, u.Name})
+	}
+	return list, more, nil
+}

@@ -1,0 +1,569 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// hooked is a real store in which a test takes part. A hook that is nil does
+// nothing.
+type hooked struct {
+	store.Store
+	updatePool func()
+	addSamples func()
+	updateCall func(keep func() error) error
+	commit     func(c *engine.Changes) error
+	snapshot   func(crowd.PoolID) error
+	listed     int // how often the pools were
+}
+
+func (h *hooked) ListPools(ctx context.Context) ([]store.Pool, error) {
+	h.listed++
+	return h.Store.ListPools(ctx)
+}
+
+func (h *hooked) UpdatePool(ctx context.Context, p store.Pool) error {
+	if h.updatePool != nil {
+		h.updatePool()
+	}
+	return h.Store.UpdatePool(ctx, p)
+}
+
+func (h *hooked) AddSamples(ctx context.Context, list []store.Sample) error {
+	if h.addSamples != nil {
+		h.addSamples()
+	}
+	return h.Store.AddSamples(ctx, list)
+}
+
+func (h *hooked) UpdateCall(ctx context.Context, c store.Call, list []store.Notice) error {
+	keep := func() error { return h.Store.UpdateCall(ctx, c, list) }
+	if h.updateCall != nil {
+		return h.updateCall(keep)
+	}
+	return keep()
+}
+
+func (h *hooked) Commit(ctx context.Context, c *engine.Changes) error {
+	if h.commit != nil {
+		if err := h.commit(c); err != nil {
+			return err
+		}
+	}
+	return h.Store.Commit(ctx, c)
+}
+
+func (h *hooked) Snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
+	if h.snapshot != nil {
+		if err := h.snapshot(id); err != nil {
+			return nil, err
+		}
+	}
+	return h.Store.Snapshot(ctx, id)
+}
+
+// hooked puts a hooked store into a world. Hooks are set while nothing runs.
+func (w *world) hooked(h *hooked) {
+	w.wrap = func(s store.Store) store.Store { h.Store = s; return h }
+	w.reopen()
+}
+
+// waits lets somebody wait for work for so long, paid, and go off duty.
+func (w *world) waits(p *app.Principal, d time.Duration) {
+	w.t.Helper()
+	waited := make(chan error, 1)
+	go func() {
+		_, err := w.Next(w.ctx, p, time.Minute)
+		waited <- err
+	}()
+	w.until(func() bool { return w.duty(p).Waiting })
+	w.clock.advance(d)
+	must(w.EndDuty(w.ctx, p))(w.t)
+	ok(w.t, <-waited)
+}
+
+// works lets somebody do one task of a tenant's.
+func (w *world) works(p *app.Principal, tenant crowd.TenantID) {
+	w.t.Helper()
+	w.launch(1, func(b *app.NewBatch) { b.Tenant = tenant })
+	task := w.next(p)
+	w.clock.advance(10 * time.Second)
+	must(w.submit(p, task.Assignment, yes))(w.t)
+}
+
+func (w *world) other(change ...func(*app.PoolEdit)) crowd.PoolID {
+	w.t.Helper()
+	p := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(w.t)
+	for _, f := range change {
+		var edit app.PoolEdit
+		f(&edit)
+		must(w.UpdatePool(w.ctx, w.admin, p.ID, edit))(w.t)
+	}
+	return p.ID
+}
+
+// TestSettingsChangeWithinAStep: an admin changes a pool while a control step
+// charges the tenants. Neither waits for the other for ever.
+func TestSettingsChangeWithinAStep(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t, 1), &hooked{}
+	w.hooked(h)
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	w.works(w.workers[0], w.a)
+	w.waits(w.workers[0], 30*time.Second)
+	before := w.balance(w.a)
+	w.clock.advance(time.Minute)
+	within, ended := make(chan struct{}), make(chan error, 2)
+	h.addSamples = func() { close(within) } // the step has begun, and has not charged anybody yet
+	h.updatePool = func() {
+		go func() { ended <- w.ControlStep(w.ctx) }()
+		<-within
+	}
+	go func() {
+		ended <- second(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))
+	}()
+	for range 2 {
+		select {
+		case err := <-ended:
+			ok(t, err)
+		case <-time.After(10 * time.Second):
+			t.Fatal("the step and the change wait for each other")
+		}
+	}
+	if w.balance(w.a) == before {
+		t.Error("nobody was charged: the test looks at nothing")
+	}
+}
+
+// TestWhoSaysItTwiceTakesOnePlace: two requests of one person to come on duty, on
+// their way at once.
+func TestWhoSaysItTwiceTakesOnePlace(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		f := w.unreliable()
+		w.onCall(pool.Settings{Min: 2})
+		w.step(time.Second)
+		release, ended := make(chan struct{}), make(chan error, 3)
+		f.set(func(keep func() error) error { <-release; return keep() })
+		go func() { ended <- second(w.FundPool(w.ctx, w.admin, w.pool, 1)) }()
+		synctest.Wait()
+		for range 2 { // both see that he is off duty, and hear it after the commit
+			go func() { ended <- second(w.StartDuty(w.ctx, w.workers[0])) }()
+			synctest.Wait()
+		}
+		close(release)
+		for range 3 {
+			ok(t, <-ended)
+		}
+		calls := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t)
+		if len(calls) != 1 || calls[0].Came != 1 || calls[0].Wanted != 2 {
+			t.Errorf("one of two came; the calls: %+v", calls)
+		}
+	})
+}
+
+// TestWhoCameIsKeptWithHisCall: the store fails as somebody comes. He is on duty,
+// and his notice says that he came just if the call counts him.
+func TestWhoCameIsKeptWithHisCall(t *testing.T) {
+	t.Parallel()
+	for name, update := range map[string]func(keep func() error) error{"kept": keptUnheard, "not kept": notKept} {
+		t.Run(name, func(t *testing.T) {
+			w, h := newWorld(t, 3), &hooked{}
+			w.hooked(h)
+			w.onCall(pool.Settings{Min: 3})
+			w.step(time.Second)
+			h.updateCall = update
+			if v := must(w.StartDuty(w.ctx, w.workers[0]))(t); !v.On {
+				t.Error("he came and is not on duty")
+			}
+			h.updateCall = nil
+			must(w.StartDuty(w.ctx, w.workers[1]))(t)
+			call := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t)[0]
+			came := 0
+			for _, n := range call.Notices {
+				if n.State == store.NoticeCame {
+					came++
+				}
+			}
+			want := 1
+			if name == "kept" {
+				want = 2
+			}
+			if call.Came != want || came != want {
+				t.Errorf("the call counts %d, notices %d, want %d", call.Came, came, want)
+			}
+		})
+	}
+}
+
+// TestWhoComesBackAtOnceWaits: somebody who waits goes off duty, comes again and
+// waits again before the first of it is kept. His new request goes on.
+func TestWhoComesBackAtOnceWaits(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		f := w.unreliable()
+		p := w.workers[0]
+		old := w.poll(w.ctx, p, time.Minute)
+		release, ended := make(chan struct{}), make(chan error, 3)
+		f.set(func(keep func() error) error { <-release; return keep() })
+		for _, f := range []func() error{
+			func() error { return second(w.FundPool(w.ctx, w.admin, w.pool, 1)) },
+			func() error { return second(w.EndDuty(w.ctx, p)) },
+			func() error { return second(w.StartDuty(w.ctx, p)) },
+		} {
+			go func() { ended <- f() }()
+			synctest.Wait()
+		}
+		again := w.poll(w.ctx, p, time.Minute)
+		close(release)
+		for range 3 {
+			ok(t, <-ended)
+		}
+		old.gets(t, 0)
+		if !again.waits() {
+			t.Fatal("his new request ended with nothing, and he still counts as waiting")
+		}
+		again.gets(t, w.launch(1))
+	})
+}
+
+// TestThePoolKnowsItsPeopleAfterAFailure: somebody went off duty as the store
+// failed. He can be called.
+func TestThePoolKnowsItsPeopleAfterAFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	f := w.unreliable()
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	f.set(keptUnheard)
+	_, err := w.EndDuty(w.ctx, w.workers[0])
+	refused(t, err, crowd.Unavailable)
+	f.set(nil)
+	w.step(2 * time.Second)
+	if n := len(w.called()); n != 1 {
+		t.Errorf("%d are called; the only one is off duty", n)
+	}
+}
+
+// TestSamplesAfterAFailure: what waiting costs is counted from zero by a pool that
+// begins again.
+func TestSamplesAfterAFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	f := w.unreliable()
+	w.onCall(pool.Settings{})
+	p := w.workers[0]
+	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
+	w.step(time.Second)
+	var want []crowd.Money
+	for _, d := range []time.Duration{30 * time.Second, 12 * time.Second} {
+		must(w.StartDuty(w.ctx, p))(t)
+		w.waits(p, d)
+		want = append(want, must(w.Pool(w.ctx, w.admin, w.pool))(t).Status.Purse.Paid)
+		w.step(10 * time.Second)
+		f.set(notKept)
+		_, err := w.FundPool(w.ctx, w.admin, w.pool, 1)
+		refused(t, err, crowd.Unavailable)
+		f.set(nil)
+		w.clock.advance(time.Second)
+	}
+	samples := must(w.PoolSamples(w.ctx, w.admin, w.pool, time.Time{}))(t)
+	for i, x := range samples[len(samples)-2:] {
+		if x.Waiting != want[i] || want[i] == 0 {
+			t.Errorf("sample %d says %s for waiting, it was %s", i, x.Waiting, want[i])
+		}
+	}
+}
+
+// TestWhoGoesHomeIsNotBroughtOnDutyElsewhere: he was to move when he has finished
+// his task, and leaves then.
+func TestWhoGoesHomeIsNotBroughtOnDutyElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	other := w.other()
+	w.launch(2)
+	for i, p := range w.workers {
+		task := w.next(p)
+		if there := must(w.Transfer(w.ctx, w.admin, p.User.ID, other))(t); there {
+			t.Error("he holds a task and is there")
+		}
+		want, on := other, false
+		if i == 0 {
+			must(w.EndDuty(w.ctx, p))(t)
+		} else { // the admin thinks better of it
+			must(w.Transfer(w.ctx, w.admin, p.User.ID, w.pool))(t)
+			want, on = w.pool, true
+		}
+		must(w.submit(p, task.Assignment, yes))(t)
+		w.step(time.Second)
+		if v := w.duty(w.as(p.User.ID)); v.On != on || v.Pool.ID != want {
+			t.Errorf("worker %d is on duty %t in %s, want %t in %s", i+1, v.On, v.Pool.ID, on, want)
+		}
+	}
+}
+
+// TestMovedWhileHeWaits: whoever showed who he is before he was moved works where
+// he is now.
+func TestMovedWhileHeWaits(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, w *world) {
+		other := w.other()
+		p := w.workers[0]
+		must(w.StartDuty(w.ctx, p))(t)
+		var last app.DutyView
+		moved := make(chan error, 1)
+		go func() {
+			var err error
+			last, err = w.AwaitDuty(w.ctx, p, time.Minute, func(v app.DutyView) bool { return v.On && v.Pool.ID == other })
+			moved <- err
+		}()
+		synctest.Wait()
+		must(w.Transfer(w.ctx, w.admin, p.User.ID, other))(t)
+		ok(t, <-moved)
+		if !last.On || last.Pool.ID != other {
+			t.Errorf("who waits for news of his duty is told that he is on duty %t in %s", last.On, last.Pool.ID)
+		}
+		must(w.Launch(w.ctx, w.admin, w.draft(1, func(b *app.NewBatch) { b.Pool = other }), true))(t)
+		work := must(w.Next(w.ctx, p, 0))(t)
+		if work == nil {
+			t.Fatal("he gets nothing")
+		}
+		must(w.submit(p, work.Assignment, yes))(t)
+	})
+}
+
+// TestNobodyIsCalledForNothing: under an emergency stop, and when the money has
+// run out. Who was called need not come.
+func TestNobodyIsCalledForNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6)
+	w.onCall(pool.Settings{Min: 2})
+	called := func(want int, why string) {
+		t.Helper()
+		w.step(time.Second)
+		if n := len(w.called()); n != want {
+			t.Errorf("%d are called, want %d", n, want)
+		}
+		if a := w.actions()[0]; why != "" && (a.Kind != store.ActionWithdraw || !strings.Contains(strings.Join(a.Why, "\n"), why)) {
+			t.Errorf("the log says %+v", a)
+		}
+		w.step(2 * time.Minute)
+		if n := len(w.called()); why != "" && n != 0 {
+			t.Errorf("%d are called later", n)
+		}
+	}
+	called(4, "")
+	ok(t, w.StopEverything(w.ctx, w.admin, true))
+	called(0, "emergency stop")
+	ok(t, w.StopEverything(w.ctx, w.admin, false))
+	called(4, "")
+	must(w.FundPool(w.ctx, w.admin, w.pool, -100*crowd.Unit))(t)
+	called(0, "money")
+	must(w.FundPool(w.ctx, w.admin, w.pool, crowd.Unit))(t)
+	called(4, "")
+}
+
+// TestNobodyMovesToAStoppedPool by a rule.
+func TestNobodyMovesToAStoppedPool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	stopped := true
+	other := w.other(func(e *app.PoolEdit) {
+		e.Control = &pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
+		e.Stopped = &stopped
+	})
+	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	w.step(time.Second)
+	if v := w.duty(w.workers[0]); v.Pool.ID != w.pool {
+		t.Error("he was moved to where nothing is handed out")
+	}
+	stopped = false
+	must(w.UpdatePool(w.ctx, w.admin, other, app.PoolEdit{Stopped: &stopped}))(t)
+	w.step(time.Second)
+	if v := w.duty(w.workers[0]); v.Pool.ID != other {
+		t.Error("the rule does nothing")
+	}
+}
+
+// TestOnePoolsTroubleIsItsOwn: a pool that cannot go on does not keep the others
+// from being sized.
+func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t, 1), &hooked{}
+	w.hooked(h)
+	w.onCall(pool.Settings{Min: 1})
+	other := w.other(func(e *app.PoolEdit) { e.Control = &pool.Settings{Min: 1} })
+	must(w.Transfer(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
+	h.snapshot = func(id crowd.PoolID) error {
+		if id == w.pool {
+			return errBroken
+		}
+		return nil
+	}
+	h.commit = func(*engine.Changes) error { return errBroken }
+	_, err := w.FundPool(w.ctx, w.admin, w.pool, 1)
+	refused(t, err, crowd.Unavailable)
+	h.commit = nil
+	w.clock.advance(2 * time.Second)
+	if err := w.ControlStep(w.ctx); err == nil || !strings.Contains(err.Error(), w.pool.String()) {
+		t.Errorf("of the pool that cannot go on it says %v", err)
+	}
+	if n := len(w.called()); n != 1 {
+		t.Errorf("%d are called to the other pool", n)
+	}
+	f := must(w.Figures(w.ctx))(t)
+	if len(f.Pools) != 1 || f.Pools[0].ID != other {
+		t.Errorf("the figures are of %+v", f.Pools)
+	}
+}
+
+// TestSharesAreOneCommit, however many tenants bear them.
+func TestSharesAreOneCommit(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t, 1), &hooked{}
+	w.hooked(h)
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	w.works(w.workers[0], w.a)
+	w.works(w.workers[0], w.b)
+	w.waits(w.workers[0], 30*time.Second)
+	var shares []int
+	h.commit = func(c *engine.Changes) error {
+		n := 0
+		for _, x := range c.Transfers {
+			if x.Kind == engine.WaitingShare {
+				n++
+			}
+		}
+		if n > 0 {
+			shares = append(shares, n)
+		}
+		return nil
+	}
+	w.step(time.Minute)
+	if len(shares) != 1 || shares[0] != 2 {
+		t.Errorf("the commits have shares of %v tenants, want one of 2", shares)
+	}
+}
+
+// TestWhatWasDoneIsLogged, even if the admin has gone meanwhile.
+func TestWhatWasDoneIsLogged(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t, 1), &hooked{}
+	w.hooked(h)
+	w.launch(1)
+	ctx, cancel := context.WithCancel(w.ctx)
+	h.commit = func(*engine.Changes) error { cancel(); return nil }
+	must(w.UpdatePool(ctx, w.admin, w.pool, app.PoolEdit{Stopped: ptr(true)}))(t)
+	if ctx.Err() == nil {
+		t.Fatal("he is still there")
+	}
+	if a := w.actions(); len(a) != 1 || a[0].Kind != store.ActionSet {
+		t.Errorf("the log has %+v", a)
+	}
+}
+
+// TestAPoolReadsItselfOnly when it begins: with many pools, to read all of them for
+// each would take minutes.
+func TestAPoolReadsItselfOnly(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t, 0), &hooked{}
+	w.other()
+	w.hooked(h)
+	if h.listed != 1 {
+		t.Errorf("the pools were listed %d times", h.listed)
+	}
+}
+
+// TestNewcomersLearnFirst, however they came to the pool.
+func TestNewcomersLearnFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	other := w.other(func(e *app.PoolEdit) { e.Retainer = &engine.Retainer{Training: 2} })
+	must(w.Launch(w.ctx, w.admin, w.draft(2, func(b *app.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
+	added := w.person(app.NewUser{Name: "newcomer", Pool: other})
+	must(w.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: &other}))(t)
+	must(w.Transfer(w.ctx, w.admin, w.workers[1].User.ID, other))(t)
+	for range 2 {
+		for _, p := range append(w.workers, added) {
+			if v := w.duty(p); v.Training != 2 {
+				t.Errorf("%s has %d tasks to learn from, want 2", p.User.Name, v.Training)
+			}
+		}
+		w.reopen()
+	}
+	must(w.UpdateUser(w.ctx, w.admin, added.User.ID, app.UserEdit{Email: ptr("new@example.org")}))(t)
+	task := w.next(added)
+	must(w.submit(added, task.Assignment, yes))(t)
+	if v := w.duty(added); v.Training != 1 {
+		t.Errorf("after one task he has %d to learn from", v.Training)
+	}
+	for _, to := range []crowd.PoolID{w.pool, other} { // he leaves before he knows it all
+		must(w.Transfer(w.ctx, w.admin, added.User.ID, to))(t)
+	}
+	if v := w.duty(added); v.Training != 2 {
+		t.Errorf("back again he has %d to learn from, want 2", v.Training)
+	}
+}
+
+// TestEverybodyAtOnce lets control steps, moves, settings, money and people go on
+// at the same time, and looks whether it ends and what is left.
+func TestEverybodyAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newTown(t, 7)
+	const rounds = 25
+	var done sync.WaitGroup
+	repeat := func(f func(i int) error) {
+		done.Go(func() {
+			for i := range rounds {
+				var e *crowd.Error
+				if err := f(i); err != nil && !errors.As(err, &e) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	balanced := []pool.Settings{{Min: 1, Balance: true}, {Min: 3, Max: 4, Balance: true}}
+	repeat(func(int) error { c.clock.advance(7 * time.Second); return c.ControlStep(c.ctx) })
+	repeat(func(i int) error {
+		return second(c.UpdatePool(c.ctx, c.admin, c.pools[i%3], app.PoolEdit{Control: &balanced[i%2]}))
+	})
+	repeat(func(i int) error {
+		return second(c.Transfer(c.ctx, c.admin, c.workers[i%len(c.workers)].User.ID, c.pools[i%3]))
+	})
+	repeat(func(i int) error { return second(c.FundPool(c.ctx, c.admin, c.pools[i%3], crowd.Unit)) })
+	repeat(func(int) error { return second(c.Figures(c.ctx)) })
+	for _, p := range c.workers {
+		repeat(func(i int) error {
+			switch i % 4 {
+			case 0, 1:
+				return second(c.StartDuty(c.ctx, p))
+			case 2:
+				return second(c.Next(c.ctx, p, 0))
+			}
+			return second(c.EndDuty(c.ctx, p))
+		})
+	}
+	done.Wait()
+	ok(t, c.ControlStep(c.ctx))
+	for _, p := range c.workers { // who came twice to a call is not counted here
+		_, err := c.EndDuty(c.ctx, p)
+		ok(t, err)
+	}
+	for id := int64(1); id < 1000; id++ {
+		c.again[id] = 1000
+	}
+	ok(t, c.check())
+}

@@ -1,0 +1,189 @@
+package app_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/label"
+)
+
+func TestLaunchReservesAndEndReleases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id := w.launch(10, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
+	reserved := crowd.Unit / 100 * 3 * 10 // the most it can cost
+	if got := w.balance(w.a); got != money-reserved {
+		t.Errorf("after the launch the tenant has %s, want %s", got, money-reserved)
+	}
+	work := w.next(w.workers[0])
+	out, _, err := w.Submit(w.ctx, w.workers[0], work.Assignment, yes, false, 0)
+	ok(t, err)
+	if !out.Counted || out.Paid != crowd.Unit/100 {
+		t.Errorf("got %+v", out)
+	}
+	must(w.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
+	_, err = w.TopUp(w.ctx, w.ann, id, money)
+	refused(t, err, crowd.BudgetTooSmall)
+	_, err = w.TopUp(w.ctx, w.ann, id, -money)
+	refused(t, err, crowd.Invalid)
+	w.next(w.workers[1]) // held at the end: withdrawn, and costs nothing
+	v := must(w.EndBatch(w.ctx, w.ann, id))(t)
+	if v.Progress.State != crowd.BatchStopped || v.Progress.Spent != crowd.Unit/100 || v.Progress.Labelled != 1 {
+		t.Errorf("ended as %+v", v.Progress)
+	}
+	if got := w.balance(w.a); got != money-crowd.Unit/100 {
+		t.Errorf("after the end the tenant has %s, want %s", got, money-crowd.Unit/100)
+	}
+	earned, list, err := w.Earnings(w.ctx, w.workers[0], 10)
+	ok(t, err)
+	if earned != crowd.Unit/100 || len(list) != 1 {
+		t.Errorf("the worker has %s for %d answers", earned, len(list))
+	}
+	if got := w.balance(w.b); got != money {
+		t.Errorf("the other tenant has %s", got)
+	}
+}
+
+func TestLaunchIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	for name, x := range map[string]struct {
+		change func(*app.NewBatch)
+		tasks  int
+		code   crowd.Code
+		field  string
+	}{
+		"without tasks":                        {tasks: 0, code: crowd.Invalid, field: "tasks"},
+		"with more answers than people":        {change: times(3), tasks: 1, code: crowd.Invalid, field: "redundancy"},
+		"for more than the account has":        {change: func(b *app.NewBatch) { b.Budget = money + 1 }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
+		"at a price beyond every budget":       {change: func(b *app.NewBatch) { b.Reward = crowd.MaxMoney }, tasks: 2, code: crowd.Invalid, field: "budget"},
+		"after its deadline":                   {change: func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(time.Minute) }, tasks: 1, code: crowd.Invalid, field: "deadline"},
+		"for people who are not there":         {change: func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: "nurse", Min: 1}} }, tasks: 1, code: crowd.Invalid, field: "redundancy"},
+		"with a budget too small for one task": {change: func(b *app.NewBatch) { times(2)(b); b.Budget = b.Reward }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
+	} {
+		d := w.definition()
+		if x.change != nil {
+			x.change(&d)
+		}
+		b, err := w.CreateBatch(w.ctx, w.ann, d)
+		if err == nil {
+			if x.tasks > 0 {
+				must(w.Upload(w.ctx, w.ann, b.Spec.ID, things(x.tasks), app.Upload{}))(t)
+			}
+			if name == "after its deadline" {
+				w.clock.advance(time.Hour)
+			}
+			_, err = w.Launch(w.ctx, w.ann, b.Spec.ID, false)
+		}
+		var e *crowd.Error
+		if !as(err, &e) || e.Code != x.code || e.Field != x.field {
+			t.Errorf("%s: %v, want %s of %s", name, err, x.code, x.field)
+		}
+	}
+	if got := w.balance(w.a); got != money {
+		t.Errorf("what was refused cost %s", money-got)
+	}
+}
+
+func TestDefinitionsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	for name, x := range map[string]struct {
+		change func(*app.NewBatch)
+		code   crowd.Code
+		field  string
+	}{
+		"no price":             {func(b *app.NewBatch) { b.Reward = 0 }, crowd.Invalid, "reward"},
+		"a negative price":     {func(b *app.NewBatch) { b.Reward = -1 }, crowd.Invalid, "reward"},
+		"a negative budget":    {func(b *app.NewBatch) { b.Budget = -1 }, crowd.BudgetTooSmall, "budget"},
+		"too high a price":     {func(b *app.NewBatch) { b.Reward = crowd.MaxMoney + 1 }, crowd.Invalid, "reward"},
+		"a deadline gone by":   {func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(-time.Second) }, crowd.Invalid, "deadline"},
+		"an end gone by":       {func(b *app.NewBatch) { b.EndsAt = w.clock.now().Add(-time.Second) }, crowd.Invalid, "ends_at"},
+		"a negative lease":     {func(b *app.NewBatch) { b.Lease = -1 }, crowd.Invalid, "lease"},
+		"a negative time":      {func(b *app.NewBatch) { b.TaskTime = -1 }, crowd.Invalid, "task_time"},
+		"a negative priority":  {func(b *app.NewBatch) { b.Priority = -1 }, crowd.Invalid, "priority"},
+		"too many answers":     {func(b *app.NewBatch) { b.Redundancy = label.Count(5000) }, crowd.Invalid, "count"},
+		"no answers":           {func(b *app.NewBatch) { b.Redundancy = label.Count(-1) }, crowd.Invalid, "count"},
+		"3 of 2 agree":         {func(b *app.NewBatch) { b.Redundancy = label.Agree(3, 2) }, crowd.Invalid, "agree"},
+		"no name":              {func(b *app.NewBatch) { b.Name = " " }, crowd.Invalid, "name"},
+		"no pool":              {func(b *app.NewBatch) { b.Pool = 99 }, crowd.Invalid, "pool"},
+		"no such tenant":       {func(b *app.NewBatch) { b.Tenant = 99 }, crowd.NotFound, ""},
+		"an impossible score":  {func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: "x", Min: 101}} }, crowd.Invalid, "qualifications"},
+		"no template":          {func(b *app.NewBatch) { b.Template = nil }, crowd.Invalid, "template"},
+		"a template of no use": {func(b *app.NewBatch) { b.Template = []byte(`{"kind": "choose_one", "options": ["yes"]}`) }, crowd.Invalid, "options"},
+	} {
+		d := w.definition()
+		x.change(&d)
+		_, err := w.CreateBatch(w.ctx, w.admin, d)
+		var e *crowd.Error
+		if !as(err, &e) || e.Code != x.code || (e.Field != x.field && x.field != "") {
+			t.Errorf("%s: %v, want %s of %s", name, err, x.code, x.field)
+		}
+	}
+}
+
+// TestADraftWithoutBudgetStaysSo: a launch that failed must not fix the budget
+// of what is uploaded later.
+func TestADraftWithoutBudgetStaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(1, times(2))
+	_, err := w.Launch(w.ctx, w.ann, id, false)
+	refused(t, err, crowd.Invalid) // too small a crowd
+	must(w.Upload(w.ctx, w.ann, id, things(10), app.Upload{}))(t)
+	v := must(w.Launch(w.ctx, w.ann, id, true))(t)
+	if want := crowd.Unit / 100 * 2 * 10; v.Progress.Escrow != want {
+		t.Errorf("%s is reserved, want %s", v.Progress.Escrow, want)
+	}
+}
+
+// TestLaunchesCannotOverspend races launches, top-ups and ends for the money of
+// one tenant, which suffices for four batches.
+func TestLaunchesCannotOverspend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	var drafts []crowd.BatchID
+	for range 12 {
+		drafts = append(drafts, w.draft(1, func(b *app.NewBatch) { b.Budget = money / 4 }))
+	}
+	var done sync.WaitGroup
+	var launched atomic.Int32
+	for _, id := range drafts {
+		done.Go(func() {
+			if _, err := w.Launch(w.ctx, w.ann, id, false); err != nil {
+				refusedBy(t, err, crowd.BudgetTooSmall)
+				return
+			}
+			launched.Add(1)
+			if _, err := w.TopUp(w.ctx, w.ann, id, money/4); err != nil {
+				refusedBy(t, err, crowd.BudgetTooSmall)
+			}
+		})
+	}
+	done.Wait()
+	have := w.balance(w.a)
+	if have < 0 || launched.Load() == 0 || launched.Load() > 4 {
+		t.Errorf("%d launched, %s left", launched.Load(), have)
+	}
+	for _, id := range drafts {
+		if v := w.batch(id); v.Progress.State == crowd.BatchRunning {
+			have += v.Progress.Escrow
+		}
+	}
+	if have != money {
+		t.Errorf("of %s there is %s", money, have)
+	}
+}
+
+// refusedBy is refused for goroutines.
+func refusedBy(t *testing.T, err error, want crowd.Code) {
+	t.Helper()
+	if got := crowd.CodeOf(err); got != want {
+		t.Errorf("got the error %v of code %q, want code %q", err, got, want)
+	}
+}

@@ -1,0 +1,346 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+const password = "correct horse battery"
+
+// empty is a world with nobody in it.
+func empty(t *testing.T) *world {
+	w := &world{t: t, ctx: context.Background(), path: t.TempDir() + "/throng.db", clock: &clock{}}
+	w.open()
+	t.Cleanup(w.close)
+	return w
+}
+
+func TestBootstrap(t *testing.T) {
+	t.Parallel()
+	w := empty(t)
+	old := must(w.Bootstrap(w.ctx))(t)
+	link := must(w.Bootstrap(w.ctx))(t)
+	_, err := w.Setup(w.ctx, old, password)
+	refused(t, err, crowd.NotFound) // a newer link makes it void
+	if name := must(w.SetupUser(w.ctx, link))(t); name != "admin" {
+		t.Errorf("the link is for %q", name)
+	}
+	_, err = w.SignIn(w.ctx, "admin", "")
+	refused(t, err, crowd.Unauthenticated) // there is no default password
+	_, err = w.Authenticate(w.ctx, link)
+	refused(t, err, crowd.Unauthenticated) // the link itself is no session
+	_, err = w.Setup(w.ctx, link, "short")
+	refused(t, err, crowd.Invalid) // and the link is still good
+
+	p := must(w.Authenticate(w.ctx, must(w.Setup(w.ctx, link, password))(t)))(t)
+	if !p.Is(app.Admin) {
+		t.Error("the first person is no admin")
+	}
+	_, err = w.Setup(w.ctx, link, password+"!")
+	refused(t, err, crowd.NotFound)
+	if again := must(w.Bootstrap(w.ctx))(t); again != "" {
+		t.Error("a link although somebody can sign in")
+	}
+	w.reopen()
+	if again := must(w.Bootstrap(w.ctx))(t); again != "" {
+		t.Error("a link after a restart")
+	}
+	must(w.SignIn(w.ctx, "ADMIN", password))(t) // names are compared without case
+	_, err1 := w.SignIn(w.ctx, "admin", password+"!")
+	_, err2 := w.SignIn(w.ctx, "nobody", password)
+	if err1 == nil || err2 == nil || err1.Error() != err2.Error() {
+		t.Errorf("a wrong password: %v; a wrong name: %v", err1, err2)
+	}
+}
+
+func TestASetupLinkRunsOut(t *testing.T) {
+	t.Parallel()
+	w := empty(t)
+	link := must(w.Bootstrap(w.ctx))(t)
+	w.clock.advance(8 * 24 * time.Hour)
+	_, err := w.SetupUser(w.ctx, link)
+	refused(t, err, crowd.NotFound)
+	_, err = w.Setup(w.ctx, link, password)
+	refused(t, err, crowd.NotFound)
+}
+
+// TestASetupLinkIsForOne lets several people use the same link at once.
+func TestASetupLinkIsForOne(t *testing.T) {
+	t.Parallel()
+	w := empty(t)
+	link := must(w.Bootstrap(w.ctx))(t)
+	var done sync.WaitGroup
+	errs := make([]error, 3)
+	for i := range errs {
+		done.Go(func() { _, errs[i] = w.Setup(w.ctx, link, password+strings.Repeat("!", i)) })
+	}
+	done.Wait()
+	in := 0
+	for i, err := range errs {
+		if err == nil {
+			in++
+			must(w.SignIn(w.ctx, "admin", password+strings.Repeat("!", i)))(t)
+		}
+	}
+	if in != 1 {
+		t.Errorf("%d of %d used the link: %v", in, len(errs), errs)
+	}
+}
+
+func TestANewPasswordEndsSessions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	session := must(w.Setup(w.ctx, must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
+	_, program, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "program"})
+	ok(t, err)
+	link := must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
+	must(w.Authenticate(w.ctx, session))(t) // it goes on until the link is used
+	later := must(w.Setup(w.ctx, link, password+"!"))(t)
+	_, err = w.Authenticate(w.ctx, session)
+	refused(t, err, crowd.Unauthenticated)
+	must(w.Authenticate(w.ctx, later))(t)
+	must(w.Authenticate(w.ctx, program))(t)
+}
+
+func TestChangesAreSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	fresh := func() string {
+		t.Helper()
+		_, secret, err := w.CreateToken(w.ctx, w.admin, app.NewToken{Name: "t", For: w.ann.User.ID})
+		ok(t, err)
+		must(w.Authenticate(w.ctx, secret))(t) // it is in the cache now
+		return secret
+	}
+	out := func(secret string) {
+		t.Helper()
+		_, err := w.Authenticate(w.ctx, secret)
+		refused(t, err, crowd.Unauthenticated)
+	}
+	secret := fresh()
+	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	out(secret)
+	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
+	if p := must(w.Authenticate(w.ctx, secret))(t); p.Is(app.Requester) {
+		t.Error("still a requester")
+	}
+	ok(t, w.RevokeToken(w.ctx, w.ann, must(w.Authenticate(w.ctx, secret))(t).Token.ID))
+	out(secret)
+	secret = fresh()
+	ok(t, w.SignOut(w.ctx, must(w.Authenticate(w.ctx, secret))(t)))
+	out(secret)
+
+	_, secret, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "short", Life: time.Minute})
+	ok(t, err)
+	must(w.Authenticate(w.ctx, secret))(t)
+	w.clock.advance(time.Minute)
+	out(secret)
+}
+
+// slowUsers is a store that lets a test act between the reading of a user and
+// the return of what was read.
+type slowUsers struct {
+	store.Store
+	read func()
+}
+
+func (s *slowUsers) User(ctx context.Context, id crowd.WorkerID) (store.User, error) {
+	u, err := s.Store.User(ctx, id)
+	if f := s.read; f != nil {
+		s.read = nil
+		f()
+	}
+	return u, err
+}
+
+// TestASuspensionOvertakesASignIn: what was read of a person before he was
+// suspended does not stay in the cache.
+func TestASuspensionOvertakesASignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	_, secret, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "t"})
+	ok(t, err)
+	w.close()
+	var slow *slowUsers
+	w.wrap = func(s store.Store) store.Store { slow = &slowUsers{Store: s}; return slow }
+	w.open()
+	slow.read = func() {
+		must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	}
+	must(w.Authenticate(w.ctx, secret))(t) // it was so when he asked
+	_, err = w.Authenticate(w.ctx, secret)
+	refused(t, err, crowd.Unauthenticated)
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	carl := w.person(app.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
+	make := func(p *app.Principal, n app.NewToken) (*app.Principal, error) {
+		n.Name = "program"
+		token, secret, err := w.CreateToken(w.ctx, p, n)
+		if err != nil {
+			return nil, err
+		}
+		q := must(w.Authenticate(w.ctx, secret))(t)
+		if q.Token.ID != token.ID || token.ID == 0 || token.CreatedAt.IsZero() {
+			t.Errorf("told of %+v, kept %+v", token, q.Token)
+		}
+		return q, nil
+	}
+	forA := must(make(carl, app.NewToken{Tenant: w.a, Life: time.Hour}))(t)
+	if forA.Is(app.Worker) || !slices.Equal(forA.Tenants(), []crowd.TenantID{w.a}) {
+		t.Errorf("a token for a tenant: worker %t, %v", forA.Is(app.Worker), forA.Tenants())
+	}
+	if child := must(make(forA, app.NewToken{Tenant: w.a}))(t); !child.Token.ExpiresAt.Equal(forA.Token.ExpiresAt) {
+		t.Errorf("a token outlives the one that made it: %s, %s", child.Token.ExpiresAt, forA.Token.ExpiresAt)
+	}
+	working := must(make(carl, app.NewToken{Roles: []app.Role{app.Worker}}))(t)
+	if child := must(make(working, app.NewToken{}))(t); child.Is(app.Requester) {
+		t.Error("a token has more roles than the one that made it")
+	}
+	root := must(make(w.admin, app.NewToken{Roles: []app.Role{app.Admin}}))(t)
+	if child := must(make(root, app.NewToken{For: carl.User.ID}))(t); !child.Is(app.Worker) {
+		t.Error("an admin's own limits go over to others")
+	}
+
+	for name, x := range map[string]struct {
+		by   *app.Principal
+		new  app.NewToken
+		want crowd.Code
+	}{
+		"for all tenants by a token for one":     {forA, app.NewToken{}, crowd.NotFound},
+		"for another tenant by a token for one":  {forA, app.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a tenant that is not one's own":     {w.ann, app.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a role that one does not have":      {w.ann, app.NewToken{Roles: []app.Role{app.Admin}}, crowd.Invalid},
+		"for a role that the token does not":     {working, app.NewToken{Roles: []app.Role{app.Requester}}, crowd.Invalid},
+		"for somebody else by somebody":          {w.ann, app.NewToken{For: carl.User.ID}, crowd.Forbidden},
+		"for the past":                           {w.ann, app.NewToken{Life: -1}, crowd.Invalid},
+		"for a role that is not there":           {w.ann, app.NewToken{Roles: []app.Role{"king"}}, crowd.Invalid},
+		"for somebody's role that he has not":    {w.admin, app.NewToken{For: w.ann.User.ID, Roles: []app.Role{app.Worker}}, crowd.Invalid},
+		"for somebody's tenant that is not his":  {w.admin, app.NewToken{For: w.ann.User.ID, Tenant: w.b}, crowd.NotFound},
+		"for somebody who is not there by admin": {w.admin, app.NewToken{For: 999}, crowd.NotFound},
+	} {
+		_, err := make(x.by, x.new)
+		if crowd.CodeOf(err) != x.want {
+			t.Errorf("%s: %v, want code %q", name, err, x.want)
+		}
+	}
+}
+
+func TestWhomARequesterMayAdd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	mine := []crowd.TenantID{w.a}
+	for name, x := range map[string]struct {
+		app.NewUser
+		want crowd.Code
+	}{
+		"an admin":                        {app.NewUser{Admin: true, Tenants: mine}, crowd.Forbidden},
+		"a worker":                        {app.NewUser{Pool: w.pool, Tenants: mine}, crowd.Forbidden},
+		"somebody of no tenant":           {app.NewUser{}, crowd.Forbidden},
+		"a requester of another tenant":   {app.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}, crowd.NotFound},
+		"somebody with a qualification":   {app.NewUser{Tenants: mine, Qualifications: map[string]int{"nurse": 100}}, crowd.Forbidden},
+		"somebody with a name of spaces":  {app.NewUser{Name: "a b", Tenants: mine}, crowd.Invalid},
+		"somebody with no address":        {app.NewUser{Email: "x", Tenants: mine}, crowd.Invalid},
+		"somebody who is there":           {app.NewUser{Name: "BOB", Tenants: mine}, crowd.Conflict},
+		"a requester of their own tenant": {app.NewUser{Name: "eve", Tenants: mine}, ""},
+	} {
+		if x.Name == "" {
+			x.Name = "dan"
+		}
+		_, _, err := w.CreateUser(w.ctx, w.ann, x.NewUser)
+		if crowd.CodeOf(err) != x.want {
+			t.Errorf("%s: %v, want code %q", name, err, x.want)
+		}
+	}
+	tenants := []crowd.TenantID{w.b, w.a, w.a}
+	w.person(app.NewUser{Name: "both", Tenants: tenants})
+	if !slices.Equal(tenants, []crowd.TenantID{w.b, w.a, w.a}) {
+		t.Error("the caller's list was changed")
+	}
+	for _, u := range must(w.Users(w.ctx, w.ann, w.a, 0, 10))(t) {
+		if slices.Contains(u.Tenants, w.b) {
+			t.Errorf("ann learns that %s is of bob's tenant", u.Name)
+		}
+	}
+}
+
+func TestAWorkerMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	night := must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t)
+	id := w.launch(1)
+	held := w.next(w.workers[0])
+	me := w.workers[0].User.ID
+	_, err := w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID})
+	refused(t, err, crowd.Conflict) // he holds a task
+	ok(t, w.Return(w.ctx, w.workers[0], held.Assignment))
+	must(w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID}))(t)
+	if work := must(w.Next(w.ctx, w.as(me), 0))(t); work != nil {
+		t.Errorf("the night pool hands out %s of %s", work.Task, id)
+	}
+	for _, p := range must(w.Pools(w.ctx, w.admin))(t) {
+		if want := map[string]int{"main": 0, "night": 1}[p.Name]; p.Workers != want {
+			t.Errorf("%s has %d workers, want %d", p.Name, p.Workers, want)
+		}
+	}
+	must(w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	_, err = w.Next(w.ctx, w.as(me), 0)
+	refused(t, err, crowd.Forbidden)
+}
+
+// brokenUsers is a store that does not keep changes of users.
+type brokenUsers struct{ store.Store }
+
+var errBroken = errors.New("it did not want to")
+
+func (brokenUsers) UpdateUser(context.Context, store.User) error { return errBroken }
+
+// TestAWorkerWhoCouldNotMoveGoesOn: he is taken out of his pool before the
+// store is told, and must not be lost there.
+func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.launch(1)
+	w.close()
+	w.wrap = func(s store.Store) store.Store { return brokenUsers{s} }
+	w.open()
+	if _, err := w.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
+		t.Fatalf("got %v", err)
+	}
+	w.next(w.workers[0])
+}
+
+// TestGuessingIsSlow: after a burst of wrong passwords a name has to wait, the
+// right password included; then one may try again.
+func TestGuessingIsSlow(t *testing.T) {
+	w := newWorld(t, 0)
+	must(w.Setup(w.ctx, must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
+	wrong := 0
+	for ; wrong < 1000; wrong++ {
+		_, err := w.SignIn(w.ctx, strings.ToUpper("ann"), password+"?")
+		if crowd.CodeOf(err) == crowd.TooMany {
+			break
+		}
+		refused(t, err, crowd.Unauthenticated)
+	}
+	if wrong < 3 || wrong > 20 {
+		t.Errorf("%d wrong passwords were allowed at once", wrong)
+	}
+	_, err := w.SignIn(w.ctx, "ann", password)
+	refused(t, err, crowd.TooMany)
+	_, err = w.SignIn(w.ctx, "bob", password)
+	refused(t, err, crowd.Unauthenticated) // other names are not held up
+	w.clock.advance(time.Minute)
+	must(w.SignIn(w.ctx, "ann", password))(t)
+}

@@ -1,0 +1,159 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+)
+
+// withPassword gives a worker a password and a browser's session.
+func (w *world) withPassword(p *app.Principal) *app.Principal {
+	w.t.Helper()
+	link := must(w.NewSetupLink(w.ctx, w.admin, p.User.ID))(w.t)
+	return must(w.Authenticate(w.ctx, must(w.Setup(w.ctx, link, goodPassword))(w.t)))(w.t)
+}
+
+func (w *world) signIn(name string) *app.Principal {
+	w.t.Helper()
+	return must(w.Authenticate(w.ctx, must(w.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
+}
+
+// TestBackAfterATimeOut: his lease runs out, nothing is heard of him and he is
+// off duty; he signs in again and is given work (event 1, third producer).
+func TestBackAfterATimeOut(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		p := w.withPassword(w.workers[0])
+		w.launch(2)
+		held := w.next(p).Assignment
+		<-time.After(time.Minute + time.Second)
+		if must(w.Current(w.ctx, p))(t) != nil {
+			t.Fatal("his lease has run out, and he holds the task")
+		}
+		<-time.After(2 * time.Minute)
+		if v := w.duty(p); v.On || v.Waiting {
+			t.Fatalf("nothing was heard of him, and he is %+v", v.OnCall)
+		}
+		p = w.signIn("worker1")
+		if w.duty(p).On {
+			t.Fatal("signed in, but he has not asked for work")
+		}
+		again := w.next(p)
+		if again.Assignment == held || !w.duty(p).On {
+			t.Errorf("he has %s again, on duty: %t", again.Assignment, w.duty(p).On)
+		}
+		if out := must(w.submit(p, again.Assignment, yes))(t); !out.Counted {
+			t.Errorf("his answer: %+v", out)
+		}
+	})
+}
+
+// TestLoggedOutWhileWaiting: who signs out leaves the queue at once, and when he
+// comes back he has a place at its end.
+func TestLoggedOutWhileWaiting(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, w *world) {
+		p, other := w.withPassword(w.workers[0]), w.workers[1]
+		x := w.poll(w.ctx, p, time.Minute)
+		y := w.poll(w.ctx, other, time.Minute)
+		if !x.waits() || !w.duty(p).Waiting {
+			t.Fatal("he does not wait")
+		}
+		start := time.Now()
+		ok(t, w.SignOut(w.ctx, p))
+		x.gets(t, 0)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("it took %s", took)
+		}
+		p = w.signIn("worker1")
+		if v := w.duty(p); v.Waiting || !v.On {
+			t.Fatalf("signed out while waiting, he is %+v", v.OnCall)
+		}
+		x = w.poll(w.ctx, p, time.Minute)
+		if !w.duty(p).Waiting {
+			t.Fatal("back again, he has no place")
+		}
+		first := w.launch(1)
+		y.gets(t, first) // the other has waited longer
+		if !x.waits() {
+			t.Fatal("one task went to two")
+		}
+		second := w.launch(1)
+		x.gets(t, second)
+	})
+}
+
+// TestATaskWhileLoggedOut: what he holds stays his until its lease runs out; then
+// it is somebody else's.
+func TestATaskWhileLoggedOut(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, w *world) {
+		p, other := w.withPassword(w.workers[0]), w.workers[1]
+		w.launch(1)
+		held := w.next(p).Assignment
+		ok(t, w.SignOut(w.ctx, p))
+		if work := must(w.Next(w.ctx, other, 0))(t); work != nil {
+			t.Fatal("his task was handed to somebody else at once")
+		}
+		p = w.signIn("worker1")
+		if again := w.next(p).Assignment; again != held {
+			t.Errorf("back again, he holds %s, not %s", again, held)
+		}
+		ok(t, w.SignOut(w.ctx, p))
+		<-time.After(2 * time.Minute)
+		work := w.next(other)
+		if work.Assignment == held {
+			t.Error("the same assignment")
+		}
+		p = w.signIn("worker1")
+		if must(w.Next(w.ctx, p, 0))(t) != nil {
+			t.Error("there is something for him: the only task was his before")
+		}
+	})
+}
+
+// TestLoggedOutOnCall: in a pool that pays for waiting, the pay ends with the
+// log-out, and duty with the silence; who is off duty comes back by a call.
+func TestLoggedOutOnCall(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{
+			Retainer: &engine.Retainer{Rate: crowd.Unit, Silence: time.Minute, Promise: 10 * time.Minute},
+		}))(t)
+		must(w.FundPool(w.ctx, w.admin, w.pool, 100*crowd.Unit))(t)
+		p := w.withPassword(w.workers[0])
+		must(w.StartDuty(w.ctx, p))(t)
+		x := w.poll(w.ctx, p, time.Minute)
+		<-time.After(30 * time.Second)
+		ok(t, w.SignOut(w.ctx, p))
+		x.gets(t, 0)
+		p = w.signIn("worker1")
+		earned := w.duty(p).Earned
+		<-time.After(20 * time.Second)
+		if v := w.duty(p); v.Earned != earned || earned != crowd.Unit/2 || !v.On {
+			t.Errorf("he earned %s, then %s", earned, v.Earned)
+		}
+		<-time.After(2 * time.Minute)
+		if w.duty(p).On {
+			t.Fatal("he is on duty after minutes of silence")
+		}
+		must(w.StartDuty(w.ctx, p))(t)
+		id := w.launch(1)
+		if got := w.next(p).Batch; got != id {
+			t.Errorf("he got %s", got)
+		}
+	})
+}
+
+// TestASignOutOfAnotherIsNone: a requester's or a stranger's sign-out leaves
+// workers alone, and a wrong token signs nobody out of the queue.
+func TestASignOutOfAnotherIsNone(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		p := w.workers[0]
+		x := w.poll(w.ctx, p, time.Minute)
+		ok(t, w.SignOut(w.ctx, w.ann))
+		refused(t, w.SignOut(w.ctx, &app.Principal{User: p.User}), crowd.NotFound)
+		if !x.waits() || !w.duty(p).Waiting {
+			t.Error("he was taken out of the queue")
+		}
+	})
+}

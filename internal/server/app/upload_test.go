@@ -1,0 +1,268 @@
+package app_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+// tasks returns the values of a batch's tasks.
+func (w *world) tasks(id crowd.BatchID) (list []store.LabelledTask) {
+	w.t.Helper()
+	_, rows, err := w.Labels(w.ctx, w.admin, id)
+	ok(w.t, err)
+	for row, err := range rows {
+		ok(w.t, err)
+		list = append(list, row)
+	}
+	return list
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	for name, x := range map[string]struct {
+		file    string
+		skipBad bool
+		kept    []string // the values, as fmt prints them
+		bad     []string // what is said
+		refused string   // the file as a whole
+	}{
+		"a good file":                       {file: "thing,of\na dog,ann\na stone,\n", kept: []string{"[a dog ann]", "[a stone ]"}},
+		"JSON Lines":                        {file: "{\"thing\": \"a dog\", \"n\": 1}\n{\"n\": null, \"thing\": \"a stone\"}\n", kept: []string{"[a dog 1]", "[a stone ]"}},
+		"a file without rows":               {file: "thing\n"},
+		"an empty file":                     {file: "", refused: "the file is empty"},
+		"a row too short":                   {file: "thing,of\na dog,ann\na stone\na cat,bob\n", bad: []string{"line 3"}},
+		"a row too short, skipped":          {file: "thing,of\na dog,ann\na stone\na cat,bob\n", skipBad: true, kept: []string{"[a dog ann]", "[a cat bob]"}, bad: []string{"line 3"}},
+		"a cell that is not UTF-8":          {file: "thing,of\na dog,ann\n\xff,bob\n", bad: []string{"line 3, thing: the cell is not UTF-8"}},
+		"a template's column is not there":  {file: "things\na dog\n", refused: "thing"},
+		"special columns":                   {file: "_gold,thing,_workers\nyes,a dog,worker1; WORKER2\nno,a stone,worker2\n", kept: []string{"[a dog]", "[a stone]"}},
+		"a known answer nobody could give":  {file: "thing,_gold\na dog,yes\na stone,perhaps\na cat,\n", bad: []string{"line 3, _gold: is no answer that a worker could give"}},
+		"nobody by that name":               {file: "thing,_workers\na dog,worker1\na stone,worker9\n", bad: []string{"line 3, _workers: worker9 is not a worker"}},
+		"somebody who is no worker":         {file: "thing,_workers\na dog,ann\n", bad: []string{"line 2, _workers: ann is not a worker"}},
+		"a row for nobody":                  {file: "thing,_workers\na dog,\n", bad: []string{"line 2, _workers: names nobody"}},
+		"special columns and nothing else":  {file: "_gold\nyes\n", refused: "no column with data"},
+		"an Excel workbook":                 {file: "PK\x03\x04....", refused: "Excel"},
+		"a header with a column twice":      {file: "thing,thing\na,b\n", refused: "same name"},
+		"a quote that is not closed, first": {file: "thing\n\"a dog\na cat\n", skipBad: true, kept: []string{"[a cat]"}, bad: []string{"line 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := w.draft(0)
+			report, err := w.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), app.Upload{SkipBad: x.skipBad})
+			if x.refused != "" {
+				if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), x.refused) {
+					t.Errorf("got %v, want something about %q", err, x.refused)
+				}
+			} else if len(x.bad) > 0 && !x.skipBad {
+				var several app.Problems
+				if !errors.As(err, &several) {
+					t.Fatalf("got %v, want what is wrong with rows", err)
+				}
+				report.Problems = several
+			} else {
+				ok(t, err)
+			}
+			var kept []string
+			for _, row := range w.tasks(id) {
+				kept = append(kept, fmt.Sprint(row.Values))
+			}
+			if !slices.Equal(kept, x.kept) || report.Tasks != len(x.kept) {
+				t.Errorf("kept %q, want %q; reported %d", kept, x.kept, report.Tasks)
+			}
+			if len(report.Problems) != len(x.bad) {
+				t.Fatalf("problems %v, want %q", report.Problems, x.bad)
+			}
+			for i, p := range report.Problems {
+				if !strings.HasPrefix(p.Error(), x.bad[i]) {
+					t.Errorf("said %q, want %q", p, x.bad[i])
+				}
+			}
+		})
+	}
+}
+
+func TestAnUploadReplacesAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(1500)
+	must(w.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\n"), app.Upload{}))(t)
+	if list := w.tasks(id); len(list) != 1 || list[0].Gold != "yes" || list[0].Values[0] != "a dog" {
+		t.Errorf("kept %v", list)
+	}
+	// A file that could not be read leaves what was there.
+	_, err := w.Upload(w.ctx, w.ann, id, strings.NewReader("other\na dog\n"), app.Upload{})
+	refused(t, err, crowd.Invalid)
+	if n := len(w.tasks(id)); n != 1 {
+		t.Errorf("%d tasks", n)
+	}
+	must(w.Launch(w.ctx, w.ann, id, false))(t)
+	_, err = w.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+	refused(t, err, crowd.Conflict)
+}
+
+// TestAnUploadThatBreaksOffLeavesNothing: the sender goes away half-way.
+func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(0)
+	broken := io.MultiReader(things(2500), failing{})
+	if _, err := w.Upload(w.ctx, w.ann, id, broken, app.Upload{}); !errors.Is(err, errBroken) {
+		t.Fatalf("got %v", err)
+	}
+	if n := len(w.tasks(id)); n != 0 {
+		t.Errorf("%d tasks are left", n)
+	}
+	_, err := w.Launch(w.ctx, w.ann, id, false)
+	refused(t, err, crowd.Invalid)
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errBroken }
+
+// pausing is a reader that lets a test act before it ends.
+type pausing struct {
+	io.Reader
+	act func()
+}
+
+func (p *pausing) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if errors.Is(err, io.EOF) && p.act != nil {
+		act := p.act
+		p.act = nil
+		act()
+	}
+	return n, err
+}
+
+// TestADraftWaitsForItsTasks: while a file comes in, nothing else can be done
+// to the draft, and a restart in the middle does not make half a file a batch.
+func TestADraftWaitsForItsTasks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(1)
+	looked := false
+	file := &pausing{Reader: things(2500), act: func() {
+		looked = true
+		_, err := w.Launch(w.ctx, w.ann, id, false)
+		refused(t, err, crowd.Conflict)
+		_, err = w.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+		refused(t, err, crowd.Conflict)
+		_, err = w.EditDraft(w.ctx, w.ann, id, w.definition())
+		refused(t, err, crowd.Conflict)
+		_, err = w.CancelBatch(w.ctx, w.ann, id)
+		refused(t, err, crowd.Conflict)
+		_, err = w.Preview(w.ctx, w.ann, id, 1)
+		refused(t, err, crowd.NotFound)
+
+		// The server dies now: another one begins on what is kept.
+		again := must(app.Open(w.ctx, app.Config{Store: w.store, Now: w.clock.now}))(t)
+		defer again.Close()
+		if b := must(again.Batch(w.ctx, w.ann, id))(t); b.Spec.Tasks == 0 {
+			t.Error("nothing was kept in the middle: the test looks at nothing")
+		}
+		_, err = again.Launch(w.ctx, w.ann, id, false)
+		refused(t, err, crowd.Invalid)
+	}}
+	report := must(w.Upload(w.ctx, w.ann, id, file, app.Upload{}))(t)
+	if !looked || report.Tasks != 2500 {
+		t.Errorf("looked %t, %d tasks", looked, report.Tasks)
+	}
+	must(w.Launch(w.ctx, w.ann, id, false))(t)
+}
+
+func TestEditDraft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	night := must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t).Pool.ID
+	id := w.draft(3)
+	d := w.definition()
+	d.Template = []byte(`{"kind": "choose_one", "question": "Is ${other} alive?", "options": ["yes", "no"]}`)
+	_, err := w.EditDraft(w.ctx, w.ann, id, d)
+	refused(t, err, crowd.Invalid) // the file has no such column
+	d = w.definition()
+	d.Name, d.Redundancy, d.Pool = "renamed", label.Agree(2, 3), night
+	must(w.EditDraft(w.ctx, w.ann, id, d))(t)
+	if b := w.batch(id); b.Name != "renamed" || b.Spec.Tasks != 3 || len(b.Columns) != 1 || b.Pool != night {
+		t.Errorf("got %+v", b)
+	}
+	directed := w.draft(0)
+	must(w.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), app.Upload{}))(t)
+	_, err = w.EditDraft(w.ctx, w.ann, directed, d)
+	refused(t, err, crowd.Invalid) // its people are not of that pool
+}
+
+// rows is a file of n rows that is made as it is read.
+type rows struct {
+	n, made int
+	rest    []byte
+}
+
+func (r *rows) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		switch {
+		case r.made > r.n:
+			return 0, io.EOF
+		case r.made == 0:
+			r.rest = []byte("thing,note\n")
+		default:
+			r.rest = fmt.Appendf(r.rest[:0], "thing %d,%s\n", r.made, strings.Repeat("x", 200))
+		}
+		r.made++
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// TestALargeUploadTakesLittleMemory uploads 100,000 rows, 21 MB, of which none
+// may stay in memory.
+func TestALargeUploadTakesLittleMemory(t *testing.T) {
+	w := newWorld(t, 1)
+	id := w.draft(0)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most, looks := heap(), int64(0), 0
+	file := &rows{n: 100_000}
+	if slow {
+		file.n = 10_000
+	}
+	report := must(w.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, app.Upload{}))(t)
+	if report.Tasks != file.n || looks < 3 {
+		t.Fatalf("%d tasks, %d looks", report.Tasks, looks)
+	}
+	if most > 2<<20 {
+		t.Errorf("%d bytes were held", most)
+	}
+	t.Logf("at most %d KiB more", most>>10)
+}
+
+// probing calls probe after every so many bytes.
+type probing struct {
+	io.Reader
+	every, n int
+	probe    func()
+}
+
+func (p *probing) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if p.n += n; p.n >= p.every {
+		p.n = 0
+		p.probe()
+	}
+	return n, err
+}

@@ -1,0 +1,255 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/pool"
+)
+
+// world is a service on a SQLite file, with an admin, two tenants ("ann" and
+// "bob" are their requesters, each tenant has money), and some workers.
+type world struct {
+	*app.Service
+	t       testing.TB
+	ctx     context.Context
+	store   store.Store
+	path    string
+	clock   *clock
+	wrap    func(store.Store) store.Store // around the store, from the next open on
+	options sqlite.Options
+	moves   pool.Balancer // from the next open on
+
+	services []string // private places that may be called, from the next open on
+
+	admin, ann, bob *app.Principal
+	workers         []*app.Principal
+	a, b            crowd.TenantID // ann's and bob's
+	pool            crowd.PoolID
+}
+
+// clock is the clock of the test's bubble, or the real one, and what a test has
+// added to it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
+
+const money = 1000 * crowd.Unit // each tenant's, at first
+
+// newWorld makes a world with n workers.
+func newWorld(t testing.TB, n int) *world {
+	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}}
+	w.open()
+	t.Cleanup(w.close)
+	root := store.User{Name: "root", Admin: true}
+	root.ID = must(w.store.CreateUser(w.ctx, root))(t)
+	w.admin = &app.Principal{User: root}
+	w.admin = w.as(root.ID)
+	w.pool = must(w.Pools(w.ctx, w.admin))(t)[0].ID
+	w.a, w.ann = w.tenant("ants", "ann")
+	w.b, w.bob = w.tenant("bees", "bob")
+	for i := range n {
+		w.workers = append(w.workers, w.worker(fmt.Sprintf("worker%d", i+1)))
+	}
+	return w
+}
+
+// open opens the store and the service, again after close.
+func (w *world) open() {
+	w.t.Helper()
+	w.store = must(sqlite.Open(w.ctx, w.path, w.options))(w.t)
+	used := w.store
+	if w.wrap != nil {
+		used = w.wrap(used)
+	}
+	w.Service = must(app.Open(w.ctx, app.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+}
+
+// close closes both; what the ledger says must add up.
+func (w *world) close() {
+	w.t.Helper()
+	if w.Service == nil {
+		return
+	}
+	w.Close()
+	if err := w.store.CheckLedger(w.ctx); err != nil {
+		w.t.Errorf("the ledger: %v", err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Errorf("close: %v", err)
+	}
+	w.Service = nil
+}
+
+// balancedBy moves people between pools with b from now on.
+func (w *world) balancedBy(b pool.Balancer) {
+	w.t.Helper()
+	w.moves = b
+	w.reopen()
+}
+
+// until waits for something that another goroutine does.
+func (w *world) until(done func() bool) {
+	w.t.Helper()
+	for limit := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
+		if time.Now().After(limit) {
+			w.t.Fatal("it did not happen")
+		}
+	}
+}
+
+// reopen is a restart.
+func (w *world) reopen() {
+	w.t.Helper()
+	w.close()
+	w.open()
+}
+
+func (w *world) tenant(name, requester string) (crowd.TenantID, *app.Principal) {
+	w.t.Helper()
+	x := must(w.CreateTenant(w.ctx, w.admin, name, 1))(w.t)
+	ok(w.t, w.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
+	return x.ID, w.person(app.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
+}
+
+func (w *world) worker(name string) *app.Principal {
+	w.t.Helper()
+	return w.person(app.NewUser{Name: name, Pool: w.pool})
+}
+
+func (w *world) person(n app.NewUser) *app.Principal {
+	w.t.Helper()
+	u, _, err := w.CreateUser(w.ctx, w.admin, n)
+	ok(w.t, err)
+	return w.as(u.ID)
+}
+
+// as signs somebody in, by a token.
+func (w *world) as(id crowd.WorkerID) *app.Principal {
+	w.t.Helper()
+	_, secret, err := w.CreateToken(w.ctx, w.admin, app.NewToken{Name: "test", For: id})
+	ok(w.t, err)
+	return must(w.Authenticate(w.ctx, secret))(w.t)
+}
+
+const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`
+
+// definition is a batch of ann's that a test may change.
+func (w *world) definition() app.NewBatch {
+	return app.NewBatch{Tenant: w.a, Name: "things", Template: json.RawMessage(yesOrNo), Reward: crowd.Unit / 100, Redundancy: label.Count(1), Lease: time.Minute}
+}
+
+// draft makes a draft with n tasks.
+func (w *world) draft(n int, change ...func(*app.NewBatch)) crowd.BatchID {
+	w.t.Helper()
+	d := w.definition()
+	for _, c := range change {
+		c(&d)
+	}
+	b := must(w.CreateBatch(w.ctx, w.admin, d))(w.t)
+	if n > 0 {
+		must(w.Upload(w.ctx, w.admin, b.Spec.ID, things(n), app.Upload{}))(w.t)
+	}
+	return b.Spec.ID
+}
+
+// things is a file with n rows.
+func things(n int) *strings.Reader {
+	var s strings.Builder
+	s.WriteString("thing\n")
+	for i := range n {
+		fmt.Fprintf(&s, "thing %d\n", i+1)
+	}
+	return strings.NewReader(s.String())
+}
+
+// launch launches a draft with n tasks.
+func (w *world) launch(n int, change ...func(*app.NewBatch)) crowd.BatchID {
+	w.t.Helper()
+	id := w.draft(n, change...)
+	must(w.Launch(w.ctx, w.admin, id, false))(w.t)
+	return id
+}
+
+func times(n int) func(*app.NewBatch) {
+	return func(b *app.NewBatch) { b.Redundancy = label.Count(n) }
+}
+
+// next returns a worker's next task, which there must be.
+func (w *world) next(p *app.Principal) *app.Work {
+	w.t.Helper()
+	work := must(w.Next(w.ctx, p, 0))(w.t)
+	if work == nil {
+		why, _ := w.WhyNothing(w.ctx, p)
+		w.t.Fatalf("%s gets nothing: %v", p.User.Name, why)
+	}
+	return work
+}
+
+func (w *world) batch(id crowd.BatchID) app.BatchView {
+	w.t.Helper()
+	return must(w.Batch(w.ctx, w.admin, id))(w.t)
+}
+
+func (w *world) balance(id crowd.TenantID) crowd.Money {
+	w.t.Helper()
+	have, _, err := w.Account(w.ctx, w.admin, id, 0, 1)
+	ok(w.t, err)
+	return have
+}
+
+// answers returns the kept answers of a batch.
+func (w *world) answers(id crowd.BatchID) []store.Annotation {
+	w.t.Helper()
+	_, rows, err := w.Annotations(w.ctx, w.admin, id, true)
+	ok(w.t, err)
+	var list []store.Annotation
+	for a, err := range rows {
+		ok(w.t, err)
+		list = append(list, a)
+	}
+	return list
+}
+
+var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)
+
+// must returns a value, or ends the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused ends the test unless err has the code.
+func refused(t testing.TB, err error, want crowd.Code) {
+	t.Helper()
+	if got := crowd.CodeOf(err); got != want {
+		t.Fatalf("got the error %v of code %q, want code %q", err, got, want)
+	}
+}

@@ -1,0 +1,105 @@
+// Package metrics tells a monitor how the server is, in Prometheus' text form:
+// its pools, its messages, its requests and its process. It reads the service
+// when it is asked, and keeps nothing but counters.
+package metrics
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// Metrics is what is told of one server.
+type Metrics struct {
+	service  *app.Service
+	log      *slog.Logger
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+}
+
+// New makes the metrics of a service.
+func New(s *app.Service, log *slog.Logger) *Metrics {
+	m := &Metrics{service: s, log: log, registry: prometheus.NewRegistry()}
+	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+	}, []string{"method", "status"})
+	m.registry.MustRegister(m.requests, newPools(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// scrapeTimeout bounds a scrape.
+const scrapeTimeout = 10 * time.Second
+
+// Open serves the metrics to everybody who reaches it.
+func (m *Metrics) Open() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: scrapeTimeout, ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelWarn)})
+}
+
+// Guarded serves them to admins.
+func (m *Metrics) Guarded() http.Handler {
+	open := m.Open()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := m.service.Authenticate(r.Context(), httpkit.Secret(r))
+		if err == nil && !p.Is(app.Admin) {
+			err = crowd.Errorf(crowd.Forbidden, "this needs the role %s", app.Admin)
+		}
+		if err != nil {
+			httpkit.LogError(r.Context(), m.log, r, err)
+			public := httpkit.Public(err)
+			http.Error(w, public.Error(), httpkit.Status(public.Code))
+			return
+		}
+		open.ServeHTTP(w, r)
+	})
+}
+
+// methods are those that are counted by name; others count together, as
+// whoever sends a request may call its method anything.
+var methods = map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true}
+
+// Count counts the requests to a handler. now is the clock.
+func (m *Metrics) Count(now func() time.Time, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, seen := now(), &status{ResponseWriter: w}
+		defer func() {
+			method := r.Method
+			if !methods[method] {
+				method = "other"
+			}
+			m.requests.WithLabelValues(method, strconv.Itoa(max(seen.code, http.StatusOK))).Observe(now().Sub(start).Seconds())
+		}()
+		next.ServeHTTP(seen, r)
+	})
+}
+
+// status knows the status of a reply.
+type status struct {
+	http.ResponseWriter
+	code int
+}
+
+func (s *status) WriteHeader(code int) {
+	if s.code == 0 && code >= http.StatusOK {
+		s.code = code
+	}
+	s.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// background is the context of a scrape, which has none of its own.
+func background() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), scrapeTimeout)
+}

@@ -1,0 +1,159 @@
+package metrics
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// pools collects what there is to say of the pools, and of messages.
+type pools struct {
+	service  *app.Service
+	messages *prometheus.Desc
+	actions  *prometheus.Desc
+
+	mu      sync.Mutex
+	seen    map[crowd.PoolID]int64 // the last action counted
+	counted map[counted]float64
+}
+
+// counted is a kind of action of a pool.
+type counted struct {
+	pool   crowd.PoolID
+	kind   store.ActionKind
+	advice bool
+}
+
+func newPools(s *app.Service) *pools {
+	return &pools{
+		service:  s,
+		messages: prometheus.NewDesc("throng_messages", "Messages that wait to be sent, and those that failed for good within the last day.", []string{"state"}, nil),
+		actions:  prometheus.NewDesc("throng_pool_actions_total", "What was decided or set, as the pool's log has it.", []string{"pool", "name", "kind", "advice"}, nil),
+		seen:     make(map[crowd.PoolID]int64), counted: make(map[counted]float64),
+	}
+}
+
+// figure is one number of a pool.
+type figure struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(v *app.PoolView) (x float64, known bool)
+}
+
+func gauge(name, help string, value func(v *app.PoolView) float64) figure {
+	return figure{describe(name, help), prometheus.GaugeValue, func(v *app.PoolView) (float64, bool) { return value(v), true }}
+}
+
+func counter(name, help string, value func(v *app.PoolView) float64) figure {
+	f := gauge(name, help, value)
+	f.kind = prometheus.CounterValue
+	return f
+}
+
+// sometimes is a gauge that is left out while it is not known.
+func sometimes(name, help string, value func(m *pool.Metrics) (float64, bool)) figure {
+	return figure{describe(name, help), prometheus.GaugeValue, func(v *app.PoolView) (float64, bool) {
+		if v.Status.At.IsZero() {
+			return 0, false
+		}
+		return value(&v.Status.Metrics)
+	}}
+}
+
+func describe(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("throng_pool_"+name, help, []string{"pool", "name"}, nil)
+}
+
+func money(m crowd.Money) float64 { return float64(m) / float64(crowd.Unit) }
+
+var figures = []figure{
+	gauge("workers", "People on duty: busy, idle and in training.", func(v *app.PoolView) float64 { return float64(v.Status.Workers) }),
+	gauge("busy", "People who hold a task.", func(v *app.PoolView) float64 { return float64(v.Status.Busy) }),
+	gauge("idle", "People on duty who hold nothing and are not in training.", func(v *app.PoolView) float64 { return float64(v.Status.Idle) }),
+	gauge("training", "People on duty who still learn the work.", func(v *app.PoolView) float64 { return float64(v.Status.Training) }),
+	gauge("coming", "People called who are not here yet.", func(v *app.PoolView) float64 { return float64(v.Coming) }),
+	gauge("queue", "Answers wanted and in nobody's hands.", func(v *app.PoolView) float64 { return float64(v.Status.Queue) }),
+	gauge("wait_p95_seconds", "95 of 100 answers handed out lately had waited no longer; 0: none was.", func(v *app.PoolView) float64 { return v.Status.WaitP95 }),
+	gauge("oldest_wait_seconds", "How long the oldest in the queue has waited.", func(v *app.PoolView) float64 { return v.Status.OldestWait }),
+	gauge("funds", "The pool's money for waiting.", func(v *app.PoolView) float64 { return money(v.Status.Purse.Funds) }),
+	gauge("stopped", "1 under the emergency stop.", func(v *app.PoolView) float64 { return truth(v.Pool.Stopped) }),
+	gauge("advise", "1 if the pool decides and does nothing.", func(v *app.PoolView) float64 { return truth(v.Control.Advise) }),
+
+	sometimes("c_star", "The best number of people.", func(m *pool.Metrics) (float64, bool) { return float64(m.CStar), m.CStar != pool.Unknown }),
+	sometimes("lambda", "Answers that come to be wanted, a second.", func(m *pool.Metrics) (float64, bool) { return m.Lambda, true }),
+	sometimes("mu", "Answers a second by one person who works.", func(m *pool.Metrics) (float64, bool) { return m.Mu, m.Mu != 0 }),
+	sometimes("abandonment", "People who leave by themselves, a second.", func(m *pool.Metrics) (float64, bool) { return m.Abandonment, true }),
+	sometimes("throughput", "Answers that counted, a second.", func(m *pool.Metrics) (float64, bool) { return m.Throughput, true }),
+	sometimes("utilisation", "lambda / (mu workers).", func(m *pool.Metrics) (float64, bool) { return m.Utilisation, m.Mu != 0 }),
+	sometimes("preference", "Mean preference of the people on duty for the pool, 0 to 1.", func(m *pool.Metrics) (float64, bool) { return m.Preference, true }),
+	sometimes("cost_per_hour", "Pay for waiting of those who are idle, in money.", func(m *pool.Metrics) (float64, bool) { return m.CostPerHour, true }),
+
+	counter("waiting_paid_total", "Money paid for waiting.", func(v *app.PoolView) float64 { return money(v.Status.Purse.Paid) }),
+	counter("arrived_total", "Answers that came to be wanted.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Arrived) }),
+	counter("completed_total", "Answers that counted.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
+	counter("joined_total", "People who came when they were called.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Joined) }),
+	counter("abandoned_total", "People who left by themselves.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Abandoned) }),
+	counter("released_total", "People who were let go.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Released) }),
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Describe implements prometheus.Collector.
+func (c *pools) Describe(out chan<- *prometheus.Desc) {
+	out <- c.messages
+	out <- c.actions
+	for i := range figures {
+		out <- figures[i].desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *pools) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := background()
+	defer cancel()
+	f, err := c.service.Figures(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(c.messages, err)
+		return
+	}
+	out <- prometheus.MustNewConstMetric(c.messages, prometheus.GaugeValue, float64(f.Queued), string(store.MessageQueued))
+	out <- prometheus.MustNewConstMetric(c.messages, prometheus.GaugeValue, float64(f.Failed), string(store.MessageFailed))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range f.Pools {
+		v := &f.Pools[i]
+		id := v.ID.String()
+		for _, x := range figures {
+			if value, known := x.value(v); known {
+				out <- prometheus.MustNewConstMetric(x.desc, x.kind, value, id, v.Name)
+			}
+		}
+		list, err := c.service.ActionsAfter(ctx, v.ID, c.seen[v.ID])
+		if err != nil {
+			out <- prometheus.NewInvalidMetric(c.actions, err)
+			return
+		}
+		if len(list) > 0 {
+			c.seen[v.ID] = list[0].ID
+		}
+		for _, a := range list {
+			c.counted[counted{v.ID, a.Kind, a.Advice}]++
+		}
+		for key, n := range c.counted {
+			if key.pool == v.ID {
+				out <- prometheus.MustNewConstMetric(c.actions, prometheus.CounterValue, n, id, v.Name, string(key.kind), strconv.FormatBool(key.advice))
+			}
+		}
+	}
+}

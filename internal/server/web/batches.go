@@ -1,0 +1,227 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// batchesShown is the number of batches on a page of the list.
+const batchesShown = 50
+
+// firstReward is the price that a new draft has until the requester sets his.
+const firstReward = crowd.Unit / 20
+
+// batches lists the batches of a tenant, or of all for an admin.
+func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	tenants, err := s.Service.Tenants(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	var tenant crowd.TenantID
+	switch text := query.Get("tenant"); {
+	case text != "":
+		if tenant, err = crowd.ParseTenantID(text); err != nil {
+			return err
+		}
+	case !p.Is(app.Admin) && len(tenants) > 0:
+		tenant = tenants[0].ID
+	}
+	var before crowd.BatchID
+	if text := query.Get("before"); text != "" {
+		if before, err = crowd.ParseBatchID(text); err != nil {
+			return err
+		}
+	}
+	list, err := s.Service.Batches(r.Context(), p, tenant, before, batchesShown)
+	if err != nil {
+		return err
+	}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
+	if tenant != 0 {
+		balance, _, err := s.Service.Account(r.Context(), p, tenant, 0, 0)
+		if err != nil {
+			return err
+		}
+		data["Balance"] = balance
+	}
+	if len(list) == batchesShown {
+		data["Before"] = list[len(list)-1].Spec.ID
+	}
+	return s.render(w, r, p, "batches", page{Title: "Batches", Section: "batches", Data: data})
+}
+
+func tenantNames(list []store.Tenant) map[crowd.TenantID]string {
+	names := make(map[crowd.TenantID]string, len(list))
+	for _, t := range list {
+		names[t.ID] = t.Name
+	}
+	return names
+}
+
+func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.showNewBatch(w, r, p, nil)
+}
+
+func (s *server) showNewBatch(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+	tenants, err := s.Service.Tenants(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	var menu []choice
+	for _, t := range tenants {
+		menu = append(menu, choice{t.ID.String(), t.Name})
+	}
+	values := url.Values{"kind": {"choose_one"}, "options": {"yes | Yes\nno | No\n"}, "tenant": {r.URL.Query().Get("tenant")}}
+	return s.renderStatus(w, r, p, f.status(), "new", page{Title: "New batch", Section: "batches", Script: "template.js", Form: f, Data: map[string]any{
+		"Tenants": menu, "Tenant": values.Get("tenant"), "Template": newTemplateForm("new", f, values),
+	}})
+}
+
+// The limits of the fields that come before the file.
+const (
+	maxField  = 2 << 20
+	maxFields = maxForm
+)
+
+var (
+	errNoForm   = crowd.Errorf(crowd.Invalid, "the form could not be read")
+	errTooMuch  = crowd.Errorf(crowd.TooLarge, "the form has more text than is allowed")
+	errFileless = &crowd.Error{Code: crowd.Invalid, Field: "file", Message: "choose a file"}
+)
+
+// readFields reads the fields of a multipart form up to its file, which is left
+// to be read as it comes. file is nil if none was chosen.
+func readFields(r *http.Request) (values url.Values, file *multipart.Part, err error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, nil, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
+	}
+	values = make(url.Values)
+	for total := 0; ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return values, nil, nil
+		}
+		if err != nil {
+			return values, nil, bodyError(err)
+		}
+		if part.FormName() == "file" {
+			if part.FileName() == "" {
+				continue // no file was chosen
+			}
+			return values, part, nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, maxField+1))
+		if err != nil {
+			return values, nil, bodyError(err)
+		}
+		if total += len(text); len(text) > maxField || total > maxFields {
+			return values, nil, errTooMuch
+		}
+		values.Add(part.FormName(), string(text))
+	}
+}
+
+// bodyError tells a body that is too large or broken from other errors.
+func bodyError(err error) error {
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return err
+	}
+	return &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
+}
+
+// maxDrain is how much of a refused file is read all the same, so that the
+// browser gets to see the answer.
+const maxDrain = 64 << 20
+
+func drain(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, maxDrain) }
+
+// createBatch makes a draft and reads its file as it comes.
+func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	httpkit.Streaming(w)
+	defer drain(r)
+	values, file, err := readFields(r)
+	var b store.Batch
+	if err == nil {
+		b, err = s.draft(r, p, values)
+	}
+	if f := refused("new", values, err); f != nil {
+		return s.showNewBatch(w, r, p, f)
+	}
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		return seeOther(w, r, "/batches/"+b.Spec.ID.String(), "saved")
+	}
+	return s.receive(w, r, p, b.Spec.ID, values, file)
+}
+
+func (s *server) draft(r *http.Request, p *app.Principal, values url.Values) (store.Batch, error) {
+	tenant, err := crowd.ParseTenantID(values.Get("tenant"))
+	if err != nil {
+		return store.Batch{}, crowd.Fieldf("tenant", "choose one")
+	}
+	raw, err := templateOf(values)
+	if err != nil {
+		return store.Batch{}, err
+	}
+	return s.Service.CreateBatch(r.Context(), p, app.NewBatch{
+		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: firstReward,
+	})
+}
+
+// upload takes another file for a draft.
+func (s *server) upload(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	httpkit.Streaming(w)
+	defer drain(r)
+	id, err := crowd.ParseBatchID(r.PathValue("batch"))
+	if err != nil {
+		return err
+	}
+	values, file, err := readFields(r)
+	if err == nil && file == nil {
+		err = errFileless
+	}
+	if f := refused("upload", values, err); f != nil {
+		return s.showBatch(w, r, p, id, f, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return s.receive(w, r, p, id, values, file)
+}
+
+// receive reads the file of a draft. What is wrong with it is shown on the
+// draft's page, row by row.
+func (s *server) receive(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.BatchID, values url.Values, file *multipart.Part) error {
+	format := table.FormatOf(file.FileName())
+	report, err := s.Service.Upload(r.Context(), p, id, file, app.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
+	f := refused("upload", values, err)
+	switch {
+	case f != nil:
+		f.Errs = slices.DeleteFunc(f.Errs, func(e *crowd.Error) bool { return e.Row > 0 }) // they stand in a table of their own
+		if len(f.Errs) == 0 && report.Bad > 0 {
+			f.Errs = []*crowd.Error{crowd.Errorf(crowd.Invalid, "%s of the file cannot be used, so nothing was kept", plural(report.Bad, "row"))}
+		}
+		return s.showBatch(w, r, p, id, f, &report)
+	case err != nil:
+		return err
+	case report.Bad > 0:
+		return s.showBatch(w, r, p, id, nil, &report)
+	}
+	return seeOther(w, r, "/batches/"+id.String(), "uploaded")
+}

@@ -1,0 +1,436 @@
+package web
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// offDuty is the part of the page of somebody off duty that moves.
+type offDuty struct {
+	app.DutyView
+	Now     time.Time
+	State   string // names what is shown, for the script to say what it has
+	Because string // why he is off duty, if that is known
+	Since   time.Time
+	Thanks  string // how the last call to him ended, while that is news
+	Away    bool   // does not want to be called
+	Mail    string // where he is called, or ""
+	Pushes  int    // browsers that take messages for him
+}
+
+// thanksLast is how long somebody is told that he was not needed.
+const thanksLast = 10 * time.Minute
+
+// departures say why somebody is off duty.
+var departures = map[engine.Departure]string{
+	engine.Left:     "You stopped. Thank you for your work.",
+	engine.Silent:   "You were not heard of for a while, so you went off duty.",
+	engine.Released: "Thank you for your work; you are off duty now.",
+	engine.Unpaid:   "The pool's money for waiting ran out, so nobody could be kept waiting.",
+}
+
+// dutyState names what the page of somebody off duty shows.
+func dutyState(v app.DutyView) string {
+	state := v.Pool.ID.String()
+	switch {
+	case v.On:
+		return state + "-on"
+	case v.Called != nil:
+		return state + "-called-" + strconv.FormatInt(v.Called.Call, 10)
+	case v.Call != nil:
+		return state + "-place-" + strconv.FormatInt(v.Call.ID, 10)
+	}
+	return state + "-off"
+}
+
+func (s *server) offDuty(r *http.Request, p *app.Principal, v app.DutyView) (*offDuty, error) {
+	past, err := s.Service.WhyOffDuty(r.Context(), p)
+	if err != nil {
+		return nil, err
+	}
+	subs, err := s.Service.Subscriptions(r.Context(), p)
+	if err != nil {
+		return nil, err
+	}
+	d := &offDuty{DutyView: v, Now: s.Now().UTC(), State: dutyState(v), Because: departures[past.Why], Since: past.At, Away: p.User.Away, Pushes: len(subs)}
+	if !p.User.NoMail {
+		d.Mail = p.User.Email
+	}
+	if c := past.Call; c != nil && d.Now.Sub(c.EndedAt) < thanksLast && past.At.Before(c.EndedAt) {
+		if c.State == store.CallFilled {
+			d.Thanks = "Thank you! Others were first, and everybody who is needed is there."
+		} else {
+			d.Thanks = "Thank you! Nobody is needed any more."
+		}
+	}
+	return d, nil
+}
+
+// offDutyTitle is what the window's title says.
+func (d *offDuty) title() string {
+	if d.Called != nil {
+		return "● You are called"
+	}
+	return "Off duty"
+}
+
+// showOffDuty is where somebody is who works in a pool that calls its people,
+// and is off duty.
+func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *app.Principal, notice string) error {
+	v, err := s.Service.Duty(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	d, err := s.offDuty(r, p, v)
+	if err != nil {
+		return err
+	}
+	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, p, "offduty", page{Title: d.title(), Section: "work", Script: "duty.js", Refresh: 10, Notice: notice,
+		Data: map[string]any{"Duty": d, "Earned": earned}})
+}
+
+// waitTime reads how long a poll may take.
+func waitTime(r *http.Request) (time.Duration, error) {
+	seconds, err := strconv.Atoi(r.URL.Query().Get("wait"))
+	if err != nil || seconds < 0 || seconds > int(app.MaxWait/time.Second) {
+		return 0, crowd.Fieldf("wait", "must be 0 to %d seconds", app.MaxWait/time.Second)
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// present returns p as he is now: he may have been moved since the request
+// began. It returns p itself if that cannot be found out.
+func (s *server) present(r *http.Request, p *app.Principal) *app.Principal {
+	if now, err := s.Service.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(app.Worker) {
+		return now
+	}
+	return p
+}
+
+// watchDuty is the long poll of the page of somebody off duty: it answers once
+// there is something else to show than what the page has.
+func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	wait, err := waitTime(r)
+	if err != nil {
+		return err
+	}
+	state := r.URL.Query().Get("state")
+	httpkit.Streaming(w)
+	moved := false
+	v, err := s.Service.AwaitDuty(r.Context(), p, wait, func(v app.DutyView) bool {
+		moved = s.present(r, p).User.Pool != p.User.Pool
+		return moved || dutyState(v) != state
+	})
+	switch {
+	case err != nil:
+		return err
+	case moved || v.On || !v.Pool.Retainer.Called:
+		return sendJSON(w, http.StatusOK, map[string]string{"go": "/work"})
+	case dutyState(v) == state:
+		return sendJSON(w, http.StatusOK, map[string]string{"state": state})
+	}
+	d, err := s.offDuty(r, p, v)
+	if err != nil {
+		return err
+	}
+	html, err := s.fragment("offduty", "duty", d)
+	if err != nil {
+		return err
+	}
+	return sendJSON(w, http.StatusOK, map[string]any{"state": d.State, "html": html, "title": d.title(), "called": d.Called != nil})
+}
+
+// comeIn brings a worker on duty, if there is a place left.
+func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	_, err := s.Service.StartDuty(r.Context(), p)
+	switch crowd.CodeOf(err) {
+	case "":
+		return seeOther(w, r, "/work", "onduty")
+	case crowd.OffDuty:
+		return seeOther(w, r, "/work", "full")
+	}
+	return err
+}
+
+// decline says that a worker does not come this time.
+func (s *server) decline(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	if err := s.Service.DeclineCall(r.Context(), p); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/work", "declined")
+}
+
+// stopWork takes a worker off duty: at once, or when he has finished his task.
+func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	v, err := s.Service.EndDuty(r.Context(), p)
+	switch {
+	case err != nil:
+		return err
+	case v.On:
+		return seeOther(w, r, "/work", "") // the task's page says so
+	}
+	return seeOther(w, r, afterDuty(v), "offduty")
+}
+
+// afterDuty is the page of somebody who has gone off duty: one that hands him
+// no task.
+func afterDuty(v app.DutyView) string {
+	if v.Pool.Retainer.Called {
+		return "/work"
+	}
+	return "/work/rest"
+}
+
+// keepsDuty says whether a pool minds who is on duty: else asking for work is
+// enough, and going is nobody's business.
+func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate > 0 }
+
+// offNow says whether a worker who waited is off duty for good, and why: where
+// nobody minds he is not.
+func (s *server) offNow(r *http.Request, p *app.Principal, v app.DutyView) (bool, error) {
+	if v.On || !keepsDuty(&v.Pool) {
+		return false, nil
+	}
+	if v.Pool.Retainer.Called {
+		return true, nil
+	}
+	past, err := s.Service.WhyOffDuty(r.Context(), p)
+	return past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid, err
+}
+
+// moveTime is how long somebody who has finished his task to move to another
+// pool is waited for; it takes a moment.
+const moveTime = 5 * time.Second
+
+// awaitMove waits until somebody who has gone to another pool is there.
+func (s *server) awaitMove(r *http.Request, p *app.Principal) error {
+	_, err := s.Service.AwaitDuty(r.Context(), p, moveTime, func(app.DutyView) bool {
+		return s.present(r, p).User.Pool != p.User.Pool
+	})
+	return err
+}
+
+// poolCookie remembers in which pool a worker was last, so that he is told when
+// he was moved.
+const poolCookie = "throng_pool"
+
+// poolNotice says which pool somebody is in, if he was in another one when he
+// looked last.
+func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.DutyView) string {
+	now := p.User.ID.String() + "." + v.Pool.ID.String()
+	last := ""
+	if c, err := r.Cookie(poolCookie); err == nil {
+		last = c.Value
+	}
+	if last == now {
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: poolCookie, Value: now, Path: "/work", MaxAge: int(cookieLife / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(r, s.TrustProxy),
+	})
+	if who, _, ok := strings.Cut(last, "."); !ok || who != p.User.ID.String() {
+		return ""
+	}
+	text := "You are in another pool now: " + v.Pool.Name + "."
+	if v.Training > 0 {
+		text += " You learn its work first."
+	}
+	if did := notices[r.URL.Query().Get("did")]; did != "" {
+		text = did + " " + text
+	}
+	return text
+}
+
+// lesson says which of a newcomer's training tasks a task is.
+type lesson struct{ N, Of int }
+
+// lessonOf returns nil if the task is none to learn from.
+func (s *server) lessonOf(r *http.Request, work *app.Work, v app.DutyView) (*lesson, error) {
+	if v.Training == 0 {
+		return nil, nil
+	}
+	training, err := s.Service.IsTraining(r.Context(), work)
+	if err != nil || !training {
+		return nil, err
+	}
+	of := max(v.Pool.Retainer.Training, v.Training)
+	return &lesson{N: of - v.Training + 1, Of: of}, nil
+}
+
+// goingNotes say of somebody who goes off duty after his task why.
+var goingNotes = map[engine.Departure]string{
+	engine.Left:     "You go off duty when this task is done.",
+	engine.Released: "This is your last task for now: fewer people are needed. You go off duty when it is done.",
+	engine.Moved:    "When this task is done, you move to another pool.",
+	engine.Unpaid:   "The pool's money for waiting has run out. You go off duty when this task is done.",
+}
+
+// liking is one step of how much somebody likes a pool's work.
+type liking struct {
+	Value float64
+	Text  string
+}
+
+// likings are the steps, from the least on.
+var likings = []liking{{0, "Not at all"}, {0.25, "Rather not"}, {0.5, "I do not mind"}, {0.75, "I like it"}, {1, "I like it most"}}
+
+// indifferent is the preference of somebody who has stated none.
+const indifferent = 0.5
+
+// nearest returns the step nearest to a preference.
+func nearest(x float64) float64 {
+	best := likings[0].Value
+	for _, l := range likings {
+		if math.Abs(l.Value-x) < math.Abs(best-x) {
+			best = l.Value
+		}
+	}
+	return best
+}
+
+// poolWish is a pool with how much somebody likes it.
+type poolWish struct {
+	ID     crowd.PoolID
+	Name   string
+	Here   bool
+	Likes  float64
+	Choose []liking
+}
+
+func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.showWishes(w, r, p, nil)
+}
+
+func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+	pools, err := s.Service.Pools(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	subs, err := s.Service.Subscriptions(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	list := make([]poolWish, len(pools))
+	for i, v := range pools {
+		likes, stated := p.User.Prefers[v.ID]
+		if !stated {
+			likes = indifferent
+		}
+		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == p.User.Pool, Likes: nearest(likes), Choose: likings}
+	}
+	return s.renderStatus(w, r, p, f.status(), "wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Form: f, Data: map[string]any{
+		"Pools": list, "U": p.User, "Browsers": browsersOf(subs), "Key": s.Service.PushKey(),
+	}})
+}
+
+// taker is a browser that takes push messages.
+type taker struct {
+	ID    int64
+	Host  string // of its maker's push service
+	Added time.Time
+	Where string // its address there, by which the browser knows itself
+}
+
+func browsersOf(subs []store.Subscription) []taker {
+	list := make([]taker, len(subs))
+	for i, sub := range subs {
+		list[i] = taker{ID: sub.ID, Added: sub.CreatedAt, Where: sub.Endpoint}
+		if u, err := url.Parse(sub.Endpoint); err == nil {
+			list[i].Host = u.Host
+		}
+	}
+	return list
+}
+
+// setWishes keeps what somebody likes and how he is called.
+func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	pools, err := s.Service.Pools(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	f := &fields{values: values}
+	wishes := app.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: values.Get("call") == "", NoMail: values.Get("mail") == ""}
+	for _, v := range pools {
+		was, stated := p.User.Prefers[v.ID]
+		if !stated {
+			was = indifferent
+		}
+		likes := was
+		if f.text("like-"+v.ID.String()) != "" {
+			likes = f.number("like-" + v.ID.String())
+		}
+		if likes == nearest(was) {
+			likes = was // it may lie between two steps
+		}
+		if likes != indifferent {
+			wishes.Prefers[v.ID] = likes
+		}
+	}
+	if err = f.err(); err == nil {
+		_, err = s.Service.SetWishes(r.Context(), p, wishes)
+	}
+	if bad := refused("wishes", values, err); bad != nil {
+		return s.showWishes(w, r, p, bad)
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, "/work/wishes", "saved")
+}
+
+// subscribe keeps a browser that takes push messages; its script sends it.
+func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	id, err := s.Service.Subscribe(r.Context(), p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
+	if err != nil {
+		return err
+	}
+	return sendJSON(w, http.StatusOK, map[string]int64{"id": id})
+}
+
+// unsubscribe forgets a browser.
+func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := strconv.ParseInt(r.PathValue("subscription"), 10, 64)
+	if err != nil {
+		return errPage
+	}
+	if err := s.Service.Unsubscribe(r.Context(), p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return err
+	}
+	if wantsJSON(r) {
+		return sendJSON(w, http.StatusOK, map[string]bool{"gone": true})
+	}
+	return seeOther(w, r, "/work/wishes", "saved")
+}
+
+// pushScript is the program that shows push messages. It stands at an address of
+// its own that never changes, below which it has a say.
+func (s *server) pushScript(w http.ResponseWriter, _ *http.Request, _ *app.Principal) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/javascript; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	_, _ = w.Write(s.assets.files["push.js"]) // the client may be gone
+	return nil
+}

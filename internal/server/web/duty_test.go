@@ -1,0 +1,305 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// looping lets moves be finished as soon as people are ready for them; the
+// controllers decide only when a test takes a step.
+func looping(cfg *app.Config) { cfg.ControlEvery = time.Hour }
+
+// onCall makes the first pool one that calls its people and pays their waiting.
+func (c *company) onCall(control pool.Settings, change ...func(*app.PoolEdit)) {
+	c.boss.t.Helper()
+	edit := app.PoolEdit{
+		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute},
+		Calling:  &store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute},
+		Control:  &control,
+	}
+	for _, f := range change {
+		f(&edit)
+	}
+	ctx, p := context.Background(), c.boss.principal()
+	if before, err := c.service.Pool(ctx, p, 1); err == nil && !before.Retainer.Called { // signing in brought them on duty
+		for _, b := range c.workers {
+			if _, err := c.service.EndDuty(ctx, b.principal()); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	if _, err := c.service.UpdatePool(ctx, p, 1, edit); err != nil {
+		c.boss.t.Fatal(err)
+	}
+	if _, err := c.service.FundPool(ctx, p, 1, 100*crowd.Unit); err != nil {
+		c.boss.t.Fatal(err)
+	}
+}
+
+// step lets time pass and takes a control step.
+func (c *company) step(d time.Duration) {
+	c.boss.t.Helper()
+	c.ahead.Add(int64(d))
+	if err := c.service.ControlStep(context.Background()); err != nil {
+		c.boss.t.Fatal(err)
+	}
+}
+
+// called lists the workers who are called.
+func (c *company) called() (list []*browser) {
+	c.boss.t.Helper()
+	for _, b := range c.workers {
+		if v, err := c.service.Duty(context.Background(), b.principal()); err != nil {
+			b.t.Fatal(err)
+		} else if v.Called != nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+func TestCalledWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 3)
+	c.onCall(pool.Settings{Min: 1})
+	for _, b := range c.workers {
+		b.get("/work").want(200, "You are off duty", "calls its people", "0.05 a minute", "You will be called on this page.").without("Come in", "Thank you")
+	}
+	c.step(time.Second)
+	called := c.called()
+	if len(called) != 2 {
+		t.Fatalf("%d are called, want 2", len(called))
+	}
+	declining, coming := called[0], called[1]
+	declining.get("/work").want(200, "You are called", "Who answers first comes in").form("/work/decline").send().want(200, "not this time", "You are off duty", "There is a place in main now")
+	var third *browser
+	for _, b := range c.workers {
+		if b != declining && b != coming {
+			third = b
+		}
+	}
+	late := third.get("/work").want(200, "You are called").form("/work/duty")
+	waiting := coming.get("/work").want(200).form("/work/duty").send().want(200, "You are on duty.", "Waiting for a task", "Earned by waiting", "Pool main").at("/work")
+	late.send().want(200, "Thank you for coming! Others were first", "You are off duty", "everybody who is needed is there").without("Come in")
+	third.get("/work").want(200, "Thank you! Others were first")
+	declining.get("/work").want(200).without("Others were first") // he did not want to
+	waiting.form("/work/stop").send().want(200, "You are off duty. Thank you for your work.", "You stopped.").at("/work")
+	coming.get("/work").want(200, "You are off duty")
+	c.ahead.Add(int64(thanksLast))
+	third.get("/work").want(200, "You will be called").without("Others were first")
+}
+
+func TestStoppingAfterTheTask(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.onCall(pool.Settings{Min: 2})
+	c.step(time.Second)
+	b := c.workers[0]
+	b.get("/work").form("/work/duty").send().want(200, "You are on duty.")
+	c.launchCats("Cats")
+	task := b.get("/work").want(200, "1.png a cat?", "Stop after this task").without("You go off duty")
+	stays := task.form("/work/stop").send().want(200, "You go off duty when this task is done.", "1.png a cat?", "Stay on duty")
+	stays.form("/work/duty").send().want(200, "1.png a cat?", "Stop after this task").form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in", "2.png a cat?")
+	b.get("/work").form("/work/stop").send().want(200).form("/work/submit").set("s.label", "yes").send().
+		want(200, "Your answer is in", "You are off duty", "You stopped.").at("/work")
+	// Whoever gives a task back and stops is off duty too.
+	d := c.workers[1]
+	d.get("/work").form("/work/duty").send().want(200, "1.png a cat?").form("/work/return").send().want(200, "You are off duty", "You stopped.")
+	// Where asking for work is enough, stopping leads to a page that does not ask.
+	c.onCall(pool.Settings{}, func(e *app.PoolEdit) { e.Retainer.Called = false })
+	d.get("/work").want(200, "2.png a cat?").form("/work/stop").send().want(200).form("/work/submit").set("s.label", "yes").send().want(200, "Taking a break", "Your answer is in").at("/work/rest")
+	d.isOff()
+	d.get("/work").want(200, "3.png a cat?").form("/work/stop").send().want(200).form("/work/skip").send().want(200, "Taking a break", "Skipped.").at("/work/rest")
+	d.isOff()
+}
+
+// isOff checks that somebody is off duty, and was given nothing.
+func (b *browser) isOff() {
+	b.t.Helper()
+	v, err := b.site.service.Duty(b.t.Context(), b.principal())
+	if err != nil || v.On {
+		b.t.Errorf("%s is on duty %t (%v)", b.name, v.On, err)
+	}
+	if work, err := b.site.service.Current(b.t.Context(), b.principal()); err != nil || work != nil {
+		b.t.Errorf("%s holds %+v (%v)", b.name, work, err)
+	}
+}
+
+func TestLetGoAfterTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.onCall(pool.Settings{Min: 2})
+	c.step(time.Second)
+	for _, b := range c.workers {
+		b.get("/work").form("/work/duty").send().want(200, "You are on duty.")
+	}
+	b := c.workers[0]
+	c.launchCats("Cats")
+	b.get("/work").want(200, "1.png a cat?")
+	c.onCall(pool.Settings{Elasticity: "static(n=0)"})
+	c.step(time.Second)
+	c.workers[1].get("/work").want(200, "You are off duty", "Thank you for your work; you are off duty now.")
+	task := b.get("/work").want(200, "This is your last task for now").without("Stop after this task", "Stay on duty")
+	task.form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in", "You are off duty", "Thank you for your work; you are off duty now.")
+	// Skipping does not bring another one either.
+	c.onCall(pool.Settings{Min: 1})
+	c.step(time.Second)
+	b = c.called()[0]
+	b.get("/work").form("/work/duty").send().want(200, "a cat?")
+	c.onCall(pool.Settings{Elasticity: "static(n=0)"})
+	c.step(time.Second)
+	b.get("/work").want(200, "This is your last task for now").form("/work/skip").send().want(200, "Skipped.", "You are off duty")
+}
+
+// Where anybody may work, asking again would bring somebody on duty who was just
+// let go: his page is sent to one that does not ask.
+func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	c.onCall(pool.Settings{}, func(e *app.PoolEdit) { e.Retainer.Called = false })
+	b := c.workers[0]
+	p := b.principal()
+	answer := make(chan *pageOf, 1)
+	go func() { answer <- b.post("/work/next?wait=20", nil) }()
+	for deadline := time.Now().Add(patience); ; {
+		v, err := c.service.Duty(t.Context(), p)
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("he does not wait: %v", err)
+		}
+		if v.Waiting {
+			break
+		}
+	}
+	if _, err := c.service.UpdatePool(t.Context(), c.boss.principal(), 1, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
+		t.Fatal(err)
+	}
+	c.step(time.Second)
+	if got := <-answer; got.Text != `{"go":"/work/rest"}` {
+		t.Errorf("the page is told %s", got.Text)
+	}
+	b.isOff()
+	b.get("/work/rest").want(200, "Taking a break")
+	b.get("/work").want(200, "Waiting for a task") // he may come back
+}
+
+func TestWhoIsMovedIsTold(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2, looping)
+	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
+	ctx, boss := context.Background(), c.boss.principal()
+	if _, err := c.service.UpdatePool(ctx, boss, 2, app.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
+		t.Fatal(err)
+	}
+	// Of the other pool, a batch to learn from.
+	draft := c.req.get("/batches/new").form("/batches").set("name", "School").set("tenant", "n1").set("question", "Learn ${name}").sendFile("cats.csv", cats).want(200)
+	draft.form(draft.URL.Path+"/settings").set("count", "1").set("pool", "p2").set("training", "1").set("small_crowd", "1").press("then", "launch").send().want(200, "Launched")
+	c.launchCats("Cats")
+	b := c.workers[0]
+	task := b.get("/work").want(200, "1.png a cat?").without("another pool", "Training")
+	c.boss.get("/admin/pools/p1").want(200, "w1", "w2").form("/admin/pools/p1/transfer").set("worker", "u3").set("to", "p2").send().
+		want(200, "He moves when he has finished his task.", "moves after it", "Move w1 to night").at("/admin/pools/p1")
+	b.get("/work").want(200, "When this task is done, you move to another pool.", "1.png a cat?")
+	task.form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in. You are in another pool now: night. You learn its work first.", "Learn 1.png", "Training 1 of 2").at("/work")
+	next := b.get("/work").want(200, "Training 1 of 2").without("another pool")
+	next.form("/work/submit").set("s.label", "yes").send().want(200, "Training 2 of 2", "Learn 2.png")
+	b.get("/work").form("/work/submit").set("s.label", "yes").send().want(200, "Waiting for a task").without("Training")
+	// Somebody else at the same computer is told nothing.
+	b.get("/work").form("/signout").send().want(200)
+	b.name = "w2"
+	b.get("/signin").form("/signin").set("name", "w2").set("password", password).send().want(200, "1.png a cat?").without("another pool")
+}
+
+func TestATrainingBatchStaysOne(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	draft := c.req.get("/batches/new").form("/batches").set("name", "School").set("tenant", "n1").set("question", "Learn ${name}").sendFile("cats.csv", cats).want(200)
+	path := draft.URL.Path
+	if draft.form(path + "/settings").values.Has("training") {
+		t.Error("a new batch is for training")
+	}
+	draft.form(path+"/settings").set("training", "1").press("then", "save").send().want(200, "training draft")
+	c.req.get(path).form(path+"/template").set("question", "Learn now").send().want(200)
+	f := c.req.get(path).want(200).form(path + "/settings")
+	if f.values.Get("training") != "1" {
+		t.Error("it is forgotten when the question is changed")
+	}
+	f.set("count", "1").press("then", "launch").send().want(200, "training running")
+}
+
+func TestWishes(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
+	b := c.workers[0]
+	page := b.get("/work/wishes").want(200, "main", "your pool", "night", "I do not mind", "No address of yours is known", "This server sends no messages to browsers.")
+	f := page.form("/work/wishes")
+	if f.values.Get("like-p1") != "0.5" || f.values.Get("call") != "1" || f.values.Get("mail") != "1" {
+		t.Fatalf("at first the form has %v", f.values)
+	}
+	f.set("like-p2", "1").values.Del("call")
+	f.send().want(200, "Saved.")
+	w := app.WishesOf(b.principal().User)
+	if !w.Away || w.NoMail || len(w.Prefers) != 1 || w.Prefers[2] != 1 {
+		t.Fatalf("kept: %+v", w)
+	}
+	// What a program has set between two steps stays, unless another step is chosen.
+	w.Prefers[1] = 0.6
+	if _, err := c.service.SetWishes(t.Context(), b.principal(), w); err != nil {
+		t.Fatal(err)
+	}
+	f = b.get("/work/wishes").form("/work/wishes")
+	if f.values.Get("like-p1") != "0.5" || f.values.Has("call") {
+		t.Fatalf("then it has %v", f.values)
+	}
+	f.set("like-p2", "0").set("call", "1").send().want(200, "Saved.")
+	if w := app.WishesOf(b.principal().User); w.Prefers[1] != 0.6 || w.Prefers[2] != 0 || len(w.Prefers) != 2 || w.Away {
+		t.Fatalf("kept: %+v", w)
+	}
+	f.values.Set("like-p2", "7x")
+	f.send().want(http.StatusUnprocessableEntity, "is not a number")
+}
+
+// pushing lets browsers subscribe; what would be sent is thrown away.
+func pushing(cfg *app.Config) {
+	cfg.Senders.PushKey = "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM"
+	cfg.Senders.Push = func(context.Context, store.Subscription, []byte, time.Duration) error { return nil }
+}
+
+func TestPushOfABrowser(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2, pushing)
+	b := c.workers[0]
+	b.get("/work/wishes").want(200, "No browser is switched on.")
+	sub := url.Values{"endpoint": {"https://push.example/abc"}, "p256dh": {"BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM"}, "auth": {"tBHItJI5svbpez7KI4CCXg"}}
+	if p := b.post("/work/push", sub); p.Status != 200 || !strings.Contains(p.Text, `"id":1`) {
+		t.Fatalf("subscribing: %d %s", p.Status, p.Text)
+	}
+	b.get("/work/wishes").want(200, "By push.example").without("No browser")
+	c.onCall(pool.Settings{})
+	b.get("/work").want(200, "and by a message of your browser")
+	c.workers[1].post("/work/push/1/forget", nil).want(200) // not his: nothing happens
+	b.get("/work/wishes").want(200, "By push.example").form("/work/push/1/forget").send().want(200, "Saved.", "No browser is switched on.")
+	b.post("/work/push/nonsense/forget", nil).want(404)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+"/work/push", strings.NewReader(sub.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	b.do(req).want(http.StatusForbidden, "sent from another site")
+	b.get("/work/wishes").want(200, "No browser is switched on.")
+	js := c.browser(t, "nobody").get("/work/push.js")
+	if js.Status != 200 || !strings.HasPrefix(js.Header.Get("Content-Type"), "text/javascript") || js.Header.Get("Cache-Control") != "no-cache" || !strings.Contains(js.Text, "showNotification") {
+		t.Errorf("the program for messages: %d %v", js.Status, js.Header)
+	}
+}

@@ -1,0 +1,229 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// form is what somebody sent and what was wrong with it, to be shown again with
+// what he typed. A page may have several forms; ID says which one it was. The
+// methods may be called on nil.
+type form struct {
+	ID     string
+	Values url.Values
+	Errs   []*crowd.Error
+}
+
+// refused returns the form to show again, or nil if err is not the form's fault.
+func refused(id string, values url.Values, err error) *form {
+	switch crowd.CodeOf(err) {
+	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge:
+		return &form{ID: id, Values: values, Errs: problems(err)}
+	}
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return &form{ID: id, Values: values, Errs: []*crowd.Error{httpkit.Public(err)}}
+	}
+	return nil
+}
+
+// problems takes an error apart into everything that is wrong.
+func problems(err error) []*crowd.Error {
+	switch x := err.(type) { //nolint:errorlint // takes the chain apart link by link
+	case nil:
+		return nil
+	case *crowd.Error:
+		return []*crowd.Error{x}
+	case interface{ Unwrap() []error }:
+		var list []*crowd.Error
+		for _, e := range x.Unwrap() {
+			list = append(list, problems(e)...)
+		}
+		return list
+	case interface{ Unwrap() error }:
+		return problems(x.Unwrap())
+	}
+	return nil
+}
+
+// status is that of the first thing that is wrong.
+func (f *form) status() int {
+	if f == nil || len(f.Errs) == 0 {
+		return http.StatusOK
+	}
+	return httpkit.Status(f.Errs[0].Code)
+}
+
+// Val returns what was typed into a field of form id, or value.
+func (f *form) Val(id, name, value string) string {
+	if f == nil || f.ID != id {
+		return value
+	}
+	return f.Values.Get(name)
+}
+
+// On says whether a box of form id was ticked, or on.
+func (f *form) On(id, name string, on bool) bool {
+	if f == nil || f.ID != id {
+		return on
+	}
+	return f.Values.Get(name) != ""
+}
+
+// Bad returns what is wrong with a field of form id, or "".
+func (f *form) Bad(id, name string) string {
+	if f == nil || f.ID != id {
+		return ""
+	}
+	for _, e := range f.Errs {
+		if e.Row == 0 && (e.Field == name || strings.HasPrefix(e.Field, name+"[")) {
+			return sentence(e.Message)
+		}
+	}
+	return ""
+}
+
+// All returns everything that is wrong with form id.
+func (f *form) All(id string) []*crowd.Error {
+	if f == nil || f.ID != id {
+		return nil
+	}
+	return f.Errs
+}
+
+// sentence makes an error's text a sentence.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
+
+// fields reads typed values out of a form and gathers what is wrong.
+type fields struct {
+	values url.Values
+	errs   []*crowd.Error
+}
+
+func (f *fields) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
+
+func (f *fields) bad(name, format string, args ...any) {
+	f.errs = append(f.errs, crowd.Fieldf(name, format, args...))
+}
+
+func (f *fields) money(name string) crowd.Money {
+	text := f.text(name)
+	if text == "" {
+		return 0
+	}
+	m, err := crowd.ParseMoney(text)
+	if err != nil {
+		f.bad(name, "%q is not an amount (like 0.05, at most six places, at most %s)", text, crowd.MaxMoney)
+	}
+	return m
+}
+
+func (f *fields) number(name string) float64 {
+	text := f.text(name)
+	if text == "" {
+		return 0
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		f.bad(name, "%q is not a number", text)
+	}
+	return v
+}
+
+func (f *fields) whole(name string) int {
+	text := f.text(name)
+	if text == "" {
+		return 0
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		f.bad(name, "%q is not a whole number", text)
+	}
+	return v
+}
+
+// inputTime is the form of a datetime-local input; the pages say that it is UTC.
+const inputTime = "2006-01-02T15:04"
+
+func (f *fields) time(name string) time.Time {
+	text := f.text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	for _, layout := range []string{inputTime, inputTime + ":05", time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC()
+		}
+	}
+	f.bad(name, "%q is not a date and time such as 2026-03-31T18:00", text)
+	return time.Time{}
+}
+
+// scale reads a number of units as a duration.
+func (f *fields) scale(name string, unit time.Duration) time.Duration {
+	v := f.number(name)
+	if v < 0 || v > float64(365*24*time.Hour/unit) {
+		f.bad(name, "must be more than 0 and less than a year")
+		return 0
+	}
+	return time.Duration(v * float64(unit))
+}
+
+// scores reads lines "name score" (a score is 0 to 100).
+func (f *fields) scores(name string, without int) ([]string, []int) {
+	var names []string
+	var scores []int
+	for line := range strings.Lines(f.values.Get(name)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		what, score := line, without
+		if i := strings.LastIndexAny(line, " \t:="); i > 0 {
+			if n, err := strconv.Atoi(line[i+1:]); err == nil {
+				what, score = strings.TrimRight(line[:i], " \t:="), n
+			}
+		}
+		names, scores = append(names, what), append(scores, score)
+	}
+	return names, scores
+}
+
+func (f *fields) err() error {
+	if len(f.errs) == 0 {
+		return nil
+	}
+	list := make([]error, len(f.errs))
+	for i, e := range f.errs {
+		list[i] = e
+	}
+	return errors.Join(list...)
+}
+
+// readForm reads a form that is not a file.
+func readForm(r *http.Request) (url.Values, error) {
+	if err := r.ParseForm(); err != nil {
+		var big *http.MaxBytesError
+		if errors.As(err, &big) {
+			return nil, err
+		}
+		return nil, &crowd.Error{Code: crowd.Invalid, Message: "the form could not be read", Cause: err}
+	}
+	return r.PostForm, nil
+}

@@ -1,0 +1,266 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+// funcs are what the templates can call.
+func funcs(a assets) template.FuncMap {
+	return template.FuncMap{
+		"static":   a.url,
+		"when":     when,
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" },
+		"span":     span,
+		"input":    func(t time.Time) string { return inputValue(t) },
+		"percent":  percent,
+		"share":    share,
+		"count":    count,
+		"plural":   plural,
+		"number":   func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
+		"fixed":    func(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) },
+		"sentence": sentence,
+		"dict":     dict,
+		"field":    newField,
+		"add":      func(a, b int) int { return a + b },
+		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package template has checked
+		"rule":     ruleText,
+		"seconds":  func(d time.Duration) int64 { return int64(d / time.Second) },
+		"money":    func(m crowd.Money) string { return m.String() },
+		"state":    func(s any) string { return fmt.Sprint(s) },
+		"join":     strings.Join,
+		"budget":   func(b app.BatchView) crowd.Money { return b.Budget() },
+		"tickedIf": ticked,
+		"ticks":    ticks,
+	}
+}
+
+// when shows a time: absolute with its zone, and how far off it is.
+func when(now, t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.UTC()
+	layout := "2 Jan 2006, 15:04 UTC"
+	if t.Year() == now.Year() {
+		layout = "2 Jan, 15:04 UTC"
+	}
+	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `" title="` + t.Format("Mon, 2 Jan 2006, 15:04:05 UTC") + `">` +
+		t.Format(layout) + ` <span class="muted">(` + template.HTMLEscapeString(relative(now, t)) + `)</span></time>`)
+}
+
+func relative(now, t time.Time) string {
+	d := t.Sub(now)
+	switch {
+	case d > -2*time.Second && d < 2*time.Second:
+		return "now"
+	case d > 0:
+		return "in " + span(d)
+	}
+	return span(-d) + " ago"
+}
+
+// span shows a duration in its one greatest unit, or two.
+func span(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return "<1 s"
+	}
+	d = d.Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 24*time.Hour:
+		if m := d % time.Hour / time.Minute; m > 0 && d < 10*time.Hour {
+			return fmt.Sprintf("%d h %d min", d/time.Hour, m)
+		}
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return plural(int(d/(24*time.Hour)), "day")
+}
+
+func inputValue(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(inputTime)
+}
+
+// number64 is what a template may hand over as a number.
+func number64(v any) float64 {
+	switch n := v.(type) {
+	case int:
+		return float64(n)
+	case uint32:
+		return float64(n)
+	case int64:
+		return float64(n)
+	case crowd.Money:
+		return float64(n)
+	case float64:
+		return n
+	}
+	return math.NaN()
+}
+
+// share is part/whole in percent, 0 to 100, with two places, for the
+// attributes of pictures.
+func share(part, whole any) string {
+	p, w := number64(part), number64(whole)
+	if !(w > 0) {
+		return "0"
+	}
+	return strconv.FormatFloat(math.Min(100, math.Max(0, 100*p/w)), 'f', 2, 64)
+}
+
+// percent is the same for reading. It says 100 only of the whole, and 0 only
+// of nothing.
+func percent(part, whole any) string {
+	p, w := number64(part), number64(whole)
+	if !(w > 0) {
+		return "0 %"
+	}
+	v := 100 * p / w
+	switch {
+	case v > 0 && v < 1:
+		return "<1 %"
+	case v > 99 && v < 100:
+		return ">99 %"
+	}
+	return strconv.Itoa(int(math.Round(v))) + " %"
+}
+
+// count writes a number with thin spaces between thousands.
+func count(v any) string {
+	digits := strconv.FormatInt(int64(number64(v)), 10)
+	var out strings.Builder
+	for i, r := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
+			out.WriteRune('\u202f')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func plural(v any, noun string) string {
+	many := noun + "s"
+	switch {
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
+		many = noun + "es"
+	case noun == "try":
+		many = "tries"
+	case noun == "person":
+		many = "people"
+	}
+	if number64(v) == 1 {
+		return "1 " + noun
+	}
+	return count(v) + " " + many
+}
+
+// ruleText says how many answers a task gets.
+func ruleText(r label.Rule) string {
+	if r == label.Count(r.Most()) {
+		return plural(r.Most(), "answer") + " a task"
+	}
+	return fmt.Sprintf("until %d agree, of at most %d", r.Fewest(), r.Most())
+}
+
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: a key without a value")
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		key, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: the key %v is not a string", pairs[i])
+		}
+		m[key] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// ticks says whether a tenant is ticked among those of a person, who may be nil.
+func ticks(f *form, u any, id crowd.TenantID) bool {
+	if f != nil && f.ID == "person" {
+		return slices.Contains(f.Values["tenants"], id.String())
+	}
+	person, ok := u.(store.User)
+	return ok && slices.Contains(person.Tenants, id)
+}
+
+// choice is an option of a menu.
+type choice struct{ Value, Label string }
+
+// fieldData is one labelled control of a form.
+type fieldData struct {
+	ID, Name, Label, Value, Bad         string
+	Type, Help, Unit, Placeholder, List string
+	Min, Max, Step, Auto, Mode          string
+	Rows                                int
+	Required, Ticked                    bool
+	Choices                             []choice
+}
+
+// newField makes a control: of form id, called name, with its present value.
+// More is pairs "key=value", or a list of choices for a menu.
+func newField(f *form, id, name, label, value string, more ...any) (fieldData, error) {
+	d := fieldData{ID: id + "-" + name, Name: name, Label: label, Value: f.Val(id, name, value), Bad: f.Bad(id, name), Type: "text"}
+	for _, m := range more {
+		if list, ok := m.([]choice); ok {
+			d.Type, d.Choices = "select", list
+			continue
+		}
+		key, val, _ := strings.Cut(fmt.Sprint(m), "=")
+		switch key {
+		case "type":
+			d.Type = val
+		case "help":
+			d.Help = val
+		case "unit":
+			d.Unit = val
+		case "placeholder":
+			d.Placeholder = val
+		case "list":
+			d.List = val
+		case "min":
+			d.Min = val
+		case "max":
+			d.Max = val
+		case "step":
+			d.Step = val
+		case "auto":
+			d.Auto = val
+		case "mode":
+			d.Mode = val
+		case "rows":
+			d.Type = "textarea"
+			d.Rows, _ = strconv.Atoi(val)
+		case "required":
+			d.Required = true
+		default:
+			return d, fmt.Errorf("field %s: what is %q?", name, key)
+		}
+	}
+	if d.Type == "checkbox" {
+		d.Ticked = f.On(id, name, value != "")
+	}
+	if d.Type == "password" {
+		d.Value = ""
+	}
+	return d, nil
+}

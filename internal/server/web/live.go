@@ -1,0 +1,348 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// holdersShown is how many of those who hold a task are listed.
+const holdersShown = 30
+
+// live is a launched batch as it stands: the part of its page that moves.
+type live struct {
+	B         app.BatchView
+	Now       time.Time
+	Why       []reasonCount // what keeps the pool's workers from it, while something waits
+	Ahead     int
+	Holders   []app.Holder
+	MoreHold  int // of those not listed
+	Workers   int
+	PerAnswer time.Duration // on average, from hand-out to answer
+	Left      time.Duration // until everything is labelled at the present rate; 0: not known, or Outlook has it
+	Outlook   *outlook      // nil: nothing to say
+}
+
+// workerReasons are reasons as said of the workers of a pool.
+var workerReasons = map[crowd.Reason]string{
+	crowd.Eligible:      "could take a task of it now",
+	crowd.NoWorkerReady: "at work on a task",
+	crowd.NotQualified:  "without a qualification that it asks for",
+	crowd.WorkerBlocked: "blocked by the tenant",
+	crowd.NotInvited:    "not named for the tasks that are left",
+	crowd.AlreadyDid:    "had every task that is left already",
+}
+
+func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*live, error) {
+	b, err := s.Service.Batch(r.Context(), p, id)
+	if err != nil {
+		return nil, err
+	}
+	l := &live{B: b, Now: s.Now().UTC()}
+	if b.Progress.Completed > 0 {
+		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
+	}
+	f, err := s.Service.Forecast(r.Context(), p, id)
+	if err != nil {
+		return nil, err
+	}
+	l.Outlook = newOutlook(l.Now, &b, f)
+	if !b.Progress.State.Open() {
+		return l, nil
+	}
+	why, err := s.Service.WhyBatch(r.Context(), p, id)
+	if crowd.CodeOf(err) == crowd.Conflict {
+		return l, nil // it has ended since
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range why.Workers {
+		l.Workers += n
+	}
+	l.Ahead, l.Why = why.Ahead, reasonList(why.Workers, workerReasons)
+	l.Holders, l.MoreHold, err = s.Service.Holders(r.Context(), p, id, holdersShown)
+	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
+		return nil, err
+	}
+	if f.Status != app.ForecastReady {
+		l.Left = timeLeft(l.Now, b)
+	}
+	return l, nil
+}
+
+// timeLeft reckons when a running batch is done if it goes on as it has.
+func timeLeft(now time.Time, b app.BatchView) time.Duration {
+	const enough = 3 // answers, to speak of a rate
+	x := b.Progress
+	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() {
+		return 0
+	}
+	perAnswer := now.Sub(x.FirstStarted).Seconds() / float64(x.Completed)
+	return time.Duration(perAnswer * float64(max(0, x.Planned-x.Completed)) * float64(time.Second))
+}
+
+func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *app.Principal, b app.BatchView, f *form) error {
+	l, err := s.live(r, p, b.Spec.ID)
+	if err != nil {
+		return err
+	}
+	balance, _, err := s.Service.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
+	if err != nil {
+		return err
+	}
+	pg := page{Title: b.Name, Section: "batches", Form: f, Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methodNames()}}
+	if b.Progress.State.Open() {
+		pg.Script = "live.js"
+	}
+	return s.renderStatus(w, r, p, f.status(), "batch", pg)
+}
+
+func methodNames() []string {
+	var names []string
+	for _, m := range app.Methods() {
+		names = append(names, m.Name())
+	}
+	return names
+}
+
+// The pace of server-sent events: at most one each eventGap, and a sign of life
+// each eventIdle, at which the session is checked again too.
+const (
+	eventGap  = 300 * time.Millisecond
+	eventIdle = 15 * time.Second
+)
+
+// events sends the live part of a batch's page whenever it changes, and "gone"
+// when the page has to be loaded anew because the batch's state is another one.
+func (s *server) events(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseBatchID(r.PathValue("batch"))
+	if err != nil {
+		return err
+	}
+	changed, stop, err := s.Service.Watch(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s.sendLive(w, r, p, changed, func(p *app.Principal) (string, string, error) {
+		l, err := s.live(r, p, id)
+		if err != nil {
+			return "", "", err
+		}
+		html, err := s.fragment("batch", "live", l)
+		return string(l.B.Progress.State), html, err
+	})
+	return nil
+}
+
+// slowness is how much longer than a look at what is shown the pause after it is.
+const slowness = 3
+
+// sendLive sends the live part of a page whenever something has changed, and
+// "gone" when its state is no longer ?state=. look returns the state and the
+// HTML.
+func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *app.Principal, changed <-chan struct{}, look func(*app.Principal) (state, html string, err error)) {
+	state := r.URL.Query().Get("state")
+	httpkit.Streaming(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	send := func(event, data string) error {
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	for {
+		begin := s.Now()
+		now, html, err := look(p)
+		if err != nil {
+			s.endEvents(r, err)
+			return
+		}
+		if now != state {
+			_ = send("gone", now) // the browser loads the page again, if it is still there
+			return
+		}
+		text, err := json.Marshal(html) // one line
+		if err != nil {
+			s.endEvents(r, err)
+			return
+		}
+		if send("live", string(text)) != nil || !pause(r, min(max(eventGap, slowness*s.Now().Sub(begin)), eventIdle)) {
+			return
+		}
+		select {
+		case _, ok := <-changed:
+			if !ok {
+				return // the server closes
+			}
+		case <-time.After(eventIdle):
+			if p, err = s.Service.Authenticate(r.Context(), sessionOf(r)); err != nil || !allowed(requester, p) {
+				_ = send("gone", "signed out") // as above
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// endEvents ends a stream that has begun: its status cannot change any more.
+func (s *server) endEvents(r *http.Request, err error) { httpkit.LogError(r.Context(), s.Log, r, err) }
+
+func pause(r *http.Request, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// action is something to be done to a launched batch or a draft.
+type action struct {
+	Do, Did, Verb, Question, Consequence string
+	run                                  func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error
+}
+
+// actions are what the buttons of a batch do. Those with a question are asked
+// about first.
+var actions = []action{
+	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		_, err := s.Service.PauseBatch(r.Context(), p, id)
+		return err
+	}},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		_, err := s.Service.ResumeBatch(r.Context(), p, id)
+		return err
+	}},
+	{
+		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
+		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
+		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+			_, err := s.Service.EndBatch(r.Context(), p, id)
+			return err
+		},
+	},
+	{
+		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
+		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
+		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+			_, err := s.Service.CancelBatch(r.Context(), p, id)
+			return err
+		},
+	},
+	{
+		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?",
+		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
+		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+			return s.stopBatch(r, p, id, true)
+		},
+	},
+	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		return s.stopBatch(r, p, id, false)
+	}},
+}
+
+func (s *server) stopBatch(r *http.Request, p *app.Principal, id crowd.BatchID, stopped bool) error {
+	_, err := s.Service.EditBatch(r.Context(), p, id, app.BatchEdit{Stopped: &stopped})
+	return err
+}
+
+func findAction(do string) (action, error) {
+	i := slices.IndexFunc(actions, func(a action) bool { return a.Do == do })
+	if i < 0 {
+		return action{}, crowd.Errorf(crowd.NotFound, "%q is nothing that can be done", do)
+	}
+	return actions[i], nil
+}
+
+// confirm asks before something that cannot be undone.
+func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseBatchID(r.PathValue("batch"))
+	if err != nil {
+		return err
+	}
+	a, err := findAction(r.URL.Query().Get("do"))
+	if err != nil {
+		return err
+	}
+	b, err := s.Service.Batch(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, p, "confirm", page{Title: a.Question, Section: "batches", Data: map[string]any{"B": b, "A": a}})
+}
+
+// act does what a button says.
+func (s *server) act(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseBatchID(r.PathValue("batch"))
+	if err != nil {
+		return err
+	}
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	a, err := findAction(values.Get("do"))
+	if err != nil {
+		return err
+	}
+	if err := a.run(s, r, p, id); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/batches/"+id.String(), a.Did)
+}
+
+// editBatch changes priority and deadline of a running batch.
+func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.launchedForm(w, r, p, "edit", "saved", func(id crowd.BatchID, f *fields) error {
+		priority, deadline := f.number("priority"), f.time("deadline")
+		if err := f.err(); err != nil {
+			return err
+		}
+		_, err := s.Service.EditBatch(r.Context(), p, id, app.BatchEdit{Priority: &priority, Deadline: &deadline})
+		return err
+	})
+}
+
+// topUp raises the budget of a running batch.
+func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.launchedForm(w, r, p, "topup", "topped", func(id crowd.BatchID, f *fields) error {
+		amount := f.money("amount")
+		if err := f.err(); err != nil {
+			return err
+		}
+		_, err := s.Service.TopUp(r.Context(), p, id, amount)
+		return err
+	})
+}
+
+// launchedForm does what a form on a launched batch's page asks for.
+func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *app.Principal, form, did string, do func(crowd.BatchID, *fields) error) error {
+	id, err := crowd.ParseBatchID(r.PathValue("batch"))
+	if err != nil {
+		return err
+	}
+	var values url.Values
+	if values, err = readForm(r); err != nil {
+		return err
+	}
+	err = do(id, &fields{values: values})
+	if f := refused(form, values, err); f != nil {
+		return s.showBatch(w, r, p, id, f, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, "/batches/"+id.String(), did)
+}

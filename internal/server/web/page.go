@@ -1,0 +1,223 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// The policies of the pages. Nothing inline runs, nothing comes from elsewhere;
+// only pages that show a task may load its pictures and sounds.
+const (
+	pageCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	taskCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:; media-src data: https: http:; connect-src 'self'; " +
+		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// pages are the parsed templates by name.
+type pages map[string]*template.Template
+
+// loadPages parses the pages: each has the layout, the partials (files that
+// begin with "_") and its own file, which defines "main".
+func loadPages(a assets) (pages, error) {
+	base, err := template.New("").Funcs(funcs(a)).ParseFS(templateFiles, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	out := make(pages)
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if strings.HasPrefix(name, "_") {
+			continue
+		}
+		t, err := base.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = t.ParseFS(templateFiles, file); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// page is what the layout shows around a page's own data.
+type page struct {
+	Title   string
+	Section string // the entry of the menu that is marked
+	Script  string // a module of static/, or ""
+	Task    bool   // shows a task: may load its pictures and sounds
+	Refresh int    // without JavaScript, load again after so many seconds
+	Notice  string
+	Form    *form // what was sent and refused, or nil
+	Data    any
+
+	// Filled in by render.
+	Name                       string // who is signed in, or ""
+	Now                        time.Time
+	Worker, Requester, Manager bool
+}
+
+// notices are the texts of ?did=…, which a redirect after an action carries.
+var notices = map[string]string{
+	"answered":  "Your answer is in.",
+	"late":      "Your answer came after the time was up. It is kept, and counts only if nobody else was given the task.",
+	"kept":      "Your answer is kept, but the task no longer needed one.",
+	"again":     "This answer was in already; it counts once.",
+	"gone":      "That task was no longer yours.",
+	"skipped":   "Skipped.",
+	"saved":     "Saved.",
+	"uploaded":  "The file is in. Here is what a worker will see.",
+	"launched":  "Launched. Workers are being given tasks now.",
+	"paused":    "Paused. Nothing new is handed out; what is held may still be submitted.",
+	"resumed":   "Resumed.",
+	"ended":     "Ended, with the labels that there are.",
+	"cancelled": "Cancelled.",
+	"stopped":   "Stopped.",
+	"restarted": "The stop is lifted.",
+	"topped":    "The budget is raised.",
+	"deposited": "The money is in the account.",
+	"revoked":   "The token is revoked.",
+	"signedout": "You are signed out.",
+	"onduty":    "You are on duty.",
+	"offduty":   "You are off duty. Thank you for your work.",
+	"full":      "Thank you for coming! Others were first, and everybody who is needed is there. You will be called again.",
+	"declined":  "All right, not this time.",
+	"funded":    "The pool's money is changed.",
+	"moved":     "Moved.",
+	"moving":    "He moves when he has finished his task.",
+	"blocked":   "The worker gets no more tasks of this tenant.",
+	"made":      "The workflow is in order. Give it its files, then start it.",
+	"ready":     "Ready to start.",
+	"loaded":    "The files are in.",
+	"started":   "Started.",
+	"stepended": "The step ends, with the labels that there are.",
+	"retried":   "What was held is tried again.",
+	"givenup":   "The held items are given up: they go on as failed.",
+	"forgotten": "The secret is deleted.",
+	"joined":    "Welcome! You are signed in.",
+	"resent":    "The invitation is sent again.",
+	"withdrawn": "The invitation is withdrawn: its link works no longer.",
+	"unblocked": "The worker may do this tenant's tasks again.",
+}
+
+// render sends a page with status 200.
+func (s *server) render(w http.ResponseWriter, r *http.Request, p *app.Principal, name string, pg page) error {
+	return s.renderStatus(w, r, p, http.StatusOK, name, pg)
+}
+
+func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *app.Principal, status int, name string, pg page) error {
+	t := s.pages[name]
+	if t == nil {
+		return fmt.Errorf("web: there is no page %q", name)
+	}
+	pg.Now = s.Now().UTC()
+	if p != nil {
+		pg.Name = p.User.Name
+		pg.Worker, pg.Requester, pg.Manager = allowed(worker, p), allowed(requester, p), allowed(admin, p)
+	}
+	if pg.Notice == "" {
+		pg.Notice = notices[r.URL.Query().Get("did")]
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, "layout", &pg); err != nil {
+		return fmt.Errorf("web: page %s: %w", name, err)
+	}
+	if pg.Task {
+		w.Header().Set("Content-Security-Policy", taskCSP)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = out.WriteTo(w) // the client may be gone
+	return nil
+}
+
+// fragment renders a part of a page, for scripts.
+func (s *server) fragment(name, part string, data any) (string, error) {
+	var out strings.Builder
+	if err := s.pages[name].ExecuteTemplate(&out, part, data); err != nil {
+		return "", fmt.Errorf("web: part %s of %s: %w", part, name, err)
+	}
+	return out.String(), nil
+}
+
+func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+
+func sendJSON(w http.ResponseWriter, status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the client may be gone
+	return nil
+}
+
+// headline says what an error is about, by its code.
+var headline = map[crowd.Code]string{
+	crowd.Invalid:         "That does not fit",
+	crowd.NotFound:        "Not found",
+	crowd.Unauthenticated: "Please sign in",
+	crowd.Forbidden:       "Not for your role",
+	crowd.OffDuty:         "You are off duty",
+	crowd.Conflict:        "That is not possible now",
+	crowd.TooLarge:        "Too large",
+	crowd.TooMany:         "Too often",
+	crowd.BudgetTooSmall:  "Not enough money",
+	crowd.StorageFull:     "The disk is full",
+	crowd.Unavailable:     "Try again in a moment",
+	crowd.Internal:        "Something went wrong",
+}
+
+// showError answers with an error: a page, or JSON for the page's own scripts.
+func (s *server) showError(w http.ResponseWriter, r *http.Request, p *app.Principal, err error) {
+	if r.Context().Err() != nil {
+		return // nobody is there to read it
+	}
+	httpkit.LogError(r.Context(), s.Log, r, err)
+	e := httpkit.Public(err)
+	status := httpkit.Status(e.Code)
+	if wantsJSON(r) {
+		_ = sendJSON(w, status, map[string]string{"code": string(e.Code), "error": e.Error()}) // strings always encode
+		return
+	}
+	pg := page{Title: headline[e.Code], Data: map[string]string{"Code": string(e.Code), "Text": sentence(e.Error())}}
+	if err := s.renderStatus(w, r, p, status, "error", pg); err != nil {
+		s.Log.Error("the error page failed", "err", err)
+		http.Error(w, "Internal error", http.StatusInternalServerError)
+	}
+}
+
+// seeOther ends an action: the browser loads the page to, which shows the
+// notice did.
+func seeOther(w http.ResponseWriter, r *http.Request, to, did string) error {
+	if did != "" {
+		to += "?did=" + did
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,397 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// What the page of a pool lists at most.
+const (
+	actionsShown  = 15
+	peopleOnPool  = 100
+	messagesShown = 50
+	poolEntries   = 20
+)
+
+// poolSpan is how far back the pictures of a pool look.
+type poolSpan struct {
+	Name  string
+	Text  string
+	Back  time.Duration
+	Every time.Duration // between looks, for the script
+}
+
+var poolSpans = []poolSpan{
+	{"1h", "The last hour", time.Hour, 5 * time.Second},
+	{"6h", "6 hours", 6 * time.Hour, 15 * time.Second},
+	{"24h", "24 hours", 24 * time.Hour, time.Minute},
+}
+
+func spanOf(name string) poolSpan {
+	for _, s := range poolSpans {
+		if s.Name == name {
+			return s
+		}
+	}
+	return poolSpans[0]
+}
+
+// poolData is a pool's page.
+type poolData struct {
+	V        app.PoolView
+	Names    *nameBook
+	Span     poolSpan
+	Spans    []poolSpan
+	Pictures []poolPicture
+	Actions  []poolAction
+	Before   int64 // the actions listed are older than this; 0: the newest
+	Older    int64 // where the next page begins; 0: there is none
+	People   []poolPerson
+	More     int      // people who are not listed
+	Others   []choice // pools to move somebody to
+	Calls    []app.PoolCall
+	Outbox   app.OutboxView
+	Entries  []store.Entry
+}
+
+// Seen says whether the pool was looked at yet.
+func (d *poolData) Seen() bool { return !d.V.Status.At.IsZero() }
+
+// Idle is the number of people on duty who hold nothing and are not in training.
+func (d *poolData) Idle() int {
+	return max(d.V.OnDuty-d.V.Working-d.V.Status.Training, 0)
+}
+
+// Best is c*, or "–".
+func (d *poolData) Best() string {
+	if !d.Seen() || d.V.Status.CStar == pool.Unknown {
+		return "–"
+	}
+	return count(d.V.Status.CStar)
+}
+
+// Rate shows a rate that is kept per second, by the minute.
+func (d *poolData) Rate(perSecond float64) string {
+	if !d.Seen() || perSecond == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(60*perSecond, 'g', 3, 64)
+}
+
+// Seconds shows a time that is kept as seconds.
+func (d *poolData) Seconds(s float64) string { return span(seconds(s)) }
+
+// Full says how much of the people's time the load takes.
+func (d *poolData) Full() string {
+	if !d.Seen() || d.V.Status.Mu == 0 || d.V.Status.Workers == 0 {
+		return "–"
+	}
+	return strconv.Itoa(int(100*d.V.Status.Utilisation+0.5)) + " %"
+}
+
+// Likes is the mean preference of the people on duty.
+func (d *poolData) Likes() string {
+	if !d.Seen() || d.V.Status.Workers == 0 {
+		return "–"
+	}
+	return strconv.Itoa(int(100*d.V.Status.Preference+0.5)) + " %"
+}
+
+// Low warns of a purse that is, or soon will be, empty.
+func (d *poolData) Low() string {
+	purse, rate := d.V.Status.Purse, d.V.Retainer.Rate
+	switch {
+	case rate == 0:
+		return ""
+	case purse.Empty:
+		return "The pool's money for waiting has run out: nobody is called, and nobody is kept waiting. Add some below."
+	case purse.Funds-purse.Owed < rate*crowd.Money(max(d.V.OnDuty, 1))*10:
+		return "The pool's money for waiting lasts less than ten minutes for those on duty."
+	}
+	return ""
+}
+
+// nameBook finds the names of people and pools for a page.
+type nameBook struct {
+	s      *server
+	r      *http.Request
+	p      *app.Principal
+	people map[crowd.WorkerID]string
+	pools  map[crowd.PoolID]string
+}
+
+// Person returns somebody's name, or his id if he is not there any more.
+func (b *nameBook) Person(id crowd.WorkerID) string {
+	if name, ok := b.people[id]; ok {
+		return name
+	}
+	name := id.String()
+	if u, err := b.s.Service.User(b.r.Context(), b.p, id); err == nil {
+		name = u.Name
+	}
+	b.people[id] = name
+	return name
+}
+
+// Pool returns a pool's name.
+func (b *nameBook) Pool(id crowd.PoolID) string { return cmp.Or(b.pools[id], id.String()) }
+
+// poolAction is an entry of a pool's log, as it is read.
+type poolAction struct {
+	store.Action
+	Sign string
+	What string
+	Who  string
+}
+
+// actionSigns mark actions in lists and, as shapes, in pictures.
+var actionSigns = map[store.ActionKind]string{
+	store.ActionRecruit: "▲", store.ActionRelease: "▼", store.ActionTransfer: "◆", store.ActionWithdraw: "■", store.ActionSet: "⚙",
+}
+
+func (b *nameBook) action(a store.Action) poolAction {
+	x := poolAction{Action: a, Sign: actionSigns[a.Kind], Who: "controller"}
+	if a.By != 0 {
+		x.Who = b.Person(a.By)
+	}
+	switch a.Kind {
+	case store.ActionRecruit:
+		x.What = "call " + plural(a.N, "person")
+	case store.ActionRelease:
+		x.What = "let " + plural(a.N, "person") + " go"
+	case store.ActionWithdraw:
+		x.What = "withdraw the call for " + plural(a.N, "person")
+	case store.ActionTransfer:
+		x.What = "move " + b.Person(a.Worker) + " to " + b.Pool(a.To)
+	case store.ActionSet:
+		x.What = "settings changed"
+	default:
+		x.What = string(a.Kind)
+	}
+	return x
+}
+
+// poolPerson is somebody of a pool, as he is listed.
+type poolPerson struct {
+	app.PoolPerson
+	State string
+	Note  string
+}
+
+// leaving says of somebody who goes as soon as he has finished why.
+var leaving = map[engine.Departure]string{
+	engine.Left: "stops after it", engine.Released: "is let go after it", engine.Moved: "moves after it", engine.Unpaid: "goes after it: no money",
+}
+
+func personOf(x app.PoolPerson) poolPerson {
+	p := poolPerson{PoolPerson: x, State: "off duty"}
+	switch {
+	case x.On && x.Idle.IsZero():
+		p.State = "at work"
+	case x.On && x.Waiting:
+		p.State = "waiting"
+	case x.On:
+		p.State = "idle"
+	}
+	switch {
+	case x.Leaves != "":
+		p.Note = leaving[x.Leaves]
+	case x.Training > 0:
+		p.Note = "in training, " + plural(x.Training, "task") + " left"
+	case x.Suspended:
+		p.Note = "suspended"
+	case !x.On && x.Away:
+		p.Note = "does not want to be called"
+	}
+	return p
+}
+
+func (s *server) pool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParsePoolID(r.PathValue("pool"))
+	if err != nil {
+		return err
+	}
+	return s.showPool(w, r, p, id, nil)
+}
+
+func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.PoolID, f *form) error {
+	d, err := s.poolData(r, p, id)
+	if err != nil {
+		return err
+	}
+	return s.renderStatus(w, r, p, f.status(), "pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Form: f, Data: d})
+}
+
+func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*poolData, error) {
+	ctx := r.Context()
+	v, err := s.Service.Pool(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	d := &poolData{V: v, Span: spanOf(r.URL.Query().Get("span")), Spans: poolSpans}
+	if text := r.URL.Query().Get("before"); text != "" {
+		if d.Before, err = strconv.ParseInt(text, 10, 64); err != nil || d.Before < 1 {
+			return nil, errPage
+		}
+	}
+	people, err := s.Service.PoolPeople(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if d.Names, err = s.nameBook(r, p, people); err != nil {
+		return nil, err
+	}
+	for _, x := range people[:min(len(people), peopleOnPool)] {
+		d.People = append(d.People, personOf(x))
+	}
+	d.More = len(people) - len(d.People)
+	for _, other := range slices.Sorted(maps.Keys(d.Names.pools)) {
+		if other != id {
+			d.Others = append(d.Others, choice{other.String(), d.Names.pools[other]})
+		}
+	}
+	actions, err := s.Service.PoolActions(ctx, p, id, d.Before, actionsShown)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range actions {
+		d.Actions = append(d.Actions, d.Names.action(a))
+	}
+	if len(actions) == actionsShown {
+		d.Older = actions[len(actions)-1].ID
+	}
+	if d.Calls, err = s.Service.PoolCalls(ctx, p, id); err != nil {
+		return nil, err
+	}
+	if d.Outbox, err = s.Service.Outbox(ctx, p); err != nil {
+		return nil, err
+	}
+	if d.Entries, err = s.Service.PoolAccount(ctx, p, id, 0, poolEntries); err != nil {
+		return nil, err
+	}
+	d.Pictures, err = s.poolPictures(r, p, id, d.Span)
+	return d, err
+}
+
+func (s *server) nameBook(r *http.Request, p *app.Principal, people []app.PoolPerson) (*nameBook, error) {
+	pools, err := s.Service.Pools(r.Context(), p)
+	if err != nil {
+		return nil, err
+	}
+	b := &nameBook{s: s, r: r, p: p, people: make(map[crowd.WorkerID]string), pools: make(map[crowd.PoolID]string)}
+	for _, v := range pools {
+		b.pools[v.ID] = v.Name
+	}
+	for _, x := range people {
+		if x.Worker != 0 {
+			b.people[x.Worker] = x.Name
+		}
+	}
+	return b, nil
+}
+
+// Called counts the notices of a call by what became of them, and names who
+// came or declined.
+func (d *poolData) Called(c app.PoolCall, state string) []string {
+	var list []string
+	for _, n := range c.Notices {
+		if string(n.State) == state {
+			list = append(list, d.Names.Person(n.Worker))
+		}
+	}
+	return list
+}
+
+// Sent lists the messages of a call, newest first.
+func (*poolData) Sent(c app.PoolCall) []store.Message {
+	return c.Messages[:min(len(c.Messages), messagesShown)]
+}
+
+// Link is the page with another span or page of the log.
+func (d *poolData) Link(span string, before int64) string {
+	q := url.Values{"span": {span}}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	return "/admin/pools/" + d.V.ID.String() + "?" + q.Encode()
+}
+
+// poolForm does what a form on a pool's page asks for.
+func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *app.Principal, name string, do func(id crowd.PoolID, f *fields) (did string, err error)) error {
+	id, err := crowd.ParsePoolID(r.PathValue("pool"))
+	if err != nil {
+		return err
+	}
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	did, err := do(id, &fields{values: values})
+	if bad := refused(name, values, err); bad != nil {
+		return s.showPool(w, r, p, id, bad)
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, "/admin/pools/"+id.String(), did)
+}
+
+// fundPool adds to a pool's money for waiting, or takes some out of it.
+func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.poolForm(w, r, p, "fund", func(id crowd.PoolID, f *fields) (string, error) {
+		amount := f.money("amount")
+		if amount == 0 && len(f.errs) == 0 {
+			f.bad("amount", "say how much")
+		}
+		if err := f.err(); err != nil {
+			return "", err
+		}
+		if f.values.Get("do") == "take" {
+			amount = -amount
+		}
+		_, err := s.Service.FundPool(r.Context(), p, id, amount)
+		return "funded", err
+	})
+}
+
+// transfer moves somebody to another pool.
+func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.poolForm(w, r, p, "transfer", func(_ crowd.PoolID, f *fields) (string, error) {
+		who, err := crowd.ParseWorkerID(f.text("worker"))
+		if err != nil {
+			return "", err
+		}
+		to, err := crowd.ParsePoolID(f.text("to"))
+		if err != nil {
+			return "", crowd.Fieldf("to", "choose a pool")
+		}
+		there, err := s.Service.Transfer(r.Context(), p, who, to)
+		if err == nil && !there {
+			return "moving", nil
+		}
+		return "moved", err
+	})
+}
+
+// stepText says what rules would have done at a step.
+func stepText(t pool.Tested) string {
+	switch {
+	case t.Recruit > 0:
+		return fmt.Sprintf("call %d", t.Recruit)
+	case t.Release > 0:
+		return fmt.Sprintf("let %d go", t.Release)
+	}
+	return "–"
+}

@@ -1,0 +1,216 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// access is who may come to a route at all. What he may do there is for package
+// service to say.
+type access string
+
+const (
+	public    access = "public"    // everybody
+	signedIn  access = "signed in" // whoever has signed in
+	worker    access = "worker"
+	requester access = "requester" // or admin
+	admin     access = "admin"
+)
+
+// handler answers a request. p is nil only on public routes. An error is shown
+// as a page.
+type handler func(s *server, w http.ResponseWriter, r *http.Request, p *app.Principal) error
+
+// route is one entry of the table. Body limits: a form's, unless upload is set.
+type route struct {
+	pattern string
+	access  access
+	handle  handler
+	upload  bool
+}
+
+// routes is every page and action.
+func routes() []route {
+	return []route{
+		{pattern: "GET /{$}", access: public, handle: (*server).home},
+		{pattern: "GET /signin", access: public, handle: (*server).signInPage},
+		{pattern: "POST /signin", access: public, handle: (*server).signIn},
+		{pattern: "POST /signout", access: signedIn, handle: (*server).signOut},
+		{pattern: "GET /setup", access: public, handle: (*server).setupPage},
+		{pattern: "POST /setup", access: public, handle: (*server).setup},
+		{pattern: "GET /invitation", access: public, handle: (*server).invitation},
+		{pattern: "POST /invitation", access: public, handle: (*server).answerInvitation},
+
+		{pattern: "GET /qualify", access: signedIn, handle: (*server).qualify},
+		{pattern: "GET /qualify/{test}", access: signedIn, handle: (*server).take},
+		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: (*server).startTry},
+		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: (*server).submitTry},
+
+		{pattern: "GET /tokens", access: signedIn, handle: (*server).tokens},
+		{pattern: "POST /tokens", access: signedIn, handle: (*server).createToken},
+		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: (*server).revokeToken},
+
+		{pattern: "GET /work", access: worker, handle: (*server).work},
+		{pattern: "POST /work/next", access: worker, handle: (*server).waitForWork},
+		{pattern: "POST /work/submit", access: worker, handle: (*server).submit},
+		{pattern: "POST /work/skip", access: worker, handle: (*server).skip},
+		{pattern: "POST /work/return", access: worker, handle: (*server).giveBack},
+		{pattern: "POST /work/heartbeat", access: worker, handle: (*server).heartbeat},
+		{pattern: "GET /work/rest", access: worker, handle: (*server).rest},
+		{pattern: "GET /work/earnings", access: worker, handle: (*server).earnings},
+		{pattern: "GET /work/duty", access: worker, handle: (*server).watchDuty},
+		{pattern: "POST /work/duty", access: worker, handle: (*server).comeIn},
+		{pattern: "POST /work/decline", access: worker, handle: (*server).decline},
+		{pattern: "POST /work/stop", access: worker, handle: (*server).stopWork},
+		{pattern: "GET /work/wishes", access: worker, handle: (*server).wishes},
+		{pattern: "POST /work/wishes", access: worker, handle: (*server).setWishes},
+		{pattern: "GET /work/push.js", access: public, handle: (*server).pushScript},
+		{pattern: "POST /work/push", access: worker, handle: (*server).subscribe},
+		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: (*server).unsubscribe},
+		{pattern: "GET /work/frame/{assignment}", access: worker, handle: (*server).workFrame},
+
+		{pattern: "GET /batches", access: requester, handle: (*server).batches},
+		{pattern: "GET /batches/new", access: requester, handle: (*server).newBatch},
+		{pattern: "POST /batches", access: requester, handle: (*server).createBatch, upload: true},
+		{pattern: "GET /batches/{batch}", access: requester, handle: (*server).batch},
+		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: (*server).previewFrame},
+		{pattern: "GET /batches/{batch}/preview", access: requester, handle: (*server).preview},
+		{pattern: "POST /batches/{batch}/upload", access: requester, handle: (*server).upload, upload: true},
+		{pattern: "POST /batches/{batch}/template", access: requester, handle: (*server).editTemplate},
+		{pattern: "POST /batches/{batch}/settings", access: requester, handle: (*server).editSettings},
+		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: (*server).confirm},
+		{pattern: "POST /batches/{batch}/do", access: requester, handle: (*server).act},
+		{pattern: "POST /batches/{batch}/edit", access: requester, handle: (*server).editBatch},
+		{pattern: "POST /batches/{batch}/topup", access: requester, handle: (*server).topUp},
+		{pattern: "GET /batches/{batch}/events", access: requester, handle: (*server).events},
+		{pattern: "GET /batches/{batch}/quality", access: requester, handle: (*server).quality},
+		{pattern: "GET /runs", access: requester, handle: (*server).runs},
+		{pattern: "GET /runs/new", access: requester, handle: (*server).newRun},
+		{pattern: "POST /runs", access: requester, handle: (*server).createRun},
+		{pattern: "GET /runs/{run}", access: requester, handle: (*server).run},
+		{pattern: "POST /runs/{run}/inputs", access: requester, handle: (*server).loadRun, upload: true},
+		{pattern: "GET /runs/{run}/events", access: requester, handle: (*server).runEvents},
+		{pattern: "GET /runs/{run}/confirm", access: requester, handle: (*server).confirmRun},
+		{pattern: "POST /runs/{run}/do", access: requester, handle: (*server).actRun},
+		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: (*server).runStep},
+		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: (*server).runItem},
+		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: (*server).secrets},
+		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: (*server).putSecret},
+		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: (*server).confirmSecret},
+		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: (*server).deleteSecret},
+		{pattern: "GET /invitations", access: requester, handle: (*server).invitations},
+		{pattern: "POST /invitations", access: requester, handle: (*server).invite},
+		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: (*server).resendInvitation},
+		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: (*server).withdrawInvitation},
+		{pattern: "GET /tests", access: requester, handle: (*server).tests},
+		{pattern: "POST /tests", access: requester, handle: (*server).createTest, upload: true},
+		{pattern: "GET /tests/{test}", access: requester, handle: (*server).test},
+		{pattern: "POST /tests/{test}/retire", access: requester, handle: (*server).retireTest},
+		{pattern: "GET /tenants/{tenant}", access: requester, handle: (*server).tenant},
+		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: (*server).stopTenant},
+		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: (*server).blockWorker},
+
+		{pattern: "GET /admin", access: admin, handle: (*server).admin},
+		{pattern: "POST /admin/stop", access: admin, handle: (*server).stopEverything},
+		{pattern: "POST /admin/tenants", access: admin, handle: (*server).createTenant},
+		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: (*server).editTenant},
+		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: (*server).stopTenantHere},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: (*server).deposit},
+		{pattern: "POST /admin/pools", access: admin, handle: (*server).createPool},
+		{pattern: "GET /admin/pools/{pool}", access: admin, handle: (*server).pool},
+		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: (*server).poolSettings},
+		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: (*server).editPoolSettings},
+		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: (*server).fundPool},
+		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: (*server).transfer},
+		{pattern: "POST /admin/pools/{pool}", access: admin, handle: (*server).editPool},
+		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: (*server).stopPool},
+		{pattern: "GET /admin/people", access: admin, handle: (*server).people},
+		{pattern: "POST /admin/people", access: admin, handle: (*server).createPerson},
+		{pattern: "GET /admin/people/{user}", access: admin, handle: (*server).person},
+		{pattern: "POST /admin/people/{user}", access: admin, handle: (*server).editPerson},
+		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: (*server).suspend},
+		{pattern: "POST /admin/people/{user}/link", access: admin, handle: (*server).newLink},
+	}
+}
+
+var (
+	errCrossSite = crowd.Errorf(crowd.Forbidden, "this was sent from another site, so it was not done")
+	errPage      = crowd.Errorf(crowd.NotFound, "there is no such page")
+)
+
+// guard puts in front of a handler what every route needs: the limits, who asks
+// and whether he may, and the page for errors.
+func (s *server) guard(rt route) http.Handler {
+	limit := int64(maxForm)
+	if rt.upload {
+		limit = s.MaxUpload
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pageCSP)
+		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		p, err := s.Service.Authenticate(r.Context(), sessionOf(r))
+		if err != nil && crowd.CodeOf(err) != crowd.Unauthenticated {
+			s.showError(w, r, nil, err)
+			return
+		}
+		switch {
+		case rt.access == public:
+		case p == nil:
+			s.askToSignIn(w, r)
+			return
+		case !allowed(rt.access, p):
+			s.showError(w, r, p, crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
+			return
+		}
+		if err := rt.handle(s, w, r, p); err != nil {
+			s.showError(w, r, p, err)
+		}
+	})
+}
+
+// sessionOf returns the browser's session. Bearer tokens are for the API.
+func sessionOf(r *http.Request) string {
+	if c, err := r.Cookie(httpkit.SessionCookie); err == nil {
+		return c.Value
+	}
+	return ""
+}
+
+func allowed(a access, p *app.Principal) bool {
+	switch a {
+	case public:
+		return true
+	case signedIn:
+		return p != nil
+	case worker:
+		return p.Is(app.Worker)
+	case requester:
+		return p.Is(app.Requester) || p.Is(app.Admin)
+	case admin:
+		return p.Is(app.Admin)
+	}
+	return false
+}
+
+// askToSignIn sends a browser to the sign-in page and back; a script is told.
+func (s *server) askToSignIn(w http.ResponseWriter, r *http.Request) {
+	if wantsJSON(r) {
+		s.showError(w, r, nil, crowd.Errorf(crowd.Unauthenticated, "sign in first"))
+		return
+	}
+	to := "/signin"
+	if r.Method == http.MethodGet {
+		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+func (s *server) notFound(_ http.ResponseWriter, _ *http.Request, _ *app.Principal) error {
+	return errPage
+}

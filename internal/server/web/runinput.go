@@ -1,0 +1,170 @@
+package web
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// inputField is what the files of a run's inputs are called in the form: this and
+// the name of the input.
+const inputField = "input."
+
+// loadedFile is what became of a file.
+type loadedFile struct {
+	Input, Filename string
+	orchestrator.Loaded
+}
+
+// More is how many bad rows are not told one by one.
+func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
+
+// loadRun reads the files of a run's inputs as they come, and starts the run if
+// that was the button and no row was bad.
+func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	httpkit.Streaming(w)
+	defer drain(r)
+	id, err := crowd.ParseRunID(r.PathValue("run"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.Service.Run(r.Context(), p, id); err != nil {
+		return err // before anything is read
+	}
+	files, start, err := s.readInputs(r, p, id)
+	if err == nil && len(files) == 0 && !start {
+		err = errFileless
+	}
+	bad := int64(0)
+	for i := range files {
+		bad += files[i].Bad
+	}
+	if f := refused("load", nil, err); f != nil {
+		return s.showRun(w, r, p, id, runPage{Form: f, Files: files})
+	}
+	switch {
+	case err != nil:
+		return err
+	case bad > 0:
+		return s.showRun(w, r, p, id, runPage{Files: files})
+	case start:
+		return s.startRun(w, r, p, id)
+	}
+	return seeOther(w, r, "/runs/"+id.String(), "loaded")
+}
+
+// readInputs reads the form of the inputs. What was read before something went
+// wrong is returned, too.
+func (s *server) readInputs(r *http.Request, p *app.Principal, id crowd.RunID) (files []loadedFile, start bool, err error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, false, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return files, start, nil
+		}
+		if err != nil {
+			return files, false, bodyError(err)
+		}
+		input, is := strings.CutPrefix(part.FormName(), inputField)
+		switch {
+		case part.FormName() == "then":
+			text, err := io.ReadAll(io.LimitReader(part, 100))
+			if err != nil {
+				return files, false, bodyError(err)
+			}
+			start = string(text) == "start"
+		case is && part.FileName() != "":
+			loaded, err := s.readInput(r, p, id, input, part)
+			if err != nil {
+				return files, false, inputError(input, err)
+			}
+			files = append(files, loadedFile{input, part.FileName(), loaded})
+		}
+	}
+}
+
+// inputError says of which input's file an error is.
+func inputError(input string, err error) error {
+	var e *crowd.Error
+	if errors.As(err, &e) && e.Field == "" {
+		x := *e
+		x.Field = input
+		return &x
+	}
+	return err
+}
+
+func (s *server) readInput(r *http.Request, p *app.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.Loaded, error) {
+	rows, done, err := openTable(part, part.FileName())
+	if err != nil {
+		return orchestrator.Loaded{}, err
+	}
+	defer done()
+	return s.Service.LoadRun(r.Context(), p, id, input, rows)
+}
+
+// parquetStart is how a Parquet file begins, whatever it is called.
+const parquetStart = "PAR1"
+
+// openTable begins to read a table from an upload: as it comes, or, if it is
+// Parquet, from a file that done removes.
+func openTable(upload io.Reader, filename string) (rows table.Rows, done func(), err error) {
+	format := table.FormatOf(filename)
+	head := bufio.NewReader(upload)
+	start, err := head.Peek(len(parquetStart))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, bodyError(err)
+	}
+	if format != table.Parquet && string(start) != parquetStart {
+		rows, err = table.NewReader(head, table.Options{Format: format})
+		return rows, func() {}, err
+	}
+	file, err := os.CreateTemp("", "throng-*.parquet")
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() {
+		_ = file.Close() // nobody needs it any more
+		_ = os.Remove(file.Name())
+	}
+	size, err := io.Copy(file, head)
+	if err == nil {
+		rows, err = table.OpenFile(file, size, table.Options{Format: table.Parquet})
+	} else {
+		err = bodyError(err)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return rows, done, nil
+}
+
+// startRun begins a run; files that do not fit its workflow are told on its page.
+func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.RunID) error {
+	_, err := s.Service.StartRun(r.Context(), p, id)
+	var wrong orchestrator.Problems
+	if errors.As(err, &wrong) {
+		return s.showRun(w, r, p, id, runPage{Wrong: wrong})
+	}
+	if f := refused("load", nil, err); f != nil {
+		return s.showRun(w, r, p, id, runPage{Form: f})
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, "/runs/"+id.String(), "started")
+}

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// rowsShown is how many rows of a step are on a page.
+const rowsShown = 100
+
+// stepRow is a row of a step as it is listed.
+type stepRow struct {
+	store.JoinedRow
+	Sign sign
+}
+
+// runStep lists what a node of a run has done.
+func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseRunID(r.PathValue("run"))
+	if err != nil {
+		return err
+	}
+	v, err := s.Service.Run(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(v.Nodes, func(n orchestrator.NodeView) bool { return n.Name == r.PathValue("step") })
+	if i < 0 {
+		return crowd.Errorf(crowd.NotFound, "%s has no step %q", id, r.PathValue("step"))
+	}
+	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
+	after = max(after, 0)
+	list, err := s.Service.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
+	if err != nil {
+		return err
+	}
+	rows := make([]stepRow, len(list))
+	for j, row := range list {
+		rows[j] = stepRow{row, rowSigns[row.State]}
+	}
+	n := &v.Nodes[i]
+	columns := n.Columns
+	if n.Step != nil {
+		columns = nil
+		for _, c := range n.Step.Own {
+			columns = append(columns, c.Name)
+		}
+	}
+	data := map[string]any{"V": v, "N": n, "In": taken(v, n), "Sign": signOf(v, n), "Columns": columns, "Rows": rows, "First": after == 0}
+	if len(list) == rowsShown && list[len(list)-1].N < n.Last {
+		data["After"] = list[len(list)-1].N
+	}
+	return s.render(w, r, p, "runstep", page{Title: n.Name + " of " + v.Name, Section: "runs", Data: data})
+}
+
+// pathStop is a stop of an item's way.
+type pathStop struct {
+	orchestrator.Stop
+	Sign     sign
+	Batch    crowd.BatchID // of a crowd step
+	Came     time.Time     // when the last of its sources had handed it on
+	Here     time.Duration // from then until it went on, or until now
+	Open     bool          // it is still there
+	Why      string        // it waits
+	X, Width string        // of its bar, in percent
+	Values   []cellOf
+}
+
+// cellOf is a value with its column.
+type cellOf struct{ Name, Value string }
+
+// itemPage is an item's way.
+type itemPage struct {
+	V       *orchestrator.View
+	Item    int64
+	Born    time.Time
+	End     time.Time // of the picture
+	Stops   []pathStop
+	Origins []int64  // the items that it comes from
+	Became  []became // items that were made from it
+	Over    bool     // there may be more of those
+}
+
+// became is an item that was made from another.
+type became struct {
+	Item int64
+	Step string
+}
+
+// runItem shows where an item has been.
+func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseRunID(r.PathValue("run"))
+	if err != nil {
+		return err
+	}
+	item, err := strconv.ParseInt(r.PathValue("item"), 10, 64)
+	if err != nil || item < 1 {
+		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, r.PathValue("item"))
+	}
+	v, err := s.Service.Run(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	stops, err := s.Service.ItemPath(r.Context(), p, id, item)
+	if err != nil {
+		return err
+	}
+	x := &itemPage{V: v, Item: item, End: s.Now().UTC()}
+	x.fill(stops)
+	if x.Became, x.Over, err = s.madeFrom(r, p, v, item); err != nil {
+		return err
+	}
+	return s.render(w, r, p, "runitem", page{Title: "Item " + strconv.FormatInt(item, 10) + " of " + v.Name, Section: "runs", Data: x})
+}
+
+// fill lays an item's way out, with the steps at which it is now.
+func (x *itemPage) fill(stops []orchestrator.Stop) {
+	byNode := make(map[int]orchestrator.Stop)
+	for _, stop := range stops {
+		byNode[stop.Node] = stop
+		if !stop.Born.IsZero() && (x.Born.IsZero() || stop.Born.Before(x.Born)) {
+			x.Born = stop.Born
+		}
+		if stop.Item != x.Item && !slices.Contains(x.Origins, stop.Item) {
+			x.Origins = append(x.Origins, stop.Item)
+		}
+	}
+	now := x.End
+	for i := range x.V.Nodes {
+		n := &x.V.Nodes[i]
+		stop, there := byNode[i]
+		came, all := cameTo(n, byNode)
+		switch {
+		case there:
+			x.add(n, stop, came, now)
+		case all && n.Step != nil && !n.Step.NewItems() && n.State != store.NodeDone && !x.V.State.Ended():
+			x.add(n, orchestrator.Stop{Step: n.Name, Kind: n.Kind, Row: store.Row{Node: i, Item: x.Item}}, came, now)
+		}
+	}
+	if !slices.ContainsFunc(x.Stops, func(s pathStop) bool { return s.Open }) && len(x.Stops) > 0 {
+		x.End = x.Born
+		for _, s := range x.Stops {
+			if s.At.After(x.End) {
+				x.End = s.At
+			}
+		}
+	}
+	whole := max(x.End.Sub(x.Born), 1)
+	for i := range x.Stops {
+		s := &x.Stops[i]
+		part := 100 * float64(s.Here) / float64(whole)
+		from := 100 * float64(s.Came.Sub(x.Born)) / float64(whole)
+		part = max(part, 0.8) // what took no time is to be seen, too
+		s.X, s.Width = fixed2(min(max(from, 0), 100-part)), fixed2(part)
+	}
+}
+
+// cameTo says when the last source of a node handed an item on, and whether all
+// of them have.
+func cameTo(n *orchestrator.NodeView, stops map[int]orchestrator.Stop) (came time.Time, all bool) {
+	if n.Step == nil {
+		return time.Time{}, false
+	}
+	all = true
+	for _, from := range n.Step.From {
+		source, there := stops[from.Node]
+		if !there || source.Held != "" {
+			all = false
+			continue
+		}
+		if source.At.After(came) {
+			came = source.At
+		}
+	}
+	return came, all
+}
+
+func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Stop, came, now time.Time) {
+	s := pathStop{Stop: stop, Sign: rowSigns[stop.State], Came: came}
+	if came.IsZero() {
+		s.Came = stop.Born
+	}
+	until := stop.At
+	switch {
+	case stop.Held != "":
+		s.Sign, s.Open, until = heldSign, true, now
+	case stop.N == 0:
+		s.Sign, s.Open, until = sign{"▶", "is here"}, true, now
+	}
+	if s.Came.IsZero() {
+		s.Came = until
+	}
+	s.Here = max(until.Sub(s.Came), 0)
+	if n.Batch != nil {
+		s.Batch = n.Batch.Spec.ID
+	}
+	for i, name := range stop.Columns {
+		if i < len(stop.Cells) {
+			s.Values = append(s.Values, cellOf{name, stop.Cells[i]})
+		}
+	}
+	x.Stops = append(x.Stops, s)
+}
+
+// madeFrom finds the items that were made from an item, among the first rows of
+// each query after it.
+func (s *server) madeFrom(r *http.Request, p *app.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
+	queries := 0
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL != nil && n.Step.SQL.RowByRow {
+			queries++
+		}
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Step == nil || n.Step.SQL == nil || !n.Step.SQL.RowByRow {
+			continue
+		}
+		most := rowsCharted / queries
+		rows, err := s.Service.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
+		if err != nil {
+			return nil, false, err
+		}
+		over = over || n.Last > int64(most)
+		for _, row := range rows {
+			if row.Origin == item {
+				list = append(list, became{row.Item, n.Name})
+			}
+		}
+	}
+	return list, over, nil
+}

@@ -1,0 +1,346 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/sla"
+)
+
+// sign is a state as a shape and in words: colour alone says nothing to many.
+type sign struct{ Shape, Word string }
+
+var nodeSigns = map[store.NodeState]sign{
+	store.NodeWaiting: {"○", "waiting"}, store.NodeRunning: {"▶", "running"}, store.NodeFailed: {"✕", "failed"}, store.NodeDone: {"●", "done"},
+}
+
+var rowSigns = map[store.RowState]sign{store.RowOK: {"●", "ok"}, store.RowSkipped: {"◇", "skipped"}, store.RowFailed: {"✕", "failed"}}
+
+var heldSign = sign{"▲", "held"}
+
+// signOf is the state of a node as it is shown: a run that does not run has no
+// node that does.
+func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
+	is := nodeSigns[n.State]
+	switch {
+	case n.State == store.NodeDone || n.State == store.NodeFailed:
+	case v.State == store.RunPaused:
+		is = sign{"‖", "paused"}
+	case v.State == store.RunCancelled:
+		is = sign{"■", "cancelled"}
+	case n.Faults > 0 && n.Faults >= n.Inside:
+		is = heldSign
+	}
+	return is
+}
+
+// taken is how many items a node has taken; of an input, its rows.
+func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
+	if n.Step != nil && n.Step.SQL != nil && !n.Step.NewItems() && len(n.Step.From) == 1 {
+		return n.Cursors[0] // it may make several rows of one
+	}
+	if n.Step == nil || !n.Step.NewItems() {
+		return n.Last + max(n.Inside, n.Faults)
+	}
+	in := int64(0)
+	if n.State == store.NodeDone { // it looks at all rows at once
+		for _, s := range n.Step.From {
+			in += v.Nodes[s.Node].OK
+		}
+	}
+	return in
+}
+
+// drawRun draws a run with what is at each node; the nodes lead to their rows.
+func drawRun(v *orchestrator.View) template.HTML {
+	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		is := signOf(v, n)
+		d.Counts[i] = workflow.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
+		d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
+	}
+	return inlined(workflow.Draw(v.Flow, d))
+}
+
+// inlined makes a picture of a workflow part of a page. Its style sheet is left
+// out, since pages have no inline ones: app.css has those rules. All its text was
+// escaped by package workflow.
+func inlined(svg []byte) template.HTML {
+	before, rest, found := bytes.Cut(svg, []byte("<style>"))
+	if found {
+		if _, after, ok := bytes.Cut(rest, []byte("</style>")); ok {
+			svg = slices.Concat(before, after)
+		}
+	}
+	return template.HTML(svg)
+}
+
+// stripCell is a node in the small picture of a run: a bar that fills.
+type stripCell struct {
+	X, Width, Done string // in percent
+	Class          string
+	Name           string
+}
+
+// wholeStrip stands for a run that has done all it had to do.
+var wholeStrip = []stripCell{{X: "0", Width: "100", Done: "100", Class: "is-done", Name: "all done"}}
+
+// mostCells is how many nodes the small picture has room for.
+const mostCells = 60
+
+// stripOf draws a run in the list of runs: its nodes in a row.
+func stripOf(v *orchestrator.View) []stripCell {
+	n := min(len(v.Nodes), mostCells)
+	each := 100 / float64(n)
+	cells := make([]stripCell, n)
+	for i := range cells {
+		x := &v.Nodes[i]
+		part := 0.0
+		switch all := x.Last + x.Waiting + x.Inside; {
+		case x.State == store.NodeDone:
+			part = 1
+		case all > 0:
+			part = float64(x.Last) / float64(all)
+		}
+		is := signOf(v, x)
+		if is == heldSign || x.State == store.NodeFailed {
+			part = 1 // to be seen
+		}
+		room := each * 0.92
+		cells[i] = stripCell{X: fixed2(float64(i) * each), Width: fixed2(room), Done: fixed2(room * part), Class: "is-" + is.Word, Name: x.Name + " " + is.Word}
+	}
+	return cells
+}
+
+func fixed2(f float64) string { return fmt.Sprintf("%.2f", f) }
+
+// endNodes are the nodes at which items come to the end of their way: no step
+// hands them on from there.
+func endNodes(flow *workflow.Workflow) []int {
+	goesOn := make(map[int]bool)
+	for i := range flow.Steps {
+		for _, from := range flow.Steps[i].From {
+			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].NewItems()
+		}
+	}
+	var list []int
+	for n := len(flow.Inputs); n < flow.Nodes(); n++ {
+		if !goesOn[n] && !flow.Step(n).NewItems() {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// lastNodes are the nodes that no step reads.
+func lastNodes(flow *workflow.Workflow) []int {
+	read := make(map[int]bool)
+	for i := range flow.Steps {
+		for _, from := range flow.Steps[i].From {
+			read[from.Node] = true
+		}
+	}
+	var list []int
+	for n := range flow.Nodes() {
+		if !read[n] {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// rootOf is the node at which the items of a node began.
+func rootOf(flow *workflow.Workflow, node int) int {
+	for {
+		s := flow.Step(node)
+		if s == nil || s.NewItems() {
+			return node
+		}
+		node = s.From[0].Node
+	}
+}
+
+// rowsCharted is how many of the latest rows the pictures of a run show.
+const rowsCharted = 2000
+
+// endedItem is an item that has come to the end of its way.
+type endedItem struct {
+	born, at time.Time
+	ends     int // at which it was seen
+}
+
+// runPast is what the pictures of a run show.
+type runPast struct {
+	items   []endedItem // by their ends
+	penalty *sla.Penalty
+	cutOff  bool // there are older ones
+}
+
+// runCharts draws when items ended, how old they were, and what that cost.
+func (s *server) runCharts(r *http.Request, p *app.Principal, v *orchestrator.View) ([]poolPicture, error) {
+	past, err := s.runPast(r, p, v)
+	if err != nil || len(past.items) < 2 {
+		return nil, err
+	}
+	list := []struct {
+		name  string
+		chart func(chart.Size) chart.Chart
+	}{{"Items ended over time", past.ended}, {"Age of the items at their end", past.ages}}
+	if past.sum() > 0 {
+		list = append(list, struct {
+			name  string
+			chart func(chart.Size) chart.Chart
+		}{"Penalty over time", past.paid})
+	}
+	out := make([]poolPicture, len(list))
+	for i, x := range list {
+		svg, err := x.chart(smallSize).SVG()
+		if err != nil {
+			return nil, fmt.Errorf("web: picture of %s: %w", x.name, err)
+		}
+		out[i] = poolPicture{Name: x.name, SVG: template.HTML(svg)} // made by package chart, escaped there
+	}
+	return out, nil
+}
+
+// runPast reads the latest rows of the ends of a run. An item has ended when all
+// ends to which it goes have it.
+func (s *server) runPast(r *http.Request, p *app.Principal, v *orchestrator.View) (*runPast, error) {
+	past := &runPast{}
+	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
+		past.penalty = &sla.Penalty
+	}
+	ends := endNodes(v.Flow)
+	wanted := make(map[int]int) // ends by the root of the items
+	for _, n := range ends {
+		wanted[rootOf(v.Flow, n)]++
+	}
+	type key struct {
+		root int
+		item int64
+	}
+	seen := make(map[key]*endedItem)
+	each := rowsCharted / max(len(ends), 1)
+	for _, n := range ends {
+		node := &v.Nodes[n]
+		past.cutOff = past.cutOff || node.Last > int64(each)
+		rows, err := s.Service.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
+		if err != nil {
+			return nil, err
+		}
+		root := rootOf(v.Flow, n)
+		for i := range rows {
+			k := key{root, rows[i].Item}
+			if seen[k] == nil {
+				seen[k] = &endedItem{born: rows[i].Born}
+			}
+			x := seen[k]
+			x.ends++
+			if rows[i].At.After(x.at) {
+				x.at = rows[i].At
+			}
+			if x.ends == wanted[root] {
+				past.items = append(past.items, *x)
+			}
+		}
+	}
+	slices.SortFunc(past.items, func(a, b endedItem) int { return cmp.Or(a.at.Compare(b.at), a.born.Compare(b.born)) })
+	return past, nil
+}
+
+// note says how much the pictures show.
+func (h *runPast) note() string {
+	if h.cutOff {
+		return fmt.Sprintf("The last %d items.", len(h.items))
+	}
+	return ""
+}
+
+// sum is the penalty of all of them.
+func (h *runPast) sum() (sum crowd.Money) {
+	for i := range h.items {
+		sum = min(sum+h.cost(i), crowd.MaxMoney)
+	}
+	return sum
+}
+
+func (h *runPast) cost(i int) crowd.Money { return h.penalty.At(h.items[i].at.Sub(h.items[i].born)) }
+
+func (h *runPast) clock() chart.Axis {
+	return chart.Axis{Label: "time", Unit: "UTC", Kind: chart.Clock, Min: at(h.items[0].at) - 1, Max: at(h.items[len(h.items)-1].at) + 1}
+}
+
+func (h *runPast) ended(size chart.Size) chart.Chart {
+	line := chart.Series{X: []float64{at(h.items[0].at)}, Y: []float64{0}}
+	for i := range h.items {
+		line.X, line.Y = append(line.X, at(h.items[i].at)), append(line.Y, float64(i+1))
+	}
+	return chart.Steps(chart.LinesSpec{
+		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("Items that have ended over time: %s from %s to %s UTC.", plural(len(h.items), "item"),
+			h.items[0].at.UTC().Format("15:04:05"), h.items[len(h.items)-1].at.UTC().Format("15:04:05"))},
+		X: h.clock(), Y: chart.Axis{Label: "items", Zero: true, Whole: true}, Series: []chart.Series{line},
+	})
+}
+
+func (h *runPast) paid(size chart.Size) chart.Chart {
+	line := chart.Series{X: []float64{at(h.items[0].at)}, Y: []float64{0}}
+	sum := crowd.Money(0)
+	for i := range h.items {
+		x := &h.items[i]
+		sum = min(sum+h.cost(i), crowd.MaxMoney)
+		line.X, line.Y = append(line.X, at(x.at)), append(line.Y, float64(sum)/float64(crowd.Unit))
+	}
+	return chart.Steps(chart.LinesSpec{
+		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("Penalty for items that ended late, summed over time: now %s.", sum)},
+		X:    h.clock(), Y: chart.Axis{Label: "penalty", Zero: true}, Series: []chart.Series{line},
+	})
+}
+
+// mostMarks is how many steps of a penalty a picture marks.
+const mostMarks = 5
+
+func (h *runPast) ages(size chart.Size) chart.Chart {
+	var ages []float64
+	oldest := time.Duration(0)
+	for i := range h.items {
+		age := h.items[i].at.Sub(h.items[i].born)
+		oldest = max(oldest, age)
+		ages = append(ages, age.Seconds())
+	}
+	var marks []chart.Mark
+	late := 0
+	if h.penalty != nil {
+		marks = penaltyMarks(h.penalty, oldest)
+	}
+	for i := range h.items {
+		if h.cost(i) > 0 {
+			late++
+		}
+	}
+	return chart.Histogram(chart.HistogramSpec{
+		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("How old items were at their end: at most %s; %d of %d cost a penalty.", span(oldest), late, len(ages))},
+		X:    chart.Axis{Label: "age", Kind: chart.Time, Zero: true}, Values: ages, Marks: marks,
+	})
+}
+
+// penaltyMarks are the ages up to the oldest at which a penalty changes.
+func penaltyMarks(p *sla.Penalty, oldest time.Duration) []chart.Mark {
+	var marks []chart.Mark
+	for age, more := p.NextStep(0); more && age <= oldest && len(marks) < mostMarks; age, more = p.NextStep(age) {
+		marks = append(marks, chart.Mark{At: age.Seconds(), Text: p.At(age).String()})
+	}
+	return marks
+}

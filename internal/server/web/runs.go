@@ -1,0 +1,354 @@
+package web
+
+import (
+	"errors"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// runsShown is the number of runs on a page of the list. Each that has not ended
+// is looked at, so there are not many.
+const runsShown = 20
+
+// runRow is a run in the list.
+type runRow struct {
+	store.Run
+	Strip []stripCell // its steps; nil: it has ended, or cannot be looked at
+	Alarm string      // what needs attention, or ""
+}
+
+// runs lists the runs of a tenant, or of all for an admin.
+func (s *server) runs(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	tenant, tenants, err := s.chosenTenant(r, p)
+	if err != nil {
+		return err
+	}
+	var before crowd.RunID
+	if text := r.URL.Query().Get("before"); text != "" {
+		if before, err = crowd.ParseRunID(text); err != nil {
+			return err
+		}
+	}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
+	var list []store.Run
+	if tenant != 0 || p.Is(app.Admin) {
+		if list, err = s.Service.Runs(r.Context(), p, tenant, before, runsShown); err != nil {
+			return err
+		}
+	}
+	rows := make([]runRow, len(list))
+	for i, run := range list {
+		if rows[i], err = s.runRow(r, p, run); err != nil {
+			return err
+		}
+	}
+	data["Runs"] = rows
+	if len(list) == runsShown {
+		data["Before"] = list[len(list)-1].ID
+	}
+	return s.render(w, r, p, "runs", page{Title: "Workflows", Section: "runs", Data: data})
+}
+
+func (s *server) runRow(r *http.Request, p *app.Principal, run store.Run) (runRow, error) {
+	row := runRow{Run: run}
+	if run.State.Ended() {
+		if run.State == store.RunDone {
+			row.Strip = wholeStrip
+		}
+		return row, nil
+	}
+	v, err := s.Service.Run(r.Context(), p, run.ID)
+	var wrong orchestrator.Problems
+	switch {
+	case errors.As(err, &wrong):
+		row.Alarm = "its file cannot be read any more"
+		return row, nil
+	case err != nil:
+		return row, err
+	}
+	row.Run, row.Strip, row.Alarm = v.Run, stripOf(v), alarm(v)
+	return row, nil
+}
+
+// alarm says in few words why a run needs somebody to look at it, or "".
+func alarm(v *orchestrator.View) string {
+	held, failed, waits, inputs := int64(0), "", "", 0
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		held += n.Faults
+		switch {
+		case n.State == store.NodeFailed:
+			failed = n.Name
+		case n.Error != "" && n.State != store.NodeDone:
+			waits = n.Name + ": " + cut(n.Error, 80)
+		}
+		if n.Step == nil && n.State != store.NodeDone {
+			inputs++
+		}
+	}
+	switch {
+	case v.State.Ended():
+		return ""
+	case v.State == store.RunLoading && inputs > 0:
+		return "needs " + plural(inputs, "file")
+	case v.State == store.RunLoading:
+		return "ready to start"
+	case failed != "":
+		return "step " + failed + " has failed"
+	case held > 0:
+		return plural(held, "item") + " held after errors"
+	}
+	return waits
+}
+
+// checkedFile is a workflow's file that was checked: its lines with what is wrong
+// with them, or its picture.
+type checkedFile struct {
+	Flow     *workflow.Workflow
+	Problems []workflow.Problem
+	Lines    []codeLine
+	Picture  template.HTML
+}
+
+// codeLine is a line of a file. N is 0 for a gap between lines.
+type codeLine struct {
+	N            int
+	Before, From string // From begins where the first problem is; "" if there is none
+	Problems     []workflow.Problem
+}
+
+// What is shown of a file with problems.
+const (
+	wholeFile   = 400  // lines that are shown all
+	aroundWrong = 4    // else those around each wrong one
+	longLine    = 1000 // characters of a line
+)
+
+func (s *server) checkFile(r *http.Request, text string) *checkedFile {
+	flow, wrong := s.Service.CheckWorkflow(r.Context(), text)
+	return newCheckedFile(text, flow, wrong)
+}
+
+func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Problem) *checkedFile {
+	c := &checkedFile{Flow: flow, Problems: wrong}
+	if len(wrong) > 0 {
+		c.Lines = codeLines(text, wrong)
+		return c
+	}
+	c.Picture = inlined(workflow.Draw(flow, workflow.Drawing{}))
+	return c
+}
+
+// codeLines puts problems beside the lines of a file. Those that name no line of
+// it are told in the list above only.
+func codeLines(text string, wrong []workflow.Problem) []codeLine {
+	lines := strings.Split(strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD"), "\n")
+	at := make(map[int][]workflow.Problem)
+	near := make(map[int]bool)
+	for _, x := range wrong {
+		at[x.Line] = append(at[x.Line], x)
+		for n := x.Line - aroundWrong; n <= x.Line+aroundWrong; n++ {
+			near[n] = true
+		}
+	}
+	var out []codeLine
+	for i, line := range lines {
+		if len(lines) > wholeFile && !near[i+1] {
+			if len(out) == 0 || out[len(out)-1].N != 0 {
+				out = append(out, codeLine{})
+			}
+			continue
+		}
+		x := codeLine{N: i + 1, Before: cut(line, longLine), Problems: at[i+1]}
+		if len(x.Problems) > 0 {
+			x.Before, x.From = splitAt(x.Before, x.Problems[0].Column)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// cut shortens a text to n characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}
+
+// splitAt splits a line before a column, from 1; what begins there is not empty
+// unless the line is.
+func splitAt(line string, column int) (before, from string) {
+	chars := []rune(line)
+	at := min(max(column-1, 0), max(len(chars)-1, 0))
+	return string(chars[:at]), string(chars[at:])
+}
+
+func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.showNewRun(w, r, p, nil, nil)
+}
+
+// showNewRun shows the form of a new run. It goes on from ?parent=, or begins with
+// the file of ?like=, if that is there.
+func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, checked *checkedFile) error {
+	tenants, err := s.Service.Tenants(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	data := map[string]any{"Tenant": query.Get("tenant"), "Checked": checked, "Text": f.Val("run", "text", ""), "Name": "", "From": query.Get("from")}
+	parent := f.Val("run", "parent", query.Get("parent"))
+	flow := (*workflow.Workflow)(nil)
+	if checked != nil {
+		flow = checked.Flow
+	}
+	if parent != "" {
+		id, err := crowd.ParseRunID(parent)
+		if err != nil {
+			return err
+		}
+		old, err := s.Service.Run(r.Context(), p, id)
+		if err != nil {
+			return err
+		}
+		data["Parent"], data["Text"], data["Name"], data["Tenant"] = old, f.Val("run", "text", old.Text), old.Name, old.Tenant.String()
+		if flow == nil {
+			flow = old.Flow
+		}
+		data["Steps"] = stepMenu(flow)
+	}
+	var menu []choice
+	for _, t := range tenants {
+		menu = append(menu, choice{t.ID.String(), t.Name})
+	}
+	data["Tenants"] = menu
+	if like := query.Get("like"); like != "" && f == nil {
+		id, err := crowd.ParseRunID(like)
+		if err != nil {
+			return err
+		}
+		old, err := s.Service.Run(r.Context(), p, id)
+		if err != nil {
+			return err
+		}
+		data["Text"], data["Name"], data["Tenant"] = old.Text, old.Name, old.Tenant.String()
+	}
+	status := f.status()
+	if checked != nil && len(checked.Problems) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return s.renderStatus(w, r, p, status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Form: f, Data: data})
+}
+
+// stepMenu is a menu of steps to begin anew from.
+func stepMenu(flow *workflow.Workflow) []choice {
+	menu := []choice{{"", "the beginning, with the same input files"}}
+	if flow != nil {
+		for i := range flow.Steps {
+			menu = append(menu, choice{flow.Steps[i].Name, flow.Steps[i].Name})
+		}
+	}
+	return menu
+}
+
+// createRun checks a workflow's file and, if that was the button, makes a run.
+// The script of the page has it checked as it is typed.
+func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	values, err := readRunForm(r)
+	if err != nil {
+		return err
+	}
+	text := values.Get("text")
+	if wantsJSON(r) {
+		html, err := s.fragment("newrun", "checked", s.checkFile(r, text))
+		if err != nil {
+			return err
+		}
+		return sendJSON(w, http.StatusOK, map[string]string{"html": html})
+	}
+	f := &form{ID: "run", Values: values}
+	if strings.TrimSpace(text) == "" {
+		f.Errs = []*crowd.Error{crowd.Fieldf("text", "paste a workflow, or choose its file")}
+		return s.showNewRun(w, r, p, f, nil)
+	}
+	if values.Get("then") != "make" {
+		return s.showNewRun(w, r, p, f, s.checkFile(r, text))
+	}
+	made, err := s.makeRun(r, p, values)
+	var wrong orchestrator.Problems
+	if errors.As(err, &wrong) {
+		return s.showNewRun(w, r, p, f, newCheckedFile(text, nil, wrong))
+	}
+	if f := refused("run", values, err); f != nil {
+		return s.showNewRun(w, r, p, f, nil)
+	}
+	if err != nil {
+		return err
+	}
+	if len(made.Notes) > 0 {
+		return s.showRun(w, r, p, made.Run.ID, runPage{Notes: made.Notes})
+	}
+	did := "made"
+	if len(made.Needs) == 0 {
+		did = "ready"
+	}
+	return seeOther(w, r, "/runs/"+made.Run.ID.String(), did)
+}
+
+// readRunForm reads the form of a new run, whose file takes the place of its
+// text. Both are small.
+func readRunForm(r *http.Request) (url.Values, error) {
+	err := r.ParseMultipartForm(maxForm)
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return nil, bodyError(err)
+	}
+	values := r.PostForm
+	values.Set("text", strings.ReplaceAll(values.Get("text"), "\r\n", "\n")) // as browsers send it
+	if err != nil {
+		return values, nil
+	}
+	file, _, err := r.FormFile("file")
+	if errors.Is(err, http.ErrMissingFile) {
+		return values, nil
+	}
+	if err != nil {
+		return nil, bodyError(err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err == nil && len(text) > 0 {
+		values.Set("text", string(text))
+	}
+	return values, err
+}
+
+func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Made, error) {
+	f := fields{values: values}
+	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
+	if n.Budget < 0 {
+		f.bad("budget", "must be more than 0, or empty")
+	}
+	var err error
+	if n.Tenant, err = crowd.ParseTenantID(values.Get("tenant")); err != nil {
+		f.bad("tenant", "choose one")
+	}
+	if text := f.text("parent"); text != "" {
+		if n.Parent, err = crowd.ParseRunID(text); err != nil {
+			f.bad("parent", "there is no such run")
+		}
+	}
+	if err := f.err(); err != nil {
+		return orchestrator.Made{}, err
+	}
+	return s.Service.MakeRun(r.Context(), p, n)
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+)
+
+// secrets lists the names of a tenant's secrets. What they are is never shown.
+func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.showSecrets(w, r, p, nil)
+}
+
+func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	t, err := s.findTenant(r, p, id)
+	if err != nil {
+		return err
+	}
+	names, err := s.Service.Secrets(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		f.Values.Del("value") // it is never sent back
+	}
+	return s.renderStatus(w, r, p, f.status(), "secrets", page{Title: "Secrets of " + t.Name, Section: "runs", Form: f, Data: map[string]any{"T": t, "Names": names}})
+}
+
+// putSecret sets a secret, or another value of it.
+func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	fs := fields{values: values}
+	err = s.Service.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
+	if f := refused("secret", values, err); f != nil {
+		return s.showSecrets(w, r, p, f)
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "saved")
+}
+
+// confirmSecret asks before a secret is forgotten.
+func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	names, err := s.Service.Secrets(r.Context(), p, id)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("secret")
+	if !slices.Contains(names, name) {
+		return crowd.Errorf(crowd.NotFound, "there is no such secret")
+	}
+	back := "/tenants/" + id.String() + "/secrets"
+	return s.render(w, r, p, "ask", page{Title: "Delete a secret", Section: "runs", Data: map[string]any{
+		"Question": "Delete this secret?", "About": name, "Verb": "Delete it", "Danger": true, "To": back + "/" + name + "/delete", "Back": back,
+		"Consequence": "Calls of services that need it fail from now on. It cannot be brought back: nobody is ever shown what it is.",
+	}})
+}
+
+func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	if err := s.Service.DeleteSecret(r.Context(), p, id, r.PathValue("secret")); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "forgotten")
+}

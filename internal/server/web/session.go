@@ -1,0 +1,126 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// cookieLife is how long a browser keeps the session; the service may end it
+// sooner.
+const cookieLife = 14 * 24 * time.Hour
+
+// home sends everybody to where his work is.
+func (s *server) home(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	to := "/signin"
+	switch {
+	case p == nil:
+	case allowed(worker, p):
+		to = "/work"
+	case p.Is(app.Requester):
+		to = "/batches"
+	case allowed(admin, p):
+		to = "/admin"
+	default: // who was invited, and has a test before him
+		to = "/qualify"
+	}
+	return seeOther(w, r, to, "")
+}
+
+func (s *server) signInPage(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	if p != nil {
+		return s.home(w, r, p)
+	}
+	return s.render(w, r, nil, "signin", page{Title: "Sign in", Data: map[string]string{"Next": localPath(r.URL.Query().Get("next"))}})
+}
+
+func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	next := localPath(values.Get("next"))
+	secret, err := s.Service.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
+	if crowd.CodeOf(err) == crowd.Unauthenticated {
+		f := &form{ID: "signin", Values: url.Values{"name": values["name"]}, Errs: problems(err)}
+		return s.renderStatus(w, r, nil, http.StatusUnauthorized, "signin", page{Title: "Sign in", Form: f, Data: map[string]string{"Next": next}})
+	}
+	if err != nil {
+		return err
+	}
+	s.setSession(w, r, secret, cookieLife)
+	if next == "" {
+		next = "/"
+	}
+	return seeOther(w, r, next, "")
+}
+
+// setSession keeps a session in the browser; a negative life takes it away.
+func (s *server) setSession(w http.ResponseWriter, r *http.Request, secret string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: httpkit.SessionCookie, Value: secret, Path: "/", MaxAge: int(life / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(r, s.TrustProxy),
+	})
+}
+
+// localPath returns a path of this site, or "": nobody is led elsewhere after
+// he has signed in.
+func localPath(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return ""
+	}
+	if u, err := url.Parse(next); err != nil || u.Host != "" || u.Scheme != "" {
+		return ""
+	}
+	return next
+}
+
+func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	if err := s.Service.SignOut(r.Context(), p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return err
+	}
+	s.setSession(w, r, "", -time.Second)
+	return seeOther(w, r, "/signin", "signedout")
+}
+
+func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+	return s.showSetup(w, r, r.URL.Query().Get("token"), nil)
+}
+
+func (s *server) showSetup(w http.ResponseWriter, r *http.Request, token string, f *form) error {
+	name, err := s.Service.SetupUser(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
+	return s.renderStatus(w, r, nil, f.status(), "setup", page{Title: "Choose a password", Form: f,
+		Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
+}
+
+func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	token, password := values.Get("token"), values.Get("password")
+	var secret string
+	if password != values.Get("again") {
+		err = crowd.Fieldf("again", "is not the same as the password")
+	} else {
+		secret, err = s.Service.Setup(r.Context(), token, password)
+	}
+	if f := refused("setup", url.Values{}, err); f != nil {
+		return s.showSetup(w, r, token, f)
+	}
+	if err != nil {
+		return err
+	}
+	s.setSession(w, r, secret, cookieLife)
+	return seeOther(w, r, "/", "")
+}

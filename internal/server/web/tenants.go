@@ -1,0 +1,94 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// entriesShown is the number of ledger entries on a page.
+const entriesShown = 50
+
+// tenant shows a tenant's account.
+func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	t, err := s.findTenant(r, p, id)
+	if err != nil {
+		return err
+	}
+	balance, entries, err := s.Service.Account(r.Context(), p, id, 0, entriesShown)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, p, "tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries}})
+}
+
+func (s *server) findTenant(r *http.Request, p *app.Principal, id crowd.TenantID) (store.Tenant, error) {
+	list, err := s.Service.Tenants(r.Context(), p)
+	if err != nil {
+		return store.Tenant{}, err
+	}
+	for _, t := range list {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return store.Tenant{}, crowd.Errorf(crowd.NotFound, "there is no such tenant")
+}
+
+// stopTenant is the emergency stop of everything of a tenant, and its lifting.
+func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	stopped := values.Get("stopped") != ""
+	if _, err := s.Service.UpdateTenant(r.Context(), p, id, app.TenantEdit{Stopped: &stopped}); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/tenants/"+id.String(), stopNotice(stopped))
+}
+
+func stopNotice(stopped bool) string {
+	if stopped {
+		return "stopped"
+	}
+	return "restarted"
+}
+
+// blockWorker says that a tenant does not want a worker, or no longer minds.
+func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
+	if err != nil {
+		return err
+	}
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	who, err := crowd.ParseWorkerID(values.Get("worker"))
+	if err != nil {
+		return err
+	}
+	blocked := values.Get("blocked") != ""
+	if err := s.Service.BlockWorker(r.Context(), p, id, who, blocked); err != nil {
+		return err
+	}
+	did := "unblocked"
+	if blocked {
+		did = "blocked"
+	}
+	if back, err := crowd.ParseBatchID(values.Get("batch")); err == nil {
+		return seeOther(w, r, "/batches/"+back.String()+"/quality", did)
+	}
+	return seeOther(w, r, "/tenants/"+id.String(), did)
+}

@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+)
+
+func (s *server) tokens(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	return s.showTokens(w, r, p, nil, "")
+}
+
+func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, secret string) error {
+	list, err := s.Service.Tokens(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	var roles []app.Role
+	for _, role := range app.Roles() {
+		if p.Is(role) {
+			roles = append(roles, role)
+		}
+	}
+	return s.renderStatus(w, r, p, f.status(), "tokens", page{Title: "Your API tokens", Section: "tokens", Form: f,
+		Data: map[string]any{"Tokens": list, "Roles": roles, "Secret": secret, "Origin": s.origin(r)}})
+}
+
+// createToken makes a token and shows its secret, this once.
+func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	values, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	f := fields{values: values}
+	n := app.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour)}
+	for _, role := range values["roles"] {
+		n.Roles = append(n.Roles, app.Role(role))
+	}
+	secret := ""
+	if err = f.err(); err == nil {
+		_, secret, err = s.Service.CreateToken(r.Context(), p, n)
+	}
+	if bad := refused("token", values, err); bad != nil {
+		return s.showTokens(w, r, p, bad, "")
+	}
+	if err != nil {
+		return err
+	}
+	return s.showTokens(w, r, p, nil, secret)
+}
+
+func (s *server) revokeToken(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+	id, err := strconv.ParseInt(r.PathValue("token"), 10, 64)
+	if err != nil {
+		return crowd.Errorf(crowd.NotFound, "there is no such token")
+	}
+	if err := s.Service.RevokeToken(r.Context(), p, id); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/tokens", "revoked")
+}

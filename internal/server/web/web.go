@@ -1,0 +1,90 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// Config sets up the pages.
+type Config struct {
+	Service *app.Service
+	Log     *slog.Logger     // default: slog.Default()
+	Now     func() time.Time // default: time.Now
+	// TrustProxy believes X-Forwarded-Proto. Set it only behind a proxy that
+	// sets that header itself.
+	TrustProxy bool
+	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
+	MaxUpload int64
+}
+
+// Validate says what is wrong with the configuration.
+func (c *Config) Validate() error {
+	if c.Service == nil {
+		return errors.New("web: Config.Service is missing")
+	}
+	if c.MaxUpload < 0 {
+		return errors.New("web: Config.MaxUpload is negative")
+	}
+	return nil
+}
+
+// The limits of a request's body.
+const (
+	DefaultMaxUpload = 4 << 30
+	maxForm          = 8 << 20 // a form may carry a template of 1 MiB, three bytes for each in the worst case
+)
+
+// server is what the handlers share.
+type server struct {
+	Config
+	pages  pages
+	assets assets
+}
+
+// New returns the handler of all pages. It serves everything under "/"; mount
+// it beside the API.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.MaxUpload == 0 {
+		cfg.MaxUpload = DefaultMaxUpload
+	}
+	s := &server{Config: cfg}
+	s.assets = must(loadAssets())
+	s.pages = must(loadPages(s.assets))
+	mux := http.NewServeMux()
+	for _, rt := range routes() {
+		mux.Handle(rt.pattern, s.guard(rt))
+	}
+	mux.Handle("GET /static/", s.assets)
+	mux.Handle("GET /favicon.ico", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, s.assets.url("icon.svg"), http.StatusFound)
+	}))
+	mux.Handle("/", s.guard(route{access: public, handle: (*server).notFound}))
+
+	cross := http.NewCrossOriginProtection()
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.showError(w, r, nil, errCrossSite) }))
+	return httpkit.SecureHeaders(httpkit.Recover(cfg.Log, func(w http.ResponseWriter, r *http.Request, err error) {
+		s.showError(w, r, nil, err)
+	}, cross.Handler(mux))), nil
+}
+
+// must is for files that are part of the program.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("web: " + err.Error())
+	}
+	return v
+}

@@ -1,0 +1,138 @@
+package calibrate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A CrowdFit is the model of who comes and how long they stay.
+type CrowdFit struct {
+	Runs    int     // that tell when people came
+	Count   int     // people in a run: median over runs
+	Rate    float64 // arrivals an hour, of the mean gap; 0: not known
+	Gaps    *Seconds
+	Session *Seconds // nil: not known
+	Pause   *Seconds // nil: not known
+	Answers float64  // a visit, mean
+	Notes   []string
+
+	gaps, sessions, pauses []float64
+}
+
+// fitCrowd looks at visits and pauses.
+func fitCrowd(log *Log) CrowdFit {
+	var c CrowdFit
+	byRun := map[string][]Visit{}
+	var runs []string
+	total := 0
+	for _, v := range log.Visits {
+		if byRun[v.Run] == nil {
+			runs = append(runs, v.Run)
+		}
+		byRun[v.Run] = append(byRun[v.Run], v)
+		total += v.Answers
+	}
+	if len(log.Visits) > 0 {
+		c.Answers = float64(total) / float64(len(log.Visits))
+	}
+	with, without := answersOf(log.Visits)
+	if len(without) > 10 && len(with) > 10 && math.Abs(mean(with)-mean(without)) > 0.2*mean(with) {
+		c.note("visits of unknown length have %.1f answers each, those of known length %.1f: sessions are from the latter", mean(without), mean(with))
+	}
+	var people, timed []float64
+	toTheEnd := 0
+	for _, run := range runs {
+		list := byRun[run]
+		people = append(people, float64(len(list)))
+		end := math.Inf(-1)
+		var known []Visit
+		for _, v := range list {
+			if !math.IsNaN(v.Arrival) {
+				known = append(known, v)
+			}
+			if !math.IsNaN(v.End) {
+				end = max(end, v.End)
+			}
+			if !math.IsNaN(v.Session) && v.Session > 0 {
+				c.sessions = append(c.sessions, v.Session)
+			}
+		}
+		for _, v := range list {
+			if v.Session > 0 && end-v.End < 0.1*v.Session {
+				toTheEnd++
+			}
+		}
+		if len(known) == 0 {
+			continue
+		}
+		c.Runs++
+		timed = append(timed, float64(len(known)))
+		slices.SortStableFunc(known, func(a, b Visit) int { return cmp.Compare(a.Arrival, b.Arrival) })
+		for i := 1; i < len(known); i++ {
+			c.gaps = append(c.gaps, known[i].Arrival-known[i-1].Arrival)
+		}
+	}
+	if len(timed) > 0 {
+		people = timed
+	}
+	c.Count = max(1, int(math.Round(median(people))))
+	if len(c.gaps) > 0 {
+		c.arrivals()
+	} else {
+		c.note("the log does not say when people came: %d of them are there from the beginning", c.Count)
+	}
+	if len(c.sessions) > 0 {
+		s := chooseSeconds(c.sessions, roundingOf(c.sessions))
+		c.Session = &s
+		if share := float64(toTheEnd) / float64(len(c.sessions)); share > 0.1 {
+			c.note("%.0f %% of the visits ended with their run: people might have stayed longer", 100*share)
+		}
+	} else {
+		c.note("the log does not say how long people stayed: they stay to the end (give --start and --submit, or --sessions)")
+	}
+	for _, a := range log.Answers {
+		if !a.First && !math.IsNaN(a.Gap) {
+			c.pauses = append(c.pauses, a.Gap)
+		}
+	}
+	if len(c.pauses) > 0 {
+		p := chooseSeconds(c.pauses, roundingOf(c.pauses))
+		c.Pause = &p
+	}
+	return c
+}
+
+// answersOf returns the answers of visits whose length is known, and of those
+// where it is not.
+func answersOf(visits []Visit) (with, without []float64) {
+	for _, v := range visits {
+		switch {
+		case v.Answers == 0:
+		case v.Session > 0:
+			with = append(with, float64(v.Answers))
+		default:
+			without = append(without, float64(v.Answers))
+		}
+	}
+	return with, without
+}
+
+func (c *CrowdFit) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// arrivals are written as a Poisson stream of the mean rate.
+func (c *CrowdFit) arrivals() {
+	usual := mean(c.gaps)
+	if usual < 1e-3 || usual > 1e8 {
+		return // as good as all at once; or nothing that a rate can say
+	}
+	c.Rate = 3600 / usual
+	s := chooseSeconds(c.gaps, roundingOf(c.gaps))
+	c.Gaps = &s
+	if half := median(c.gaps); half < 0.45*usual { // of an exponential gap it is 0.69
+		c.note("arrivals come in bursts: the median gap is %.3g s, the mean %.3g s; they are written as a steady stream of %d people", half, usual, c.Count)
+	}
+}

@@ -1,0 +1,187 @@
+package pools
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/pool"
+	"github.com/throng-dev/throng/queueing"
+)
+
+const unknown = pool.Unknown
+
+// controlState carries the control's decisions out, and the crowd's answers back
+// to it: what the live server does with its people and its clock.
+type controlState struct {
+	*pool.Control
+	random   sim.Rand
+	readings []pool.Reading
+	moving   map[crowd.WorkerID]bool
+	next     int64 // when the next sample is taken
+	series   []Series
+	actions  []Action
+}
+
+// control makes the control of the setup's pools.
+func (s *Setup) control() (*pool.Control, error) {
+	text := s.Balance
+	if text == "" {
+		text = "none"
+	}
+	balancer, err := pool.ParseBalance(text)
+	if err != nil {
+		return nil, err
+	}
+	c := pool.NewControl(balancer)
+	for i := range s.Pools {
+		if err := c.Set(crowd.PoolID(i+1), s.Pools[i].Name, s.settings(i)); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func newControlState(w *world) (*controlState, error) {
+	control, err := w.run.control()
+	if err != nil {
+		return nil, err
+	}
+	return &controlState{
+		Control: control, random: w.stream("control").At(0), readings: make([]pool.Reading, len(w.pools)),
+		moving: map[crowd.WorkerID]bool{}, series: make([]Series, len(w.pools)),
+	}, nil
+}
+
+// step lets the control look at all pools, decide, and be obeyed.
+func (c *controlState) step(w *world) {
+	for i := range w.pools {
+		w.fund(&w.pools[i])
+		w.read(int32(i))
+		w.reading(i)
+	}
+	decisions := c.Step(w.time(), c.readings, &c.random)
+	for i := range decisions {
+		p := &w.pools[i]
+		p.elapse(w.now)
+		p.own = decisions[i].Saw.CStar
+	}
+	c.record(w, decisions)
+	c.act(w, decisions)
+}
+
+// reading reads pool i: what its engine knows, and what only the world knows.
+func (w *world) reading(i int) {
+	p := &w.pools[i]
+	p.elapse(w.now)
+	r := p.engine.Reading(w.time())
+	r.Coming = p.coming
+	r.Tally.Joined, r.Tally.Awaited = p.books.out.Joined, p.books.awaited
+	if p.Training != nil {
+		r.TrainingTime = time.Duration(nanos(p.Training.Mean()))
+	}
+	p.prefers = 0 // summed anew, so that rounding does not add up
+	for _, who := range p.list {
+		x := &w.people.list[who]
+		p.prefers += x.prefers[i]
+		if !x.leaving {
+			r.Preference += x.prefers[i]
+		}
+	}
+	for k := range r.Idle {
+		who := w.people.at[r.Idle[k].ID]
+		r.Idle[k].Prefers, r.Idle[k].Knows = w.people.list[who].prefers, w.people.list[who].knows
+	}
+	w.control.readings[i] = r
+}
+
+// act carries decisions out: calls first, then who is let go, then who moves.
+func (c *controlState) act(w *world, decisions []pool.Decision) {
+	clear(c.moving)
+	for i := range decisions {
+		if d := &decisions[i]; !d.Advice {
+			for _, m := range d.Moves {
+				c.moving[m.Worker] = true
+			}
+		}
+	}
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Advice {
+			continue
+		}
+		if d.Withdraw > 0 {
+			w.fail(w.crowd.Withdraw(w.time(), d.Pool, d.Withdraw))
+		}
+		if d.Recruit > 0 {
+			w.fail(w.crowd.Recruit(w.time(), d.Pool, d.Recruit))
+		}
+	}
+	for i := range decisions {
+		if d := &decisions[i]; !d.Advice && d.Release > 0 {
+			w.release(int32(i), d.Release, d.Go, c.moving)
+		}
+	}
+	for i := range decisions {
+		if d := &decisions[i]; !d.Advice {
+			for _, m := range d.Moves {
+				w.move(m)
+			}
+		}
+	}
+}
+
+// move takes somebody from one pool to another, once he holds nothing.
+func (w *world) move(m pool.Move) {
+	who, known := w.people.at[m.Worker]
+	from, to := int32(m.From-1), int32(m.To-1)
+	if !known || w.people.list[who].pool != from || from == to || w.people.list[who].leaving {
+		return
+	}
+	w.people.list[who].to = to
+	w.end(who, engine.Moved)
+}
+
+// optimum is c* as package pool finds it. It is an error if there is none.
+func optimum(lambda, mu float64, t pool.Target) (int, error) {
+	eta, salary := t.Eta, t.Salary
+	if eta == 0 {
+		eta = pool.DefaultEta
+	}
+	if salary == 0 {
+		salary = pool.DefaultSalary
+	}
+	switch {
+	case t.Wait > 0 && t.Tail > 0:
+		return queueing.LeastForTail(lambda, mu, t.Wait.Seconds(), t.Tail)
+	case t.Wait > 0:
+		return queueing.LeastFor(lambda, mu, t.Wait.Seconds())
+	}
+	choice, err := queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: salary})
+	return choice.Servers, err
+}
+
+// record keeps a sample, when one is due, and what was decided.
+func (c *controlState) record(w *world, decisions []pool.Decision) {
+	if w.run.Record == 0 {
+		return
+	}
+	at := time.Duration(w.now)
+	for i := range decisions {
+		c.actions = append(c.actions, actionsOf(at, i, &decisions[i])...)
+	}
+	if w.now < c.next {
+		return
+	}
+	for c.next <= w.now {
+		c.next += int64(w.run.Record)
+	}
+	for i := range decisions {
+		p, d, s := &w.pools[i], &decisions[i], &c.series[i]
+		s.add(Sample{
+			At: at, Size: len(p.list), Training: d.Saw.Training, Idle: d.Saw.Idle, Queue: d.Saw.Queue, Coming: d.Saw.Coming,
+			Best: p.best, CStar: d.Saw.CStar, Lambda: d.Saw.Lambda, Mu: d.Saw.Mu, Cost: p.books.out.Cost,
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package pools
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// person is somebody on duty.
+type person struct {
+	id      crowd.WorkerID
+	number  uint64 // who he is, whatever the control: see starter and recruit
+	visit   uint64 // of those who had this place before him
+	pool    int32  // where he is on duty; nowhere
+	place   int32  // in the list of that pool
+	to      int32  // where he goes; nowhere: he does not move
+	leaving bool   // as soon as he has finished what he holds
+	learns  bool   // what he holds is of the training
+	holds   crowd.AssignmentID
+	task    uint64    // its number
+	prefers []float64 // by pool
+	knows   []bool    // by pool
+}
+
+const nowhere = -1
+
+// people are those on duty, and the places of those who are gone.
+type people struct {
+	list     []person
+	vacant   []int32
+	at       map[crowd.WorkerID]int32
+	starters uint64 // how many there were at the start
+	ids      crowd.WorkerID
+
+	prefers, stays sim.Stream
+}
+
+func (p *people) init(w *world) {
+	p.at = map[crowd.WorkerID]int32{}
+	p.prefers, p.stays = w.stream("preferences"), w.stream("stays")
+}
+
+// starter is the number of the n-th of those with whom a pool starts: the same
+// one however many others there are.
+func starter(pool int, n int) uint64 { return uint64(pool)<<32 | uint64(n) }
+
+// recruit is the number of the n-th person asked for.
+func recruit(n uint64) uint64 { return 1<<62 | n }
+
+// join brings the person of a number on duty in a pool. order is his place among
+// all, those of the start first: a trace gives stays in that order.
+func (w *world) join(pool int32, number, order uint64) {
+	k := &w.people
+	var who int32
+	if n := len(k.vacant); n > 0 {
+		who, k.vacant = k.vacant[n-1], k.vacant[:n-1]
+	} else {
+		who = int32(len(k.list))
+		k.list = append(k.list, person{prefers: make([]float64, len(w.pools)), knows: make([]bool, len(w.pools))})
+	}
+	x := &k.list[who]
+	k.ids++
+	*x = person{id: k.ids, number: number, visit: x.visit + 1, pool: nowhere, to: pool, prefers: x.prefers, knows: x.knows}
+	w.like(x)
+	clear(x.knows)
+	x.knows[pool] = true
+	k.at[x.id] = who
+	if s, stays := w.stay(number, order); stays {
+		w.later(w.now+s, event{kind: stayEnds, who: who, n: x.visit})
+	}
+	w.arriveIn(who)
+}
+
+// like draws what somebody prefers.
+func (w *world) like(x *person) {
+	if w.run.People.Prefers != nil {
+		copy(x.prefers, w.run.People.Prefers)
+		return
+	}
+	r := w.people.prefers.At(x.number)
+	sum := 0.0
+	for i := range x.prefers {
+		x.prefers[i] = r.Float64()
+		sum += x.prefers[i]
+	}
+	for i := range x.prefers {
+		x.prefers[i] /= sum
+	}
+}
+
+// stay is how long a person stays.
+func (w *world) stay(number, order uint64) (int64, bool) {
+	if t := w.run.People.Trace; t != nil {
+		return nanos(w.crowd.used.take(&w.crowd.used.Stays, t.Stays, order)), true
+	}
+	if w.run.People.Stay == nil {
+		return 0, false
+	}
+	r := w.people.stays.At(number)
+	return nanos(w.run.People.Stay.Draw(&r)), true
+}
+
+// arriveIn brings somebody, who is nowhere, on duty where he goes; he asks for
+// work.
+func (w *world) arriveIn(who int32) {
+	x := &w.people.list[who]
+	pool := x.to
+	p := &w.pools[pool]
+	p.elapse(w.now)
+	x.pool, x.to, x.leaving = pool, nowhere, false
+	x.place = int32(len(p.list))
+	p.list = append(p.list, who)
+	p.prefers += x.prefers[pool]
+	now := w.time()
+	err := p.engine.SetWorker(now, engine.Worker{ID: x.id})
+	if err == nil && !x.knows[pool] && p.Training != nil {
+		err = p.engine.Train(now, x.id, 1)
+	}
+	x.knows[pool] = true
+	if err == nil {
+		err = p.engine.StartDuty(now, x.id)
+	}
+	if err == nil {
+		_, _, err = p.engine.Ready(now, x.id)
+	}
+	w.fail(err)
+	w.read(pool)
+}
+
+// gone takes somebody who went off duty out of his pool, and says who it was
+// and whether he goes to another one.
+func (w *world) gone(pool int32, g engine.Shift) (who int32, moves bool) {
+	p := &w.pools[pool]
+	who, known := w.people.at[g.Worker]
+	if !known || w.people.list[who].pool != pool {
+		w.fail(fmt.Errorf("%s went off duty in %s, and was not there", g.Worker, p.Name))
+		return who, false
+	}
+	x := &w.people.list[who]
+	p.elapse(w.now)
+	last := len(p.list) - 1
+	p.list[x.place] = p.list[last]
+	w.people.list[p.list[x.place]].place = x.place
+	p.list = p.list[:last]
+	p.prefers -= x.prefers[pool]
+	w.fail(p.engine.RemoveWorker(w.time(), x.id))
+	x.pool, x.leaving = nowhere, false
+	switch {
+	case g.Why == engine.Moved:
+		p.books.moved(x.prefers[pool], x.prefers[x.to])
+		w.pools[x.to].books.out.MovedIn++
+		return who, true
+	case g.Why == engine.Left:
+		p.books.out.Abandoned++
+	case g.Why == engine.Released:
+		p.books.out.Released++
+	default:
+		w.fail(fmt.Errorf("%s went off duty in %s: %s", g.Worker, p.Name, g.Why))
+	}
+	delete(w.people.at, x.id)
+	w.people.vacant = append(w.people.vacant, who)
+	return who, false
+}
+
+// stayEnds lets somebody go who has stayed as long as he would, and returns his
+// pool; nowhere if he is gone already.
+func (w *world) stayEnds(who int32, visit uint64) int32 {
+	x := &w.people.list[who]
+	if x.visit != visit || x.pool == nowhere {
+		return nowhere
+	}
+	pool := x.pool
+	w.end(who, engine.Left)
+	return pool
+}
+
+// end takes somebody off duty, after what he holds.
+func (w *world) end(who int32, why engine.Departure) {
+	x := &w.people.list[who]
+	pool := x.pool
+	off, err := w.pools[pool].engine.EndDuty(w.time(), x.id, why)
+	w.fail(err)
+	if !off {
+		x.leaving = true
+		return
+	}
+	w.read(pool)
+}
+
+// release lets n people of a pool go: those who are named first, then who holds
+// nothing, then those at work, of either those who came last. Nobody goes who is
+// about to go already, or about to move.
+func (w *world) release(pool int32, n int, named []crowd.WorkerID, moving map[crowd.WorkerID]bool) {
+	p := &w.pools[pool]
+	let := func(who int32) {
+		x := &w.people.list[who]
+		if n > 0 && x.pool == pool && !x.leaving && !moving[x.id] {
+			w.end(who, engine.Released)
+			n--
+		}
+	}
+	for _, id := range named {
+		if who, known := w.people.at[id]; known {
+			let(who)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	works := func(x *person) int { return min(int(x.holds), 1) }
+	rest := slices.Clone(p.list)
+	slices.SortFunc(rest, func(a, b int32) int {
+		x, y := &w.people.list[a], &w.people.list[b]
+		return cmp.Or(cmp.Compare(works(x), works(y)), cmp.Compare(y.id, x.id))
+	})
+	for _, who := range rest {
+		let(who)
+	}
+}

@@ -1,0 +1,290 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/pools"
+	"github.com/throng-dev/throng/internal/sim/scenario"
+)
+
+// PoolsOptions say how a file of pools is run. The zero value runs it as it says.
+type PoolsOptions struct {
+	Reps     int     // 0: the file's
+	Seed     *uint64 // nil: the file's
+	Check    bool    // verify all that must hold after every event
+	Samples  bool    // keep samples over time, for pictures
+	Source   []byte  // the text of the file, for the report; may be nil
+	Progress func(done, total int)
+}
+
+// A PoolsReport is what came of a file of pools.
+type PoolsReport struct {
+	*pools.Comparison
+	Scenario string
+	About    string
+	Source   string
+	Trace    []string // what is to be said of the trace; nil without one
+	Horizon  time.Duration
+	Tasks    int64   // completed in all runs
+	WallS    float64 // set by the caller
+}
+
+// RunPools runs a file of pools.
+func RunPools(ctx context.Context, p *scenario.Pools, o PoolsOptions) (*PoolsReport, error) {
+	plan := pools.Plan{Variants: p.Variants, Reps: p.Reps, Seed: p.Seed, Check: o.Check, Progress: o.Progress}
+	if o.Reps > 0 {
+		plan.Reps = o.Reps
+	}
+	if o.Seed != nil {
+		plan.Seed = *o.Seed
+	}
+	if o.Samples {
+		if plan.Record = p.Record; plan.Record == 0 {
+			plan.Record = p.Variants[0].Setup.Horizon / 500
+		}
+		plan.Record = max(plan.Record, pools.MinStep)
+	}
+	c, err := plan.Do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &PoolsReport{Comparison: c, Scenario: p.Name, About: p.About, Source: string(o.Source), Horizon: p.Variants[0].Setup.Horizon}
+	for i := range c.Variants {
+		for _, out := range c.Variants[i].Runs {
+			r.Tasks += out.Total.Completed
+		}
+	}
+	if t := p.Variants[0].Setup.People.Trace; t != nil {
+		r.Trace = traceWords(t, p.TraceFrom, c)
+	}
+	return r, nil
+}
+
+// traceWords says where a trace is from and how much of it was used.
+func traceWords(t *pools.Trace, from string, c *pools.Comparison) []string {
+	text := "trace"
+	if from != "" {
+		text += " " + from
+	}
+	if len(t.Comments) > 0 {
+		text += ": " + t.Comments[0]
+	}
+	list := []string{text}
+	var parts []string
+	for _, s := range []struct {
+		name string
+		list []float64
+	}{{"recruitment", t.Recruitments}, {"task", t.Tasks}, {"stay", t.Stays}} {
+		mean, sd := pools.Describe(s.list)
+		parts = append(parts, fmt.Sprintf("%s n = %d, mean %.4g s, sd %.4g s", s.name, len(s.list), mean, sd))
+	}
+	list = append(list, strings.Join(parts, "; "))
+	for i := range c.Variants {
+		list = append(list, fmt.Sprintf("used by %s, repetition 1: %s", c.Variants[i].Name, c.Variants[i].Runs[0].Trace))
+	}
+	return list
+}
+
+// mainPoolMetrics are those that people want to see first.
+var mainPoolMetrics = []string{
+	"throughput", "cost", "mean_wait", "p95_wait", "size", "c_star", "gap", "utilisation", "preference", "work_preference",
+	"moved_from_preference", "moved_to_preference", "started", "joined", "abandoned", "released", "moved_in", "moved_out", "queue",
+}
+
+// ratioMetrics are those of which a ratio says something.
+var ratioMetrics = []string{"throughput", "cost", "mean_wait_all", "gap", "idle", "preference", "work_preference"}
+
+func poolMetrics(names []string) []pools.Metric {
+	var list []pools.Metric
+	for _, m := range pools.Metrics {
+		if slices.Contains(names, m.Name) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// A PoolTable is a table of a report: a header and its rows.
+type PoolTable struct {
+	Title string
+	Note  string
+	Rows  [][]string
+}
+
+// pools are the indices of all pools, and of all of them together where there
+// are several.
+func (r *PoolsReport) pools() []int {
+	var list []int
+	n := len(r.Variants[0].Setup.Pools)
+	for i := range n {
+		list = append(list, i)
+	}
+	if n > 1 {
+		list = append(list, pools.EveryPool)
+	}
+	return list
+}
+
+// PoolName names a pool, or all of them together.
+func (r *PoolsReport) PoolName(i int) string {
+	if i == pools.EveryPool {
+		return "all pools"
+	}
+	return r.Variants[0].Setup.Pools[i].Name
+}
+
+// Tables are what people want to know first. With one variant it is a table with
+// a column for each pool; with several it is one for each pool, and the ratios to the
+// first variant.
+func (r *PoolsReport) Tables() []PoolTable {
+	if len(r.Variants) == 1 {
+		t := PoolTable{Title: "by pool", Rows: [][]string{{"metric"}}}
+		for _, i := range r.pools() {
+			t.Rows[0] = append(t.Rows[0], r.PoolName(i))
+		}
+		for _, m := range poolMetrics(mainPoolMetrics) {
+			row := []string{m.Name}
+			for _, i := range r.pools() {
+				row = append(row, poolWords(m, r.Figure(0, i, m)))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		t.Rows = withoutEmpty(t.Rows)
+		return []PoolTable{t}
+	}
+	var list []PoolTable
+	for _, i := range r.pools() {
+		t := PoolTable{Title: r.PoolName(i), Rows: [][]string{r.header()}}
+		for _, m := range poolMetrics(mainPoolMetrics) {
+			row := []string{m.Name}
+			for v := range r.Variants {
+				row = append(row, poolWords(m, r.Figure(v, i, m)))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		t.Rows = withoutEmpty(t.Rows)
+		list = append(list, t)
+	}
+	return append(list, r.ratios())
+}
+
+func (r *PoolsReport) header() []string {
+	row := []string{"metric"}
+	for i := range r.Variants {
+		row = append(row, r.Variants[i].Name)
+	}
+	return row
+}
+
+// withoutEmpty leaves out the rows of which there is nothing to say.
+func withoutEmpty(rows [][]string) [][]string {
+	return slices.DeleteFunc(rows, func(row []string) bool {
+		for _, c := range row[1:] {
+			if c != "–" && c != "0" && c != "0 ± 0" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (r *PoolsReport) ratios() PoolTable {
+	t := PoolTable{
+		Title: "how many times " + r.Variants[0].Name + ", " + r.PoolName(r.pools()[len(r.pools())-1]),
+		Note:  "on the same repetitions: their geometric mean [with its 95 % interval]",
+		Rows:  [][]string{append([]string{"metric"}, r.header()[2:]...)},
+	}
+	for _, m := range poolMetrics(ratioMetrics) {
+		row := []string{m.Name}
+		for v := range r.Variants[1:] {
+			row = append(row, ratioWords(r.Ratio(v+1, r.pools()[len(r.pools())-1], m)))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Rows = withoutEmpty(t.Rows)
+	return t
+}
+
+func ratioWords(x pools.Ratio) string {
+	switch {
+	case x.N == 0:
+		return "–"
+	case math.IsNaN(x.Low):
+		return fmt.Sprintf("%.3g", x.Value)
+	}
+	return fmt.Sprintf("%.3g [%.3g, %.3g]", x.Value, x.Low, x.High)
+}
+
+// poolWords writes a figure for people.
+func poolWords(m pools.Metric, s stats.Summary) string {
+	switch m.Unit {
+	case "1", "s":
+		return Words(sim.Metric{Unit: m.Unit}, s)
+	case "1/s":
+		if text := Words(sim.Metric{}, s); text != "–" {
+			return text + " /s"
+		}
+		return "–"
+	}
+	return Words(sim.Metric{}, s)
+}
+
+// MarshalJSON writes the report for programs.
+func (r *PoolsReport) MarshalJSON() ([]byte, error) {
+	type ratio struct {
+		Value number `json:"value"`
+		Low   number `json:"low"`
+		High  number `json:"high"`
+		N     int    `json:"n"`
+	}
+	type figures struct {
+		Metrics ordered `json:"metrics"`
+		CI95    ordered `json:"ci95"`
+		Ratios  ordered `json:"ratios,omitempty"`
+	}
+	of := func(v, pool int) figures {
+		var f figures
+		for _, m := range pools.Metrics {
+			s := r.Figure(v, pool, m)
+			f.Metrics = append(f.Metrics, member{m.Name, number(s.Mean)})
+			f.CI95 = append(f.CI95, member{m.Name, number(s.CI95)})
+			if v > 0 {
+				x := r.Ratio(v, pool, m)
+				f.Ratios = append(f.Ratios, member{m.Name, ratio{number(x.Value), number(x.Low), number(x.High), x.N}})
+			}
+		}
+		return f
+	}
+	type variant struct {
+		Pools ordered `json:"pools"`
+		Total figures `json:"total"`
+	}
+	var variants ordered
+	for v := range r.Variants {
+		x := variant{Total: of(v, pools.EveryPool)}
+		for i := range r.Variants[v].Setup.Pools {
+			x.Pools = append(x.Pools, member{r.PoolName(i), of(v, i)})
+		}
+		variants = append(variants, member{r.Variants[v].Name, x})
+	}
+	return json.Marshal(struct {
+		Scenario string   `json:"scenario"`
+		Reps     int      `json:"reps"`
+		Seed     uint64   `json:"seed"`
+		HorizonS float64  `json:"horizon_s"`
+		Tasks    int64    `json:"tasks"`
+		WallS    float64  `json:"wall_s"`
+		Checked  bool     `json:"checked"`
+		Trace    []string `json:"trace,omitempty"`
+		RatiosTo string   `json:"ratios_to"`
+		Variants ordered  `json:"variants"`
+	}{r.Scenario, r.Reps, r.Seed, r.Horizon.Seconds(), r.Tasks, r.WallS, r.Checked, r.Trace, r.Variants[0].Name, variants})
+}

@@ -1,0 +1,518 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/label"
+)
+
+// load reads what there is to do.
+func (r *reader) load(o *object) {
+	names := map[string]bool{}
+	for i, b := range o.objects("batches") {
+		batch := sim.Batch{Name: b.name(names, "batch", fmt.Sprintf("batch-%d", i+1))}
+		r.common(b, &batch, nowhere)
+		b.need("tasks", "how many, like tasks: 200")
+		r.set(b, &batch, "tasks")
+		r.set(b, &batch, "at")
+		r.before(b, "at", batch.At)
+		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: b.node})
+		r.s.Setup.Batches = append(r.s.Setup.Batches, batch)
+	}
+	if t := r.section(o, "trace"); t != nil {
+		r.trace(t, names)
+	}
+	for i, f := range o.objects("flows") {
+		r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.has("sweep"))
+	}
+}
+
+// common reads what batches of all origins have in common. Tenant or kind may
+// come from elsewhere.
+func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bool) {
+	b.Tenant = r.index(o, "tenant", r.tenantNames, "tenants", elsewhere)
+	b.Kind = r.index(o, "kind", r.kindNames, "kinds", elsewhere)
+	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "estimate", "lifetime"} {
+		r.set(o, b, f)
+	}
+	if o.has("redundancy") {
+		b.Rule = r.redundancy(o.fields["redundancy"])
+	}
+	b.Requires = o.scores("requires")
+	if len(b.Requires) > engine.MaxRules {
+		r.errorf(o.fields["requires"], "%d qualifications are too many (at most %d)", len(b.Requires), engine.MaxRules)
+	}
+}
+
+func nowhere(string) bool { return false }
+
+// index reads the name of a tenant or kind. Where there is only one, it need
+// not be said.
+func (r *reader) index(o *object, field string, names []string, all string, elsewhere func(field string) bool) int {
+	if !o.has(field) {
+		if len(names) > 1 && !elsewhere(field) {
+			r.missing(o.node, field, fmt.Sprintf("one of the %s, %s", all, yamlfile.Enumerate(names)))
+		}
+		return 0
+	}
+	name, ok := r.text(o.fields[field])
+	if !ok {
+		return 0
+	}
+	i, _ := r.find(o.fields[field], name, names, field)
+	return i
+}
+
+// set reads a field of a batch that is one value.
+func (r *reader) set(o *object, b *sim.Batch, field string) {
+	if !o.has(field) {
+		return
+	}
+	_, _ = scalar(r, o.fields[field], wants[field], func(text string) (struct{}, error) {
+		return struct{}{}, setBatch(b, field, text, yamlfile.Duration)
+	})
+}
+
+// wants says what a field of a batch is.
+var wants = map[string]string{
+	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
+	"tasks": yamlfile.WantCount, "priority": "a priority is a number of more than 0, like 5", "reward": yamlfile.WantMoney,
+	"production": "production is true or false",
+}
+
+// setBatch sets a field of a batch that is one value; moment reads durations.
+func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Duration, error)) error {
+	switch field {
+	case "tasks":
+		n, err := yamlfile.Count(text, 1, maxAnswers)
+		b.Tasks = int(n)
+		return err
+	case "priority":
+		f, err := yamlfile.Number(text)
+		if err == nil && !(f >= engine.MinPriority && f <= engine.MaxPriority) {
+			err = fmt.Errorf("%s is not a priority (from %s to %s)", yamlfile.Quote(text), yamlfile.Digits(engine.MinPriority), yamlfile.Digits(engine.MaxPriority))
+		}
+		b.Priority = f
+		return err
+	case "production":
+		on, err := yamlfile.Bool(text)
+		b.Production = on
+		return err
+	case "reward":
+		m, err := parseReward(text)
+		b.Reward = m
+		return err
+	}
+	d, err := moment(text)
+	if err != nil {
+		return err
+	}
+	least, most, to := oneNanosecond, time.Duration(maxDuration), &b.Deadline
+	switch field {
+	case "at":
+		least, to = 0, &b.At
+	case "lease":
+		least, most, to = engine.MinLease, engine.MaxLease, &b.Lease
+	case "estimate":
+		most, to = engine.MaxLease, &b.TaskTime
+	case "lifetime":
+		to = &b.Lifetime
+	}
+	switch {
+	case d < least && field == "deadline":
+		return fmt.Errorf("%s: a deadline counts from the launch of its batch, and is after it", yamlfile.Quote(text))
+	case d < least && least == oneNanosecond:
+		return fmt.Errorf("%s: this must be more than 0", yamlfile.Quote(text))
+	case d < least || d > most:
+		return fmt.Errorf("%s is not between %s and %s", yamlfile.Quote(text), yamlfile.Words(least), yamlfile.Words(most))
+	}
+	*to = d
+	return nil
+}
+
+func (r *reader) redundancy(n *node) label.Rule {
+	if n.Kind == yamlfile.Scalar {
+		rule, err := parseRule(n.Text)
+		if err != nil {
+			r.errorf(n, "%s", err)
+		}
+		return rule
+	}
+	o := r.object("redundancy", n)
+	if o == nil {
+		return label.Rule{}
+	}
+	switch o.one("the redundancy", "count", "agree") {
+	case "count":
+		if o.has("of") {
+			r.errorf(o.fields["of"], "of goes with agree")
+		}
+		if k, ok := o.count("count", 1, label.MaxAnswers); ok {
+			return label.Count(int(k))
+		}
+	case "agree":
+		if !o.need("of", "like {agree: 2, of: 3}") {
+			return label.Rule{}
+		}
+		k, ok := o.count("agree", 1, label.MaxAnswers)
+		of, okOf := o.count("of", 1, label.MaxAnswers)
+		if ok && okOf {
+			if k > of {
+				r.errorf(o.fields["agree"], "%d of %d can never agree", k, of)
+				return label.Rule{}
+			}
+			return label.Agree(int(k), int(of))
+		}
+	}
+	return label.Rule{}
+}
+
+var ruleForm = regexp.MustCompile(`^([0-9]{1,4})(?: *of *([0-9]{1,4}))?$`)
+
+// parseRule reads the short form of a redundancy rule: 3, or 2of3.
+func parseRule(text string) (label.Rule, error) {
+	parts := ruleForm.FindStringSubmatch(text)
+	if parts == nil {
+		return label.Rule{}, fmt.Errorf("%s is not a redundancy, like {count: 3}, {agree: 2, of: 3}, 3 or 2of3", yamlfile.Quote(text))
+	}
+	k, _ := strconv.Atoi(parts[1])
+	rule := label.Count(k)
+	if parts[2] != "" {
+		of, _ := strconv.Atoi(parts[2])
+		rule = label.Agree(k, of)
+	}
+	if err := rule.Validate(); err != nil {
+		return label.Rule{}, fmt.Errorf("%s: %w", yamlfile.Quote(text), err)
+	}
+	return rule, nil
+}
+
+// mostTasks is how many tasks of a batch can be answered and paid for.
+func mostTasks(b *sim.Batch) int {
+	answers := int64(1)
+	if b.Rule != (label.Rule{}) {
+		answers = int64(b.Rule.Most())
+	}
+	return int(min(maxAnswers/answers, int64(crowd.MaxMoney)/(int64(reward(b))*answers)))
+}
+
+// reward is what an answer earns, whether it is said or not.
+func reward(b *sim.Batch) crowd.Money { return cmp.Or(b.Reward, sim.DefaultReward) }
+
+func tooMany(b *sim.Batch, tasks, most int) string {
+	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", plural(tasks, "task"), reward(b), most, crowd.MaxMoney)
+}
+
+func plural(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept bool) {
+	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
+	r.common(o, &f.Batch, nowhere)
+	if a := r.section(o, "arrive"); o.need("arrive", "when they come, like arrive: {rate: 80/m, until: 20m}") && a != nil {
+		f.Arrive = r.arrivals(a, false)
+	}
+	r.size(o, &f)
+	place := placed{index: len(r.s.Setup.Flows), node: o.node}
+	if d := r.section(o, "deadlines"); d != nil {
+		f.Alpha = r.alpha(d, swept, &f)
+		place.swept = !d.has("alpha")
+		if o.has("deadline") {
+			r.errorf(o.fields["deadline"], "deadlines give each of the largest batches its own; leave one of them out")
+		}
+	}
+	r.flows = append(r.flows, place)
+	r.s.Setup.Flows = append(r.s.Setup.Flows, f)
+}
+
+// size reads how many tasks a drawn batch has.
+func (r *reader) size(o *object, f *sim.Flow) {
+	if !o.need("size", "tasks in a batch, like size: 50 or size: {zipf: 2}") {
+		f.Size = sim.Constant(1)
+		return
+	}
+	most := mostTasks(&f.Batch)
+	bound := float64(most)
+	if most < 1 {
+		r.errorf(o.field("reward"), "%s", tooMany(&f.Batch, 1, most))
+	}
+	switch d := o.dist("size", ofSize).(type) {
+	case nil:
+		f.Size = sim.Constant(1)
+		return
+	case sim.Zipf:
+		d.Max = max(min(d.Max, bound), 1)
+		f.Size = d
+		return
+	case sim.Exponential, sim.LogNormal:
+		f.Size = atMost{d, min(bound, maxSize)}
+		return
+	case sim.Constant:
+		f.Size = d
+		bound = float64(d)
+	case sim.Uniform:
+		f.Size = d
+		bound = d.Max
+	case *sim.Empirical:
+		f.Size = d
+		values := d.Values()
+		bound = values[len(values)-1]
+	}
+	if bound > float64(most) {
+		r.errorf(o.fields["size"], "%s", tooMany(&f.Batch, int(bound), most))
+	}
+}
+
+// atMost is a distribution whose long tail ends somewhere.
+type atMost struct {
+	sim.Dist
+	most float64
+}
+
+func (a atMost) Draw(r *sim.Rand) float64 { return min(a.Dist.Draw(r), a.most) }
+func (a atMost) String() string           { return fmt.Sprintf("%s, at most %g", a.Dist, a.most) }
+
+func (r *reader) alpha(o *object, swept bool, f *sim.Flow) *sim.AlphaRule {
+	rule := &sim.AlphaRule{Share: 0.1, Form: sim.AlphaPaper}
+	if share, ok := o.share("share"); ok {
+		rule.Share = share
+	}
+	if alpha, ok := o.number("alpha", 0, maxAlpha); ok {
+		rule.Alpha = alpha
+	} else if !o.has("alpha") && !swept {
+		r.missing(o.node, "alpha", "from 0 (as fast as the whole crowd can) to 1 (one after the other), or a sweep: {alpha: […]}")
+	}
+	if n, ok := o.count("workers", 1, maxPeople); ok {
+		rule.Workers = int(n)
+	}
+	if o.has("service") {
+		rule.Service, _ = r.figure(o.fields["service"], ofTime)
+	} else if k := f.Kind; k < len(r.s.Setup.Kinds) && r.s.Setup.Kinds[k].Service != nil {
+		rule.Service = r.s.Setup.Kinds[k].Service.Mean()
+	}
+	if o.has("form") {
+		switch form := o.text("form"); form {
+		case string(sim.AlphaPaper), string(sim.AlphaCode):
+			rule.Form = sim.AlphaForm(form)
+		default:
+			r.errorf(o.fields["form"], "the form is paper or code, not %s", yamlfile.Quote(form))
+		}
+	}
+	return rule
+}
+
+func (r *reader) faults(o *object) {
+	names := map[string]bool{}
+	for i := range r.s.Setup.Flows {
+		names[r.s.Setup.Flows[i].Name] = true
+	}
+	for i := range r.s.Setup.Batches {
+		names[r.s.Setup.Batches[i].Name] = true
+	}
+	groups := map[string]bool{}
+	for i := range r.s.Setup.Groups {
+		groups[r.s.Setup.Groups[i].Name] = true
+	}
+	for i, f := range o.objects("faults") {
+		f.need("at", "when, like at: 20m")
+		at, _ := f.duration("at", 0, maxDuration)
+		r.before(f, "at", at)
+		if len(f.fields) == 0 || len(f.fields) == 1 && f.has("at") {
+			r.errorf(f.node, "what happens is missing: one of vanish, policy, stop, burst, workers")
+			continue
+		}
+		r.fault(f, at)
+		if b := r.section(f, "burst"); b != nil {
+			r.burst(b, at, names, fmt.Sprintf("burst-%d", i+1))
+		}
+		if w := r.section(f, "workers"); w != nil {
+			group := sim.Group{Name: w.name(groups, "group", fmt.Sprintf("workers-%d", i+1))}
+			count, _ := w.count("count", 1, maxPeople)
+			w.need("count", "how many come, like count: 20")
+			group.Arrive = sim.Arrivals{Count: int(count), From: at}
+			r.habits(w, &group)
+			r.s.Setup.Groups = append(r.s.Setup.Groups, group)
+			r.people = append(r.people, w.node)
+		}
+	}
+}
+
+// fault reads what goes wrong at once.
+func (r *reader) fault(f *object, at time.Duration) {
+	fault := sim.Fault{At: at}
+	if share, ok := f.share("vanish"); ok {
+		if share == 0 {
+			r.errorf(f.fields["vanish"], "nobody vanishes; a share of more than 0 is wanted, like 30%%")
+		}
+		fault.Vanish = share
+	}
+	if f.has("policy") {
+		if text, ok := r.text(f.fields["policy"]); ok {
+			fault.Policy, _ = r.policy(f.fields["policy"], text)
+		}
+	}
+	fault.Stop, _ = f.duration("stop", time.Millisecond, maxDuration)
+	if fault.Vanish > 0 || fault.Policy != "" || fault.Stop > 0 {
+		r.s.Setup.Faults = append(r.s.Setup.Faults, fault)
+	}
+}
+
+// burst reads many batches at once: a flow that comes at one time.
+func (r *reader) burst(o *object, at time.Duration, names map[string]bool, otherwise string) {
+	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
+	r.common(o, &f.Batch, nowhere)
+	n, _ := o.count("batches", 1, maxBatches)
+	o.need("batches", "how many come, like batches: 50")
+	f.Arrive = sim.Arrivals{Count: int(n), From: at}
+	r.size(o, &f)
+	r.flows = append(r.flows, placed{index: len(r.s.Setup.Flows), node: o.node})
+	r.s.Setup.Flows = append(r.s.Setup.Flows, f)
+}
+
+// check compares what stands in different places.
+func (r *reader) check(o *object) {
+	s := r.s.Setup
+	if !o.has("batches") && !o.has("flows") && !o.has("trace") && len(r.flows) == 0 {
+		r.missing(o.node, "batches", "there is nothing to do: say batches, flows or trace")
+	}
+	if !o.has("crowd") && len(r.people) == 0 {
+		r.missing(o.node, "crowd", "there is nobody to work, like crowd: [{arrive: {count: 20}}]")
+	}
+	if r.notes.Count() > 0 && (len(s.Kinds) == 0 || len(s.Groups) == 0) {
+		return // what follows would be about things that are wrong already
+	}
+	people := atOnce(s.Groups)
+	for _, p := range r.batches {
+		b := &s.Batches[p.index]
+		if most := mostTasks(b); b.Tasks > most {
+			r.errorf(p.node, "%s", tooMany(b, b.Tasks, most))
+		}
+		r.doable(p.node, b)
+	}
+	for _, p := range r.flows {
+		f := &s.Flows[p.index]
+		r.doable(p.node, &f.Batch)
+		if f.Alpha != nil && f.Alpha.Workers == 0 {
+			if f.Alpha.Workers = people; people < 0 {
+				r.errorf(p.node, "deadlines need workers, the greatest size of the crowd: here nothing bounds it")
+			}
+		}
+	}
+	r.namesApart()
+	for _, w := range r.windows {
+		r.within(w.node, w.what, w.until)
+	}
+	for _, p := range r.flows {
+		if p.swept && len(r.s.Alphas) > 0 {
+			s.Flows[p.index].Alpha.Alpha = r.s.Alphas[0]
+		}
+	}
+}
+
+// within checks that a time is not after the end of a run, which some horizon
+// has even where the file says none: what is later would never come, without a
+// word.
+func (r *reader) within(n *node, what string, at time.Duration) bool {
+	if h := r.s.Setup.Horizon; h > 0 && at > h {
+		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, yamlfile.Words(at), yamlfile.Words(h))
+		return false
+	} else if h == 0 && at > sim.DefaultHorizon {
+		r.errorf(n, "%s is %s, after the end of the run: without a horizon it ends at %s at the latest, so say a later one, like horizon: %s",
+			what, yamlfile.Words(at), yamlfile.Words(sim.DefaultHorizon), yamlfile.Words(min(at+24*time.Hour, maxDuration)))
+		return false
+	}
+	return true
+}
+
+// doable says whether there are people who may do a batch, and enough of them.
+func (r *reader) doable(n *node, b *sim.Batch) {
+	if len(b.Requires) == 0 && b.Rule.Fewest() <= 1 {
+		return
+	}
+	able, come := 0, 0
+	for i := range r.s.Setup.Groups {
+		g := &r.s.Setup.Groups[i]
+		if !qualified(g, b) {
+			continue
+		}
+		able++
+		if most := everCome(g); most < 0 || come < 0 {
+			come = -1
+		} else {
+			come += most
+		}
+	}
+	switch {
+	case able == 0:
+		r.errorf(n, "nobody in the crowd has what %s requires", yamlfile.Quote(b.Name))
+	case come >= 0 && b.Rule.Fewest() > come:
+		r.errorf(n, "a task of %s wants %d answers from different people; only %d may ever come who can do it", yamlfile.Quote(b.Name), b.Rule.Fewest(), come)
+	}
+}
+
+func qualified(g *sim.Group, b *sim.Batch) bool {
+	for name, least := range b.Requires {
+		if score, has := g.Qualifications[name]; !has || score < least {
+			return false
+		}
+	}
+	return true
+}
+
+// everCome is how many people of a group come at most; -1: nobody knows.
+func everCome(g *sim.Group) int {
+	a := &g.Arrive
+	switch {
+	case a.Max > 0: // as some leave, others come
+		return -1
+	case a.Times != nil:
+		return len(a.Times)
+	case a.Count > 0:
+		return a.Count
+	}
+	return -1
+}
+
+// atOnce is how many people there are at a time, at most; -1: nobody knows.
+func atOnce(groups []sim.Group) int {
+	sum := 0
+	for i := range groups {
+		most := everCome(&groups[i])
+		if band := groups[i].Arrive.Max; band > 0 {
+			most = band
+		}
+		if most < 0 {
+			return -1
+		}
+		sum += most
+	}
+	return sum
+}
+
+// namesApart checks that no batch is called as one that a flow draws.
+func (r *reader) namesApart() {
+	flows := map[string]*node{}
+	for _, p := range r.flows {
+		flows[r.s.Setup.Flows[p.index].Name] = p.node
+	}
+	for i := range r.s.Setup.Batches {
+		name := r.s.Setup.Batches[i].Name
+		flow := name[:max(strings.LastIndexByte(name, '-'), 0)]
+		if n := flows[flow]; n != nil && drawnFrom(name, flow) {
+			r.errorf(n, "its batches are called %s-1, %s-2, …, and there is a batch %s already", flow, flow, yamlfile.Quote(name))
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/throng-dev/throng/internal/verify/process"
+)
+
+// LiveOptions is what Live measures.
+type LiveOptions struct {
+	Workers []int         // clients at a time: one row each
+	For     time.Duration // how long each server is measured for each row, in all
+	Tasks   int           // in open batches when it starts
+	Apart   bool          // a cycle is two requests, one that submits and one that gets the next task
+	Dir     string        // for the databases; "": a temporary folder
+	Log     io.Writer     // what is being done
+}
+
+// LiveRow is the result for a number of clients. A cycle is one request that
+// submits an answer and gets the next task (or two, see LiveOptions), replied to
+// when both are durable. The two servers take turns; figures a second are
+// medians of their turns.
+type LiveRow struct {
+	Workers      int     `json:"workers"`
+	CyclesPerS   float64 `json:"cycles_per_s"`
+	P50MS        float64 `json:"p50_ms"`
+	P99MS        float64 `json:"p99_ms"`
+	CeilingPerS  float64 `json:"ceiling_cycles_per_s"`
+	CeilingP50MS float64 `json:"ceiling_p50_ms"`
+	CeilingP99MS float64 `json:"ceiling_p99_ms"`
+	Ratio        float64 `json:"ratio"` // CyclesPerS / CeilingPerS
+	CPUMicros    float64 `json:"cpu_us_per_cycle,omitempty"`
+	CeilingCPU   float64 `json:"ceiling_cpu_us_per_cycle,omitempty"`
+	Tasks        int     `json:"tasks"`
+}
+
+// turns is how often each server has its turn for a row.
+const turns = 4
+
+// Live measures a Throng server and the bare one in the same run.
+func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
+	if len(o.Workers) == 0 || slices.Min(o.Workers) < 1 || o.For <= 0 || o.Tasks < batchCount {
+		return nil, fmt.Errorf("nothing to measure: workers %v, %s, %d tasks", o.Workers, o.For, o.Tasks)
+	}
+	dir, remove, err := folder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	most := slices.Max(o.Workers)
+	say(o.Log, "setting up: %d workers, %d tasks in %d batches", most, o.Tasks, batchCount)
+	ours, err := process.Start(ctx, process.Config{Data: filepath.Join(dir, "throng")})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, ours.Stop()) }()
+	w, err := newWorld(ctx, ours, most)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.fill(ctx, o.Tasks); err != nil {
+		return nil, err
+	}
+	bareDir := filepath.Join(dir, "ceiling")
+	if err := os.MkdirAll(bareDir, 0o700); err != nil {
+		return nil, err
+	}
+	bare, err := process.Start(ctx, process.Config{Args: []string{
+		"bench", "ceiling-server", "--data", bareDir, "--tasks", strconv.Itoa(o.Tasks), "--workers", strconv.Itoa(most),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, bare.Stop()) }()
+	bareTokens := make([]string, most)
+	for i := range bareTokens {
+		bareTokens[i] = CeilingToken(i)
+	}
+	var out []LiveRow
+	for _, n := range o.Workers {
+		row, err := compare(ctx, o, side{ours, "throng", w.tokens[:n]}, side{bare, "ceiling", bareTokens[:n]})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// side is one of the two servers.
+type side struct {
+	server *process.Server
+	name   string
+	tokens []string
+}
+
+// score is what a side reached.
+type score struct {
+	crew      *crew
+	perSecond []float64
+	took      []time.Duration
+	cpu       time.Duration
+	hasCPU    bool
+}
+
+func compare(ctx context.Context, o LiveOptions, sides ...side) (LiveRow, error) {
+	scores := make([]score, len(sides))
+	for i, s := range sides {
+		crew, err := hire(ctx, s.name, s.server.URL, s.tokens)
+		if err != nil {
+			return LiveRow{}, err
+		}
+		defer crew.dismiss()
+		crew.apart = o.Apart
+		if _, err := crew.run(ctx, o.For/10); err != nil { // to warm up
+			return LiveRow{}, err
+		}
+		scores[i].crew = crew
+	}
+	for turn := range turns {
+		for i, s := range sides {
+			if err := scores[i].turn(ctx, s.server, o.For/turns); err != nil {
+				return LiveRow{}, err
+			}
+			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", len(s.tokens), turn+1, turns, s.name, scores[i].perSecond[turn])
+		}
+	}
+	a, b := &scores[0], &scores[1]
+	row := LiveRow{
+		Workers: len(sides[0].tokens), Tasks: o.Tasks,
+		CyclesPerS: median(a.perSecond), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
+		CeilingPerS: median(b.perSecond), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
+	}
+	row.Ratio = row.CyclesPerS / row.CeilingPerS
+	return row, nil
+}
+
+func (s *score) turn(ctx context.Context, server *process.Server, d time.Duration) error {
+	before, err := server.Usage()
+	s.hasCPU = err == nil
+	r, err := s.crew.run(ctx, d)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	if after, err := server.Usage(); err == nil {
+		s.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
+	}
+	s.perSecond = append(s.perSecond, r.perSecond())
+	s.took = append(s.took, r.took...)
+	return nil
+}
+
+func (s *score) cpuMicros() float64 {
+	if !s.hasCPU {
+		return 0
+	}
+	return float64(s.cpu.Microseconds()) / float64(len(s.took))
+}
+
+// folder returns dir, made if it is not there, or a temporary folder and what
+// removes it.
+func folder(dir string) (string, func(), error) {
+	if dir != "" {
+		return dir, func() {}, os.MkdirAll(dir, 0o700)
+	}
+	dir, err := os.MkdirTemp("", "throng-bench-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}
+
+func say(to io.Writer, format string, args ...any) {
+	if to != nil {
+		_, _ = fmt.Fprintf(to, format+"\n", args...)
+	}
+}

@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/process"
+)
+
+// ScaleOptions is what Scale measures.
+type ScaleOptions struct {
+	Tasks   int
+	Workers int           // who work a while before the restart, so that tasks are half done
+	Work    time.Duration // how long
+	Dir     string
+	Log     io.Writer
+}
+
+// ScaleResult is what many open tasks cost.
+type ScaleResult struct {
+	Tasks       int     `json:"tasks"`
+	ImportS     float64 `json:"import_s"` // over HTTP, streamed, until every row is durable
+	ImportPerS  float64 `json:"import_rows_per_s"`
+	ImportPeak  int64   `json:"import_peak_rss_growth_bytes"` // of the server, over what it took before
+	LaunchS     float64 `json:"launch_s"`
+	Cycles      int     `json:"cycles"`    // done before the restart
+	RestartS    float64 `json:"restart_s"` // from starting a killed server anew until a worker has a task
+	EmptyStartS float64 `json:"empty_restart_s"`
+	RSS         int64   `json:"rss_bytes"`       // after the restart
+	EmptyRSS    int64   `json:"empty_rss_bytes"` // of a server without tasks, likewise
+	// BytesPerTask is (RSS − EmptyRSS) / Tasks: an upper bound of the heap for
+	// an open task, since it counts the database's caches and what a restart
+	// leaves to the garbage collector too.
+	BytesPerTask float64 `json:"bytes_per_task"`
+}
+
+// Scale measures what so many tasks in open batches cost.
+func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
+	if o.Tasks < batchCount || o.Workers < copies {
+		return out, fmt.Errorf("at least %d tasks and %d workers", batchCount, copies)
+	}
+	dir, remove, err := folder(o.Dir)
+	if err != nil {
+		return out, err
+	}
+	defer remove()
+	out.Tasks = o.Tasks
+	say(o.Log, "a server without tasks")
+	if out.EmptyStartS, out.EmptyRSS, err = empty(ctx, filepath.Join(dir, "empty"), o.Workers); err != nil {
+		return out, err
+	}
+	data := filepath.Join(dir, "throng")
+	s, err := process.Start(ctx, process.Config{Data: data})
+	if err != nil {
+		return out, err
+	}
+	defer func() { s.Kill() }()
+	w, err := newWorld(ctx, s, o.Workers)
+	if err != nil {
+		return out, err
+	}
+	before, err := s.Usage()
+	if err != nil {
+		return out, err
+	}
+	say(o.Log, "importing %d rows", o.Tasks)
+	start := time.Now()
+	ids, err := w.upload(ctx, o.Tasks)
+	if err != nil {
+		return out, err
+	}
+	took := time.Since(start)
+	after, err := s.Usage()
+	if err != nil {
+		return out, err
+	}
+	out.ImportS, out.ImportPerS, out.ImportPeak = took.Seconds(), float64(o.Tasks)/took.Seconds(), after.PeakRSS-before.RSS
+	start = time.Now()
+	if err := w.launch(ctx, ids); err != nil {
+		return out, err
+	}
+	out.LaunchS = time.Since(start).Seconds()
+	if o.Work > 0 {
+		say(o.Log, "%d workers work for %s", o.Workers, o.Work)
+		if out.Cycles, err = workFor(ctx, s, w, o.Work); err != nil {
+			return out, err
+		}
+	}
+	say(o.Log, "killing and restarting")
+	s.Kill()
+	again, seconds, rss, err := restart(ctx, data, w.tokens[0], true)
+	if err != nil {
+		return out, err
+	}
+	s = again
+	out.RestartS, out.RSS = seconds, rss
+	out.BytesPerTask = float64(out.RSS-out.EmptyRSS) / float64(o.Tasks)
+	return out, nil
+}
+
+func workFor(ctx context.Context, s *process.Server, w *world, d time.Duration) (int, error) {
+	c, err := hire(ctx, "throng", s.URL, w.tokens)
+	if err != nil {
+		return 0, err
+	}
+	defer c.dismiss()
+	r, err := c.run(ctx, d)
+	return len(r.took), err
+}
+
+// empty sets a server up without any tasks, kills it and starts it again.
+func empty(ctx context.Context, data string, workers int) (seconds float64, rss int64, err error) {
+	s, err := process.Start(ctx, process.Config{Data: data})
+	if err != nil {
+		return 0, 0, err
+	}
+	w, err := newWorld(ctx, s, workers)
+	s.Kill()
+	if err != nil {
+		return 0, 0, err
+	}
+	s, seconds, rss, err = restart(ctx, data, w.tokens[0], false)
+	if err == nil {
+		s.Kill()
+	}
+	return seconds, rss, err
+}
+
+// restart starts a server on a folder and returns it with the time until a
+// worker's request for a task was answered, and its memory then.
+func restart(ctx context.Context, data, token string, wantTask bool) (*process.Server, float64, int64, error) {
+	start := time.Now()
+	s, err := process.Start(ctx, process.Config{Data: data})
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	c := &client.Client{URL: s.URL, Token: token, HTTP: process.HTTP(1)}
+	task, _, err := c.Next(ctx, 0)
+	took := time.Since(start)
+	if err == nil && wantTask && task == nil {
+		err = errors.New("the restarted server has no task for the worker")
+	}
+	var u process.Usage
+	if err == nil {
+		u, err = s.Usage()
+	}
+	if err != nil {
+		s.Kill()
+		return nil, 0, 0, err
+	}
+	return s, took.Seconds(), u.RSS, nil
+}

@@ -1,0 +1,241 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
+)
+
+// answers is what real people once answered.
+type answers struct {
+	tasks   []string // in the order of the file
+	workers []string
+	by      map[string]map[string]string // worker, task: label
+	given   map[string][]string          // task: workers
+	truth   map[string]string            // may be empty
+	classes []string                     // of labels and truth, sorted
+	most    int                          // labels of one task
+	total   int
+	dropped int // repeated (task, worker) pairs; the first stands
+}
+
+// readAnswers reads labels.csv (task,worker,label) and, if it is there,
+// truth.csv (task,label) of a folder.
+func readAnswers(dir string) (*answers, error) {
+	a := &answers{by: make(map[string]map[string]string), given: make(map[string][]string), truth: make(map[string]string)}
+	err := readCSV(filepath.Join(dir, "labels.csv"), []string{"task", "worker", "label"}, func(row []string) {
+		task, worker, text := row[0], row[1], row[2]
+		if a.by[worker] == nil {
+			a.by[worker] = make(map[string]string)
+			a.workers = append(a.workers, worker)
+		}
+		if _, twice := a.by[worker][task]; twice {
+			a.dropped++
+			return
+		}
+		if a.given[task] == nil {
+			a.tasks = append(a.tasks, task)
+		}
+		a.by[worker][task] = text
+		a.given[task] = append(a.given[task], worker)
+		a.most = max(a.most, len(a.given[task]))
+		a.classes = append(a.classes, text)
+		a.total++
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.total == 0 {
+		return nil, crowd.Fieldf("replay", "labels.csv has no rows")
+	}
+	err = readCSV(filepath.Join(dir, "truth.csv"), []string{"task", "label"}, func(row []string) {
+		a.truth[row[0]] = row[1]
+		a.classes = append(a.classes, row[1])
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	slices.Sort(a.classes)
+	a.classes = slices.Compact(a.classes)
+	return a, nil
+}
+
+// readCSV reads a file with a header that begins with columns. Cells are
+// trimmed; an empty one is an error.
+func readCSV(path string, columns []string, row func([]string)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	header, err := in.Read()
+	if err != nil || len(header) < len(columns) || !slices.Equal(header[:len(columns)], columns) {
+		return crowd.Fieldf("replay", "%s should begin with the line %s", path, strings.Join(columns, ","))
+	}
+	for {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("replay: %s: %w", path, err)
+		}
+		for i := range columns {
+			if cells[i] = strings.TrimSpace(cells[i]); cells[i] == "" {
+				line, _ := in.FieldPos(i)
+				return &crowd.Error{Code: crowd.Invalid, Field: columns[i], Row: line, Message: "is empty in " + path}
+			}
+		}
+		row(cells)
+	}
+}
+
+// template shows the task's id and asks for one of the classes, or for text
+// where they are too many, too few or too long to choose from.
+func (a *answers) template() json.RawMessage {
+	t := task.Template{Kind: task.ChooseOne, Title: "Replay", Question: "What did you answer to ${task}?"}
+	for _, c := range a.classes {
+		t.Options = append(t.Options, task.Option{Value: c})
+	}
+	tooLong := slices.ContainsFunc(a.classes, func(c string) bool { return len(c) > task.MaxNameBytes })
+	if len(t.Options) < 2 || len(t.Options) > task.MaxOptions || tooLong {
+		t.Kind, t.Options = task.ShortText, nil
+	}
+	text, _ := json.Marshal(t) // it has no values that could fail
+	return text
+}
+
+// file is the upload: every task with those who did it.
+func (a *answers) file(names map[string]string) *bytes.Buffer {
+	var file bytes.Buffer
+	out := csv.NewWriter(&file)
+	header := []string{"task", "_workers"}
+	if len(a.truth) > 0 {
+		header = append(header, "_gold")
+	}
+	_ = out.Write(header) // a buffer cannot fail
+	for _, task := range a.tasks {
+		who := make([]string, len(a.given[task]))
+		for i, w := range a.given[task] {
+			who[i] = names[w]
+		}
+		row := []string{task, strings.Join(who, ";")}
+		if len(a.truth) > 0 {
+			row = append(row, a.truth[task])
+		}
+		_ = out.Write(row)
+	}
+	out.Flush()
+	return &file
+}
+
+// goodName is a name that a worker of the file can have here.
+var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
+
+// names gives each worker the name that he has in the file, unless that is no
+// name here or is taken.
+func (a *answers) names() map[string]string {
+	names := make(map[string]string, len(a.workers))
+	taken := map[string]bool{"admin": true, "you": true}
+	for i, w := range a.workers {
+		name := w
+		for n := i + 1; !goodName.MatchString(name) || taken[strings.ToLower(name)]; n += len(a.workers) {
+			name = "worker-" + strconv.Itoa(n)
+		}
+		names[w] = name
+		taken[strings.ToLower(name)] = true
+	}
+	return names
+}
+
+// Prices of a replay: nobody is paid, but nothing is free either.
+const (
+	replayReward = crowd.Money(10_000)
+	replayTenant = "Replay"
+)
+
+// replay sets a replay up.
+func (s *scene) replay(ctx context.Context, a *answers) error {
+	budget, ok := replayReward.Times(int64(a.most) * int64(len(a.tasks)))
+	if !ok || budget > crowd.MaxMoney {
+		return crowd.Fieldf("replay", "%d tasks are too many", len(a.tasks))
+	}
+	tenant, err := s.tenant(ctx, replayTenant, 1, budget)
+	if err != nil {
+		return err
+	}
+	s.say("%d answers of %d workers to %d tasks", a.total, len(a.workers), len(a.tasks))
+	if a.dropped > 0 {
+		s.say("left out: %d answers of somebody who had answered the task before", a.dropped)
+	}
+	names := a.names()
+	s.people = make([]*person, len(a.workers))
+	if err := s.hireAll(ctx, a, names); err != nil {
+		return err
+	}
+	rule := label.Count(a.most)
+	d := client.BatchDefinition{
+		Tenant: tenant, Pool: s.pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: a.template(), Redundancy: &rule,
+		RewardMicros: replayReward, BudgetMicros: budget, LeaseSeconds: 600, TaskTimeSeconds: 1,
+	}
+	if d.Name == "." || d.Name == ".." || d.Name == string(filepath.Separator) {
+		d.Name = replayTenant
+	}
+	made, err := s.admin.CreateBatch(ctx, d)
+	if err != nil {
+		return err
+	}
+	if _, err := s.admin.Upload(ctx, made.ID, a.file(names), "csv", false); err != nil {
+		return err
+	}
+	original := make(map[string]string, len(names))
+	for w, name := range names {
+		original[name] = w
+	}
+	b := &batch{id: made.ID, tenant: replayTenant, name: d.Name, answer: func(p *person, w *client.Work) string {
+		return answerOf("", a.by[original[p.name]][w.Values["task"]])
+	}}
+	s.batches = append(s.batches, b)
+	return s.launch(ctx, b)
+}
+
+// hireAll adds the file's workers, a few at a time.
+func (s *scene) hireAll(ctx context.Context, a *answers, names map[string]string) error {
+	errs := make([]error, len(a.workers))
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range 8 {
+		all.Go(func() {
+			for i := range next {
+				w := a.workers[i]
+				if s.people[i], errs[i] = s.hire(ctx, names[w], s.pool); errs[i] == nil {
+					s.people[i].tasks = len(a.by[w])
+				}
+			}
+		})
+	}
+	for i := range a.workers {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(errs...)
+}

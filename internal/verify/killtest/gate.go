@@ -1,0 +1,125 @@
+package killtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/process"
+)
+
+// gate tells the clients where the server is, lets them wait while there is
+// none, and counts the requests that a kill caught.
+type gate struct {
+	mu       sync.Mutex
+	changed  *sync.Cond
+	url      string // "" while the server is being killed or restarted
+	running  int    // requests
+	caught   int    // requests without a reply since the gate was opened
+	opened   int    // how often it was opened
+	finished bool
+}
+
+func newGate() *gate {
+	g := &gate{}
+	g.changed = sync.NewCond(&g.mu)
+	return g
+}
+
+func (g *gate) set(f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f()
+	g.changed.Broadcast()
+}
+
+// open lets requests through.
+func (g *gate) open(url string) { g.set(func() { g.url, g.caught, g.opened = url, 0, g.opened+1 }) }
+
+// times returns how often it was opened.
+func (g *gate) times() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened
+}
+
+// close lets no new requests through; those that run are for the kill.
+func (g *gate) close() { g.set(func() { g.url = "" }) }
+
+// finish lets everybody go home.
+func (g *gate) finish() { g.set(func() { g.finished = true }) }
+
+// settle waits until no request runs any more and returns how many got no reply.
+func (g *gate) settle() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.running > 0 {
+		g.changed.Wait()
+	}
+	return g.caught
+}
+
+// pass waits for the server and returns its address; false when it is time to
+// go home. After it, done must be called.
+func (g *gate) pass() (string, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.url == "" && !g.finished {
+		g.changed.Wait()
+	}
+	if g.finished {
+		return "", false
+	}
+	g.running++
+	return g.url, true
+}
+
+// done says that a request has ended, and whether it got no reply: that is for
+// kills only, and done reports false where there was none.
+func (g *gate) done(caught bool) (expected bool) {
+	g.set(func() {
+		g.running--
+		if caught {
+			g.caught++
+		}
+		expected = !caught || g.url == ""
+	})
+	return expected
+}
+
+// errHome says that it is time to go home.
+var errHome = errors.New("the test is over")
+
+// caller is somebody with a token.
+type caller struct {
+	gate   *gate
+	client client.Client
+}
+
+func newCaller(g *gate, token string) caller {
+	return caller{gate: g, client: client.Client{Token: token, HTTP: process.HTTP(1)}}
+}
+
+// call makes a request of the server that is there now. lost says that there
+// was no reply, or that the server could not say: it may have been carried out
+// or not.
+func (c *caller) call(ctx context.Context, f func(context.Context, *client.Client) error) (lost bool, err error) {
+	url, ok := c.gate.pass()
+	if !ok {
+		return false, errHome
+	}
+	c.client.URL = url
+	err = f(ctx, &c.client)
+	var known *crowd.Error
+	lost = err != nil && (!errors.As(err, &known) || known.Code == crowd.Unavailable || known.Code == crowd.Internal)
+	if !c.gate.done(lost) {
+		return false, fmt.Errorf("nobody had killed the server: %w", err)
+	}
+	if lost {
+		c.client.HTTP.CloseIdleConnections()
+	}
+	return lost, err
+}

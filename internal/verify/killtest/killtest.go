@@ -1,0 +1,386 @@
+// Package killtest kills a real server under real load, again and again, and
+// compares what its clients were told with what it has kept: nothing that was
+// acknowledged may be lost, nothing may be counted or paid twice. It fails too
+// when it did not look: when a round acknowledged nothing, or no kill ever
+// caught an answer on its way.
+//
+// It checks one machine that loses a process (SIGKILL); what the kernel was
+// given is still written. It does not cut the power.
+package killtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/verify/process"
+)
+
+// Options says how long and how hard.
+type Options struct {
+	Rounds  int           // kills
+	Seed    uint64        // of what the clients do and of the moments; the server's own timing is not repeatable
+	Workers int           // clients; default 24
+	Longest time.Duration // from the first acknowledged answer of a round to the kill, at most; default 300 ms
+	Dir     string        // for the database; "": a temporary folder, kept if the test fails
+	Log     io.Writer     // what happens; nil: nowhere
+
+	instead func(j *journal, path string) error // of comparing: to test the test
+}
+
+// Report is what happened and what was found.
+type Report struct {
+	Rounds       int `json:"rounds"`
+	Acknowledged int `json:"acknowledged"` // answers that the clients were told of
+	Unknown      int `json:"unknown"`      // answers sent whose reply was lost with the server
+	Kept         int `json:"unknown_kept"` // of those, how many the store had though nobody was told
+	KillsCaught  int `json:"kills_with_requests_under_way"`
+	Resent       int `json:"resent"` // sent again after the reply was lost
+	Duplicates   int `json:"duplicates_refused"`
+	Stored       int `json:"stored"` // answers in the store
+	Counted      int `json:"counted"`
+	Batches      int `json:"batches"`
+	Deposits     int `json:"deposits"`
+	Moves        int `json:"moves"`           // launches, pauses, resumes, top-ups and ends that were acknowledged
+	States       int `json:"states_compared"` // of batches, after restarts
+	Runs         int `json:"runs"`            // of workflows
+	RunsKilled   int `json:"runs_killed"`     // kills that came while a run was going
+	RunsCompared int `json:"runs_compared"`   // looks at a run after a restart
+	RunMoves     int `json:"run_moves"`       // starts, pauses and resumes of runs that were acknowledged
+	Rows         int `json:"run_rows"`        // of runs that are done, compared one by one
+	Calls        int `json:"service_calls"`   // that came to the service
+	CallsAgain   int `json:"service_repeats"` // of those, under a key that it had answered or refused before
+	// LongestRestartS is the longest time from starting a killed server anew
+	// until it listened.
+	LongestRestartS float64  `json:"longest_restart_s"`
+	Problems        []string `json:"problems"` // what must not be; the first of them
+	MoreProblems    int      `json:"more_problems"`
+}
+
+// maxProblems is how many problems are told one by one.
+const maxProblems = 50
+
+func (r *Report) problem(format string, args ...any) {
+	if len(r.Problems) == maxProblems {
+		r.MoreProblems++
+		return
+	}
+	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+}
+
+// OK says whether nothing was found.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Run runs the test. The error says that it could not be run, or could not run
+// on; what it found is in the report.
+func Run(ctx context.Context, o Options) (_ *Report, err error) {
+	if o.Rounds < 1 {
+		return nil, errors.New("at least one round")
+	}
+	if o.Workers == 0 {
+		o.Workers = 24
+	}
+	if o.Longest == 0 {
+		o.Longest = 300 * time.Millisecond
+	}
+	if o.Workers < mostAnswers {
+		return nil, fmt.Errorf("at least %d workers", mostAnswers)
+	}
+	report := &Report{Problems: []string{}}
+	dir := o.Dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "throng-kill-"); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err == nil && report.OK() {
+				err = os.RemoveAll(dir)
+			} else if o.Log != nil {
+				_, _ = fmt.Fprintf(o.Log, "the database is kept in %s\n", dir)
+			}
+		}()
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	t := &test{Options: o, dir: dir, report: report, gate: newGate()}
+	if t.scores, err = startScores(o.Seed); err != nil {
+		return report, err
+	}
+	err = t.run(ctx)
+	if err = errors.Join(err, t.scores.stop()); err != nil {
+		return report, err
+	}
+	j, path := t.journal(), filepath.Join(dir, server.DatabaseFile)
+	if o.instead != nil {
+		return report, o.instead(j, path)
+	}
+	if err := j.compare(ctx, path, report); err != nil {
+		return report, err
+	}
+	if report.Unknown == 0 {
+		report.problem("no kill caught an answer on its way: the test proved nothing")
+	}
+	if report.RunsKilled == 0 {
+		report.problem("no run of a workflow was going when the server was killed: the test proved nothing")
+	}
+	return report, nil
+}
+
+// test is a run under way.
+type test struct {
+	Options
+	dir    string
+	report *Report
+	server *process.Server
+	gate   *gate
+
+	workers   []*worker
+	requester *requester
+	planner   *planner
+	scores    *scores
+}
+
+// serve starts the server on the folder, with leave to call the service.
+func (t *test) serve(ctx context.Context) (err error) {
+	t.server, err = process.Start(ctx, process.Config{Args: []string{"serve", "--data", t.dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}})
+	return err
+}
+
+func (t *test) say(format string, args ...any) {
+	if t.Log != nil {
+		_, _ = fmt.Fprintf(t.Log, format+"\n", args...)
+	}
+}
+
+func (t *test) run(ctx context.Context) (err error) {
+	if err := t.serve(ctx); err != nil {
+		return err
+	}
+	defer func() { t.server.Kill() }()
+	if err := t.setUp(ctx); err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(t.Seed, 0))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	people := t.start(ctx, cancel)
+	for round := 1; round <= t.Rounds; round++ {
+		before := t.acknowledged()
+		t.gate.open(t.server.URL)
+		if err := t.firstAnswer(ctx, before); err != nil {
+			cancel(err)
+			people()
+			return fmt.Errorf("round %d: %w\n%s", round, err, t.server.Log())
+		}
+		pause(ctx, time.Duration(random.Int64N(int64(t.Longest))))
+		if t.planner.going.Load() {
+			t.report.RunsKilled++
+		}
+		t.gate.close()
+		t.server.Kill()
+		lost := t.gate.settle()
+		t.report.Rounds++
+		if lost > 0 {
+			t.report.KillsCaught++
+		}
+		t.say("round %d: killed after %d answers, %d requests on their way", round, t.acknowledged()-before, lost)
+		start := time.Now()
+		if err := t.serve(ctx); err != nil {
+			cancel(err)
+			people()
+			return fmt.Errorf("restart after round %d: %w", round, err)
+		}
+		t.report.LongestRestartS = max(t.report.LongestRestartS, time.Since(start).Seconds())
+	}
+	// One more while, in which what was lost is sent again and runs come to their
+	// end, and a proper end.
+	before := t.acknowledged()
+	t.planner.enough.Store(true)
+	t.gate.open(t.server.URL)
+	err = t.firstAnswer(ctx, before)
+	pause(ctx, t.Longest)
+	if err == nil {
+		t.lastRun(ctx)
+	}
+	t.gate.finish()
+	people()
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		return fmt.Errorf("%w\n%s", err, t.server.Log())
+	}
+	return t.server.Stop()
+}
+
+// firstAnswer waits until an answer was acknowledged.
+func (t *test) firstAnswer(ctx context.Context, before int) error {
+	const patience = 30 * time.Second
+	for start := time.Now(); t.acknowledged() == before; pause(ctx, 2*time.Millisecond) {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if time.Since(start) > patience {
+			return fmt.Errorf("no answer was acknowledged for %s", patience)
+		}
+		select {
+		case <-t.server.Done():
+			return errors.New("the server ended by itself")
+		default:
+		}
+	}
+	return nil
+}
+
+// lastRun waits for the end of the run that is under way. That it does not end is
+// found when everything is compared.
+func (t *test) lastRun(ctx context.Context) {
+	const patience = 60 * time.Second
+	start := time.Now()
+	for !t.planner.idle.Load() && time.Since(start) < patience && ctx.Err() == nil {
+		pause(ctx, look)
+	}
+	t.say("the last run took %.1f s more", time.Since(start).Seconds())
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// setUp makes tenants, workers and the first batches.
+func (t *test) setUp(ctx context.Context) error {
+	admin, err := t.server.FirstAdmin(ctx, process.NewPassword())
+	if err != nil {
+		return err
+	}
+	// A token for a program: unlike the session, it is good for ever.
+	token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test"})
+	if err != nil {
+		return err
+	}
+	t.requester = newRequester(t.gate, token, rand.New(rand.NewPCG(t.Seed, 1)))
+	for i := range 2 {
+		tenant, err := admin.CreateTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1))
+		if err != nil {
+			return err
+		}
+		t.requester.tenants = append(t.requester.tenants, tenant.ID)
+	}
+	for _, tenant := range t.requester.tenants {
+		note := "before all " + tenant.String()
+		if err := admin.Deposit(ctx, tenant, deposit, note); err != nil {
+			return err
+		}
+		t.requester.paidIn[note] = tenant
+	}
+	t.planner = &planner{caller: newCaller(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
+	if err := t.planner.begin(ctx, func(ctx context.Context, f func(context.Context, *client.Client) error) (bool, error) {
+		return false, f(ctx, admin)
+	}); err != nil {
+		return err
+	}
+	pools, err := admin.Pools(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range t.Workers {
+		name := fmt.Sprintf("worker-%d", i+1)
+		u, _, err := admin.CreateUser(ctx, client.User{Name: name, Pool: pools[0].ID})
+		if err != nil {
+			return err
+		}
+		token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test", For: u.ID, Roles: []string{"worker"}})
+		if err != nil {
+			return err
+		}
+		t.workers = append(t.workers, newWorker(t.gate, name, u.ID, token, rand.New(rand.NewPCG(t.Seed, uint64(i+2)))))
+	}
+	return nil
+}
+
+// start lets everybody work; the function that it returns waits for the end of
+// all. Whatever must not happen ends the run.
+func (t *test) start(ctx context.Context, cancel context.CancelCauseFunc) (wait func()) {
+	ended := make(chan struct{}, len(t.workers)+2)
+	for _, w := range t.workers {
+		go func() {
+			if err := w.work(ctx); err != nil {
+				cancel(err)
+			}
+			ended <- struct{}{}
+		}()
+	}
+	for _, work := range []func(context.Context) error{t.requester.work, t.planner.work} {
+		go func() {
+			if err := work(ctx); err != nil {
+				cancel(err)
+			}
+			ended <- struct{}{}
+		}()
+	}
+	return func() {
+		t.gate.finish()
+		for range cap(ended) {
+			<-ended
+		}
+	}
+}
+
+func (t *test) acknowledged() (n int) {
+	for _, w := range t.workers {
+		n += int(w.told.Load())
+	}
+	return n
+}
+
+// journal gathers what the clients know.
+func (t *test) journal() *journal {
+	j := &journal{answers: make(map[crowd.AssignmentID]*sent), requester: t.requester, planner: t.planner, scores: t.scores}
+	for _, w := range t.workers {
+		for id, s := range w.sent {
+			if other := j.answers[id]; other != nil {
+				t.report.problem("%s was handed to both %s and %s", id, other.worker, s.worker)
+			}
+			j.answers[id] = s
+		}
+		t.report.Unknown += w.unknown
+		t.report.Kept += w.kept
+		t.report.Resent += w.resent
+		t.report.Duplicates += w.duplicates
+		t.report.Problems = append(t.report.Problems, w.problems...)
+	}
+	for _, list := range [][]string{t.requester.problems, t.planner.problems, t.scores.problems} {
+		t.report.Problems = append(t.report.Problems, list...)
+	}
+	t.report.RunsCompared, t.report.RunMoves = t.planner.looked, t.planner.moves
+	return j
+}
+
+// Write writes the report for people.
+func (r *Report) Write(to io.Writer) {
+	_, _ = fmt.Fprintf(to, `%d kills, %d of them with requests under way; longest restart %.2f s
+answers: %d acknowledged, %d stored, %d counted; %d replies were lost, of which %d had been kept, %d were sent again; %d duplicates refused
+%d batches, %d moves and %d deposits acknowledged; %d states compared after restarts
+%d runs of workflows, %d kills while one was going, looked at %d times after a restart, %d moves; %d rows compared; %d calls of their service, %d of them again
+`, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.States,
+		r.Runs, r.RunsKilled, r.RunsCompared, r.RunMoves, r.Rows, r.Calls, r.CallsAgain)
+	for _, p := range r.Problems {
+		_, _ = fmt.Fprintln(to, p)
+	}
+	if r.MoreProblems > 0 {
+		_, _ = fmt.Fprintf(to, "and %d more\n", r.MoreProblems)
+	}
+	if r.OK() {
+		_, _ = fmt.Fprintln(to, "nothing lost, nothing doubled") // the caller's writer keeps its error
+	}
+}

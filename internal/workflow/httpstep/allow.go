@@ -1,0 +1,175 @@
+package httpstep
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Allow is an operator's list of private places that may be called. The zero
+// value allows none.
+type Allow struct {
+	hosts []hostRule
+	nets  []netRule
+}
+
+type hostRule struct {
+	name string // in lower case
+	port uint16 // 0: every port
+}
+
+type netRule struct {
+	net  netip.Prefix
+	port uint16 // 0: every port
+}
+
+// ParseAllow reads the patterns of an operator: HOST, HOST:PORT, ADDRESS,
+// ADDRESS:PORT (IPv6 as [ADDRESS]:PORT) or a network in CIDR form. A host is
+// allowed wherever its name leads; *.NAME stands for all hosts below NAME.
+func ParseAllow(patterns []string) (Allow, error) {
+	var a Allow
+	for _, text := range patterns {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			a.nets = append(a.nets, netRule{net: unmapPrefix(p)})
+			continue
+		}
+		host, port := text, uint16(0)
+		if ip, err := netip.ParseAddr(text); err == nil {
+			a.nets = append(a.nets, netRule{net: single(ip)})
+			continue
+		}
+		if h, p, err := net.SplitHostPort(text); err == nil {
+			n, err := strconv.ParseUint(p, 10, 16)
+			if err != nil || n == 0 {
+				return Allow{}, badPattern(text)
+			}
+			host, port = h, uint16(n)
+		}
+		if ip, err := netip.ParseAddr(host); err == nil {
+			a.nets = append(a.nets, netRule{net: single(ip), port: port})
+			continue
+		}
+		if !hostname(strings.TrimPrefix(host, "*.")) {
+			return Allow{}, badPattern(text)
+		}
+		a.hosts = append(a.hosts, hostRule{name: strings.ToLower(strings.TrimSuffix(host, ".")), port: port})
+	}
+	return a, nil
+}
+
+func badPattern(text string) error {
+	return crowd.Fieldf("allow", "%q is not a host, HOST:PORT, an address or a network like 10.1.0.0/16", text)
+}
+
+// hostname says whether a text may be the name of a host.
+func hostname(s string) bool {
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	digits := true // of the last label: it would be an address gone wrong
+	for _, label := range strings.Split(strings.TrimSuffix(s, "."), ".") {
+		if label == "" {
+			return false
+		}
+		digits = true
+		for _, r := range label {
+			if r >= '0' && r <= '9' {
+				continue
+			}
+			digits = false
+			if r != '-' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+				return false
+			}
+		}
+	}
+	return !digits
+}
+
+func single(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
+	return netip.PrefixFrom(ip, ip.BitLen())
+}
+
+// unmapPrefix turns a network of IPv4-mapped addresses into one of IPv4.
+func unmapPrefix(p netip.Prefix) netip.Prefix {
+	const mapped = 96
+	if p.Addr().Is4In6() && p.Bits() >= mapped {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
+	}
+	return p.Masked()
+}
+
+// host says whether a host is allowed by its name.
+func (a Allow) host(name string, port uint16) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	for _, r := range a.hosts {
+		if r.port != 0 && r.port != port {
+			continue
+		}
+		if below, is := strings.CutPrefix(r.name, "*"); r.name == name || (is && strings.HasSuffix(name, below)) {
+			return true
+		}
+	}
+	return false
+}
+
+// addr says whether an address is allowed.
+func (a Allow) addr(at netip.AddrPort) bool {
+	ip := at.Addr().Unmap().WithZone("")
+	for _, r := range a.nets {
+		if (r.port == 0 || r.port == at.Port()) && r.net.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// special are the networks whose addresses are no public machine's (IANA's
+// registries of special-purpose addresses), with those that lead to any IPv4
+// address through a tunnel.
+var special = networks(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)
+
+// unicast is the part of IPv6 that public machines have addresses of; nat64
+// stands for IPv4 addresses, in its last 32 bits (RFC 6052).
+var (
+	unicast = netip.MustParsePrefix("2000::/3")
+	nat64   = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+func networks(list ...string) []netip.Prefix {
+	out := make([]netip.Prefix, 0, len(list))
+	for _, s := range list {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}
+
+// isPublic says whether an address is a public machine's.
+func isPublic(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if nat64.Contains(ip) {
+		b := ip.As16()
+		ip = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	if !ip.IsValid() || (ip.Is6() && !unicast.Contains(ip)) {
+		return false
+	}
+	for _, p := range special {
+		if p.Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// errPrivate is why an address is not dialled. It does not say which it is: a
+// user is not to learn the addresses inside.
+var errPrivate = errors.New("it leads to an address that is not public")

@@ -1,0 +1,180 @@
+package httpstep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/table"
+)
+
+// maxQuery is how long an address may get by the fields of a GET.
+const maxQuery = 8000
+
+// request makes the request of a try, and has its secrets masked.
+func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m *masks) (*http.Request, error) {
+	if call.Key == "" || len(call.Key) > maxKey || strings.ContainsFunc(call.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("the idempotency key should be 1 to %d visible ASCII characters", maxKey)}
+	}
+	fields, err := choose(call.Fields, s.Send)
+	if err != nil {
+		return nil, err
+	}
+	address, body := s.URL, []byte(nil)
+	if s.method() == http.MethodGet {
+		address, err = withQuery(s.URL, fields)
+	} else {
+		body, err = object(fields)
+	}
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, s.method(), address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "throng")
+	for _, name := range headerNames(s.Headers) {
+		value, err := c.fill(s.Headers[name], m)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Idempotency-Key", call.Key)
+	req.Header.Set(tryHeader, strconv.Itoa(try))
+	return req, nil
+}
+
+// fill puts the secrets into the value of a header.
+func (c *Client) fill(value string, m *masks) (string, error) {
+	var failed error
+	filled := secretRef.ReplaceAllStringFunc(value, func(ref string) string {
+		name := secretRef.FindStringSubmatch(ref)[1]
+		secret, ok := c.opts.Secrets(name)
+		switch {
+		case !ok || secret == "":
+			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("there is no secret %s: set it first", name)}
+		case control(secret):
+			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s holds a line end or a control character: set it again without", name)}
+		}
+		m.add(secret)
+		return secret
+	})
+	return filled, failed
+}
+
+// choose returns the fields to send, in the order of send.
+func choose(fields []Field, send []string) ([]Field, error) {
+	seen := make(map[string]Field, len(fields))
+	for _, f := range fields {
+		if _, twice := seen[f.Name]; twice || f.Name == "" {
+			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("the column %q is empty or there are two of it", f.Name)}
+		}
+		seen[f.Name] = f
+	}
+	if send == nil {
+		return fields, nil
+	}
+	chosen := make([]Field, 0, len(send))
+	for _, name := range send {
+		f, ok := seen[name]
+		if !ok {
+			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("send: the item has no column %q", name)}
+		}
+		chosen = append(chosen, f)
+	}
+	return chosen, nil
+}
+
+func withQuery(address string, fields []Field) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	q := u.Query()
+	for _, f := range fields {
+		q.Set(f.Name, f.Value)
+	}
+	u.RawQuery = q.Encode()
+	if text := u.String(); len(text) <= maxQuery {
+		return text, nil
+	}
+	return "", &Failure{Reason: BadFields, Message: fmt.Sprintf("the item is too long for an address of %d characters: use POST, or send fewer columns", maxQuery)}
+}
+
+// object writes fields as a JSON object.
+func object(fields []Field) ([]byte, error) {
+	var out bytes.Buffer
+	text := json.NewEncoder(&out)
+	text.SetEscapeHTML(false)
+	write := func(s string) error {
+		err := text.Encode(s)
+		out.Truncate(out.Len() - 1) // the line end that Encode adds
+		return err
+	}
+	out.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := write(f.Name); err != nil {
+			return nil, err
+		}
+		out.WriteByte(':')
+		switch kind := f.Kind; {
+		case kind == jsonschema.Text || kind == "":
+			if err := write(f.Value); err != nil {
+				return nil, err
+			}
+		case f.Value == "":
+			out.WriteString("null")
+		case kind == jsonschema.Number && isNumber(f.Value), kind == jsonschema.Bool && (f.Value == "true" || f.Value == "false"):
+			out.WriteString(f.Value)
+		default:
+			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("%s: %q is not a %s", f.Name, clip(f.Value, 50), kind)}
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// isNumber says whether a text is a JSON number.
+func isNumber(s string) bool {
+	return jsonValid([]byte(s)) && strings.IndexByte("-0123456789", s[0]) >= 0 && strings.TrimSpace(s) == s
+}
+
+func jsonValid(b []byte) bool { return json.Valid(b) }
+
+// pick returns the values of an answer's properties.
+func pick(body []byte, properties []jsonschema.Property) ([]string, error) {
+	var answer map[string]json.RawMessage
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("it is not a JSON object")
+	}
+	values := make([]string, 0, len(properties))
+	for _, p := range properties {
+		raw, ok := answer[p.Name]
+		if !ok {
+			values = append(values, "")
+			continue
+		}
+		text, err := table.JSONText(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		values = append(values, text)
+	}
+	return slices.Clip(values), nil
+}
