@@ -132,8 +132,8 @@ type PoolMetrics struct {
 	Preference  float64  `json:"preference"`
 }
 
-// Purse is a pool's money for waiting.
-type Purse struct {
+// RetainerFunds is a pool's money for waiting.
+type RetainerFunds struct {
 	Funds crowd.Money `json:"funds_micros"`
 	Owed  crowd.Money `json:"owed_micros"`
 	Paid  crowd.Money `json:"paid_micros"`
@@ -157,7 +157,7 @@ type PoolDetail struct {
 	Pool
 	PoolSettings
 	CreatedAt time.Time     `json:"created_at"`
-	Purse     Purse         `json:"purse"`
+	Purse     RetainerFunds `json:"purse"`
 	At        time.Time     `json:"at,omitzero"`
 	Metrics   *PoolMetrics  `json:"metrics,omitempty"`
 	Decision  *PoolDecision `json:"decision,omitempty"`
@@ -178,7 +178,7 @@ func (c *Client) EditPool(ctx context.Context, id crowd.PoolID, e PoolEdit) (out
 }
 
 // FundPool adds to a pool's money for waiting, or takes out of it (negative).
-func (c *Client) FundPool(ctx context.Context, id crowd.PoolID, amount crowd.Money) (out Purse, err error) {
+func (c *Client) FundPool(ctx context.Context, id crowd.PoolID, amount crowd.Money) (out RetainerFunds, err error) {
 	err = c.call(ctx, http.MethodPost, poolPath(id, "/funds"), map[string]crowd.Money{"amount_micros": amount}, &out)
 	return out, err
 }

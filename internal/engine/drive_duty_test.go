@@ -194,7 +194,7 @@ func (w *world) fund(c command) error {
 
 func (w *world) withdraw(c command) error {
 	w.k.settleAll()
-	amount := w.e.Purse(w.now).Funds
+	amount := w.e.RetainerFunds(w.now).Funds
 	switch c.a % 4 {
 	case 0:
 		amount = crowd.Money(int64(c.b) % int64(amount+1))

@@ -432,7 +432,7 @@ func (k *books) checkStays(e *engine.Engine) error {
 		return fmt.Errorf("%d people are on duty, and %d are listed, %d counted", present, n, e.Counts().OnDuty)
 	}
 	funds, owed := k.accounts[poolAccount], money(k.unpaidDue())
-	if got, want := e.Purse(k.now), (engine.Purse{Funds: funds, Owed: owed, Paid: k.paid, Empty: k.retainer.Rate > 0 && (k.empty || funds == 0)}); got != want {
+	if got, want := e.RetainerFunds(k.now), (engine.RetainerFunds{Funds: funds, Owed: owed, Paid: k.paid, Empty: k.retainer.Rate > 0 && (k.empty || funds == 0)}); got != want {
 		return fmt.Errorf("purse:\n got %+v\nwant %+v", got, want)
 	}
 	if err := k.checkUses(e); err != nil {

@@ -84,8 +84,8 @@ func TestManyShortWaits(t *testing.T) {
 				now = waitFor(t, e, now, 1, c.wait)
 			}
 			sum := waitingPaid(e)
-			p := e.Purse(now)
-			if want := (engine.Purse{Funds: crowd.MaxMoney - c.want, Paid: c.want}); p != want || sum != c.want {
+			p := e.RetainerFunds(now)
+			if want := (engine.RetainerFunds{Funds: crowd.MaxMoney - c.want, Paid: c.want}); p != want || sum != c.want {
 				t.Errorf("purse %+v, want %+v; transfers of %s", p, want, sum)
 			}
 			if x, _ := e.OnCall(now, 1); x.Earned != c.want {
@@ -116,11 +116,11 @@ func TestRemainderOfAStay(t *testing.T) {
 	off, err := e.EndDuty(now, 1, engine.Left)
 	must(t, err)
 	now = waitFor(t, e, now.Add(time.Hour), 1, 59*time.Second)
-	if p := e.Purse(now); !off || p.Paid != 0 {
+	if p := e.RetainerFunds(now); !off || p.Paid != 0 {
 		t.Errorf("off %t, purse %+v", off, p)
 	}
 	waitFor(t, e, now, 1, time.Second)
-	if p := e.Purse(now); p.Paid != 1 {
+	if p := e.RetainerFunds(now); p.Paid != 1 {
 		t.Errorf("purse %+v", p)
 	}
 }
@@ -158,14 +158,14 @@ func TestPurseRunsDry(t *testing.T) {
 					must(t, err)
 				}
 				tickUntil(e, start.Add(c.dry-1))
-				if x := e.Counts(); x.Waiting != n || e.Purse(start.Add(c.dry-1)).Empty {
-					t.Fatalf("a nanosecond before: %+v, %+v", x, e.Purse(start))
+				if x := e.Counts(); x.Waiting != n || e.RetainerFunds(start.Add(c.dry-1)).Empty {
+					t.Fatalf("a nanosecond before: %+v, %+v", x, e.RetainerFunds(start))
 				}
 				if at, ok := e.NextTimer(); !ok || !at.Equal(start.Add(c.dry)) {
 					t.Fatalf("next timer at %s (%t), want %s", at.Sub(start), ok, c.dry)
 				}
 				tickUntil(e, start.Add(c.dry))
-				want, p := engine.Purse{Funds: c.left, Paid: c.funds - c.left, Empty: true}, e.Purse(start.Add(c.dry))
+				want, p := engine.RetainerFunds{Funds: c.left, Paid: c.funds - c.left, Empty: true}, e.RetainerFunds(start.Add(c.dry))
 				if p.Owed > c.left {
 					t.Errorf("owed %s", p.Owed)
 				}
@@ -220,7 +220,7 @@ func TestPaydays(t *testing.T) {
 					}
 				}
 				for _, p := range e.People(now) {
-					if w := int64(p.Worker); !p.Waiting || e.Purse(now).Empty {
+					if w := int64(p.Worker); !p.Waiting || e.RetainerFunds(now).Empty {
 						delete(last, w)
 					} else if last[w].IsZero() {
 						last[w] = now
@@ -275,7 +275,7 @@ func TestRateChanges(t *testing.T) {
 				must(t, e.Check())
 			}
 			e.Leave(now, 1)
-			if p := e.Purse(now); p.Paid != c.want || p.Funds != 1000-c.want {
+			if p := e.RetainerFunds(now); p.Paid != c.want || p.Funds != 1000-c.want {
 				t.Errorf("purse %+v, want %s paid", p, c.want)
 			}
 		})
@@ -305,7 +305,7 @@ func TestClockLeaps(t *testing.T) {
 			t.Errorf("%+v: before he came: %+v", c, x)
 		}
 		e.Tick(start.Add(c.leap))
-		if p := e.Purse(start.Add(c.leap)); p.Paid != c.want || p.Funds != c.funds-c.want {
+		if p := e.RetainerFunds(start.Add(c.leap)); p.Paid != c.want || p.Funds != c.funds-c.want {
 			t.Errorf("%+v: purse %+v", c, p)
 		}
 		must(t, e.Check())

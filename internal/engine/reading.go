@@ -151,18 +151,18 @@ func (e *Engine) affordable(now time.Time) int {
 	return max(int(float64(e.purse.funds-e.owed(now))/each)-e.present, 0)
 }
 
-// Purse is the pool's money for waiting.
-type Purse struct {
+// RetainerFunds is the pool's money for waiting.
+type RetainerFunds struct {
 	Funds crowd.Money // balance of the pool's account
 	Owed  crowd.Money // earned by those who wait, and not paid yet
 	Paid  crowd.Money // for waiting, since the engine was made
 	Empty bool
 }
 
-// Purse returns the pool's money for waiting.
-func (e *Engine) Purse(now time.Time) Purse {
+// RetainerFunds returns the pool's money for waiting.
+func (e *Engine) RetainerFunds(now time.Time) RetainerFunds {
 	p := &e.purse
-	return Purse{Funds: p.funds, Owed: e.owed(now), Paid: p.paid, Empty: (p.empty || p.funds == 0) && e.retainer.Rate > 0}
+	return RetainerFunds{Funds: p.funds, Owed: e.owed(now), Paid: p.paid, Empty: (p.empty || p.funds == 0) && e.retainer.Rate > 0}
 }
 
 // Use is the time that people have spent on a tenant's counted answers since the

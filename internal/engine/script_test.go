@@ -222,7 +222,7 @@ func (s *script) requester(verb string, word []string) {
 	case "withdraw":
 		s.check(s.e.Withdraw(s.now, parse(s, crowd.ParseMoney, word[0])))
 	case "purse":
-		p := s.e.Purse(s.now)
+		p := s.e.RetainerFunds(s.now)
 		s.say("%s in it, %s owed, %s paid%s", p.Funds, p.Owed, p.Paid, flags(", empty", p.Empty))
 	case "reading":
 		s.reading()

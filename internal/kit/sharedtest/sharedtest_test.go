@@ -57,7 +57,7 @@ func TestDir(t *testing.T) {
 
 func TestRepository(t *testing.T) {
 	root := repository(t)
-	if _, err := os.Stat(filepath.Join(root, "internal", "sharedtest", "sharedtest.go")); err != nil {
+	if _, err := os.Stat(filepath.Join(root, "internal", "kit", "sharedtest", "sharedtest.go")); err != nil {
 		t.Errorf("repository is %s: %v", root, err)
 	}
 }

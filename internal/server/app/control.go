@@ -43,7 +43,7 @@ type advice struct {
 type PoolStatus struct {
 	At time.Time
 	pool.Metrics
-	Purse   engine.Purse
+	Purse   engine.RetainerFunds
 	Reading pool.Tally
 	Next    pool.Decision // what the last step wanted
 }
@@ -161,7 +161,7 @@ func (s *Service) ControlStep(ctx context.Context) error {
 // callNobody keeps pools from calling people, and from taking them in, under an
 // emergency stop and when their money has run out; who is called already need
 // not come.
-func callNobody(pools []store.Pool, readings []pool.Reading, purses []engine.Purse, decisions []pool.Decision) {
+func callNobody(pools []store.Pool, readings []pool.Reading, purses []engine.RetainerFunds, decisions []pool.Decision) {
 	stopped := make(map[crowd.PoolID]bool)
 	for i := range pools {
 		why := ""
@@ -194,17 +194,17 @@ func controlled(p *store.Pool) bool {
 
 // readings asks every pool's engine, and adds what only the service knows. A pool
 // that cannot be asked is left out.
-func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool) (pools []store.Pool, readings []pool.Reading, purses []engine.Purse, err error) {
-	pools, readings, purses = make([]store.Pool, 0, len(all)), make([]pool.Reading, 0, len(all)), make([]engine.Purse, 0, len(all))
+func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool) (pools []store.Pool, readings []pool.Reading, purses []engine.RetainerFunds, err error) {
+	pools, readings, purses = make([]store.Pool, 0, len(all)), make([]pool.Reading, 0, len(all)), make([]engine.RetainerFunds, 0, len(all))
 	var errs []error
 	for _, p := range all {
 		var x pool.Reading
-		var purse engine.Purse
+		var purse engine.RetainerFunds
 		var people []engine.OnCall
 		r, err := s.runner(p.ID)
 		if err == nil {
 			err = r.do(ctx, func(e *engine.Engine, now time.Time) {
-				x, purse, people = e.Reading(now), e.Purse(now), e.People(now)
+				x, purse, people = e.Reading(now), e.RetainerFunds(now), e.People(now)
 				x.TaskTime = e.TaskTime()
 			})
 		}
@@ -310,7 +310,7 @@ func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.Wo
 }
 
 // sample keeps how the pools look, and drops what is old.
-func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.Decision, purses []engine.Purse) error {
+func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.Decision, purses []engine.RetainerFunds) error {
 	d := &s.director
 	samples := make([]store.Sample, len(decisions))
 	for i, x := range decisions {

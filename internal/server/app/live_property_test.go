@@ -291,8 +291,8 @@ func (c *town) looksRight() error {
 				say("%s waits in %s, and has no request open", x.Worker, id)
 			}
 		}
-		if have, err := c.store.Balance(c.ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}); err != nil || have != e.Purse(now).Funds {
-			say("%s has %s, its account %s: %v", id, e.Purse(now).Funds, have, err)
+		if have, err := c.store.Balance(c.ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}); err != nil || have != e.RetainerFunds(now).Funds {
+			say("%s has %s, its account %s: %v", id, e.RetainerFunds(now).Funds, have, err)
 		}
 	}); err != nil {
 		return err

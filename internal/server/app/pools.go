@@ -201,7 +201,7 @@ func (s *Service) Pools(ctx context.Context, p *Principal) ([]PoolView, error) {
 
 // forOthers is what those see of a pool who do not run it.
 func (v PoolView) forOthers() PoolView {
-	v.Control, v.Status.Purse, v.Status.Next = pool.Settings{}, engine.Purse{}, pool.Decision{}
+	v.Control, v.Status.Purse, v.Status.Next = pool.Settings{}, engine.RetainerFunds{}, pool.Decision{}
 	return v
 }
 
@@ -230,7 +230,7 @@ func (s *Service) poolView(ctx context.Context, x store.Pool) (PoolView, error) 
 	v.Status = d.status[x.ID]
 	d.statusMu.RUnlock()
 	v.Coming, _, _ = s.caller.coming(s.time(), x.ID)
-	return v, r.do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Purse = e.Counts(), e.Purse(now) })
+	return v, r.do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Purse = e.Counts(), e.RetainerFunds(now) })
 }
 
 // running lists the pools that run, in order of id.
@@ -278,7 +278,7 @@ func (s *Service) asAdmin(p *Principal, id crowd.PoolID) (*runner, error) {
 
 // FundPool adds to a pool's money for waiting, or takes out of it what nobody has
 // earned yet (a negative amount). Admins only.
-func (s *Service) FundPool(ctx context.Context, p *Principal, id crowd.PoolID, amount crowd.Money) (purse engine.Purse, err error) {
+func (s *Service) FundPool(ctx context.Context, p *Principal, id crowd.PoolID, amount crowd.Money) (purse engine.RetainerFunds, err error) {
 	r, err := s.asAdmin(p, id)
 	if err != nil {
 		return purse, err
@@ -291,7 +291,7 @@ func (s *Service) FundPool(ctx context.Context, p *Principal, id crowd.PoolID, a
 		} else {
 			err = e.Fund(now, engine.Account{Kind: engine.Outside}, amount)
 		}
-		purse = e.Purse(now)
+		purse = e.RetainerFunds(now)
 		return err
 	})
 	return purse, err

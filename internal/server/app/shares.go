@@ -73,7 +73,7 @@ func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	}
 	var uses []engine.Use
 	var paid crowd.Money
-	if err := r.do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.Purse(now).Paid }); err != nil {
+	if err := r.do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.RetainerFunds(now).Paid }); err != nil {
 		return err
 	}
 	if p.Retainer.Rate == 0 && paid == 0 {

@@ -121,7 +121,7 @@ func (a *audit) verifyPool(w *world, i int) error {
 		return fmt.Errorf("the ledger sums to %s", sum)
 	}
 	n, o := p.engine.Counts(), &p.books.out
-	purse := p.engine.Purse(w.time())
+	purse := p.engine.RetainerFunds(w.time())
 	switch {
 	case k.balance[engine.Account{Kind: engine.PoolAccount, ID: int64(p.id)}] != purse.Funds:
 		return fmt.Errorf("the purse has %s, the ledger says otherwise", purse.Funds)

@@ -203,7 +203,7 @@ func (w *world) fund(p *poolState) {
 	if w.run.Salary == 0 {
 		return
 	}
-	if have := p.engine.Purse(w.time()).Funds; have < crowd.MaxMoney/2 {
+	if have := p.engine.RetainerFunds(w.time()).Funds; have < crowd.MaxMoney/2 {
 		w.fail(p.engine.Fund(w.time(), engine.Account{Kind: engine.Outside}, crowd.MaxMoney-have))
 	}
 }

@@ -136,7 +136,7 @@ func (s *site) restart(t *testing.T) {
 	}
 	s.engine = s.restore(t)
 	same(t, "the restored engine", s.look(t, s.engine), s.look(t, old))
-	same(t, "the pool's balance", must(s.Balance(s.ctx, poolAccount(s.pool.ID)))(t), old.Purse(s.clock).Funds)
+	same(t, "the pool's balance", must(s.Balance(s.ctx, poolAccount(s.pool.ID)))(t), old.RetainerFunds(s.clock).Funds)
 	s.did["compared"] += len(old.Holding(0))
 
 	// The old one, too, goes on; nothing of that is kept. Batches are neither

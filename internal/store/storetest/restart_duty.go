@@ -27,7 +27,7 @@ type onCall struct {
 func (s *site) keeps() bool { return s.pool.Retainer.Called || s.pool.Retainer.Rate > 0 }
 
 func (s *site) lookOnCall(e *engine.Engine) onCall {
-	purse, r := e.Purse(s.clock), e.Reading(s.clock)
+	purse, r := e.RetainerFunds(s.clock), e.Reading(s.clock)
 	v := onCall{
 		On: make(map[crowd.WorkerID]time.Time), Training: make(map[crowd.WorkerID]int), Funds: purse.Funds, Owed: purse.Owed,
 		Workers: r.Workers, Busy: r.Busy, Learning: r.Training, Queue: r.Queue, Affordable: r.Affordable, OldestWait: r.OldestWait,
@@ -116,7 +116,7 @@ func (s *site) fund(t *testing.T) {
 	amount := crowd.Money(1 + s.IntN(60_000))
 	switch s.IntN(4) {
 	case 0:
-		if funds := s.engine.Purse(s.clock).Funds; funds > 10 {
+		if funds := s.engine.RetainerFunds(s.clock).Funds; funds > 10 {
 			err := s.engine.Withdraw(s.clock, funds/2)
 			if crowd.CodeOf(err) == crowd.Invalid {
 				return // more is owed

@@ -83,7 +83,7 @@ func TestWorkflowsAreGood(t *testing.T) {
 		if read(t, picture) != string(drawn) {
 			t.Errorf("%s is not what is drawn: go test ./internal/verify/examples -update", picture)
 		}
-		if !strings.Contains(read(t, "../../../../docs/workflow-examples.md"), "pictures/"+filepath.Base(picture)) {
+		if !strings.Contains(read(t, "../../../docs/workflow-examples.md"), "pictures/"+filepath.Base(picture)) {
 			t.Errorf("docs/workflow-examples.md does not show %s", picture)
 		}
 	}
@@ -96,7 +96,7 @@ var (
 
 // TestCommands: the files that commands name are there, and are the right ones.
 func TestCommands(t *testing.T) {
-	pages := []string{"../../../../docs/workflow-examples.md"}
+	pages := []string{"../../../docs/workflow-examples.md"}
 	for _, e := range list {
 		page := filepath.Join(folder, e.name, "README.md")
 		pages = append(pages, page)
@@ -112,7 +112,7 @@ func TestCommands(t *testing.T) {
 	for _, page := range pages {
 		for _, c := range commands(read(t, page)) {
 			for _, m := range fileArg.FindAllStringSubmatch(c, -1) {
-				if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+				if _, err := os.Stat(filepath.Join("../../..", m[1])); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
 			}

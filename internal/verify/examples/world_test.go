@@ -21,8 +21,8 @@ import (
 var update = flag.Bool("update", false, "write the data and the pictures of the examples anew")
 
 const (
-	folder   = "../../../../workflows"
-	pictures = "../../../../docs/pictures"
+	folder   = "../../../workflows"
+	pictures = "../../../docs/pictures"
 )
 
 // example is a folder of an example.
