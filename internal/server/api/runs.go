@@ -162,7 +162,7 @@ func (a *api) theRun(ctx context.Context, p *app.Principal, in RunPath, do func(
 			return nil, err
 		}
 	}
-	v, err := a.service.Run(ctx, p, id)
+	v, err := a.app.Runs.Get(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Runs(ctx, p, tenant, before, in.Limit)
+			list, err := a.app.Runs.List(ctx, p, tenant, before, in.Limit)
 			return &struct{ Body []RunBrief }{mapped(list, toRunBrief)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
@@ -216,13 +216,13 @@ func (a *api) runs() {
 			case b.From != "" && b.Parent == 0:
 				return nil, crowd.Fieldf("parent", "is missing: from is a step of it")
 			}
-			made, err := a.service.MakeRun(ctx, p, orchestrator.NewRun{
+			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
 				Tenant: b.Tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From,
 			})
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, made.Run.ID)
+			v, err := a.app.Runs.Get(ctx, p, made.Run.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -240,7 +240,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -252,7 +252,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -266,7 +266,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			changed, stop, err := a.service.WatchRun(ctx, p, id)
+			changed, stop, err := a.app.Runs.Watch(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -277,7 +277,7 @@ func (a *api) runs() {
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Header().Set("Cache-Control", "no-store")
 				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "progress", changed, func(p *app.Principal) (any, bool, error) {
-					v, err := a.service.Run(ctx.Context(), p, id)
+					v, err := a.app.Runs.Get(ctx.Context(), p, id)
 					if err != nil {
 						return nil, false, err
 					}
@@ -301,10 +301,10 @@ func (a *api) runMoves() {
 		name, summary string
 		do            func(context.Context, *app.Principal, crowd.RunID) (store.Run, error)
 	}{
-		{"start", "Begin a run whose inputs are there", a.service.StartRun},
-		{"pause", "Hand out and call nothing more for now", a.service.PauseRun},
-		{"resume", "Go on with a paused run", a.service.ResumeRun},
-		{"cancel", "Give a run up; what it has made stays to be read", a.service.CancelRun},
+		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
+		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
+		{"resume", "Go on with a paused run", a.app.Runs.Resume},
+		{"cancel", "Give a run up; what it has made stays to be read", a.app.Runs.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
@@ -319,7 +319,7 @@ func (a *api) runMoves() {
 		text: "The other items in it go on as failed."},
 		func(ctx context.Context, p *app.Principal, in *RunStep) (*oneRun, error) {
 			return a.theRun(ctx, p, in.RunPath, func(id crowd.RunID) error {
-				_, err := a.service.EndStep(ctx, p, id, in.Step)
+				_, err := a.app.Runs.EndStep(ctx, p, id, in.Step)
 				return err
 			})
 		})
@@ -340,7 +340,7 @@ func (a *api) runMoves() {
 				return nil, err
 			}
 			out := &againOut{}
-			out.Body.Items, out.Body.Steps, err = a.service.RetryRun(ctx, p, id, in.Step)
+			out.Body.Items, out.Body.Steps, err = a.app.Runs.Retry(ctx, p, id, in.Step)
 			return out, err
 		})
 	type skipOut struct {
@@ -356,7 +356,7 @@ func (a *api) runMoves() {
 				return nil, err
 			}
 			out := &skipOut{}
-			out.Body.Items, err = a.service.SkipRun(ctx, p, id, in.Step)
+			out.Body.Items, err = a.app.Runs.Skip(ctx, p, id, in.Step)
 			return out, err
 		})
 }

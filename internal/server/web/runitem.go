@@ -27,7 +27,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principa
 	}
 	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
 	after = max(after, 0)
-	list, err := s.Service.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
+	list, err := s.App.Runs.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
 	if err != nil {
 		return err
 	}
@@ -104,11 +104,11 @@ func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil || item < 1 {
 		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, r.PathValue("item"))
 	}
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
-	stops, err := s.Service.ItemPath(r.Context(), p, id, item)
+	stops, err := s.App.Runs.Path(r.Context(), p, id, item)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *server) madeFrom(r *http.Request, p *app.Principal, v *orchestrator.Vie
 			continue
 		}
 		most := rowsCharted / queries
-		rows, err := s.Service.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
+		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
 		if err != nil {
 			return nil, false, err
 		}

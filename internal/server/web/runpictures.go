@@ -237,7 +237,7 @@ func (s *server) runPast(r *http.Request, p *app.Principal, v *orchestrator.View
 	for _, n := range ends {
 		node := &v.Nodes[n]
 		past.cutOff = past.cutOff || node.Last > int64(each)
-		rows, err := s.Service.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
+		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
 		if err != nil {
 			return nil, err
 		}
