@@ -180,7 +180,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 			if s.When != nil {
 				when = strings.Join(strings.Fields(s.When.Text()), " ")
 			}
-			if s.NewItems() {
+			if s.MakesItems() {
 				each = "over all"
 				if s.SQL.Why != "" {
 					each += ": " + s.SQL.Why

@@ -102,7 +102,7 @@ func (e *notKept) Unwrap() error { return e.error }
 
 // fullQuery is a query over all rows, on its way beside the conductor.
 type fullQuery struct {
-	c      *Conductor
+	c      *Orchestrator
 	run    crowd.RunID
 	node   int
 	kept   int64 // rows that are there already
@@ -171,7 +171,7 @@ func (r *run) table(node int) sqlstep.Table {
 }
 
 // rows yields a node's log in order.
-func (c *Conductor) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
+func (c *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
 	return func(yield func(*store.JoinedRow, error) bool) {
 		for after := int64(0); ; {
 			rows, err := c.cfg.Store.Rows(ctx, id, node, after, chunk, with)

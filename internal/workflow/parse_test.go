@@ -53,11 +53,11 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	same(t, "steps", names, []string{"pairs", "same", "score", "done"})
 
 	pairs := w.Step(2)
-	same(t, "pairs", []any{pairs.Kind, pairs.NewItems(), pairs.SQL.RowByRow, pairs.Expect, pairs.Open}, []any{"sql", true, false, "100ms", false})
+	same(t, "pairs", []any{pairs.Kind, pairs.MakesItems(), pairs.SQL.RowByRow, pairs.Expect, pairs.Open}, []any{"sql", true, false, "100ms", false})
 	same(t, "columns of pairs", pairs.Columns, []workflow.Column{{"left_id", "text"}, {"right_id", "text"}, {"left_title", "text"}, {"right_title", "text"}, {"known", "text"}, {"score", "number"}})
 
 	step := w.Step(3)
-	same(t, "same", []any{step.Kind, step.From, step.Join, step.When.Text(), step.OnError, step.Expect, step.NewItems()},
+	same(t, "same", []any{step.Kind, step.From, step.Join, step.When.Text(), step.OnError, step.Expect, step.MakesItems()},
 		[]any{"crowd", []workflow.Source{{"pairs", 2, "stream"}}, "taken", "score > 0.3 && score < 0.9", "hold", "1h0m0s", false})
 	same(t, "own columns of same", step.Own, []workflow.Column{{"verdict", "text"}, {"verdict_confidence", "number"}, {"verdict_answers", "number"}, {"verdict_undecided", "bool"}, {"verdict_tie", "bool"}})
 	same(t, "owners of same", step.Owners, []int{2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3})

@@ -118,9 +118,9 @@ type Step struct {
 	Service *Service
 }
 
-// NewItems says that the step's rows are items of their own, not those that came
+// MakesItems says that the step's rows are items of their own, not those that came
 // in.
-func (s *Step) NewItems() bool { return s.SQL != nil && !s.SQL.RowByRow }
+func (s *Step) MakesItems() bool { return s.SQL != nil && !s.SQL.RowByRow }
 
 // Crowd is a job for people. Its own columns are named after Output: Output
 // (the label: a number if the template's kind is number, else a text),

@@ -114,7 +114,7 @@ func ToRunOut(v *orchestrator.View) RunOut {
 
 // taken is how many items a node has taken.
 func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -413,7 +413,7 @@ func ToWorkflowOut(w *workflow.Workflow, problems []workflow.Problem) WorkflowOu
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.NewItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
 		if s.When != nil {
 			x.When = s.When.Text()
 		}

@@ -48,10 +48,10 @@ func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
 
 // taken is how many items a node has taken; of an input, its rows.
 func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step != nil && n.Step.SQL != nil && !n.Step.NewItems() && len(n.Step.From) == 1 {
+	if n.Step != nil && n.Step.SQL != nil && !n.Step.MakesItems() && len(n.Step.From) == 1 {
 		return n.Cursors[0] // it may make several rows of one
 	}
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -133,12 +133,12 @@ func endNodes(flow *workflow.Workflow) []int {
 	goesOn := make(map[int]bool)
 	for i := range flow.Steps {
 		for _, from := range flow.Steps[i].From {
-			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].NewItems()
+			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].MakesItems()
 		}
 	}
 	var list []int
 	for n := len(flow.Inputs); n < flow.Nodes(); n++ {
-		if !goesOn[n] && !flow.Step(n).NewItems() {
+		if !goesOn[n] && !flow.Step(n).MakesItems() {
 			list = append(list, n)
 		}
 	}
@@ -166,7 +166,7 @@ func lastNodes(flow *workflow.Workflow) []int {
 func rootOf(flow *workflow.Workflow, node int) int {
 	for {
 		s := flow.Step(node)
-		if s == nil || s.NewItems() {
+		if s == nil || s.MakesItems() {
 			return node
 		}
 		node = s.From[0].Node

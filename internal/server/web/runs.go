@@ -332,7 +332,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Made, error) {
+func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
 	if n.Budget < 0 {
@@ -348,7 +348,7 @@ func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (
 		}
 	}
 	if err := f.err(); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	return s.Service.MakeRun(r.Context(), p, n)
 }
