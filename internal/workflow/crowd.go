@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/expr-lang/expr/ast"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -57,7 +54,6 @@ func (r *reader) crowd(m *made, v *value) {
 		return m.value.start()
 	})
 	m.options = choices(t)
-	m.facts = m.facts.and(labelFacts(m, t))
 }
 
 // rounds is the time that a task takes if all of its answers are wanted: those
@@ -351,69 +347,4 @@ func choices(t task.Template) []string {
 		}
 	}
 	return list
-}
-
-// labelFacts is what holds for the columns that a crowd step adds.
-func labelFacts(m *made, t task.Template) facts {
-	output := m.step.Crowd.Output
-	of := map[key]domain{
-		{m, output + "_confidence"}: between(0, 1, false, false),
-		{m, output + "_answers"}:    between(0, math.Inf(1), false, false),
-	}
-	if list := choices(t); list != nil {
-		of[key{m, output}] = only(list...)
-	}
-	return facts{of: of}
-}
-
-// labels notes comparisons of a condition with a label that nobody can give, and
-// of a confidence with what none is.
-func (r *reader) labels(m *made, tree ast.Node, v *value) {
-	ast.Walk(&tree, visitor(func(n ast.Node) {
-		b, ok := n.(*ast.BinaryNode)
-		if !ok {
-			return
-		}
-		name, other := b.Left, b.Right
-		if _, named := name.(*ast.IdentifierNode); !named {
-			name, other = other, name
-		}
-		i, named := name.(*ast.IdentifierNode)
-		if !named {
-			return
-		}
-		c, known := m.column(i.Value)
-		if !known || c.owner.step == nil || c.owner.step.Crowd == nil {
-			return
-		}
-		others := []ast.Node{other}
-		if list, ok := other.(*ast.ArrayNode); ok {
-			others = list.Nodes
-		}
-		for _, o := range others {
-			if wrong := strangeLabel(c, b.Operator, o); wrong != "" {
-				r.problem(v.node.At(lineColumn(v.text, o.Location().From)), "when: %s", wrong)
-			}
-		}
-	}))
-}
-
-// strangeLabel says what is wrong with a constant that a column of a crowd step
-// is compared with. The empty text is the label of a branch that was not taken.
-func strangeLabel(c owned, operator string, n ast.Node) string {
-	output := c.owner.step.Crowd.Output
-	if text, ok := n.(*ast.StringNode); ok && c.Name == output && (operator == "==" || operator == "!=" || operator == "in") && text.Value != "" {
-		options := c.owner.options
-		if len(options) == 0 || slices.Contains(options, text.Value) {
-			return ""
-		}
-		if near := condition.Nearest(text.Value, options); near != "" {
-			return fmt.Sprintf("%s is no answer of %s: did you mean %q?", yamlfile.Quote(text.Value), c.owner.name, near)
-		}
-		return fmt.Sprintf("%s is no answer of %s: they are %s", yamlfile.Quote(text.Value), c.owner.name, yamlfile.Enumerate(options))
-	}
-	if f, ok := constant(n); ok && c.Name == output+"_confidence" && (f < 0 || f > 1) {
-		return fmt.Sprintf("a confidence is from 0 to 1, so it says nothing to compare it with %s", yamlfile.Digits(f))
-	}
-	return ""
 }

@@ -121,7 +121,6 @@ type made struct {
 	open    bool
 	lost    bool     // its columns are not known because something is wrong, which has been noted
 	family  int      // items of two nodes of one family are the same
-	facts   facts    // what holds for each of its rows
 	options []string // of a crowd step: the labels that it can give, if they are few
 }
 

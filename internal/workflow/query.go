@@ -52,7 +52,7 @@ func (r *reader) rowByRow(m *made) {
 	}
 	r.gather(m, streams)
 	r.meet(m, streams)
-	m.facts = r.when(m, r.joined(m, streams))
+	r.when(m)
 }
 
 // allRows notes what makes no sense for a query over all rows, whose rows are
