@@ -287,7 +287,7 @@ func (s *simulated) measure(ctx context.Context, st store.Store, v *orchestrator
 		mean := math.Round(sum/float64(ok)*1e6) / 1e6
 		x.MeanS = &mean
 	}
-	if n.Batch == nil || n.Step.Crowd.Truth == "" {
+	if n.Batch == nil || n.Step.Crowd().Truth == "" {
 		return nil
 	}
 	right, known := 0, 0

@@ -54,7 +54,7 @@ func (c *Orchestrator) EndStep(ctx context.Context, id crowd.RunID, step string)
 		switch {
 		case err != nil:
 			return err
-		case n.step == nil || n.step.Crowd == nil:
+		case n.step == nil || n.step.Crowd() == nil:
 			return crowd.Fieldf("step", "%s is no crowd step: only those are ended early", step)
 		case n.Batch == 0:
 			return crowd.Fieldf("step", "%s has not begun", step)
@@ -232,7 +232,7 @@ func (r *run) held(ctx context.Context, n *node, after int64) ([]store.Fault, []
 func (r *run) again(ctx context.Context, n *node, list []arrival, faults []store.Fault) error {
 	now := r.c.now()
 	t := taking{list: list, cursors: slices.Clone(n.Cursors)}
-	if n.step.Crowd != nil {
+	if n.step.Crowd() != nil {
 		batch, err := r.batch(ctx, n)
 		if err != nil || n.State == store.NodeFailed {
 			return err

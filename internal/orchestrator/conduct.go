@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -48,7 +49,7 @@ type Crowd interface {
 // Attempt is one try of a call of a service.
 type Attempt struct {
 	Tenant  crowd.TenantID
-	Service *httpstep.Service
+	Service *workflow.Service
 	Call    httpstep.Call
 	N       int           // from 1
 	Expect  time.Duration // how long it is expected to take

@@ -19,7 +19,7 @@ type query struct {
 }
 
 func (n *node) limits() sqlstep.Limits {
-	return sqlstep.Limits{Time: n.step.SQL.Time, Rows: n.step.SQL.Rows}
+	return sqlstep.Limits{Time: n.step.SQL().Time, Rows: n.step.SQL().Rows}
 }
 
 // queryAll moves a step on whose query needs all rows: when its sources have
@@ -37,7 +37,7 @@ func (r *run) queryAll(ctx context.Context, n *node) error {
 		}
 	}
 	job := &fullQuery{
-		c: r.c, run: r.kept.ID, node: n.Node.Node, kept: n.Last, text: n.step.SQL.Query, limits: n.limits(),
+		c: r.c, run: r.kept.ID, node: n.Node.Node, kept: n.Last, text: n.step.SQL().Query, limits: n.limits(),
 	}
 	for _, s := range n.step.From {
 		job.inputs = append(job.inputs, r.table(s.Node))
@@ -263,7 +263,7 @@ func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Faul
 		began := r.c.now()
 		s, err := n.sql.stream, error(nil)
 		if s == nil {
-			s, err = sqlstep.Open(r.ctx, n.step.SQL.Query, static, stream, n.limits())
+			s, err = sqlstep.Open(r.ctx, n.step.SQL().Query, static, stream, n.limits())
 		}
 		var results []result
 		for made := 0; err == nil && len(results) < len(todo) && made < mostMade; {

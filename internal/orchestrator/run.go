@@ -134,13 +134,13 @@ func (r *run) lay(kept []store.Node) {
 		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]
 		n.expect = n.step.Expect
 		for j, s := range n.step.From {
-			if n.step.SQL == nil || (n.step.SQL.RowByRow && s.Edge == workflow.Stream) {
+			if n.step.SQL() == nil || (n.step.SQL().RowByRow && s.Edge == workflow.Stream) {
 				n.joined = append(n.joined, j)
 				n.in = union(n.in, r.nodes[s.Node].columns)
 			}
 		}
 		n.columns = own(i, n.step.Own)
-		if n.step.SQL == nil {
+		if n.step.SQL() == nil {
 			n.columns = union(slices.Clone(n.in), n.columns)
 		}
 		n.with = append(n.with, i)
@@ -153,9 +153,9 @@ func (r *run) lay(kept []store.Node) {
 		slices.Sort(n.with)
 		n.with = slices.Compact(n.with)
 		switch {
-		case n.step.Service != nil && !r.still:
+		case n.step.Service() != nil && !r.still:
 			n.call = r.newService(n)
-		case n.step.SQL != nil:
+		case n.step.SQL() != nil:
 			n.sql = &query{}
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sla"
 )
 
 // service is what is under way at a service step.
 type service struct {
-	callout *httpstep.Service
+	callout *workflow.Service
 	proxy   *proxy
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	over    []outcome       // not kept yet
@@ -88,7 +89,7 @@ func (p *proxy) response() time.Duration {
 }
 
 func (r *run) newService(n *node) *service {
-	s := n.step.Service
+	s := n.step.Service()
 	k := proxyKey{r.kept.Tenant, s.URL}
 	p := r.c.proxies[k]
 	if p == nil {
@@ -99,9 +100,7 @@ func (r *run) newService(n *node) *service {
 	p.users[n] = max(s.Concurrency, 1)
 	return &service{
 		proxy: p, calls: make(map[int64]*call), stale: true,
-		callout: &httpstep.Service{
-			URL: s.URL, Method: s.Method, Headers: s.Headers, Send: s.Send, Timeout: s.Timeout, Tries: s.Tries, Backoff: s.Backoff, Response: s.Response,
-		},
+		callout: s,
 	}
 }
 

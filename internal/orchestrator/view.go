@@ -112,7 +112,7 @@ func (c *Orchestrator) still(ctx context.Context, tenant crowd.TenantID, id crow
 	r := &run{c: c, still: true, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
 	r.lay(nodes)
 	for _, n := range r.nodes {
-		if n.step != nil && n.Served > 0 && n.step.Crowd == nil {
+		if n.step != nil && n.Served > 0 && n.step.Crowd() == nil {
 			n.expect = n.Busy / time.Duration(n.Served)
 		}
 	}
@@ -132,7 +132,7 @@ func (r *run) fill(ctx context.Context, n *node, x *NodeView) error {
 				x.Waiting += r.nodes[s.Node].OK
 			}
 		}
-	} else if n.step.SQL == nil && n.State != store.NodeDone {
+	} else if n.step.SQL() == nil && n.State != store.NodeDone {
 		x.Inside = max(taken-n.Last, 0)
 	}
 	if n.Node.Batch == 0 {
@@ -297,9 +297,9 @@ func (r *run) why(n *node, i int, row *store.Row, held []store.Fault, whole bool
 		return "in line before the step"
 	case !whole:
 		return "for the other branches"
-	case n.step.Crowd != nil:
+	case n.step.Crowd() != nil:
 		return "for people"
-	case n.step.Service != nil:
+	case n.step.Service() != nil:
 		return "for the service, or for its next try"
 	}
 	return "for the query"

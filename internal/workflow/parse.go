@@ -115,6 +115,7 @@ type made struct {
 	readers int // steps and outputs that read it
 	input   *Input
 	step    *Step
+	kind    *kind // of the step; nil: not known yet
 	built   bool
 
 	columns []owned

@@ -52,7 +52,7 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	same(t, "steps", names, []string{"pairs", "same", "score", "done"})
 
 	pairs := w.Step(2)
-	same(t, "pairs", []any{pairs.Kind, pairs.MakesItems(), pairs.SQL.RowByRow, pairs.Expect, pairs.Open}, []any{"sql", true, false, "100ms", false})
+	same(t, "pairs", []any{pairs.Kind, pairs.MakesItems(), pairs.SQL().RowByRow, pairs.Expect, pairs.Open}, []any{"sql", true, false, "100ms", false})
 	same(t, "columns of pairs", pairs.Columns, []workflow.Column{{"left_id", "text"}, {"right_id", "text"}, {"left_title", "text"}, {"right_title", "text"}, {"known", "text"}, {"score", "number"}})
 
 	step := w.Step(3)
@@ -60,7 +60,7 @@ func TestEverythingThatAFileSays(t *testing.T) {
 		[]any{"crowd", []workflow.Source{{"pairs", 2, "stream"}}, "taken", "score > 0.3 && score < 0.9", "hold", "1h0m0s", false})
 	same(t, "own columns of same", step.Own, []workflow.Column{{"verdict", "text"}, {"verdict_confidence", "number"}, {"verdict_answers", "number"}, {"verdict_undecided", "bool"}, {"verdict_tie", "bool"}})
 	same(t, "owners of same", step.Owners, []int{2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3})
-	c := *step.Crowd
+	c := *step.Crowd()
 	tmpl, err := task.Parse(c.Template)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	})
 	same(t, "simulate", sim, workflow.Simulate{Accuracy: 0.9, Time: 15 * time.Second, Spread: 0.5})
 
-	s := *w.Step(4).Service
+	s := *w.Step(4).Service()
 	same(t, "columns of the answer", s.Response.Properties(), []struct {
 		Name, Kind string
 		Required   bool
@@ -97,18 +97,18 @@ func TestDefaults(t *testing.T) {
 	first, second, third := w.Step(1), w.Step(2), w.Step(3)
 	same(t, "per", w.SLA.PerItem, true)
 	same(t, "edge", first.From[0].Edge, "batch")
-	c := *first.Crowd
+	c := *first.Crowd()
 	same(t, "simulate", *c.Simulate, workflow.Simulate{Accuracy: 0.9, Time: 30 * time.Second, Spread: 0.5})
 	c.Template, c.Simulate = nil, nil
 	same(t, "crowd", c, workflow.Crowd{Output: "first", Redundancy: label.Count(1), Reward: 50_000, Priority: 1, Lease: 30 * time.Minute, TaskTime: 30 * time.Second})
-	s := *second.Service
+	s := *second.Service()
 	s.Response = nil
 	same(t, "service", s, workflow.Service{URL: "http://x.example", Method: "POST", Timeout: 10 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10})
 	same(t, "expected", w.Expected(), []time.Duration{30 * time.Second, time.Second, 100 * time.Millisecond})
 	same(t, "outputs", w.Outputs, []workflow.Output{{Name: "second", Node: 2, Format: "csv"}, {Name: "third", Node: 3, Format: "csv"}})
 	same(t, "open", []bool{w.Inputs[0].Open(), first.Open, second.Open, third.Open}, []bool{true, true, true, true})
-	if third.SQL.Why != "" || third.SQL.Time != 0 || third.SQL.Rows != 0 {
-		t.Errorf("%+v", third.SQL)
+	if third.SQL().Why != "" || third.SQL().Time != 0 || third.SQL().Rows != 0 {
+		t.Errorf("%+v", third.SQL())
 	}
 }
 
@@ -118,13 +118,13 @@ func TestFormsOfUnits(t *testing.T) {
 	text := "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, service: {url: 'http://x.example', backoff: 0, timeout: 1m 30s, response: {type: object, properties: {b: {}}}}}\n" +
 		"  q: {from: s, expect: ' 1h 1s ', sql: {query: select 1, rows: 1_000_000, time: '5s'}}\n"
 	w := good(t, text)
-	same(t, "service", []any{w.Step(1).Service.Backoff, w.Step(1).Service.Timeout}, []any{"0s", "1m30s"})
-	same(t, "query", []any{w.Step(2).SQL.Rows, w.Step(2).SQL.Time, w.Step(2).Expect}, []any{1_000_000, "5s", "1h0m1s"})
+	same(t, "service", []any{w.Step(1).Service().Backoff, w.Step(1).Service().Timeout}, []any{"0s", "1m30s"})
+	same(t, "query", []any{w.Step(2).SQL().Rows, w.Step(2).SQL().Time, w.Step(2).Expect}, []any{1_000_000, "5s", "1h0m1s"})
 	if err := fits(t, compiled(t), []byte(text)); err != nil {
 		t.Error(err)
 	}
 	simulated := good(t, "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, crowd: {template: {kind: short_text}, reward: 1, simulate: {accuracy: .75, time: 2s, spread: 2.5e-1}}}\n")
-	same(t, "simulate", *simulated.Step(1).Crowd.Simulate, workflow.Simulate{Accuracy: 0.75, Time: 2 * time.Second, Spread: 0.25})
+	same(t, "simulate", *simulated.Step(1).Crowd().Simulate, workflow.Simulate{Accuracy: 0.75, Time: 2 * time.Second, Spread: 0.25})
 	_, problems := workflow.Parse([]byte(strings.Replace(text, "1_000_000", "-5", 1)), now, nil)
 	same(t, "a negative count", lines(problems), "5:64: \"-5\" is negative: a whole number is wanted (from 1 to 100000000)\n")
 	for _, wrong := range []string{"1 0s", "5", "-1s", "1_0s"} {
@@ -160,8 +160,8 @@ func TestClaims(t *testing.T) {
 	same(t, "label of numbers", w.Step(2).Own[0], workflow.Column{Name: "damage", Type: condition.Number})
 	same(t, "label of a form", w.Step(3).Own[0], workflow.Column{Name: "expert", Type: condition.Text})
 	same(t, "drop", w.Step(2).OnError, "drop")
-	same(t, "form shows all", strings.Contains(string(w.Step(3).Crowd.Template), "show"), false)
-	same(t, "show nothing", strings.Contains(string(w.Step(2).Crowd.Template), `"show":[]`), true)
+	same(t, "form shows all", strings.Contains(string(w.Step(3).Crowd().Template), "show"), false)
+	same(t, "show nothing", strings.Contains(string(w.Step(2).Crowd().Template), `"show":[]`), true)
 	same(t, "answer", w.Step(1).Own, []workflow.Column{{"number", "number"}, {"urgent", "bool"}})
 	// register, damage, expert, decide: a fork and a join.
 	p := w.Plan()
@@ -194,29 +194,29 @@ func TestYesAndNoAreTexts(t *testing.T) {
 		Options  []string
 		Show     []string
 	}
-	if err := json.Unmarshal(w.Step(1).Crowd.Template, &options); err != nil {
+	if err := json.Unmarshal(w.Step(1).Crowd().Template, &options); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "question", options.Question, "yes")
 	same(t, "options", options.Options, []string{"yes", "no", "on", "off", "true", "1.0"})
 	same(t, "show", options.Show, []string{"yes", "off"})
 	same(t, "from", w.Step(1).From, []workflow.Source{{"n", 0, "batch"}})
-	same(t, "query", []any{w.Step(2).SQL.RowByRow, w.Step(2).SQL.Time, w.Step(2).SQL.Rows}, []any{true, "5s", 1000})
+	same(t, "query", []any{w.Step(2).SQL().RowByRow, w.Step(2).SQL().Time, w.Step(2).SQL().Rows}, []any{true, "5s", 1000})
 }
 
 // TestTruthIsNotShown: where a template says nothing of what it shows, it shows
 // all columns but the known answer.
 func TestTruthIsNotShown(t *testing.T) {
 	text := "workflow: w\ninputs: {a: {columns: [id, text, known]}}\nsteps:\n  s:\n    from: a\n    crowd: {template: {kind: short_text}, reward: 1, truth: known}\n"
-	same(t, "template", string(good(t, text).Step(1).Crowd.Template), `{"kind":"short_text","show":["id","text"]}`)
+	same(t, "template", string(good(t, text).Step(1).Crowd().Template), `{"kind":"short_text","show":["id","text"]}`)
 	open := strings.Replace(text, "{columns: [id, text, known]}", "{}", 1)
 	w := good(t, open)
-	same(t, "open template", string(w.Step(1).Crowd.Template), `{"kind":"short_text"}`)
+	same(t, "open template", string(w.Step(1).Crowd().Template), `{"kind":"short_text"}`)
 	fit, problems := w.Fit(map[string][]string{"a": {"known", "id"}}, now, sqlEngine{})
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	same(t, "fit template", string(fit.Step(1).Crowd.Template), `{"kind":"short_text","show":["id"]}`)
+	same(t, "fit template", string(fit.Step(1).Crowd().Template), `{"kind":"short_text","show":["id"]}`)
 }
 
 func TestFit(t *testing.T) {

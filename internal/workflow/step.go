@@ -16,24 +16,22 @@ func (r *reader) step(m *made) {
 		r.problem(v.keyPlace("join"), "join is about several sources, and here is one: leave it out")
 	}
 	s.Expect = v.get("expect").duration()
-	switch {
-	case v.has("sql"):
-		s.Kind = SQLStep
-		r.sqlStep(m)
-	case v.has("crowd"):
-		s.Kind = CrowdStep
-		r.itemsOf(m)
-		r.crowd(m, v.get("crowd"))
-	case v.has("service"):
-		s.Kind = ServiceStep
-		r.itemsOf(m)
-		r.service(m, v.get("service"))
-	default: // which has been noted
+	for _, k := range kinds {
+		if v.has(string(k.name)) && s.Kind == "" {
+			s.Kind, m.kind = k.name, k
+			k.read(r, m, v.get(string(k.name)))
+		}
+	}
+	if s.Kind == "" { // which has been noted
 		r.itemsOf(m)
 		m.lose()
 	}
-	if v.has("columns") && s.Kind != "" && s.Kind != SQLStep {
-		r.problem(v.keyPlace("columns"), "columns gives the types of the columns of an SQL step; leave it out")
+	for _, k := range kinds {
+		for _, f := range k.fields {
+			if v.has(f.name) && s.Kind != "" && s.Kind != k.name {
+				r.problem(v.keyPlace(f.name), "%s; leave it out", k.foreign)
+			}
+		}
 	}
 }
 

@@ -140,7 +140,7 @@ func (r *reader) labels(m *made, tree ast.Node, v *value) {
 // adds it; nil if the column is no label, or its labels are not few.
 func (m *made) labelOptions(column string) (options []string, owner string) {
 	c, known := m.column(column)
-	if !known || c.owner.step == nil || c.owner.step.Crowd == nil || c.Name != c.owner.step.Crowd.Output {
+	if !known || c.owner.step == nil || c.owner.step.Crowd() == nil || c.Name != c.owner.step.Crowd().Output {
 		return nil, ""
 	}
 	return c.owner.options, c.owner.name
@@ -169,12 +169,8 @@ func (r *reader) typeHint(m *made, tree ast.Node) string {
 		return "; the type of " + name + " is declared where it comes from"
 	case owner.input != nil:
 		return "; " + name + " is a text unless inputs: " + owner.name + ": columns: [{" + name + ": number}] declares it"
-	case owner.step.Kind == SQLStep:
-		return "; " + name + " is a text unless columns: {" + name + ": number} of the step " + owner.name + " declares it"
-	case owner.step.Kind == ServiceStep:
-		return "; " + name + " is a number if the response of " + owner.name + " says type: number"
 	}
-	return "; " + name + " is the label of " + owner.name + ", which is a number if its template's kind is number"
+	return "; " + owner.kind.typeHint(owner.name, name)
 }
 
 // openOrigin returns the node whose columns are not known, if there is one only.
@@ -187,7 +183,7 @@ func openOrigin(m *made) *made {
 			return
 		}
 		seen[m] = true
-		if m.input != nil || m.step.Kind == SQLStep {
+		if m.input != nil || m.kind != nil && m.kind.reshapes {
 			found[m] = true
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // RunBrief is a run of a workflow without its steps.
@@ -128,12 +129,12 @@ func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
 
 // Picture draws a run.
 func Picture(v *orchestrator.View) []byte {
-	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes))}
+	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		d.Counts[i] = workflow.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
+		d.Counts[i] = diagram.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
 	}
-	return workflow.Draw(v.Flow, d)
+	return diagram.Draw(v.Flow, d)
 }
 
 type RunPath struct {
@@ -417,8 +418,8 @@ func ToWorkflowOut(w *workflow.Workflow, problems []workflow.Problem) WorkflowOu
 		if s.When != nil {
 			x.When = s.When.Text()
 		}
-		if s.SQL != nil {
-			x.Why = s.SQL.Why
+		if s.SQL() != nil {
+			x.Why = s.SQL().Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{from.Name, from.Edge})

@@ -214,13 +214,13 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 func (s *server) madeFrom(r *http.Request, p *app.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
 	queries := 0
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL != nil && n.Step.SQL.RowByRow {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL() != nil && n.Step.SQL().RowByRow {
 			queries++
 		}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.Step.SQL == nil || !n.Step.SQL.RowByRow {
+		if n.Step == nil || n.Step.SQL() == nil || !n.Step.SQL().RowByRow {
 			continue
 		}
 		most := rowsCharted / queries

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // runsShown is the number of runs on a page of the list. Each that has not ended
@@ -145,7 +146,7 @@ func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Probl
 		c.Lines = codeLines(text, wrong)
 		return c
 	}
-	c.Picture = inlined(workflow.Draw(flow, workflow.Drawing{}))
+	c.Picture = inlined(diagram.Draw(flow, diagram.Options{}))
 	return c
 }
 

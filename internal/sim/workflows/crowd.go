@@ -80,10 +80,10 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	}
 	j := &job{Batch: b, shape: shape}
 	for _, step := range w.out.Flow.Steps {
-		if step.Node == b.Node && step.Crowd != nil {
+		if step.Node == b.Node && step.Crowd() != nil {
 			j.name = step.Name
-			if step.Crowd.Simulate != nil {
-				j.model = *step.Crowd.Simulate
+			if step.Crowd().Simulate != nil {
+				j.model = *step.Crowd().Simulate
 			}
 		}
 	}

@@ -143,17 +143,17 @@ func (w *world) found(flow *workflow.Workflow) error {
 	names := []string{""}
 	needs := make(map[string]int) // qualifications, and the best score asked for
 	for _, step := range flow.Steps {
-		if step.Crowd == nil {
+		if step.Crowd() == nil {
 			continue
 		}
-		if !slices.Contains(names, step.Crowd.Pool) {
-			names = append(names, step.Crowd.Pool)
+		if !slices.Contains(names, step.Crowd().Pool) {
+			names = append(names, step.Crowd().Pool)
 		}
-		for _, q := range step.Crowd.Requirements {
+		for _, q := range step.Crowd().Requirements {
 			needs[q.Name] = max(needs[q.Name], q.Min)
 		}
 	}
-	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd != nil && s.Crowd.Pool == "" }) {
+	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd() != nil && s.Crowd().Pool == "" }) {
 		names = names[1:]
 	}
 	for _, name := range names {
