@@ -19,15 +19,15 @@ import (
 )
 
 // flows carries out the runs of workflows live: one goroutine steps the
-// conductor, calls of services and queries are goroutines beside it.
+// orchestrator; calls of services and queries are goroutines of their own.
 type flows struct {
-	conductor *orchestrator.Conductor
-	allow     httpstep.Allow
-	apart     string // before each idempotency key: a service must not take this installation's runs for another's
-	wake      chan struct{}
-	calls     context.Context // of the calls under way
-	stop      context.CancelFunc
-	under     sync.WaitGroup
+	orchestrator *orchestrator.Orchestrator
+	allow        httpstep.Allow
+	apart        string // before each idempotency key: a service must not take this installation's runs for another's
+	wake         chan struct{}
+	calls        context.Context // of the calls under way
+	stop         context.CancelFunc
+	under        sync.WaitGroup
 
 	mu      sync.Mutex
 	clients map[crowd.TenantID]*httpstep.Client // each knows its tenant's secrets
@@ -37,7 +37,7 @@ func (s *service) initFlows(allow httpstep.Allow) {
 	f := &s.flows
 	f.allow, f.wake, f.clients = allow, make(chan struct{}, 1), make(map[crowd.TenantID]*httpstep.Client)
 	f.calls, f.stop = context.WithCancel(context.Background())
-	f.conductor = orchestrator.New(orchestrator.Config{
+	f.orchestrator = orchestrator.New(orchestrator.Config{
 		Store: s.store, Crowd: liveCrowd{s}, Call: s.call, Now: s.now, Rand: rand.Float64, Log: s.log,
 		Go: func(do func()) { f.under.Go(do) },
 		Wake: func() {
@@ -55,11 +55,11 @@ func (s *service) openFlows(ctx context.Context) (err error) {
 	if s.flows.apart, err = s.store.Secret(ctx, "idempotency", crand.Text()[:12]); err != nil {
 		return err
 	}
-	return s.flows.conductor.Open(ctx)
+	return s.flows.orchestrator.Recover(ctx)
 }
 
-// call makes a try of a call beside.
-func (s *service) call(t orchestrator.Try, done func(httpstep.Reply, error)) {
+// call makes an attempt of a call in the background.
+func (s *service) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	client := s.client(t.Tenant)
 	t.Call.Key = s.flows.apart + "-" + t.Call.Key
 	s.flows.under.Go(func() { done(client.Do(s.flows.calls, t.Service, t.Call, t.N)) })
@@ -84,7 +84,7 @@ func (s *service) client(tenant crowd.TenantID) *httpstep.Client {
 	return c
 }
 
-// flowLoop steps the conductor until the context ends.
+// flowLoop steps the orchestrator until the context ends.
 func (s *service) flowLoop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -95,7 +95,7 @@ func (s *service) flowLoop(ctx context.Context) {
 		case <-s.flows.wake:
 		case <-timer.C:
 		}
-		next, more := s.flows.conductor.Step(ctx)
+		next, more := s.flows.orchestrator.Step(ctx)
 		s.runs.signalAll() // what was signalled before is kept only now
 		wait := time.Minute
 		switch {
@@ -111,14 +111,14 @@ func (s *service) flowLoop(ctx context.Context) {
 // closeFlows ends what is under way. The calls will be made again.
 func (s *service) closeFlows() {
 	s.flows.stop()
-	s.flows.conductor.Close()
+	s.flows.orchestrator.Close()
 	s.flows.under.Wait()
 	for _, c := range s.flows.clients {
 		c.Close()
 	}
 }
 
-// liveCrowd is the pools, for the conductor.
+// liveCrowd is the pools, for the orchestrator.
 type liveCrowd struct{ *service }
 
 func (s liveCrowd) Pool(_ context.Context, name string) (crowd.PoolID, error) {
@@ -222,28 +222,28 @@ func (s *Runs) Check(ctx context.Context, text string) (*workflow.Workflow, []wo
 }
 
 // Make makes a run of a workflow, which then needs its inputs.
-func (s *Runs) Make(ctx context.Context, p *Principal, n orchestrator.NewRun) (orchestrator.Made, error) {
+func (s *Runs) Make(ctx context.Context, p *Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
 	if err := p.forTenant(n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	n.By = p.User.ID
-	return s.flows.conductor.Make(ctx, n)
+	return s.flows.orchestrator.Create(ctx, n)
 }
 
 // Load reads a file as an input of a run that was made.
-func (s *Runs) Load(ctx context.Context, p *Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.Loaded, error) {
+func (s *Runs) Load(ctx context.Context, p *Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
-		return orchestrator.Loaded{}, err
+		return orchestrator.LoadResult{}, err
 	}
-	return s.flows.conductor.Load(ctx, id, input, file)
+	return s.flows.orchestrator.Load(ctx, id, input, file)
 }
 
 // Start begins a run whose inputs are there.
 func (s *Runs) Start(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Start(ctx, id) })
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Start(ctx, id) })
 }
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
@@ -263,11 +263,11 @@ func (s *service) run(ctx context.Context, p *Principal, id crowd.RunID) (store.
 }
 
 // onRun does something to a run, and returns it as it is then.
-func (s *service) onRun(ctx context.Context, p *Principal, id crowd.RunID, f func(*orchestrator.Conductor) error) (store.Run, error) {
+func (s *service) onRun(ctx context.Context, p *Principal, id crowd.RunID, f func(*orchestrator.Orchestrator) error) (store.Run, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return store.Run{}, err
 	}
-	if err := f(s.flows.conductor); err != nil {
+	if err := f(s.flows.orchestrator); err != nil {
 		return store.Run{}, err
 	}
 	s.runs.signal(id)
@@ -276,17 +276,17 @@ func (s *service) onRun(ctx context.Context, p *Principal, id crowd.RunID, f fun
 
 // Pause stops a run; what people hold they may submit.
 func (s *Runs) Pause(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Pause(ctx, id) })
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) })
 }
 
 // Resume goes on with a paused run.
 func (s *Runs) Resume(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Resume(ctx, id) })
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) })
 }
 
 // Cancel gives a run up; what it has made stays to be read.
 func (s *Runs) Cancel(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error {
 		r, err := s.store.Run(ctx, 0, id)
 		if err != nil || r.State != store.RunLoading {
 			return errors.Join(err, c.Cancel(ctx, id))
@@ -297,13 +297,13 @@ func (s *Runs) Cancel(ctx context.Context, p *Principal, id crowd.RunID) (store.
 
 // EndStep ends a crowd step of a run early, with the labels that there are.
 func (s *Runs) EndStep(ctx context.Context, p *Principal, id crowd.RunID, step string) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.EndStep(ctx, id, step) })
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })
 }
 
 // Retry tries again what a step ("": every step) holds, and steps that have
 // failed.
 func (s *Runs) Retry(ctx context.Context, p *Principal, id crowd.RunID, step string) (items, steps int, err error) {
-	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Conductor) (err error) {
+	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, steps, err = c.Retry(ctx, id, step)
 		return err
 	})
@@ -312,7 +312,7 @@ func (s *Runs) Retry(ctx context.Context, p *Principal, id crowd.RunID, step str
 
 // Skip gives up the items that a step ("": every step) holds.
 func (s *Runs) Skip(ctx context.Context, p *Principal, id crowd.RunID, step string) (items int, err error) {
-	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Conductor) (err error) {
+	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)
 		return err
 	})
@@ -340,24 +340,24 @@ func (s *Runs) Get(ctx context.Context, p *Principal, id crowd.RunID) (*orchestr
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Look(ctx, 0, id)
+	return s.flows.orchestrator.View(ctx, 0, id)
 }
 
 // Slowest returns the items that have been on their way for the longest at
 // each step, and why they wait.
-func (s *Runs) Slowest(ctx context.Context, p *Principal, id crowd.RunID, limit int) ([]orchestrator.Slow, error) {
+func (s *Runs) Slowest(ctx context.Context, p *Principal, id crowd.RunID, limit int) ([]orchestrator.SlowItem, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Slowest(ctx, 0, id, limit)
+	return s.flows.orchestrator.SlowestItems(ctx, 0, id, limit)
 }
 
 // Path returns where an item of a run has been.
-func (s *Runs) Path(ctx context.Context, p *Principal, id crowd.RunID, item int64) ([]orchestrator.Stop, error) {
+func (s *Runs) Path(ctx context.Context, p *Principal, id crowd.RunID, item int64) ([]orchestrator.Visit, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Path(ctx, 0, id, item)
+	return s.flows.orchestrator.Path(ctx, 0, id, item)
 }
 
 // Items lists up to limit rows of a node of a run after number n.
@@ -365,7 +365,7 @@ func (s *Runs) Items(ctx context.Context, p *Principal, id crowd.RunID, node str
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Items(ctx, id, node, after, limit)
+	return s.flows.orchestrator.Items(ctx, id, node, after, limit)
 }
 
 // Faults lists up to limit items that steps of a run hold with an error, with
@@ -382,7 +382,7 @@ func (s *Runs) Results(ctx context.Context, p *Principal, id crowd.RunID, node s
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Results(ctx, 0, id, node)
+	return s.flows.orchestrator.Results(ctx, 0, id, node)
 }
 
 // Watch returns a channel that gets a signal when a run may have changed, and

@@ -29,7 +29,7 @@ func (s *service) published(c *engine.Changes) {
 		}
 		s.watchers.mu.Unlock()
 		for i := range c.Progress {
-			s.flows.conductor.Labelled(c.Progress[i].Batch)
+			s.flows.orchestrator.BatchChanged(c.Progress[i].Batch)
 		}
 	}
 	if len(c.Shifts)+len(c.Duties) > 0 {

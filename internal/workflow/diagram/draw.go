@@ -1,15 +1,18 @@
-package workflow
+// Package diagram draws a workflow as a picture in SVG: layers of boxes, joined by
+// its edges.
+package diagram
 
 import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // Counts says where a node of a run stands.
@@ -18,8 +21,8 @@ type Counts struct {
 	State                    string // in one word, such as running; "": not said
 }
 
-// Drawing is what a picture of a workflow shows beside the workflow itself.
-type Drawing struct {
+// Options is what a picture shows besides the workflow itself.
+type Options struct {
 	Counts []Counts // by node; nil: none
 	Links  []string // by node: the address that its box leads to; nil or "": none
 }
@@ -44,7 +47,7 @@ const (
 // Draw returns a picture of the workflow in SVG. Edges go to the right, or down
 // if that is less wide; those of a batch are solid, those of a stream dashed.
 // The kinds differ in form and colour. A condition stands before its step.
-func Draw(w *Workflow, d Drawing) []byte {
+func Draw(w *workflow.Workflow, d Options) []byte {
 	p := newPicture(w, d, false)
 	if p.width > comfortable {
 		if down := newPicture(w, d, true); down.width < p.width {
@@ -62,8 +65,8 @@ func (r rect) bottom() float64 { return r.y + r.h }
 
 // picture is a layout in pixels.
 type picture struct {
-	w             *Workflow
-	d             Drawing
+	w             *workflow.Workflow
+	d             Options
 	down          bool
 	width, height float64
 	boxes         []box // by node
@@ -89,13 +92,13 @@ type textLine struct {
 // path is an edge: points where it bends.
 type path struct {
 	from, to int
-	edge     Edge
+	edge     workflow.Edge
 	points   []corner
 }
 
 type corner struct{ x, y float64 }
 
-func newPicture(w *Workflow, d Drawing, down bool) *picture {
+func newPicture(w *workflow.Workflow, d Options, down bool) *picture {
 	p := &picture{w: w, d: d, down: down, boxes: make([]box, w.Nodes())}
 	sizes := make([]float64, w.Nodes())
 	height := boxHeight
@@ -124,7 +127,7 @@ func (p *picture) describe(n int, b *box) {
 	name, kind := p.w.NodeName(n), "input"
 	b.title = "input " + name
 	if s := p.w.Step(n); s != nil {
-		kind = s.summary()
+		kind = s.Spec.Summary()
 		b.title = string(s.Kind) + " step " + name
 		if s.When != nil {
 			full := strings.Join(strings.Fields(s.When.Text()), " ")
@@ -155,27 +158,6 @@ func (p *picture) describe(n int, b *box) {
 	b.title += ": " + first + ", " + second
 	add(first, "count", fontSmall)
 	add(second, class, fontSmall)
-}
-
-// summary says in few words what a step does.
-func (s *Step) summary() string {
-	switch {
-	case s.Crowd != nil:
-		if r := s.Crowd.Redundancy; r.Fewest() < r.Most() {
-			return "people · " + r.String()
-		} else if r.Most() > 1 {
-			return "people · " + strconv.Itoa(r.Most()) + " answers"
-		}
-		return "people"
-	case s.Service != nil:
-		if u, err := url.Parse(s.Service.URL); err == nil {
-			return "service · " + u.Host
-		}
-		return "service"
-	case s.SQL.RowByRow:
-		return "SQL · row by row"
-	}
-	return "SQL · all rows"
 }
 
 // grouped writes a number with its thousands apart.
@@ -337,6 +319,7 @@ func fit(s string, size, most float64) string {
 	return s
 }
 
+// style is the style sheet of a picture; %s stands for the kinds of nodes by dark.
 const style = `
 .wf a:focus .box,.wf a:hover .box{stroke-width:3}
 @media (prefers-color-scheme:dark){
@@ -345,11 +328,7 @@ const style = `
 .wf .bad{fill:#ff9b8f}
 .wf .edge{stroke:#9aa5b1}
 .wf .head{fill:#9aa5b1}
-.wf .input{fill:#2b3440;stroke:#9aa5b1}
-.wf .crowd{fill:#4a3714;stroke:#e8a93a}
-.wf .sql{fill:#16324f;stroke:#6ba7e5}
-.wf .service{fill:#143d29;stroke:#5fc08d}
-.wf .pill{fill:#1b222b;stroke:#7b8794}
+%s.wf .pill{fill:#1b222b;stroke:#7b8794}
 }
 `
 
@@ -360,8 +339,6 @@ const fonts = `system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans
 var paint = map[string]string{
 	"name": `fill="#1f2933" font-weight="600"`, "kind": `fill="#52606d"`, "count": `fill="#52606d"`, "legend": `fill="#52606d"`, "bad": `fill="#b42318"`,
 	"batch": `fill="none" stroke="#7b8794" stroke-width="1.8"`, "stream": `fill="none" stroke="#7b8794" stroke-width="1.8" stroke-dasharray="6 4"`,
-	"input": `fill="#eef1f4" stroke="#7b8794" stroke-width="1.6"`, "crowd": `fill="#fdf0d5" stroke="#c27803" stroke-width="1.6"`,
-	"sql": `fill="#e3eefb" stroke="#2f6fb5" stroke-width="1.6"`, "service": `fill="#e3f5ea" stroke="#2b8a57" stroke-width="1.6"`,
 	"pill": `fill="#ffffff" stroke="#9aa5b1"`, "head": `fill="#7b8794"`,
 }
 
@@ -369,6 +346,24 @@ var paint = map[string]string{
 func of(class string) string {
 	last := class[strings.LastIndexByte(class, ' ')+1:]
 	return `class="` + class + `" ` + paint[last]
+}
+
+// boxOf returns the class of a node's box and how it looks.
+func boxOf(look workflow.Look) string {
+	return fmt.Sprintf(`class="box %s" fill="%s" %s`, look.Class, look.Light.Fill, strokeOf(look))
+}
+
+func strokeOf(look workflow.Look) string {
+	return fmt.Sprintf(`stroke="%s" stroke-width="1.6"`, look.Light.Stroke)
+}
+
+// styleSheet returns the style sheet of a picture.
+func styleSheet() string {
+	var dark strings.Builder
+	for _, l := range workflow.Looks() {
+		fmt.Fprintf(&dark, ".wf .%s{fill:%s;stroke:%s}\n", l.Class, l.Dark.Fill, l.Dark.Stroke)
+	}
+	return fmt.Sprintf(style, dark.String())
 }
 
 // svg writes the picture.
@@ -380,7 +375,7 @@ func (p *picture) svg() []byte {
 	}
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="%s" aria-labelledby="wf-title wf-desc" viewBox="0 0 %s %s" width="%s" height="%s" font-family="`+fonts+`">`,
 		role, px(p.width), px(p.height), px(p.width), px(p.height))
-	fmt.Fprintf(&out, "\n<title id=\"wf-title\">%s</title>\n<desc id=\"wf-desc\">%s</desc>\n<style>%s</style>\n", escape("Workflow "+p.w.Name), escape(p.inWords()), style)
+	fmt.Fprintf(&out, "\n<title id=\"wf-title\">%s</title>\n<desc id=\"wf-desc\">%s</desc>\n<style>%s</style>\n", escape("Workflow "+p.w.Name), escape(p.inWords()), styleSheet())
 	out.WriteString(`<defs><marker id="wf-head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path ` + of("head") + ` d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
 	for _, e := range p.paths {
 		p.edge(&out, e)
@@ -446,15 +441,15 @@ func (p *picture) node(out *bytes.Buffer, n int) {
 			fmt.Fprintf(out, `<path %s d="M%s %sH%s" marker-end="url(#wf-head)"/>`, of("edge batch"), px(r.right()), px(r.y+r.h/2), px(b.rect.x))
 		}
 	}
-	class := "input"
+	look := workflow.InputLook
 	if s := p.w.Step(n); s != nil {
-		class = string(s.Kind)
+		look = s.Look()
 	}
-	fmt.Fprintf(out, `<path %s d="%s"/>`, of("box "+class), outline(class, b.rect))
+	fmt.Fprintf(out, `<path %s d="%s"/>`, boxOf(look), outline(look.Outline, b.rect))
 	y := b.rect.y + (b.rect.h-lineHeight*float64(len(b.lines)))/2 + 13
-	if class == "sql" {
+	if look.Outline == workflow.Cylinder {
 		r := b.rect
-		fmt.Fprintf(out, `<path class="box sql" %s d="M%s %sA%s %s 0 0 0 %s %s"/>`, `fill="none" stroke="#2f6fb5" stroke-width="1.6"`,
+		fmt.Fprintf(out, `<path class="box %s" fill="none" %s d="M%s %sA%s %s 0 0 0 %s %s"/>`, look.Class, strokeOf(look),
 			px(r.x), px(r.y+cylinder), px(r.w/2), px(cylinder), px(r.right()), px(r.y+cylinder))
 		y += cylinder / 2
 	}
@@ -469,16 +464,15 @@ func (p *picture) node(out *bytes.Buffer, n int) {
 	out.WriteString("\n")
 }
 
-// outline is the form of a kind: a slanted sheet, a round box, a cylinder, a
-// hexagon.
-func outline(class string, r rect) string {
-	switch class {
-	case "input":
+// outline returns the path of a box.
+func outline(form workflow.Outline, r rect) string {
+	switch form {
+	case workflow.Sheet:
 		return fmt.Sprintf("M%s %sH%sL%s %sH%sz", px(r.x+slant), px(r.y), px(r.right()), px(r.right()-slant), px(r.bottom()), px(r.x))
-	case "sql":
+	case workflow.Cylinder:
 		return fmt.Sprintf("M%[1]s %[2]sA%[5]s %[6]s 0 0 1 %[3]s %[2]sV%[4]sA%[5]s %[6]s 0 0 1 %[1]s %[4]sz",
 			px(r.x), px(r.y+cylinder), px(r.right()), px(r.bottom()-cylinder), px(r.w/2), px(cylinder))
-	case "service":
+	case workflow.Hexagon:
 		middle := px(r.y + r.h/2)
 		return fmt.Sprintf("M%s %sH%sL%s %sL%s %sH%sL%s %sz", px(r.x+point), px(r.y), px(r.right()-point), px(r.right()), middle, px(r.right()-point), px(r.bottom()), px(r.x+point), px(r.x), middle)
 	}
@@ -491,15 +485,15 @@ func outline(class string, r rect) string {
 func (p *picture) legend(out *bytes.Buffer) {
 	y := p.height - legendHeight/2
 	x := margin
-	for _, e := range []Edge{Batch, Stream} {
+	for _, e := range []workflow.Edge{workflow.Batch, workflow.Stream} {
 		fmt.Fprintf(out, `<path %s d="M%s %sH%s"/>`, of("edge "+string(e)), px(x), px(y), px(x+30))
 		fmt.Fprintf(out, `<text %s x="%s" y="%s" font-size="%s">%s</text>`, of("legend"), px(x+36), px(y+4), px(fontSmall), e)
 		x += 36 + textWidth(string(e), fontSmall) + 18
 	}
-	for _, k := range []struct{ class, word string }{{"input", "input"}, {"crowd", "people"}, {"sql", "SQL"}, {"service", "service"}} {
-		fmt.Fprintf(out, `<rect %s x="%s" y="%s" width="14" height="14" rx="3"/>`, of("box "+k.class), px(x), px(y-7))
-		fmt.Fprintf(out, `<text %s x="%s" y="%s" font-size="%s">%s</text>`, of("legend"), px(x+20), px(y+4), px(fontSmall), k.word)
-		x += 20 + textWidth(k.word, fontSmall) + 16
+	for _, l := range workflow.Looks() {
+		fmt.Fprintf(out, `<rect %s x="%s" y="%s" width="14" height="14" rx="3"/>`, boxOf(l), px(x), px(y-7))
+		fmt.Fprintf(out, `<text %s x="%s" y="%s" font-size="%s">%s</text>`, of("legend"), px(x+20), px(y+4), px(fontSmall), l.Word)
+		x += 20 + textWidth(l.Word, fontSmall) + 16
 	}
 	out.WriteString("\n")
 }

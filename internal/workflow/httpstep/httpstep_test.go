@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -27,13 +28,13 @@ const risk = `{"type":"object","required":["risk"],"properties":{"risk":{"type":
 
 // step is a service that is called at an address, with a time-out long enough
 // for every test that does not wait for it.
-func step(t testing.TB, address string) *httpstep.Service {
+func step(t testing.TB, address string) *workflow.Service {
 	t.Helper()
 	s, err := jsonschema.Compile([]byte(risk))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &httpstep.Service{URL: address, Timeout: time.Minute, Tries: 3, Backoff: time.Second, Response: s}
+	return &workflow.Service{URL: address, Timeout: time.Minute, Tries: 3, Backoff: time.Second, Response: s}
 }
 
 func serve(t testing.TB, f http.HandlerFunc) string {
@@ -86,9 +87,6 @@ func TestDo(t *testing.T) {
 	})
 	s := step(t, address+"?v=2")
 	s.Headers = map[string]string{"authorization": "Bearer ${secret:SCORES}", "X-Plain": "a${secret:B}c"}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
 	if diff := cmp.Diff([]string{"B", "SCORES"}, s.Secrets()); diff != "" {
 		t.Errorf("Secrets (-want +got):\n%s", diff)
 	}
@@ -104,7 +102,7 @@ func TestDo(t *testing.T) {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
 
-	s.Send, s.Method = []string{"vip", "text"}, "put"
+	s.Send, s.Method = []string{"vip", "text"}, "PUT"
 	if _, err := c.Do(t.Context(), s, item, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -463,9 +461,6 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 	try := func(c *httpstep.Client, host string) error {
 		s := step(t, "http://"+host+"/")
-		if err := s.Validate(); err != nil {
-			t.Fatal(err)
-		}
 		_, err := c.Do(t.Context(), s, item, 1)
 		return err
 	}
@@ -519,7 +514,7 @@ func TestPrivateAddresses(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	s := &httpstep.Service{Tries: 20, Backoff: time.Second}
+	s := &workflow.Service{Tries: 20, Backoff: time.Second}
 	down := &httpstep.Failure{Reason: httpstep.Connect}
 	for try, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 19: 5 * time.Minute} {
 		low, again := httpstep.Retry(down, try, s, func() float64 { return 0 })
@@ -531,7 +526,7 @@ func TestRetry(t *testing.T) {
 	if _, again := httpstep.Retry(down, 20, s, func() float64 { return 0 }); again {
 		t.Error("a 21st try")
 	}
-	if after, again := httpstep.Retry(fmt.Errorf("step: %w", down), 1, &httpstep.Service{Tries: 2}, func() float64 { return 1 }); after != 0 || !again {
+	if after, again := httpstep.Retry(fmt.Errorf("step: %w", down), 1, &workflow.Service{Tries: 2}, func() float64 { return 1 }); after != 0 || !again {
 		t.Errorf("without backoff: %s, %v", after, again)
 	}
 	asked := &httpstep.Failure{Reason: httpstep.Status, StatusCode: 503, RetryAfter: 100 * time.Hour}
@@ -544,51 +539,6 @@ func TestRetry(t *testing.T) {
 	}
 	if _, again := httpstep.Retry(errors.New("other"), 1, s, func() float64 { return 0 }); again {
 		t.Error("another try after an error that is no Failure")
-	}
-}
-
-func TestValidate(t *testing.T) {
-	t.Parallel()
-	good := step(t, "https://scores.example/v1/score")
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	none, err := jsonschema.Compile([]byte(`{"type":"object"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, change := range map[string]func(*httpstep.Service){
-		`url: "ftp://x" is not an address like https://scores.example/v1/score`: func(s *httpstep.Service) { s.URL = "ftp://x" },
-		`url: "" is not an address like https://scores.example/v1/score`:        func(s *httpstep.Service) { s.URL = "" },
-		`url: "http://" is not an address like https://scores.example/v1/score`: func(s *httpstep.Service) { s.URL = "http://" },
-		"url: a name and a password do not belong into the address":             func(s *httpstep.Service) { s.URL = "http://u:p@host/" },
-		"url: it is fixed: secrets stand in headers":                            func(s *httpstep.Service) { s.URL = "http://host/${secret:A}" },
-		"url: an address of a service has no # part":                            func(s *httpstep.Service) { s.URL = "http://host/#x" },
-		"url: it has 2062 characters, 2048 are allowed":                         func(s *httpstep.Service) { s.URL = "https://host.x" + "/" + strings.Repeat("x", 2047) },
-		`method: "DELETE" cannot be used: use POST, PUT, PATCH, GET`:            func(s *httpstep.Service) { s.Method = "DELETE" },
-		"headers.Content-type: this header is set by the call itself":           func(s *httpstep.Service) { s.Headers = map[string]string{"Content-type": "x"} },
-		"headers.idempotency-key: this header is set by the call itself":        func(s *httpstep.Service) { s.Headers = map[string]string{"idempotency-key": "x"} },
-		"headers.a b: this is not the name of a header":                         func(s *httpstep.Service) { s.Headers = map[string]string{"a b": "x"} },
-		"headers.A: a secret is written as ${secret:NAME}":                      func(s *httpstep.Service) { s.Headers = map[string]string{"A": "${secret:a-b}"} },
-		"headers.A: the value holds a line end or a control character":          func(s *httpstep.Service) { s.Headers = map[string]string{"A": "x\r\nB: y"} },
-		"headers.a: the header stands here twice":                               func(s *httpstep.Service) { s.Headers = map[string]string{"A": "x", "a": "y"} },
-		`send: "a" is empty or stands here twice`:                               func(s *httpstep.Service) { s.Send = []string{"a", "a"} },
-		"timeout: 0s is not possible":                                           func(s *httpstep.Service) { s.Timeout = 0 },
-		"timeout: 10m0.000000001s is not possible":                              func(s *httpstep.Service) { s.Timeout = 10*time.Minute + 1 },
-		"tries: 0 is not possible: it should be 1 to 100":                       func(s *httpstep.Service) { s.Tries = 0 },
-		"tries: 101 is not possible":                                            func(s *httpstep.Service) { s.Tries = 101 },
-		"backoff: -1s is not possible: it should be 0s to 5m0s":                 func(s *httpstep.Service) { s.Backoff = -time.Second },
-		"response: it names no properties":                                      func(s *httpstep.Service) { s.Response = none },
-	} {
-		s := *good
-		change(&s)
-		if err := s.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
-	all := (&httpstep.Service{}).Validate()
-	if all == nil || strings.Count(all.Error(), "\n") != 2 {
-		t.Errorf("every problem at once: %v", all)
 	}
 }
 

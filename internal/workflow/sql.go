@@ -3,16 +3,64 @@ package workflow
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
+// SQL is a query over the sources, which it knows by their names.
+type SQL struct {
+	Query    string
+	RowByRow bool          // each item of a stream edge by itself
+	Why      string        // why it needs all rows, if it does, even on a stream edge
+	Time     time.Duration // 0: the default of the SQL engine
+	Rows     int64         // at most, of its result; 0: the default of the SQL engine
+}
+
+// queryTime is how long a query is expected to take for one item.
+const queryTime = 100 * time.Millisecond
+
+// MakesItems reports whether the query needs all rows.
+func (s *SQL) MakesItems() bool { return !s.RowByRow }
+
+// Summary says what the query sees at a time.
+func (s *SQL) Summary() string {
+	if s.RowByRow {
+		return "SQL · row by row"
+	}
+	return "SQL · all rows"
+}
+
+// SQL returns what an SQL step says; nil for another kind.
+func (s *Step) SQL() *SQL {
+	q, _ := s.Spec.(*SQL)
+	return q
+}
+
+var sqlKind = kind{
+	name:     SQLStep,
+	shape:    either("A query over the sources, which are its tables.", text("The query.", MaxQuery), sqlShape),
+	fields:   []field{may("columns", mapOf("The types of an SQL step's columns that are not as the query says.", aText, 1, maxColumns, typeShape))},
+	foreign:  "columns gives the types of the columns of an SQL step",
+	reshapes: true,
+	look:     Look{"sql", "SQL", Cylinder, Paint{"#e3eefb", "#2f6fb5"}, Paint{"#16324f", "#6ba7e5"}},
+	read:     (*reader).sqlStep,
+	typeHint: func(step, column string) string {
+		return column + " is a text unless columns: {" + column + ": number} of the step " + step + " declares it"
+	},
+}
+
+var sqlShape = object("A query and its limits.",
+	must("query", text("The query.", MaxQuery)),
+	may("time", duration("The most that it may take.", time.Millisecond, MaxTime)),
+	may("rows", count("The most rows that it may give.", 1, MaxRows)),
+)
+
 // sqlStep reads an SQL step.
-func (r *reader) sqlStep(m *made) {
-	v := m.value.get("sql")
+func (r *reader) sqlStep(m *made, v *value) {
 	s := &SQL{}
-	m.step.SQL = s
+	m.step.Spec = s
 	query := v
 	if v != nil && v.shape.form == anObject {
 		query = v.get("query")
@@ -52,7 +100,7 @@ func (r *reader) rowByRow(m *made) {
 	}
 	r.gather(m, streams)
 	r.meet(m, streams)
-	m.facts = r.when(m, r.joined(m, streams))
+	r.when(m)
 }
 
 // allRows notes what makes no sense for a query over all rows, whose rows are

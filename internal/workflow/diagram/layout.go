@@ -1,8 +1,10 @@
-package workflow
+package diagram
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // A layout puts boxes into layers, by the longest way from an input, so that
@@ -27,7 +29,7 @@ type spot struct {
 
 // route is the way of an edge: the source's box, lanes, the step's box.
 type route struct {
-	source Source
+	source workflow.Source
 	to     int
 	spots  []*spot
 }
@@ -39,7 +41,7 @@ const (
 )
 
 // arrange makes a layout of a workflow whose boxes have the given sizes across.
-func arrange(w *Workflow, sizes []float64) *layout {
+func arrange(w *workflow.Workflow, sizes []float64) *layout {
 	l := &layout{}
 	level := make([]int, w.Nodes())
 	deepest := 0
@@ -79,11 +81,11 @@ func (l *layout) add(s *spot) *spot {
 
 // connect finds the ways of the edges. Edges of one kind from one source share
 // their lane.
-func (l *layout) connect(w *Workflow) {
+func (l *layout) connect(w *workflow.Workflow) {
 	pieces := 0
 	type lane struct {
 		node int
-		edge Edge
+		edge workflow.Edge
 	}
 	lanes := map[lane][]*spot{}
 	for i := range w.Steps {
