@@ -105,7 +105,7 @@ func settingsOf(b app.BatchView) settings {
 	if x.Budget > 0 {
 		out.Budget = x.Budget.String()
 	}
-	if x.Rule == label.Count(x.Rule.Most()) {
+	if x.Rule.Fixed() {
 		out.Count = strconv.Itoa(x.Rule.Most())
 	} else {
 		out.Rule, out.Agree, out.Of = "agree", strconv.Itoa(x.Rule.Fewest()), strconv.Itoa(x.Rule.Most())
