@@ -48,6 +48,7 @@ func (r *reader) crowd(m *made, v *value) {
 	}
 	r.truth(m, v.get("truth"))
 	t := r.template(m, v.get("template"))
+	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
 	r.money(m, v)
 	r.spec(m, v)
 	r.own(m, crowdColumns(c.Output, t), func(int) Place {
@@ -56,7 +57,7 @@ func (r *reader) crowd(m *made, v *value) {
 		}
 		return m.value.start()
 	})
-	m.options = choices(t)
+	m.options = t.Choices()
 	m.facts = m.facts.and(labelFacts(m, t))
 }
 
@@ -187,7 +188,7 @@ func (r *reader) template(m *made, v *value) task.Template {
 	if r.notes.Count() > before {
 		return t
 	}
-	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != task.HTML && t.Kind != task.CompareTwo {
+	if c.Truth != "" && !m.open && t.Show == nil && !t.Kind.Describe().HidesColumns {
 		t.Show = []task.Show{}
 		for _, name := range columns {
 			if name != c.Truth {
@@ -327,30 +328,13 @@ func (r *reader) wordIn(v *value, word string) Place {
 // crowdColumns are the columns that a crowd step adds.
 func crowdColumns(output string, t task.Template) []Column {
 	typ := condition.Text
-	if t.Kind == task.Number {
+	if t.NumericLabel() {
 		typ = condition.Number
 	}
 	return []Column{
 		{output, typ}, {output + "_confidence", condition.Number}, {output + "_answers", condition.Number},
 		{output + "_undecided", condition.Bool}, {output + "_tie", condition.Bool},
 	}
-}
-
-// choices are the labels that a template can give, nil if it is not so few.
-func choices(t task.Template) []string {
-	var list []string
-	switch t.Kind {
-	case task.ChooseOne:
-		for _, o := range t.Options {
-			list = append(list, o.Value)
-		}
-	case task.CompareTwo:
-		list = []string{task.Left, task.Right}
-		if t.Tie {
-			list = append(list, task.Tie)
-		}
-	}
-	return list
 }
 
 // labelFacts is what holds for the columns that a crowd step adds.
@@ -360,7 +344,7 @@ func labelFacts(m *made, t task.Template) facts {
 		{m, output + "_confidence"}: between(0, 1, false, false),
 		{m, output + "_answers"}:    between(0, math.Inf(1), false, false),
 	}
-	if list := choices(t); list != nil {
+	if list := t.Choices(); list != nil {
 		of[key{m, output}] = only(list...)
 	}
 	return facts{of: of}
