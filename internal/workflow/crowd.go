@@ -126,6 +126,7 @@ func (r *reader) crowd(m *made, v *value) {
 	}
 	r.truth(m, v.get("truth"))
 	t := r.template(m, v.get("template"))
+	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
 	r.money(m, v)
 	r.spec(m, v)
 	r.own(m, crowdColumns(c.Output, t), func(int) Place {
@@ -134,7 +135,7 @@ func (r *reader) crowd(m *made, v *value) {
 		}
 		return m.value.start()
 	})
-	m.options = choices(t)
+	m.options = t.Choices()
 }
 
 // rounds is the time that a task takes if all of its answers are wanted: those
@@ -232,28 +233,11 @@ func (r *reader) truth(m *made, v *value) {
 // crowdColumns are the columns that a crowd step adds.
 func crowdColumns(output string, t task.Template) []Column {
 	typ := condition.Text
-	if t.Kind == task.Number {
+	if t.NumericLabel() {
 		typ = condition.Number
 	}
 	return []Column{
 		{output, typ}, {output + "_confidence", condition.Number}, {output + "_answers", condition.Number},
 		{output + "_undecided", condition.Bool}, {output + "_tie", condition.Bool},
 	}
-}
-
-// choices are the labels that a template can give, nil if it is not so few.
-func choices(t task.Template) []string {
-	var list []string
-	switch t.Kind {
-	case task.ChooseOne:
-		for _, o := range t.Options {
-			list = append(list, o.Value)
-		}
-	case task.CompareTwo:
-		list = []string{task.Left, task.Right}
-		if t.Tie {
-			list = append(list, task.Tie)
-		}
-	}
-	return list
 }

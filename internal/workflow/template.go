@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -46,7 +47,7 @@ func (r *reader) template(m *made, v *value) task.Template {
 	if r.notes.Count() > before {
 		return t
 	}
-	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != task.HTML && t.Kind != task.CompareTwo {
+	if c.Truth != "" && !m.open && t.Show == nil && !t.Kind.Describe().HidesColumns {
 		t.Show = []task.Show{}
 		for _, name := range columns {
 			if name != c.Truth {
@@ -211,27 +212,46 @@ var (
 		may("integer", truth("")),
 		may("unit", words),
 	)
-	templateShape = object("How a task is shown and answered.",
+	templateShape = object("How a task is shown and answered.", slices.Concat([]field{
 		must("kind", choice("How it is answered.", templateKinds()...)),
 		may("title", words),
 		may("instructions", words),
 		may("question", words),
-		may("show", listOf("The columns that are shown. Left out: all but truth.", 0, maxColumns, showShape)),
-		may("options", listOf("choose_one, choose_many: two or more.", 0, task.MaxOptions, optionShape)),
-		may("min", bound),
-		may("max", bound),
-		may("integer", truth("number: whole numbers only.")),
-		may("unit", words),
-		may("max_length", count("", 0, task.MaxAnswerBytes)),
-		may("pattern", words),
-		may("left", showShape),
-		may("right", showShape),
-		may("tie", truth("compare_two: no difference is an answer too.")),
-		may("fields", listOf("form: its fields.", 0, task.MaxFields, fieldShape)),
-		may("html", &shape{form: aText, doc: "html: a fragment or a whole document.", most: task.MaxHTMLBytes}),
-		may("label_field", words),
-	)
+	}, settings())...)
 )
+
+// settings are the settings of all kinds of question.
+func settings() []field {
+	var list []field
+	for _, s := range task.Settings() {
+		doc := s.Doc
+		var of *shape
+		switch s.In(new(task.Template)).(type) {
+		case *[]task.Show:
+			of, doc = listOf("", 0, maxColumns, showShape), "The columns that are shown. Left out: all but truth."
+		case *[]task.Option:
+			of = listOf("", 0, task.MaxOptions, optionShape)
+		case *[]task.Field:
+			of = listOf("", 0, task.MaxFields, fieldShape)
+		case **task.Show:
+			of = showShape
+		case **float64:
+			of = bound
+		case *int:
+			of = count("", 0, task.MaxAnswerBytes)
+		case *bool:
+			of = truth("")
+		case *string:
+			of = &shape{form: aText, most: float64(cmp.Or(s.MaxBytes, task.MaxTextBytes))}
+		}
+		documented := *of
+		if doc != "" {
+			documented.doc = doc
+		}
+		list = append(list, may(s.Name, &documented))
+	}
+	return list
+}
 
 func templateKinds() []string {
 	var list []string

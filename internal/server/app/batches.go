@@ -135,9 +135,11 @@ func (s *service) draft(n NewBatch) (store.Batch, error) {
 	if err := validName("name", b.Name); err != nil {
 		return b, err
 	}
-	if _, err := define(b); err != nil {
+	d, err := define(b)
+	if err != nil {
 		return b, err
 	}
+	b.Spec.Rule = d.template.Template().Kind.Describe().Rule(b.Spec.Rule)
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)
