@@ -103,10 +103,10 @@ func (p *penalty) entry(slot uint32, r *record) entry {
 	turn := min(r.turn, mostTurn)
 	id := uint64(min(max(r.id, 0), mostID))
 	return entry{
-		key:  first<<(64-width) | since>>width,
-		turn: since<<(64-width) | turn>>idBits,
-		id:   int64((turn<<idBits | id) ^ 1<<63), // ids are signed
-		slot: slot,
+		Key:  first<<(64-width) | since>>width,
+		Turn: since<<(64-width) | turn>>idBits,
+		ID:   int64((turn<<idBits | id) ^ 1<<63), // ids are signed
+		Slot: slot,
 	}
 }
 
@@ -131,7 +131,7 @@ func (p *penalty) worth(r *record, q *promise) time.Duration {
 func (p *penalty) Next(_ time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := p.book.records[e.slot].id; w.MayBatch(id) {
+		if id := p.book.records[e.Slot].id; w.MayBatch(id) {
 			return id
 		}
 	}
