@@ -16,10 +16,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
-	"github.com/throng-dev/throng/internal/sim/eventqueue"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -65,21 +65,21 @@ type World struct {
 // world is the state of a simulation.
 type world struct {
 	Setup
-	ctx     context.Context
-	now     time.Time
-	agenda  eventqueue.Agenda[func()]
-	pools   map[crowd.PoolID]*engine.Engine
-	names   map[string]crowd.PoolID
-	first   crowd.PoolID
-	place   map[crowd.WorkerID]crowd.PoolID
-	batches map[crowd.BatchID]*job
-	changes engine.Changes
-	held    map[crowd.WorkerID]crowd.AssignmentID // being worked on
-	woken   bool
-	out     World
-	err     error
-	calls   uint64
-	apart   string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
+	ctx        context.Context
+	now        time.Time
+	eventQueue heap.Queue[func()]
+	pools      map[crowd.PoolID]*engine.Engine
+	names      map[string]crowd.PoolID
+	first      crowd.PoolID
+	place      map[crowd.WorkerID]crowd.PoolID
+	batches    map[crowd.BatchID]*job
+	changes    engine.Changes
+	held       map[crowd.WorkerID]crowd.AssignmentID // being worked on
+	woken      bool
+	out        World
+	err        error
+	calls      uint64
+	apart      string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
 }
 
 // job is what model workers must know of a batch.
@@ -357,7 +357,7 @@ func (w *world) advance(next time.Time) error {
 		if at, ok := w.next(); !ok || at.After(w.now) {
 			return w.err
 		}
-		_, do := w.agenda.Take()
+		_, do := w.eventQueue.Pop()
 		do()
 	}
 }
@@ -407,12 +407,12 @@ func (w *world) stalled() error {
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
 }
 
-// later puts on the agenda what is to be done at a time, which is not before the
+// later puts in the event queue what is to be done at a time, which is not before the
 // run began.
-func (w *world) later(at time.Time, do func()) { w.agenda.Plan(at.Sub(w.out.Began), do) }
+func (w *world) later(at time.Time, do func()) { w.eventQueue.Push(at.Sub(w.out.Began), do) }
 
 // next is when there is something to do, or false.
 func (w *world) next() (time.Time, bool) {
-	at, ok := w.agenda.Next()
+	at, ok := w.eventQueue.Next()
 	return w.out.Began.Add(at), ok
 }

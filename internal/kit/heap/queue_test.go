@@ -1,4 +1,4 @@
-package eventqueue_test
+package heap_test
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/throng-dev/throng/internal/sim/eventqueue"
+	"github.com/throng-dev/throng/internal/kit/heap"
 )
 
 // TestInOrder plans, takes out and drops at random, beside a plain list that is
@@ -22,11 +22,11 @@ func TestInOrder(t *testing.T) {
 			at time.Duration
 			n  int
 		}
-		var a eventqueue.Agenda[int]
+		var q heap.Queue[int]
 		var want []thing
 		n := 0
 		take := func() {
-			at, what := a.Take()
+			at, what := q.Pop()
 			if first := want[0]; at != first.at || what != first.n {
 				t.Fatalf("took %d at %d, want %d at %d", what, at, first.n, first.at)
 			}
@@ -37,7 +37,7 @@ func TestInOrder(t *testing.T) {
 			case what < 5:
 				n++
 				x := thing{time.Duration(rapid.IntRange(-10, 10).Draw(t, "at")), n}
-				a.Plan(x.at, x.n)
+				q.Push(x.at, x.n)
 				want = append(want, x)
 				slices.SortStableFunc(want, func(x, y thing) int { return cmp.Compare(x.at, y.at) })
 			case what < 8 && len(want) > 0:
@@ -45,26 +45,26 @@ func TestInOrder(t *testing.T) {
 			case what == 8:
 				void := rapid.IntRange(1, 7).Draw(t, "void")
 				asked := 0
-				a.Drop(func(n int) bool { asked++; return n%void == 0 })
+				q.DeleteFunc(func(n int) bool { asked++; return n%void == 0 })
 				if asked != len(want) {
 					t.Fatalf("asked about %d of %d", asked, len(want))
 				}
 				want = slices.DeleteFunc(want, func(x thing) bool { return x.n%void == 0 })
 			default:
-				at, ok := a.Next()
+				at, ok := q.Next()
 				if ok != (len(want) > 0) || ok && at != want[0].at {
 					t.Fatalf("the next comes at %d, %v; want %v", at, ok, want)
 				}
 			}
-			if a.Len() != len(want) {
-				t.Fatalf("%d are to come, want %d", a.Len(), len(want))
+			if q.Len() != len(want) {
+				t.Fatalf("%d are to come, want %d", q.Len(), len(want))
 			}
 			most = max(most, len(want))
 		}
 		for len(want) > 0 {
 			take()
 		}
-		if _, ok := a.Next(); ok || a.Len() != 0 {
+		if _, ok := q.Next(); ok || q.Len() != 0 {
 			t.Fatal("something is left")
 		}
 	})
@@ -76,41 +76,41 @@ func TestInOrder(t *testing.T) {
 // TestNothingIsKept of what was taken out or dropped.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
-	var a eventqueue.Agenda[*[1 << 16]byte]
+	var q heap.Queue[*[1 << 16]byte]
 	for round := range 3 {
 		for i := range 20 {
-			a.Plan(time.Duration(i), new([1 << 16]byte))
+			q.Push(time.Duration(i), new([1 << 16]byte))
 		}
 		for range 10 {
-			a.Take()
+			q.Pop()
 		}
-		a.Drop(func(*[1 << 16]byte) bool { return round%2 == 0 })
-		for a.Len() > 0 {
-			a.Take()
+		q.DeleteFunc(func(*[1 << 16]byte) bool { return round%2 == 0 })
+		for q.Len() > 0 {
+			q.Pop()
 		}
 	}
-	a.Plan(1, new([1 << 16]byte))
-	a.Take() // and nothing after it
-	if n := eventqueue.Kept(&a, func(x *[1 << 16]byte) bool { return x != nil }); n != 0 {
+	q.Push(1, new([1 << 16]byte))
+	q.Pop() // and nothing after it
+	if n := heap.Kept(&q, func(x *[1 << 16]byte) bool { return x != nil }); n != 0 {
 		t.Errorf("%d are kept", n)
 	}
 }
 
-func BenchmarkAgenda(b *testing.B) {
+func BenchmarkQueue(b *testing.B) {
 	for _, n := range []int{200, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var a eventqueue.Agenda[[2]uint64]
+			var q heap.Queue[[2]uint64]
 			random := uint64(1)
 			later := func() time.Duration {
 				random = random*6364136223846793005 + 1442695040888963407
 				return time.Duration(random >> 40)
 			}
 			for range n {
-				a.Plan(later(), [2]uint64{})
+				q.Push(later(), [2]uint64{})
 			}
 			for b.Loop() {
-				at, what := a.Take()
-				a.Plan(at+later(), what)
+				at, what := q.Pop()
+				q.Push(at+later(), what)
 			}
 		})
 	}
