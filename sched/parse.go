@@ -13,14 +13,17 @@ import (
 // Names lists a text form of every policy, as Parse reads it, with its options:
 // for help texts and as a set to compare.
 func Names() []string {
-	return []string{
+	names := []string{
 		"fifo", "sjf", "edf", "rr",
 		"fs", "fs-ratio", "wfs", "wfs-ratio",
 		"dafs", "sdafs", "beta-fair(beta=-1)",
 		"tenant-fair(dafs)", "wcfs(wfs,k=3)",
 		"laxity", "penalty",
-		"edf-code", "fs-code", "sdafs-code", "dafs-code",
 	}
+	for _, e := range extensions {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // Parse makes the policy of a text form, without any batches. The grammar, in
@@ -43,12 +46,8 @@ func Names() []string {
 //	                                pace=1 to 1000 (default 8)
 //	penalty                         form=atc (default), form=event or form=loop: see
 //	                                PenaltyForm; look=0s to 24h (default 1m), of atc
-//	edf-code, fs-code               none
-//	sdafs-code, dafs-code           log=true (default) or log=false; seed=number, 0 to
-//	                                2^64-1 (default 1), for what they draw
 //
-// Those with -code are the policies of the program that the paper's authors
-// published (see codeWeights and dafsCode).
+// Register adds names from outside this package.
 //
 // The error is Invalid, its field "policy". Parse(p.Name()) makes p's like.
 func Parse(text string) (Policy, error) {
@@ -199,16 +198,8 @@ func (s *spec) build() (func() Policy, error) {
 		return s.laxity()
 	case "penalty":
 		return s.penalty()
-	case "edf-code":
-		return s.codeOrder(edfCode{})
-	case "fs-code":
-		return s.codeOrder(fsCode{})
-	case "sdafs-code":
-		return s.coded(func(c coded) Policy { return &sdafsCode{c} })
-	case "dafs-code":
-		return s.coded(func(c coded) Policy { return &dafsCode{coded: c} })
 	}
-	return nil, refuse("there is no policy %q", s.name)
+	return s.extension()
 }
 
 func (s *spec) plain(by ranking) (func() Policy, error) {
@@ -366,42 +357,6 @@ func (s *spec) laxity() (func() Policy, error) {
 		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
 	}
 	return func() Policy { return &laxity{name: name, share: share, pace: pace} }, nil
-}
-
-func (s *spec) codeOrder(by codeRanking) (func() Policy, error) {
-	if err := s.allow(0); err != nil {
-		return nil, err
-	}
-	return func() Policy { return &codeOrder{name: s.name, by: by} }, nil
-}
-
-func (s *spec) coded(fresh func(coded) Policy) (func() Policy, error) {
-	if err := s.allow(0, "log", "seed"); err != nil {
-		return nil, err
-	}
-	var parts []string
-	log := s.option("log", "true")
-	switch log {
-	case "true":
-	case "false":
-		parts = append(parts, "log=false")
-	default:
-		return nil, refuse("%s takes log=true or log=false, not log=%s", s.name, log)
-	}
-	seed, err := strconv.ParseUint(s.option("seed", "1"), 10, 64)
-	if err != nil {
-		return nil, refuse("%s takes seed=number, 0 to 2^64-1, not seed=%s", s.name, s.options["seed"])
-	}
-	if seed != 1 {
-		parts = append(parts, "seed="+strconv.FormatUint(seed, 10))
-	}
-	name := s.name
-	if len(parts) > 0 {
-		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
-	}
-	return func() Policy {
-		return fresh(coded{name: name, seed: seed, weights: codeWeights{log: log == "true"}})
-	}, nil
 }
 
 func (s *spec) option(name, otherwise string) string {

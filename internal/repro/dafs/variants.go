@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // the policies edf-code, fs-code, sdafs-code and dafs-code
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 )

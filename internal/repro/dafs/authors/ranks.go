@@ -1,4 +1,4 @@
-package sched
+package authors
 
 // A ranks keeps slots in order of (key, id) and finds one by its place in the
 // order: what a uniform draw among equals needs, and what the heaps of an index

@@ -1,4 +1,4 @@
-package sched_test
+package authors_test
 
 // The authors' program once more, plain and slow, in O(B²) and with its list
 // shuffled in every way there is: what the policies named -code are compared with.
@@ -424,9 +424,8 @@ func TestCodeLivesThroughChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			worlds(t, 20, 1500, func(t *testing.T, seed uint64) (seen int) {
-				w := newWorld(seed)
 				p := parse(t, name)
-				w.feed(p)
+				w := newWorld(seed, p)
 				for range 300 {
 					if w.step(); w.IntN(2) == 0 {
 						continue
@@ -435,7 +434,7 @@ func TestCodeLivesThroughChanges(t *testing.T) {
 					if len(list) == 0 {
 						continue
 					}
-					asked := order(p, all)
+					asked := order(p)
 					if want := model(list); want[asked[0]] == nil {
 						t.Errorf("hand-out %d: %v, want one of %v", w.handouts, asked[0], want)
 						return seen
@@ -510,9 +509,8 @@ func TestListOrderOfTheProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			worlds(t, 20, 1500, func(t *testing.T, seed uint64) (seen int) {
-				w := newWorld(seed)
 				p := parse(t, name)
-				w.feed(p)
+				w := newWorld(seed, p)
 				for range 300 {
 					w.step()
 					list := candidatesOf(w.open)
@@ -521,7 +519,7 @@ func TestListOrderOfTheProgram(t *testing.T) {
 					for _, b := range list {
 						want = append(want, b.ID)
 					}
-					if diff := gocmp.Diff(want, order(p, all)); diff != "" {
+					if diff := gocmp.Diff(want, order(p)); diff != "" {
 						t.Errorf("order (-want +got):\n%s", diff)
 						return seen
 					}
@@ -731,18 +729,25 @@ func TestDrawsOfOnePolicyAreIndependent(t *testing.T) {
 	t.Parallel()
 	const batches, workers, handouts = 10, 4, 40_000
 	for _, name := range []string{"dafs-code(log=false)", "dafs-code(log=false,seed=2)"} {
-		var list []sched.Batch
+		w := newWorld(1, parse(t, name))
 		for id := range crowd.BatchID(batches) {
-			list = append(list, endless(id+1, 1, 1))
+			w.open = append(w.open, batch(id+1, 1<<20, 0))
+			w.changed(int(id))
 		}
-		s := newShop(t, name, 1, list...)
+		var running []crowd.BatchID
 		var pairs [batches][batches]float64
 		last := crowd.BatchID(1)
 		for range handouts {
-			if len(s.running) == workers {
-				s.finish(0)
+			if len(running) == workers {
+				b := &w.open[running[0]-1]
+				b.Running--
+				b.Completed++
+				w.changed(int(running[0] - 1))
+				running = running[1:]
 			}
-			id := s.serve()
+			id := w.policy.Next(epoch, anyone{})
+			w.handOut(id)
+			running = append(running, id)
 			pairs[last-1][id-1]++
 			last = id
 		}
