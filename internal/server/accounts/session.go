@@ -11,7 +11,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// mayPass is how long a principal is kept without reading the store again. Changes made through this server are seen at once.
+// mayPass is how long a principal is kept without reading the store again.
+// Changes made through this server are seen at once.
 const mayPass = time.Minute
 
 // sessionCache keeps principals by the hash of their token.
@@ -61,13 +62,13 @@ func (c *sessionCache) clear() {
 	c.clears++
 }
 
-var errWhoAreYou = crowd.Errorf(crowd.Unauthenticated, "sign in first, or send a valid token")
+var errSignIn = crowd.Errorf(crowd.Unauthenticated, "sign in first, or send a valid token")
 
 // Authenticate returns the principal with a secret: that of a browser's session,
 // or of a program's token.
 func (s *Accounts) Authenticate(ctx context.Context, secret string) (*access.Principal, error) {
 	if secret == "" || len(secret) > 200 {
-		return nil, errWhoAreYou
+		return nil, errSignIn
 	}
 	now, hash := s.clock.Time(), auth.HashSecret(secret)
 	p, clears := s.sessions.get(hash, now)
@@ -76,7 +77,7 @@ func (s *Accounts) Authenticate(ctx context.Context, secret string) (*access.Pri
 	}
 	t, err := s.store.TokenByHash(ctx, hash)
 	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind == store.SetupToken || expired(t, now))) {
-		return nil, errWhoAreYou
+		return nil, errSignIn
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (s *Accounts) Authenticate(ctx context.Context, secret string) (*access.Pri
 		return nil, err
 	}
 	if u.Suspended {
-		return nil, errWhoAreYou
+		return nil, errSignIn
 	}
 	p = &access.Principal{User: u, Token: t}
 	until := now.Add(mayPass)

@@ -14,6 +14,7 @@ type Steps struct{ batches *Batches }
 // NewSteps makes it.
 func NewSteps(b *Batches) Steps { return Steps{b} }
 
+// Pool returns the pool with a name, or the first one for "".
 func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	for _, p := range s.batches.live.List() {
 		if name == "" || p.Name == name {
@@ -23,8 +24,7 @@ func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 }
 
-// onLaunched does something to a step's batch. To one that has ended nothing is
-// done.
+// onLaunched runs a command on a step's batch, unless the batch has ended.
 func (s Steps) onLaunched(ctx context.Context, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) error {
 	b, err := s.batches.store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State.Ended() {
@@ -64,6 +64,8 @@ func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
 	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Launch(now, spec) })
 }
 
+// Grow adds tasks to a step's batch, which its budget or its tenant's account must
+// suffice for.
 func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error {
 	defer s.batches.funds.Hold()()
 	b, err := s.batches.store.Batch(ctx, 0, id)
@@ -82,26 +84,32 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Grow(now, id, first, items) })
 }
 
+// Seal lets a step's batch end with the tasks that it has.
 func (s Steps) Seal(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Seal(now, id) })
 }
 
+// SetTail sets the time that items of a step's batch still have before them.
 func (s Steps) SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.SetTail(now, id, tail) })
 }
 
+// Pause stops handing a step's batch out.
 func (s Steps) Pause(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Pause(now, id) })
 }
 
+// Resume hands a paused batch out again.
 func (s Steps) Resume(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Resume(now, id) })
 }
 
+// Cancel gives a step's batch up.
 func (s Steps) Cancel(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Cancel(now, id) })
 }
 
+// End ends a step's batch early, with the labels that there are.
 func (s Steps) End(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.End(now, id) })
 }

@@ -27,19 +27,22 @@ const DefaultPolicy = "tenant-fair(wfs)"
 func Policies() []string { return sched.Names() }
 
 // Pools is the pools with their settings, and how they stand.
-type Pools struct{ control *Control }
+type Pools struct {
+	cfg     Config
+	control *Control
+}
 
 // OpenPools makes the use case.
-func OpenPools(c *Control) *Pools { return &Pools{c} }
+func OpenPools(c *Control) *Pools { return &Pools{cfg: c.cfg, control: c} }
 
 // Saved returns the pools that the store has. A new store gets one, "main".
 func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
-	pools, err := s.control.cfg.Store.ListPools(ctx)
+	pools, err := s.cfg.Store.ListPools(ctx)
 	if err != nil || len(pools) > 0 {
 		return pools, err
 	}
 	p := s.newPool("main", DefaultPolicy)
-	p.ID, err = s.control.cfg.Store.CreatePool(ctx, p)
+	p.ID, err = s.cfg.Store.CreatePool(ctx, p)
 	return []store.Pool{p}, err
 }
 
@@ -47,14 +50,14 @@ func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
 func (s *Pools) Start(ctx context.Context, p store.Pool) error {
 	if p.Calling.Ask == 0 { // kept by a version that had no calls
 		p.Calling, p.Retainer = recruit.DefaultCalling(), DefaultRetainer()
-		if err := s.control.cfg.Store.UpdatePool(ctx, p); err != nil {
+		if err := s.cfg.Store.UpdatePool(ctx, p); err != nil {
 			return err
 		}
 	}
 	if err := s.control.set(p); err != nil {
 		return err
 	}
-	return s.control.cfg.Live.Start(ctx, p)
+	return s.cfg.Live.Start(ctx, p)
 }
 
 // PoolView is a pool as it stands.
@@ -73,7 +76,7 @@ func DefaultRetainer() engine.Retainer {
 
 // newPool is a pool with the settings of a new one.
 func (s *Pools) newPool(name, policy string) store.Pool {
-	return store.Pool{Name: name, Policy: policy, CreatedAt: s.control.cfg.Clock.Time(), Retainer: DefaultRetainer(), Calling: recruit.DefaultCalling()}
+	return store.Pool{Name: name, Policy: policy, CreatedAt: s.cfg.Clock.Time(), Retainer: DefaultRetainer(), Calling: recruit.DefaultCalling()}
 }
 
 // Create adds a pool. Admins only.
@@ -88,9 +91,9 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 	if err != nil {
 		return PoolView{}, err
 	}
-	defer s.control.cfg.Live.LockSettings()()
+	defer s.cfg.Live.LockSettings()()
 	pool := s.newPool(name, parsed.Name())
-	if pool.ID, err = s.control.cfg.Store.CreatePool(ctx, pool); err != nil {
+	if pool.ID, err = s.cfg.Store.CreatePool(ctx, pool); err != nil {
 		return PoolView{}, err
 	}
 	return PoolView{Pool: pool}, s.Start(context.WithoutCancel(ctx), pool)
@@ -111,12 +114,12 @@ func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID
 	if err := p.May(access.PoolsUpdate); err != nil {
 		return PoolView{}, err
 	}
-	defer s.control.cfg.Live.LockSettings()()
-	r, err := s.control.cfg.Live.Get(id)
+	defer s.cfg.Live.LockSettings()()
+	r, err := s.cfg.Live.Get(id)
 	if err != nil {
 		return PoolView{}, err
 	}
-	now, _ := s.control.cfg.Live.Settings(id)
+	now, _ := s.cfg.Live.Settings(id)
 	before := now
 	input.Set(&now.Name, edit.Name)
 	input.Set(&now.Stopped, edit.Stopped)
@@ -133,10 +136,10 @@ func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID
 		}
 		now.Policy = policy.Name()
 	}
-	if err := s.control.cfg.Store.UpdatePool(ctx, now); err != nil {
+	if err := s.cfg.Store.UpdatePool(ctx, now); err != nil {
 		return PoolView{}, err
 	}
-	s.control.cfg.Live.SetSettings(now)
+	s.cfg.Live.SetSettings(now)
 	if err := s.control.set(now); err != nil {
 		return PoolView{}, err
 	}
@@ -153,7 +156,7 @@ func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID
 		return v, err
 	}
 	if what := differences(before, now); len(what) > 0 {
-		return v, s.control.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{Pool: id, At: s.control.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
+		return v, s.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{Pool: id, At: s.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
 	}
 	return v, nil
 }
@@ -166,8 +169,8 @@ func validPoolName(name string) error {
 	return input.ValidName("name", name)
 }
 
-// validPool checks what an admin may set of a pool. What stays as it was is not
-// looked at where that takes time, so that an emergency stop is quick.
+// validPool checks the settings of a pool. What stays as it was is not checked
+// where that takes time, so that an emergency stop is quick.
 func (s *Pools) validPool(before, p *store.Pool) error {
 	if err := validPoolName(p.Name); err != nil {
 		return err
@@ -193,10 +196,10 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 		if name == p.Name {
 			return p.ID, true
 		}
-		id, ok := s.control.cfg.Live.Lookup(name)
+		id, ok := s.cfg.Live.Lookup(name)
 		return id, ok && id != p.ID
 	}
-	for _, other := range s.control.cfg.Live.List() {
+	for _, other := range s.cfg.Live.List() {
 		if err := pool.CheckRules(other.Control.Rules, lookup); err != nil && other.ID != p.ID {
 			return crowd.Errorf(crowd.Conflict, "rules of the pool %s name this one; change them first", other.Name)
 		}
@@ -206,7 +209,7 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 
 // validRules checks rules, also that the pools that they name are there.
 func (s *Pools) validRules(rules []pool.Rule) error {
-	if err := pool.CheckRules(rules, s.control.cfg.Live.Lookup); err != nil {
+	if err := pool.CheckRules(rules, s.cfg.Live.Lookup); err != nil {
 		if known := new(crowd.Error); errors.As(err, &known) {
 			return err
 		}
@@ -221,7 +224,7 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 	if err := p.May(access.PoolsList); err != nil {
 		return nil, err
 	}
-	pools := s.control.cfg.Live.List()
+	pools := s.cfg.Live.List()
 	views := make([]PoolView, 0, len(pools))
 	for _, x := range pools {
 		v, err := s.poolView(ctx, x)
@@ -247,7 +250,7 @@ func (s *Pools) Get(ctx context.Context, p *access.Principal, id crowd.PoolID) (
 	if err := p.May(access.PoolsGet); err != nil {
 		return PoolView{}, err
 	}
-	x, ok := s.control.cfg.Live.Settings(id)
+	x, ok := s.cfg.Live.Settings(id)
 	if !ok {
 		return PoolView{}, errPool
 	}
@@ -258,14 +261,14 @@ var errPool = crowd.Errorf(crowd.NotFound, "no such pool")
 
 func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v := PoolView{Pool: x}
-	r, err := s.control.cfg.Live.Get(x.ID)
+	r, err := s.cfg.Live.Get(x.ID)
 	if err != nil {
 		return v, err
 	}
 	s.control.statusMu.RLock()
 	v.Status = s.control.status[x.ID]
 	s.control.statusMu.RUnlock()
-	v.Coming, _, _ = s.control.cfg.Calls.Coming(s.control.cfg.Clock.Time(), x.ID)
+	v.Coming, _, _ = s.cfg.Calls.Coming(s.cfg.Clock.Time(), x.ID)
 	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Funds = e.Counts(), e.RetainerFunds(now) })
 }
 
@@ -276,7 +279,7 @@ func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped
 		return err
 	}
 	var errs []error
-	for _, pool := range s.control.cfg.Live.List() {
+	for _, pool := range s.cfg.Live.List() {
 		_, err := s.Update(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
 		errs = append(errs, err)
 	}
@@ -298,7 +301,7 @@ func (s *Pools) find(p *access.Principal, o access.Operation, id crowd.PoolID) (
 	if err := p.May(o); err != nil {
 		return nil, err
 	}
-	return s.control.cfg.Live.Get(id)
+	return s.cfg.Live.Get(id)
 }
 
 // Fund adds to a pool's money for waiting, or takes out of it what nobody has
@@ -326,7 +329,7 @@ func (s *Pools) Account(ctx context.Context, p *access.Principal, id crowd.PoolI
 	if _, err := s.find(p, access.PoolsAccount, id); err != nil {
 		return nil, err
 	}
-	return s.control.cfg.Store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
+	return s.cfg.Store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
 }
 
 // Samples returns how a pool looked since a time, in order. Admins only.
@@ -334,13 +337,13 @@ func (s *Pools) Samples(ctx context.Context, p *access.Principal, id crowd.PoolI
 	if _, err := s.find(p, access.PoolsSamples, id); err != nil {
 		return nil, err
 	}
-	return s.control.cfg.Store.Samples(ctx, id, since)
+	return s.cfg.Store.Samples(ctx, id, since)
 }
 
 // RecentSamples returns how a pool looked within the last time, in order. Admins
 // only.
 func (s *Pools) RecentSamples(ctx context.Context, p *access.Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
-	return s.Samples(ctx, p, id, s.control.cfg.Clock.Time().Add(-back))
+	return s.Samples(ctx, p, id, s.cfg.Clock.Time().Add(-back))
 }
 
 // Actions returns what was done to a pool and why: up to limit entries with
@@ -349,7 +352,7 @@ func (s *Pools) Actions(ctx context.Context, p *access.Principal, id crowd.PoolI
 	if _, err := s.find(p, access.PoolsActions, id); err != nil {
 		return nil, err
 	}
-	return s.control.cfg.Store.ListActions(ctx, id, before, min(limit, actionLimit))
+	return s.cfg.Store.ListActions(ctx, id, before, min(limit, actionLimit))
 }
 
 // lastHour is what rules are tried on.
@@ -364,7 +367,7 @@ func (s *Pools) TestRules(ctx context.Context, p *access.Principal, id crowd.Poo
 	if err := s.validRules(rules); err != nil {
 		return nil, err
 	}
-	samples, err := s.control.cfg.Store.Samples(ctx, id, s.control.cfg.Clock.Time().Add(-lastHour))
+	samples, err := s.cfg.Store.Samples(ctx, id, s.cfg.Clock.Time().Add(-lastHour))
 	if err != nil {
 		return nil, err
 	}
@@ -390,7 +393,7 @@ func (s *Pools) People(ctx context.Context, p *access.Principal, id crowd.PoolID
 	if err != nil {
 		return nil, err
 	}
-	users, err := s.control.cfg.Store.PoolUsers(ctx, id)
+	users, err := s.cfg.Store.PoolUsers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -426,17 +429,17 @@ func (s *Pools) Calls(ctx context.Context, p *access.Principal, id crowd.PoolID)
 	if _, err := s.find(p, access.PoolsCalls, id); err != nil {
 		return nil, err
 	}
-	calls, err := s.control.cfg.Store.OpenCalls(ctx, id)
+	calls, err := s.cfg.Store.OpenCalls(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]PoolCall, len(calls))
 	for i, c := range calls {
 		list[i].Call = c
-		if list[i].Notices, err = s.control.cfg.Store.Notices(ctx, c.ID); err != nil {
+		if list[i].Notices, err = s.cfg.Store.Notices(ctx, c.ID); err != nil {
 			return nil, err
 		}
-		if list[i].Messages, err = s.control.cfg.Store.ListMessages(ctx, c.ID, 0, actionLimit); err != nil {
+		if list[i].Messages, err = s.cfg.Store.ListMessages(ctx, c.ID, 0, actionLimit); err != nil {
 			return nil, err
 		}
 	}
@@ -451,9 +454,9 @@ type Figures struct {
 
 // Figures returns the figures. The caller has checked who may see them.
 func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
-	pools, readings, funds, err := s.control.readings(ctx, s.control.cfg.Clock.Time(), s.control.cfg.Live.List())
+	pools, readings, funds, err := s.control.readings(ctx, s.cfg.Clock.Time(), s.cfg.Live.List())
 	if err != nil {
-		s.control.cfg.Log.Warn("the figures of some pools are missing", "err", err)
+		s.cfg.Log.Warn("the figures of some pools are missing", "err", err)
 	}
 	for i, p := range pools {
 		v, err := s.poolView(ctx, p)
@@ -466,7 +469,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		v.Status.Reading, v.Status.Funds = r.Tally, funds[i]
 		f.Pools = append(f.Pools, v)
 	}
-	f.Queued, f.Failed, err = s.control.cfg.Store.CountMessages(ctx, s.control.cfg.Clock.Time().Add(-recruit.CountFailures))
+	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))
 	return f, err
 }
 
@@ -475,7 +478,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 // see it.
 func (s *Pools) ActionsAfter(ctx context.Context, id crowd.PoolID, after int64) ([]store.Action, error) {
 	for limit := 50; ; limit = actionLimit { // mostly there is little that is new
-		list, err := s.control.cfg.Store.ListActions(ctx, id, 0, limit)
+		list, err := s.cfg.Store.ListActions(ctx, id, 0, limit)
 		for i := range list {
 			if list[i].ID <= after {
 				return list[:i], err

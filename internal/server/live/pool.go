@@ -232,7 +232,6 @@ func (p *Pool) restore(ctx context.Context) (*engine.Engine, error) {
 	return engine.Restore(p.cfg.Now.Time(), engine.Config{Pool: p.id, Policy: policy}, snapshot)
 }
 
-
 // userError keeps errors that are meant for users, and replaces others by "try
 // again".
 func userError(err error) error {

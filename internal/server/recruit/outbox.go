@@ -34,7 +34,7 @@ const (
 	outboxAtOnce = 8                // messages being sent
 	outboxPause  = 10 * time.Second // between looks, if nobody wakes the loop
 	sendTimeout  = 40 * time.Second // for one message; the senders' own are shorter
-	sendGrace    = 3 * time.Second  // to end what is being sent when the service closes
+	sendGrace    = 3 * time.Second  // to end what is being sent when the server closes
 	keepTimeout  = 10 * time.Second // to keep the outcome
 
 	mailRestAfter = 3                // failures in a row
@@ -302,7 +302,7 @@ func (o *Outbox) stillNeeded(ctx context.Context, m store.Message) (bool, error)
 	return false, err
 }
 
-// send sends a message. When the service closes, it has a short while to end.
+// send sends a message. When the server closes, it has a short while to end.
 func (o *Outbox) send(ctx context.Context, m store.Message, now time.Time) error {
 	closing := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)

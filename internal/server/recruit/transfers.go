@@ -95,7 +95,7 @@ func (t *Transfers) put(id crowd.WorkerID, to crowd.PoolID) {
 	t.pending[id] = pendingMove{to: to}
 }
 
-// waiting lists who is still to move.
+// waiting lists those who are still to move.
 func (t *Transfers) waiting() []crowd.WorkerID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,7 +128,7 @@ func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.Work
 	}
 	why := "an admin moved " + u.Name
 	if !there {
-		why += ", who finishes his task first"
+		why += ", who finishes their task first"
 	}
 	return there, t.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{
 		Pool: u.Pool, At: t.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionTransfer, N: 1, Worker: id, To: to, Why: []string{why},

@@ -42,7 +42,7 @@ type HeldTask struct {
 	Values   task.Values
 }
 
-// Next returns the worker's task: the one that he holds, or the next one,
+// Next returns the worker's task: the one that they hold, or the next one,
 // waiting up to wait for it. It returns nil when there is none.
 func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration) (*HeldTask, error) {
 	r, err := s.workplace(p, access.WorkNext)
