@@ -40,13 +40,8 @@ type Config struct {
 //
 // It has no loop of its own: each control step calls Follow first.
 type Calls struct {
-	store  store.Store
-	live   *live.Pools
-	onCall *OnCall
-	outbox *Outbox
-	log    *slog.Logger
-	clock  live.Clock
-	ctx    context.Context // of the server: what a controller wants is done even if nobody waits for it
+	cfg Config
+	ctx context.Context // of the server: what a controller wants is done even if nobody waits for it
 
 	mu    sync.Mutex // guards the map
 	pools map[crowd.PoolID]*poolCalls
@@ -98,11 +93,8 @@ func ValidCalling(c store.Calling) error {
 
 // OpenCalls goes on with the calls that the store has.
 func OpenCalls(ctx context.Context, cfg Config) (*Calls, error) {
-	c := &Calls{
-		store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, outbox: cfg.Outbox, log: cfg.Log, clock: cfg.Clock,
-		ctx: context.WithoutCancel(ctx), pools: make(map[crowd.PoolID]*poolCalls),
-	}
-	calls, err := c.store.OpenCalls(ctx, 0)
+	c := &Calls{cfg: cfg, ctx: context.WithoutCancel(ctx), pools: make(map[crowd.PoolID]*poolCalls)}
+	calls, err := c.cfg.Store.OpenCalls(ctx, 0)
 	for _, call := range calls {
 		if err := c.enter(ctx, c.of(call.Pool), call); err != nil {
 			return nil, err
@@ -114,11 +106,11 @@ func OpenCalls(ctx context.Context, cfg Config) (*Calls, error) {
 // enter goes on with an open call that the store has.
 func (c *Calls) enter(ctx context.Context, x *poolCalls, call store.Call) error {
 	if x.open != nil { // another one, which the store kept and failed to say so
-		if err := c.end(ctx, c.clock.Time(), x, x.open.Call, store.CallWithdrawn); err != nil {
+		if err := c.end(ctx, c.cfg.Clock.Time(), x, x.open.Call, store.CallWithdrawn); err != nil {
 			return err
 		}
 	}
-	notices, err := c.store.Notices(ctx, call.ID)
+	notices, err := c.cfg.Store.Notices(ctx, call.ID)
 	if err != nil {
 		return err
 	}
@@ -137,7 +129,7 @@ func (c *Calls) lock(id crowd.PoolID) (*poolCalls, error) {
 	if !x.stale {
 		return x, nil
 	}
-	calls, err := c.store.OpenCalls(c.ctx, id)
+	calls, err := c.cfg.Store.OpenCalls(c.ctx, id)
 	if err != nil {
 		return x, err
 	}
@@ -190,7 +182,7 @@ func (x *poolCalls) elapse(now time.Time) {
 
 // Recruit implements pool.Recruiter.
 func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
-	p, ok := c.live.Settings(id)
+	p, ok := c.cfg.Live.Settings(id)
 	if !ok || n < 1 {
 		return nil
 	}
@@ -202,7 +194,7 @@ func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
 	x.elapse(now)
 	if x.open == nil {
 		call := store.Call{Pool: id, At: now, EndsAt: now.Add(p.Calling.Life), Wanted: n, State: store.CallOpen}
-		if call.ID, err = c.store.CreateCall(c.ctx, call); err != nil {
+		if call.ID, err = c.cfg.Store.CreateCall(c.ctx, call); err != nil {
 			x.stale = true
 			return err
 		}
@@ -256,7 +248,7 @@ func (c *Calls) followOne(ctx context.Context, now time.Time, id crowd.PoolID) e
 		return err
 	}
 	x.elapse(now)
-	p, ok := c.live.Settings(id)
+	p, ok := c.cfg.Live.Settings(id)
 	switch {
 	case x.open == nil:
 		return nil
@@ -270,7 +262,7 @@ func (c *Calls) followOne(ctx context.Context, now time.Time, id crowd.PoolID) e
 
 // update keeps a changed call, with the notices that changed.
 func (c *Calls) update(ctx context.Context, x *poolCalls, to store.Call, notices []store.Notice) error {
-	if err := c.store.UpdateCall(ctx, to, notices); err != nil {
+	if err := c.cfg.Store.UpdateCall(ctx, to, notices); err != nil {
 		x.stale = true
 		return err
 	}
@@ -289,7 +281,7 @@ func (c *Calls) noted(o *openCall, notices []store.Notice) {
 		o.asked[n.Worker] = n
 		people[i] = n.Worker
 	}
-	c.onCall.Signal(people...)
+	c.cfg.OnCall.Signal(people...)
 }
 
 // ClockTime writes a time as it is read on the day of now, in UTC.
@@ -329,7 +321,7 @@ func (c *Calls) ask(ctx context.Context, now time.Time, p store.Pool, x *poolCal
 	if short <= 0 {
 		return nil
 	}
-	people := c.onCall.callable(p.ID, o.asked)
+	people := c.cfg.OnCall.callable(p.ID, o.asked)
 	if len(people) == 0 {
 		return nil
 	}
@@ -356,12 +348,12 @@ func (c *Calls) ask(ctx context.Context, now time.Time, p store.Pool, x *poolCal
 	if err := c.put(ctx, x, notices, messages); err != nil {
 		return err
 	}
-	c.log.Info("people are called", "pool", p.ID.String(), "call", o.ID, "asked", len(people), "wanted", o.Wanted, "came", o.Came)
+	c.cfg.Log.Info("people are called", "pool", p.ID.String(), "call", o.ID, "asked", len(people), "wanted", o.Wanted, "came", o.Came)
 	return nil
 }
 
 func (c *Calls) lastAsked(ctx context.Context, id crowd.PoolID) (map[crowd.WorkerID]time.Time, error) {
-	notices, err := c.store.LastNotices(ctx, id)
+	notices, err := c.cfg.Store.LastNotices(ctx, id)
 	last := make(map[crowd.WorkerID]time.Time, len(notices))
 	for _, n := range notices {
 		last[n.Worker] = n.AskedAt
@@ -371,12 +363,12 @@ func (c *Calls) lastAsked(ctx context.Context, id crowd.PoolID) (map[crowd.Worke
 
 // put keeps notices with their messages, and signals those concerned.
 func (c *Calls) put(ctx context.Context, x *poolCalls, notices []store.Notice, messages []store.Message) error {
-	if err := c.store.PutNotices(ctx, notices, messages); err != nil {
+	if err := c.cfg.Store.PutNotices(ctx, notices, messages); err != nil {
 		x.stale = true
 		return err
 	}
 	if len(messages) > 0 {
-		c.outbox.Wake()
+		c.cfg.Outbox.Wake()
 	}
 	c.noted(x.open, notices)
 	return nil
@@ -394,15 +386,15 @@ func (c *Calls) messages(ctx context.Context, now time.Time, p store.Pool, o *op
 		base.Body += fmt.Sprintf(" Waiting for tasks is paid with %s a minute.", p.Retainer.Rate)
 	}
 	var list []store.Message
-	if c.outbox.CanMail() && u.Email != "" && !u.NoMail {
+	if c.cfg.Outbox.CanMail() && u.Email != "" && !u.NoMail {
 		m := base
 		m.Channel, m.Target = store.Mail, u.Email
 		list = append(list, m)
 	}
-	if !c.outbox.CanPush() {
+	if !c.cfg.Outbox.CanPush() {
 		return list, nil
 	}
-	subs, err := c.store.Subscriptions(ctx, u.ID)
+	subs, err := c.cfg.Store.Subscriptions(ctx, u.ID)
 	for _, sub := range subs {
 		m := base
 		m.Channel, m.Target = store.Push, fmt.Sprint(sub.ID)
@@ -440,7 +432,7 @@ func (c *Calls) comeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 	if x.coming() < 1 {
 		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
 	}
-	r, err := c.live.Get(id)
+	r, err := c.cfg.Live.Get(id)
 	if err != nil {
 		return err
 	}
@@ -468,7 +460,7 @@ func (c *Calls) comeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 		err = c.update(ctx, x, more, []store.Notice{notice})
 	}
 	if err != nil {
-		c.log.Error("somebody came, but that could not be kept in their call", "pool", id.String(), "worker", worker.String(), "err", err)
+		c.cfg.Log.Error("somebody came, but that could not be kept in their call", "pool", id.String(), "worker", worker.String(), "err", err)
 	}
 	return nil
 }
@@ -491,7 +483,7 @@ func (c *Calls) decline(ctx context.Context, now time.Time, id crowd.PoolID, wor
 	if err := c.put(ctx, x, []store.Notice{n}, nil); err != nil {
 		return err
 	}
-	p, ok := c.live.Settings(id)
+	p, ok := c.cfg.Live.Settings(id)
 	if !ok {
 		return nil
 	}

@@ -105,11 +105,8 @@ func (o *Outbox) CanMail() bool { return o.senders.Mail != nil }
 func (o *Outbox) CanPush() bool { return o.senders.Push != nil }
 
 // Run sends what is due until ctx is done: at once when it is woken, else it
-// looks now and then. Without a channel to send on it returns at once.
+// looks now and then. It is for servers with a channel to send on.
 func (o *Outbox) Run(ctx context.Context) {
-	if !o.CanMail() && !o.CanPush() {
-		return
-	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
