@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -72,11 +73,11 @@ func Mount(mux *http.ServeMux, cfg Config) {
 
 // access says who may call an operation at all. What exactly he may do is the
 // service's to decide.
-type access bool
+type audience bool
 
 const (
-	public   access = false
-	signedIn access = true
+	public   audience = false
+	signedIn audience = true
 )
 
 type contextKey struct{}
@@ -104,7 +105,7 @@ type op struct {
 	summary string
 	text    string
 	tag     string
-	access  access
+	access  audience
 	status  int      // of success; 0: 200
 	maxBody int64    // 0: 1 MiB
 	uploads []string // content types of a body that is not JSON
@@ -118,7 +119,7 @@ type op struct {
 type nothing struct{}
 
 // add registers an operation. The principal is nil for those open to all.
-func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *app.Principal, in *In) (*Out, error)) {
+func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
 	h := huma.Operation{
 		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
@@ -139,7 +140,7 @@ func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *app.Prin
 		h.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(o.streams)}}
 	}
 	huma.Register(a.huma, h, func(ctx context.Context, in *In) (*Out, error) {
-		p, _ := ctx.Value(contextKey{}).(*app.Principal)
+		p, _ := ctx.Value(contextKey{}).(*access.Principal)
 		out, err := handle(ctx, p, in)
 		if err != nil {
 			return nil, a.problem(ctx, err)

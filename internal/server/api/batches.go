@@ -13,7 +13,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -85,8 +86,8 @@ type BatchIn struct {
 	Training        bool          `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
 }
 
-func (b *BatchIn) toService(tenant crowd.TenantID) app.NewBatch {
-	n := app.NewBatch{
+func (b *BatchIn) toService(tenant crowd.TenantID) batches.NewBatch {
+	n := batches.NewBatch{
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
@@ -123,7 +124,7 @@ type batchOut struct {
 	EndedAt     *time.Time    `json:"ended_at,omitempty"`
 }
 
-func toBatchOut(v app.BatchView) batchOut {
+func toBatchOut(v batches.BatchView) batchOut {
 	s, p := &v.Spec, &v.Progress
 	out := batchOut{
 		ID: s.ID, Tenant: s.Tenant, State: p.State,
@@ -141,7 +142,7 @@ func toBatchOut(v app.BatchView) batchOut {
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
-		out.BudgetMicros, _ = app.Budget(s) // it was launched, so there is one
+		out.BudgetMicros, _ = batches.Budget(s) // it was launched, so there is one
 	}
 	for _, q := range s.Requirements {
 		out.Qualifications = append(out.Qualifications, requirement(q))
@@ -182,7 +183,7 @@ func (a *api) batches() {
 	const tag = "Batches"
 	add(a, op{method: http.MethodGet, path: "/v1/batches", summary: "List batches, newest first", tag: tag, access: signedIn,
 		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen. Counts are as of the last commit."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Tenant string `query:"tenant"`
 			Before string `query:"before"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -191,7 +192,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			if tenant == 0 && len(p.Tenants()) == 1 && !p.Is(app.Admin) {
+			if tenant == 0 && len(p.Tenants()) == 1 && !p.Is(access.Admin) {
 				tenant = p.Tenants()[0]
 			}
 			before, err := optional(in.Before, crowd.ParseBatchID)
@@ -200,14 +201,14 @@ func (a *api) batches() {
 			}
 			list, err := a.app.Batches.List(ctx, p, tenant, before, in.Limit)
 			return &struct{ Body []batchOut }{mapped(list, func(b store.Batch) batchOut {
-				out := toBatchOut(app.BatchView{Batch: b})
+				out := toBatchOut(batches.BatchView{Batch: b})
 				out.Running, out.Waiting = nil, nil // only the engine knows
 				return out
 			})}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Tenant crowd.TenantID `json:"tenant,omitempty" doc:"may be left out by a requester of one tenant"`
 				BatchIn
@@ -221,24 +222,24 @@ func (a *api) batches() {
 				return nil, crowd.Fieldf("tenant", "say for which tenant")
 			}
 			b, err := a.app.Batches.Create(ctx, p, in.Body.toService(tenant))
-			return &oneBatch{toBatchOut(app.BatchView{Batch: b})}, err
+			return &oneBatch{toBatchOut(batches.BatchView{Batch: b})}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*oneBatch, error) {
-			return a.onBatch(in, func(id crowd.BatchID) (app.BatchView, error) { return a.app.Batches.Get(ctx, p, id) })
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*oneBatch, error) {
+			return a.onBatch(in, func(id crowd.BatchID) (batches.BatchView, error) { return a.app.Batches.Get(ctx, p, id) })
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body BatchIn
 		}) (*oneBatch, error) {
-			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
+			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (batches.BatchView, error) {
 				b, err := a.app.Batches.EditDraft(ctx, p, id, in.Body.toService(0))
-				return app.BatchView{Batch: b}, err
+				return batches.BatchView{Batch: b}, err
 			})
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body struct {
 				Priority      *float64   `json:"priority,omitempty"`
@@ -247,17 +248,17 @@ func (a *api) batches() {
 				Stopped       *bool      `json:"stopped,omitempty"`
 			}
 		}) (*oneBatch, error) {
-			edit := app.BatchEdit{Priority: in.Body.Priority, Deadline: in.Body.Deadline, Stopped: in.Body.Stopped}
+			edit := batches.BatchEdit{Priority: in.Body.Priority, Deadline: in.Body.Deadline, Stopped: in.Body.Stopped}
 			if in.Body.ClearDeadline {
 				edit.Deadline = &time.Time{}
 			}
-			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) { return a.app.Batches.Edit(ctx, p, id, edit) })
+			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (batches.BatchView, error) { return a.app.Batches.Edit(ctx, p, id, edit) })
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: tag, access: signedIn,
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
 			"with skip_bad the good rows are kept. The column `_gold` holds known answers, `_workers` the names of the only people who may do the task.",
 		uploads: tables},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Stream
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content"`
@@ -267,7 +268,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			r, err := a.app.Batches.Upload(ctx, p, id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
+			r, err := a.app.Batches.Upload(ctx, p, id, in.reader, batches.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
 			if err != nil {
 				return nil, err
 			}
@@ -285,7 +286,7 @@ func (a *api) batches() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			N uint32 `path:"n" minimum:"1"`
 		}) (*previewOut, error) {
@@ -306,17 +307,17 @@ func (a *api) batches() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/launch", summary: "Launch a draft", tag: tag, access: signedIn,
 		text: "Its budget is reserved from the tenant's account, and the rest given back at its end."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if the pool has fewer people than a task needs answers from"`
 		}) (*oneBatch, error) {
-			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
+			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (batches.BatchView, error) {
 				return a.app.Batches.Launch(ctx, p, id, in.AllowSmallCrowd)
 			})
 		})
 	moves := []struct {
 		name, summary string
-		do            func(context.Context, *app.Principal, crowd.BatchID) (app.BatchView, error)
+		do            func(context.Context, *access.Principal, crowd.BatchID) (batches.BatchView, error)
 	}{
 		{"pause", "Hand out nothing more for now", a.app.Batches.Pause},
 		{"resume", "Hand out again", a.app.Batches.Resume},
@@ -325,18 +326,18 @@ func (a *api) batches() {
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: tag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *BatchPath) (*oneBatch, error) {
-				return a.onBatch(in, func(id crowd.BatchID) (app.BatchView, error) { return m.do(ctx, p, id) })
+			func(ctx context.Context, p *access.Principal, in *BatchPath) (*oneBatch, error) {
+				return a.onBatch(in, func(id crowd.BatchID) (batches.BatchView, error) { return m.do(ctx, p, id) })
 			})
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/top-up", summary: "Add to a running batch's budget", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body struct {
 				AmountMicros crowd.Money `json:"amount_micros"`
 			}
 		}) (*oneBatch, error) {
-			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
+			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (batches.BatchView, error) {
 				return a.app.Batches.TopUp(ctx, p, id, in.Body.AmountMicros)
 			})
 		})
@@ -348,7 +349,7 @@ func (a *api) batches() {
 		ExpiresAt  time.Time          `json:"expires_at"`
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/holding", summary: "Who holds what, the longest held first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*struct{ Body []heldOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*struct{ Body []heldOut }, error) {
 			id, err := in.batch()
 			if err != nil {
 				return nil, err
@@ -367,7 +368,7 @@ func (a *api) batches() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*whyOut, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*whyOut, error) {
 			id, err := in.batch()
 			if err != nil {
 				return nil, err
@@ -388,7 +389,7 @@ func byReason(counts map[crowd.Reason]int) map[string]int {
 }
 
 // onBatch parses the id and answers with the batch.
-func (a *api) onBatch(in *BatchPath, do func(crowd.BatchID) (app.BatchView, error)) (*oneBatch, error) {
+func (a *api) onBatch(in *BatchPath, do func(crowd.BatchID) (batches.BatchView, error)) (*oneBatch, error) {
 	id, err := in.batch()
 	if err != nil {
 		return nil, err

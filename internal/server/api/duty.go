@@ -12,9 +12,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -42,7 +43,7 @@ type dutyOut struct {
 	Seen      string       `json:"seen" doc:"stands for this state; send it back to wait for another one"`
 }
 
-func toDutyOut(v app.DutyView) *dutyOut {
+func toDutyOut(v recruit.DutyView) *dutyOut {
 	out := &dutyOut{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: ptr(v.Since), Waiting: v.Waiting,
 		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: dutySeen(&v),
 		Place: !v.On && (v.Call != nil || !v.Pool.Retainer.Called)}
@@ -57,7 +58,7 @@ func toDutyOut(v app.DutyView) *dutyOut {
 
 // dutySeen stands for all of a state that changes by itself only when something
 // has happened: neither for what was earned, nor for whether he waits.
-func dutySeen(v *app.DutyView) string {
+func dutySeen(v *recruit.DutyView) string {
 	var call, called int64
 	if v.Call != nil {
 		call = v.Call.ID
@@ -90,7 +91,7 @@ type someDuty struct{ Body *dutyOut }
 
 func (a *api) duty() {
 	const tag = "Duty"
-	reply := func(v app.DutyView, err error) (*someDuty, error) {
+	reply := func(v recruit.DutyView, err error) (*someDuty, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -98,18 +99,18 @@ func (a *api) duty() {
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/duty", summary: "Am I on duty, and am I called?", tag: tag, access: signedIn,
 		text: "With `wait_seconds` and the `seen` of the last reply, it answers when something has changed, or when the time is over."},
-		func(ctx context.Context, p *app.Principal, in *DutyQuery) (*someDuty, error) {
+		func(ctx context.Context, p *access.Principal, in *DutyQuery) (*someDuty, error) {
 			if in.Seen == "" || in.WaitSeconds == 0 {
 				return reply(a.app.Duty.Get(ctx, p))
 			}
-			look := func() (v app.DutyView, err error) {
+			look := func() (v recruit.DutyView, err error) {
 				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // he may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}
 				return a.app.Duty.Get(ctx, p)
 			}
-			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(app.DutyView) bool {
+			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(recruit.DutyView) bool {
 				v, err := look()
 				return err != nil || dutySeen(&v) != in.Seen
 			}); err != nil {
@@ -119,7 +120,7 @@ func (a *api) duty() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `duty` whose data is what GET /v1/duty returns: one at once, then one after each change, at most four a second."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Duty.Watch(ctx, p)
 			if err != nil {
 				return nil, err
@@ -131,7 +132,7 @@ func (a *api) duty() {
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Header().Set("Cache-Control", "no-store")
 				seen := ""
-				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "duty", changed, func(p *app.Principal) (any, bool, error) {
+				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "duty", changed, func(p *access.Principal) (any, bool, error) {
 					v, err := a.app.Duty.Get(ctx.Context(), p)
 					if err != nil || dutySeen(&v) == seen {
 						return nil, false, err
@@ -143,15 +144,15 @@ func (a *api) duty() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
 		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if he was about to go."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*someDuty, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*someDuty, error) {
 			return reply(a.app.Duty.Start(ctx, p))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*someDuty, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*someDuty, error) {
 			return reply(a.app.Duty.End(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*nothing, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*nothing, error) {
 			return nil, a.app.Duty.DeclineCall(ctx, p)
 		})
 }
@@ -164,7 +165,7 @@ type wishesBody struct {
 }
 
 func toWishes(u store.User) *struct{ Body wishesBody } {
-	w := app.WishesOf(u)
+	w := recruit.WishesOf(u)
 	out := &struct{ Body wishesBody }{wishesBody{map[string]float64{}, w.Away, w.NoMail}}
 	for id, x := range w.Prefers {
 		out.Body.Prefers[id.String()] = x
@@ -175,15 +176,15 @@ func toWishes(u store.User) *struct{ Body wishesBody } {
 func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
-		func(_ context.Context, p *app.Principal, _ *struct{}) (*struct{ Body wishesBody }, error) {
-			if !p.Is(app.Worker) {
-				return nil, crowd.Errorf(crowd.Forbidden, "this needs the role %s", app.Worker)
+		func(_ context.Context, p *access.Principal, _ *struct{}) (*struct{ Body wishesBody }, error) {
+			if !p.Is(access.Worker) {
+				return nil, crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Worker)
 			}
 			return toWishes(p.User), nil
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wishesBody }) (*struct{ Body wishesBody }, error) {
-			w := app.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wishesBody }) (*struct{ Body wishesBody }, error) {
+			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
 			for text, x := range in.Body.Prefers {
 				id, err := crowd.ParsePoolID(text)
 				if err != nil {
@@ -203,7 +204,7 @@ func (a *api) wishes() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
-		func(context.Context, *app.Principal, *struct{}) (*keyOut, error) {
+		func(context.Context, *access.Principal, *struct{}) (*keyOut, error) {
 			out := &keyOut{}
 			out.Body.Key = a.app.Duty.PushKey()
 			return out, nil
@@ -219,7 +220,7 @@ func (a *api) wishes() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []subscriptionOut }, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*struct{ Body []subscriptionOut }, error) {
 			list, err := a.app.Duty.Subscriptions(ctx, p)
 			return &struct{ Body []subscriptionOut }{mapped(list, func(s store.Subscription) subscriptionOut {
 				return subscriptionOut{s.ID, s.Endpoint, s.CreatedAt}
@@ -227,7 +228,7 @@ func (a *api) wishes() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Endpoint string `json:"endpoint"`
 				Expires  any    `json:"expirationTime,omitempty" doc:"not used"`
@@ -247,7 +248,7 @@ func (a *api) wishes() {
 			return out, err
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) (*nothing, error) {
 			return nil, a.app.Duty.Unsubscribe(ctx, p, in.ID)

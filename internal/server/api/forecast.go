@@ -7,7 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 )
 
@@ -51,9 +52,9 @@ type forecastOut struct {
 	Basis      string     `json:"basis,omitempty" doc:"what it rests on, in words"`
 }
 
-func toForecastOut(f app.BatchForecast) forecastOut {
+func toForecastOut(f batches.BatchForecast) forecastOut {
 	out := forecastOut{Status: string(f.Status), Text: f.Text, Deadline: ptr(f.Deadline)}
-	if f.Status != app.ForecastReady {
+	if f.Status != batches.ForecastReady {
 		return out
 	}
 	x := &f.Finish
@@ -69,7 +70,7 @@ func (a *api) forecasts() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/forecast", summary: "When will it be done?", tag: "Batches", access: signedIn,
 		text: "The pool is simulated from its present state, many times, in the background: the first request orders it and says `pending`. " +
 			"A forecast is computed anew when somebody asks and it is older than 15 seconds or twenty times what it took. It knows nothing of batches and people yet to come."},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*struct{ Body forecastOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*struct{ Body forecastOut }, error) {
 			id, err := in.batch()
 			if err != nil {
 				return nil, err

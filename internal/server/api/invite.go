@@ -7,28 +7,29 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 )
 
 type InvitationOut struct {
-	ID         int64               `json:"id"`
-	Tenant     *crowd.TenantID     `json:"tenant,omitempty" doc:"for which the person is invited"`
-	Pool       crowd.PoolID        `json:"pool"`
-	Test       *int64              `json:"test,omitempty" doc:"to be passed first"`
-	Address    string              `json:"address"`
-	Note       string              `json:"note,omitempty"`
-	Stage      app.InvitationStage `json:"stage" enum:"queued,sent,failed,to hand out,opened,accepted,declined,withdrawn,expired"`
-	MailError  string              `json:"mail_error,omitempty" doc:"of the last try to send it"`
-	InvitedBy  crowd.WorkerID      `json:"invited_by"`
-	CreatedAt  time.Time           `json:"created_at"`
-	ExpiresAt  time.Time           `json:"expires_at"`
-	OpenedAt   *time.Time          `json:"opened_at,omitempty"`
-	AnsweredAt *time.Time          `json:"answered_at,omitempty" doc:"accepted, declined or withdrawn"`
-	Worker     *crowd.WorkerID     `json:"worker,omitempty" doc:"who has accepted"`
-	Token      string              `json:"token,omitempty" doc:"for the link …/invitation?token=THIS; only where the server sends no mail, and only this once"`
+	ID         int64                    `json:"id"`
+	Tenant     *crowd.TenantID          `json:"tenant,omitempty" doc:"for which the person is invited"`
+	Pool       crowd.PoolID             `json:"pool"`
+	Test       *int64                   `json:"test,omitempty" doc:"to be passed first"`
+	Address    string                   `json:"address"`
+	Note       string                   `json:"note,omitempty"`
+	Stage      accounts.InvitationStage `json:"stage" enum:"queued,sent,failed,to hand out,opened,accepted,declined,withdrawn,expired"`
+	MailError  string                   `json:"mail_error,omitempty" doc:"of the last try to send it"`
+	InvitedBy  crowd.WorkerID           `json:"invited_by"`
+	CreatedAt  time.Time                `json:"created_at"`
+	ExpiresAt  time.Time                `json:"expires_at"`
+	OpenedAt   *time.Time               `json:"opened_at,omitempty"`
+	AnsweredAt *time.Time               `json:"answered_at,omitempty" doc:"accepted, declined or withdrawn"`
+	Worker     *crowd.WorkerID          `json:"worker,omitempty" doc:"who has accepted"`
+	Token      string                   `json:"token,omitempty" doc:"for the link …/invitation?token=THIS; only where the server sends no mail, and only this once"`
 }
 
-func toInvitationOut(i app.InvitationView) InvitationOut {
+func toInvitationOut(i accounts.InvitationView) InvitationOut {
 	return InvitationOut{
 		ID: i.ID, Tenant: ptr(i.Tenant), Pool: i.Pool, Test: ptr(i.Test), Address: i.Address, Note: i.Note, Stage: i.Stage,
 		MailError: i.Mail.Error, InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt, OpenedAt: ptr(i.OpenedAt), AnsweredAt: ptr(i.AnsweredAt),
@@ -71,7 +72,7 @@ func (a *api) invitations() {
 	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Admins invite to any pool; requesters for a tenant of theirs. If an address is malformed nobody is invited, and each is named by its place in the list. " +
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Pool        crowd.PoolID   `json:"pool"`
 				Addresses   []string       `json:"addresses"`
@@ -82,19 +83,19 @@ func (a *api) invitations() {
 			}
 		}) (*invitedOut, error) {
 			b := in.Body
-			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, accounts.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return nil, err
 			}
 			out := &invitedOut{}
 			out.Body.Mail, out.Body.Invited = r.Mail, mapped(r.Invited, toInvitationOut)
-			out.Body.Skipped = mapped(r.Skipped, func(x app.SkippedAddress) skipped { return skipped(x) })
+			out.Body.Skipped = mapped(r.Skipped, func(x accounts.SkippedAddress) skipped { return skipped(x) })
 			return out, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations", summary: "List invitations", tag: inviteTag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. Admins see all, requesters those of a tenant of theirs."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Tenant string `query:"tenant"`
 			Before int64  `query:"before" minimum:"0"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -107,7 +108,7 @@ func (a *api) invitations() {
 			return &struct{ Body []InvitationOut }{mapped(list, toInvitationOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations/{id}", summary: "Show an invitation", tag: inviteTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *InvitationPath) (*invitationOut, error) {
+		func(ctx context.Context, p *access.Principal, in *InvitationPath) (*invitationOut, error) {
 			id, err := in.invitation()
 			if err != nil {
 				return nil, err
@@ -117,7 +118,7 @@ func (a *api) invitations() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitations/{id}/resend", summary: "Send an invitation again", tag: inviteTag, access: signedIn,
 		text: "Also one that has expired: the new link works for 14 days. One that is still on its way cannot be sent again."},
-		func(ctx context.Context, p *app.Principal, in *InvitationPath) (*invitationOut, error) {
+		func(ctx context.Context, p *access.Principal, in *InvitationPath) (*invitationOut, error) {
 			id, err := in.invitation()
 			if err != nil {
 				return nil, err
@@ -126,7 +127,7 @@ func (a *api) invitations() {
 			return &invitationOut{toInvitationOut(i)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitations/{id}/withdraw", summary: "Withdraw an invitation: its links work no longer", tag: inviteTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *InvitationPath) (*invitationOut, error) {
+		func(ctx context.Context, p *access.Principal, in *InvitationPath) (*invitationOut, error) {
 			id, err := in.invitation()
 			if err != nil {
 				return nil, err
@@ -139,8 +140,8 @@ func (a *api) invitations() {
 
 // ownTenant is the tenant that is meant where none is named: that of a requester
 // of one. For an admin none is an answer of its own.
-func ownTenant(p *app.Principal, named crowd.TenantID) crowd.TenantID {
-	if own := p.Tenants(); named == 0 && !p.Is(app.Admin) && len(own) == 1 {
+func ownTenant(p *access.Principal, named crowd.TenantID) crowd.TenantID {
+	if own := p.Tenants(); named == 0 && !p.Is(access.Admin) && len(own) == 1 {
 		return own[0]
 	}
 	return named
@@ -163,7 +164,7 @@ func (a *api) invited() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/invitation", summary: "Look at the invitation that you have a link of", tag: inviteTag},
-		func(ctx context.Context, _ *app.Principal, in *struct {
+		func(ctx context.Context, _ *access.Principal, in *struct {
 			Token string `query:"token" required:"true" doc:"from the link: …/invitation?token=THIS"`
 		}) (*struct{ Body offer }, error) {
 			o, err := a.app.Invitations.Open(ctx, in.Token)
@@ -177,7 +178,7 @@ func (a *api) invited() {
 			return &struct{ Body offer }{out}, nil
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag},
-		func(ctx context.Context, _ *app.Principal, in *struct {
+		func(ctx context.Context, _ *access.Principal, in *struct {
 			Body struct {
 				Token    string `json:"token" doc:"from the link: …/invitation?token=THIS"`
 				Name     string `json:"name" doc:"to sign in with"`
@@ -185,16 +186,16 @@ func (a *api) invited() {
 				Password string `json:"password"`
 			}
 		}) (*secretOut, error) {
-			s, err := a.app.Invitations.Join(ctx, in.Body.Token, app.NewAccount{Name: in.Body.Name, FullName: in.Body.FullName, Password: in.Body.Password})
+			s, err := a.app.Invitations.Join(ctx, in.Body.Token, accounts.NewAccount{Name: in.Body.Name, FullName: in.Body.FullName, Password: in.Body.Password})
 			return secret(s), err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *tokenIn) (*struct{ Body UserOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *tokenIn) (*struct{ Body UserOut }, error) {
 			u, err := a.app.Invitations.Accept(ctx, p, in.Body.Token)
 			return &struct{ Body UserOut }{toUserOut(u)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag, status: http.StatusNoContent},
-		func(ctx context.Context, _ *app.Principal, in *tokenIn) (*nothing, error) {
+		func(ctx context.Context, _ *access.Principal, in *tokenIn) (*nothing, error) {
 			return nil, a.app.Invitations.Decline(ctx, in.Body.Token)
 		})
 }

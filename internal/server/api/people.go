@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -38,7 +39,7 @@ func (a *api) people() {
 	const tag = "People"
 	add(a, op{method: http.MethodGet, path: "/v1/users", summary: "List people", tag: tag, access: signedIn,
 		text: "Admins see everybody; requesters see the requesters of a tenant of theirs. In order of id; go on with `after`, the last id seen."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Tenant string `query:"tenant"`
 			After  string `query:"after"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -61,7 +62,7 @@ func (a *api) people() {
 		}
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Name           string           `json:"name" doc:"to sign in with"`
 				FullName       string           `json:"full_name,omitempty"`
@@ -73,14 +74,14 @@ func (a *api) people() {
 			}
 		}) (*createdOut, error) {
 			b := in.Body
-			u, link, err := a.app.Accounts.CreateUser(ctx, p, app.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email,
+			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email,
 				Admin: b.Admin, Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications})
 			out := &createdOut{}
 			out.Body.UserOut, out.Body.SetupToken = toUserOut(u), link
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *UserPath) (*struct{ Body UserOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *UserPath) (*struct{ Body UserOut }, error) {
 			id, err := in.user()
 			if err != nil {
 				return nil, err
@@ -90,7 +91,7 @@ func (a *api) people() {
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what he holds first."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			UserPath
 			Body struct {
 				FullName       *string           `json:"full_name,omitempty"`
@@ -107,7 +108,7 @@ func (a *api) people() {
 				return nil, err
 			}
 			b := in.Body
-			edit := app.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
+			edit := accounts.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
 			if b.Pool != nil {
 				pool, err := optional(*b.Pool, crowd.ParsePoolID)
 				if err != nil {
@@ -119,7 +120,7 @@ func (a *api) people() {
 			return &struct{ Body UserOut }{toUserOut(u)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *UserPath) (*secretOut, error) {
+		func(ctx context.Context, p *access.Principal, in *UserPath) (*secretOut, error) {
 			id, err := in.user()
 			if err != nil {
 				return nil, err

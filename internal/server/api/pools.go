@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/sched"
 )
@@ -31,7 +32,7 @@ type PoolOut struct {
 	Advises      bool   `json:"advises,omitempty" doc:"it decides and does nothing; for admins"`
 }
 
-func toPoolOut(p app.PoolView) PoolOut {
+func toPoolOut(p control.PoolView) PoolOut {
 	out := PoolOut{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Called: p.Retainer.Called, Workers: p.Workers, OnDuty: p.OnDuty,
 		Coming: p.Coming, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches, Queue: p.Status.Queue,
 		ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
@@ -111,7 +112,7 @@ type PoolSettings struct {
 	Calling  *callingSettings  `json:"calling,omitempty"`
 }
 
-func toPoolSettings(p *app.PoolView) PoolSettings {
+func toPoolSettings(p *control.PoolView) PoolSettings {
 	r, c, k := &p.Retainer, &p.Control, &p.Calling
 	rules := append([]pool.Rule{}, c.Rules...)
 	return PoolSettings{
@@ -125,7 +126,7 @@ func toPoolSettings(p *app.PoolView) PoolSettings {
 
 // into changes what is said of a pool's settings, and returns the groups of
 // which anything was said.
-func (s *PoolSettings) into(p *app.PoolView) (edit app.PoolEdit) {
+func (s *PoolSettings) into(p *control.PoolView) (edit control.PoolEdit) {
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
 		put(&r.Called, in.Called)
@@ -211,12 +212,12 @@ const poolTag = "Pools"
 func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []PoolOut }, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*struct{ Body []PoolOut }, error) {
 			list, err := a.app.Pools.List(ctx, p)
 			return &struct{ Body []PoolOut }{mapped(list, toPoolOut)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Name   string `json:"name"`
 				Policy string `json:"policy,omitempty" default:"tenant-fair(wfs)"`
@@ -226,7 +227,7 @@ func (a *api) pools() {
 			return &struct{ Body PoolOut }{toPoolOut(v)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*struct{ Body poolDetail }, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*struct{ Body poolDetail }, error) {
 			id, err := in.pool()
 			if err != nil {
 				return nil, err
@@ -236,7 +237,7 @@ func (a *api) pools() {
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
 		text: "What is left out stays as it is, also within a group. The rules are replaced as a whole."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body struct {
 				Name    *string `json:"name,omitempty"`
@@ -264,7 +265,7 @@ func (a *api) pools() {
 			return &struct{ Body poolDetail }{toPoolDetail(v)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*struct{ Body []sched.Key }, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*struct{ Body []sched.Key }, error) {
 			id, err := in.pool()
 			if err != nil {
 				return nil, err
@@ -275,7 +276,7 @@ func (a *api) pools() {
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
 			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*struct{ Body poolState }, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*struct{ Body poolState }, error) {
 			id, err := in.pool()
 			if err != nil {
 				return nil, err
@@ -284,7 +285,7 @@ func (a *api) pools() {
 			return &struct{ Body poolState }{poolState{s}}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Stopped bool `json:"stopped"`
 			}

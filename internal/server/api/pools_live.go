@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -78,10 +79,10 @@ type purseOut struct {
 	Empty       bool        `json:"empty" doc:"waiting cannot be paid"`
 }
 
-func toPoolDetail(v app.PoolView) poolDetail {
+func toPoolDetail(v control.PoolView) poolDetail {
 	s := &v.Status
 	out := poolDetail{PoolOut: toPoolOut(v), PoolSettings: toPoolSettings(&v), CreatedAt: v.CreatedAt,
-		Purse: purseOut{s.Purse.Funds, s.Purse.Owed, s.Purse.Paid, s.Purse.Empty}}
+		Purse: purseOut{s.Funds.Funds, s.Funds.Owed, s.Funds.Paid, s.Funds.Empty}}
 	if s.At.IsZero() {
 		return out
 	}
@@ -150,7 +151,7 @@ type personOut struct {
 	Suspended    bool           `json:"suspended"`
 }
 
-func toPersonOut(x app.PoolPerson) personOut {
+func toPersonOut(x control.PoolPerson) personOut {
 	out := personOut{Worker: x.Worker, Name: x.Name, On: x.On, Since: ptr(x.Since), Waiting: x.Waiting, SeenAt: ptr(x.Seen), Leaves: string(x.Leaves),
 		Training: x.Training, EarnedMicros: x.Earned, Preference: x.Preference, Away: x.Away, Suspended: x.Suspended}
 	if x.On {
@@ -185,7 +186,7 @@ type callOut struct {
 	Messages []messageOut `json:"messages" doc:"newest first"`
 }
 
-func toCallOut(c app.PoolCall) callOut {
+func toCallOut(c control.PoolCall) callOut {
 	return callOut{c.ID, c.At, c.EndsAt, c.Wanted, c.Came,
 		mapped(c.Notices, func(n store.Notice) noticeOut {
 			return noticeOut{n.Worker, string(n.State), n.AskedAt, ptr(n.AnsweredAt)}
@@ -256,7 +257,7 @@ func (a *api) livePools() {
 		Doc  string `json:"doc"`
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/pools/metrics-names", summary: "List what the conditions of rules may use", tag: tag, access: signedIn},
-		func(context.Context, *app.Principal, *struct{}) (*struct{ Body []nameOut }, error) {
+		func(context.Context, *access.Principal, *struct{}) (*struct{ Body []nameOut }, error) {
 			out := &struct{ Body []nameOut }{}
 			for _, n := range pool.Names() {
 				out.Body = append(out.Body, nameOut{n.Name, n.Unit, n.Doc})
@@ -264,7 +265,7 @@ func (a *api) livePools() {
 			return out, nil
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/funds", summary: "Add to a pool's money for waiting, or take out of it", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body struct {
 				AmountMicros crowd.Money `json:"amount_micros" doc:"negative: take out what nobody has earned yet" example:"50000000"`
@@ -282,7 +283,7 @@ func (a *api) livePools() {
 		Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/account", summary: "Show a pool's money for waiting and its latest ledger entries", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Page
 		}) (*accountOut, error) {
@@ -296,11 +297,11 @@ func (a *api) livePools() {
 			}
 			v, err := a.app.Pools.Get(ctx, p, id)
 			out := &accountOut{}
-			out.Body.BalanceMicros, out.Body.Entries = v.Status.Purse.Funds, mapped(entries, toEntryOut)
+			out.Body.BalanceMicros, out.Body.Entries = v.Status.Funds.Funds, mapped(entries, toEntryOut)
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/samples", summary: "How a pool looked, every ten seconds of the last day", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"0" maximum:"86400" default:"3600" doc:"how far back"`
 		}) (*struct{ Body []sampleOut }, error) {
@@ -314,7 +315,7 @@ func (a *api) livePools() {
 			})}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/actions", summary: "What was done to a pool, by whom and why, newest first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Page
 		}) (*struct{ Body []actionOut }, error) {
@@ -326,7 +327,7 @@ func (a *api) livePools() {
 			return &struct{ Body []actionOut }{mapped(list, toActionOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/people", summary: "Who belongs to a pool, those on duty first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*struct{ Body []personOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*struct{ Body []personOut }, error) {
 			id, err := in.pool()
 			if err != nil {
 				return nil, err
@@ -335,7 +336,7 @@ func (a *api) livePools() {
 			return &struct{ Body []personOut }{mapped(list, toPersonOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/calls", summary: "The open call of a pool: who was asked, who came", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*struct{ Body []callOut }, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*struct{ Body []callOut }, error) {
 			id, err := in.pool()
 			if err != nil {
 				return nil, err
@@ -345,7 +346,7 @@ func (a *api) livePools() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: tag, access: signedIn,
 		text: "Nothing is changed. Each sample is taken as it was: what the rules would have changed is not seen in later ones."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body struct {
 				Rules *[]pool.Rule `json:"rules,omitempty" doc:"left out: those that the pool has"`
@@ -378,7 +379,7 @@ func (a *api) livePools() {
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/transfers", summary: "Move a worker of this pool to another one", tag: tag, access: signedIn,
 		text: "Who holds a task finishes it first. If he does not know the other pool's work, he does its training before its tasks. Who was on duty is so there."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body struct {
 				Worker crowd.WorkerID `json:"worker"`

@@ -12,8 +12,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -52,7 +52,7 @@ func newProblem(code crowd.Code, detail string) *Problem {
 // problem makes an error fit for the user. What is not meant for users goes to
 // the log and is told as "internal error".
 func (a *api) problem(ctx context.Context, err error) *Problem {
-	var several app.Problems
+	var several input.Problems
 	var file orchestrator.Problems
 	switch {
 	case errors.As(err, &several):

@@ -9,7 +9,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -60,7 +61,7 @@ func given(t store.Test, err error) (*givenOut, error) {
 func (a *api) tests() {
 	const tag = "Tests"
 	add(a, op{method: http.MethodPost, path: "/v1/tests", summary: "Make a qualification test", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 8 << 20},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Name             string         `json:"name"`
 				Tenant           crowd.TenantID `json:"tenant,omitempty" doc:"requesters of one tenant may leave it out; an admin's without is of the whole installation"`
@@ -81,13 +82,13 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			return given(a.app.Tests.Create(ctx, p, app.NewTest{Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
+			return given(a.app.Tests.Create(ctx, p, accounts.NewTest{Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open}))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Tenant string `query:"tenant"`
 		}) (*struct{ Body []givenTest }, error) {
 			tenant, err := optional(in.Tenant, crowd.ParseTenantID)
@@ -98,7 +99,7 @@ func (a *api) tests() {
 			return &struct{ Body []givenTest }{mapped(list, toGivenTest)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (*givenOut, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (*givenOut, error) {
 			id, err := in.test()
 			if err != nil {
 				return nil, err
@@ -107,7 +108,7 @@ func (a *api) tests() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
 		text: "Nobody new is invited to it; who was invited before may go on."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Body struct {
 				Retired bool `json:"retired"`
@@ -134,7 +135,7 @@ func (a *api) tests() {
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}/tries", summary: "List the tries at a test, with the answers", tag: tag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. For whoever may change the test."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -144,7 +145,7 @@ func (a *api) tests() {
 				return nil, err
 			}
 			list, err := a.app.Tests.Tries(ctx, p, id, in.Before, in.Limit)
-			return &struct{ Body []triedOut }{mapped(list, func(t app.TriedTest) triedOut {
+			return &struct{ Body []triedOut }{mapped(list, func(t accounts.TriedTest) triedOut {
 				return triedOut{ID: t.ID, Worker: t.Worker, Name: t.Name, Try: t.N, StartedAt: t.StartedAt, SubmittedAt: ptr(t.SubmittedAt),
 					Right: t.Right, Score: t.Score, Late: t.Late, Passed: t.Passed, Answers: t.Answers}
 			})}, err
@@ -188,13 +189,13 @@ type myTest struct {
 	Current *runningOut `json:"current,omitempty" doc:"the try that runs"`
 }
 
-func toMyTest(v app.TestView) myTest {
+func toMyTest(v accounts.TestView) myTest {
 	out := myTest{TestOut: toTestOut(v.Test), Pool: v.Pool.Name, Left: v.Left, NextAt: ptr(v.NextAt), Passed: v.Passed, Holds: v.Holds}
-	out.Results = mapped(v.Tries, func(t app.TestResult) resultOut {
+	out.Results = mapped(v.Tries, func(t accounts.TestResult) resultOut {
 		return resultOut{Try: t.N, StartedAt: t.StartedAt, EndedAt: ptr(t.EndedAt), Submitted: t.Submitted, Score: t.Score, Late: t.Late, Passed: t.Passed}
 	})
 	if c := v.Current; c != nil {
-		out.Current = &runningOut{Try: c.N, StartedAt: c.StartedAt, EndsAt: ptr(c.EndsAt), Questions: mapped(c.Questions, func(q app.Asked) askedOut {
+		out.Current = &runningOut{Try: c.N, StartedAt: c.StartedAt, EndsAt: ptr(c.EndsAt), Questions: mapped(c.Questions, func(q accounts.Asked) askedOut {
 			return askedOut{Name: q.Name, Values: values(q.Values), View: q.View}
 		})}
 	}
@@ -203,7 +204,7 @@ func toMyTest(v app.TestView) myTest {
 
 type myTestOut struct{ Body myTest }
 
-func mine(v app.TestView, err error) (*myTestOut, error) {
+func mine(v accounts.TestView, err error) (*myTestOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -215,12 +216,12 @@ func (a *api) takeTests() {
 	const tag = "Qualifying"
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests", summary: "List the tests that you may take", tag: tag, access: signedIn,
 		text: "Those that you were invited to, and those open to every worker."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []myTest }, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*struct{ Body []myTest }, error) {
 			list, err := a.app.Tests.Mine(ctx, p)
 			return &struct{ Body []myTest }{mapped(list, toMyTest)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests/{id}", summary: "Show a test, with the questions of the try that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (*myTestOut, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (*myTestOut, error) {
 			id, err := in.test()
 			if err != nil {
 				return nil, err
@@ -228,7 +229,7 @@ func (a *api) takeTests() {
 			return mine(a.app.Tests.Take(ctx, p, id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (*myTestOut, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (*myTestOut, error) {
 			id, err := in.test()
 			if err != nil {
 				return nil, err
@@ -237,7 +238,7 @@ func (a *api) takeTests() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Body struct {
 				Try        int                        `json:"try" doc:"which one"`

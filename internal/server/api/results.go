@@ -17,7 +17,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -99,7 +100,7 @@ func (a *api) results() {
 	const tag = "Results"
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/annotations", summary: "Download every answer, in order", tag: tag, access: signedIn, streams: tables,
 		text: "Streamed, as of one moment. With `all`, assignments that ended without an answer too."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			All bool `query:"all"`
 		}) (*huma.StreamResponse, error) {
@@ -117,7 +118,7 @@ func (a *api) results() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. `majority`, `dawid-skene`: from all counted answers together."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			Method string `query:"method" enum:"live,majority,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
@@ -141,7 +142,7 @@ func (a *api) results() {
 			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list, in.Method != "live", fitted)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Method string `query:"method" enum:"majority,dawid-skene" default:"dawid-skene"`
 		}) (*struct{ Body qualityOut }, error) {
@@ -157,7 +158,7 @@ func (a *api) results() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the batch as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*huma.StreamResponse, error) {
 			id, err := in.batch()
 			if err != nil {
 				return nil, err
@@ -186,7 +187,7 @@ const (
 
 // sendProgress sends a batch as it stands, until it has ended.
 func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret string, id crowd.BatchID, changed <-chan struct{}) {
-	a.sendEvents(ctx, w, secret, "progress", changed, func(p *app.Principal) (any, bool, error) {
+	a.sendEvents(ctx, w, secret, "progress", changed, func(p *access.Principal) (any, bool, error) {
 		v, err := a.app.Batches.Get(ctx, p, id)
 		return toBatchOut(v), v.Progress.State.Ended(), err
 	})
@@ -195,7 +196,7 @@ func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret st
 // sendEvents sends what look returns: at once, and after changes, until it is
 // the last or cannot be had. It asks anew before each event who bears secret:
 // what was true when the watching began may be long past. Nil is not sent.
-func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(*app.Principal) (v any, last bool, err error)) {
+func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(*access.Principal) (v any, last bool, err error)) {
 	flush := http.NewResponseController(w).Flush
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -319,7 +320,7 @@ type qualityOut struct {
 	Workers   []workerQuality `json:"workers"`
 }
 
-func toQualityOut(q *app.Quality) qualityOut {
+func toQualityOut(q *batches.Quality) qualityOut {
 	out := qualityOut{Batch: q.Batch.Spec.ID, Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []workerQuality{}}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha

@@ -11,7 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -153,7 +153,7 @@ type oneRun struct{ Body RunOut }
 const runTag = "Workflows"
 
 // theRun parses the id, does something to the run and answers with it.
-func (a *api) theRun(ctx context.Context, p *app.Principal, in RunPath, do func(crowd.RunID) error) (*oneRun, error) {
+func (a *api) theRun(ctx context.Context, p *access.Principal, in RunPath, do func(crowd.RunID) error) (*oneRun, error) {
 	id, err := in.run()
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (a *api) theRun(ctx context.Context, p *app.Principal, in RunPath, do func(
 func (a *api) runs() {
 	add(a, op{method: http.MethodGet, path: "/v1/runs", summary: "List runs of workflows, newest first", tag: runTag, access: signedIn,
 		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Tenant string `query:"tenant"`
 			Before string `query:"before"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -182,7 +182,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			if tenant == 0 && len(p.Tenants()) == 1 && !p.Is(app.Admin) {
+			if tenant == 0 && len(p.Tenants()) == 1 && !p.Is(access.Admin) {
 				tenant = p.Tenants()[0]
 			}
 			before, err := optional(in.Before, crowd.ParseRunID)
@@ -195,7 +195,7 @@ func (a *api) runs() {
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
 			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Tenant       crowd.TenantID `json:"tenant,omitempty" doc:"may be left out by a requester of one tenant"`
 				Name         string         `json:"name,omitempty" doc:"default: that of the workflow" maxLength:"200"`
@@ -232,11 +232,11 @@ func (a *api) runs() {
 			return out, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*oneRun, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*oneRun, error) {
 			return a.theRun(ctx, p, *in, nil)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/workflow", summary: "Show the file of a run", tag: runTag, access: signedIn, streams: []string{"application/yaml"}},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			id, err := in.run()
 			if err != nil {
 				return nil, err
@@ -248,7 +248,7 @@ func (a *api) runs() {
 			return sent("application/yaml; charset=utf-8", []byte(v.Text)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/graph.svg", summary: "Draw a run: its steps, and where the items are", tag: runTag, access: signedIn, streams: []string{"image/svg+xml"}},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			id, err := in.run()
 			if err != nil {
 				return nil, err
@@ -262,7 +262,7 @@ func (a *api) runs() {
 	a.runMoves()
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/events", summary: "Watch a run (server-sent events)", tag: runTag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the run as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			id, err := in.run()
 			if err != nil {
 				return nil, err
@@ -277,7 +277,7 @@ func (a *api) runs() {
 				httpkit.Streaming(w)
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Header().Set("Cache-Control", "no-store")
-				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "progress", changed, func(p *app.Principal) (any, bool, error) {
+				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "progress", changed, func(p *access.Principal) (any, bool, error) {
 					v, err := a.app.Runs.Get(ctx.Context(), p, id)
 					if err != nil {
 						return nil, false, err
@@ -300,7 +300,7 @@ func sent(kind string, body []byte) *huma.StreamResponse {
 func (a *api) runMoves() {
 	moves := []struct {
 		name, summary string
-		do            func(context.Context, *app.Principal, crowd.RunID) (store.Run, error)
+		do            func(context.Context, *access.Principal, crowd.RunID) (store.Run, error)
 	}{
 		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
 		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
@@ -309,7 +309,7 @@ func (a *api) runMoves() {
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *RunPath) (*oneRun, error) {
+			func(ctx context.Context, p *access.Principal, in *RunPath) (*oneRun, error) {
 				return a.theRun(ctx, p, *in, func(id crowd.RunID) error {
 					_, err := m.do(ctx, p, id)
 					return err
@@ -318,7 +318,7 @@ func (a *api) runMoves() {
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/steps/{step}/end", summary: "End a crowd step early, with the labels that there are", tag: runTag, access: signedIn,
 		text: "The other items in it go on as failed."},
-		func(ctx context.Context, p *app.Principal, in *RunStep) (*oneRun, error) {
+		func(ctx context.Context, p *access.Principal, in *RunStep) (*oneRun, error) {
 			return a.theRun(ctx, p, in.RunPath, func(id crowd.RunID) error {
 				_, err := a.app.Runs.EndStep(ctx, p, id, in.Step)
 				return err
@@ -335,7 +335,7 @@ func (a *api) runMoves() {
 		}
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/retry", summary: "Try again what is held by an error, and steps that have failed", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *againIn) (*againOut, error) {
+		func(ctx context.Context, p *access.Principal, in *againIn) (*againOut, error) {
 			id, err := in.run()
 			if err != nil {
 				return nil, err
@@ -351,7 +351,7 @@ func (a *api) runMoves() {
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/skip", summary: "Give up the items that are held by an error", tag: runTag, access: signedIn,
 		text: "They go on as failed."},
-		func(ctx context.Context, p *app.Principal, in *againIn) (*skipOut, error) {
+		func(ctx context.Context, p *access.Principal, in *againIn) (*skipOut, error) {
 			id, err := in.run()
 			if err != nil {
 				return nil, err

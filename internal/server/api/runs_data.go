@@ -20,7 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -36,7 +36,7 @@ const maxParquet = 4 << 30
 func (a *api) checkWorkflows() {
 	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: signedIn,
 		text: "The body is the file. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Stream }) (*struct{ Body WorkflowOut }, error) {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Stream }) (*struct{ Body WorkflowOut }, error) {
 			text, err := io.ReadAll(io.LimitReader(in.reader, maxWorkflow+1))
 			if err != nil {
 				return nil, err
@@ -67,7 +67,7 @@ func (a *api) runData() {
 		text: "CSV with a header, TSV or JSON Lines, read as it comes; or Parquet. A row that cannot be read becomes an item that has failed, and the rest goes on. " +
 			"A file that breaks off gives the run up.",
 		uploads: append(slices.Clone(tables), parquetType)},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Stream
 			Input  string `path:"input" doc:"its name"`
@@ -100,7 +100,7 @@ func (a *api) runData() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/results", summary: "Download the rows of a step or an input", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "Streamed, in the order in which they were made."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" default:"csv"`
 			Failed bool   `query:"failed" doc:"items that were given up, too: with nothing but the column _error, which the others have empty"`
@@ -121,7 +121,7 @@ func (a *api) runData() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/outputs/{output}", summary: "Download a file that a run writes", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "With the columns and in the format that the workflow names; before the run has ended, with what is there."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Output string `path:"output" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: that of the workflow"`
@@ -355,7 +355,7 @@ type faultOut struct {
 // runItems are the ways of single items.
 func (a *api) runItems() {
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/slowest", summary: "Which items take longest, where they are, and why they wait", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Limit int `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"at most so many a step"`
 		}) (*struct{ Body []slowOut }, error) {
@@ -369,7 +369,7 @@ func (a *api) runItems() {
 			})}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/items/{item}", summary: "Where an item has been", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Item int64 `path:"item" minimum:"1"`
 		}) (*struct{ Body []stopOut }, error) {
@@ -385,7 +385,7 @@ func (a *api) runItems() {
 		Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/items", summary: "List what a step has done, in order", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
 			Page
 		}) (*struct{ Body []itemOut }, error) {
@@ -400,7 +400,7 @@ func (a *api) runItems() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/faults", summary: "List the items that steps hold after an error", tag: runTag, access: signedIn,
 		text: "In order of item. Go on with `after`, the last item seen; an item that several steps hold is never torn apart."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Page
 		}) (*struct{ Body []faultOut }, error) {
@@ -427,7 +427,7 @@ type SecretPath struct {
 func (a *api) secrets() {
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
 		text: "What they are nobody is told."},
-		func(ctx context.Context, p *app.Principal, in *TenantPath) (*struct{ Body []string }, error) {
+		func(ctx context.Context, p *access.Principal, in *TenantPath) (*struct{ Body []string }, error) {
 			id, err := in.tenant()
 			if err != nil {
 				return nil, err
@@ -437,7 +437,7 @@ func (a *api) secrets() {
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn, status: http.StatusNoContent,
 		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			SecretPath
 			Body struct {
 				Value string `json:"value"`
@@ -450,7 +450,7 @@ func (a *api) secrets() {
 			return nil, a.app.Tenants.PutSecret(ctx, p, id, in.Name, in.Body.Value)
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/tenants/{id}/secrets/{name}", summary: "Forget a secret", tag: runTag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, in *SecretPath) (*nothing, error) {
+		func(ctx context.Context, p *access.Principal, in *SecretPath) (*nothing, error) {
 			id, err := in.tenant()
 			if err != nil {
 				return nil, err

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -52,12 +53,12 @@ type accountOut struct {
 func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []tenantOut }, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*struct{ Body []tenantOut }, error) {
 			list, err := a.app.Tenants.List(ctx, p)
 			return &struct{ Body []tenantOut }{mapped(list, toTenantOut)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Body struct {
 				Name   string  `json:"name"`
 				Weight float64 `json:"weight,omitempty" default:"1"`
@@ -67,7 +68,7 @@ func (a *api) tenants() {
 			return &struct{ Body tenantOut }{toTenantOut(t)}, err
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body struct {
 				Name    *string  `json:"name,omitempty"`
@@ -79,11 +80,11 @@ func (a *api) tenants() {
 			if err != nil {
 				return nil, err
 			}
-			t, err := a.app.Tenants.Update(ctx, p, id, app.TenantEdit{Name: in.Body.Name, Weight: in.Body.Weight, Stopped: in.Body.Stopped})
+			t, err := a.app.Tenants.Update(ctx, p, id, accounts.TenantEdit{Name: in.Body.Name, Weight: in.Body.Weight, Stopped: in.Body.Stopped})
 			return &struct{ Body tenantOut }{toTenantOut(t)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body struct {
 				AmountMicros crowd.Money `json:"amount_micros" doc:"millionths of the currency" example:"100000000"`
@@ -97,7 +98,7 @@ func (a *api) tenants() {
 			return nil, a.app.Tenants.Deposit(ctx, p, id, in.Body.AmountMicros, in.Body.Note)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Before int64 `query:"before" doc:"go on with the last id seen"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -125,7 +126,7 @@ func (a *api) tenants() {
 	}
 	for _, b := range blocks {
 		add(a, op{method: b.method, path: "/v1/tenants/{id}/blocks/{worker}", summary: b.summary, tag: tag, access: signedIn, status: http.StatusNoContent},
-			func(ctx context.Context, p *app.Principal, in *blockPath) (*nothing, error) {
+			func(ctx context.Context, p *access.Principal, in *blockPath) (*nothing, error) {
 				id, err := in.tenant()
 				if err != nil {
 					return nil, err

@@ -9,8 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -29,7 +30,7 @@ type workOut struct {
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
 
-func toWorkOut(w *app.HeldTask) (*workOut, error) {
+func toWorkOut(w *work.HeldTask) (*workOut, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -53,7 +54,7 @@ type nextOut struct {
 }
 
 // next makes the response for a task, or says why there is none.
-func (a *api) next(ctx context.Context, p *app.Principal, w *app.HeldTask, err error) (*nextOut, error) {
+func (a *api) next(ctx context.Context, p *access.Principal, w *work.HeldTask, err error) (*nextOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +93,13 @@ func (p AssignmentPath) assignment() (crowd.AssignmentID, error) {
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *Waiting) (*nextOut, error) {
+		func(ctx context.Context, p *access.Principal, in *Waiting) (*nextOut, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
 			Body submitIn
@@ -120,7 +121,7 @@ func (a *api) work() {
 			return out, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
 		}) (*nextOut, error) {
@@ -132,7 +133,7 @@ func (a *api) work() {
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *app.Principal, in *AssignmentPath) (*nothing, error) {
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (*nothing, error) {
 			id, err := in.assignment()
 			if err != nil {
 				return nil, err
@@ -145,7 +146,7 @@ func (a *api) work() {
 		}
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *AssignmentPath) (*heartbeatOut, error) {
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (*heartbeatOut, error) {
 			id, err := in.assignment()
 			if err != nil {
 				return nil, err
@@ -168,7 +169,7 @@ func (a *api) work() {
 		}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/work/earnings", summary: "What you have earned, and your latest answers", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (*earningsOut, error) {
 			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
