@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,12 +16,6 @@ import (
 // maxWaiting is how many tasks of a step with an SLA wait for people at most: each
 // has a place in the queue. What comes beyond waits in the log of the source.
 const maxWaiting = 200_000
-
-// What a crowd step gets where its file says nothing.
-const (
-	defaultLease    = 30 * time.Minute
-	defaultTaskTime = 30 * time.Second
-)
 
 // crowdRunner makes a batch of a crowd step's items. The commit that keeps a
 // task's label appends its row to the step's log.
@@ -217,8 +210,8 @@ func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
 		CreatedBy: r.kept.CreatedBy, CreatedAt: r.o.now(), Progress: engine.Progress{State: crowd.BatchDraft},
 		Spec: engine.Spec{
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
-			Priority: cmp.Or(spec.Priority, 1), Production: spec.Production, Requirements: spec.Requirements,
-			Lease: cmp.Or(spec.Lease, defaultLease), TaskTime: cmp.Or(spec.TaskTime, defaultTaskTime), Open: true,
+			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
+			Lease: spec.Lease, TaskTime: spec.TaskTime, Open: true,
 		},
 	}
 	if terms := r.flow.SLA; terms != nil {
@@ -382,7 +375,7 @@ func (s *crowdRunner) endEarly(ctx context.Context) error {
 // The requester's figure counts as five observations.
 func (s *crowdRunner) observe(ctx context.Context) error {
 	n, taskTime := s.node, s.spec.TaskTime
-	if n.Batch == 0 || taskTime <= 0 {
+	if n.Batch == 0 {
 		return nil
 	}
 	b, err := s.storedBatch(ctx)

@@ -36,11 +36,11 @@ func (o *Orchestrator) joinProxy(s *httpRunner) *proxy {
 	k := proxyKey{s.run.kept.Tenant, s.service.URL}
 	p := o.proxies[k]
 	if p == nil {
-		expect := cmp.Or(s.node.step.Expect, time.Second)
+		expect := s.node.step.Expect
 		p = &proxy{queue: sla.NewQueue(sla.ATC, expect), calls: make(map[int64]*call), users: make(map[*httpRunner]int), expect: expect}
 		o.proxies[k] = p
 	}
-	p.users[s] = max(s.service.Concurrency, 1)
+	p.users[s] = s.service.Concurrency
 	return p
 }
 
