@@ -209,6 +209,10 @@ func TestRating(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, problems, want)
 		}
 	}
+	stranger := task.Template{Kind: task.Number, Own: &task.RatingSettings{}}
+	if problems := stranger.Validate(nil); len(problems) != 1 || problems[0].Field != "kind" {
+		t.Errorf("a number with the settings of a rating: %v", problems)
+	}
 	if problems := mustParse(t, `{"kind":"rating"}`).Validate(nil); len(problems) > 0 {
 		t.Errorf("of five points by default: %v", problems)
 	}

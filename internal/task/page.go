@@ -27,8 +27,8 @@ const AssignmentNotAvailable = "ASSIGNMENT_ID_NOT_AVAILABLE"
 const Sandbox = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
 
 // CSP is the Content-Security-Policy header to be sent with the document of
-// RenderHTML. Its sandbox makes the origin opaque even if somebody opens the
-// document outside the frame. Templates may load scripts, styles and data over
+// RenderHTML. Its sandbox makes the origin opaque even when the document is
+// opened outside the frame. Templates may load scripts, styles and data over
 // https and pictures and sound from anywhere; forms lead nowhere (the bridge
 // script sends the answer to the parent window).
 //
@@ -38,7 +38,7 @@ const CSP = "sandbox " + Sandbox + "; default-src 'none'; script-src 'unsafe-inl
 	"img-src https: http: data: blob:; media-src https: http: data: blob:; font-src https: data:; connect-src https: data: blob:; frame-src https:; " +
 	"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// Frame is what a document of RenderHTML is told about its assignment. In a
+// Frame is what a document of RenderHTML gets to know of its assignment. In a
 // preview, AssignmentID and WorkerID are not used.
 type Frame struct {
 	AssignmentID string
@@ -183,7 +183,7 @@ func (c *checker) html(t Template) *page {
 	for _, name := range Columns(source) {
 		c.column("html", name, "${"+name+"}")
 	}
-	for _, odd := range parseText(source).oddPlaceholders() { // a script may have its own: complain only of real columns
+	for _, odd := range parseText(source).oddPlaceholders() { // a script may have its own: only real columns are errors
 		if name := strings.TrimSuffix(strings.TrimPrefix(odd, "${"), "}"); slices.Contains(c.columns, name) {
 			c.badf("html", `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`, odd)
 		}

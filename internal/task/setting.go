@@ -33,8 +33,8 @@ type Input struct {
 // *string, *bool, *int, **float64, *[]Option, *[]Show, **Show or *[]Field.
 func (s *Setting) In(t *Template) any { return s.pointer(t) }
 
-// Parse sets the setting in t to what a text says: a text as it is, anything
-// else as in JSON. A column may stand without quotes.
+// Parse sets the setting in t from what is written on a command line: a text as
+// it is, anything else as in JSON. A column may stand without quotes.
 func (s *Setting) Parse(t *Template, written string) error {
 	into := s.In(t)
 	if plain, ok := into.(*string); ok {
