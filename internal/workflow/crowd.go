@@ -262,7 +262,7 @@ func plainValue(v *value) any {
 
 var indexForm = regexp.MustCompile(`^([a-z_]+)\[(\d+)\]$`)
 
-// partOf finds a part of a template by the name that package task gives it,
+// partOf finds a part of a template by the name that package template gives it,
 // such as "options[2].label", or as much of the way as there is.
 func partOf(v *value, field string) (part *value, missing string) {
 	for name := range strings.SplitSeq(field, ".") {

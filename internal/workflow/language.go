@@ -191,7 +191,7 @@ var outputShape = object("A file that a run writes.",
 	may("columns", listOf("The columns that it has, in order. Left out: all.", 1, maxColumns, text("", maxColumnName))),
 )
 
-// The shape of a template: see package task, which checks what it says.
+// The shape of a template: see package template, which checks what it says.
 var (
 	words = &shape{form: aText, most: task.MaxTextBytes}
 	bound = &shape{form: aNumber}

@@ -129,7 +129,7 @@ func (s *Step) NewItems() bool { return s.SQL != nil && !s.SQL.RowByRow }
 type Crowd struct {
 	Output       string          // default: the step's name
 	Pool         string          // "": the first pool
-	Template     json.RawMessage // see package task; it never shows Truth
+	Template     json.RawMessage // see package template; it never shows Truth
 	Redundancy   label.Rule
 	Reward       crowd.Money
 	Budget       crowd.Money // of the step; 0: what the run has

@@ -34,7 +34,7 @@ func (redundancy) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// templateJSON is a template as it stands in JSON; package task reads it.
+// templateJSON is a template as it stands in JSON; package template reads it.
 type templateJSON json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
