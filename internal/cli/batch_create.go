@@ -27,7 +27,7 @@ type BatchCreate struct {
 	Option       []string `group:"show" sep:"none" placeholder:"TEXT" help:"An answer to choose from; given twice or more."`
 	Many         bool     `group:"show" help:"Several options may be chosen."`
 	Number       bool     `group:"show" help:"The answer is a number, not a text."`
-	Kind         string   `group:"show" help:"Or: the kind of question, one of those that \"throng task kinds\" lists."`
+	Kind         string   `group:"show" placeholder:"KIND" help:"Or: the kind of question, one of those that \"throng task kinds\" lists."`
 	Set          []string `group:"show" sep:"none" placeholder:"NAME=VALUE" help:"A setting of the kind, such as points=7; may be given often."`
 	Title        string   `group:"show" help:"A title above the task."`
 	Instructions string   `group:"show" help:"What the worker should know."`

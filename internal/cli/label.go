@@ -21,8 +21,8 @@ import (
 // Label is "throng label".
 type Label struct {
 	File        string `arg:"" help:"Answers: CSV, TSV or JSON Lines with the columns task, worker, label; - for standard input."`
-	Method      string `help:"majority, median or dawid-skene; default: what fits --kind, else dawid-skene."`
-	Kind        string `help:"The kind of question that was asked; \"throng task kinds\" lists them."`
+	Method      string `placeholder:"NAME" help:"majority, median or dawid-skene; default: what fits --kind, else dawid-skene."`
+	Kind        string `placeholder:"KIND" help:"The kind of question that was asked; \"throng task kinds\" lists them."`
 	Truth       string `placeholder:"FILE" help:"Known labels (columns task, label) to score the result by."`
 	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; only dawid-skene does."`
 	Out         string `placeholder:"FILE" help:"Write the labels there; - for standard output."`
