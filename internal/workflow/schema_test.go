@@ -210,7 +210,10 @@ func TestGoodFilesFitTheSchema(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	texts := samples()
+	name := "a_very_long_name_of_a_step_that_goes_on_and_on_to_the_end"
+	texts := map[string]string{
+		"names": "workflow: " + strings.Repeat("long ", 30) + "\ninputs: {" + name + ": {}}\nsteps:\n  x" + name + ":\n    from: " + name + "\n    when: 某列 contains \"" + strings.Repeat("W", 100) + "\"\n" + ask + "  y:\n    from: [" + name + ", x" + name + "]\n" + ask,
+	}
 	texts["quoted"] = "workflow: w\nbudget: '5'\ninputs: {a: {}}\nsteps:\n  s:\n    from: a\n    crowd: {template: {kind: number, min: '1', integer: 'true'}, reward: '1', redundancy: {count: '3'}, priority: '2.5', production: 'false'}\n"
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -198,7 +198,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Batches(ctx, p, tenant, before, in.Limit)
+			list, err := a.app.Batches.List(ctx, p, tenant, before, in.Limit)
 			return &struct{ Body []batchOut }{mapped(list, func(b store.Batch) batchOut {
 				out := toBatchOut(app.BatchView{Batch: b})
 				out.Running, out.Waiting = nil, nil // only the engine knows
@@ -220,12 +220,12 @@ func (a *api) batches() {
 			if tenant == 0 {
 				return nil, crowd.Fieldf("tenant", "say for which tenant")
 			}
-			b, err := a.service.CreateBatch(ctx, p, in.Body.toService(tenant))
+			b, err := a.app.Batches.Create(ctx, p, in.Body.toService(tenant))
 			return &oneBatch{toBatchOut(app.BatchView{Batch: b})}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) (*oneBatch, error) {
-			return a.onBatch(in, func(id crowd.BatchID) (app.BatchView, error) { return a.service.Batch(ctx, p, id) })
+			return a.onBatch(in, func(id crowd.BatchID) (app.BatchView, error) { return a.app.Batches.Get(ctx, p, id) })
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
 		func(ctx context.Context, p *app.Principal, in *struct {
@@ -233,7 +233,7 @@ func (a *api) batches() {
 			Body BatchIn
 		}) (*oneBatch, error) {
 			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
-				b, err := a.service.EditDraft(ctx, p, id, in.Body.toService(0))
+				b, err := a.app.Batches.EditDraft(ctx, p, id, in.Body.toService(0))
 				return app.BatchView{Batch: b}, err
 			})
 		})
@@ -251,7 +251,7 @@ func (a *api) batches() {
 			if in.Body.ClearDeadline {
 				edit.Deadline = &time.Time{}
 			}
-			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) { return a.service.EditBatch(ctx, p, id, edit) })
+			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) { return a.app.Batches.Edit(ctx, p, id, edit) })
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: tag, access: signedIn,
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
@@ -267,7 +267,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			r, err := a.service.Upload(ctx, p, id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
+			r, err := a.app.Batches.Upload(ctx, p, id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
 			if err != nil {
 				return nil, err
 			}
@@ -293,7 +293,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Preview(ctx, p, id, in.N)
+			v, err := a.app.Batches.Preview(ctx, p, id, in.N)
 			if err != nil {
 				return nil, err
 			}
@@ -311,17 +311,17 @@ func (a *api) batches() {
 			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if the pool has fewer people than a task needs answers from"`
 		}) (*oneBatch, error) {
 			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
-				return a.service.Launch(ctx, p, id, in.AllowSmallCrowd)
+				return a.app.Batches.Launch(ctx, p, id, in.AllowSmallCrowd)
 			})
 		})
 	moves := []struct {
 		name, summary string
 		do            func(context.Context, *app.Principal, crowd.BatchID) (app.BatchView, error)
 	}{
-		{"pause", "Hand out nothing more for now", a.service.PauseBatch},
-		{"resume", "Hand out again", a.service.ResumeBatch},
-		{"end", "End early, with the labels that there are", a.service.EndBatch},
-		{"cancel", "Give the batch up, running or draft", a.service.CancelBatch},
+		{"pause", "Hand out nothing more for now", a.app.Batches.Pause},
+		{"resume", "Hand out again", a.app.Batches.Resume},
+		{"end", "End early, with the labels that there are", a.app.Batches.End},
+		{"cancel", "Give the batch up, running or draft", a.app.Batches.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: tag, access: signedIn},
@@ -337,7 +337,7 @@ func (a *api) batches() {
 			}
 		}) (*oneBatch, error) {
 			return a.onBatch(&in.BatchPath, func(id crowd.BatchID) (app.BatchView, error) {
-				return a.service.TopUp(ctx, p, id, in.Body.AmountMicros)
+				return a.app.Batches.TopUp(ctx, p, id, in.Body.AmountMicros)
 			})
 		})
 	type heldOut struct {
@@ -353,7 +353,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Holding(ctx, p, id)
+			list, err := a.app.Batches.Holding(ctx, p, id)
 			return &struct{ Body []heldOut }{mapped(list, func(h engine.Handout) heldOut {
 				return heldOut{h.Assignment, h.Task, h.Worker, h.At, h.Expires}
 			})}, err
@@ -372,7 +372,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			why, err := a.service.WhyBatch(ctx, p, id)
+			why, err := a.app.Batches.Why(ctx, p, id)
 			out := &whyOut{}
 			out.Body.Reason, out.Body.Text, out.Body.Ahead, out.Body.Workers = why.Reason, why.Reason.Text(), why.Ahead, byReason(why.Workers)
 			return out, err

@@ -100,16 +100,16 @@ func (a *api) duty() {
 		text: "With `wait_seconds` and the `seen` of the last reply, it answers when something has changed, or when the time is over."},
 		func(ctx context.Context, p *app.Principal, in *DutyQuery) (*someDuty, error) {
 			if in.Seen == "" || in.WaitSeconds == 0 {
-				return reply(a.service.Duty(ctx, p))
+				return reply(a.app.Duty.Get(ctx, p))
 			}
 			look := func() (v app.DutyView, err error) {
-				p, err := a.service.Authenticate(ctx, in.secret) // he may have moved to another pool meanwhile
+				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // he may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}
-				return a.service.Duty(ctx, p)
+				return a.app.Duty.Get(ctx, p)
 			}
-			if _, err := a.service.AwaitDuty(ctx, p, in.wait(), func(app.DutyView) bool {
+			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(app.DutyView) bool {
 				v, err := look()
 				return err != nil || dutySeen(&v) != in.Seen
 			}); err != nil {
@@ -120,7 +120,7 @@ func (a *api) duty() {
 	add(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `duty` whose data is what GET /v1/duty returns: one at once, then one after each change, at most four a second."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*huma.StreamResponse, error) {
-			changed, stop, err := a.service.WatchDuty(ctx, p)
+			changed, stop, err := a.app.Duty.Watch(ctx, p)
 			if err != nil {
 				return nil, err
 			}
@@ -132,7 +132,7 @@ func (a *api) duty() {
 				w.Header().Set("Cache-Control", "no-store")
 				seen := ""
 				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "duty", changed, func(p *app.Principal) (any, bool, error) {
-					v, err := a.service.Duty(ctx.Context(), p)
+					v, err := a.app.Duty.Get(ctx.Context(), p)
 					if err != nil || dutySeen(&v) == seen {
 						return nil, false, err
 					}
@@ -144,15 +144,15 @@ func (a *api) duty() {
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
 		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if he was about to go."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*someDuty, error) {
-			return reply(a.service.StartDuty(ctx, p))
+			return reply(a.app.Duty.Start(ctx, p))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*someDuty, error) {
-			return reply(a.service.EndDuty(ctx, p))
+			return reply(a.app.Duty.End(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn, status: http.StatusNoContent},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*nothing, error) {
-			return nil, a.service.DeclineCall(ctx, p)
+			return nil, a.app.Duty.DeclineCall(ctx, p)
 		})
 }
 
@@ -191,7 +191,7 @@ func (a *api) wishes() {
 				}
 				w.Prefers[id] = x
 			}
-			u, err := a.service.SetWishes(ctx, p, w)
+			u, err := a.app.Duty.SetWishes(ctx, p, w)
 			if err != nil {
 				return nil, err
 			}
@@ -205,7 +205,7 @@ func (a *api) wishes() {
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
 		func(context.Context, *app.Principal, *struct{}) (*keyOut, error) {
 			out := &keyOut{}
-			out.Body.Key = a.service.PushKey()
+			out.Body.Key = a.app.Duty.PushKey()
 			return out, nil
 		})
 	type subscriptionOut struct {
@@ -220,7 +220,7 @@ func (a *api) wishes() {
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []subscriptionOut }, error) {
-			list, err := a.service.Subscriptions(ctx, p)
+			list, err := a.app.Duty.Subscriptions(ctx, p)
 			return &struct{ Body []subscriptionOut }{mapped(list, func(s store.Subscription) subscriptionOut {
 				return subscriptionOut{s.ID, s.Endpoint, s.CreatedAt}
 			})}, err
@@ -243,13 +243,13 @@ func (a *api) wishes() {
 			}
 			out := &idOut{}
 			var err error
-			out.Body.ID, err = a.service.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
+			out.Body.ID, err = a.app.Duty.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
 			return out, err
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn, status: http.StatusNoContent},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) (*nothing, error) {
-			return nil, a.service.Unsubscribe(ctx, p, in.ID)
+			return nil, a.app.Duty.Unsubscribe(ctx, p, in.ID)
 		})
 }

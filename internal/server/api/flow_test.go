@@ -460,7 +460,7 @@ func TestEventsEnd(t *testing.T) {
 		<-time.After(time.Second)
 		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 		defer cancel()
-		w.service.StopWaiting()
+		w.app.StopWaiting()
 		admins.ended(t)
 		ok(t, w.server.Shutdown(ctx))
 		w.close()

@@ -74,7 +74,7 @@ func (a *api) forecasts() {
 			if err != nil {
 				return nil, err
 			}
-			f, err := a.service.Forecast(ctx, p, id)
+			f, err := a.app.Batches.Forecast(ctx, p, id)
 			return &struct{ Body forecastOut }{toForecastOut(f)}, err
 		})
 }

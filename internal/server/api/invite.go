@@ -82,7 +82,7 @@ func (a *api) invitations() {
 			}
 		}) (*invitedOut, error) {
 			b := in.Body
-			r, err := a.service.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return nil, err
@@ -103,7 +103,7 @@ func (a *api) invitations() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Invitations(ctx, p, ownTenant(p, tenant), in.Before, in.Limit)
+			list, err := a.app.Invitations.List(ctx, p, ownTenant(p, tenant), in.Before, in.Limit)
 			return &struct{ Body []InvitationOut }{mapped(list, toInvitationOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations/{id}", summary: "Show an invitation", tag: inviteTag, access: signedIn},
@@ -112,7 +112,7 @@ func (a *api) invitations() {
 			if err != nil {
 				return nil, err
 			}
-			i, err := a.service.Invitation(ctx, p, id)
+			i, err := a.app.Invitations.Get(ctx, p, id)
 			return &invitationOut{toInvitationOut(i)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitations/{id}/resend", summary: "Send an invitation again", tag: inviteTag, access: signedIn,
@@ -122,7 +122,7 @@ func (a *api) invitations() {
 			if err != nil {
 				return nil, err
 			}
-			i, err := a.service.ResendInvitation(ctx, p, id)
+			i, err := a.app.Invitations.Resend(ctx, p, id)
 			return &invitationOut{toInvitationOut(i)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitations/{id}/withdraw", summary: "Withdraw an invitation: its links work no longer", tag: inviteTag, access: signedIn},
@@ -131,7 +131,7 @@ func (a *api) invitations() {
 			if err != nil {
 				return nil, err
 			}
-			i, err := a.service.WithdrawInvitation(ctx, p, id)
+			i, err := a.app.Invitations.Withdraw(ctx, p, id)
 			return &invitationOut{toInvitationOut(i)}, err
 		})
 	a.invited()
@@ -166,7 +166,7 @@ func (a *api) invited() {
 		func(ctx context.Context, _ *app.Principal, in *struct {
 			Token string `query:"token" required:"true" doc:"from the link: …/invitation?token=THIS"`
 		}) (*struct{ Body offer }, error) {
-			o, err := a.service.OpenInvitation(ctx, in.Token)
+			o, err := a.app.Invitations.Open(ctx, in.Token)
 			if err != nil {
 				return nil, err
 			}
@@ -185,16 +185,16 @@ func (a *api) invited() {
 				Password string `json:"password"`
 			}
 		}) (*secretOut, error) {
-			s, err := a.service.Join(ctx, in.Body.Token, app.NewAccount{Name: in.Body.Name, FullName: in.Body.FullName, Password: in.Body.Password})
+			s, err := a.app.Invitations.Join(ctx, in.Body.Token, app.NewAccount{Name: in.Body.Name, FullName: in.Body.FullName, Password: in.Body.Password})
 			return secret(s), err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *tokenIn) (*struct{ Body UserOut }, error) {
-			u, err := a.service.AcceptInvitation(ctx, p, in.Body.Token)
+			u, err := a.app.Invitations.Accept(ctx, p, in.Body.Token)
 			return &struct{ Body UserOut }{toUserOut(u)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag, status: http.StatusNoContent},
 		func(ctx context.Context, _ *app.Principal, in *tokenIn) (*nothing, error) {
-			return nil, a.service.DeclineInvitation(ctx, in.Body.Token)
+			return nil, a.app.Invitations.Decline(ctx, in.Body.Token)
 		})
 }

@@ -51,7 +51,7 @@ func (a *api) people() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Users(ctx, p, tenant, after, in.Limit)
+			list, err := a.app.Accounts.Users(ctx, p, tenant, after, in.Limit)
 			return &struct{ Body []UserOut }{mapped(list, toUserOut)}, err
 		})
 	type createdOut struct {
@@ -73,7 +73,7 @@ func (a *api) people() {
 			}
 		}) (*createdOut, error) {
 			b := in.Body
-			u, link, err := a.service.CreateUser(ctx, p, app.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email,
+			u, link, err := a.app.Accounts.CreateUser(ctx, p, app.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email,
 				Admin: b.Admin, Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications})
 			out := &createdOut{}
 			out.Body.UserOut, out.Body.SetupToken = toUserOut(u), link
@@ -85,7 +85,7 @@ func (a *api) people() {
 			if err != nil {
 				return nil, err
 			}
-			u, err := a.service.User(ctx, p, id)
+			u, err := a.app.Accounts.User(ctx, p, id)
 			return &struct{ Body UserOut }{toUserOut(u)}, err
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
@@ -115,7 +115,7 @@ func (a *api) people() {
 				}
 				edit.Pool = &pool
 			}
-			u, err := a.service.UpdateUser(ctx, p, id, edit)
+			u, err := a.app.Accounts.UpdateUser(ctx, p, id, edit)
 			return &struct{ Body UserOut }{toUserOut(u)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
@@ -124,7 +124,7 @@ func (a *api) people() {
 			if err != nil {
 				return nil, err
 			}
-			s, err := a.service.NewSetupLink(ctx, p, id)
+			s, err := a.app.Accounts.NewSetupLink(ctx, p, id)
 			return secret(s), err
 		})
 }

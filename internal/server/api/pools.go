@@ -212,7 +212,7 @@ func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []PoolOut }, error) {
-			list, err := a.service.Pools(ctx, p)
+			list, err := a.app.Pools.List(ctx, p)
 			return &struct{ Body []PoolOut }{mapped(list, toPoolOut)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
@@ -222,7 +222,7 @@ func (a *api) pools() {
 				Policy string `json:"policy,omitempty" default:"tenant-fair(wfs)"`
 			}
 		}) (*struct{ Body PoolOut }, error) {
-			v, err := a.service.CreatePool(ctx, p, in.Body.Name, in.Body.Policy)
+			v, err := a.app.Pools.Create(ctx, p, in.Body.Name, in.Body.Policy)
 			return &struct{ Body PoolOut }{toPoolOut(v)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
@@ -231,7 +231,7 @@ func (a *api) pools() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Pool(ctx, p, id)
+			v, err := a.app.Pools.Get(ctx, p, id)
 			return &struct{ Body poolDetail }{toPoolDetail(v)}, err
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
@@ -251,16 +251,16 @@ func (a *api) pools() {
 			}
 			a.poolEdit.Lock()
 			defer a.poolEdit.Unlock()
-			v, err := a.service.Pool(ctx, p, id)
+			v, err := a.app.Pools.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
 			edit := in.Body.into(&v)
 			edit.Name, edit.Policy, edit.Stopped = in.Body.Name, in.Body.Policy, in.Body.Stopped
-			if _, err = a.service.UpdatePool(ctx, p, id, edit); err != nil {
+			if _, err = a.app.Pools.Update(ctx, p, id, edit); err != nil {
 				return nil, placed(err, poolFields)
 			}
-			v, err = a.service.Pool(ctx, p, id)
+			v, err = a.app.Pools.Get(ctx, p, id)
 			return &struct{ Body poolDetail }{toPoolDetail(v)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
@@ -269,7 +269,7 @@ func (a *api) pools() {
 			if err != nil {
 				return nil, err
 			}
-			keys, err := a.service.Order(ctx, p, id)
+			keys, err := a.app.Pools.Order(ctx, p, id)
 			return &struct{ Body []sched.Key }{keys}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
@@ -280,7 +280,7 @@ func (a *api) pools() {
 			if err != nil {
 				return nil, err
 			}
-			s, err := a.service.PoolState(ctx, p, id)
+			s, err := a.app.Batches.PoolState(ctx, p, id)
 			return &struct{ Body poolState }{poolState{s}}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn, status: http.StatusNoContent},
@@ -289,6 +289,6 @@ func (a *api) pools() {
 				Stopped bool `json:"stopped"`
 			}
 		}) (*nothing, error) {
-			return nil, a.service.StopEverything(ctx, p, in.Body.Stopped)
+			return nil, a.app.Pools.StopEverything(ctx, p, in.Body.Stopped)
 		})
 }

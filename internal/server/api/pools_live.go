@@ -274,7 +274,7 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			purse, err := a.service.FundPool(ctx, p, id, in.Body.AmountMicros)
+			purse, err := a.app.Pools.Fund(ctx, p, id, in.Body.AmountMicros)
 			return &struct{ Body purseOut }{purseOut{purse.Funds, purse.Owed, purse.Paid, purse.Empty}}, err
 		})
 	type Page struct {
@@ -290,11 +290,11 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			entries, err := a.service.PoolAccount(ctx, p, id, in.Before, in.Limit)
+			entries, err := a.app.Pools.Account(ctx, p, id, in.Before, in.Limit)
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Pool(ctx, p, id)
+			v, err := a.app.Pools.Get(ctx, p, id)
 			out := &accountOut{}
 			out.Body.BalanceMicros, out.Body.Entries = v.Status.Purse.Funds, mapped(entries, toEntryOut)
 			return out, err
@@ -308,7 +308,7 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.RecentSamples(ctx, p, id, ofSeconds(in.Since))
+			list, err := a.app.Pools.RecentSamples(ctx, p, id, ofSeconds(in.Since))
 			return &struct{ Body []sampleOut }{mapped(list, func(s store.Sample) sampleOut {
 				return sampleOut{s.At, toMetricsOut(&s.Metrics), s.Funds, s.Waiting}
 			})}, err
@@ -322,7 +322,7 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.PoolActions(ctx, p, id, in.Before, in.Limit)
+			list, err := a.app.Pools.Actions(ctx, p, id, in.Before, in.Limit)
 			return &struct{ Body []actionOut }{mapped(list, toActionOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/people", summary: "Who belongs to a pool, those on duty first", tag: tag, access: signedIn},
@@ -331,7 +331,7 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.PoolPeople(ctx, p, id)
+			list, err := a.app.Pools.People(ctx, p, id)
 			return &struct{ Body []personOut }{mapped(list, toPersonOut)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/calls", summary: "The open call of a pool: who was asked, who came", tag: tag, access: signedIn},
@@ -340,7 +340,7 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.PoolCalls(ctx, p, id)
+			list, err := a.app.Pools.Calls(ctx, p, id)
 			return &struct{ Body []callOut }{mapped(list, toCallOut)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: tag, access: signedIn,
@@ -359,13 +359,13 @@ func (a *api) livePools() {
 			if in.Body.Rules != nil {
 				rules = *in.Body.Rules
 			} else {
-				v, err := a.service.Pool(ctx, p, id)
+				v, err := a.app.Pools.Get(ctx, p, id)
 				if err != nil {
 					return nil, err
 				}
 				rules = v.Control.Rules
 			}
-			list, err := a.service.TestRules(ctx, p, id, rules)
+			list, err := a.app.Pools.TestRules(ctx, p, id, rules)
 			if err != nil {
 				return nil, err
 			}
@@ -389,10 +389,10 @@ func (a *api) livePools() {
 			if err != nil {
 				return nil, err
 			}
-			if _, err := a.service.Pool(ctx, p, id); err != nil {
+			if _, err := a.app.Pools.Get(ctx, p, id); err != nil {
 				return nil, err
 			}
-			u, err := a.service.User(ctx, p, in.Body.Worker)
+			u, err := a.app.Accounts.User(ctx, p, in.Body.Worker)
 			switch {
 			case crowd.CodeOf(err) == crowd.NotFound:
 				return nil, crowd.Fieldf("worker", "there is no %s", in.Body.Worker)
@@ -402,7 +402,7 @@ func (a *api) livePools() {
 				return nil, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, id)
 			}
 			out := &transferOut{}
-			out.Body.There, err = a.service.Transfer(ctx, p, in.Body.Worker, in.Body.To)
+			out.Body.There, err = a.app.Transfers.Move(ctx, p, in.Body.Worker, in.Body.To)
 			return out, err
 		})
 }

@@ -81,7 +81,7 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			return given(a.service.CreateTest(ctx, p, app.NewTest{Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
+			return given(a.app.Tests.Create(ctx, p, app.NewTest{Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open}))
 		})
@@ -94,7 +94,7 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Tests(ctx, p, ownTenant(p, tenant))
+			list, err := a.app.Tests.List(ctx, p, ownTenant(p, tenant))
 			return &struct{ Body []givenTest }{mapped(list, toGivenTest)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
@@ -103,7 +103,7 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			return given(a.service.Test(ctx, p, id))
+			return given(a.app.Tests.Get(ctx, p, id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
 		text: "Nobody new is invited to it; who was invited before may go on."},
@@ -117,7 +117,7 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			return given(a.service.RetireTest(ctx, p, id, in.Body.Retired))
+			return given(a.app.Tests.Retire(ctx, p, id, in.Body.Retired))
 		})
 	type triedOut struct {
 		ID          int64           `json:"id"`
@@ -143,7 +143,7 @@ func (a *api) tests() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.TestTries(ctx, p, id, in.Before, in.Limit)
+			list, err := a.app.Tests.Tries(ctx, p, id, in.Before, in.Limit)
 			return &struct{ Body []triedOut }{mapped(list, func(t app.TriedTest) triedOut {
 				return triedOut{ID: t.ID, Worker: t.Worker, Name: t.Name, Try: t.N, StartedAt: t.StartedAt, SubmittedAt: ptr(t.SubmittedAt),
 					Right: t.Right, Score: t.Score, Late: t.Late, Passed: t.Passed, Answers: t.Answers}
@@ -216,7 +216,7 @@ func (a *api) takeTests() {
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests", summary: "List the tests that you may take", tag: tag, access: signedIn,
 		text: "Those that you were invited to, and those open to every worker."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []myTest }, error) {
-			list, err := a.service.MyTests(ctx, p)
+			list, err := a.app.Tests.Mine(ctx, p)
 			return &struct{ Body []myTest }{mapped(list, toMyTest)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests/{id}", summary: "Show a test, with the questions of the try that runs", tag: tag, access: signedIn},
@@ -225,7 +225,7 @@ func (a *api) takeTests() {
 			if err != nil {
 				return nil, err
 			}
-			return mine(a.service.TakeTest(ctx, p, id))
+			return mine(a.app.Tests.Take(ctx, p, id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *TestPath) (*myTestOut, error) {
@@ -233,7 +233,7 @@ func (a *api) takeTests() {
 			if err != nil {
 				return nil, err
 			}
-			return mine(a.service.StartTry(ctx, p, id))
+			return mine(a.app.Tests.StartTry(ctx, p, id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
@@ -249,6 +249,6 @@ func (a *api) takeTests() {
 			if err != nil {
 				return nil, err
 			}
-			return mine(a.service.SubmitTry(ctx, p, id, in.Body.Try, in.Body.Answers, in.Body.Unfinished))
+			return mine(a.app.Tests.SubmitTry(ctx, p, id, in.Body.Try, in.Body.Answers, in.Body.Unfinished))
 		})
 }

@@ -107,7 +107,7 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			b, list, err := a.service.Annotations(ctx, p, id, !in.All)
+			b, list, err := a.app.Batches.Annotations(ctx, p, id, !in.All)
 			if err != nil {
 				return nil, err
 			}
@@ -125,13 +125,13 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			b, list, err := a.service.Labels(ctx, p, id)
+			b, list, err := a.app.Batches.Labels(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
 			var fitted *label.Result
 			if in.Method != "live" {
-				q, err := a.service.Quality(ctx, p, id, in.Method)
+				q, err := a.app.Batches.Quality(ctx, p, id, in.Method)
 				if err != nil {
 					return nil, err
 				}
@@ -149,7 +149,7 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			q, err := a.service.Quality(ctx, p, id, in.Method)
+			q, err := a.app.Batches.Quality(ctx, p, id, in.Method)
 			if err != nil {
 				return nil, err
 			}
@@ -162,7 +162,7 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			changed, stop, err := a.service.Watch(ctx, p, id)
+			changed, stop, err := a.app.Batches.Watch(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -187,7 +187,7 @@ const (
 // sendProgress sends a batch as it stands, until it has ended.
 func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret string, id crowd.BatchID, changed <-chan struct{}) {
 	a.sendEvents(ctx, w, secret, "progress", changed, func(p *app.Principal) (any, bool, error) {
-		v, err := a.service.Batch(ctx, p, id)
+		v, err := a.app.Batches.Get(ctx, p, id)
 		return toBatchOut(v), v.Progress.State.Ended(), err
 	})
 }
@@ -200,7 +200,7 @@ func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, nam
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	for {
-		p, err := a.service.Authenticate(ctx, secret)
+		p, err := a.app.Accounts.Authenticate(ctx, secret)
 		if err != nil {
 			return
 		}

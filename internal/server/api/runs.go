@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // RunBrief is a run of a workflow without its steps.
@@ -114,7 +115,7 @@ func ToRunOut(v *orchestrator.View) RunOut {
 
 // taken is how many items a node has taken.
 func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -128,12 +129,12 @@ func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
 
 // Picture draws a run.
 func Picture(v *orchestrator.View) []byte {
-	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes))}
+	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		d.Counts[i] = workflow.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
+		d.Counts[i] = diagram.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
 	}
-	return workflow.Draw(v.Flow, d)
+	return diagram.Draw(v.Flow, d)
 }
 
 type RunPath struct {
@@ -162,7 +163,7 @@ func (a *api) theRun(ctx context.Context, p *app.Principal, in RunPath, do func(
 			return nil, err
 		}
 	}
-	v, err := a.service.Run(ctx, p, id)
+	v, err := a.app.Runs.Get(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Runs(ctx, p, tenant, before, in.Limit)
+			list, err := a.app.Runs.List(ctx, p, tenant, before, in.Limit)
 			return &struct{ Body []RunBrief }{mapped(list, toRunBrief)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
@@ -216,13 +217,13 @@ func (a *api) runs() {
 			case b.From != "" && b.Parent == 0:
 				return nil, crowd.Fieldf("parent", "is missing: from is a step of it")
 			}
-			made, err := a.service.MakeRun(ctx, p, orchestrator.NewRun{
+			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
 				Tenant: b.Tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From,
 			})
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, made.Run.ID)
+			v, err := a.app.Runs.Get(ctx, p, made.Run.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -240,7 +241,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -252,7 +253,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -266,7 +267,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			changed, stop, err := a.service.WatchRun(ctx, p, id)
+			changed, stop, err := a.app.Runs.Watch(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -277,7 +278,7 @@ func (a *api) runs() {
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Header().Set("Cache-Control", "no-store")
 				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "progress", changed, func(p *app.Principal) (any, bool, error) {
-					v, err := a.service.Run(ctx.Context(), p, id)
+					v, err := a.app.Runs.Get(ctx.Context(), p, id)
 					if err != nil {
 						return nil, false, err
 					}
@@ -301,10 +302,10 @@ func (a *api) runMoves() {
 		name, summary string
 		do            func(context.Context, *app.Principal, crowd.RunID) (store.Run, error)
 	}{
-		{"start", "Begin a run whose inputs are there", a.service.StartRun},
-		{"pause", "Hand out and call nothing more for now", a.service.PauseRun},
-		{"resume", "Go on with a paused run", a.service.ResumeRun},
-		{"cancel", "Give a run up; what it has made stays to be read", a.service.CancelRun},
+		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
+		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
+		{"resume", "Go on with a paused run", a.app.Runs.Resume},
+		{"cancel", "Give a run up; what it has made stays to be read", a.app.Runs.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
@@ -319,7 +320,7 @@ func (a *api) runMoves() {
 		text: "The other items in it go on as failed."},
 		func(ctx context.Context, p *app.Principal, in *RunStep) (*oneRun, error) {
 			return a.theRun(ctx, p, in.RunPath, func(id crowd.RunID) error {
-				_, err := a.service.EndStep(ctx, p, id, in.Step)
+				_, err := a.app.Runs.EndStep(ctx, p, id, in.Step)
 				return err
 			})
 		})
@@ -340,7 +341,7 @@ func (a *api) runMoves() {
 				return nil, err
 			}
 			out := &againOut{}
-			out.Body.Items, out.Body.Steps, err = a.service.RetryRun(ctx, p, id, in.Step)
+			out.Body.Items, out.Body.Steps, err = a.app.Runs.Retry(ctx, p, id, in.Step)
 			return out, err
 		})
 	type skipOut struct {
@@ -356,7 +357,7 @@ func (a *api) runMoves() {
 				return nil, err
 			}
 			out := &skipOut{}
-			out.Body.Items, err = a.service.SkipRun(ctx, p, id, in.Step)
+			out.Body.Items, err = a.app.Runs.Skip(ctx, p, id, in.Step)
 			return out, err
 		})
 }
@@ -413,12 +414,12 @@ func ToWorkflowOut(w *workflow.Workflow, problems []workflow.Problem) WorkflowOu
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.NewItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
 		if s.When != nil {
 			x.When = s.When.Text()
 		}
-		if s.SQL != nil {
-			x.Why = s.SQL.Why
+		if s.SQL() != nil {
+			x.Why = s.SQL().Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{from.Name, from.Edge})

@@ -44,7 +44,7 @@ func (a *api) checkWorkflows() {
 			if len(text) > maxWorkflow {
 				return nil, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", maxWorkflow)
 			}
-			return &struct{ Body WorkflowOut }{ToWorkflowOut(a.service.CheckWorkflow(ctx, string(text)))}, nil
+			return &struct{ Body WorkflowOut }{ToWorkflowOut(a.app.Runs.Check(ctx, string(text)))}, nil
 		})
 }
 
@@ -77,7 +77,7 @@ func (a *api) runData() {
 			if err != nil {
 				return nil, err
 			}
-			if _, err := a.service.Run(ctx, p, id); err != nil { // before anything is read
+			if _, err := a.app.Runs.Get(ctx, p, id); err != nil { // before anything is read
 				return nil, err
 			}
 			rows, done, err := openInput(in.reader, table.Format(in.Format))
@@ -85,11 +85,11 @@ func (a *api) runData() {
 				return nil, err
 			}
 			defer done()
-			r, err := a.service.LoadRun(ctx, p, id, in.Input, rows)
+			r, err := a.app.Runs.Load(ctx, p, id, in.Input, rows)
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +109,7 @@ func (a *api) runData() {
 			if err != nil {
 				return nil, err
 			}
-			r, err := a.service.RunResults(ctx, p, id, in.Step)
+			r, err := a.app.Runs.Results(ctx, p, id, in.Step)
 			if err != nil {
 				return nil, err
 			}
@@ -130,7 +130,7 @@ func (a *api) runData() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -139,7 +139,7 @@ func (a *api) runData() {
 				return nil, &crowd.Error{Code: crowd.NotFound, Field: "output", Message: "the workflow has no output " + strconv.Quote(in.Output)}
 			}
 			o := &v.Flow.Outputs[i]
-			r, err := a.service.RunResults(ctx, p, id, v.Flow.NodeName(o.Node))
+			r, err := a.app.Runs.Results(ctx, p, id, v.Flow.NodeName(o.Node))
 			if err != nil {
 				return nil, err
 			}
@@ -317,7 +317,7 @@ type stopOut struct {
 	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
 }
 
-func toStopOut(s orchestrator.Stop) stopOut {
+func toStopOut(s orchestrator.Visit) stopOut {
 	out := stopOut{Step: s.Step, Kind: s.Kind, Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
@@ -363,8 +363,8 @@ func (a *api) runItems() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.SlowestItems(ctx, p, id, in.Limit)
-			return &struct{ Body []slowOut }{mapped(list, func(s orchestrator.Slow) slowOut {
+			list, err := a.app.Runs.Slowest(ctx, p, id, in.Limit)
+			return &struct{ Body []slowOut }{mapped(list, func(s orchestrator.SlowItem) slowOut {
 				return slowOut{s.Item, s.Step, s.Why, s.Since, s.Born, s.Ends, s.Penalty}
 			})}, err
 		})
@@ -377,7 +377,7 @@ func (a *api) runItems() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.ItemPath(ctx, p, id, in.Item)
+			list, err := a.app.Runs.Path(ctx, p, id, in.Item)
 			return &struct{ Body []stopOut }{mapped(list, toStopOut)}, err
 		})
 	type Page struct {
@@ -393,7 +393,7 @@ func (a *api) runItems() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Items(ctx, p, id, in.Step, in.After, in.Limit)
+			list, err := a.app.Runs.Items(ctx, p, id, in.Step, in.After, in.Limit)
 			return &struct{ Body []itemOut }{mapped(list, func(r store.JoinedRow) itemOut {
 				return itemOut{r.N, r.Item, r.Origin, r.State, r.Born, r.At, r.Error, append([]string{}, r.Cells...)}
 			})}, err
@@ -408,11 +408,11 @@ func (a *api) runItems() {
 			if err != nil {
 				return nil, err
 			}
-			v, err := a.service.Run(ctx, p, id)
+			v, err := a.app.Runs.Get(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Faults(ctx, p, id, in.After, in.Limit)
+			list, err := a.app.Runs.Faults(ctx, p, id, in.After, in.Limit)
 			return &struct{ Body []faultOut }{mapped(list, func(f store.Fault) faultOut {
 				return faultOut{v.Nodes[f.Node].Name, f.Item, f.At, f.Tries, f.Error}
 			})}, err
@@ -432,7 +432,7 @@ func (a *api) secrets() {
 			if err != nil {
 				return nil, err
 			}
-			list, err := a.service.Secrets(ctx, p, id)
+			list, err := a.app.Tenants.Secrets(ctx, p, id)
 			return &struct{ Body []string }{append([]string{}, list...)}, err
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn, status: http.StatusNoContent,
@@ -447,7 +447,7 @@ func (a *api) secrets() {
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.service.PutSecret(ctx, p, id, in.Name, in.Body.Value)
+			return nil, a.app.Tenants.PutSecret(ctx, p, id, in.Name, in.Body.Value)
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/tenants/{id}/secrets/{name}", summary: "Forget a secret", tag: runTag, access: signedIn, status: http.StatusNoContent},
 		func(ctx context.Context, p *app.Principal, in *SecretPath) (*nothing, error) {
@@ -455,7 +455,7 @@ func (a *api) secrets() {
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.service.DeleteSecret(ctx, p, id, in.Name)
+			return nil, a.app.Tenants.DeleteSecret(ctx, p, id, in.Name)
 		})
 }
 

@@ -61,12 +61,12 @@ func (a *api) session() {
 				Password string `json:"password"`
 			}
 		}) (*secretOut, error) {
-			s, err := a.service.SignIn(ctx, in.Body.Name, in.Body.Password)
+			s, err := a.app.Accounts.SignIn(ctx, in.Body.Name, in.Body.Password)
 			return secret(s), err
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn, status: http.StatusNoContent},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*nothing, error) {
-			return nil, a.service.SignOut(ctx, p)
+			return nil, a.app.Accounts.SignOut(ctx, p)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/setup", summary: "Use a one-time link: set a password and sign in", tag: tag},
 		func(ctx context.Context, _ *app.Principal, in *struct {
@@ -75,7 +75,7 @@ func (a *api) session() {
 				Password string `json:"password"`
 			}
 		}) (*secretOut, error) {
-			s, err := a.service.Setup(ctx, in.Body.Token, in.Body.Password)
+			s, err := a.app.Accounts.Setup(ctx, in.Body.Token, in.Body.Password)
 			return secret(s), err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/me", summary: "Who am I, and what may I do?", tag: tag, access: signedIn},
@@ -90,7 +90,7 @@ func (a *api) session() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []TokenOut }, error) {
-			list, err := a.service.Tokens(ctx, p)
+			list, err := a.app.Accounts.Tokens(ctx, p)
 			return &struct{ Body []TokenOut }{mapped(list, toTokenOut)}, err
 		})
 	type newTokenOut struct {
@@ -109,7 +109,7 @@ func (a *api) session() {
 				For         crowd.WorkerID `json:"for,omitempty" doc:"admins may make tokens for others"`
 			}
 		}) (*newTokenOut, error) {
-			t, s, err := a.service.CreateToken(ctx, p, app.NewToken{Name: in.Body.Name, Tenant: in.Body.Tenant, Roles: in.Body.Roles,
+			t, s, err := a.app.Accounts.CreateToken(ctx, p, app.NewToken{Name: in.Body.Name, Tenant: in.Body.Tenant, Roles: in.Body.Roles,
 				Life: time.Duration(in.Body.LifeSeconds) * time.Second, For: in.Body.For})
 			out := &newTokenOut{}
 			out.Body.TokenOut, out.Body.Token = toTokenOut(t), s
@@ -119,7 +119,7 @@ func (a *api) session() {
 		func(ctx context.Context, p *app.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) (*nothing, error) {
-			return nil, a.service.RevokeToken(ctx, p, in.ID)
+			return nil, a.app.Accounts.RevokeToken(ctx, p, in.ID)
 		})
 }
 

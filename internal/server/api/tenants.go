@@ -53,7 +53,7 @@ func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*struct{ Body []tenantOut }, error) {
-			list, err := a.service.Tenants(ctx, p)
+			list, err := a.app.Tenants.List(ctx, p)
 			return &struct{ Body []tenantOut }{mapped(list, toTenantOut)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
@@ -63,7 +63,7 @@ func (a *api) tenants() {
 				Weight float64 `json:"weight,omitempty" default:"1"`
 			}
 		}) (*struct{ Body tenantOut }, error) {
-			t, err := a.service.CreateTenant(ctx, p, in.Body.Name, in.Body.Weight)
+			t, err := a.app.Tenants.Create(ctx, p, in.Body.Name, in.Body.Weight)
 			return &struct{ Body tenantOut }{toTenantOut(t)}, err
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
@@ -79,7 +79,7 @@ func (a *api) tenants() {
 			if err != nil {
 				return nil, err
 			}
-			t, err := a.service.UpdateTenant(ctx, p, id, app.TenantEdit{Name: in.Body.Name, Weight: in.Body.Weight, Stopped: in.Body.Stopped})
+			t, err := a.app.Tenants.Update(ctx, p, id, app.TenantEdit{Name: in.Body.Name, Weight: in.Body.Weight, Stopped: in.Body.Stopped})
 			return &struct{ Body tenantOut }{toTenantOut(t)}, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn, status: http.StatusNoContent},
@@ -94,7 +94,7 @@ func (a *api) tenants() {
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.service.Deposit(ctx, p, id, in.Body.AmountMicros, in.Body.Note)
+			return nil, a.app.Tenants.Deposit(ctx, p, id, in.Body.AmountMicros, in.Body.Note)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
@@ -106,7 +106,7 @@ func (a *api) tenants() {
 			if err != nil {
 				return nil, err
 			}
-			balance, entries, err := a.service.Account(ctx, p, id, in.Before, in.Limit)
+			balance, entries, err := a.app.Tenants.Account(ctx, p, id, in.Before, in.Limit)
 			out := &accountOut{}
 			out.Body.BalanceMicros = balance
 			out.Body.Entries = mapped(entries, toEntryOut)
@@ -134,7 +134,7 @@ func (a *api) tenants() {
 				if err != nil {
 					return nil, err
 				}
-				return nil, a.service.BlockWorker(ctx, p, id, worker, b.blocked)
+				return nil, a.app.Accounts.BlockWorker(ctx, p, id, worker, b.blocked)
 			})
 	}
 }

@@ -29,7 +29,7 @@ type workOut struct {
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
 
-func toWorkOut(w *app.Work) (*workOut, error) {
+func toWorkOut(w *app.HeldTask) (*workOut, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ type nextOut struct {
 }
 
 // next makes the response for a task, or says why there is none.
-func (a *api) next(ctx context.Context, p *app.Principal, w *app.Work, err error) (*nextOut, error) {
+func (a *api) next(ctx context.Context, p *app.Principal, w *app.HeldTask, err error) (*nextOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (a *api) next(ctx context.Context, p *app.Principal, w *app.Work, err error
 	if out.Body.Work, err = toWorkOut(w); err != nil || w != nil {
 		return out, err
 	}
-	why, err := a.service.WhyNothing(ctx, p)
+	why, err := a.app.Work.WhyNothing(ctx, p)
 	out.Body.Why = byReason(why)
 	return out, err
 }
@@ -93,7 +93,7 @@ func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *Waiting) (*nextOut, error) {
-			w, err := a.service.Next(ctx, p, in.wait())
+			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
@@ -110,7 +110,7 @@ func (a *api) work() {
 			if len(in.Body.Answer) == 0 {
 				return nil, crowd.Fieldf("answer", "is missing")
 			}
-			outcome, w, err := a.service.Submit(ctx, p, id, in.Body.Answer, in.Body.Next, in.wait())
+			outcome, w, err := a.app.Work.Submit(ctx, p, id, in.Body.Answer, in.Body.Next, in.wait())
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func (a *api) work() {
 			if err != nil {
 				return nil, err
 			}
-			w, err := a.service.Skip(ctx, p, id, in.wait())
+			w, err := a.app.Work.Skip(ctx, p, id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, status: http.StatusNoContent},
@@ -137,7 +137,7 @@ func (a *api) work() {
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.service.Return(ctx, p, id)
+			return nil, a.app.Work.Return(ctx, p, id)
 		})
 	type heartbeatOut struct {
 		Body struct {
@@ -151,7 +151,7 @@ func (a *api) work() {
 				return nil, err
 			}
 			out := &heartbeatOut{}
-			out.Body.ExpiresAt, err = a.service.Heartbeat(ctx, p, id)
+			out.Body.ExpiresAt, err = a.app.Work.Heartbeat(ctx, p, id)
 			return out, err
 		})
 	type doneOut struct {
@@ -171,7 +171,7 @@ func (a *api) work() {
 		func(ctx context.Context, p *app.Principal, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (*earningsOut, error) {
-			earned, list, err := a.service.Earnings(ctx, p, in.Limit)
+			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
 			out := &earningsOut{}
 			out.Body.EarnedMicros = earned
 			out.Body.Latest = mapped(list, func(x store.Annotation) doneOut {

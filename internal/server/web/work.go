@@ -80,7 +80,7 @@ func newTask(v task.View, frame string) *taskData {
 
 // workData is the worker's page with a task.
 type workData struct {
-	*app.Work
+	*app.HeldTask
 	Task   *taskData
 	Earned crowd.Money
 	Duty   app.DutyView
@@ -98,11 +98,11 @@ type reasonCount struct {
 
 // work shows the worker's task: the one that he holds, or the next one.
 func (s *server) work(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	work, err := s.Service.Next(r.Context(), p, 0)
+	work, err := s.App.Work.Next(r.Context(), p, 0)
 	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
 		return err
 	}
-	duty, err2 := s.Service.Duty(r.Context(), p)
+	duty, err2 := s.App.Duty.Get(r.Context(), p)
 	if err2 != nil {
 		return err2
 	}
@@ -121,7 +121,7 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return err
 	}
-	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Prin
 		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": keepsDuty(&duty.Pool)}})
 }
 
-func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Principal, work *app.Work, pg page, values url.Values, err error) error {
-	duty, err2 := s.Service.Duty(r.Context(), p)
+func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Principal, work *app.HeldTask, pg page, values url.Values, err error) error {
+	duty, err2 := s.App.Duty.Get(r.Context(), p)
 	if err2 != nil {
 		return err2
 	}
@@ -138,7 +138,7 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 	if err2 != nil {
 		return err2
 	}
-	earned, _, err2 := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err2 := s.App.Work.Earnings(r.Context(), p, 0)
 	if err2 != nil {
 		return err2
 	}
@@ -158,13 +158,13 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 		title = work.Name
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
-	pg.Data = workData{Work: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
+	pg.Data = workData{HeldTask: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
 	return s.renderStatus(w, r, p, status, "work", pg)
 }
 
 // whyNothing says in words why the worker gets nothing.
 func (s *server) whyNothing(r *http.Request, p *app.Principal) ([]reasonCount, error) {
-	why, err := s.Service.WhyNothing(r.Context(), p)
+	why, err := s.App.Work.WhyNothing(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *app.Prin
 		return err
 	}
 	httpkit.Streaming(w)
-	work, err := s.Service.Next(r.Context(), p, wait)
+	work, err := s.App.Work.Next(r.Context(), p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {
 		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"})
 	}
@@ -209,7 +209,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if s.present(r, p).User.Pool != p.User.Pool {
 		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // he was moved
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -265,16 +265,16 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *app.Principal
 	if err != nil {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	out, _, err := s.Service.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
+	out, _, err := s.App.Work.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
 	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; he was let go meanwhile
 		err = nil
 	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !wantsJSON(r) {
-		work, err2 := s.Service.Current(r.Context(), p)
+		work, err2 := s.App.Work.Current(r.Context(), p)
 		if err2 != nil {
 			return err2
 		}
@@ -335,14 +335,14 @@ func (s *server) skip(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	if err != nil {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	if duty.Leaves != "" { // he wants no other one
-		err = s.Service.Return(r.Context(), p, id)
+		err = s.App.Work.Return(r.Context(), p, id)
 	} else {
-		_, err = s.Service.Skip(r.Context(), p, id, 0)
+		_, err = s.App.Work.Skip(r.Context(), p, id, 0)
 	}
 	if isGone(err) {
 		return seeOther(w, r, "/work", "gone")
@@ -361,10 +361,10 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *app.Princip
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Return(r.Context(), p, id); err != nil && !isGone(err) {
+	if err := s.App.Work.Return(r.Context(), p, id); err != nil && !isGone(err) {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func isGone(err error) bool {
 // rest is where a worker is who has given a task back: nothing is handed to
 // him until he asks.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
 	}
@@ -397,7 +397,7 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	expires, err := s.Service.Heartbeat(r.Context(), p, id)
+	expires, err := s.App.Work.Heartbeat(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -411,7 +411,7 @@ func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	work, err := s.Service.Current(r.Context(), p)
+	work, err := s.App.Work.Current(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -461,7 +461,7 @@ type day struct {
 }
 
 func (s *server) earnings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	earned, list, err := s.Service.Earnings(r.Context(), p, earningsSummed)
+	earned, list, err := s.App.Work.Earnings(r.Context(), p, earningsSummed)
 	if err != nil {
 		return err
 	}
