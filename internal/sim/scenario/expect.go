@@ -48,7 +48,7 @@ type Expectation struct {
 	From, To time.Duration
 }
 
-// A Figure is something beside the metrics of sim that an expectation may be
+// A Figure is something other than a metric of sim that an expectation may be
 // about.
 type Figure struct {
 	Name    string

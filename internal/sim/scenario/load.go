@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
@@ -54,8 +55,8 @@ func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bo
 
 func nowhere(string) bool { return false }
 
-// index reads the name of a tenant or kind. Where there is only one, it need
-// not be said.
+// index reads the name of a tenant or kind. Where there is only one, it may be
+// left out.
 func (r *reader) index(o *object, field string, names []string, all string, elsewhere func(field string) bool) int {
 	if !o.Has(field) {
 		if len(names) > 1 && !elsewhere(field) {
@@ -203,18 +204,11 @@ func mostTasks(b *sim.Batch) int {
 	return int(min(maxAnswers/answers, int64(crowd.MaxMoney)/(int64(reward(b))*answers)))
 }
 
-// reward is what an answer earns, whether it is said or not.
+// reward is what an answer earns: the default where the file does not say it.
 func reward(b *sim.Batch) crowd.Money { return cmp.Or(b.Reward, sim.DefaultReward) }
 
 func tooMany(b *sim.Batch, tasks, most int) string {
-	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", plural(tasks, "task"), reward(b), most, crowd.MaxMoney)
-}
-
-func plural(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
+	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", format.Count(tasks, "task"), reward(b), most, crowd.MaxMoney)
 }
 
 func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept bool) {
@@ -382,24 +376,24 @@ func (r *reader) check(o *object) {
 	if r.notes.Count() > 0 && (len(s.Kinds) == 0 || len(s.Groups) == 0) {
 		return // what follows would be about things that are wrong already
 	}
-	people := atOnce(s.Groups)
+	people := mostPresent(s.Groups)
 	for _, p := range r.batches {
 		b := &s.Batches[p.index]
 		if most := mostTasks(b); b.Tasks > most {
 			r.errorf(p.node, "%s", tooMany(b, b.Tasks, most))
 		}
-		r.doable(p.node, b)
+		r.checkWorkers(p.node, b)
 	}
 	for _, p := range r.flows {
 		f := &s.Flows[p.index]
-		r.doable(p.node, &f.Batch)
+		r.checkWorkers(p.node, &f.Batch)
 		if f.Alpha != nil && f.Alpha.Workers == 0 {
 			if f.Alpha.Workers = people; people < 0 {
 				r.errorf(p.node, "deadlines need workers, the greatest size of the crowd: here nothing bounds it")
 			}
 		}
 	}
-	r.namesApart()
+	r.checkNames()
 	for _, w := range r.windows {
 		r.within(w.node, w.what, w.until)
 	}
@@ -410,9 +404,8 @@ func (r *reader) check(o *object) {
 	}
 }
 
-// within checks that a time is not after the end of a run, which some horizon
-// has even where the file says none: what is later would never come, without a
-// word.
+// within checks that a time is not after the end of a run, which is bounded even
+// where the file has no horizon: what is later would silently never happen.
 func (r *reader) within(n *node, what string, at time.Duration) bool {
 	if h := r.s.Setup.Horizon; h > 0 && at > h {
 		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, yamlfile.Words(at), yamlfile.Words(h))
@@ -425,8 +418,8 @@ func (r *reader) within(n *node, what string, at time.Duration) bool {
 	return true
 }
 
-// doable says whether there are people who may do a batch, and enough of them.
-func (r *reader) doable(n *node, b *sim.Batch) {
+// checkWorkers checks that there are enough people who may do a batch.
+func (r *reader) checkWorkers(n *node, b *sim.Batch) {
 	if len(b.Requires) == 0 && b.Rule.Fewest() <= 1 {
 		return
 	}
@@ -437,7 +430,7 @@ func (r *reader) doable(n *node, b *sim.Batch) {
 			continue
 		}
 		able++
-		if most := everCome(g); most < 0 || come < 0 {
+		if most := mostArrivals(g); most < 0 || come < 0 {
 			come = -1
 		} else {
 			come += most
@@ -460,8 +453,8 @@ func qualified(g *sim.Group, b *sim.Batch) bool {
 	return true
 }
 
-// everCome is how many people of a group come at most; -1: nobody knows.
-func everCome(g *sim.Group) int {
+// mostArrivals is how many people of a group come at most; -1: not known.
+func mostArrivals(g *sim.Group) int {
 	a := &g.Arrive
 	switch {
 	case a.Max > 0: // as some leave, others come
@@ -474,11 +467,11 @@ func everCome(g *sim.Group) int {
 	return -1
 }
 
-// atOnce is how many people there are at a time, at most; -1: nobody knows.
-func atOnce(groups []sim.Group) int {
+// mostPresent is how many people there are at a time, at most; -1: not known.
+func mostPresent(groups []sim.Group) int {
 	sum := 0
 	for i := range groups {
-		most := everCome(&groups[i])
+		most := mostArrivals(&groups[i])
 		if band := groups[i].Arrive.Max; band > 0 {
 			most = band
 		}
@@ -490,8 +483,8 @@ func atOnce(groups []sim.Group) int {
 	return sum
 }
 
-// namesApart checks that no batch is called as one that a flow draws.
-func (r *reader) namesApart() {
+// checkNames checks that no batch has the name of one that a flow draws.
+func (r *reader) checkNames() {
 	flows := map[string]*node{}
 	for _, p := range r.flows {
 		flows[r.s.Setup.Flows[p.index].Name] = p.node

@@ -88,7 +88,7 @@ func (r *poolsReader) file(top *node) {
 	}
 	r.prefers(o)
 	r.compare(o)
-	r.valid(o)
+	r.validate(o)
 }
 
 // head reads what stands in no list.
@@ -348,9 +348,8 @@ func (r *poolsReader) compare(o *object) {
 	}
 }
 
-// valid lets the variants themselves say what is wrong with the whole, where
-// nothing else is.
-func (r *poolsReader) valid(o *object) {
+// validate validates the variants, where nothing else is wrong.
+func (r *poolsReader) validate(o *object) {
 	if r.notes.Count() > 0 {
 		return
 	}

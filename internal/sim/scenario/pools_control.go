@@ -22,12 +22,12 @@ func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
 	}
 	if o.Has("elasticity") {
 		s.Elasticity = o.text("elasticity")
-		// Whether there are rules is not its own matter.
-		r.part(o, "elasticity", pool.Settings{Elasticity: s.Elasticity, Rules: []pool.Rule{{When: "queue > 0", Do: "recruit 1"}}})
+		// With a rule, so that only the text form is checked.
+		r.checkForm(o, "elasticity", pool.Settings{Elasticity: s.Elasticity, Rules: []pool.Rule{{When: "queue > 0", Do: "recruit 1"}}})
 	}
 	if o.Has("stability") {
 		s.Stability = o.text("stability")
-		r.part(o, "stability", pool.Settings{Stability: s.Stability})
+		r.checkForm(o, "stability", pool.Settings{Stability: s.Stability})
 	}
 	set(o, "balance", &s.Balance)
 	set(o, "advise", &s.Advise)
@@ -39,20 +39,20 @@ func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
 	if o.Has("target") {
 		s.Target = r.target(o.Value("target"), s.Target)
 	}
-	r.whole(o, &s)
+	r.checkSettings(o, &s)
 	return s
 }
 
-// part checks the text form of one field.
-func (r *poolsReader) part(o *object, field string, s pool.Settings) {
+// checkForm checks the text form of one field.
+func (r *poolsReader) checkForm(o *object, field string, s pool.Settings) {
 	if err := s.Validate(); err != nil {
 		r.errorf(o.Value(field), "%s", yamlfile.Message(err))
 	}
 }
 
-// whole checks what the fields say together: the field that is wrong is one of
-// this place, or else the whole of it is.
-func (r *poolsReader) whole(o *object, s *pool.Settings) {
+// checkSettings checks the fields together. The place of an error is the field that
+// it names, or else the whole mapping.
+func (r *poolsReader) checkSettings(o *object, s *pool.Settings) {
 	err := s.Validate()
 	var known *crowd.Error
 	if err == nil || r.notes.Count() > 0 {

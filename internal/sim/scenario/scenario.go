@@ -31,7 +31,7 @@ type Scenario struct {
 	Reps     int      // repetitions, ≥ 1
 	Seed     uint64
 	// Alphas is the sweep of deadline strictness: nil, or the values of α at
-	// which the flows' deadlines are drawn anew.
+	// which the flows' deadlines are drawn.
 	Alphas []float64
 	Expect []Expectation
 }
@@ -57,13 +57,13 @@ func (s *Scenario) At(alpha float64) *sim.Setup {
 	return &setup
 }
 
-// Load reads a scenario file and the CSV files that it names, which are looked
-// for beside it, and returns the file's text as well: read once, it is what the
-// scenario was made of. What is wrong with the contents comes as Errors.
+// Load reads a scenario file and the CSV files that it names, by paths from its
+// folder, and returns the file's text as well: read once, it is what the scenario
+// was made of. What is wrong with the contents comes as Errors.
 func Load(path string) (*Scenario, []byte, error) { return load(path, Parse) }
 
 // Read is Load for a scenario that comes from elsewhere: name is what errors
-// call it, and the files that it names are looked for in the current folder.
+// call it, and the files that it names are found from the current folder.
 func Read(name string, in io.Reader) (*Scenario, []byte, error) { return read(name, "", in, Parse) }
 
 // A parser is Parse or ParsePools.

@@ -9,8 +9,8 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
-// Bounds of what a scenario may ask for. They are far beyond what makes sense,
-// and keep a slip of the pen from taking all memory or from running over.
+// Bounds of what a scenario may ask for. They are far beyond what makes sense, and
+// keep a mistyped figure from taking all memory or from overflowing.
 const (
 	maxDuration  = yamlfile.MaxDuration
 	maxReps      = 100_000
