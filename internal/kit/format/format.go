@@ -100,3 +100,11 @@ func Clock(now, t time.Time) string {
 	}
 	return t.Format("2 Jan 2006, 15:04")
 }
+
+// Clip shortens a text to at most so many bytes and an ellipsis.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

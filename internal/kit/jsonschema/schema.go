@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 const (
@@ -163,7 +164,7 @@ func unfit(v any, at string) (where, what string) {
 	switch v := v.(type) {
 	case json.Number:
 		if !ordinary(string(v)) {
-			return at, fmt.Sprintf("the number %s is too long, too large or too small", clip(string(v), 40))
+			return at, fmt.Sprintf("the number %s is too long, too large or too small", format.Clip(string(v), 40))
 		}
 	case []any:
 		for i, e := range v {

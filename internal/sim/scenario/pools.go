@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -171,19 +172,14 @@ func (r *poolsReader) trace(n *node) *pools.Trace {
 	case "file":
 		n := o.Value("file")
 		name, ok := r.text(n)
-		switch {
-		case !ok:
-			return nil
-		case r.files == nil:
-			r.errorf(n, "files cannot be read here")
+		if !ok {
 			return nil
 		}
-		text, err := r.files(name)
-		if err != nil {
-			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+		text, ok := r.contents(n, name)
+		if !ok {
 			return nil
 		}
-		t, err := pools.ReadTrace(strings.NewReader(string(text)))
+		t, err := pools.ReadTrace(bytes.NewReader(text))
 		var bad pools.TraceErrors
 		switch {
 		case errors.As(err, &bad):

@@ -46,13 +46,8 @@ func (r *reader) table(n *node) *table {
 	}
 	t := &table{}
 	r.tables[name] = t
-	if r.files == nil {
-		r.errorf(n, "files cannot be read here")
-		return nil
-	}
-	text, err := r.files(name)
-	if err != nil {
-		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+	text, ok := r.contents(n, name)
+	if !ok {
 		return nil
 	}
 	in, err := tables.NewReader(bytes.NewReader(text), tables.Options{Format: tables.FormatOf(name)})
@@ -85,6 +80,20 @@ func (r *reader) table(n *node) *table {
 			t.rows = append(t.rows, row{line, cells})
 		}
 	}
+}
+
+// contents returns the text of a file that a node names.
+func (r *reader) contents(n *node, name string) ([]byte, bool) {
+	if r.files == nil {
+		r.errorf(n, "files cannot be read here")
+		return nil, false
+	}
+	text, err := r.files(name)
+	if err != nil {
+		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+		return nil, false
+	}
+	return text, true
 }
 
 func (r *reader) badRow(file string, err error) {
