@@ -14,6 +14,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
 	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -120,7 +121,7 @@ func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.
 
 func writePools(w io.Writer, r *report.PoolsReport, dir string) {
 	say(w, "%s\n", clean(fmt.Sprintf("%s: %s of %s, seed %d, %d tasks completed, in %.1f s",
-		r.Scenario, count(r.Reps, "repetition"), r.Horizon.Round(time.Millisecond), r.Seed, r.Tasks, r.WallS)))
+		r.Scenario, format.Count(r.Reps, "repetition"), r.Horizon.Round(time.Millisecond), r.Seed, r.Tasks, r.WallS)))
 	for _, text := range r.Trace {
 		say(w, "%s\n", clean(text))
 	}

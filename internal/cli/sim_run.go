@@ -14,6 +14,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -167,7 +168,7 @@ func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario
 // writeReport prints what people want to know first; the report folder has the
 // rest.
 func writeReport(w io.Writer, r *report.Report, dir string) {
-	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, %d tasks handed out, in %.1f s", r.Scenario, count(r.Reps, "repetition"), r.Seed, r.Cycles, r.WallS)))
+	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, %d tasks handed out, in %.1f s", r.Scenario, format.Count(r.Reps, "repetition"), r.Seed, r.Cycles, r.WallS)))
 	say(w, "\n")
 	table := [][]string{{"metric"}}
 	for i := range r.Policies {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/pool"
 )
@@ -230,7 +231,7 @@ func (s *Setup) step() time.Duration {
 // mu is how many tasks a second one person does in pool i.
 func (s *Setup) mu(i int) float64 {
 	if t := s.People.Trace; t != nil {
-		return 1 / mean(t.Tasks)
+		return 1 / stats.Mean(t.Tasks)
 	}
 	return 1 / s.Pools[i].Service.Mean()
 }
@@ -298,14 +299,6 @@ func (p *Pool) rates(horizon time.Duration) []Phase {
 		return append([]Phase{{}}, p.Arrivals...)
 	}
 	return p.Arrivals
-}
-
-func mean(list []float64) float64 {
-	sum := 0.0
-	for _, x := range list {
-		sum += x
-	}
-	return sum / float64(len(list))
 }
 
 // nanos is a number of seconds, kept between 0 and longestTask.
