@@ -95,8 +95,7 @@ var separate = [][2]string{
 var modules = map[string][]string{
 	"internal/task":                       {"golang.org/x/net/html"},
 	"internal/kit/table":                  {"github.com/parquet-go/parquet-go"},
-	"internal/kit/stats":                  {"gonum.org/v1/gonum/stat/distuv"},
-	"internal/kit/chart":                  {"gonum.org/v1/plot"},
+	"internal/kit/stats":                  {"gonum.org/v1/gonum/mathext"},
 	"internal/kit/condition":              {"github.com/expr-lang/expr"},
 	"internal/kit/similarity":             {"github.com/adrg/strutil"},
 	"internal/kit/jsonschema":             {"github.com/santhosh-tekuri/jsonschema/v6"},
@@ -110,7 +109,7 @@ var modules = map[string][]string{
 	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
 	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	"internal/store/storetest":            {"github.com/google/go-cmp", "pgregory.net/rapid"},
-	"internal/repro":                      {"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"},
+	"internal/repro":                      {"gonum.org/v1/gonum/mathext", "gonum.org/v1/gonum/mathext/prng"},
 	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},
 	"internal/verify/bench":               {"modernc.org/sqlite"},
 	"internal/cli":                        {"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"},

@@ -1,176 +1,69 @@
 package chart
 
 import (
-	"bytes"
-	"errors"
-	"image/color"
-	"image/png"
-	"math"
-	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/font/liberation"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgimg"
+	"unicode"
 )
 
-// pixels are those of a point in a PNG.
-const pixels = 2
+// Advance widths of the printable ASCII characters, from the space to the
+// tilde, in units of which an em has unitsPerEm: those of Liberation Sans, which
+// has the widths of Arial and Helvetica.
+const unitsPerEm = 2048
 
-// raster is the surface that becomes a PNG.
-type raster struct {
-	c      *vgimg.Canvas
-	height float64
-	fonts  fonts
+var regularWidths = [...]uint16{
+	569, 569, 727, 1139, 1139, 1821, 1366, 391, 682, 682, 797, 1196, 569, 682, 569, 569,
+	1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 569, 569, 1196, 1196, 1196, 1139,
+	2079, 1366, 1366, 1479, 1479, 1366, 1251, 1593, 1479, 569, 1024, 1366, 1139, 1706, 1479, 1593,
+	1366, 1593, 1479, 1366, 1251, 1479, 1366, 1933, 1366, 1366, 1251, 569, 569, 569, 961, 1139,
+	682, 1139, 1139, 1024, 1139, 1139, 569, 1139, 1139, 455, 455, 1024, 455, 1706, 1139, 1139,
+	1139, 1139, 682, 1024, 569, 1139, 1024, 1479, 1024, 1024, 1024, 684, 532, 684, 1196,
 }
 
-func newRaster(size Size, f fonts) *raster {
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(size.Width), vg.Length(size.Height)), vgimg.UseDPI(72*pixels))
-	return &raster{c: c, height: size.Height, fonts: f}
+var boldWidths = [...]uint16{
+	569, 682, 971, 1139, 1139, 1821, 1479, 487, 682, 682, 797, 1196, 569, 682, 569, 569,
+	1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 682, 682, 1196, 1196, 1196, 1251,
+	1997, 1479, 1479, 1479, 1479, 1366, 1251, 1593, 1479, 569, 1139, 1479, 1251, 1706, 1479, 1593,
+	1366, 1593, 1479, 1366, 1251, 1479, 1366, 1933, 1366, 1366, 1251, 682, 569, 682, 1196, 1139,
+	682, 1139, 1251, 1139, 1251, 1139, 682, 1251, 1251, 569, 569, 1139, 569, 1821, 1251, 1251,
+	1251, 1251, 797, 1139, 682, 1251, 1139, 1593, 1139, 1139, 1024, 797, 573, 797, 1196,
 }
 
-func (r *raster) bytes() ([]byte, error) {
-	var b bytes.Buffer
-	if err := png.Encode(&b, r.c.Image()); err != nil {
-		return nil, err
+// advance returns the width of one character. Beyond ASCII it is an estimate: a
+// whole em for ideographs, emoji and long punctuation, else the width of a
+// capital letter or of a small one.
+func advance(r rune, bold bool) int {
+	switch {
+	case r >= ' ' && r <= '~' && bold:
+		return int(boldWidths[r-' '])
+	case r >= ' ' && r <= '~':
+		return int(regularWidths[r-' '])
+	case r == '—' || r == '…' || r >= 0x2190 && r <= 0x21ff || r >= 0x2e80:
+		return unitsPerEm
+	case unicode.IsUpper(r):
+		return 1479
 	}
-	return b.Bytes(), nil
+	return 1196
 }
 
-func (r *raster) begin(string) {}
-func (r *raster) end()         {}
-
-// at turns a place upside down: the canvas counts from the bottom.
-func (r *raster) at(p pt) vg.Point {
-	return vg.Point{X: vg.Length(p.x), Y: vg.Length(r.height - p.y)}
+// textWidth returns the width of text in points at a font size in points.
+func textWidth(text string, size float64, bold bool) float64 {
+	width := 0
+	for _, r := range text {
+		width += advance(r, bold)
+	}
+	return float64(width) * size / unitsPerEm
 }
 
-func (r *raster) stroke(p pen, lines [][]pt) {
-	if len(lines) == 0 {
-		return
-	}
-	dash := make([]vg.Length, len(p.dash))
-	for i, d := range p.dash {
-		dash[i] = vg.Length(d)
-	}
-	r.c.SetColor(rgb(p.colour, p.alpha))
-	r.c.SetLineWidth(vg.Length(p.width))
-	r.c.SetLineDash(dash, 0)
-	r.c.Stroke(r.path(lines, false))
-}
-
-func (r *raster) fill(colour string, alpha float64, rings [][]pt) {
-	if len(rings) == 0 {
-		return
-	}
-	r.c.SetColor(rgb(colour, alpha))
-	r.c.Fill(r.path(rings, true))
-}
-
-func (r *raster) circles(colour string, alpha, radius float64, centres []pt) {
-	if len(centres) == 0 {
-		return
-	}
-	var path vg.Path
-	for _, p := range centres {
-		c := r.at(p)
-		path.Move(vg.Point{X: c.X + vg.Length(radius), Y: c.Y})
-		path.Arc(c, vg.Length(radius), 0, 2*math.Pi)
-		path.Close()
-	}
-	r.c.SetColor(rgb(colour, alpha))
-	r.c.Fill(path)
-}
-
-func (r *raster) write(l label) {
-	if l.text == "" {
-		return
-	}
-	face := r.fonts.face(l.size, l.bold)
-	dx := 0.0
-	switch l.align {
-	case middle:
-		dx = -r.fonts.width(l.text, l.size, l.bold) / 2
-	case right:
-		dx = -r.fonts.width(l.text, l.size, l.bold)
-	}
-	r.c.SetColor(rgb(l.colour, 1))
-	r.c.Push()
-	r.c.Translate(r.at(l.at))
-	if l.turn != 0 {
-		r.c.Rotate(l.turn * math.Pi / 180)
-	}
-	r.c.FillString(face, vg.Point{X: vg.Length(dx)}, l.text)
-	r.c.Pop()
-}
-
-func (r *raster) path(lines [][]pt, closed bool) vg.Path {
-	var path vg.Path
-	for _, line := range lines {
-		for i, p := range line {
-			if i == 0 {
-				path.Move(r.at(p))
-			} else {
-				path.Line(r.at(p))
-			}
-		}
-		if closed {
-			path.Close()
-		}
-	}
-	return path
-}
-
-func rgb(colour string, alpha float64) color.NRGBA {
-	n, _ := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
-	return color.NRGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: uint8(alpha*255 + 0.5)}
-}
-
-// fonts are the two faces that charts are measured and rastered with. They are
-// part of the program, so a picture does not depend on where it is made.
-type fonts struct{ regular, bold font.Face }
-
-func loadFonts() (fonts, error) {
-	var f fonts
-	for _, face := range liberation.Collection() {
-		switch face.Name() {
-		case "LiberationSans-Regular":
-			f.regular = face
-		case "LiberationSans-Bold":
-			f.bold = face
-		}
-	}
-	if f.regular.Face == nil || f.bold.Face == nil {
-		return f, errors.New("chart: the fonts are missing")
-	}
-	return f, nil
-}
-
-func (f fonts) face(size float64, bold bool) font.Face {
-	face := f.regular
-	if bold {
-		face = f.bold
-	}
-	face.Font.Size = vg.Length(size)
-	return face
-}
-
-func (f fonts) width(text string, size float64, bold bool) float64 {
-	face := f.face(size, bold)
-	return float64(face.Width(text))
-}
-
-// fit shortens text to the room there is.
-func (f fonts) fit(text string, size float64, bold bool, room float64) string {
-	if f.width(text, size, bold) <= room {
+// fitText shortens text to a width of room points.
+func fitText(text string, size float64, bold bool, room float64) string {
+	if textWidth(text, size, bold) <= room {
 		return text
 	}
 	runes := []rune(text)
 	lo, hi := 0, len(runes)
 	for lo < hi { // how many letters fit before the dots
 		n := (lo + hi + 1) / 2
-		if f.width(string(runes[:n])+"…", size, bold) <= room {
+		if textWidth(string(runes[:n])+"…", size, bold) <= room {
 			lo = n
 		} else {
 			hi = n - 1
@@ -182,19 +75,19 @@ func (f fonts) fit(text string, size float64, bold bool, room float64) string {
 	return strings.TrimRight(string(runes[:lo]), " ,.;:(") + "…"
 }
 
-// wrap breaks text at spaces into at most so many lines.
-func (f fonts) wrap(text string, size float64, bold bool, room float64, lines int) []string {
+// wrapText breaks text at spaces into at most so many lines.
+func wrapText(text string, size float64, bold bool, room float64, lines int) []string {
 	words := strings.Fields(text)
 	var out []string
 	for len(words) > 0 {
 		if len(out) == lines-1 {
-			return append(out, f.fit(strings.Join(words, " "), size, bold, room))
+			return append(out, fitText(strings.Join(words, " "), size, bold, room))
 		}
 		n := 1
-		for n < len(words) && f.width(strings.Join(words[:n+1], " "), size, bold) <= room {
+		for n < len(words) && textWidth(strings.Join(words[:n+1], " "), size, bold) <= room {
 			n++
 		}
-		out = append(out, f.fit(strings.Join(words[:n], " "), size, bold, room))
+		out = append(out, fitText(strings.Join(words[:n], " "), size, bold, room))
 		words = words[n:]
 	}
 	return out

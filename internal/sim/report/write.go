@@ -278,10 +278,8 @@ func drawInto(ctx context.Context, dir string, pictures []picture, draw func(pic
 		return nil, fmt.Errorf("draw: %w", err)
 	}
 	for _, f := range figures {
-		for ending, text := range map[string][]byte{".svg": f.alone, ".png": f.png} {
-			if err := os.WriteFile(filepath.Join(dir, "charts", f.name+ending), text, 0o644); err != nil {
-				return nil, err
-			}
+		if err := os.WriteFile(filepath.Join(dir, "charts", f.name+".svg"), f.alone, 0o644); err != nil {
+			return nil, err
 		}
 	}
 	return figures, nil
@@ -309,7 +307,6 @@ type figure struct {
 	picture
 	inline []byte // SVG without its title
 	alone  []byte // SVG
-	png    []byte
 }
 
 func (p picture) figure() (figure, error) {
@@ -318,10 +315,7 @@ func (p picture) figure() (figure, error) {
 	if f.inline, err = p.bare().SVG(); err != nil {
 		return f, err
 	}
-	if f.alone, err = p.titled().SVG(); err != nil {
-		return f, err
-	}
-	f.png, err = p.titled().PNG()
+	f.alone, err = p.titled().SVG()
 	return f, err
 }
 
