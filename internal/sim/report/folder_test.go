@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -49,11 +50,6 @@ func rowsOf(t *testing.T, parts ...string) []map[string]string {
 		list = append(list, m)
 	}
 	return list
-}
-
-// sketch draws a picture without what takes long: one pixel in place of many.
-func sketch(p picture) (figure, error) {
-	return figure{picture: p, inline: []byte("<svg/>"), alone: []byte("<svg/>")}, nil
 }
 
 func TestFolder(t *testing.T) {
@@ -115,19 +111,11 @@ func TestPageStandsAlone(t *testing.T) {
 		"drawn":     run(t, drawn(), Options{Reps: 1, Policies: []string{"fs"}}),
 	} {
 		r.Verdicts = []Verdict{{Text: "less than <1 %", Found: "2 %", State: NotMet}, {Text: "fine", State: Met}}
-		var figures []figure
-		for _, p := range r.pictures() {
-			svg, err := p.bare().SVG()
-			if err != nil {
-				t.Fatal(err)
-			}
-			figures = append(figures, figure{picture: p, inline: svg})
-		}
-		var text bytes.Buffer
-		if err := r.page(&text, figures); err != nil {
+		dir := t.TempDir()
+		if err := r.Write(context.Background(), dir); err != nil {
 			t.Fatal(err)
 		}
-		page, err := html.Parse(&text)
+		page, err := html.Parse(bytes.NewReader(read(t, dir, "report.html")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +214,7 @@ func TestCheckFill(t *testing.T) {
 func oldReport(dir string) error {
 	return errors.Join(
 		os.MkdirAll(filepath.Join(dir, "charts"), 0o700),
-		os.WriteFile(filepath.Join(dir, "report.html"), []byte("<!doctype html>"+mark), 0o600),
+		os.WriteFile(filepath.Join(dir, "report.html"), []byte("<!doctype html>"+scenarioMark), 0o600),
 		os.WriteFile(filepath.Join(dir, "alpha.csv"), nil, 0o600),
 	)
 }
@@ -250,7 +238,7 @@ func TestReportIsReplacedWhole(t *testing.T) {
 	if err := oldReport(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(context.Background(), dir, sketch); err != nil {
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).Write(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "alpha.csv")); !errors.Is(err, fs.ErrNotExist) {
@@ -279,15 +267,21 @@ func TestInterruptedReportLeavesNothing(t *testing.T) {
 		before := listing(t, top)
 		ctx, stop := context.WithCancel(context.Background())
 		var drawn atomic.Int32
-		err := r.write(ctx, dir, func(p picture) (figure, error) {
-			if int(drawn.Add(1)) == at {
-				stop()
+		d := r.document()
+		for i := range d.pictures {
+			p := &d.pictures[i]
+			draw := p.draw
+			p.draw = func(h chart.Head) chart.Chart {
+				if h.Title == "" && int(drawn.Add(1)) == at { // each is drawn twice, with and without its title
+					stop()
+				}
+				if at == 1 {
+					<-ctx.Done()
+				}
+				return draw(h)
 			}
-			if at == 1 {
-				<-ctx.Done()
-			}
-			return sketch(p)
-		})
+		}
+		err := d.write(ctx, dir)
 		stop()
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("stopped at picture %d of %d: %v", at, last, err)
@@ -388,7 +382,7 @@ func TestWhatIsLeftOfKilledWritesIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).write(context.Background(), dir, sketch); err != nil {
+	if err := run(t, twoTeams(), Options{Reps: 1, Policies: []string{"fs"}}).Write(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
