@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // onCall is a person who is off duty until he is called: a client that does what
@@ -83,7 +84,7 @@ func (p *onCall) answer(ctx, quit context.Context) error {
 		p.ignored++
 		return nil
 	}
-	if !sleep(quit, after) {
+	if !load.Sleep(quit, after) {
 		return nil
 	}
 	if does == refuses {
@@ -140,7 +141,7 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 			}
 		}
 		takes, leaves := p.mind.task()
-		sleep(quit, takes)
+		load.Sleep(quit, takes)
 		n, err := strconv.Atoi(held.Values["number"])
 		if err != nil {
 			return fmt.Errorf("%s: %w", held.Assignment, err)
@@ -161,7 +162,7 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 		}
 		p.hears(d)
 		p.left[d.Pool]++
-		sleep(quit, p.mind.rest())
+		load.Sleep(quit, p.mind.rest())
 		return nil
 	}
 }

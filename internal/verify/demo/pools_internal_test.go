@@ -66,7 +66,7 @@ func TestMindsAreOfTheSeed(t *testing.T) {
 
 func TestLoadIsOfTheSeed(t *testing.T) {
 	t.Parallel()
-	o := PoolsOptions{For: 30 * time.Second, Seed: 5, People: 60}
+	o := PoolsOptions{Common: Common{For: 30 * time.Second, Seed: 5}, People: 60}
 	plans := poolPlans(o)
 	if !reflect.DeepEqual(plans, poolPlans(o)) {
 		t.Error("the same seed makes another load")

@@ -135,12 +135,12 @@ func (s *poolScene) report(ctx context.Context, took time.Duration, stayed int) 
 
 // gather gathers what people were told.
 func (s *poolScene) gather(r *PoolsReport) map[crowd.AssignmentID]*told {
-	s.scene.people = nil
-	for _, p := range s.people {
-		s.scene.people = append(s.scene.people, p.person)
+	people := make([]*person, len(s.people))
+	for i, p := range s.people {
+		people[i] = p.person
 	}
 	var sum Report
-	records := s.records(&sum)
+	records := records(people, &sum)
 	r.Acknowledged, r.Duplicates = sum.Acknowledged, sum.Duplicates
 	return records
 }
@@ -155,7 +155,7 @@ func (s *poolScene) batchRuns(ctx context.Context, r *PoolsReport, records map[c
 		r.Tenants[i].Name = name
 	}
 	for _, l := range s.launched {
-		b, err := s.admin.Batch(ctx, l.id)
+		b, err := s.Admin.Batch(ctx, l.id)
 		if err != nil {
 			return err
 		}
@@ -319,7 +319,7 @@ func (s *poolScene) checkMoney(ctx context.Context, r *PoolsReport) error {
 		if x.FundsMicros = balance; have != balance {
 			wrong = append(wrong, fmt.Sprintf("%s has %s, and its entries make %s", p.name, balance, have))
 		}
-		d, err := s.admin.PoolDetail(ctx, p.id)
+		d, err := s.Admin.PoolDetail(ctx, p.id)
 		if err != nil {
 			return err
 		}
