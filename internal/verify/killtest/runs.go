@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // flowText is a workflow of all kinds of steps: people and a service side by
@@ -72,9 +73,9 @@ type plannedRun struct {
 func (p *plannedRun) ended() bool { return p.state == "done" || p.state == "cancelled" }
 
 // planner makes runs of a workflow, one after the other, pauses and resumes them,
-// and keeps his own record.
+// and keeps its own record.
 type planner struct {
-	caller
+	gated
 	random   *rand.Rand
 	tenant   crowd.TenantID
 	service  string // its address
@@ -83,7 +84,7 @@ type planner struct {
 	going    atomic.Bool // a run is
 	enough   atomic.Bool // no more runs are wanted
 	idle     atomic.Bool // and the last one has ended
-	seen     int         // the opening of the gate in which he last looked at a run
+	seen     int         // the opening of the gate in which it last looked at a run
 	looked   int         // looks right after a restart
 	moves    int
 	problems []string
@@ -93,9 +94,9 @@ type planner struct {
 const look = 50 * time.Millisecond
 
 func (p *planner) work(ctx context.Context) error {
-	for ; ctx.Err() == nil; pause(ctx, look) {
+	for ; ctx.Err() == nil; load.Sleep(ctx, look) {
 		err := p.step(ctx)
-		if errors.Is(err, errHome) {
+		if errors.Is(err, errOver) {
 			return nil
 		}
 		if err != nil {
@@ -113,7 +114,7 @@ func (p *planner) step(ctx context.Context) error {
 	switch {
 	case (last == nil || last.ended()) && p.enough.Load():
 		p.idle.Store(true)
-		return errHome
+		return errOver
 	case last == nil || last.ended():
 		return p.begin(ctx, p.call)
 	case last.state == "paused":
@@ -124,7 +125,7 @@ func (p *planner) step(ctx context.Context) error {
 	return p.look(ctx, last)
 }
 
-// try makes a request, and says whether its reply was lost.
+// try makes a request, and reports whether its reply was lost.
 type try func(context.Context, func(context.Context, *client.Client) error) (lost bool, err error)
 
 // begin makes a run, loads its input and starts it. What is lost on the way is
@@ -168,8 +169,8 @@ func (p *planner) begin(ctx context.Context, do try) error {
 	return nil
 }
 
-// perhapsGone learns what became of a run whose beginning was lost, or refused
-// because the server had been restarted since.
+// perhapsGone reads what became of a run whose beginning was lost, or refused because
+// the server had been restarted since.
 func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err error) error {
 	r.unsure = true
 	if !lost && crowd.CodeOf(err) != crowd.Conflict {
@@ -197,7 +198,7 @@ func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) erro
 	return err
 }
 
-// look learns how a run stands: what was seen once must still be there.
+// look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
 	var now client.Run
 	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
@@ -226,7 +227,8 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 	return nil
 }
 
-// contradicts says how a run as it stands is not what its requester was told.
+// contradicts returns how the state of a run differs from what its requester was
+// told; "" if it does not.
 func (r *plannedRun) contradicts(now *client.Run) string {
 	switch {
 	case r.unsure, now.State == r.state:
