@@ -24,12 +24,12 @@ type Run struct {
 	Record Record
 	// Start, when not nil, is a pool to go on from, in place of an empty one.
 	Start *Start
-	// Observe, when not nil, is told of each hand-out, after it. The list is its
+	// Observe, when not nil, is called after each hand-out. The list is its
 	// until it returns.
 	Observe func(at time.Duration, batch int, open []BatchView)
 }
 
-// A Record says what a run keeps beside its totals.
+// A Record is what a run keeps in addition to its totals.
 type Record struct {
 	Samples    int  // how many samples over time, at most; 0: none
 	Allocation bool // what runs of each batch, at each sample
@@ -63,7 +63,7 @@ type world struct {
 	epoch   time.Time
 	horizon int64
 	now     int64 // ns since the start
-	agenda  eventqueue.Agenda[event]
+	queue   eventqueue.Agenda[event]
 	changes engine.Changes
 	unread  int // commands since the changes were last read
 	err     error
@@ -78,7 +78,7 @@ type world struct {
 	firstID crowd.WorkerID // of those who come; those before it are of a Start's pool
 	comers  crowd.WorkerID // new people so far
 	people  map[crowd.WorkerID]int32
-	missed  map[crowd.AssignmentID]crowd.WorkerID // who is gone with a task in his hands
+	missed  map[crowd.AssignmentID]crowd.WorkerID // workers who have vanished with a task
 	called  uint64                                // arrivals so far of a Start's members
 	gates   []gate
 	present int
@@ -115,16 +115,16 @@ type batchState struct {
 // workerState is a person.
 type workerState struct {
 	id       crowd.WorkerID
-	self     uint64 // who he is, whatever the policy
+	self     uint64 // the same worker under every policy
 	group    int32
-	batch    int32  // index of the batch of what he holds
-	last     int32  // of his last assignment, -1: none
-	gen      uint32 // of his plans
-	visit    uint32 // of those who had this place before him
+	batch    int32  // index of the batch of the task in hand
+	last     int32  // of the last assignment, -1: none
+	gen      uint32 // of the plans
+	visit    uint32 // how many had this place before
 	doing    doing
 	leaving  bool
 	speed    float64
-	since    int64 // when he began what he is doing
+	since    int64 // when the present activity began
 	came     int64
 	waits    uint64 // so far
 	pauses   uint64
@@ -238,15 +238,15 @@ func classOf(classes []Class, tasks int) int32 {
 	return int32(len(classes) - 1)
 }
 
-// plan puts the first event of everything on the agenda.
+// plan schedules the first event of everything.
 func (w *world) plan() {
 	first := len(w.batches) // those before it are there already
 	w.toCome = len(w.cast.Batches) - first
 	if w.toCome > 0 {
-		w.later(int64(w.cast.Batches[first].At), event{kind: batchArrives})
+		w.schedule(int64(w.cast.Batches[first].At), event{kind: batchArrives})
 	}
 	for i, f := range w.setup.Faults {
-		w.later(int64(f.At), event{kind: faultStrikes, who: int32(i)})
+		w.schedule(int64(f.At), event{kind: faultStrikes, who: int32(i)})
 	}
 	if w.cast.Visits != nil {
 		w.gates = []gate{{next: visits(w.cast.Visits)}}
@@ -265,7 +265,7 @@ func (w *world) loop(ctx context.Context) {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return
 		}
-		first, ok := w.agenda.Next()
+		first, ok := w.queue.Next()
 		at := int64(first)
 		timer, set := w.engine.NextTimer()
 		if set {
@@ -283,7 +283,7 @@ func (w *world) loop(ctx context.Context) {
 		if !ok || at > w.horizon {
 			break
 		}
-		_, e := w.agenda.Take()
+		_, e := w.queue.Take()
 		w.step(at, e)
 	}
 	w.read()
@@ -361,8 +361,8 @@ func (w *world) step(at int64, e event) {
 	}
 	w.verify()
 	// Nobody has more than three plans at a time; the rest are void.
-	if w.agenda.Len() > 256+6*len(w.workers) {
-		w.agenda.Drop(w.void)
+	if w.queue.Len() > 256+6*len(w.workers) {
+		w.queue.Drop(w.void)
 	}
 }
 
@@ -385,7 +385,7 @@ func (w *world) launch() {
 	i := int32(len(w.batches))
 	b := &w.cast.Batches[i]
 	if w.toCome--; w.toCome > 0 {
-		w.later(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
+		w.schedule(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
 	}
 	id := b.ID
 	if id == 0 {
@@ -580,7 +580,7 @@ func (w *world) finish() {
 	w.out.Jain, w.out.JInf, w.out.JInfFinite = k.jain/k.jainTime, k.jinf/k.jinfTime, k.jinfTime/(k.jinfTime+k.idleTime)
 }
 
-// account books the time that a worker has spent on what he was doing.
+// account books the time that a worker has spent on their activity.
 func (w *world) account(p *workerState) {
 	spent := time.Duration(w.now - p.since)
 	switch p.doing {

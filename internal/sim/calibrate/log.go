@@ -70,7 +70,7 @@ type Answer struct {
 	Start, Submit           float64 // seconds from any moment
 	Gap                     float64
 	N                       int  // n-th answer of the worker to this kind in this visit, from 1
-	First                   bool // the worker's first in this visit: he came from no other task
+	First                   bool // the worker's first in this visit: no other task came before
 	Switched                bool // the one before was of another kind
 
 	order float64
@@ -113,7 +113,7 @@ type Log struct {
 	GaveUp  []GaveUp
 	Visits  []Visit
 	Left    Left
-	Skips   bool // the log says what was given up
+	Skips   bool // the log has what was given up
 	Derived bool // Switched was derived from the order
 	kindBy  string
 	runBy   string
@@ -199,7 +199,7 @@ func (s *sheet) filter(list []Where, strict bool) error {
 	return nil
 }
 
-// keeps says whether a row has, in each column that is filtered by, one of the
+// keeps reports whether a row has, in each column that is filtered by, one of the
 // values.
 func (s *sheet) keeps(row []string) bool {
 	for _, w := range s.where {
@@ -357,8 +357,8 @@ func (s *sheet) answer(row []string, line int) (l logRow, err error) {
 	return l, nil
 }
 
-// take puts the rows in order and says what each follows. That is done before
-// any is left out: whom a filter keeps still came from where he came.
+// take puts the rows in order and notes what each follows. That is done before any
+// is left out: a row that a filter keeps still follows the one before it.
 func (log *Log) take(rows []logRow, ordered, started bool) {
 	key := func(l *logRow) float64 {
 		switch {

@@ -160,7 +160,7 @@ func (m *Model) People() chart.Chart {
 	})
 }
 
-// numbered says which kind has which number, as far as there is room.
+// numbered lists the numbers of kinds, as far as they fit.
 func (m *Model) numbered() string {
 	var names []string
 	for i := range m.Kinds[:min(len(m.Kinds), shown)] {

@@ -83,7 +83,7 @@ func (r *Report) reading() string {
 	return text
 }
 
-// facts say what was run.
+// facts are what was run, in words.
 func (r *Report) facts() []string {
 	list := []string{
 		plural(len(r.Policies), "policy", "policies") + ": " + strings.Join(r.names(), ", "),

@@ -1,5 +1,5 @@
 // Package report runs a scenario, every policy on the same repetitions, and
-// says what came of it: figures with their intervals, paired differences,
+// reports what came of it: figures with their intervals, paired differences,
 // verdicts on what was expected, tables and pictures.
 //
 // The same scenario, policies, repetitions and seed give the same report, byte
@@ -22,14 +22,14 @@ import (
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
-// Options say how a scenario is run. The zero value runs it as its file says.
+// Options are how a scenario is run. The zero value runs it as written.
 type Options struct {
 	Policies []string // nil: the scenario's
 	Reps     int      // 0: the scenario's
 	Seed     *uint64  // nil: the scenario's
 	Check    bool     // verify all that must hold after every step
 	Source   []byte   // the text of the scenario's file, for the report; may be nil
-	// Progress, which may be nil, is told how many of the runs have ended.
+	// Progress, which may be nil, is called with how many of the runs have ended.
 	Progress func(done, total int)
 }
 
@@ -190,7 +190,7 @@ func (r *Report) name(texts []string) error {
 	return nil
 }
 
-// sweeps says whether a scenario has deadlines that the sweep would change.
+// sweeps reports whether a scenario has deadlines that the sweep would change.
 func sweeps(s *scenario.Scenario) bool {
 	return len(s.Alphas) > 0 && slices.ContainsFunc(s.Setup.Flows, func(f sim.Flow) bool { return f.Alpha != nil })
 }
@@ -269,7 +269,7 @@ func ownAlpha(s *sim.Setup) float64 {
 	return all[0]
 }
 
-// place says which run the i-th is. Repetition by repetition, so that the
+// place returns which run the i-th is: repetition by repetition, so that the
 // lengths of the runs that are left at the end are alike.
 func (c *collector) place(i int) (setup, rep, policy int) {
 	n := len(c.report.Policies)

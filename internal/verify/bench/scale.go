@@ -29,7 +29,7 @@ type ScaleResult struct {
 	ImportPeak  int64   `json:"import_peak_rss_growth_bytes"` // of the server, over what it took before
 	LaunchS     float64 `json:"launch_s"`
 	Cycles      int     `json:"cycles"`    // done before the restart
-	RestartS    float64 `json:"restart_s"` // from starting a killed server anew until a worker has a task
+	RestartS    float64 `json:"restart_s"` // from restarting a killed server until a worker has a task
 	EmptyStartS float64 `json:"empty_restart_s"`
 	RSS         int64   `json:"rss_bytes"`       // after the restart
 	EmptyRSS    int64   `json:"empty_rss_bytes"` // of a server without tasks, likewise

@@ -78,7 +78,7 @@ type batch struct {
 	deadline time.Time
 }
 
-// withServer starts a server on a new folder, says where it is, and lets play use
+// withServer starts a server on a new folder, prints where it is, and lets play use
 // it. Afterwards the server has ended, and a temporary folder is removed.
 func (o *Common) withServer(ctx context.Context, play func(server) error) (err error) {
 	s := server{data: o.Data, screen: o.Screen, live: o.Live}
@@ -175,7 +175,7 @@ func (s *server) addPeople(ctx context.Context, n int, of func(i int) (name stri
 	return list, nil
 }
 
-// addVisitor adds a user who signs in with a browser, and says how.
+// addVisitor adds a user who signs in with a browser, and prints how.
 func (s *server) addVisitor(ctx context.Context, u client.User, what string) error {
 	_, link, err := s.Admin.CreateUser(ctx, u)
 	if err != nil {

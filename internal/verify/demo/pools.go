@@ -202,7 +202,7 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 	return nil
 }
 
-// addCrowd adds the people, who say which pools they like.
+// addCrowd adds the people, with the pools that they prefer.
 func (s *poolScene) addCrowd(ctx context.Context) error {
 	home := func(i int) crowd.PoolID { return s.pools[i%len(s.pools)].id }
 	people, err := s.addPeople(ctx, s.options.People, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("person-%02d", i+1), home(i) })

@@ -80,7 +80,7 @@ func (s *poolScene) look(ctx context.Context, p *livePool, on map[crowd.WorkerID
 	from := time.Now()
 	people, err := s.Admin.PoolPeople(ctx, p.id)
 	if err != nil && strings.Contains(err.Error(), "is not the id of a worker") {
-		s.blurred++ // somebody who moved just then stands in the list without his id
+		s.blurred++ // a person who moved just then is in the list without their id
 		return nil
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ type Check struct {
 	Wrong  string `json:"wrong,omitempty"`
 }
 
-// OK says whether everything that must hold did.
+// OK reports whether everything that must hold did.
 func (r *PoolsReport) OK() bool {
 	return len(r.Checks) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Wrong != "" })
 }

@@ -59,14 +59,14 @@ type Report struct {
 	Rows         int `json:"run_rows"`        // of runs that are done, compared one by one
 	Calls        int `json:"service_calls"`   // that came to the service
 	CallsAgain   int `json:"service_repeats"` // of those, under a key that it had answered or refused before
-	// LongestRestartS is the longest time from starting a killed server anew
-	// until it listened.
+	// LongestRestartS is the longest time from restarting a killed server until it
+	// listened.
 	LongestRestartS float64  `json:"longest_restart_s"`
 	Problems        []string `json:"problems"` // what must not be; the first of them
 	MoreProblems    int      `json:"more_problems"`
 }
 
-// maxProblems is how many problems are told one by one.
+// maxProblems is how many problems are listed one by one.
 const maxProblems = 50
 
 func (r *Report) problem(format string, args ...any) {

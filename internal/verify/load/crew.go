@@ -9,8 +9,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// Crew is a number of clients that work at the same time until it is told to end,
-// or one of them fails.
+// Crew is a number of clients that work at the same time until End is called or one
+// of them fails.
 type Crew struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
