@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -122,4 +124,52 @@ func (c *gated) call(ctx context.Context, f func(context.Context, *client.Client
 		c.client.HTTP.CloseIdleConnections()
 	}
 	return lost, err
+}
+
+// fetch makes a request for something through the gate, as call does.
+func fetch[T any](ctx context.Context, c *gated, f func(context.Context, *client.Client) (T, error)) (out T, lost bool, err error) {
+	lost, err = c.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		out, err = f(ctx, c)
+		return err
+	})
+	return out, lost, err
+}
+
+// change makes a request that changes something, and reports whether it was done.
+// If its reply is lost, unsure is set.
+func (c *gated) change(ctx context.Context, unsure *bool, f func(context.Context, *client.Client) error) (done bool, err error) {
+	lost, err := c.call(ctx, f)
+	switch {
+	case lost:
+		*unsure = true
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	*unsure = false
+	return true, nil
+}
+
+// repeat makes steps with a pause after each until the work is over or one fails.
+func repeat(ctx context.Context, who string, every time.Duration, step func(context.Context) error) error {
+	for ctx.Err() == nil {
+		err := step(ctx)
+		if errors.Is(err, errOver) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+		if every > 0 {
+			load.Sleep(ctx, every)
+		}
+	}
+	return nil
+}
+
+func unlessLost(lost bool, err error) error {
+	if lost {
+		return nil
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package killtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -61,19 +59,12 @@ func newRequester(g *gate, token string, random *rand.Rand) *requester {
 const pace = 5 * time.Millisecond
 
 func (r *requester) work(ctx context.Context) error {
-	for ; ctx.Err() == nil; load.Sleep(ctx, pace) {
-		err := r.checkAll(ctx)
-		if err == nil {
-			err = r.step(ctx)
+	return repeat(ctx, "requester", pace, func(ctx context.Context) error {
+		if err := r.checkAll(ctx); err != nil {
+			return err
 		}
-		if errors.Is(err, errOver) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("requester: %w", err)
-		}
-	}
-	return nil
+		return r.step(ctx)
+	})
 }
 
 func (r *requester) step(ctx context.Context) error {
@@ -206,20 +197,18 @@ func (r *requester) topUp(ctx context.Context, b *planned) error {
 }
 
 func (r *requester) move(ctx context.Context, b *planned, move string, to crowd.BatchState) error {
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error {
+	done, err := r.change(ctx, &b.unsure, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Move(ctx, b.id, move)
 		return err
 	})
-	switch {
-	case lost:
-		b.unsure = true
-		return nil
-	case err == nil:
-		b.state, b.unsure = to, false
-		r.moves++
-		return nil
+	if err != nil {
+		return r.perhapsEnded(ctx, b, err)
 	}
-	return r.perhapsEnded(ctx, b, err)
+	if done {
+		b.state = to
+		r.moves++
+	}
+	return nil
 }
 
 // perhapsEnded checks whether a batch could not be changed because it has ended, or
@@ -233,11 +222,7 @@ func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) err
 
 // look reads the state of a batch.
 func (r *requester) look(ctx context.Context, b *planned) error {
-	var now client.Batch
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		now, err = c.Batch(ctx, b.id)
-		return err
-	})
+	now, lost, err := r.read(ctx, b)
 	if lost || err != nil {
 		return unlessLost(lost, err)
 	}
@@ -248,6 +233,10 @@ func (r *requester) look(ctx context.Context, b *planned) error {
 		return r.move(ctx, b, "cancel", crowd.BatchCancelled)
 	}
 	return nil
+}
+
+func (r *requester) read(ctx context.Context, b *planned) (now client.Batch, lost bool, err error) {
+	return fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (client.Batch, error) { return c.Batch(ctx, b.id) })
 }
 
 // contradicts returns how the state of a batch differs from what its requester was
@@ -270,11 +259,7 @@ func (r *requester) checkAll(ctx context.Context) error {
 		return nil
 	}
 	for _, b := range r.open() { // those that have ended are looked at in the end
-		var now client.Batch
-		lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-			now, err = c.Batch(ctx, b.id)
-			return err
-		})
+		now, lost, err := r.read(ctx, b)
 		if lost || err != nil {
 			return unlessLost(lost, err)
 		}

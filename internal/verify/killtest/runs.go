@@ -2,7 +2,6 @@ package killtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // flowText is a workflow of all kinds of steps: people and a service side by
@@ -94,16 +92,7 @@ type planner struct {
 const look = 50 * time.Millisecond
 
 func (p *planner) work(ctx context.Context) error {
-	for ; ctx.Err() == nil; load.Sleep(ctx, look) {
-		err := p.step(ctx)
-		if errors.Is(err, errOver) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("planner: %w", err)
-		}
-	}
-	return nil
+	return repeat(ctx, "planner", look, p.step)
 }
 
 func (p *planner) step(ctx context.Context) error {
@@ -180,31 +169,23 @@ func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err
 }
 
 func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) error {
-	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+	done, err := p.change(ctx, &r.unsure, func(ctx context.Context, c *client.Client) error {
 		_, err := c.MoveRun(ctx, r.id, move)
 		return err
 	})
-	switch {
-	case lost:
-		r.unsure = true
-		return nil
-	case err == nil:
-		r.state, r.unsure = to, false
-		p.moves++
-		return nil
-	case crowd.CodeOf(err) == crowd.Conflict: // it has ended, or the lost request had been carried out
+	if crowd.CodeOf(err) == crowd.Conflict { // it has ended, or the lost request had been carried out
 		return p.look(ctx, r)
+	}
+	if done {
+		r.state = to
+		p.moves++
 	}
 	return err
 }
 
 // look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	var now client.Run
-	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		now, err = c.Run(ctx, r.id)
-		return err
-	})
+	now, lost, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (client.Run, error) { return c.Run(ctx, r.id) })
 	if lost || err != nil {
 		return unlessLost(lost, err)
 	}

@@ -3,7 +3,6 @@ package killtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -55,40 +54,23 @@ const nextWait = 100 * time.Millisecond
 // work works until the work is over. It returns an error for what no client should
 // ever see; what was lost goes into the record.
 func (w *worker) work(ctx context.Context) error {
-	for ctx.Err() == nil {
-		var err error
+	return repeat(ctx, w.name, 0, func(ctx context.Context) error {
 		if w.holds == nil {
-			err = w.next(ctx)
-		} else {
-			err = w.handle(ctx)
+			return w.next(ctx)
 		}
-		if errors.Is(err, errOver) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-	}
-	return nil
+		return w.handle(ctx)
+	})
 }
 
 func (w *worker) next(ctx context.Context) error {
-	var got *client.Work
-	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		got, _, err = c.Next(ctx, nextWait)
-		return err
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+		got, _, err := c.Next(ctx, nextWait)
+		return got, err
 	})
 	if err == nil {
 		w.take(got)
 	}
 	return unlessLost(lost, err)
-}
-
-func unlessLost(lost bool, err error) error {
-	if lost {
-		return nil
-	}
-	return err
 }
 
 // take notes a task that was handed out.
@@ -189,10 +171,8 @@ func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, ans
 // skip and giveBack need no second try: Next returns the task if it is still held.
 func (w *worker) skip(ctx context.Context) error {
 	s := w.record(w.holds)
-	var got *client.Work
-	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		got, err = c.Skip(ctx, w.holds.Assignment, 0)
-		return err
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+		return c.Skip(ctx, w.holds.Assignment, 0)
 	})
 	w.holds = nil
 	if err == nil {
