@@ -45,7 +45,7 @@ func (r *Report) count(s State) int {
 // which the runs have no answer, because they ended before its window, is a
 // mistake in the file: the error is scenario.Errors then, without the file's
 // name.
-func (r *Report) judge(s *scenario.Scenario, runs []remains) error {
+func (r *Report) judge(s *scenario.Scenario, runs []runResult) error {
 	var measured []*scenario.Measured
 	for i := range runs {
 		if runs[i].measured != nil {
