@@ -63,7 +63,7 @@ type PaperRun struct {
 	Small bool       `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
 	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
-	Out   *newFolder `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." placeholder:"DIR"`
+	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
 }
 

@@ -36,7 +36,7 @@ func (*PoolSimulate) Help() string {
 
 docs/pool-simulation.md explains the file. It may name a trace of a real crowd (see "throng pool trace"); what is said of the trace tells whether it is a generated one. The same file, repetitions and seed give the same figures.
 
-With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG and PNG.
+With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG.
 
 --json prints {scenario, reps, seed, horizon_s, tasks, trace, ratios_to, variants: {NAME: {pools: {NAME: {metrics, ci95, ratios}}, total}}}; a figure that is not there is null.
 

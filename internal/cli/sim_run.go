@@ -36,7 +36,7 @@ type SimRun struct {
 func (*SimRun) Help() string {
 	return `Runs a scenario under each policy with the engine that runs live, on all cores, and prints what came of it: means over the repetitions with their 95 % intervals, and how far each policy differs from the first one. In a repetition every policy meets the same people, batches and service times, so differences are the policies' doing. The same file, policies, repetitions and seed give the same figures.
 
-With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG and PNG. It is put in its place when it is complete.
+With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG. It is put in its place when it is complete.
 
 A policy may have commas within its parentheses; quote it for the shell.
 

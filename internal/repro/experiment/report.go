@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// WriteTo makes a folder with the rows as CSV, each picture as SVG and PNG, and
+// WriteTo makes a folder with the rows as CSV, each picture as SVG, and
 // a report as Markdown and as a page that needs no other file. Files of the same
 // names are replaced.
 func (r *Result) WriteTo(dir string) error {
@@ -29,11 +29,7 @@ func (r *Result) WriteTo(dir string) error {
 		if err != nil {
 			return fmt.Errorf("picture %s: %w", p.Name, err)
 		}
-		png, err := p.Chart.PNG()
-		if err != nil {
-			return fmt.Errorf("picture %s: %w", p.Name, err)
-		}
-		files[p.Name+".svg"], files[p.Name+".png"] = svg, png
+		files[p.Name+".svg"] = svg
 		fmt.Fprintf(page, "<figure><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"><figcaption>%s</figcaption></figure>\n",
 			html.EscapeString(p.Words), base64.StdEncoding.EncodeToString(svg), html.EscapeString(p.Words))
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
@@ -40,9 +40,10 @@ func medianOf(values []float64) Estimate {
 	if n == 0 {
 		return Estimate{math.NaN(), math.NaN(), math.NaN()}
 	}
-	b := distuv.Binomial{N: float64(n), P: 0.5}
+	// atMost is the binomial distribution with p = 1/2.
+	atMost := func(k int) float64 { return mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5) }
 	k := 0 // how many at each end are outside
-	for k+1 < (n+1)/2 && b.CDF(float64(k+1)) <= 0.025 {
+	for k+1 < (n+1)/2 && atMost(k+1) <= 0.025 {
 		k++
 	}
 	return Estimate{stats.Quantile(kept, 0.5), kept[k], kept[n-1-k]}

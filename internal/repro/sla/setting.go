@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -311,8 +309,7 @@ func (r reduction) less(o reduction) reduction {
 }
 
 func (r reduction) estimate() experiment.Estimate {
-	n := float64(len(r.effects))
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * stats.Summarise(r.effects).SD / math.Sqrt(n)
+	half := stats.Summarise(r.effects).CI95
 	return experiment.Estimate{Value: r.value, Low: r.value - half, High: r.value + half}
 }
 

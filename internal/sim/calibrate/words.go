@@ -9,7 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
-// Table says what was fitted and how well, for people.
+// Table is what was fitted and how well, for people.
 func (m *Model) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Fitted to %d answers of %d workers in %d visits; a stored x stands for %s.\n", m.Answers, m.Workers, m.Visits, roundings[m.Rounding])

@@ -20,7 +20,7 @@ type Outcome struct {
 	// over all tasks, preferences over all people; c* and the gaps are sums.
 	Total PoolOutcome
 
-	// Trace says how much of a trace was used; nil without one.
+	// Trace is how much of a trace was used; nil without one.
 	Trace *TraceUse
 
 	Series  []Series // by pool; nil unless recorded

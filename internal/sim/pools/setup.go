@@ -45,7 +45,7 @@ type Pool struct {
 	Settings pool.Settings
 }
 
-// What Pool.Start may be beside a number of people.
+// What Pool.Start may be other than a number of people.
 const (
 	// StartOptimal is c* of the first phase.
 	StartOptimal = -1
@@ -70,8 +70,8 @@ type Burst struct {
 type People struct {
 	// Abandon is the paper's α: who finishes a task leaves with this probability.
 	Abandon float64
-	// Stay is how long somebody stays on duty before he abandons it, in seconds;
-	// he finishes what he holds. Nil: as long as he is wanted.
+	// Stay is how long a person stays on duty before they abandon it, in seconds, after
+	// the task in hand. Nil: as long as they are wanted.
 	Stay sim.Dist
 	// Recruitment is the time from being asked to coming in seconds (the paper's
 	// generated data: exponential with mean 1/r); nil: at once.
@@ -94,12 +94,12 @@ type People struct {
 type Recruiting string
 
 const (
-	// Each recruit comes in his own time, independently of the others: two who
+	// Each recruit comes in their own time, independently of the others: two who
 	// are asked come twice as fast as one. It is the default.
 	Each Recruiting = "each"
 	// Process is one stream of people for the whole crowd: the times are those
-	// between one person and the next, whoever is asked. If anybody is asked for at that moment,
-	// he comes for the pool that asked first; if not, he is not had.
+	// between one person and the next, whichever pool asks. The person comes for the pool
+	// that asked first; if none does at that moment, nobody comes.
 	Process Recruiting = "process"
 )
 
@@ -184,7 +184,7 @@ func (p *Pool) validate(s *Setup) error {
 	return nil
 }
 
-// usable says whether d is there and has a mean that a task may have.
+// usable reports whether d is there and has a mean that a task may have.
 func usable(d sim.Dist, positive bool) bool {
 	if d == nil {
 		return false
