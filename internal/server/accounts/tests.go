@@ -127,10 +127,11 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	if err != nil {
 		return nil, err
 	}
-	if parsed.Kind == task.HTML {
-		return nil, crowd.Fieldf("template", "a test cannot be of the kind html: use one of the built-in kinds")
+	kind := parsed.Kind.Describe()
+	if kind.Framed {
+		return nil, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
 	}
-	if parsed.Kind == task.Form && parsed.LabelField == "" {
+	if kind.Composite && parsed.LabelField == "" {
 		return nil, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
 	}
 	rows, err := table.NewReader(file, table.Options{Format: format})
@@ -196,12 +197,8 @@ func rightAnswer(c *task.Compiled, cell string, line int) (string, error) {
 	if cell == "" {
 		return "", bad("is empty: every question of a test needs its right answer")
 	}
-	t := c.Template()
-	if t.Kind == task.Form { // Known takes what stands there as it is
-		i := slices.IndexFunc(t.Fields, func(f task.Field) bool { return f.Name == t.LabelField })
-		if f := t.Fields[i]; f.Type == task.FieldChoice && !slices.ContainsFunc(f.Options, func(o task.Option) bool { return o.Value == cell }) {
-			return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, f.Name)
-		}
+	if options := c.LabelOptions(); options != nil && !slices.Contains(options, cell) { // Known takes what stands there as it is
+		return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, c.Template().LabelField)
 	}
 	key, err := c.Known(cell)
 	if err == nil {

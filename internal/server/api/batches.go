@@ -300,7 +300,7 @@ func (a *api) batches() {
 			}
 			out := &previewOut{}
 			out.Body.Task, out.Body.Tasks, out.Body.Values, out.Body.View = v.Task, v.Tasks, values(v.Values), v.Template.Render(v.Values)
-			if v.Template.Template().Kind == task.HTML {
+			if out.Body.View.Framed() {
 				out.Body.HTML, err = v.Template.RenderHTML(v.Values, task.Frame{Preview: true, TaskID: v.Task.String()})
 			}
 			return out, err

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // RunBrief is a run of a workflow without its steps.
@@ -114,7 +115,7 @@ func ToRunOut(v *orchestrator.View) RunOut {
 
 // taken is how many items a node has taken.
 func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -128,12 +129,12 @@ func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
 
 // Picture draws a run.
 func Picture(v *orchestrator.View) []byte {
-	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes))}
+	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		d.Counts[i] = workflow.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
+		d.Counts[i] = diagram.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
 	}
-	return workflow.Draw(v.Flow, d)
+	return diagram.Draw(v.Flow, d)
 }
 
 type RunPath struct {
@@ -413,12 +414,12 @@ func ToWorkflowOut(w *workflow.Workflow, problems []workflow.Problem) WorkflowOu
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.NewItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
 		if s.When != nil {
 			x.When = s.When.Text()
 		}
-		if s.SQL != nil {
-			x.Why = s.SQL.Why
+		if s.SQL() != nil {
+			x.Why = s.SQL().Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{from.Name, from.Edge})

@@ -317,7 +317,7 @@ type stopOut struct {
 	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
 }
 
-func toStopOut(s orchestrator.Stop) stopOut {
+func toStopOut(s orchestrator.Visit) stopOut {
 	out := stopOut{Step: s.Step, Kind: s.Kind, Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
@@ -364,7 +364,7 @@ func (a *api) runItems() {
 				return nil, err
 			}
 			list, err := a.app.Runs.Slowest(ctx, p, id, in.Limit)
-			return &struct{ Body []slowOut }{mapped(list, func(s orchestrator.Slow) slowOut {
+			return &struct{ Body []slowOut }{mapped(list, func(s orchestrator.SlowItem) slowOut {
 				return slowOut{s.Item, s.Step, s.Why, s.Since, s.Born, s.Ends, s.Penalty}
 			})}, err
 		})

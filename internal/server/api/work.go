@@ -39,7 +39,7 @@ func toWorkOut(w *work.HeldTask) (*workOut, error) {
 		RewardMicros: w.Reward, Values: values(w.Values), View: w.Template.Render(w.Values),
 	}
 	var err error
-	if out.View.Kind == task.HTML {
+	if out.View.Framed() {
 		out.HTML, err = w.Template.RenderHTML(w.Values, task.Frame{AssignmentID: w.Assignment.String(), TaskID: w.Task.String(), WorkerID: w.Worker.String()})
 	}
 	return out, err

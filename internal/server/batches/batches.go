@@ -120,9 +120,11 @@ func (s *Batches) draft(n NewBatch) (store.Batch, error) {
 	if err := input.ValidName("name", b.Name); err != nil {
 		return b, err
 	}
-	if _, err := input.Compile(b.Template); err != nil {
+	compiled, err := input.Compile(b.Template)
+	if err != nil {
 		return b, err
 	}
+	b.Spec.Rule = compiled.Template().Kind.Describe().Rule(b.Spec.Rule)
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)

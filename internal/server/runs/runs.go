@@ -38,7 +38,7 @@ type Runs struct {
 	log          *slog.Logger
 	clock        live.Clock
 	allow        httpstep.Allow
-	orchestrator *orchestrator.Conductor
+	orchestrator *orchestrator.Orchestrator
 	watchers     live.Watchers[crowd.RunID]
 	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
 	wake         chan struct{}
@@ -76,22 +76,22 @@ func (s *Runs) Continue(ctx context.Context) (err error) {
 	if s.keyPrefix, err = s.store.Secret(ctx, "idempotency", crand.Text()[:12]); err != nil {
 		return err
 	}
-	return s.orchestrator.Open(ctx)
+	return s.orchestrator.Recover(ctx)
 }
 
 // Changed tells the orchestrator of batches that have changed. A pool's loop
 // calls it.
 func (s *Runs) Changed(c *engine.Changes) {
 	for i := range c.Progress {
-		s.orchestrator.Labelled(c.Progress[i].Batch)
+		s.orchestrator.BatchChanged(c.Progress[i].Batch)
 	}
 }
 
 // StopWaiting ends all watching.
 func (s *Runs) StopWaiting() { s.watchers.Close() }
 
-// call makes a try of a call, in a goroutine of its own.
-func (s *Runs) call(t orchestrator.Try, done func(httpstep.Reply, error)) {
+// call makes an attempt of a call, in a goroutine of its own.
+func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	client := s.client(t.Tenant)
 	t.Call.Key = s.keyPrefix + "-" + t.Call.Key
 	s.underway.Go(func() { done(client.Do(s.calls, t.Service, t.Call, t.N)) })
@@ -155,28 +155,28 @@ func (s *Runs) Check(ctx context.Context, text string) (*workflow.Workflow, []wo
 }
 
 // Make makes a run of a workflow, which then needs its inputs.
-func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (orchestrator.Made, error) {
+func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
 	if err := p.MayFor(access.RunsMake, n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	n.By = p.User.ID
-	return s.orchestrator.Make(ctx, n)
+	return s.orchestrator.Create(ctx, n)
 }
 
 // Load reads a file as an input of a run that was made.
-func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.Loaded, error) {
+func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
 	if _, err := s.find(ctx, p, access.RunsLoad, id); err != nil {
-		return orchestrator.Loaded{}, err
+		return orchestrator.LoadResult{}, err
 	}
 	return s.orchestrator.Load(ctx, id, input, file)
 }
 
 // Start begins a run whose inputs are there.
 func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Conductor) error { return c.Start(ctx, id) })
+	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Orchestrator) error { return c.Start(ctx, id) })
 }
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
@@ -194,7 +194,7 @@ func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation
 }
 
 // onRun does something to a run, and returns it as it is then.
-func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID, f func(*orchestrator.Conductor) error) (store.Run, error) {
+func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID, f func(*orchestrator.Orchestrator) error) (store.Run, error) {
 	if _, err := s.find(ctx, p, o, id); err != nil {
 		return store.Run{}, err
 	}
@@ -207,17 +207,17 @@ func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operatio
 
 // Pause stops a run; what people hold they may submit.
 func (s *Runs) Pause(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsPause, id, func(c *orchestrator.Conductor) error { return c.Pause(ctx, id) })
+	return s.onRun(ctx, p, access.RunsPause, id, func(c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) })
 }
 
 // Resume goes on with a paused run.
 func (s *Runs) Resume(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsResume, id, func(c *orchestrator.Conductor) error { return c.Resume(ctx, id) })
+	return s.onRun(ctx, p, access.RunsResume, id, func(c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) })
 }
 
 // Cancel gives a run up; what it has made stays to be read.
 func (s *Runs) Cancel(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsCancel, id, func(c *orchestrator.Conductor) error {
+	return s.onRun(ctx, p, access.RunsCancel, id, func(c *orchestrator.Orchestrator) error {
 		r, err := s.store.Run(ctx, 0, id)
 		if err != nil || r.State != store.RunLoading {
 			return errors.Join(err, c.Cancel(ctx, id))
@@ -228,13 +228,13 @@ func (s *Runs) Cancel(ctx context.Context, p *access.Principal, id crowd.RunID) 
 
 // EndStep ends a crowd step of a run early, with the labels that there are.
 func (s *Runs) EndStep(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsEndStep, id, func(c *orchestrator.Conductor) error { return c.EndStep(ctx, id, step) })
+	return s.onRun(ctx, p, access.RunsEndStep, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })
 }
 
 // Retry tries again what a step ("": every step) holds, and steps that have
 // failed.
 func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items, steps int, err error) {
-	_, err = s.onRun(ctx, p, access.RunsRetry, id, func(c *orchestrator.Conductor) (err error) {
+	_, err = s.onRun(ctx, p, access.RunsRetry, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, steps, err = c.Retry(ctx, id, step)
 		return err
 	})
@@ -243,7 +243,7 @@ func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, s
 
 // Skip gives up the items that a step ("": every step) holds.
 func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items int, err error) {
-	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Conductor) (err error) {
+	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)
 		return err
 	})
@@ -267,20 +267,20 @@ func (s *Runs) Get(ctx context.Context, p *access.Principal, id crowd.RunID) (*o
 	if _, err := s.find(ctx, p, access.RunsGet, id); err != nil {
 		return nil, err
 	}
-	return s.orchestrator.Look(ctx, 0, id)
+	return s.orchestrator.View(ctx, 0, id)
 }
 
 // Slowest returns the items that have been on their way for the longest at
 // each step, and why they wait.
-func (s *Runs) Slowest(ctx context.Context, p *access.Principal, id crowd.RunID, limit int) ([]orchestrator.Slow, error) {
+func (s *Runs) Slowest(ctx context.Context, p *access.Principal, id crowd.RunID, limit int) ([]orchestrator.SlowItem, error) {
 	if _, err := s.find(ctx, p, access.RunsSlowest, id); err != nil {
 		return nil, err
 	}
-	return s.orchestrator.Slowest(ctx, 0, id, limit)
+	return s.orchestrator.SlowestItems(ctx, 0, id, limit)
 }
 
 // Path returns where an item of a run has been.
-func (s *Runs) Path(ctx context.Context, p *access.Principal, id crowd.RunID, item int64) ([]orchestrator.Stop, error) {
+func (s *Runs) Path(ctx context.Context, p *access.Principal, id crowd.RunID, item int64) ([]orchestrator.Visit, error) {
 	if _, err := s.find(ctx, p, access.RunsPath, id); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func settingsOf(b batches.BatchView) settings {
 	if x.Budget > 0 {
 		out.Budget = x.Budget.String()
 	}
-	if x.Rule == label.Count(x.Rule.Most()) {
+	if x.Rule.Fixed() {
 		out.Count = strconv.Itoa(x.Rule.Most())
 	} else {
 		out.Rule, out.Agree, out.Of = "agree", strconv.Itoa(x.Rule.Fewest()), strconv.Itoa(x.Rule.Most())
@@ -244,7 +244,7 @@ func (s *server) previewOf(r *http.Request, p *access.Principal, b batches.Batch
 	}
 	view := shown.Template.Render(shown.Values)
 	frame := ""
-	if view.Kind == task.HTML {
+	if view.Framed() {
 		frame = "/batches/" + b.Spec.ID.String() + "/frame/" + strconv.FormatUint(n, 10)
 	}
 	out := &previewData{Task: newTask(view, frame), N: uint32(n), Of: shown.Tasks, Reward: b.Spec.Reward, Lease: b.Spec.Lease, Name: b.Name}

@@ -86,7 +86,7 @@ type liveRun struct {
 	Now     time.Time
 	Picture template.HTML
 	Nodes   []runNode
-	Slow    []orchestrator.Slow
+	Slow    []orchestrator.SlowItem
 	Held    []heldItem
 	More    int64 // held items that are not listed
 	Spent   crowd.Money

@@ -23,7 +23,7 @@ const inputField = "input."
 // loadedFile is what became of a file.
 type loadedFile struct {
 	Input, Filename string
-	orchestrator.Loaded
+	orchestrator.LoadResult
 }
 
 // More is how many bad rows are not told one by one.
@@ -107,10 +107,10 @@ func inputError(input string, err error) error {
 	return err
 }
 
-func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.Loaded, error) {
+func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
 	rows, done, err := openTable(part, part.FileName())
 	if err != nil {
-		return orchestrator.Loaded{}, err
+		return orchestrator.LoadResult{}, err
 	}
 	defer done()
 	return s.App.Runs.Load(r.Context(), p, id, input, rows)

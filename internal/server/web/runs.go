@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // runsShown is the number of runs on a page of the list. Each that has not ended
@@ -145,7 +146,7 @@ func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Probl
 		c.Lines = codeLines(text, wrong)
 		return c
 	}
-	c.Picture = inlined(workflow.Draw(flow, workflow.Drawing{}))
+	c.Picture = inlined(diagram.Draw(flow, diagram.Options{}))
 	return c
 }
 
@@ -332,7 +333,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values) (orchestrator.Made, error) {
+func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
 	if n.Budget < 0 {
@@ -348,7 +349,7 @@ func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values
 		}
 	}
 	if err := f.err(); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	return s.App.Runs.Make(r.Context(), p, n)
 }

@@ -53,7 +53,7 @@ func (t *taskData) Bad(name string) string {
 func (t *taskData) Errs() []string {
 	var out []string
 	for _, e := range t.errs {
-		if !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Kind == task.HTML {
+		if !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Framed() {
 			out = append(out, sentence(e.Error()))
 		}
 	}
@@ -135,7 +135,7 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Prin
 	}
 	view := work.Template.Render(work.Values)
 	frame := ""
-	if view.Kind == task.HTML {
+	if view.Framed() {
 		frame = "/work/frame/" + work.Assignment.String()
 	}
 	task := newTask(view, frame)

@@ -211,7 +211,7 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 		original[name] = w
 	}
 	b := &batch{id: made.ID, tenant: replayTenant, name: d.Name, answer: func(p *person, w *client.Work) string {
-		return answerOf("", a.by[original[p.name]][w.Values["task"]])
+		return string(task.AppendString(nil, a.by[original[p.name]][w.Values["task"]]))
 	}}
 	s.batches = append(s.batches, b)
 	return s.launch(ctx, b)
