@@ -241,7 +241,7 @@ func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, s
 	return items, steps, err
 }
 
-// Skip gives up the items that a step ("": every step) holds.
+// Skip drops the items that a step ("": every step) holds.
 func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items int, err error) {
 	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)
