@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -26,6 +27,8 @@ type BatchCreate struct {
 	Option       []string `group:"show" sep:"none" placeholder:"TEXT" help:"An answer to choose from; given twice or more."`
 	Many         bool     `group:"show" help:"Several options may be chosen."`
 	Number       bool     `group:"show" help:"The answer is a number, not a text."`
+	Kind         string   `group:"show" placeholder:"KIND" help:"Or: the kind of question, one of those that \"throng task kinds\" lists."`
+	Set          []string `group:"show" sep:"none" placeholder:"NAME=VALUE" help:"A setting of the kind, such as points=7; may be given often."`
 	Title        string   `group:"show" help:"A title above the task."`
 	Instructions string   `group:"show" help:"What the worker should know."`
 	Show         []string `group:"show" placeholder:"COLUMN[:AS]" help:"A column to show, as text, image, link or audio; default: all."`
@@ -56,11 +59,12 @@ func (*BatchCreate) Help() string {
 
 If a row is wrong, every bad row is told as FILE:LINE: column: message, nothing is kept, and the draft is cancelled; with --skip-bad the good rows are kept.
 
-How a task is shown is either a template in JSON or said by flags: --question with two or more --option to choose one (--many: several), --question alone for a line of text, --number for a number.
+How a task is shown is either a template in JSON or said by flags: --question with two or more --option to choose one (--many: several), --question alone for a line of text, --number for a number; any other kind by --kind, with its settings by --set: a text as it is, anything else as in the template's JSON. "throng task kinds" lists kinds and settings.
 
 Examples:
   throng batch create --name cats --file photos.csv --question 'Is there a cat in ${photo}?' --option yes --option no --show photo:image --reward 0.05 --redundancy 2of3 --launch
-  throng batch create --name reviews --file reviews.jsonl --template sentiment.json --reward 0.02 --redundancy 3 --deadline +4h --production --qualification "english>=80"`
+  throng batch create --name reviews --file reviews.jsonl --template sentiment.json --reward 0.02 --redundancy 3 --deadline +4h --production --qualification "english>=80"
+  throng batch create --name useful --file answers.csv --question 'How useful is it?' --kind rating --set points=7 --set low=useless --set 'high=very useful' --reward 0.02 --redundancy 3`
 }
 
 // Run makes the batch.
@@ -154,7 +158,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 
 // template reads the template, or makes one of the flags.
 func (x *BatchCreate) template() (json.RawMessage, error) {
-	flags := x.Question != "" || len(x.Option) > 0 || x.Many || x.Number || x.Title != "" || x.Instructions != "" || len(x.Show) > 0
+	flags := x.Question != "" || len(x.Option) > 0 || x.Many || x.Number || x.Kind != "" || len(x.Set) > 0 || x.Title != "" || x.Instructions != "" || len(x.Show) > 0
 	if x.Template != "" {
 		if flags {
 			return nil, wrong("template", "says how a task is shown: leave --question, --option and the like out")
@@ -171,6 +175,10 @@ func (x *BatchCreate) template() (json.RawMessage, error) {
 	}
 	t := task.Template{Kind: task.ShortText, Title: x.Title, Instructions: x.Instructions, Question: x.Question}
 	switch {
+	case x.Kind != "" && (x.Many || x.Number):
+		return nil, wrong("kind", "goes without --many and --number")
+	case x.Kind != "":
+		t.Kind = task.Kind(x.Kind)
 	case x.Question == "":
 		return nil, wrong("question", "say what to ask: --question, or --template FILE")
 	case len(x.Option) > 0 && x.Number, x.Many && len(x.Option) == 0:
@@ -189,8 +197,32 @@ func (x *BatchCreate) template() (json.RawMessage, error) {
 		column, as, _ := strings.Cut(s, ":")
 		t.Show = append(t.Show, task.Show{Column: column, As: task.As(as)})
 	}
+	if err := setAll(&t, x.Set); err != nil {
+		return nil, err
+	}
 	if problems := t.Validate(nil); len(problems) > 0 {
 		return nil, fmt.Errorf("template: %w", several(problems))
 	}
 	return json.Marshal(t)
+}
+
+// setAll sets settings of a template, each given as NAME=VALUE.
+func setAll(t *task.Template, list []string) error {
+	d := t.Kind.Describe()
+	for _, given := range list {
+		name, value, found := strings.Cut(given, "=")
+		i := slices.IndexFunc(d.Settings, func(s *task.Setting) bool { return s.Name == name })
+		switch {
+		case !found:
+			return wrong("set", "%q is not NAME=VALUE", given)
+		case len(d.Settings) == 0:
+			return nil // there is no such kind: Validate says so
+		case i < 0:
+			return wrong("set", "%q is not a setting of the kind %s (%s)", name, d.Kind, strings.Join(settingNames(d), ", "))
+		}
+		if err := d.Settings[i].Parse(t, value); err != nil {
+			return fmt.Errorf("set: %w", err)
+		}
+	}
+	return nil
 }

@@ -48,6 +48,7 @@ type Root struct {
 	Pool     Pool     `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
 
+	Task     Task     `cmd:"" group:"files" help:"Show the kinds of question."`
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`
 	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
 	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`

@@ -14,15 +14,17 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
 // Label is "throng label".
 type Label struct {
 	File        string `arg:"" help:"Answers: CSV, TSV or JSON Lines with the columns task, worker, label; - for standard input."`
-	Method      string `default:"dawid-skene" help:"majority or dawid-skene."`
+	Method      string `placeholder:"NAME" help:"majority, median or dawid-skene; default: what fits --kind, else dawid-skene."`
+	Kind        string `placeholder:"KIND" help:"The kind of question that was asked; \"throng task kinds\" lists them."`
 	Truth       string `placeholder:"FILE" help:"Known labels (columns task, label) to score the result by."`
-	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; majority does not."`
+	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; only dawid-skene does."`
 	Out         string `placeholder:"FILE" help:"Write the labels there; - for standard output."`
 	Workers     string `placeholder:"FILE" help:"Write how each worker did there."`
 	KeepRepeats bool   `help:"Keep every answer of a worker to a task; else the last one counts."`
@@ -34,7 +36,7 @@ type Label struct {
 func (*Label) Help() string {
 	return `Combines the answers of many workers to many tasks into one label a task, and says how far they agree. It needs no server.
 
-"majority" takes the answer given most often. "dawid-skene" learns how each worker confuses the classes and weighs his answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
+"majority" takes the answer given most often. "median" takes the middle one of answers that are numbers, such as ratings; where there are two middle ones, they are tied. "dawid-skene" learns how each worker confuses the classes and weighs their answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
 
 Other columns are passed over, so what "throng batch results" writes can be read as it is; rows whose column "counted" is false are left out.
 
@@ -83,7 +85,7 @@ func (l *Label) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	report := labelReport{File: l.File, Asked: l.Method}
+	report := labelReport{File: l.File, Asked: method.Name()}
 	builder := label.Builder{KeepRepeats: l.KeepRepeats}
 	for _, known := range []map[string]string{truth, gold} {
 		for _, class := range known {
@@ -129,12 +131,20 @@ func (l *Label) Run(c *Context) error {
 }
 
 func (l *Label) method() (label.Method, error) {
-	names := make([]string, 0, len(batches.Methods()))
-	for _, m := range batches.Methods() {
+	kind := task.Kind(l.Kind)
+	if l.Kind != "" && !slices.Contains(task.Kinds(), kind) {
+		return nil, wrong("kind", "%q is not known (see throng task kinds)", l.Kind)
+	}
+	if l.Method == "" {
+		return kind.Describe().Method(), nil
+	}
+	methods := append(batches.Methods(), label.Median{})
+	names := make([]string, len(methods))
+	for i, m := range methods {
 		if m.Name() == l.Method {
 			return m, nil
 		}
-		names = append(names, m.Name())
+		names[i] = m.Name()
 	}
 	return nil, wrong("method", "%q is not known (%s)", l.Method, strings.Join(names, ", "))
 }
@@ -234,7 +244,7 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 	if err != nil {
 		return nil, err
 	}
-	if gold == nil || l.Method == "majority" {
+	if _, learns := method.(label.DawidSkene); gold == nil || !learns {
 		goldTruth = nil
 	}
 	result, err := method.Fit(data, goldTruth)
@@ -306,9 +316,9 @@ func writeLabels(w io.Writer, name string, r *label.Result) error {
 	if err != nil {
 		return err
 	}
-	for i, task := range r.Data.Tasks() {
+	for i, id := range r.Data.Tasks() {
 		workers, _ := r.Data.Answers(i)
-		if err := out.Write([]string{task, r.Label(i), figure(r.Confidence(i)), strconv.Itoa(len(workers)), strconv.FormatBool(r.Ties[i])}); err != nil {
+		if err := out.Write([]string{id, r.Label(i), figure(r.Confidence(i)), strconv.Itoa(len(workers)), strconv.FormatBool(r.Ties[i])}); err != nil {
 			return err
 		}
 	}

@@ -400,7 +400,7 @@ type Batch struct {
 	Name      string
 	Run       crowd.RunID // of whose node Node it is the job, or 0
 	Node      int
-	Template  json.RawMessage // see package template
+	Template  json.RawMessage // see package task
 	Columns   []string        // of the uploaded file
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time

@@ -200,7 +200,6 @@ func TestTheShortWayIsTheSame(t *testing.T) {
 }
 
 func TestKnownAnswersAreKeysOfAnswers(t *testing.T) {
-	looked := 0
 	for _, k := range []struct{ template, cell, key string }{
 		{`{"kind":"choose_one","options":["cat","a\"b"]}`, `a"b`, `a"b`},
 		{`{"kind":"choose_many","options":["c","a","b"]}`, `["b","c"]`, `["c","b"]`},
@@ -221,12 +220,8 @@ func TestKnownAnswersAreKeysOfAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		looked++
 		if key, err := c.Known(k.cell); key != k.key || (err == nil) != (k.key != "") {
 			t.Errorf("%s: %q is known as %q, %v; want %q", k.template, k.cell, key, err, k.key)
 		}
-	}
-	if looked == 0 {
-		t.Error("nothing was looked at")
 	}
 }

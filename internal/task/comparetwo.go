@@ -31,12 +31,8 @@ var compareTwo = Descriptor{
 		if t.Tie {
 			sides = append(sides, Option{Tie, "No difference"})
 		}
-		labels := make([]text, len(sides))
-		for i, s := range sides {
-			labels[i] = text{{literal: s.Label}}
-		}
 		radio := labelControl(Control{Type: ControlRadio, Required: true})
-		radio.setOptions(sides, labels, keys)
+		radio.setOptions(sides, c.options("options", sides, 2), keys)
 		out.controls = []control{radio}
 	},
 	simulate: func(c *Compiled, d draw) any { return d.choice(c.controls[0].values()) },

@@ -17,10 +17,11 @@ import (
 
 // control is a Control of a template, with what it takes to fill and check it.
 type control struct {
-	Control            // without what depends on the row: Label, Help, the labels of Options
-	label, help text   //
-	options     []text // the labels of Options
-	regexp      *regexp.Regexp
+	Control                // without Label, Help and the labels of Options
+	label   text           // becomes Label
+	help    text           // becomes Help
+	options []text         // become the labels of Options
+	regexp  *regexp.Regexp // of Pattern, nil without one
 }
 
 // labelControl returns the one control of a kind that is not composite.
@@ -102,7 +103,7 @@ func (c *control) check(raw json.RawMessage) (any, error) {
 	return c.checkString(written)
 }
 
-// wanted says what a value would have to be.
+// wanted describes a value that fits, for an error message.
 func (c *control) wanted() string {
 	switch {
 	case c.isNumber():

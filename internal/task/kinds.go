@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/throng-dev/throng/label"
 )
@@ -81,31 +82,18 @@ func Kinds() []Kind {
 	return list
 }
 
-// descriptor returns what is known of the kind, or nil if there is no such kind.
-func (k Kind) descriptor() *Descriptor {
-	for _, d := range kinds {
-		if d.Kind == k {
-			return d
-		}
-	}
-	return nil
-}
-
 // has reports whether a template of this kind may have a setting.
 func (d *Descriptor) has(name string) bool {
-	for _, s := range d.Settings {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Settings, func(s *Setting) bool { return s.Name == name })
 }
 
 // Describe returns what is known of the kind. Of a kind that does not exist
 // nothing is: the Descriptor is empty.
 func (k Kind) Describe() *Descriptor {
-	if d := k.descriptor(); d != nil {
-		return d
+	for _, d := range kinds {
+		if d.Kind == k {
+			return d
+		}
 	}
 	return &Descriptor{Kind: k}
 }

@@ -7,7 +7,7 @@ const Number Kind = "number"
 
 var number = Descriptor{
 	Kind: Number, Name: "Number", Hint: "A count, a length, a price.",
-	Settings: []*Setting{showSetting, minSetting, maxSetting, integerSetting, unitSetting},
+	Settings: []*Setting{showSetting, minSetting, maxSetting, unitSetting, integerSetting},
 	Example: Example{
 		Template: Template{Kind: Number, Question: "How many filled circles are there?", Min: new(float64), Integer: true},
 		Row:      Values{Columns: []string{"row"}, Cells: []string{"●○●●○"}},

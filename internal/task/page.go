@@ -14,8 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-
 	"github.com/throng-dev/throng/crowd"
 )
 
@@ -29,8 +27,8 @@ const AssignmentNotAvailable = "ASSIGNMENT_ID_NOT_AVAILABLE"
 const Sandbox = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
 
 // CSP is the Content-Security-Policy header to be sent with the document of
-// RenderHTML. Its sandbox makes the origin opaque even if somebody opens the
-// document outside the frame. Templates may load scripts, styles and data over
+// RenderHTML. Its sandbox makes the origin opaque even when the document is
+// opened outside the frame. Templates may load scripts, styles and data over
 // https and pictures and sound from anywhere; forms lead nowhere (the bridge
 // script sends the answer to the parent window).
 //
@@ -40,7 +38,7 @@ const CSP = "sandbox " + Sandbox + "; default-src 'none'; script-src 'unsafe-inl
 	"img-src https: http: data: blob:; media-src https: http: data: blob:; font-src https: data:; connect-src https: data: blob:; frame-src https:; " +
 	"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// Frame is what a document of RenderHTML is told about its assignment. In a
+// Frame is what a document of RenderHTML gets to know of its assignment. In a
 // preview, AssignmentID and WorkerID are not used.
 type Frame struct {
 	AssignmentID string
@@ -128,7 +126,7 @@ func (f Frame) head() htmltemplate.HTML {
 	}
 	text, err := json.Marshal(ctx) // escapes <, > and &
 	if err != nil {
-		panic("template: frame cannot be encoded: " + err.Error())
+		panic("task: frame cannot be encoded: " + err.Error())
 	}
 	return htmltemplate.HTML("<script>" + strings.TrimSpace(bridge) + "(" + string(text) + ");</script>")
 }
@@ -171,140 +169,6 @@ type edit struct {
 	with     string // of the template language
 }
 
-// survey is what is found in a requester's HTML.
-type survey struct {
-	document                                      bool // it has a doctype, html, head or body
-	htmlStart, htmlEnd, headStart, headEnd        int  // offsets after the start tags, of the end tags; -1: none
-	bodyStart, bodyEnd, doctype                   int
-	form                                          *formAt // the one that holds the answer
-	forms                                         []*formAt
-	submit, assignment, base, crowdElements, file bool
-	names                                         []string
-	opaque                                        [][2]int // ranges without placeholders that are kept as they are
-	drop                                          [][2]int // ranges that are left out
-}
-
-type formAt struct {
-	id              string
-	name, from, end int // offsets: after "<form", after the start tag, of the end tag (-1: none)
-}
-
-func look(source string) survey {
-	s := survey{htmlStart: -1, htmlEnd: -1, headStart: -1, headEnd: -1, bodyStart: -1, bodyEnd: -1, doctype: -1}
-	z := html.NewTokenizer(strings.NewReader(source))
-	var open *formAt
-	raw, rawFrom, rawDrop := "", 0, false // the script or style element that is open
-	for off := 0; ; {
-		kind := z.Next()
-		from := off
-		off += len(z.Raw())
-		if kind == html.ErrorToken {
-			return s
-		}
-		if kind == html.CommentToken {
-			s.keep(source, from, off)
-			continue
-		}
-		if kind == html.DoctypeToken {
-			s.document, s.doctype = true, off
-			continue
-		}
-		if kind == html.TextToken {
-			continue
-		}
-		token := z.Token()
-		if kind == html.EndTagToken {
-			switch token.Data {
-			case "html":
-				s.htmlEnd = from
-			case "head":
-				s.headEnd = off
-			case "body":
-				s.bodyEnd = from
-			case "form":
-				if open != nil {
-					open.end, open = from, nil
-				}
-			case raw:
-				if rawDrop {
-					s.drop = append(s.drop, [2]int{rawFrom, off})
-				} else {
-					s.keep(source, rawFrom, off)
-				}
-				raw = ""
-			}
-			continue
-		}
-		attr := attributes(token)
-		switch token.Data {
-		case "html", "head", "body":
-			s.document = true
-			at := map[string]*int{"html": &s.htmlStart, "head": &s.headStart, "body": &s.bodyStart}[token.Data]
-			if *at < 0 {
-				*at = off
-			}
-		case "base":
-			s.base = true
-		case "script", "style":
-			raw, rawFrom = token.Data, from
-			src, _, _ := strings.Cut(attr["src"], "?")
-			rawDrop = strings.HasSuffix(src, "/externalHIT_v1.js")
-		case "form":
-			if open == nil {
-				open = &formAt{id: attr["id"], name: from + len("<form"), from: off, end: -1}
-				s.forms = append(s.forms, open)
-				if s.form == nil || s.form.id != "mturk_form" && open.id == "mturk_form" {
-					s.form = open
-				}
-			}
-		case "input", "select", "textarea", "button":
-			s.control(token.Data, attr)
-		}
-		if strings.HasPrefix(token.Data, "crowd-") {
-			s.crowdElements = true
-		}
-	}
-}
-
-// keep makes a range opaque if nothing is to be put into it.
-func (s *survey) keep(source string, from, to int) {
-	if len(Columns(source[from:to])) == 0 {
-		s.opaque = append(s.opaque, [2]int{from, to})
-	}
-}
-
-func (s *survey) control(tag string, attr map[string]string) {
-	kind := strings.ToLower(attr["type"])
-	name := attr["name"]
-	answers := true
-	switch {
-	case tag == "input" && (kind == "submit" || kind == "image"):
-		s.submit = true
-	case tag == "input" && (kind == "button" || kind == "reset"), tag == "button" && (kind == "button" || kind == "reset"):
-		answers = false
-	case tag == "button":
-		s.submit = true
-	case tag == "input" && kind == "file":
-		s.file, answers = true, false
-	}
-	if name == "assignmentId" {
-		s.assignment = true
-	}
-	if answers && name != "" && !isReserved(name) && !slices.Contains(s.names, name) {
-		s.names = append(s.names, name)
-	}
-}
-
-func attributes(token html.Token) map[string]string {
-	out := make(map[string]string, len(token.Attr))
-	for _, a := range token.Attr {
-		if _, twice := out[a.Key]; !twice {
-			out[a.Key] = a.Val
-		}
-	}
-	return out
-}
-
 // html checks and prepares a requester's HTML.
 func (c *checker) html(t Template) *page {
 	source := t.HTML
@@ -319,16 +183,16 @@ func (c *checker) html(t Template) *page {
 	for _, name := range Columns(source) {
 		c.column("html", name, "${"+name+"}")
 	}
-	for _, odd := range parseText(source).oddPlaceholders() { // a script may have its own: complain only of real columns
+	for _, odd := range parseText(source).oddPlaceholders() { // a script may have its own: only real columns are errors
 		if name := strings.TrimSuffix(strings.TrimPrefix(odd, "${"), "}"); slices.Contains(c.columns, name) {
 			c.badf("html", `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`, odd)
 		}
 	}
-	s := look(source)
+	s := outlineOf(source)
 	switch {
-	case s.file:
+	case s.hasFile:
 		c.badf("html", `<input type="file"> is not supported: files cannot be uploaded as answers`)
-	case len(s.names) == 0 && s.crowdElements:
+	case len(s.names) == 0 && s.crowdTags:
 		c.badf("html", "has no input, select or textarea with a name: crowd-html-elements are not supported, use plain HTML controls")
 	case len(s.names) == 0:
 		c.badf("html", "has no input, select or textarea with a name: the worker could not answer")
@@ -357,87 +221,28 @@ func (c *checker) html(t Template) *page {
 	return p
 }
 
-// prepare makes the template; it returns what is wrong with the HTML, or "".
-func (p *page) prepare(source string, s survey) string {
-	left := "[[:"
-	for n := 0; strings.Contains(source, left); n++ {
-		left = "[[" + strconv.Itoa(n) + ":"
-	}
-	const right = ":]]"
-	slot := func(n int) string { return left + " index . " + strconv.Itoa(n) + " " + right }
+// delimiters are those of the template language in a page.
+type delimiters struct{ left, right string }
 
-	var edits []edit
-	insert := func(at int, what string) { edits = append(edits, edit{at, at, what}) }
-	for _, r := range s.opaque {
-		edits = append(edits, edit{r[0], r[1], slot(slots + len(p.columns) + len(p.opaque))})
-		p.opaque = append(p.opaque, htmltemplate.HTML(source[r[0]:r[1]]))
+// slot is what stands for an element of the template's data.
+func (d delimiters) slot(n int) string { return d.left + " index . " + strconv.Itoa(n) + " " + d.right }
+
+// prepare makes the template; it returns what is wrong with the HTML, or "".
+func (p *page) prepare(source string, s outline) string {
+	d := delimiters{"[[:", ":]]"}
+	for n := 0; strings.Contains(source, d.left); n++ {
+		d.left = "[[" + strconv.Itoa(n) + ":"
 	}
-	for _, r := range s.drop {
-		edits = append(edits, edit{r[0], r[1], ""})
-	}
-	head, begin, end := slot(slotHead), "", ""
-	if !s.base {
+	head := d.slot(slotHead)
+	if !s.hasBase {
 		head = `<base target="_blank">` + head
 	}
-	if !s.assignment {
-		begin = slot(slotHidden)
-	}
-	if !s.submit {
-		end = slot(slotSubmit)
-	}
-	first, last := 0, len(source)
-	if s.document {
-		first = cmp.Or(max(s.bodyStart, 0), max(s.headEnd, 0), max(s.htmlStart, 0), max(s.doctype, 0))
-		for _, at := range []int{s.htmlEnd, s.bodyEnd} {
-			if at >= 0 {
-				last = at
-			}
-		}
-		insert(cmp.Or(max(s.headStart, 0), max(s.htmlStart, 0), max(s.doctype, 0)), head)
-	}
-	switch {
-	case s.form == nil:
-		insert(first, `<form name="mturk_form" id="mturk_form" method="post">`+begin)
-		insert(last, end+"</form>")
-	default:
-		if s.form.id == "" {
-			insert(s.form.name, ` id="mturk_form"`)
-		}
-		insert(s.form.from, begin)
-		if s.form.end >= 0 {
-			last = s.form.end
-		}
-		insert(last, end)
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
-
-	var out strings.Builder
+	prepared := p.apply(source, p.edits(source, s, head, d), d)
 	if !s.document {
-		out.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">" + head + "</head><body>\n")
+		prepared = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">" + head + "</head><body>\n" +
+			prepared + "\n</body></html>\n"
 	}
-	at := 0
-	literal := func(to int) {
-		for _, part := range parseText(source[at:to]) {
-			out.WriteString(part.literal)
-			if part.column != "" {
-				out.WriteString(slot(slots + slices.Index(p.columns, part.column)))
-			}
-		}
-	}
-	for _, e := range edits {
-		if e.from < at {
-			continue // within a part that is kept or dropped whole
-		}
-		literal(e.from)
-		out.WriteString(e.with)
-		at = e.to
-	}
-	literal(len(source))
-	if !s.document {
-		out.WriteString("\n</body></html>\n")
-	}
-
-	tmpl, err := htmltemplate.New("html").Delims(left, right).Parse(out.String())
+	tmpl, err := htmltemplate.New("html").Delims(d.left, d.right).Parse(prepared)
 	if err == nil {
 		data := make([]any, slots+len(p.columns)+len(p.opaque))
 		for i := range data {
@@ -450,6 +255,76 @@ func (p *page) prepare(source string, s survey) string {
 	}
 	p.tmpl = tmpl
 	return ""
+}
+
+// edits returns what is to be changed in the source, in order, and fills
+// p.opaque.
+func (p *page) edits(source string, s outline, head string, d delimiters) []edit {
+	var edits []edit
+	insert := func(at int, what string) { edits = append(edits, edit{at, at, what}) }
+	for _, r := range s.opaque {
+		edits = append(edits, edit{r[0], r[1], d.slot(slots + len(p.columns) + len(p.opaque))})
+		p.opaque = append(p.opaque, htmltemplate.HTML(source[r[0]:r[1]]))
+	}
+	for _, r := range s.drop {
+		edits = append(edits, edit{r[0], r[1], ""})
+	}
+	begin, end := "", ""
+	if !s.hasAssignment {
+		begin = d.slot(slotHidden)
+	}
+	if !s.hasSubmit {
+		end = d.slot(slotSubmit)
+	}
+	first, last := 0, len(source)
+	if s.document {
+		first = cmp.Or(max(s.bodyStart, 0), max(s.headEnd, 0), max(s.htmlStart, 0), max(s.doctype, 0))
+		for _, at := range []int{s.htmlEnd, s.bodyEnd} {
+			if at >= 0 {
+				last = at
+			}
+		}
+		insert(cmp.Or(max(s.headStart, 0), max(s.htmlStart, 0), max(s.doctype, 0)), head)
+	}
+	if s.form == nil {
+		insert(first, `<form name="mturk_form" id="mturk_form" method="post">`+begin)
+		insert(last, end+"</form>")
+	} else {
+		if s.form.id == "" {
+			insert(s.form.name, ` id="mturk_form"`)
+		}
+		insert(s.form.start, begin)
+		if s.form.end >= 0 {
+			last = s.form.end
+		}
+		insert(last, end)
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	return edits
+}
+
+// apply returns the source with the edits made and slots for its placeholders.
+func (p *page) apply(source string, edits []edit, d delimiters) string {
+	var out strings.Builder
+	at := 0
+	literal := func(to int) {
+		for _, part := range parseText(source[at:to]) {
+			out.WriteString(part.literal)
+			if part.column != "" {
+				out.WriteString(d.slot(slots + slices.Index(p.columns, part.column)))
+			}
+		}
+	}
+	for _, e := range edits {
+		if e.from < at {
+			continue // within a part that is kept or dropped whole
+		}
+		literal(e.from)
+		out.WriteString(e.with)
+		at = e.to
+	}
+	literal(len(source))
+	return out.String()
 }
 
 // htmlMessage makes the text of html/template fit for users, who do not know

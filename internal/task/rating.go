@@ -48,18 +48,17 @@ var rating = Descriptor{
 			c.badf("points", "%d points make no scale: use 2 to %d", own.Points, len(keys))
 			return
 		}
-		points, labels := make([]Option, own.Points), make([]text, own.Points)
+		points := make([]Option, own.Points)
 		for i := range points {
 			points[i].Value = strconv.Itoa(i + 1)
-			labels[i] = text{{literal: points[i].Value}}
 		}
-		name := func(i int, end text) {
+		labels := c.options("points", points, 2)
+		for i, end := range []text{c.text("low", own.Low), c.text("high", own.High)} {
+			at := i * (own.Points - 1)
 			if len(end) > 0 {
-				labels[i] = append(text{{literal: points[i].Value + ": "}}, end...)
+				labels[at] = append(text{{literal: points[at].Value + ": "}}, end...)
 			}
 		}
-		name(0, c.text("low", own.Low))
-		name(own.Points-1, c.text("high", own.High))
 		low, high := 1.0, float64(own.Points)
 		scale := labelControl(Control{Type: ControlRadio, Required: true, Min: &low, Max: &high, Integer: true})
 		scale.setOptions(points, labels, keys)

@@ -1,7 +1,7 @@
 package task
 
 import (
-	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/throng-dev/throng/crowd"
@@ -33,8 +33,8 @@ type Input struct {
 // *string, *bool, *int, **float64, *[]Option, *[]Show, **Show or *[]Field.
 func (s *Setting) In(t *Template) any { return s.pointer(t) }
 
-// Parse sets the setting in t to what a text says: a text as it is, anything
-// else as in JSON. A column may stand without quotes.
+// Parse sets the setting in t from what is written on a command line: a text as
+// it is, anything else as in JSON. A column may stand without quotes.
 func (s *Setting) Parse(t *Template, written string) error {
 	into := s.In(t)
 	if plain, ok := into.(*string); ok {
@@ -45,10 +45,19 @@ func (s *Setting) Parse(t *Template, written string) error {
 	if _, column := into.(**Show); column && err != nil {
 		err = strictJSON(AppendString(nil, written), into)
 	}
-	if err != nil {
-		return &crowd.Error{Code: crowd.Invalid, Field: s.Name, Message: jsonMessage(err), Cause: err}
+	if err == nil {
+		return nil
 	}
-	return nil
+	wanted := "as it stands in the JSON of a template"
+	switch into.(type) {
+	case *int:
+		wanted = "a whole number"
+	case **float64:
+		wanted = "a number"
+	case *bool:
+		wanted = "true or false"
+	}
+	return &crowd.Error{Code: crowd.Invalid, Field: s.Name, Message: fmt.Sprintf("%q should be %s", clip(written), wanted), Cause: err}
 }
 
 // isSet reports whether t has the setting.
@@ -169,5 +178,3 @@ func Settings() []*Setting {
 	}
 	return list
 }
-
-var _ json.Unmarshaler = (*Show)(nil) // Parse depends on it

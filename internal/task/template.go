@@ -149,8 +149,8 @@ func (t *Template) UnmarshalJSON(data []byte) error {
 	*t = Template{}
 	var head struct{ Kind Kind }
 	_ = json.Unmarshal(data, &head) // what is wrong is found below
-	d := head.Kind.descriptor()
-	if d == nil || d.own == nil {
+	d := head.Kind.Describe()
+	if d.own == nil {
 		return strictJSON(data, (*plainTemplate)(t))
 	}
 	var shared map[string]json.RawMessage
@@ -190,7 +190,7 @@ func (s *Show) UnmarshalJSON(data []byte) error {
 	return strictJSON(data, (*plainShow)(s))
 }
 
-// MarshalJSON writes a bare string when that says it all.
+// MarshalJSON writes a bare string where all else is left out.
 func (s Show) MarshalJSON() ([]byte, error) {
 	if s == (Show{Column: s.Column}) {
 		return json.Marshal(s.Column)
@@ -207,7 +207,7 @@ func (o *Option) UnmarshalJSON(data []byte) error {
 	return strictJSON(data, (*plainOption)(o))
 }
 
-// MarshalJSON writes a bare string when that says it all.
+// MarshalJSON writes a bare string where all else is left out.
 func (o Option) MarshalJSON() ([]byte, error) {
 	if o.Label == "" {
 		return json.Marshal(o.Value)

@@ -142,7 +142,7 @@ func TestValidate(t *testing.T) {
 		"good pair":           {in: task.Template{Kind: task.CompareTwo, Left: &task.Show{Column: "id"}, Right: &task.Show{Column: "text"}, Tie: true}},
 		"half a pair":         {in: task.Template{Kind: task.CompareTwo, Left: &task.Show{Column: "id"}}, want: []string{`right: names no column`}},
 		"a column and itself": {in: task.Template{Kind: task.CompareTwo, Left: &task.Show{Column: "id"}, Right: &task.Show{Column: "id"}}, want: []string{`right: is the same column as left`}},
-		"strangers": {
+		"settings of other kinds": {
 			in: task.Template{Kind: task.ShortText, Options: options("a", "b"), Min: ptr(1), HTML: "x", LabelField: "y", Tie: true},
 			want: []string{
 				`options: does not belong to the kind short_text: leave it out`, `min: does not belong to the kind short_text: leave it out`,

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -101,8 +102,8 @@ func (c *checker) badf(field, format string, args ...any) {
 
 func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 	c := &checker{columns: columns}
-	d := t.Kind.descriptor()
-	if d == nil {
+	d := t.Kind.Describe()
+	if d.compile == nil {
 		names := make([]string, len(kinds))
 		for i, k := range kinds {
 			names[i] = string(k.Kind)
@@ -110,8 +111,12 @@ func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 		c.badf("kind", "%q is not a kind: use one of %s", t.Kind, strings.Join(names, ", "))
 		return nil, c.problems
 	}
-	if t.Own == nil && d.own != nil {
+	if d.own != nil && t.Own == nil {
 		t.Own = d.own()
+	}
+	if t.Own != nil && (d.own == nil || reflect.TypeOf(t.Own) != reflect.TypeOf(d.own())) {
+		c.badf("kind", "%s does not have settings of the type %T", t.Kind, t.Own)
+		return nil, c.problems
 	}
 	out := &Compiled{t: t, kind: d}
 	if n := utf8.RuneCountInString(t.Title); n > MaxTitleLength {

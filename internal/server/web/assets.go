@@ -35,6 +35,9 @@ func loadAssets() (assets, error) {
 		if err != nil {
 			return err
 		}
+		if name == "static/app.css" {
+			data = append(data, kindRules()...)
+		}
 		a.files[strings.TrimPrefix(name, "static/")] = data
 		_, _ = sum.Write([]byte(name + "\x00")) // never fails
 		_, _ = sum.Write(data)

@@ -124,6 +124,10 @@ func TestEveryKindIsAnswered(t *testing.T) {
 			fill: map[string]string{"min": "1", "max": "5", "integer": "1", "unit": "stars"},
 			bad:  map[string]string{"s.label": "7"}, says: "from 1 to 5", answer: map[string]string{"s.label": "4"},
 		},
+		"rating": {
+			fill: map[string]string{"points": "10", "low": "bad ${a}", "high": "good"},
+			bad:  map[string]string{}, says: "from 1 to 10", answer: map[string]string{"s.label": "10"},
+		},
 		"form": {
 			fill: map[string]string{"f0_name": "who", "f0_required": "1", "f1_name": "when", "f1_type": "date", "f2_name": "sure", "f2_type": "checkbox", "f3_name": "tags", "f3_type": "checkbox", "f3_options": "red; green"},
 			bad:  map[string]string{"s.when": "tomorrow", "s.who": "me"}, says: "not a date", answer: map[string]string{"s.who": "me", "s.when": "2026-01-02", "s.sure": "true", "l.tags": "green"},

@@ -34,7 +34,7 @@ func funcs(a assets) template.FuncMap {
 		"dict":     dict,
 		"field":    newField,
 		"add":      func(a, b int) int { return a + b },
-		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package template has checked
+		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
 		"rule":     ruleText,
 		"seconds":  func(d time.Duration) int64 { return int64(d / time.Second) },
 		"money":    func(m crowd.Money) string { return m.String() },

@@ -20,26 +20,12 @@ import (
 // jsonKind is the "kind" of a template that is written as JSON.
 const jsonKind = "json"
 
-// Bounds of the table of a form's fields.
+// Bounds of the number of rows in the table of a form's fields.
 const (
 	leastFields = 4
 	spareFields = 3
 	mostFields  = task.MaxFields
 )
-
-// kindChoice is one of the ways to ask, as the form offers them.
-type kindChoice struct{ Kind, Name, Hint string }
-
-var kindChoices = []kindChoice{
-	{string(task.ChooseOne), "Choose one", "One of a few options. Keys 1–9 answer."},
-	{string(task.ChooseMany), "Choose several", "Any number of options, or none."},
-	{string(task.CompareTwo), "Compare two", "Which of two is better, side by side."},
-	{string(task.ShortText), "Short text", "A word, a name, a transcript."},
-	{string(task.Number), "Number", "A count, a rating, a price."},
-	{string(task.Form), "Form", "Several fields in one task."},
-	{string(task.HTML), "Your HTML", "MTurk and Turkle templates work as they are."},
-	{jsonKind, "As JSON", "The template's full form, for everything else."},
-}
 
 // templateOf reads a template from the form.
 func templateOf(values url.Values) (json.RawMessage, error) {
@@ -53,29 +39,8 @@ func templateOf(values url.Values) (json.RawMessage, error) {
 	}
 	f := fields{values: values}
 	t := task.Template{Kind: task.Kind(kind), Title: f.text("title"), Instructions: f.text("instructions"), Question: f.text("question")}
-	show := func() { t.Show = f.show("show") }
-	switch t.Kind {
-	case task.ChooseOne:
-		show()
-		t.Options = f.options("options")
-	case task.ChooseMany:
-		show()
-		t.Options = f.options("options")
-		t.Min, t.Max = f.bound("least"), f.bound("most")
-	case task.ShortText:
-		show()
-		t.MaxLength, t.Pattern = f.whole("max_length"), f.text("pattern")
-	case task.Number:
-		show()
-		t.Min, t.Max, t.Unit, t.Integer = f.bound("min"), f.bound("max"), f.text("unit"), f.text("integer") != ""
-	case task.CompareTwo:
-		show()
-		t.Left, t.Right, t.Tie = f.side("left"), f.side("right"), f.text("tie") != ""
-	case task.Form:
-		show()
-		t.Fields, t.LabelField = f.formFields(), f.text("label_field")
-	case task.HTML:
-		t.HTML, t.LabelField = values.Get("html"), f.text("html_label_field")
+	for _, s := range t.Kind.Describe().Settings {
+		f.setting(s, &t)
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -84,6 +49,34 @@ func templateOf(values url.Values) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.Marshal(t)
+}
+
+// setting reads a setting of a template.
+func (f *fields) setting(s *task.Setting, t *task.Template) {
+	name := s.Input.Name
+	switch into := s.In(t).(type) {
+	case *string:
+		if *into = f.text(name); s.Input.Rows > 0 {
+			*into = f.values.Get(name)
+		}
+	case *bool:
+		*into = f.text(name) != ""
+	case *int:
+		*into = f.whole(name)
+	case **float64:
+		if f.text(name) != "" {
+			v := f.number(name)
+			*into = &v
+		}
+	case *[]task.Option:
+		*into = f.options(name)
+	case *[]task.Show:
+		*into = f.show(name)
+	case **task.Show:
+		*into = f.side(name)
+	case *[]task.Field:
+		*into = f.formFields()
+	}
 }
 
 // lines returns the parts of each line that is not empty.
@@ -144,14 +137,6 @@ func (f *fields) side(name string) *task.Show {
 	return &s
 }
 
-func (f *fields) bound(name string) *float64 {
-	if f.text(name) == "" {
-		return nil
-	}
-	v := f.number(name)
-	return &v
-}
-
 func (f *fields) formFields() []task.Field {
 	var out []task.Field
 	for i := range mostFields {
@@ -186,56 +171,60 @@ func templateValues(raw json.RawMessage) url.Values {
 	if err != nil {
 		return asJSON
 	}
-	v := url.Values{"json": {pretty.String()}}
-	set := func(name, value string) { v.Set(name, value) }
-	set("kind", string(t.Kind))
-	set("title", t.Title)
-	set("instructions", t.Instructions)
-	set("question", t.Question)
-	set("show", showLines(t.Show))
-	set("options", optionLines(t.Options))
-	low, high := "min", "max"
-	if t.Kind == task.ChooseMany {
-		low, high = "least", "most"
-	}
-	set(low, boundText(t.Min))
-	set(high, boundText(t.Max))
-	set("unit", t.Unit)
-	set("integer", ticked(t.Integer))
-	if t.MaxLength != 0 {
-		set("max_length", strconv.Itoa(t.MaxLength))
-	}
-	set("pattern", t.Pattern)
-	for name, side := range map[string]*task.Show{"left": t.Left, "right": t.Right} {
-		if side != nil {
-			set(name, side.Column)
-			set(name+"_as", string(side.As))
-			set(name+"_label", side.Label)
-		}
-	}
-	set("tie", ticked(t.Tie))
-	for i, x := range t.Fields {
-		row := "f" + strconv.Itoa(i) + "_"
-		set(row+"name", x.Name)
-		set(row+"label", x.Label)
-		set(row+"type", string(x.Type))
-		set(row+"required", ticked(x.Required))
-		var options []string
-		for _, o := range x.Options {
-			options = append(options, o.Value)
-		}
-		set(row+"options", strings.Join(options, "; "))
-	}
-	if t.Kind == task.HTML {
-		set("html", t.HTML)
-		set("html_label_field", t.LabelField)
-	} else {
-		set("label_field", t.LabelField)
+	v := url.Values{"json": {pretty.String()}, "kind": {string(t.Kind)}, "title": {t.Title}, "instructions": {t.Instructions}, "question": {t.Question}}
+	for _, s := range t.Kind.Describe().Settings {
+		setValue(v, s, &t)
 	}
 	if again, err := templateOf(v); err != nil || !sameTemplate(again, raw) {
 		return asJSON
 	}
 	return v
+}
+
+// setValue fills in what a template has for a setting.
+func setValue(v url.Values, s *task.Setting, t *task.Template) {
+	name := s.Input.Name
+	switch from := s.In(t).(type) {
+	case *string:
+		v.Set(name, *from)
+	case *bool:
+		v.Set(name, ticked(*from))
+	case *int:
+		if *from != 0 {
+			v.Set(name, strconv.Itoa(*from))
+		}
+	case **float64:
+		if *from != nil {
+			v.Set(name, strconv.FormatFloat(**from, 'f', -1, 64))
+		}
+	case *[]task.Option:
+		v.Set(name, optionLines(*from))
+	case *[]task.Show:
+		v.Set(name, showLines(*from))
+	case **task.Show:
+		if side := *from; side != nil {
+			v.Set(name, side.Column)
+			v.Set(name+"_as", string(side.As))
+			v.Set(name+"_label", side.Label)
+		}
+	case *[]task.Field:
+		setFormFields(v, *from)
+	}
+}
+
+func setFormFields(v url.Values, list []task.Field) {
+	for i, x := range list {
+		row := "f" + strconv.Itoa(i) + "_"
+		v.Set(row+"name", x.Name)
+		v.Set(row+"label", x.Label)
+		v.Set(row+"type", string(x.Type))
+		v.Set(row+"required", ticked(x.Required))
+		var options []string
+		for _, o := range x.Options {
+			options = append(options, o.Value)
+		}
+		v.Set(row+"options", strings.Join(options, "; "))
+	}
 }
 
 func ticked(on bool) string {
@@ -285,13 +274,6 @@ func optionLines(list []task.Option) string {
 	return out.String()
 }
 
-func boundText(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'f', -1, 64)
-}
-
 // fieldRow is a row in the table of a form's fields.
 type fieldRow struct{ N, Name, Label, Type, Options, Required string }
 
@@ -317,10 +299,20 @@ type templateForm struct {
 	ID     string // of the form that it is in
 	F      *form  // what was refused, or nil
 	Values url.Values
-	Kinds  []kindChoice
-	As     []choice
+	Kinds  []*task.Descriptor
+	Words  string // the kinds, as classes, that have a title, instructions and a question
+	Groups []settingGroup
+	short  bool // the last group may get more fields
 	Types  []choice
 	Rows   []fieldRow
+}
+
+// settingGroup is fields that are shown side by side, or the table of a form's
+// fields.
+type settingGroup struct {
+	Kinds  string // that have them, as classes
+	Fields []fieldData
+	Table  bool
 }
 
 // Get returns a field's present value.
@@ -330,12 +322,84 @@ func newTemplateForm(id string, f *form, values url.Values) templateForm {
 	if f != nil && f.ID == id {
 		values = f.Values
 	}
-	t := templateForm{ID: id, F: f, Values: values, Kinds: kindChoices, Rows: fieldRows(values)}
-	for _, as := range []task.As{task.AsText, task.AsImage, task.AsAudio, task.AsLink} {
-		t.As = append(t.As, choice{string(as), string(as)})
+	t := templateForm{ID: id, F: f, Values: values, Kinds: task.Descriptors(), Rows: fieldRows(values)}
+	users := make(map[string][]string) // the kinds by the fields of the form that they use
+	for _, d := range t.Kinds {
+		if !d.Framed {
+			t.Words += " " + string(d.Kind)
+		}
+		for _, s := range d.Settings {
+			users[s.Input.Name] = append(users[s.Input.Name], string(d.Kind))
+		}
+	}
+	for _, d := range t.Kinds {
+		for _, s := range d.Settings {
+			if kinds, first := users[s.Input.Name]; first {
+				t.add(strings.Join(kinds, " "), s)
+				delete(users, s.Input.Name)
+			}
+		}
 	}
 	for _, x := range []task.FieldType{task.FieldText, task.FieldTextArea, task.FieldNumber, task.FieldChoice, task.FieldCheckbox, task.FieldDate} {
 		t.Types = append(t.Types, choice{string(x), string(x)})
 	}
 	return t
+}
+
+// add adds the fields for a setting that these kinds have: next to those of the
+// setting before if both are short and of the same kinds.
+func (t *templateForm) add(kinds string, s *task.Setting) {
+	x := t.field(s.Input.Name, s.Input.Label)
+	x.Help, x.Placeholder, x.Rows = s.Input.Help, s.Input.Placeholder, s.Input.Rows
+	short := false
+	group := settingGroup{Kinds: kinds}
+	switch s.In(new(task.Template)).(type) {
+	case *[]task.Field:
+		group.Table = true
+	case **task.Show:
+		as := t.field(s.Input.Name+"_as", "shown as")
+		as.Type = "select"
+		for _, way := range []task.As{task.AsText, task.AsImage, task.AsAudio, task.AsLink} {
+			as.Choices = append(as.Choices, choice{string(way), string(way)})
+		}
+		group.Fields = []fieldData{x, as, t.field(s.Input.Name+"_label", "Label")}
+	case *bool:
+		x.Type, x.Ticked = "checkbox", t.Values.Get(x.Name) != ""
+		short = true
+	case *int, **float64:
+		x.Type, x.Min, x.Step = "number", s.Input.Least, "any"
+		if s.Input.Whole {
+			x.Step = "1"
+		}
+		short = true
+	default:
+		short = x.Rows == 0
+		if !short {
+			x.Type = "textarea"
+		}
+	}
+	if group.Fields == nil && !group.Table {
+		group.Fields = []fieldData{x}
+	}
+	if last := len(t.Groups) - 1; short && last >= 0 && t.Groups[last].Kinds == kinds && t.short {
+		t.Groups[last].Fields = append(t.Groups[last].Fields, x)
+	} else {
+		t.Groups = append(t.Groups, group)
+	}
+	t.short = short
+}
+
+func (t *templateForm) field(name, label string) fieldData {
+	x, _ := newField(t.F, t.ID, name, label, t.Values.Get(name)) // without attributes it cannot fail
+	return x
+}
+
+// kindRules are the CSS rules that hide the settings of all kinds but the chosen
+// one. Browsers without :has() show all.
+func kindRules() string {
+	var out strings.Builder
+	for _, kind := range append(task.Kinds(), jsonKind) {
+		fmt.Fprintf(&out, ".template-form:has([name=\"kind\"][value=%q]:checked) .for:not(.%s) { display: none; }\n", kind, kind)
+	}
+	return out.String()
 }

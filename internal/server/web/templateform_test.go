@@ -16,6 +16,7 @@ func TestTemplatesComeBackFromTheForm(t *testing.T) {
 		`{"kind":"number","min":-1.5,"integer":false,"unit":"kg"}`:                                                                                                                                     "number",
 		`{"kind":"short_text","max_length":5,"pattern":"[a-z|]+"}`:                                                                                                                                     "short_text",
 		`{"kind":"compare_two","left":"a","right":{"column":"b","as":"audio","label":"B"},"tie":true}`:                                                                                                 "compare_two",
+		`{"kind":"rating","question":"How good?","points":7,"low":"bad","high":"good"}`:                                                                                                                "rating",
 		`{"kind":"form","label_field":"n","fields":[{"name":"n","label":"N","required":true},{"name":"c","type":"choice","options":["x","y"]}]}`:                                                       "form",
 		`{"kind":"form","fields":[{"name":"n","help":"what the form has no box for"}]}`:                                                                                                                jsonKind,
 		`{"kind":"html","html":"<input name=x>\n","label_field":"x"}`:                                                                                                                                  "html",

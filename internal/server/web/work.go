@@ -60,9 +60,20 @@ func (t *taskData) Errs() []string {
 	return out
 }
 
-// Keys says whether keys choose options.
+// Keys reports whether keys choose options.
 func (t *taskData) Keys() bool {
 	return t.Only && len(t.Controls) == 1 && len(t.Controls[0].Options) > 0 && t.Controls[0].Options[0].Key != ""
+}
+
+// MoreKeys returns the keys that choose options after the digits 1 to 9.
+func (t *taskData) MoreKeys() []string {
+	var list []string
+	for i, o := range t.Controls[0].Options {
+		if i >= 9 && o.Key != "" {
+			list = append(list, o.Key)
+		}
+	}
+	return list
 }
 
 func newTask(v task.View, frame string) *taskData {

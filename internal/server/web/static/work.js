@@ -127,7 +127,7 @@ document.addEventListener("keydown", (event) => {
   const at = event.target;
   const choosing = at.tagName === "INPUT" && (at.type === "radio" || at.type === "checkbox");
   if (!choosing && (at.isContentEditable || /^(INPUT|TEXTAREA|SELECT|BUTTON|A|SUMMARY|AUDIO|VIDEO)$/.test(at.tagName))) return;
-  if (/^[1-9]$/.test(event.key)) {
+  if (/^[0-9-]$/.test(event.key)) {
     const chosen = form.querySelector(`input[data-key="${event.key}"]`);
     if (!chosen) return;
     event.preventDefault();
