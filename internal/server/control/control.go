@@ -283,8 +283,8 @@ func publicText(err error) string {
 	return "it failed on our side; see the log"
 }
 
-// release lets n people of a pool go: those named first, then who has been on
-// duty longest. Who holds a task goes when they have finished it.
+// release lets n people of a pool go: those named first, then those who have
+// been on duty longest. Who holds a task goes when they have finished it.
 func (c *Control) release(ctx context.Context, id crowd.PoolID, first []crowd.WorkerID, n int) error {
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {

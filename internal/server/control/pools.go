@@ -68,7 +68,7 @@ type PoolView struct {
 	Coming int        // people called who are not here yet
 }
 
-// DefaultRetainer is how a new pool keeps people: whoever asks for work is on
+// DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
 // duty, and waiting is not paid.
 func DefaultRetainer() engine.Retainer {
 	return engine.Retainer{Silence: time.Minute, Promise: 10 * time.Minute}
