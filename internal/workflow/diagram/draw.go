@@ -18,7 +18,7 @@ import (
 // Counts says where a node of a run stands.
 type Counts struct {
 	In, Out, Waiting, Failed int64  // items
-	State                    string // in one word, such as running; "": not said
+	State                    string // in one word, such as running; "": none
 }
 
 // Options is what a picture shows besides the workflow itself.
@@ -79,7 +79,7 @@ type box struct {
 	pill  rect // of its condition; no width: none
 	when  string
 	lines []textLine
-	title string // all of it, for whoever points at it or cannot see
+	title string // all of it, shown on hover and read aloud
 }
 
 // textLine is a line of text, cut to what fits.
@@ -235,7 +235,7 @@ func (p *picture) stand(b *box, center, from, long float64) {
 	}
 }
 
-// path is the way of an edge: straight beside boxes, bent between layers.
+// path is the line of an edge: straight next to boxes, bent between layers.
 func (p *picture) path(e route, start, end []float64) path {
 	out := path{from: e.source.Node, to: e.to, edge: e.source.Edge}
 	add := func(along, across float64) {
@@ -334,7 +334,7 @@ const style = `
 
 const fonts = `system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif`
 
-// paint is how a class looks where no style sheet is taken: by daylight. The
+// paint is the look of a class without a style sheet, in the light theme. The
 // style sheet adds the dark.
 var paint = map[string]string{
 	"name": `fill="#1f2933" font-weight="600"`, "kind": `fill="#52606d"`, "count": `fill="#52606d"`, "legend": `fill="#52606d"`, "bad": `fill="#b42318"`,
@@ -481,7 +481,7 @@ func outline(form workflow.Outline, r rect) string {
 		px(r.x+round), px(r.y), px(r.right()-round), px(r.y+round), px(r.bottom()-round), px(r.bottom()), round)
 }
 
-// legend says what the lines and the forms mean.
+// legend explains what the lines and the forms mean.
 func (p *picture) legend(out *bytes.Buffer) {
 	y := p.height - legendHeight/2
 	x := margin
@@ -498,7 +498,7 @@ func (p *picture) legend(out *bytes.Buffer) {
 	out.WriteString("\n")
 }
 
-// inWords tells the picture to whoever cannot see it.
+// inWords describes the picture, for screen readers.
 func (p *picture) inWords() string {
 	var b strings.Builder
 	for i := range p.w.Inputs {
