@@ -29,7 +29,7 @@ var least = map[string]struct {
 	"cioppino-fig4": {70, "our balance contributes"}, "cioppino-headline": {30, "Throng over Cioppino"}, "cioppino-sensitivity": {54, "a step every 1s"},
 	"sla-e1": {135, "loop, each 2 RT less"}, "sla-e2": {90, "most that an order can save"}, "sla-e3": {90, "reduction less that of E1"},
 	"sla-e4": {80, "reduction less that of E2"}, "sla-e5": {90, "reduction less that of E3"}, "sla-e6": {130, "T2 without the information request"},
-	"sla-orders": {80, "a slope, costs 1 and 10"}, "sla-fig9": {70, "loop, its cost charged: F' = 400"}, "cymphony-events": {40, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
+	"sla-orders": {80, "a slope, costs 1 and 10"}, "sla-fig9": {70, "loop, its cost charged: F' = 400"}, "cymphony-events": {30, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
 }
 
 // inShort are the experiments of a short run, as under the race detector: one for

@@ -4,7 +4,7 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-// cioppinoExperiments lists the tables and figures of the paper, in its order.
+// Experiments lists the tables and figures of the paper, in its order.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
 		{
