@@ -97,6 +97,7 @@ func TestEveryExperiment(t *testing.T) {
 				}
 				names[row.Name] = true
 				checkRow(t, &row)
+				checkReasons(t, r.Doc, row.Why)
 			}
 			if !found {
 				t.Errorf("no row has %q in its name", want.name)
@@ -107,6 +108,23 @@ func TestEveryExperiment(t *testing.T) {
 			}
 			checkFolder(t, dir, r)
 		})
+	}
+}
+
+// checkReasons looks for the paragraph of each reason.
+func checkReasons(t *testing.T, doc, why string) {
+	t.Helper()
+	if why == "" {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join("../..", doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range strings.SplitSeq(why, ", ") {
+		if !strings.Contains(string(text), "\n- `"+code+"`: ") {
+			t.Errorf("%s does not explain %q", doc, code)
+		}
 	}
 }
 

@@ -263,7 +263,6 @@ func runEvents(ctx context.Context, o *experiment.Options) (*experiment.Result, 
 	for i := range first.events {
 		r.Rows = append(r.Rows, first.events[i].row(i+1))
 	}
-	r.Note("The rows with a number are the scripted job, event by event; \"ours\" is the virtual second at which the event was worked off. An event 1 for which nothing fits stays in QW and stands there twice. The order and the consequences of events are held by a test of the engine, TestJobsFollowTheExecutionPlan: see docs/papers/cymphony.md.")
 	return r, nil
 }
 

@@ -104,7 +104,7 @@ func Compare(policy, metric, unit string, s statistic, sample []float64, f Figur
 	if r.Verdict == Differs {
 		r.Why = why
 		if r.Low.Missing() {
-			r.Why = "of less than two figures there is no interval: it is not decided"
+			r.Why = whyOneFigure
 		}
 	}
 	return r
@@ -164,7 +164,7 @@ func (r *Row) Decide(must Side, why string) {
 	r.Verdict = Differs
 	r.Why = why
 	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
-		r.Why = "the figure is on the side of the claim, but its interval does not exclude the other side: with so many repetitions it is not decided"
+		r.Why = whyUndecided
 	}
 }
 
