@@ -40,7 +40,7 @@ func seedOfID(id crowd.TaskID) seed {
 	return seedOf(text)
 }
 
-// wins says whether label a is picked over label b where both are equally good.
+// wins reports whether label a is picked over label b where both are equally good.
 func (s seed) wins(a, b string) bool {
 	ta, tb := ticket(s, a), ticket(s, b)
 	return ta > tb || ta == tb && a > b

@@ -14,12 +14,12 @@ type cell struct {
 // small integers that the owner of the index gives out; an entry is found by
 // its slot without a search.
 type index struct {
-	shards []shard        // by handle
-	live   []int32        // handles of the shards that hold something
-	spare  []int32        // handles of the shards that do not
-	byCell map[cell]int32 // handles of the live shards
-	places []place        // by slot
-	front  []spot         // the walk's memory, kept from walk to walk
+	shards     []shard        // by handle
+	live       []int32        // handles of the shards that hold something
+	freeShards []int32        // handles of the shards that do not
+	byCell     map[cell]int32 // handles of the live shards
+	places     []place        // by slot
+	front      []spot         // the walk's memory, kept from walk to walk
 }
 
 // set adds the entry to a cell or moves it there.
@@ -63,7 +63,7 @@ func (ix *index) drop(slot uint32) {
 	}
 }
 
-// has says whether the slot has an entry.
+// has reports whether the slot has an entry.
 func (ix *index) has(slot uint32) bool {
 	return int(slot) < len(ix.places) && ix.places[slot].shard >= 0
 }
@@ -74,8 +74,8 @@ func (ix *index) shardOf(c cell) int32 {
 		return handle
 	}
 	var handle int32
-	if n := len(ix.spare); n > 0 {
-		handle, ix.spare = ix.spare[n-1], ix.spare[:n-1]
+	if n := len(ix.freeShards); n > 0 {
+		handle, ix.freeShards = ix.freeShards[n-1], ix.freeShards[:n-1]
 	} else {
 		handle = int32(len(ix.shards))
 		ix.shards = append(ix.shards, shard{})
@@ -100,7 +100,7 @@ func (ix *index) retire(handle int32) {
 	ix.live = ix.live[:last]
 	h.live = -1
 	delete(ix.byCell, h.cell)
-	ix.spare = append(ix.spare, handle)
+	ix.freeShards = append(ix.freeShards, handle)
 }
 
 // A spot is an entry that a walk may visit next, and where it lies.

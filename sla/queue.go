@@ -52,7 +52,7 @@ type Queue struct {
 
 	slots    map[int64]uint32 // by request ID
 	fates    []fate           // by slot
-	spare    []uint32         // slots that are free
+	free     []uint32         // slots that are free
 	line     heap             // in the order of the form
 	calendar heap             // of ATC and Event: the next change of each request that has one
 
@@ -97,8 +97,8 @@ func (q *Queue) Put(now time.Time, r Request) {
 // open returns a free slot for the ID.
 func (q *Queue) open(id int64) uint32 {
 	slot := uint32(len(q.fates))
-	if n := len(q.spare); n > 0 {
-		slot, q.spare = q.spare[n-1], q.spare[:n-1]
+	if n := len(q.free); n > 0 {
+		slot, q.free = q.free[n-1], q.free[:n-1]
 	} else {
 		q.fates = append(q.fates, fate{})
 	}
@@ -106,7 +106,7 @@ func (q *Queue) open(id int64) uint32 {
 	return slot
 }
 
-// Drop takes the request out and says whether there was one.
+// Drop takes the request out and reports whether there was one.
 func (q *Queue) Drop(id int64) bool {
 	slot, ok := q.slots[id]
 	if !ok {
@@ -117,7 +117,7 @@ func (q *Queue) Drop(id int64) bool {
 	q.line.drop(slot)
 	q.calendar.drop(slot)
 	q.fates[slot] = fate{}
-	q.spare = append(q.spare, slot)
+	q.free = append(q.free, slot)
 	return true
 }
 

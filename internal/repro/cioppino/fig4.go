@@ -229,7 +229,7 @@ func systemsNote(list ...system) string {
 }
 
 // bestPreference is how many times the mean preference of everybody in the pool
-// that he likes best is that of everybody anywhere.
+// that they like best is that of everybody anywhere.
 func bestPreference(pools int) float64 {
 	const draws = 100_000
 	stream, sum := sim.NewStream(1, 0, "best preference"), 0.0

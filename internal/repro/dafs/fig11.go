@@ -296,7 +296,7 @@ func figure11Chart(at func(policy, crowd int) *[6][]float64) experiment.Picture 
 
 var priorities = []float64{1, 5, 10, 20, 50}
 
-// threadOverhead is what a task of the published program costs beside its sleep,
+// threadOverhead is what a task of the published program costs next to its sleep,
 // in simulated seconds (in real ones a thousandth), if that is taken for constant. It
 // is chosen so that all batches with priority 1 take as long as published; the
 // other figures are not fitted.
@@ -355,7 +355,7 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	return r, nil
 }
 
-// figure12Rows compares one form with what was published; whole says whether all
+// figure12Rows compares one form with what was published; whole reports whether all
 // batches are, or only B2 and all together.
 func figure12Rows(label, why, whyRatio string, whole bool, took [][6][]float64) []experiment.Row {
 	const source = "full_run_priority_*.csv, 99 runs"

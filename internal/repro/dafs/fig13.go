@@ -224,7 +224,7 @@ func (s *sample) againstPanels() []experiment.Row {
 }
 
 // ratios are what §4.6.1 says about the four policies, as ratios of medians. The
-// published figures are those that the authors' own data give, beside the words.
+// published figures are those that the authors' own data give, next to the words.
 func ratios(samples []sample, i int) []experiment.Row {
 	edf, fs, sdafs, dafs := &samples[0], &samples[1], &samples[2], &samples[3]
 	by := func(a, b *sample, m metric, words string, published, unit float64, why string) experiment.Row {

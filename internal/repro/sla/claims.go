@@ -295,7 +295,7 @@ func (c *claims) periods(x float64, list []float64, runs [][]claimsRun) []experi
 	return append(rows, row)
 }
 
-// picture is the figure's panel, and the reductions beside it.
+// picture is the figure's panel, and the reductions next to it.
 func (c *claims) picture(all curves) experiment.Picture {
 	axis := chart.Axis{Label: "T', length of the peak", Kind: chart.Time}
 	if c.byPeak {

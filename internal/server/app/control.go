@@ -44,7 +44,7 @@ type PoolStatus struct {
 	At time.Time
 	pool.Metrics
 	Purse   engine.RetainerFunds
-	Reading pool.Tally
+	Reading pool.Counters
 	Next    pool.Decision // what the last step wanted
 }
 
@@ -134,7 +134,7 @@ func (s *Service) ControlStep(ctx context.Context) error {
 	for i := range decisions {
 		x := &decisions[i]
 		d.statusMu.Lock()
-		d.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Purse: purses[i], Reading: readings[i].Tally, Next: *x}
+		d.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Purse: purses[i], Reading: readings[i].Counters, Next: *x}
 		d.statusMu.Unlock()
 		if empty := purses[i].Empty; empty != d.empty[x.Pool] {
 			d.empty[x.Pool] = empty
@@ -212,7 +212,7 @@ func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool)
 			errs = append(errs, fmt.Errorf("read pool %s: %w", p.ID, err))
 			continue
 		}
-		x.Coming, x.Tally.Joined, x.Tally.Awaited = s.caller.coming(now, p.ID)
+		x.Coming, x.Counters.Joined, x.Counters.Awaited = s.caller.coming(now, p.ID)
 		x.Preference = s.roster.preference(p.ID, people)
 		if p.Retainer.Training > 0 {
 			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)

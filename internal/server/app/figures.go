@@ -27,7 +27,7 @@ func (s *Service) Figures(ctx context.Context) (f Figures, err error) {
 		r, m := &readings[i], &v.Status.Metrics
 		m.Queue, m.Workers, m.Busy, m.Idle, m.Training, m.Coming = r.Queue, r.Workers, r.Busy, len(r.Idle), r.Training, r.Coming
 		m.WaitP95, m.OldestWait = r.WaitP95.Seconds(), r.OldestWait.Seconds()
-		v.Status.Reading, v.Status.Purse = r.Tally, purses[i]
+		v.Status.Reading, v.Status.Purse = r.Counters, purses[i]
 		f.Pools = append(f.Pools, v)
 	}
 	f.Queued, f.Failed, err = s.store.CountMessages(ctx, s.time().Add(-failuresCount))
