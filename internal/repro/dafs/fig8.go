@@ -130,10 +130,7 @@ func of(runs []*traced, f func(*traced) float64) []float64 {
 	return list
 }
 
-const (
-	individual, fair, conscious = 0, 1, 2 // in tracePolicies
-
-)
+const individual, fair, conscious = 0, 1, 2 // in tracePolicies
 
 func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	runs, err := traces(ctx, o)
