@@ -159,6 +159,7 @@ func (p *PaperRun) Run(c *Context) error {
 				say(w, "%s (%s): %s\n", row.Verdict, row.Name, row.Why)
 			}
 		}
+		say(w, "the reasons, and what was taken for what the paper does not say: %s\n", r.Doc)
 		for _, n := range r.Notes {
 			say(w, "%s\n", n)
 		}

@@ -77,7 +77,7 @@ func (w *world) reading(i int) {
 	p.elapse(w.now)
 	r := p.engine.Reading(w.time())
 	r.Coming = p.coming
-	r.Tally.Joined, r.Tally.Awaited = p.books.out.Joined, p.books.awaited
+	r.Counters.Joined, r.Counters.Awaited = p.books.out.Joined, p.books.awaited
 	if p.Training != nil {
 		r.TrainingTime = time.Duration(nanos(p.Training.Mean()))
 	}

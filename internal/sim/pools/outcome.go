@@ -142,8 +142,8 @@ func (w *world) finish() *Outcome {
 		p.elapse(w.now)
 		r := p.engine.Reading(w.time())
 		o := &p.books.out
-		o.Arrived, o.Queue, o.InHand = r.Tally.Arrived, int(r.Tally.Arrived-o.Begun), int(o.Begun-o.Completed)
-		o.OnDuty, o.Worked, o.Idled = r.Tally.OnDuty.Seconds(), r.Tally.Worked.Seconds(), r.Tally.Idled.Seconds()
+		o.Arrived, o.Queue, o.InHand = r.Counters.Arrived, int(r.Counters.Arrived-o.Begun), int(o.Begun-o.Completed)
+		o.OnDuty, o.Worked, o.Idled = r.Counters.OnDuty.Seconds(), r.Counters.Worked.Seconds(), r.Counters.Idled.Seconds()
 		o.EndSize, o.EndComing = len(p.list), p.coming
 		waiting := 0.0
 		for n := p.arrived - int64(o.Queue); n < p.arrived; n++ {

@@ -293,7 +293,7 @@ func TestReadings(t *testing.T) {
 	}
 	w.loop(context.Background())
 	a, b := w.control.readings[0], w.control.readings[1]
-	if a.Tally.Joined != 2 || a.Tally.Awaited != 10*s || a.Coming != 0 || a.TrainingTime != 5*s || a.Preference != 1.5 || a.Workers != 2 || len(a.Idle) != 0 {
+	if a.Counters.Joined != 2 || a.Counters.Awaited != 10*s || a.Coming != 0 || a.TrainingTime != 5*s || a.Preference != 1.5 || a.Workers != 2 || len(a.Idle) != 0 {
 		t.Errorf("%+v", a)
 	}
 	if b.TrainingTime != 0 || b.Preference != 0.25 || len(b.Idle) != 1 || fmt.Sprint(b.Idle[0].Prefers, b.Idle[0].Knows) != "[0.75 0.25] [false true]" {
