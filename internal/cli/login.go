@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"golang.org/x/term"
 
 	"github.com/throng-dev/throng/crowd"
@@ -40,7 +42,7 @@ Examples:
 // loggedIn is what login prints.
 type loggedIn struct {
 	Server string `json:"server"`
-	client.Me
+	wire.Me
 }
 
 // Run signs in.

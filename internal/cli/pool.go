@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Pool is "throng pool".
@@ -60,7 +60,7 @@ func (p *PoolList) Run(c *Context) error {
 	})
 }
 
-func poolState(p client.Pool) string {
+func poolState(p wire.Pool) string {
 	var list []string
 	if p.Called {
 		list = append(list, "calls its people")

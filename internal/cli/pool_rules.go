@@ -7,10 +7,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 	"github.com/throng-dev/throng/pool"
 )
@@ -82,7 +83,7 @@ func (x *PoolRulesShow) Run(c *Context) error {
 }
 
 // writeRules writes the rules of a pool in YAML.
-func writeRules(w io.Writer, p client.PoolDetail) {
+func writeRules(w io.Writer, p wire.PoolDetail) {
 	rules := val(p.Control.Rules)
 	if len(rules) == 0 {
 		say(w, "# %s has no rules\n[]\n", clean(p.Name))
@@ -129,12 +130,12 @@ func (x *PoolRulesSet) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	control := &client.Control{Rules: &file.rules}
+	control := &wire.Control{Rules: &file.rules}
 	if x.Use {
 		rules := "rules"
 		control.Elasticity = &rules
 	}
-	p, err := r.EditPool(c.Ctx, id, client.PoolEdit{PoolSettings: client.PoolSettings{Control: control}})
+	p, err := r.EditPool(c.Ctx, id, wire.PoolEdit{PoolSettings: wire.PoolSettings{Control: control}})
 	if err != nil {
 		return file.place(asFlag(err))
 	}

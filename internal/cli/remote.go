@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 )
@@ -237,11 +239,11 @@ func (r *remote) pool(text string) (crowd.PoolID, error) {
 }
 
 // people lists everybody, page by page, until do says stop.
-func (r *remote) people(do func(client.User) (goOn bool)) error {
+func (r *remote) people(do func(wire.User) (goOn bool)) error {
 	const page = 1000
 	after := crowd.WorkerID(0)
 	for {
-		list, err := r.Users(r.c.Ctx, after, fmt.Sprint(page))
+		list, err := r.Users(r.c.Ctx, after, page)
 		if err != nil {
 			return err
 		}
@@ -262,7 +264,7 @@ func (r *remote) person(text string) (id crowd.WorkerID, err error) {
 	if id, err = crowd.ParseWorkerID(text); err == nil {
 		return id, nil
 	}
-	err = r.people(func(u client.User) bool {
+	err = r.people(func(u wire.User) bool {
 		if strings.EqualFold(u.Name, text) {
 			id = u.ID
 		}

@@ -4,8 +4,9 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 )
 
 // Tenant is "throng tenant".
@@ -42,7 +43,7 @@ Examples:
 
 // tenantView is a tenant with its money.
 type tenantView struct {
-	client.Tenant
+	wire.Tenant
 	Balance crowd.Money `json:"balance_micros"`
 }
 
@@ -125,7 +126,7 @@ Example:
 
 // invited is a person with the link that was made for him.
 type invited struct {
-	client.User
+	wire.User
 	SetupLink  string `json:"setup_link"`
 	SetupToken string `json:"setup_token"`
 }
@@ -144,7 +145,7 @@ func (t *TenantInvite) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
+	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func stopTenant(c *Context, at *Remote, name string, stop bool) error {
 	if err != nil {
 		return err
 	}
-	var out client.Tenant
+	var out wire.Tenant
 	if err := r.call(http.MethodPatch, "/v1/tenants/"+id.String(), map[string]bool{"stopped": stop}, &out); err != nil {
 		return err
 	}

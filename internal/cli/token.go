@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Token is "throng token".
@@ -41,7 +41,7 @@ func (t *TokenCreate) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	n := client.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
+	n := wire.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
 	if n.Tenant, err = r.optionalTenant(t.Tenant); err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -94,7 +95,7 @@ type working struct {
 	in      <-chan string
 	over    context.Context // done at the end of the input
 	out     io.Writer
-	held    *client.Work
+	held    *wire.Work
 	answers int
 	paid    crowd.Money
 }
@@ -183,7 +184,7 @@ func (w *working) offDuty(err error) error {
 }
 
 // request asks for a task, and waits for one while there is input to answer it with.
-func (w *working) request() (*client.Work, map[string]int, error) {
+func (w *working) request() (*wire.Work, map[string]int, error) {
 	if w.wait > 0 && w.over.Err() == nil {
 		ctx, cancel := context.WithCancel(w.ctx)
 		defer cancel()
@@ -273,7 +274,7 @@ func (w *working) answer() error {
 
 func refused(err error) problem { return problem{Code: codeOf(err), Message: message(err)} }
 
-func outcomeText(o client.Outcome) string {
+func outcomeText(o wire.Outcome) string {
 	switch {
 	case o.Duplicate:
 		return "that answer was in already"

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 )
 
 // Worker is "throng worker".
@@ -64,7 +65,7 @@ func (a *WorkerAdd) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
+	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func (l *WorkerList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	list := []client.User{}
-	if err := r.people(func(u client.User) bool {
+	list := []wire.User{}
+	if err := r.people(func(u wire.User) bool {
 		if u.Pool != 0 {
 			list = append(list, u)
 		}
@@ -115,7 +116,7 @@ func qualifications(held map[string]int) string {
 	return strings.Join(list, " ")
 }
 
-func suspended(u client.User) string {
+func suspended(u wire.User) string {
 	if u.Suspended {
 		return "suspended"
 	}
@@ -180,7 +181,7 @@ func (q *WorkerQualify) Run(c *Context) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
-	return changeWorker(c, &q.Remote, q.Name, func(u client.User) map[string]any {
+	return changeWorker(c, &q.Remote, q.Name, func(u wire.User) map[string]any {
 		held := maps.Clone(u.Qualifications)
 		if held == nil {
 			held = make(map[string]int)
@@ -228,11 +229,11 @@ Example:
 func (s *WorkerRestore) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, false) }
 
 func suspend(c *Context, at *Remote, name string, yes bool) error {
-	return changeWorker(c, at, name, func(client.User) map[string]any { return map[string]any{"suspended": yes} })
+	return changeWorker(c, at, name, func(wire.User) map[string]any { return map[string]any{"suspended": yes} })
 }
 
 // changeWorker sends what change makes of the worker, and prints him.
-func changeWorker(c *Context, at *Remote, name string, change func(client.User) map[string]any) error {
+func changeWorker(c *Context, at *Remote, name string, change func(wire.User) map[string]any) error {
 	r, err := at.connect(c)
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ func changeWorker(c *Context, at *Remote, name string, change func(client.User) 
 	if err != nil {
 		return err
 	}
-	var u client.User
+	var u wire.User
 	if err := r.call(http.MethodGet, "/v1/users/"+id.String(), nil, &u); err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func changeWorker(c *Context, at *Remote, name string, change func(client.User) 
 		return crowd.Errorf(crowd.NotFound, "%s is not a worker", u.Name)
 	}
 	edit := change(u)
-	u = client.User{}
+	u = wire.User{}
 	if err := r.call(http.MethodPatch, "/v1/users/"+id.String(), edit, &u); err != nil {
 		return err
 	}

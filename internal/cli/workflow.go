@@ -6,10 +6,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
@@ -110,7 +111,7 @@ func ofWorkflow(name string, err error) error {
 	}
 	bad := &badWorkflow{file: name}
 	for _, e := range list {
-		var at *client.InWorkflow
+		var at *wire.WorkflowError
 		if errors.As(e.Cause, &at) {
 			bad.list = append(bad.list, workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message})
 		}
@@ -156,7 +157,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	var bad *badWorkflow
 	if errors.As(err, &bad) {
 		if x.JSON {
-			if err := writeJSON(c.Stdout, api.ToWorkflowOut(nil, bad.list)); err != nil {
+			if err := writeJSON(c.Stdout, wire.OfWorkflow(nil, bad.list)); err != nil {
 				return err
 			}
 			return &told{err}
@@ -166,7 +167,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	return x.print(c, api.ToWorkflowOut(w, nil), func(out io.Writer) {
+	return x.print(c, wire.OfWorkflow(w, nil), func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			count(len(w.Inputs), "input"), count(len(w.Steps), "step"), count(len(w.Outputs), "output"))))
 		rows := [][]string{{"STEP", "KIND", "FROM", "WHEN", "ROWS"}}

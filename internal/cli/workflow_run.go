@@ -14,10 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -225,12 +226,12 @@ func sortedNames[V any](m map[string]V) []string {
 	return list
 }
 
-func (x *WorkflowRun) make(c *Context, r *remote, text string) (client.Run, error) {
+func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
 	tenant, err := r.optionalTenant(x.Tenant)
 	if err != nil {
-		return client.Run{}, err
+		return wire.Run{}, err
 	}
-	run, err := r.MakeRun(c.Ctx, client.NewRun{
+	run, err := r.MakeRun(c.Ctx, wire.NewRun{
 		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From,
 	})
 	if err != nil {
@@ -255,7 +256,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (client.Run, erro
 }
 
 // load uploads the inputs, and tells of rows that could not be read.
-func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
+func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 	for _, in := range x.Input {
 		file, size, err := c.open(in.path)
 		if err != nil {
@@ -279,7 +280,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
 }
 
 // follow looks at the run until it has ended.
-func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run, error) {
+func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
@@ -328,7 +329,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run,
 }
 
 // progress is a run in a line.
-func progress(run *client.Run) string {
+func progress(run *wire.Run) string {
 	text := fmt.Sprintf("%s %s", run.ID, run.State)
 	for i := range run.Nodes {
 		if n := &run.Nodes[i]; n.Kind != "input" {

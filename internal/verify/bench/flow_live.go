@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/engine"
@@ -222,9 +224,9 @@ func flowLive(ctx context.Context, data string, answers int) (out []FlowLive, er
 	}
 	second := make([]string, 2*most+2)
 	if err := inParallel(len(second), func(i int) error {
-		u, _, err := w.admin.CreateUser(ctx, client.User{Name: fmt.Sprintf("expert-%d", i+1), Pool: experts.ID})
+		u, _, err := w.admin.CreateUser(ctx, wire.NewUser{Name: fmt.Sprintf("expert-%d", i+1), Pool: experts.ID})
 		if err == nil {
-			second[i], err = w.admin.CreateToken(ctx, client.NewToken{Name: "bench", For: u.ID, Roles: []string{"worker"}})
+			second[i], err = w.admin.CreateToken(ctx, wire.NewToken{Name: "bench", For: u.ID, Roles: []string{"worker"}})
 		}
 		return err
 	}); err != nil {
@@ -257,7 +259,7 @@ type relay struct {
 func (r *relay) run(ctx context.Context, w *world, first, second []string) (out FlowLive, err error) {
 	ctx, cancel := context.WithTimeout(ctx, livePatience)
 	defer cancel()
-	made, err := w.admin.MakeRun(ctx, client.NewRun{Tenant: w.tenants[0], Workflow: liveText})
+	made, err := w.admin.MakeRun(ctx, wire.NewRun{Tenant: w.tenants[0], Workflow: liveText})
 	if err != nil {
 		return out, err
 	}
@@ -312,7 +314,7 @@ const liveWait = time.Second
 // work answers tasks until all is done.
 func (r *relay) work(ctx context.Context, c *client.Client, second bool) error {
 	answer := json.RawMessage(`{"label":"good"}`)
-	var task *client.Work
+	var task *wire.Work
 	for ctx.Err() == nil && !r.over(second) {
 		var err error
 		if task == nil {
@@ -323,7 +325,7 @@ func (r *relay) work(ctx context.Context, c *client.Client, second bool) error {
 				continue
 			}
 		}
-		id := task.Values["id"]
+		id := task.Values.Get("id")
 		if second {
 			r.note(r.got, id)
 		}

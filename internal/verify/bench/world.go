@@ -3,12 +3,13 @@ package bench
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"sync"
+
+	"github.com/throng-dev/throng/internal/wire"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
@@ -63,9 +64,9 @@ func newWorld(ctx context.Context, s *process.Server, workers int) (*world, erro
 		return nil, err
 	}
 	return w, inParallel(workers, func(i int) error {
-		u, _, err := w.admin.CreateUser(ctx, client.User{Name: fmt.Sprintf("worker-%d", i+1), Pool: pools[0].ID})
+		u, _, err := w.admin.CreateUser(ctx, wire.NewUser{Name: fmt.Sprintf("worker-%d", i+1), Pool: pools[0].ID})
 		if err == nil {
-			w.tokens[i], err = w.admin.CreateToken(ctx, client.NewToken{Name: "bench", For: u.ID, Roles: []string{"worker"}})
+			w.tokens[i], err = w.admin.CreateToken(ctx, wire.NewToken{Name: "bench", For: u.ID, Roles: []string{"worker"}})
 		}
 		return err
 	})
@@ -109,9 +110,11 @@ func (w *world) upload(ctx context.Context, tasks int) ([]crowd.BatchID, error) 
 			continue
 		}
 		rule := label.Count(copies)
-		b, err := w.admin.CreateBatch(ctx, client.BatchDefinition{
-			Tenant: w.tenants[i%len(w.tenants)], Name: fmt.Sprintf("Bench %d", i+1), Template: json.RawMessage(benchTemplate), Redundancy: &rule,
-			RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
+		b, err := w.admin.CreateBatch(ctx, wire.NewBatch{
+			Tenant: w.tenants[i%len(w.tenants)], BatchTerms: wire.BatchTerms{
+				Name: fmt.Sprintf("Bench %d", i+1), Template: wire.Template(benchTemplate), Redundancy: &rule,
+				RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
+			},
 		})
 		if err != nil {
 			return nil, err

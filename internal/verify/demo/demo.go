@@ -15,6 +15,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/process"
@@ -56,8 +58,8 @@ type batch struct {
 	id       crowd.BatchID
 	tenant   string
 	name     string
-	think    float64                            // how long an answer takes against others
-	answer   func(*person, *client.Work) string // as JSON
+	think    float64                          // how long an answer takes against others
+	answer   func(*person, *wire.Work) string // as JSON
 	launched bool
 	deadline time.Time
 }
@@ -152,11 +154,11 @@ func (s *scene) tenant(ctx context.Context, name string, weight float64, money c
 
 // hire adds a worker who works as a program with a token of his.
 func (s *scene) hire(ctx context.Context, name string, pool crowd.PoolID) (*person, error) {
-	u, _, err := s.admin.CreateUser(ctx, client.User{Name: name, Pool: pool})
+	u, _, err := s.admin.CreateUser(ctx, wire.NewUser{Name: name, Pool: pool})
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.admin.CreateToken(ctx, client.NewToken{Name: "demo", For: u.ID, Roles: []string{"worker"}})
+	token, err := s.admin.CreateToken(ctx, wire.NewToken{Name: "demo", For: u.ID, Roles: []string{"worker"}})
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (s *scene) hire(ctx context.Context, name string, pool crowd.PoolID) (*pers
 }
 
 // visitor adds somebody who signs in with a browser, and says how.
-func (s *scene) visitor(ctx context.Context, u client.User, what string) error {
+func (s *scene) visitor(ctx context.Context, u wire.NewUser, what string) error {
 	_, link, err := s.admin.CreateUser(ctx, u)
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // view shows how the batches stand while people work.
@@ -24,7 +24,7 @@ const barWidth = 24
 
 func newView(screen io.Writer, live bool) *view { return &view{screen: screen, live: live} }
 
-func (v *view) show(s *scene, list []client.Batch) {
+func (v *view) show(s *scene, list []wire.Batch) {
 	if !v.live {
 		if time.Since(v.last) >= plainEvery {
 			v.last = time.Now()
@@ -51,7 +51,7 @@ func (v *view) show(s *scene, list []client.Batch) {
 }
 
 // line says it in one line.
-func (v *view) line(s *scene, list []client.Batch) {
+func (v *view) line(s *scene, list []wire.Batch) {
 	parts := make([]string, len(list))
 	for i, b := range list {
 		parts[i] = fmt.Sprintf("%s %d/%d", b.ID, b.Completed, b.Planned)

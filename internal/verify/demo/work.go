@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 )
 
 // look is how often the batches are looked at while people work.
@@ -44,7 +45,7 @@ func (s *scene) work(ctx context.Context) (*Report, error) {
 	}
 	view := newView(s.options.Screen, s.options.Live)
 	for open := true; open && quit.Err() == nil; {
-		var list []client.Batch
+		var list []wire.Batch
 		var err error
 		if list, open, err = s.stand(quit); err != nil {
 			stop(err)
@@ -77,8 +78,8 @@ func (s *scene) reserve() time.Duration { return s.options.For / 20 }
 
 // stand returns the batches as they stand, and whether one is still open or yet
 // to come.
-func (s *scene) stand(ctx context.Context) ([]client.Batch, bool, error) {
-	list := make([]client.Batch, len(s.batches))
+func (s *scene) stand(ctx context.Context) ([]wire.Batch, bool, error) {
+	list := make([]wire.Batch, len(s.batches))
 	open := false
 	for i, b := range s.batches {
 		var err error

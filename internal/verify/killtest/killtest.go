@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server"
@@ -264,7 +266,7 @@ func (t *test) setUp(ctx context.Context) error {
 		return err
 	}
 	// A token for a program: unlike the session, it is good for ever.
-	token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test"})
+	token, err := admin.CreateToken(ctx, wire.NewToken{Name: "kill test"})
 	if err != nil {
 		return err
 	}
@@ -295,11 +297,11 @@ func (t *test) setUp(ctx context.Context) error {
 	}
 	for i := range t.Workers {
 		name := fmt.Sprintf("worker-%d", i+1)
-		u, _, err := admin.CreateUser(ctx, client.User{Name: name, Pool: pools[0].ID})
+		u, _, err := admin.CreateUser(ctx, wire.NewUser{Name: name, Pool: pools[0].ID})
 		if err != nil {
 			return err
 		}
-		token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test", For: u.ID, Roles: []string{"worker"}})
+		token, err := admin.CreateToken(ctx, wire.NewToken{Name: "kill test", For: u.ID, Roles: []string{"worker"}})
 		if err != nil {
 			return err
 		}

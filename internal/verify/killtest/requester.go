@@ -2,12 +2,13 @@ package killtest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
@@ -147,9 +148,11 @@ func (r *requester) launch(ctx context.Context) error {
 	tasks := 20 + r.random.IntN(980)
 	steps := []func(context.Context, *client.Client) error{
 		func(ctx context.Context, c *client.Client) error {
-			b, err := c.CreateBatch(ctx, client.BatchDefinition{
-				Tenant: p.tenant, Name: fmt.Sprintf("Batch %d", r.count), Template: json.RawMessage(killTemplate), Redundancy: &rule,
-				RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
+			b, err := c.CreateBatch(ctx, wire.NewBatch{
+				Tenant: p.tenant, BatchTerms: wire.BatchTerms{
+					Name: fmt.Sprintf("Batch %d", r.count), Template: wire.Template(killTemplate), Redundancy: &rule,
+					RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
+				},
 			})
 			p.id = b.ID
 			return err
@@ -233,7 +236,7 @@ func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) err
 
 // look learns how a batch stands.
 func (r *requester) look(ctx context.Context, b *planned) error {
-	var now client.Batch
+	var now wire.Batch
 	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		now, err = c.Batch(ctx, b.id)
 		return err
@@ -251,11 +254,11 @@ func (r *requester) look(ctx context.Context, b *planned) error {
 }
 
 // contradicts says how a batch as it stands is not what its requester was told.
-func (b *planned) contradicts(now client.Batch) string {
+func (b *planned) contradicts(now wire.Batch) string {
 	switch {
 	case b.unsure, now.State == b.state:
 		return ""
-	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == now.Tasks:
+	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == int(now.Tasks):
 		return ""
 	}
 	return fmt.Sprintf("%s was acknowledged to be %s, but is %s (%d of %d tasks have labels)", b.id, b.state, now.State, now.Labelled, now.Tasks)
@@ -269,7 +272,7 @@ func (r *requester) checkAll(ctx context.Context) error {
 		return nil
 	}
 	for _, b := range r.open() { // those that have ended are looked at in the end
-		var now client.Batch
+		var now wire.Batch
 		lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 			now, err = c.Batch(ctx, b.id)
 			return err

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 )
@@ -134,7 +136,7 @@ func (p *planner) begin(ctx context.Context, do try) error {
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
 	text := fmt.Sprintf(flowText, r.name, killTemplate, p.service, killTemplate)
 	lost, err := do(ctx, func(ctx context.Context, c *client.Client) error {
-		made, err := c.MakeRun(ctx, client.NewRun{Tenant: p.tenant, Workflow: text})
+		made, err := c.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
 		r.id = made.ID
 		return err
 	})
@@ -199,7 +201,7 @@ func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) erro
 
 // look learns how a run stands: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	var now client.Run
+	var now wire.Run
 	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		now, err = c.Run(ctx, r.id)
 		return err
@@ -227,7 +229,7 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 }
 
 // contradicts says how a run as it stands is not what its requester was told.
-func (r *plannedRun) contradicts(now *client.Run) string {
+func (r *plannedRun) contradicts(now *wire.Run) string {
 	switch {
 	case r.unsure, now.State == r.state:
 		return ""
