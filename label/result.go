@@ -24,13 +24,14 @@ type Result struct {
 	Method     string  // the method that was really used: some fall back to "majority"
 	Iterations int     // rounds made; 0 for methods that make none
 	Converged  bool    // the last round changed no probability by as much as the tolerance
-	Labels     []Class // of each task: the most probable class
-	Ties       []bool  // of each task: other classes are as probable as its label
+	Labels     []Class // of each task: the most probable class; with Median, the middle one
+	Ties       []bool  // of each task: other classes are as good as its label
 	// Model says how workers answer, or is nil where the method learns no such
 	// thing.
 	Model *Confusion
 
-	q []float64 // q_ik at i*K+k
+	q     []float64  // q_ik at i*K+k
+	equal [][2]Class // Median: the two classes next to the middle of each task; else nil
 }
 
 // tieWithin is how near to the maximum, in probability, a class is tied with
@@ -40,15 +41,18 @@ const tieWithin = 1e-9
 
 // newResult picks the labels for q.
 func newResult(d *Dataset, method string, q []float64) *Result {
-	r := &Result{
-		Data: d, Method: method, Converged: true, q: q,
-		Labels: make([]Class, len(d.tasks)),
-		Ties:   make([]bool, len(d.tasks)),
-	}
+	r := &Result{Data: d, Method: method, Converged: true, q: q}
+	r.pickAll()
+	return r
+}
+
+// pickAll sets Labels and Ties.
+func (r *Result) pickAll() {
+	r.Labels = make([]Class, len(r.Data.tasks))
+	r.Ties = make([]bool, len(r.Data.tasks))
 	for i := range r.Labels {
 		r.Labels[i], r.Ties[i] = r.pick(i)
 	}
-	return r
 }
 
 // pick returns the label of a task and whether it is tied.
@@ -68,8 +72,17 @@ func (r *Result) pick(task int) (best Class, tie bool) {
 	return best, tie
 }
 
-// tied ranges over the most probable classes of a task: one, or those tied.
+// tied ranges over the best classes of a task, the most probable or the middle
+// ones: one, or those tied.
 func (r *Result) tied(task int) func(yield func(Class) bool) {
+	if r.equal != nil {
+		return func(yield func(Class) bool) {
+			low, high := r.equal[task][0], r.equal[task][1]
+			if yield(low) && high != low {
+				yield(high)
+			}
+		}
+	}
 	q := r.Posterior(task)
 	return func(yield func(Class) bool) {
 		top := maxOf(q)
@@ -91,7 +104,8 @@ func (r *Result) Posterior(task int) []float64 {
 // Label returns the name of a task's label.
 func (r *Result) Label(task int) string { return r.Data.classes[r.Labels[task]] }
 
-// Confidence returns the probability max_k q_ik of a task's label.
+// Confidence returns the probability q_ik of a task's label k: max_k q_ik but with
+// Median.
 func (r *Result) Confidence(task int) float64 { return r.Posterior(task)[r.Labels[task]] }
 
 // Accuracy returns the share of right labels among the n tasks whose truth is

@@ -10,9 +10,10 @@ import (
 // made by Count or Agree or read from JSON. The zero Rule is none: Validate
 // refuses it.
 type Rule struct {
-	kind ruleKind
-	most int32 // the most answers it wants
-	k    int32 // Agree: answers that must be equal
+	kind   ruleKind
+	median bool  // the label is the median of the answers, not the majority's
+	most   int32 // the most answers it wants
+	k      int32 // Agree: answers that must be equal
 }
 
 type ruleKind uint8
@@ -37,6 +38,15 @@ func Count(n int) Rule { return Rule{kind: countRule, most: small(n), k: small(n
 // on which it gives up "undecided"; here it gets the majority's label and
 // Decision.Undecided.
 func Agree(k, of int) Rule { return Rule{kind: agreeRule, most: small(of), k: small(k)} }
+
+// WithMedian returns the rule whose label is the median of the answers where
+// median is true, and the majority's where it is false. It is for answers on an
+// ordered scale; see Median for the order and for ties. JSON: a further
+// "combine": "median".
+func (r Rule) WithMedian(median bool) Rule {
+	r.median = median
+	return r
+}
 
 // small narrows n, keeping what is out of range out of range.
 func small(n int) int32 { return int32(min(max(n, -1), MaxAnswers+1)) }
@@ -87,13 +97,24 @@ func (r Rule) Capped(n int) Rule {
 	return r
 }
 
+// Closed returns the rule for a task that has n answers (≥ 1) and gets no more:
+// they are enough, and the label is made of them as r makes it.
+func (r Rule) Closed(n int) Rule { return Count(n).WithMedian(r.median) }
+
+// Fixed reports whether every task wants the same number of answers, Most.
+func (r Rule) Fixed() bool { return r.kind == countRule }
+
 // String returns the rule in words, such as "2 of 3 agree".
 func (r Rule) String() string {
+	combine := ""
+	if r.median {
+		combine = ", median"
+	}
 	switch r.kind {
 	case countRule:
-		return fmt.Sprintf("count %d", r.most)
+		return fmt.Sprintf("count %d%s", r.most, combine)
 	case agreeRule:
-		return fmt.Sprintf("%d of %d agree", r.k, r.most)
+		return fmt.Sprintf("%d of %d agree%s", r.k, r.most, combine)
 	}
 	return "no rule"
 }
@@ -112,8 +133,9 @@ type Decision struct {
 	Label string
 	// Confidence is the share of the answers that say Label, 0 to 1.
 	Confidence float64
-	// Tie says that other answers were given as often as Label, which was
-	// picked by a hash of the task's id and the answer.
+	// Tie says that another answer is as good as Label, which was picked by a
+	// hash of the task's id and the answer: it was given as often or, with
+	// WithMedian, stands at the other side of the middle.
 	Tie bool
 	// Undecided says that the task is done for want of further answers,
 	// without the agreement that the rule asks for.
@@ -148,6 +170,9 @@ func (r Rule) Decide(task crowd.TaskID, answers []string, live int) Decision {
 				d.Label = answer
 			}
 		}
+	}
+	if r.median && len(answers) > 0 {
+		d.Label, d.Tie, top = medianOf(seedOfID(task), answers)
 	}
 	if len(answers) > 0 {
 		d.Confidence = float64(top) / float64(len(answers))

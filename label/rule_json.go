@@ -12,16 +12,21 @@ import (
 
 const ruleForms = `a rule is {"count": n} or {"agree": k, "of": n}`
 
-// MarshalJSON writes {"count":3} or {"agree":2,"of":3}. A rule that is not
-// valid is an error.
+// MarshalJSON writes {"count":3} or {"agree":2,"of":3}, with a further
+// "combine":"median" where WithMedian is set. A rule that is not valid is an
+// error.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	if r.kind == countRule {
-		return fmt.Appendf(nil, `{"count":%d}`, r.most), nil
+	combine := ""
+	if r.median {
+		combine = `,"combine":"median"`
 	}
-	return fmt.Appendf(nil, `{"agree":%d,"of":%d}`, r.k, r.most), nil
+	if r.kind == countRule {
+		return fmt.Appendf(nil, `{"count":%d%s}`, r.most, combine), nil
+	}
+	return fmt.Appendf(nil, `{"agree":%d,"of":%d%s}`, r.k, r.most, combine), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and nothing else: a key that is
@@ -31,7 +36,7 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	if string(bytes.TrimSpace(data)) == "null" {
 		return nil
 	}
-	has, err := readNumbers(data)
+	has, median, err := readRule(data)
 	if err != nil {
 		return err
 	}
@@ -54,49 +59,56 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	if err := rule.Validate(); err != nil {
 		return err
 	}
-	*r = rule
+	*r = rule.WithMedian(median)
 	return nil
 }
 
-// readNumbers reads an object whose keys are those of rules, each at most once,
-// and whose values are whole numbers.
-func readNumbers(data []byte) (map[string]int, error) {
+// readRule reads an object whose keys are those of rules, each at most once: the
+// whole numbers by their keys, and whether "combine" is "median".
+func readRule(data []byte) (has map[string]int, median bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, crowd.Errorf(crowd.Invalid, "this is no redundancy rule: %s", ruleForms)
+		return nil, false, crowd.Errorf(crowd.Invalid, "this is no redundancy rule: %s", ruleForms)
 	}
-	has := make(map[string]int, 2)
+	has = make(map[string]int, 3)
 	for dec.More() {
 		token, err := dec.Token()
 		key, isText := token.(string)
 		if err != nil || !isText {
-			return nil, notJSON(err)
+			return nil, false, notJSON(err)
 		}
-		if key != "count" && key != "agree" && key != "of" {
-			return nil, crowd.Fieldf(key, "is not known here: %s", ruleForms)
+		if key != "count" && key != "agree" && key != "of" && key != "combine" {
+			return nil, false, crowd.Fieldf(key, "is not known here: %s", ruleForms)
 		}
 		if _, twice := has[key]; twice {
-			return nil, crowd.Fieldf(key, "is given twice")
+			return nil, false, crowd.Fieldf(key, "is given twice")
 		}
 		value, err := dec.Token()
 		if err != nil {
-			return nil, notJSON(err)
+			return nil, false, notJSON(err)
+		}
+		if key == "combine" {
+			if median = value == "median"; !median && value != "majority" {
+				return nil, false, crowd.Fieldf(key, "must be median or majority")
+			}
+			has[key] = 1
+			continue
 		}
 		number, isNumber := value.(json.Number)
 		n, err := strconv.Atoi(number.String())
 		if !isNumber || err != nil {
-			return nil, crowd.Fieldf(key, "must be a whole number between 1 and %d", MaxAnswers)
+			return nil, false, crowd.Fieldf(key, "must be a whole number between 1 and %d", MaxAnswers)
 		}
 		has[key] = n
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, notJSON(err)
+		return nil, false, notJSON(err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, notJSON(err)
+		return nil, false, notJSON(err)
 	}
-	return has, nil
+	return has, median, nil
 }
 
 func notJSON(cause error) error {

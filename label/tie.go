@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/random"
 )
 
 // A ticket is what two equally good labels of one task are compared by: the
@@ -11,15 +12,11 @@ import (
 // that the same tie is broken the same way live, in a simulation and in an
 // export, while over many tasks no label is favoured.
 //
-// FNV-1a over the task's id, a separator and the label, stirred by the finishing
-// steps of splitmix64 (FNV alone leaves the last byte, which is all that
-// differs between "0" and "1", in the low bits). Source: Fowler, Noll and Vo; Steele, Lea
-// and Flood 2014, "Fast splittable pseudorandom number generators".
+// It is FNV-1a over the task's id, a separator and the label, mixed: FNV alone
+// leaves the last byte, which is all that differs between "0" and "1", in the low
+// bits. Source: Fowler, Noll and Vo, "The FNV non-cryptographic hash algorithm".
 func ticket(task seed, label string) uint64 {
-	h := fnv(uint64(task), label)
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
+	return random.Mix(fnv(uint64(task), label))
 }
 
 // seed is the part of a ticket that is the task's.
@@ -40,7 +37,7 @@ func seedOfID(id crowd.TaskID) seed {
 	return seedOf(text)
 }
 
-// wins says whether label a is picked over label b where both are equally good.
+// wins reports whether label a is picked over label b where both are equally good.
 func (s seed) wins(a, b string) bool {
 	ta, tb := ticket(s, a), ticket(s, b)
 	return ta > tb || ta == tb && a > b

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
 // BalanceNames lists a text form of every balancer, as ParseBalance reads it,
@@ -44,32 +44,40 @@ const (
 // The error is Invalid, its field "balance". ParseBalance(b.Name()) makes b's
 // like.
 func ParseBalance(text string) (Balancer, error) {
-	if len(text) > maxBalanceText {
-		return nil, refuseBalance("a balancer has at most %d characters, not %d", maxBalanceText, len(text))
-	}
-	form, err := splitBalance(strings.Join(strings.Fields(text), ""))
+	f, err := textform.Parse(text, maxBalanceText)
 	if err != nil {
-		return nil, err
+		return nil, refuseBalance(err)
 	}
-	switch form.name {
+	var b Balancer
+	switch f.Name {
 	case "none":
-		return noBalance{}, form.done()
+		b = noBalance{}
 	case "random":
-		return randomBalance{}, form.done()
+		b = randomBalance{}
 	case "paper":
-		b := &paperBalance{
-			omega:   form.omega(),
-			cap:     form.limit(defaultPaperCap),
-			utility: utility(form.take("utility", string(utilityMedian))),
+		b = &paperBalance{
+			omega:   takeOmega(f),
+			cap:     takeCap(f, defaultPaperCap),
+			utility: utility(f.Choice("utility", "median", "mean", "max", "sum")),
+			name:    f.String(),
 		}
-		if !slices.Contains(utilities, b.utility) {
-			return nil, refuseBalance("paper takes utility=median, mean, max or sum, not utility=%s", b.utility)
-		}
-		return b, form.done()
 	case "search":
-		return &searchBalance{omega: form.omega(), cap: form.limit(0)}, form.done()
+		b = &searchBalance{omega: takeOmega(f), cap: takeCap(f, 0), name: f.String()}
+	default:
+		return nil, refuseBalance(fmt.Errorf("there is no balancer %q", f.Name))
 	}
-	return nil, refuseBalance("there is no balancer %q", form.name)
+	if err := f.Finish(0, ""); err != nil {
+		return nil, refuseBalance(err)
+	}
+	return b, nil
+}
+
+func takeOmega(f *textform.Form) float64 {
+	return f.Number("omega", textform.Range[float64]{Usual: defaultOmega, Most: 1, About: "what preferences weigh"})
+}
+
+func takeCap(f *textform.Form, usual uint64) int {
+	return int(f.Uint("cap", textform.Range[uint64]{Usual: usual, Most: maxBalanceCap, About: "how many may move in a step (0: all)"}))
 }
 
 // MustParseBalance is ParseBalance for a text form that is known to be right;
@@ -82,96 +90,14 @@ func MustParseBalance(text string) Balancer {
 	return b
 }
 
-func refuseBalance(format string, args ...any) error {
-	return crowd.Fieldf("balance", "%s (known: %s)", fmt.Sprintf(format, args...), strings.Join(BalanceNames(), ", "))
+func refuseBalance(err error) error {
+	return crowd.Fieldf("balance", "%s (known: %s)", err, strings.Join(BalanceNames(), ", "))
 }
 
 const (
 	defaultOmega    = 0.5
 	defaultPaperCap = 10
 )
-
-// A balanceForm is a text form taken apart. Its methods take options out of it
-// and remember the first thing that was wrong.
-type balanceForm struct {
-	name    string
-	options map[string]string
-	err     error
-}
-
-func splitBalance(text string) (*balanceForm, error) {
-	name, rest, listed := strings.Cut(text, "(")
-	f := &balanceForm{name: name, options: map[string]string{}}
-	if !listed {
-		return f, nil
-	}
-	rest, closed := strings.CutSuffix(rest, ")")
-	if !closed {
-		return nil, refuseBalance("%s( lacks its ) at the end", name)
-	}
-	for part := range strings.SplitSeq(rest, ",") {
-		option, value, given := strings.Cut(part, "=")
-		if _, twice := f.options[option]; !given || twice {
-			return nil, refuseBalance("%s takes each option once, as option=value, not %q", name, part)
-		}
-		f.options[option] = value
-	}
-	return f, nil
-}
-
-func (f *balanceForm) take(option, otherwise string) string {
-	value, given := f.options[option]
-	if !given {
-		return otherwise
-	}
-	delete(f.options, option)
-	return value
-}
-
-func (f *balanceForm) omega() float64 {
-	text := f.take("omega", strconv.FormatFloat(defaultOmega, 'g', -1, 64))
-	omega, err := strconv.ParseFloat(text, 64)
-	if (err != nil || !(omega >= 0 && omega <= 1)) && f.err == nil {
-		f.err = refuseBalance("%s takes omega=0 to 1, what preferences weigh, not omega=%s", f.name, text)
-	}
-	return omega + 0 // -0 is 0
-}
-
-func (f *balanceForm) limit(otherwise int) int {
-	text := f.take("cap", strconv.Itoa(otherwise))
-	limit, err := strconv.Atoi(text)
-	if (err != nil || limit < 0 || limit > maxBalanceCap) && f.err == nil {
-		f.err = refuseBalance("%s takes cap=0 to %d, how many may move in a step (0: all), not cap=%s", f.name, maxBalanceCap, text)
-	}
-	return limit
-}
-
-// done returns the first error, or one that names an option that nobody took.
-func (f *balanceForm) done() error {
-	if f.err != nil || len(f.options) == 0 {
-		return f.err
-	}
-	var left []string
-	for option := range f.options {
-		left = append(left, option)
-	}
-	return refuseBalance("%s has no option %q", f.name, slices.Min(left))
-}
-
-// balanceName joins a name and those options that are not the defaults.
-func balanceName(name string, omega float64, limit, usual int, more ...string) string {
-	var parts []string
-	if omega != defaultOmega {
-		parts = append(parts, "omega="+strconv.FormatFloat(omega, 'g', -1, 64))
-	}
-	if limit != usual {
-		parts = append(parts, "cap="+strconv.Itoa(limit))
-	}
-	if parts = append(parts, more...); len(parts) == 0 {
-		return name
-	}
-	return name + "(" + strings.Join(parts, ",") + ")"
-}
 
 // noBalance never moves anybody (NT of the paper).
 type noBalance struct{}

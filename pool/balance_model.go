@@ -166,8 +166,6 @@ const (
 	utilitySum    utility = "sum"
 )
 
-var utilities = []utility{utilityMedian, utilityMean, utilityMax, utilitySum}
-
 // of returns the utility of w, of which there is at least one. It sorts w.
 func (u utility) of(w []float64) float64 {
 	if len(w) == 0 {

@@ -38,16 +38,11 @@ type paperBalance struct {
 	omega   float64
 	cap     int // 0: none
 	utility utility
+	name    string
 }
 
 // Name implements Balancer.
-func (b *paperBalance) Name() string {
-	var more []string
-	if b.utility != utilityMedian {
-		more = append(more, "utility="+string(b.utility))
-	}
-	return balanceName("paper", b.omega, b.cap, defaultPaperCap, more...)
-}
+func (b *paperBalance) Name() string { return b.name }
 
 // Plan implements Balancer.
 func (b *paperBalance) Plan(views []BalanceView, _ Random) []Move {

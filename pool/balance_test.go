@@ -43,7 +43,7 @@ func TestParseBalance(t *testing.T) {
 		}
 	}
 	for from, want := range map[string]string{
-		"":                       `no balancer ""`,
+		"":                       "a name is missing",
 		"best":                   `no balancer "best"`,
 		"none(cap=1)":            `none has no option "cap"`,
 		"random(omega=1)":        `random has no option "omega"`,
@@ -53,10 +53,10 @@ func TestParseBalance(t *testing.T) {
 		"search(cap=1000001)":    "cap=0 to 1000000",
 		"paper(utility=least)":   "not utility=least",
 		"search(utility=median)": `search has no option "utility"`,
-		"search(cap=1,cap=2)":    `not "cap=2"`,
+		"search(cap=1,cap=2)":    "search has cap twice",
 		"search(cap)":            `not "cap"`,
 		"search(cap=1":           "lacks its )",
-		"search()":               `not ""`,
+		"search()":               "a name is missing",
 		strings.Repeat("n", 129): "at most 128 characters",
 	} {
 		b, err := pool.ParseBalance(from)

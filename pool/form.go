@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
 // maxForm bounds a text form, which comes in over the network.
@@ -102,30 +102,13 @@ func Stabilities() []Form {
 type spec struct {
 	form    Form
 	options map[string]float64
+	text    string // the shortest text form of the same
 }
 
 func (s *spec) get(name string) float64 { return s.options[name] }
 func (s *spec) has(name string) bool    { return s.options[name] != notGiven }
 func (s *spec) counts() bool            { return s.options["coming"] != 0 }
-
-// String is the shortest text form of the same.
-func (s *spec) String() string {
-	var parts []string
-	for _, o := range s.form.Options {
-		v := s.options[o.Name]
-		switch {
-		case v == o.Default:
-		case o.Unit == "s":
-			parts = append(parts, o.Name+"="+seconds(v).String())
-		default:
-			parts = append(parts, o.Name+"="+strconv.FormatFloat(v, 'g', -1, 64))
-		}
-	}
-	if len(parts) == 0 {
-		return s.form.Name
-	}
-	return s.form.Name + "(" + strings.Join(parts, ",") + ")"
-}
+func (s *spec) String() string          { return s.text }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
@@ -138,87 +121,34 @@ func parseForm(field, text string, forms []Form) (spec, error) {
 	refuse := func(format string, args ...any) (spec, error) {
 		return spec{}, crowd.Fieldf(field, "%s (known: %s)", fmt.Sprintf(format, args...), strings.Join(known, ", "))
 	}
-	if len(text) > maxForm {
-		return refuse("at most %d characters, not %d", maxForm, len(text))
+	f, err := textform.Parse(text, maxForm)
+	if err != nil {
+		return refuse("%s", err)
 	}
-	compact := strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' || r == '\n' {
-			return -1
-		}
-		return r
-	}, text)
-	name, rest, bracket := strings.Cut(compact, "(")
-	at := slices.Index(known, name)
+	at := slices.Index(known, f.Name)
 	if at < 0 {
-		if near := condition.Nearest(name, known); near != "" {
-			return refuse("there is no %q; did you mean %q?", name, near)
+		if near := condition.Nearest(f.Name, known); near != "" {
+			return refuse("there is no %q; did you mean %q?", f.Name, near)
 		}
-		return refuse("there is no %q", name)
+		return refuse("there is no %q", f.Name)
 	}
 	s := spec{form: forms[at], options: map[string]float64{}}
 	for _, o := range s.form.Options {
-		s.options[o.Name] = o.Default
+		s.options[o.Name] = o.take(f)
 	}
-	if !bracket {
-		return s, nil
+	if err := f.Finish(0, ""); err != nil {
+		return refuse("%s", err)
 	}
-	inside, closed := strings.CutSuffix(rest, ")")
-	if !closed {
-		return refuse("%s( lacks its )", name)
-	}
-	given := map[string]bool{}
-	for part := range strings.SplitSeq(inside, ",") {
-		option, value, _ := strings.Cut(part, "=")
-		i := slices.IndexFunc(s.form.Options, func(o Option) bool { return o.Name == option })
-		if i < 0 {
-			return refuse("%s has no option %q%s", name, option, s.form.optionList())
-		}
-		if given[option] {
-			return refuse("%s has %s twice", name, option)
-		}
-		given[option] = true
-		v, ok := s.form.Options[i].parse(value)
-		if !ok {
-			return refuse("%s takes %s, not %s=%s", name, s.form.Options[i].domain(), option, value)
-		}
-		s.options[option] = v
-	}
+	s.text = f.String()
 	return s, nil
 }
 
-func (f *Form) optionList() string {
-	if len(f.Options) == 0 {
-		return ": it has none"
-	}
-	names := make([]string, len(f.Options))
-	for i, o := range f.Options {
-		names[i] = o.Name
-	}
-	return ": it has " + strings.Join(names, ", ")
-}
-
-func (o *Option) parse(text string) (float64, bool) {
+// take takes the option out of a text form.
+func (o *Option) take(f *textform.Form) float64 {
 	if o.Unit == "s" {
-		d, err := time.ParseDuration(text)
-		s := d.Seconds()
-		return s, err == nil && s >= o.Least && s <= o.Most
+		return f.Duration(o.Name, textform.Range[time.Duration]{Usual: seconds(o.Default), Least: seconds(o.Least), Most: seconds(o.Most)}).Seconds()
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= o.Least && v <= o.Most) || o.Whole && v != math.Trunc(v) {
-		return 0, false
-	}
-	return v + 0, true // -0 is 0
-}
-
-func (o *Option) domain() string {
-	if o.Unit == "s" {
-		return fmt.Sprintf("%s=%s to %s", o.Name, seconds(o.Least), seconds(o.Most))
-	}
-	whole := ""
-	if o.Whole {
-		whole = ", a whole number"
-	}
-	return fmt.Sprintf("%s=%g to %.0f%s", o.Name, o.Least, o.Most, whole)
+	return f.Number(o.Name, textform.Range[float64]{Usual: o.Default, Least: o.Least, Most: o.Most, Whole: o.Whole})
 }
 
 // parseElasticity reads an elasticity; "" is "static".

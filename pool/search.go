@@ -44,10 +44,11 @@ import (
 type searchBalance struct {
 	omega float64
 	cap   int // 0: none
+	name  string
 }
 
 // Name implements Balancer.
-func (b *searchBalance) Name() string { return balanceName("search", b.omega, b.cap, 0) }
+func (b *searchBalance) Name() string { return b.name }
 
 // Plan implements Balancer.
 func (b *searchBalance) Plan(views []BalanceView, _ Random) []Move {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/random"
 )
 
 const (
@@ -104,7 +105,7 @@ func (s *search) market() {
 	m.came, m.left = make([]int, n), make([]int, len(m.gives))
 	m.salts = make([]uint64, len(m.dests))
 	for d, i := range m.dests {
-		m.salts[d] = mix(uint64(m.pools[i].Pool))
+		m.salts[d] = random.Mix(uint64(m.pools[i].Pool))
 	}
 	m.sample()
 	m.steps(0.25)
@@ -131,13 +132,6 @@ func (m *market) steps(share float64) {
 	}
 }
 
-// mix makes a number of an id that looks random (the end of SplitMix64).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // A grain is the unit of whole numbers for what a place is worth.
 const (
 	grains     = 1 << 20          // are a market's unit
@@ -147,7 +141,7 @@ const (
 
 // grainsOf is the dither of a person and a dest.
 func grainsOf(salt, dest uint64) int64 {
-	return int64((salt ^ dest) * 0x9e3779b97f4a7c15 >> (64 - ditherBits))
+	return int64((salt ^ dest) * random.Golden >> (64 - ditherBits))
 }
 
 // noise is the same in value.
@@ -196,7 +190,7 @@ func (m *market) sample() {
 	m.unit = m.perMove * (float64(sum)/float64(len(likes))/parts + leastUnit)
 	for r, w := range m.rows {
 		sk := &m.idle[w]
-		salt := mix(uint64(sk.id))
+		salt := random.Mix(uint64(sk.id))
 		for d, i := range m.dests {
 			c := r*m.width + d
 			m.slots[c] = int32(d*kinds + few.kind(int32(r), d))
@@ -312,7 +306,7 @@ func (m *market) all() {
 			m.rows[w] = int32(w)
 			who := m.idle[w].who
 			prefers, knows := prefers[row*wide:(row+1)*wide], knows[row*wide:(row+1)*wide]
-			salt := mix(uint64(m.idle[w].id))
+			salt := random.Mix(uint64(m.idle[w].id))
 			slots := m.slots[w*m.width : (w+1)*m.width]
 			m.pick(slots, to, prefers, knows, asks, salt)
 			likesOwn := who.PrefersAt(own)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,14 @@ func TestSettingsAreRefused(t *testing.T) {
 		{Settings{Elasticity: "ctp"}, "elasticity", `did you mean "ct-p"?`},
 		{Settings{Elasticity: "zebra"}, "elasticity", "known: static, rules"},
 		{Settings{Elasticity: "ct-p(kp=1"}, "elasticity", "lacks its )"},
-		{Settings{Elasticity: "ct-p(kp=1)x"}, "elasticity", "lacks its )"},
+		{Settings{Elasticity: "ct-p(kp=1)x"}, "elasticity", `"x" is left over`},
 		{Settings{Elasticity: "ct-p(kp=-1)"}, "elasticity", "kp=0 to 1000"},
 		{Settings{Elasticity: "ct-p(kp=NaN)"}, "elasticity", "kp=0 to 1000"},
 		{Settings{Elasticity: "ct-p(kp=Inf)"}, "elasticity", "kp=0 to 1000"},
-		{Settings{Elasticity: "ct-p(kp)"}, "elasticity", "kp=0 to 1000"},
+		{Settings{Elasticity: "ct-p(kp)"}, "elasticity", `option=value, not "kp"`},
 		{Settings{Elasticity: "ct-p(kp=1,kp=2)"}, "elasticity", "kp twice"},
 		{Settings{Elasticity: "ct-p(gain=1)"}, "elasticity", `no option "gain": it has kp, ki, kd, coming`},
-		{Settings{Elasticity: "ct-p()"}, "elasticity", `no option ""`},
+		{Settings{Elasticity: "ct-p()"}, "elasticity", "a name is missing"},
 		{Settings{Elasticity: "rules(n=1)"}, "elasticity", "it has none"},
 		{Settings{Elasticity: "static(n=1.5)"}, "elasticity", "whole number"},
 		{Settings{Elasticity: "static(n=-1)"}, "elasticity", "n=0 to 100000"},
@@ -108,15 +109,23 @@ func TestFormsReadTheirOwnText(t *testing.T) {
 				if o.Doc == "" || o.Default != notGiven && (o.Default < o.Least || o.Default > o.Most) {
 					t.Errorf("%s: %+v", f.Name, o)
 				}
-				changed := s.options[o.Name]
-				if s.options[o.Name] = o.Most; o.Default == o.Most {
-					s.options[o.Name] = o.Least
+				value := o.Most
+				if o.Default == o.Most {
+					value = o.Least
 				}
-				again, err := parseForm("x", s.String(), list)
-				if err != nil || !reflect.DeepEqual(again.options, s.options) {
-					t.Errorf("%s: %v, %v, want %v", s.String(), err, again.options, s.options)
+				text := strconv.FormatFloat(value, 'f', -1, 64)
+				if o.Unit == "s" {
+					text = seconds(value).String()
 				}
-				s.options[o.Name] = changed
+				text = f.Name + "(" + o.Name + "=" + text + ")"
+				changed, err := parseForm("x", text, list)
+				if err != nil || changed.options[o.Name] != value || changed.String() != text {
+					t.Errorf("%s: %v, %v, %s", text, err, changed.options, changed.String())
+				}
+				changed.options[o.Name] = o.Default
+				if !reflect.DeepEqual(changed.options, s.options) {
+					t.Errorf("%s changes more than %s: %v, want %v", text, o.Name, changed.options, s.options)
+				}
 				n++
 			}
 		}

@@ -103,7 +103,7 @@ func (r *record) waiting() uint32 { return r.left() - min(r.running, r.left()) }
 
 // entry returns the record as an index entry with the given key.
 func (r *record) entry(key uint64, slot uint32) entry {
-	return entry{key: key, turn: r.turn, id: int64(r.id), slot: slot}
+	return entry{Key: key, Turn: r.turn, ID: int64(r.id), Slot: slot}
 }
 
 // A book gives each batch a slot, a small integer by which everything else is

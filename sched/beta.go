@@ -159,7 +159,7 @@ func (p *betaFair) Next(_ time.Time, w Worker) crowd.BatchID {
 	}
 	walk := p.can.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := crowd.BatchID(e.id); w.MayBatch(id) {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
 			return id
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/random"
 )
 
 // The policies named -code are those of the simulator that the paper's authors
@@ -52,7 +53,7 @@ func (p *codeOrder) Set(b *Batch) {
 		p.ix.drop(slot)
 		return
 	}
-	p.ix.set(cell{class: r.class}, entry{key: p.by.rank(r), id: int64(r.id), slot: slot})
+	p.ix.set(cell{class: r.class}, entry{Key: p.by.rank(r), ID: int64(r.id), Slot: slot})
 }
 
 func (p *codeOrder) Remove(id crowd.BatchID) {
@@ -64,7 +65,7 @@ func (p *codeOrder) Remove(id crowd.BatchID) {
 func (p *codeOrder) Next(_ time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := crowd.BatchID(e.id); w.MayBatch(id) {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
 			return id
 		}
 	}
@@ -262,23 +263,12 @@ func (p *coded) ask(slot uint32, w Worker) (crowd.BatchID, bool) {
 	return r.id, w.MayClass(r.class) && w.MayBatch(r.id)
 }
 
-// scramble is the output function of the generator splitmix64: a bijection whose
-// every output bit depends on every input bit.
-func scramble(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// golden is the increment of splitmix64: 2^64 over the golden ratio.
-const golden = 0x9e3779b97f4a7c15
-
 // hash is a hash of all that can change of a batch at work. The turn is in it, so
 // that a batch given back and handed out again is a new state.
 func (r *record) hash() uint64 {
-	h := scramble(uint64(r.id) + golden)
-	h = scramble(h ^ (uint64(r.planned)<<32 | uint64(r.running)))
-	h = scramble(h ^ (uint64(r.completed)<<32 | r.turn&(1<<32-1)))
+	h := random.Mix(uint64(r.id) + random.Golden)
+	h = random.Mix(h ^ (uint64(r.planned)<<32 | uint64(r.running)))
+	h = random.Mix(h ^ (uint64(r.completed)<<32 | r.turn&(1<<32-1)))
 	return h
 }
 
@@ -286,8 +276,8 @@ func (r *record) hash() uint64 {
 // n/2^64): a function of the state of the candidates, of the seed and of which
 // draw of a decision it is.
 func (p *coded) draw(which uint64, n int) int {
-	h := scramble(p.hash ^ scramble(p.seed+golden))
-	h = scramble(h + which*golden)
+	h := random.Mix(p.hash ^ random.Mix(p.seed+random.Golden))
+	h = random.Mix(h + which*random.Golden)
 	high, _ := bits.Mul64(h, uint64(n))
 	return int(high)
 }

@@ -1,5 +1,7 @@
 package sched
 
+import "github.com/throng-dev/throng/internal/kit/random"
+
 // A ranks keeps slots in order of (key, id) and finds one by its place in the
 // order: what a uniform draw among equals needs, and what the heaps of an index
 // cannot give. It can hold several trees over one memory, as long as a slot is in
@@ -43,7 +45,7 @@ func (k *ranks) insert(root *tree, slot uint32, key uint64, id int64) {
 		k.nodes = append(k.nodes, rankNode{})
 	}
 	n := &k.nodes[slot+1]
-	*n = rankNode{key: key, id: id, weight: uint32(scramble(uint64(id)))}
+	*n = rankNode{key: key, id: id, weight: uint32(random.Mix(uint64(id)))}
 	at := root
 	for *at != 0 && k.nodes[*at].weight >= n.weight {
 		m := &k.nodes[*at]

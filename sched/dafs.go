@@ -74,7 +74,7 @@ func (p *maxmin) Set(b *Batch) {
 		p.sum.sub(old)
 		p.sum.add(c.x)
 	}
-	p.all.set(cell{}, entry{key: fromFloat(c.x), id: int64(r.id), slot: slot})
+	p.all.set(cell{}, entry{Key: fromFloat(c.x), ID: int64(r.id), Slot: slot})
 	if !r.assignable {
 		p.can.drop(slot)
 		return
@@ -101,17 +101,17 @@ func (p *maxmin) Next(_ time.Time, w Worker) crowd.BatchID {
 		merge = false
 	}
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if merge && (e.slot == a.slot || p.leastFirst(&a, &e)) {
+		if merge && (e.Slot == a.slot || p.leastFirst(&a, &e)) {
 			merge = false
 			if id := p.book.records[a.slot].id; w.MayBatch(id) {
 				return id
 			}
 			a.tried = true
 		}
-		if a.tried && e.slot == a.slot {
+		if a.tried && e.Slot == a.slot {
 			continue
 		}
-		if id := crowd.BatchID(e.id); w.MayBatch(id) {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
 			return id
 		}
 	}
@@ -133,21 +133,21 @@ func (p *maxmin) loneLeast() (lone, bool) {
 		return lone{}, false
 	}
 	entries := p.all.shards[p.all.live[0]].entries
-	least := entries[0].key
+	least := entries[0].Key
 	if least == 0 {
 		return lone{}, false
 	}
 	second := fromFloat(math.Inf(1))
-	for _, e := range entries[1:min(1+arity, len(entries))] {
-		second = min(second, e.key)
+	for _, e := range entries.Children(0) {
+		second = min(second, e.Key)
 	}
-	return lone{slot: entries[0].slot, second: math.Float64frombits(second)}, second > least
+	return lone{slot: entries[0].Slot, second: math.Float64frombits(second)}, second > least
 }
 
 // leastFirst says whether handing out from the lone least batch a goes before
 // handing out from e: by J∞, then turn, then id.
 func (p *maxmin) leastFirst(a *lone, e *entry) bool {
-	c, i := p.comp[a.slot], p.comp[e.slot]
+	c, i := p.comp[a.slot], p.comp[e.Slot]
 	switch p.compareJ(c, a.second, i.delta) {
 	case 1:
 		return true
@@ -155,7 +155,7 @@ func (p *maxmin) leastFirst(a *lone, e *entry) bool {
 		return false
 	}
 	r := &p.book.records[a.slot]
-	return r.turn < e.turn || r.turn == e.turn && int64(r.id) < e.id
+	return r.turn < e.Turn || r.turn == e.Turn && int64(r.id) < e.ID
 }
 
 // doubt is the relative difference below which two products of three rounded
@@ -221,19 +221,19 @@ func (p *maxmin) Key(id crowd.BatchID) (Key, bool) {
 
 // leastX returns the least x; there is at least one open batch.
 func (p *maxmin) leastX() float64 {
-	return math.Float64frombits(p.all.shards[p.all.live[0]].entries[0].key)
+	return math.Float64frombits(p.all.shards[p.all.live[0]].entries[0].Key)
 }
 
 // minimumAfter returns the least x after one more assignment of the slot's batch.
 func (p *maxmin) minimumAfter(slot uint32) float64 {
 	entries := p.all.shards[p.all.live[0]].entries
-	if entries[0].slot != slot {
-		return math.Float64frombits(entries[0].key)
+	if entries[0].Slot != slot {
+		return math.Float64frombits(entries[0].Key)
 	}
 	c := p.comp[slot]
 	minimum := c.x + c.delta
-	for _, e := range entries[1:min(1+arity, len(entries))] {
-		minimum = min(minimum, math.Float64frombits(e.key))
+	for _, e := range entries.Children(0) {
+		minimum = min(minimum, math.Float64frombits(e.Key))
 	}
 	return minimum
 }

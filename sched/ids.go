@@ -1,6 +1,9 @@
 package sched
 
-import "github.com/throng-dev/throng/crowd"
+import (
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/random"
+)
 
 // An idTable maps batches to small integers: a hash table with open addressing
 // and linear probing. Each event and each candidate of a decision looks a batch
@@ -20,7 +23,7 @@ type idCell struct {
 // home is where the search for an id starts. The factor is 2^64 divided by the
 // golden ratio. Source: Knuth, The Art of Computer Programming 3, §6.4.
 func (t *idTable) home(id crowd.BatchID) int {
-	return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift)
+	return int(uint64(id) * random.Golden >> t.shift)
 }
 
 // get returns what is kept for the id, and 0 and false if there is nothing.

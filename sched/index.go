@@ -1,5 +1,10 @@
 package sched
 
+import "github.com/throng-dev/throng/internal/kit/heap"
+
+// An entry is one batch (or tenant) in an index.
+type entry = heap.Entry
+
 // A cell is what tells the shards of an index apart: a class of batches, or a
 // class within a group of batches that a policy tells apart.
 type cell struct {
@@ -14,68 +19,61 @@ type cell struct {
 // small integers that the owner of the index gives out; an entry is found by
 // its slot without a search.
 type index struct {
-	shards []shard        // by handle
-	live   []int32        // handles of the shards that hold something
-	spare  []int32        // handles of the shards that do not
-	byCell map[cell]int32 // handles of the live shards
-	places []place        // by slot
-	front  []spot         // the walk's memory, kept from walk to walk
+	shards    []shard        // by handle
+	live      []int32        // handles of the shards that hold something
+	free      []int32        // handles of the shards that do not
+	byCell    map[cell]int32 // handles of the live shards
+	shardOf   []int32        // by slot: the handle of the entry's shard; -1: none
+	positions []int32        // by slot: the entry's position in its shard
+	front     heap.Front     // the walk's memory, kept from walk to walk
 }
 
 // set adds the entry to a cell or moves it there.
 func (ix *index) set(c cell, e entry) {
-	for int(e.slot) >= len(ix.places) {
-		ix.places = append(ix.places, place{shard: -1})
+	for int(e.Slot) >= len(ix.shardOf) {
+		ix.shardOf, ix.positions = append(ix.shardOf, -1), append(ix.positions, 0)
 	}
-	at := ix.places[e.slot]
-	if at.shard >= 0 {
-		if h := &ix.shards[at.shard]; h.cell == c {
-			if h.entries[at.pos] != e {
-				h.fix(int(at.pos), e, ix.places)
+	if handle := ix.shardOf[e.Slot]; handle >= 0 {
+		if h := &ix.shards[handle]; h.cell == c {
+			if i := int(ix.positions[e.Slot]); h.entries[i] != e {
+				h.entries.Fix(i, e, ix.positions)
 			}
 			return
 		}
-		ix.drop(e.slot)
+		ix.drop(e.Slot)
 	}
-	handle := ix.shardOf(c)
-	h := &ix.shards[handle]
-	ix.places[e.slot].shard = handle
-	h.entries = append(h.entries, e)
-	h.up(len(h.entries)-1, e, ix.places)
+	handle := ix.open(c)
+	ix.shardOf[e.Slot] = handle
+	ix.shards[handle].entries.Push(e, ix.positions)
 }
 
-// drop takes the slot's entry out, if it is in.
+// drop removes the slot's entry, if it has one.
 func (ix *index) drop(slot uint32) {
 	if !ix.has(slot) {
 		return
 	}
-	at := ix.places[slot]
-	ix.places[slot].shard = -1
-	h := &ix.shards[at.shard]
-	last := len(h.entries) - 1
-	e := h.entries[last]
-	h.entries = h.entries[:last]
-	if int(at.pos) < last {
-		h.fix(int(at.pos), e, ix.places)
-	}
-	if last == 0 {
-		ix.retire(at.shard)
+	handle := ix.shardOf[slot]
+	ix.shardOf[slot] = -1
+	h := &ix.shards[handle]
+	h.entries.Remove(int(ix.positions[slot]), ix.positions)
+	if len(h.entries) == 0 {
+		ix.retire(handle)
 	}
 }
 
-// has says whether the slot has an entry.
+// has reports whether the slot has an entry.
 func (ix *index) has(slot uint32) bool {
-	return int(slot) < len(ix.places) && ix.places[slot].shard >= 0
+	return int(slot) < len(ix.shardOf) && ix.shardOf[slot] >= 0
 }
 
-// shardOf returns the handle of the cell's shard, making it live if need be.
-func (ix *index) shardOf(c cell) int32 {
+// open returns the handle of the cell's shard, which it makes live if need be.
+func (ix *index) open(c cell) int32 {
 	if handle, ok := ix.byCell[c]; ok {
 		return handle
 	}
 	var handle int32
-	if n := len(ix.spare); n > 0 {
-		handle, ix.spare = ix.spare[n-1], ix.spare[:n-1]
+	if n := len(ix.free); n > 0 {
+		handle, ix.free = ix.free[n-1], ix.free[:n-1]
 	} else {
 		handle = int32(len(ix.shards))
 		ix.shards = append(ix.shards, shard{})
@@ -100,20 +98,22 @@ func (ix *index) retire(handle int32) {
 	ix.live = ix.live[:last]
 	h.live = -1
 	delete(ix.byCell, h.cell)
-	ix.spare = append(ix.spare, handle)
+	ix.free = append(ix.free, handle)
 }
 
-// A spot is an entry that a walk may visit next, and where it lies.
-type spot struct {
-	entry
-	shard, pos int32
+// A shard is the heap of the entries of one cell.
+type shard struct {
+	cell
+	bias    uint64 // added to the keys of the entries in a walk
+	entries heap.Heap
+	live    int32 // the shard's position in index.live, or -1 when empty
 }
 
-// spot returns the entry at position i as a walk sees it.
-func (h *shard) spot(handle int32, i int) spot {
-	s := spot{h.entries[i], handle, int32(i)}
-	s.key += h.bias
-	return s
+// start adds the first entry of a shard to those that a walk may visit next.
+func (ix *index) start(h *shard, handle int32) {
+	s := heap.Spot{Entry: h.entries[0], Heap: handle}
+	s.Key += h.bias
+	ix.front.Push(s)
 }
 
 // A walk visits the entries of some cells of an index in order, the best first.
@@ -134,7 +134,7 @@ func (ix *index) walk(w Worker) walk {
 	for _, handle := range ix.live {
 		h := &ix.shards[handle]
 		if w == nil || w.MayClass(h.class) {
-			ix.push(h.spot(handle, 0))
+			ix.start(h, handle)
 		}
 	}
 	return walk{ix: ix}
@@ -144,66 +144,12 @@ func (ix *index) walk(w Worker) walk {
 func (k *walk) next() (entry, bool) {
 	ix := k.ix
 	if k.visited {
-		ix.advance()
+		h := &ix.shards[ix.front[0].Heap]
+		ix.front.Advance(h.entries, h.bias)
 	}
 	k.visited = len(ix.front) > 0
 	if !k.visited {
 		return entry{}, false
 	}
-	return ix.front[0].entry, true
-}
-
-// advance replaces the root of the front by its children in the shard.
-func (ix *index) advance() {
-	at := ix.front[0]
-	h := &ix.shards[at.shard]
-	first := arity*int(at.pos) + 1
-	if first >= len(h.entries) {
-		last := len(ix.front) - 1
-		s := ix.front[last]
-		ix.front = ix.front[:last]
-		if last > 0 {
-			ix.sink(s)
-		}
-		return
-	}
-	ix.sink(h.spot(at.shard, first))
-	for c := first + 1; c < min(first+arity, len(h.entries)); c++ {
-		ix.push(h.spot(at.shard, c))
-	}
-}
-
-// push adds s to the front.
-func (ix *index) push(s spot) {
-	ix.front = append(ix.front, s)
-	front, i := ix.front, len(ix.front)-1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !s.before(&front[parent].entry) {
-			break
-		}
-		front[i] = front[parent]
-		i = parent
-	}
-	front[i] = s
-}
-
-// sink puts s in the place of the root of the front.
-func (ix *index) sink(s spot) {
-	front, i := ix.front, 0
-	for {
-		c := 2*i + 1
-		if c >= len(front) {
-			break
-		}
-		if c+1 < len(front) {
-			c += int(front[c+1].less(&front[c].entry))
-		}
-		if !front[c].before(&s.entry) {
-			break
-		}
-		front[i] = front[c]
-		i = c
-	}
-	front[i] = s
+	return ix.front[0].Entry, true
 }

@@ -209,7 +209,7 @@ func (p *laxity) place(slot uint32) {
 	if c.state == noClaim {
 		p.calendar.drop(slot)
 	} else {
-		p.calendar.set(cell{}, entry{key: fromInt(until), id: int64(r.id), slot: slot})
+		p.calendar.set(cell{}, entry{Key: fromInt(until), ID: int64(r.id), Slot: slot})
 	}
 	behind := r.assignable && c.state == isBehind
 	at := cell{class: r.class}
@@ -273,8 +273,8 @@ func (p *laxity) strained() bool { return p.demand() > float64(p.crowd()) }
 // advance moves the batches whose claim has changed by a time.
 func (p *laxity) advance(now int64) {
 	p.now = max(p.now, now)
-	for e, ok := p.calendar.first(); ok && e.key <= fromInt(p.now); e, ok = p.calendar.first() {
-		p.place(e.slot)
+	for e, ok := p.calendar.first(); ok && e.Key <= fromInt(p.now); e, ok = p.calendar.first() {
+		p.place(e.Slot)
 	}
 }
 
@@ -300,7 +300,7 @@ func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 // firstYes names the first batch of a walk that the worker may work on, or 0.
 func firstYes(k walk, w Worker) crowd.BatchID {
 	for e, ok := k.next(); ok; e, ok = k.next() {
-		if id := crowd.BatchID(e.id); w.MayBatch(id) {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
 			return id
 		}
 	}
@@ -362,7 +362,7 @@ var _ Policy = (*laxity)(nil)
 func (ix *index) first() (entry, bool) {
 	best, ok := entry{}, false
 	for _, h := range ix.live {
-		if e := ix.shards[h].entries[0]; !ok || e.before(&best) {
+		if e := ix.shards[h].entries[0]; !ok || e.Before(&best) {
 			best, ok = e, true
 		}
 	}
@@ -376,7 +376,7 @@ func (ix *index) walkGroups(w Worker, from, to uint32) walk {
 	for _, handle := range ix.live {
 		h := &ix.shards[handle]
 		if from <= h.group && h.group <= to && w.MayClass(h.class) {
-			ix.push(h.spot(handle, 0))
+			ix.start(h, handle)
 		}
 	}
 	return walk{ix: ix}

@@ -3,11 +3,10 @@ package sched
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
 // Names lists a text form of every policy, as Parse reads it, with its options:
@@ -75,32 +74,15 @@ const (
 	maxK    = 1_000_000
 )
 
+// spec is a text form taken apart.
+type spec struct{ *textform.Form }
+
 func parse(text string) (func() Policy, error) {
-	s, err := take(text)
+	form, err := textform.Parse(text, maxText)
 	if err != nil {
-		return nil, err
+		return nil, refuse("%s", err)
 	}
-	return s.build()
-}
-
-// take takes a text form apart.
-func take(text string) (spec, error) {
-	if len(text) > maxText {
-		return spec{}, refuse("a policy has at most %d characters, not %d", maxText, len(text))
-	}
-	r := &reader{text: strings.Map(dropSpace, text)}
-	s, err := r.spec()
-	if err == nil && r.text != "" {
-		err = refuse("%q is left over at the end", r.text)
-	}
-	return s, err
-}
-
-func dropSpace(c rune) rune {
-	if c == ' ' || c == '\t' || c == '\n' {
-		return -1
-	}
-	return c
+	return spec{form}.build()
 }
 
 // refuse makes the error of a wrong text form.
@@ -108,73 +90,17 @@ func refuse(format string, args ...any) error {
 	return crowd.Fieldf("policy", "%s (known: %s)", fmt.Sprintf(format, args...), strings.Join(Names(), ", "))
 }
 
-// A spec is a text form taken apart.
-type spec struct {
-	name    string
-	inner   []spec
-	options map[string]string
-}
-
-// A reader takes a text form apart from the left.
-type reader struct{ text string }
-
-func (r *reader) spec() (spec, error) {
-	s := spec{name: r.word(), options: map[string]string{}}
-	if s.name == "" {
-		return s, refuse("the name of a policy is missing before %q", r.text)
+// finish returns what is wrong with the form, or else the maker of its policies.
+func (s spec) finish(inner int, fresh func() Policy) (func() Policy, error) {
+	if err := s.Finish(inner, "policy"); err != nil {
+		return nil, refuse("%s", err)
 	}
-	if !r.skip("(") {
-		return s, nil
-	}
-	for {
-		if err := r.part(&s); err != nil {
-			return s, err
-		}
-		if r.skip(")") {
-			return s, nil
-		}
-		if !r.skip(",") {
-			return s, refuse("%s( lacks its ) before %q", s.name, r.text)
-		}
-	}
-}
-
-// part reads one option or inner policy of s.
-func (r *reader) part(s *spec) error {
-	rest := *r
-	name := rest.word()
-	if !rest.skip("=") {
-		inner, err := r.spec()
-		s.inner = append(s.inner, inner)
-		return err
-	}
-	if _, twice := s.options[name]; twice {
-		return refuse("%s has %s twice", s.name, name)
-	}
-	s.options[name] = rest.word()
-	*r = rest
-	return nil
-}
-
-// word reads up to the next delimiter.
-func (r *reader) word() string {
-	end := strings.IndexAny(r.text, "(),=")
-	if end < 0 {
-		end = len(r.text)
-	}
-	var word string
-	word, r.text = r.text[:end], r.text[end:]
-	return word
-}
-
-func (r *reader) skip(token string) (found bool) {
-	r.text, found = strings.CutPrefix(r.text, token)
-	return found
+	return fresh, nil
 }
 
 // build returns what makes the policies of the spec.
-func (s *spec) build() (func() Policy, error) {
-	switch s.name {
+func (s spec) build() (func() Policy, error) {
+	switch s.Name {
 	case "fifo":
 		return s.plain(fifo{})
 	case "sjf":
@@ -184,38 +110,39 @@ func (s *spec) build() (func() Policy, error) {
 	case "rr":
 		return s.plain(rr{})
 	case "fs", "fs-ratio", "wfs", "wfs-ratio":
-		return s.least(form(s.name))
+		return s.least(workforce{form: form(s.Name), f: log1p})
 	case "sdafs":
-		return s.least(formDAFS)
+		return s.least(workforce{form: formDAFS, f: s.calibration()})
 	case "dafs":
-		return s.dafs()
+		x := workforce{form: formDAFS, f: s.calibration()}
+		return s.finish(0, func() Policy { return &maxmin{name: s.String(), x: x} })
 	case "beta-fair":
 		return s.betaFair()
 	case "tenant-fair":
-		return s.tenantFair()
+		return s.within(func(inner func() Policy) Policy { return NewTenantFair(inner) })
 	case "wcfs":
-		return s.wcfs()
+		k := s.Uint("k", textform.Range[uint64]{Most: maxK, Required: true, About: "how often in a row a batch concedes its turn"})
+		return s.within(func(inner func() Policy) Policy { return NewWCFS(inner(), int(k)) })
 	case "laxity":
-		return s.laxity()
+		share := s.Number("share", textform.Range[float64]{Usual: laxityShare, Most: 1})
+		pace := s.Number("pace", textform.Range[float64]{Usual: laxityPace, Least: 1, Most: 1000})
+		return s.finish(0, func() Policy { return &laxity{name: s.String(), share: share, pace: pace} })
 	case "penalty":
 		return s.penalty()
 	case "edf-code":
-		return s.codeOrder(edfCode{})
+		return s.finish(0, func() Policy { return &codeOrder{name: s.Name, by: edfCode{}} })
 	case "fs-code":
-		return s.codeOrder(fsCode{})
+		return s.finish(0, func() Policy { return &codeOrder{name: s.Name, by: fsCode{}} })
 	case "sdafs-code":
 		return s.coded(func(c coded) Policy { return &sdafsCode{c} })
 	case "dafs-code":
 		return s.coded(func(c coded) Policy { return &dafsCode{coded: c} })
 	}
-	return nil, refuse("there is no policy %q", s.name)
+	return nil, refuse("there is no policy %q", s.Name)
 }
 
-func (s *spec) plain(by ranking) (func() Policy, error) {
-	if err := s.allow(0); err != nil {
-		return nil, err
-	}
-	return func() Policy { return &ranked{name: s.name, by: by} }, nil
+func (s spec) plain(by ranking) (func() Policy, error) {
+	return s.finish(0, func() Policy { return &ranked{name: s.Name, by: by} })
 }
 
 var leastWords = map[form]string{
@@ -226,208 +153,47 @@ var leastWords = map[form]string{
 	formDAFS:     "least x first: x = 1/(P T) Σ_{i<R} f((L-i)/T) for production batches, R/(P T) for best-effort ones",
 }
 
-func (s *spec) least(x form) (func() Policy, error) {
-	f, name := log1p, s.name
-	var err error
-	if x == formDAFS {
-		if err = s.allow(0, "f"); err == nil {
-			f, name, err = s.calibration()
-		}
-	} else {
-		err = s.allow(0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return func() Policy {
-		return &ranked{name: name, by: &least{x: workforce{form: x, f: f}, words: leastWords[x]}}
-	}, nil
+func (s spec) least(x workforce) (func() Policy, error) {
+	return s.finish(0, func() Policy {
+		return &ranked{name: s.String(), by: &least{x: x, words: leastWords[x.form]}}
+	})
 }
 
-func (s *spec) dafs() (func() Policy, error) {
-	if err := s.allow(0, "f"); err != nil {
-		return nil, err
-	}
-	f, name, err := s.calibration()
-	if err != nil {
-		return nil, err
-	}
-	return func() Policy { return &maxmin{name: name, x: workforce{form: formDAFS, f: f}} }, nil
+// calibration takes the option f.
+func (s spec) calibration() calibration {
+	return calibration(s.Choice("f", string(log1p), string(identity)))
 }
 
-// calibration reads the option f and returns the name of s with it.
-func (s *spec) calibration() (f calibration, name string, err error) {
-	switch f = calibration(s.option("f", string(log1p))); f {
-	case log1p:
-		return f, s.name, nil
-	case identity:
-		return f, fmt.Sprintf("%s(f=%s)", s.name, f), nil
+func (s spec) betaFair() (func() Policy, error) {
+	beta := s.Number("beta", textform.Range[float64]{Least: math.Inf(-1), Most: math.Inf(1), Required: true, About: "a number, inf or -inf"})
+	x := workforce{
+		form: form(s.Choice("x", string(formWFSRatio), string(formFS), string(formFSRatio), string(formWFS), string(formDAFS))),
+		f:    s.calibration(),
 	}
-	return f, "", refuse("%s takes f=%s or f=%s, not f=%s", s.name, log1p, identity, f)
-}
-
-func (s *spec) betaFair() (func() Policy, error) {
-	if err := s.allow(0, "beta", "x", "f"); err != nil {
-		return nil, err
+	if _, given := s.Value("f"); given && x.form != formDAFS {
+		s.Refuse("%s takes f only with x=dafs", s.Name)
 	}
-	beta, err := strconv.ParseFloat(s.option("beta", ""), 64)
-	if err != nil || math.IsNaN(beta) {
-		return nil, refuse("%s takes beta=number, inf or -inf, not beta=%s", s.name, s.options["beta"])
-	}
-	beta += 0 // -0 is 0
-	x := form(s.option("x", string(formWFSRatio)))
-	forms := []form{formFS, formFSRatio, formWFS, formWFSRatio, formDAFS}
-	if !slices.Contains(forms, x) {
-		return nil, refuse("%s takes x=fs, fs-ratio, wfs, wfs-ratio or dafs, not x=%s", s.name, x)
-	}
-	f, _, err := s.calibration()
-	if err != nil {
-		return nil, err
-	}
-	if _, given := s.options["f"]; given && x != formDAFS {
-		return nil, refuse("%s takes f only with x=dafs", s.name)
-	}
-	parts := []string{"beta=" + formatBeta(beta)}
-	if x != formWFSRatio {
-		parts = append(parts, "x="+string(x))
-	}
-	if f != log1p {
-		parts = append(parts, "f="+string(f))
-	}
-	name := fmt.Sprintf("%s(%s)", s.name, strings.Join(parts, ","))
-	return func() Policy {
-		w := workforce{form: x, f: f}
+	return s.finish(0, func() Policy {
 		if math.IsInf(beta, 1) {
-			return &maxmin{name: name, x: w}
+			return &maxmin{name: s.String(), x: x}
 		}
-		return &betaFair{name: name, beta: beta, x: w}
-	}, nil
+		return &betaFair{name: s.String(), beta: beta, x: x}
+	})
 }
 
-func formatBeta(beta float64) string {
-	return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(beta, 'g', -1, 64)), "+")
+// within builds a policy around one other.
+func (s spec) within(fresh func(inner func() Policy) Policy) (func() Policy, error) {
+	if _, err := s.finish(1, nil); err != nil {
+		return nil, err
+	}
+	inner, err := spec{s.Inner[0]}.build()
+	return func() Policy { return fresh(inner) }, err
 }
 
-func (s *spec) tenantFair() (func() Policy, error) {
-	if err := s.allow(1); err != nil {
-		return nil, err
-	}
-	inner, err := s.inner[0].build()
-	if err != nil {
-		return nil, err
-	}
-	return func() Policy { return NewTenantFair(inner) }, nil
-}
-
-func (s *spec) wcfs() (func() Policy, error) {
-	if err := s.allow(1, "k"); err != nil {
-		return nil, err
-	}
-	k, err := strconv.ParseUint(s.option("k", ""), 10, 32)
-	if err != nil || k > maxK {
-		return nil, refuse("%s takes k=0 to k=%d, how often in a row a batch concedes its turn, not k=%s", s.name, maxK, s.options["k"])
-	}
-	inner, err := s.inner[0].build()
-	if err != nil {
-		return nil, err
-	}
-	return func() Policy { return NewWCFS(inner(), int(k)) }, nil
-}
-
-func (s *spec) laxity() (func() Policy, error) {
-	if err := s.allow(0, "share", "pace"); err != nil {
-		return nil, err
-	}
-	var parts []string
-	number := func(name string, otherwise, least, most float64) (float64, error) {
-		text, given := s.options[name]
-		if !given {
-			return otherwise, nil
-		}
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(f >= least && f <= most) {
-			return 0, refuse("%s takes %s=%g to %g, not %s=%s", s.name, name, least, most, name, text)
-		}
-		if f += 0; f != otherwise {
-			parts = append(parts, name+"="+strconv.FormatFloat(f, 'g', -1, 64))
-		}
-		return f, nil
-	}
-	share, err := number("share", laxityShare, 0, 1)
-	if err != nil {
-		return nil, err
-	}
-	pace, err := number("pace", laxityPace, 1, 1000)
-	if err != nil {
-		return nil, err
-	}
-	name := s.name
-	if len(parts) > 0 {
-		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
-	}
-	return func() Policy { return &laxity{name: name, share: share, pace: pace} }, nil
-}
-
-func (s *spec) codeOrder(by codeRanking) (func() Policy, error) {
-	if err := s.allow(0); err != nil {
-		return nil, err
-	}
-	return func() Policy { return &codeOrder{name: s.name, by: by} }, nil
-}
-
-func (s *spec) coded(fresh func(coded) Policy) (func() Policy, error) {
-	if err := s.allow(0, "log", "seed"); err != nil {
-		return nil, err
-	}
-	var parts []string
-	log := s.option("log", "true")
-	switch log {
-	case "true":
-	case "false":
-		parts = append(parts, "log=false")
-	default:
-		return nil, refuse("%s takes log=true or log=false, not log=%s", s.name, log)
-	}
-	seed, err := strconv.ParseUint(s.option("seed", "1"), 10, 64)
-	if err != nil {
-		return nil, refuse("%s takes seed=number, 0 to 2^64-1, not seed=%s", s.name, s.options["seed"])
-	}
-	if seed != 1 {
-		parts = append(parts, "seed="+strconv.FormatUint(seed, 10))
-	}
-	name := s.name
-	if len(parts) > 0 {
-		name = fmt.Sprintf("%s(%s)", name, strings.Join(parts, ","))
-	}
-	return func() Policy {
-		return fresh(coded{name: name, seed: seed, weights: codeWeights{log: log == "true"}})
-	}, nil
-}
-
-func (s *spec) option(name, otherwise string) string {
-	if value, given := s.options[name]; given {
-		return value
-	}
-	return otherwise
-}
-
-// allow checks the number of inner policies and the names of the options.
-func (s *spec) allow(inner int, options ...string) error {
-	given := make([]string, 0, len(s.options))
-	for name := range s.options {
-		given = append(given, name)
-	}
-	slices.Sort(given)
-	for _, name := range given {
-		if !slices.Contains(options, name) {
-			return refuse("%s has no option %q", s.name, name)
-		}
-	}
-	switch {
-	case len(s.inner) == inner:
-		return nil
-	case inner == 0:
-		return refuse("%s takes no inner policy, but has %s", s.name, s.inner[0].name)
-	}
-	return refuse("%s takes one inner policy, not %d", s.name, len(s.inner))
+func (s spec) coded(fresh func(coded) Policy) (func() Policy, error) {
+	log := s.Choice("log", "true", "false") == "true"
+	seed := s.Uint("seed", textform.Range[uint64]{Usual: 1, Most: math.MaxUint64})
+	return s.finish(0, func() Policy {
+		return fresh(coded{name: s.String(), seed: seed, weights: codeWeights{log: log}})
+	})
 }

@@ -3,10 +3,10 @@ package sched
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
 // penalty hands out where delay is dearest. A batch stands for the first of its
@@ -103,10 +103,10 @@ func (p *penalty) entry(slot uint32, r *record) entry {
 	turn := min(r.turn, mostTurn)
 	id := uint64(min(max(r.id, 0), mostID))
 	return entry{
-		key:  first<<(64-width) | since>>width,
-		turn: since<<(64-width) | turn>>idBits,
-		id:   int64((turn<<idBits | id) ^ 1<<63), // ids are signed
-		slot: slot,
+		Key:  first<<(64-width) | since>>width,
+		Turn: since<<(64-width) | turn>>idBits,
+		ID:   int64((turn<<idBits | id) ^ 1<<63), // ids are signed
+		Slot: slot,
 	}
 }
 
@@ -131,7 +131,7 @@ func (p *penalty) worth(r *record, q *promise) time.Duration {
 func (p *penalty) Next(_ time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := p.book.records[e.slot].id; w.MayBatch(id) {
+		if id := p.book.records[e.Slot].id; w.MayBatch(id) {
 			return id
 		}
 	}
@@ -193,15 +193,11 @@ var _ Policy = (*penalty)(nil)
 // penalties recomputed every half response time, as the paper does it, rather than
 // when they change. Whoever fills in Batch.Due and Batch.Added asks.
 func PenaltyForm(text string) string {
-	s, err := take(text)
+	form, err := textform.Parse(text, maxText)
 	if err != nil {
 		return formATC
 	}
-	switch form := s.penaltyForm(); form {
-	case formEvent, formLoop:
-		return form
-	}
-	return formATC
+	return penaltyForm(form)
 }
 
 const (
@@ -210,12 +206,14 @@ const (
 	formLoop  = "loop"
 )
 
-func (s *spec) penaltyForm() string {
-	if s.name == "penalty" {
-		return s.option("form", formATC)
+func penaltyForm(f *textform.Form) string {
+	if f.Name == "penalty" {
+		if form, _ := f.Value("form"); form == formEvent || form == formLoop {
+			return form
+		}
 	}
-	for i := range s.inner {
-		if form := s.inner[i].penaltyForm(); form != formATC {
+	for _, inner := range f.Inner {
+		if form := penaltyForm(inner); form != formATC {
 			return form
 		}
 	}
@@ -228,34 +226,11 @@ const (
 	mostLook  = 24 * time.Hour
 )
 
-func (s *spec) penalty() (func() Policy, error) {
-	if err := s.allow(0, "form", "look"); err != nil {
-		return nil, err
+func (s spec) penalty() (func() Policy, error) {
+	form := s.Choice("form", formATC, formEvent, formLoop)
+	look := s.Duration("look", textform.Range[time.Duration]{Usual: usualLook, Most: mostLook, About: "about the time of a task"})
+	if _, given := s.Value("look"); given && form != formATC {
+		s.Refuse("%s takes look only with form=atc", s.Name)
 	}
-	form := s.option("form", formATC)
-	text, given := s.options["look"]
-	var parts []string
-	look := usualLook
-	switch {
-	case form == formATC && given:
-		var err error
-		if look, err = time.ParseDuration(text); err != nil || look < 0 || look > mostLook {
-			return nil, refuse("%s takes look=0s to look=%s, about the time of a task, not look=%s", s.name, "24h", text)
-		}
-		if look != usualLook {
-			parts = append(parts, "look="+look.String())
-		}
-	case form == formATC:
-	case form != formEvent && form != formLoop:
-		return nil, refuse("%s takes form=atc, form=event or form=loop, not form=%s", s.name, form)
-	case given:
-		return nil, refuse("%s takes look only with form=atc", s.name)
-	default:
-		parts = append(parts, "form="+form)
-	}
-	name := s.name
-	if len(parts) > 0 {
-		name += "(" + strings.Join(parts, ",") + ")"
-	}
-	return func() Policy { return &penalty{name: name, atc: form == formATC, look: look} }, nil
+	return s.finish(0, func() Policy { return &penalty{name: s.String(), atc: form == formATC, look: look} })
 }

@@ -47,7 +47,7 @@ func (p *ranked) Remove(id crowd.BatchID) {
 func (p *ranked) Next(_ time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(w)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := crowd.BatchID(e.id); w.MayBatch(id) {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
 			return id
 		}
 	}

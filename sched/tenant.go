@@ -140,7 +140,7 @@ func (p *tenantFair) place(slot uint32) {
 		p.ix.drop(slot)
 		return
 	}
-	p.ix.set(cell{}, entry{key: fromFloat(t.share()), turn: t.turn, id: int64(t.id), slot: slot})
+	p.ix.set(cell{}, entry{Key: fromFloat(t.share()), Turn: t.turn, ID: int64(t.id), Slot: slot})
 }
 
 func (t *tenant) share() float64 { return float64(t.running) / t.weight }
@@ -148,7 +148,7 @@ func (t *tenant) share() float64 { return float64(t.running) / t.weight }
 func (p *tenantFair) Next(now time.Time, w Worker) crowd.BatchID {
 	walk := p.ix.walk(nil)
 	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := p.tenants[e.slot].inner.Next(now, w); id != 0 {
+		if id := p.tenants[e.Slot].inner.Next(now, w); id != 0 {
 			return id
 		}
 	}

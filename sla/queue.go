@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/heap"
 )
 
 // Form is how a Queue keeps up with time.
@@ -52,12 +53,12 @@ type Queue struct {
 
 	slots    map[int64]uint32 // by request ID
 	fates    []fate           // by slot
-	spare    []uint32         // slots that are free
-	line     heap             // in the order of the form
-	calendar heap             // of ATC and Event: the next change of each request that has one
+	free     []uint32         // slots without a request
+	line     heap.Indexed     // in the order of the form
+	calendar heap.Indexed     // of ATC and Event: the next change of each request that has one
 
-	version uint64 // counts changes: a walk ends at the first
-	front   front  // a walk's memory, kept from walk to walk
+	version uint64     // counts changes: a walk ends at the first
+	front   heap.Front // a walk's memory, kept from walk to walk
 	due     []uint32
 }
 
@@ -78,7 +79,7 @@ func (q *Queue) Form() Form { return q.form }
 func (q *Queue) Response() time.Duration { return time.Duration(q.response) }
 
 // Len returns the number of requests.
-func (q *Queue) Len() int { return len(q.line.entries) }
+func (q *Queue) Len() int { return len(q.line.Entries) }
 
 // Put adds the request, or replaces the one with the same ID.
 func (q *Queue) Put(now time.Time, r Request) {
@@ -90,15 +91,15 @@ func (q *Queue) Put(now time.Time, r Request) {
 	}
 	q.fates[slot] = r.fate()
 	key, next := q.place(slot, q.now)
-	q.line.set(entry{key: key, turn: sortable(nanos(r.Since)), id: r.ID, slot: slot})
+	q.line.Set(heap.Entry{Key: key, Turn: sortable(nanos(r.Since)), ID: r.ID, Slot: slot})
 	q.plan(slot, next)
 }
 
 // open returns a free slot for the ID.
 func (q *Queue) open(id int64) uint32 {
 	slot := uint32(len(q.fates))
-	if n := len(q.spare); n > 0 {
-		slot, q.spare = q.spare[n-1], q.spare[:n-1]
+	if n := len(q.free); n > 0 {
+		slot, q.free = q.free[n-1], q.free[:n-1]
 	} else {
 		q.fates = append(q.fates, fate{})
 	}
@@ -114,10 +115,10 @@ func (q *Queue) Drop(id int64) bool {
 	}
 	q.version++
 	delete(q.slots, id)
-	q.line.drop(slot)
-	q.calendar.drop(slot)
+	q.line.Remove(slot)
+	q.calendar.Remove(slot)
 	q.fates[slot] = fate{}
-	q.spare = append(q.spare, slot)
+	q.free = append(q.free, slot)
 	return true
 }
 
@@ -133,26 +134,26 @@ func (q *Queue) Advance(now time.Time) {
 		}
 		return
 	}
-	q.due = q.dueSlots(q.due[:0])
+	q.due = q.calendar.Entries.AppendUpTo(q.due[:0], sortable(q.now), 0)
 	if len(q.due) == 0 {
 		return
 	}
 	q.version++
-	if len(q.due) < len(q.line.entries)/few {
+	if len(q.due) < len(q.line.Entries)/few {
 		for _, slot := range q.due {
-			e := *q.line.at(slot)
+			e := *q.line.At(slot)
 			var next uint64
-			e.key, next = q.place(slot, q.now)
-			q.line.set(e)
+			e.Key, next = q.place(slot, q.now)
+			q.line.Set(e)
 			q.plan(slot, next)
 		}
 		return
 	}
 	for _, slot := range q.due {
-		q.line.at(slot).key, q.calendar.at(slot).key = q.place(slot, q.now)
+		q.line.At(slot).Key, q.calendar.At(slot).Key = q.place(slot, q.now)
 	}
-	q.line.order()
-	q.calendar.order()
+	q.line.Init()
+	q.calendar.Init()
 	q.cross()
 }
 
@@ -160,30 +161,11 @@ func (q *Queue) Advance(now time.Time) {
 // else all at once.
 const few = 16
 
-// dueSlots appends the slots whose change in the calendar has come.
-func (q *Queue) dueSlots(due []uint32) []uint32 {
-	by := sortable(q.now)
-	entries := q.calendar.entries
-	q.front = append(q.front[:0], 0)
-	for len(q.front) > 0 {
-		i := int(q.front[len(q.front)-1])
-		q.front = q.front[:len(q.front)-1]
-		if i >= len(entries) || entries[i].key > by {
-			continue
-		}
-		due = append(due, entries[i].slot)
-		for c := arity*i + 1; c <= arity*i+arity; c++ {
-			q.front = append(q.front, int32(c))
-		}
-	}
-	return due
-}
-
 // cross takes those out of the calendar that never change again.
 func (q *Queue) cross() {
 	for _, slot := range q.due {
-		if e := q.calendar.at(slot); e != nil && e.key == sortable(never) {
-			q.calendar.drop(slot)
+		if e := q.calendar.At(slot); e != nil && e.Key == sortable(never) {
+			q.calendar.Remove(slot)
 		}
 	}
 }
@@ -194,8 +176,8 @@ func (q *Queue) NextChange() (time.Time, bool) {
 	switch {
 	case q.form == Loop && q.Len() > 0 && q.tick != never:
 		return instant(q.tick), true
-	case len(q.calendar.entries) > 0:
-		return instant(signed(q.calendar.entries[0].key)), true
+	case len(q.calendar.Entries) > 0:
+		return instant(signed(q.calendar.Entries[0].Key)), true
 	}
 	return time.Time{}, false
 }
@@ -213,8 +195,8 @@ func (q *Queue) SetResponse(now time.Time, response time.Duration) {
 // of its process: a full pass.
 func (q *Queue) SetTail(now time.Time, tail time.Duration) {
 	q.tell(now)
-	for i := range q.line.entries {
-		q.fates[q.line.entries[i].slot].tail = int64(tail)
+	for i := range q.line.Entries {
+		q.fates[q.line.Entries[i].Slot].tail = int64(tail)
 	}
 	q.pass(q.now)
 }
@@ -225,7 +207,7 @@ func (q *Queue) Head() (Request, crowd.Money, bool) {
 	if q.Len() == 0 {
 		return Request{}, 0, false
 	}
-	r, added := q.request(&q.line.entries[0])
+	r, added := q.request(&q.line.Entries[0])
 	return r, added, true
 }
 
@@ -237,7 +219,7 @@ func (q *Queue) HeadStep() (Step, bool) {
 	if q.Len() == 0 {
 		return Step{}, false
 	}
-	due, cost, ok := q.fates[q.line.entries[0].slot].step(q.now, q.response)
+	due, cost, ok := q.fates[q.line.Entries[0].Slot].step(q.now, q.response)
 	if !ok {
 		return Step{}, false
 	}
@@ -252,16 +234,15 @@ func (q *Queue) All() iter.Seq2[Request, crowd.Money] {
 		if q.Len() == 0 {
 			return
 		}
-		mine := append(q.front[:0], 0)
+		front := append(q.front[:0], heap.Spot{Entry: q.line.Entries[0]})
 		q.front = nil // a walk within this one takes memory of its own
 		version := q.version
-		defer func() { q.front = mine[:0] }()
-		for len(mine) > 0 {
-			i := mine.pop(&q.line)
-			if !yield(q.request(&q.line.entries[i])) || q.version != version {
+		defer func() { q.front = front[:0] }()
+		for len(front) > 0 {
+			if !yield(q.request(&front[0].Entry)) || q.version != version {
 				return
 			}
-			mine.grow(&q.line, i)
+			front.Advance(q.line.Entries, 0)
 		}
 	}
 }
@@ -272,19 +253,19 @@ func (q *Queue) Get(id int64) (Request, crowd.Money, bool) {
 	if !ok {
 		return Request{}, 0, false
 	}
-	r, added := q.request(q.line.at(slot))
+	r, added := q.request(q.line.At(slot))
 	return r, added, true
 }
 
-func (q *Queue) request(e *entry) (Request, crowd.Money) {
-	f := &q.fates[e.slot]
-	added := crowd.Money(^e.key)
+func (q *Queue) request(e *heap.Entry) (Request, crowd.Money) {
+	f := &q.fates[e.Slot]
+	added := crowd.Money(^e.Key)
 	if q.form == ATC {
 		added = f.added(q.now, q.response)
 	}
 	return Request{
-		ID:      e.id,
-		Since:   instant(signed(e.turn)),
+		ID:      e.ID,
+		Since:   instant(signed(e.Turn)),
 		Start:   instant(f.start),
 		Tail:    time.Duration(f.tail),
 		Bound:   instant(f.bound),
@@ -317,17 +298,17 @@ func (q *Queue) after(n int64) int64 {
 // pass recomputes everything as of an instant.
 func (q *Queue) pass(at int64) {
 	q.version++
-	q.calendar.clear()
-	for i := range q.line.entries {
-		e := &q.line.entries[i]
+	q.calendar.Clear()
+	for i := range q.line.Entries {
+		e := &q.line.Entries[i]
 		var next uint64
-		e.key, next = q.place(e.slot, at)
+		e.Key, next = q.place(e.Slot, at)
 		if next != sortable(never) {
-			q.calendar.push(entry{key: next, slot: e.slot})
+			q.calendar.Append(heap.Entry{Key: next, Slot: e.Slot})
 		}
 	}
-	q.line.order()
-	q.calendar.order()
+	q.line.Init()
+	q.calendar.Init()
 }
 
 // place returns the slot's key as of an instant, and when that changes next, as
@@ -353,8 +334,13 @@ func (q *Queue) place(slot uint32, at int64) (key, next uint64) {
 // plan enters the slot's next change in the calendar.
 func (q *Queue) plan(slot uint32, next uint64) {
 	if next != sortable(never) {
-		q.calendar.set(entry{key: next, slot: slot})
+		q.calendar.Set(heap.Entry{Key: next, Slot: slot})
 	} else {
-		q.calendar.drop(slot)
+		q.calendar.Remove(slot)
 	}
 }
+
+// sortable maps signed numbers to unsigned ones of the same order; signed is its
+// inverse.
+func sortable(n int64) uint64 { return uint64(n) ^ 1<<63 }
+func signed(u uint64) int64   { return int64(u ^ 1<<63) }

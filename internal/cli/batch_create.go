@@ -7,13 +7,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // BatchCreate is "throng batch create".

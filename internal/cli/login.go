@@ -9,12 +9,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"golang.org/x/term"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Login is "throng login".

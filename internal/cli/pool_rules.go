@@ -7,12 +7,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolShow is "throng pool show".

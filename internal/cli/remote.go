@@ -15,10 +15,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // defaultServer is where "throng serve" listens if nobody says otherwise.

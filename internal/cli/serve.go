@@ -110,7 +110,7 @@ func (s *Serve) Run(c *Context) error {
 // announce says where the server is, and how the first admin gets in. The first
 // line is for programs that start a server: "listening on URL".
 func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) error {
-	link, err := srv.Service.Bootstrap(ctx)
+	link, err := srv.App.Accounts.Bootstrap(ctx)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
@@ -19,25 +20,6 @@ type Sim struct {
 	Fit   SimFit   `cmd:"" help:"Calibrate the simulated crowd on the log of a real one."`
 }
 
-// splitPolicies takes a list of policies apart at the commas that are not
-// within parentheses: wcfs(fs,k=3),dafs is two.
-func splitPolicies(text string) []string {
-	var list []string
-	depth, from := 0, 0
-	for i, c := range text {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == ',' && depth <= 0:
-			list = append(list, strings.TrimSpace(text[from:i]))
-			from = i + 1
-		}
-	}
-	return append(list, strings.TrimSpace(text[from:]))
-}
-
 // givenPolicies are the policies of a flag; nil where it was not given.
 func givenPolicies(text *string) ([]string, error) {
 	if text == nil {
@@ -46,7 +28,7 @@ func givenPolicies(text *string) ([]string, error) {
 	if strings.TrimSpace(*text) == "" {
 		return nil, wrong("policy", "is empty: name one or more, separated by commas, or leave it out")
 	}
-	list := splitPolicies(*text)
+	list := textform.Split(*text)
 	if slices.Contains(list, "") {
 		return nil, wrong("policy", "%q has a comma with no policy beside it", *text)
 	}

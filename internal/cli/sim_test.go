@@ -7,30 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestSplitPolicies(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]string{
-		"fs":                              {"fs"},
-		"fs,dafs":                         {"fs", "dafs"},
-		"wcfs(fs,k=3),dafs":               {"wcfs(fs,k=3)", "dafs"},
-		"fs, wcfs(tenant-fair(wfs), k=3)": {"fs", "wcfs(tenant-fair(wfs), k=3)"},
-		"market(size=1,price=2),beta-fair(beta=-1,x=dafs,f=log1p),fs": {"market(size=1,price=2)", "beta-fair(beta=-1,x=dafs,f=log1p)", "fs"},
-		"fs,":       {"fs", ""},
-		",fs":       {"", "fs"},
-		"fs,,edf":   {"fs", "", "edf"},
-		"wcfs(fs,k": {"wcfs(fs,k"},
-		"fs),edf":   {"fs)", "edf"},
-		"":          {""},
-	} {
-		if diff := cmp.Diff(want, splitPolicies(text)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
-	}
-}
 
 func TestInterruptedSoak(t *testing.T) {
 	t.Parallel()

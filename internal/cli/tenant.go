@@ -4,9 +4,8 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Tenant is "throng tenant".

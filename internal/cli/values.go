@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )

@@ -15,11 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // WorkerRun is "throng worker run".
@@ -230,7 +229,7 @@ func (w *working) show() {
 	if h.View.Question != "" {
 		say(&b, "%s\n", h.View.Question)
 	}
-	if h.View.Kind == task.HTML {
+	if h.View.Framed() {
 		say(&b, "This task needs a browser: %s/work (here: s skip, r return, q quit)\n", w.URL)
 	}
 	say(w.out, "%s", clean(b.String()))
@@ -292,7 +291,7 @@ func (w *working) ask() (json.RawMessage, error) {
 		return w.askJSON()
 	}
 	controls := w.held.View.Controls
-	if w.held.View.Kind == task.HTML {
+	if w.held.View.Framed() {
 		controls = nil
 	}
 	answer := make(map[string]any, len(controls))

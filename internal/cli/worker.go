@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Worker is "throng worker".

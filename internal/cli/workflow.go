@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -181,10 +181,10 @@ func (x *WorkflowCheck) Run(c *Context) error {
 			if s.When != nil {
 				when = strings.Join(strings.Fields(s.When.Text()), " ")
 			}
-			if s.NewItems() {
+			if s.MakesItems() {
 				each = "over all"
-				if s.SQL.Why != "" {
-					each += ": " + s.SQL.Why
+				if s.SQL().Why != "" {
+					each += ": " + s.SQL().Why
 				}
 			}
 			rows = append(rows, []string{s.Name, string(s.Kind), strings.Join(from, ", "), when, each})
@@ -227,7 +227,7 @@ func (x *WorkflowGraph) Run(c *Context) error {
 		if err != nil {
 			return err
 		}
-		_, _ = picture.Write(workflow.Draw(w, workflow.Drawing{})) // into memory
+		_, _ = picture.Write(diagram.Draw(w, diagram.Options{})) // into memory
 	}
 	toFile := x.Out != "" && x.Out != "-"
 	if toFile || !x.JSON {

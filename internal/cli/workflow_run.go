@@ -14,12 +14,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 

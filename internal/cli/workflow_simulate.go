@@ -210,7 +210,7 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 	case err != nil:
 		return nil, ofWorkflow(x.File, err)
 	}
-	v, err := world.Conductor.Look(ctx, 0, world.Run)
+	v, err := world.Orchestrator.View(ctx, 0, world.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -291,11 +291,11 @@ func (s *simulated) measure(ctx context.Context, st store.Store, v *orchestrator
 			break
 		}
 	}
-	if ok > 0 && !n.Step.NewItems() {
+	if ok > 0 && !n.Step.MakesItems() {
 		mean := math.Round(sum/float64(ok)*1e6) / 1e6
 		x.MeanS = &mean
 	}
-	if n.Batch == nil || n.Step.Crowd.Truth == "" {
+	if n.Batch == nil || n.Step.Crowd().Truth == "" {
 		return nil
 	}
 	right, known := 0, 0
@@ -330,7 +330,7 @@ func broughtFailed(r *store.JoinedRow) bool {
 // write writes the outputs.
 func (s *simulated) write(ctx context.Context, c *Context, world *workflows.World, places map[string]string) error {
 	for _, o := range world.Flow.Outputs {
-		r, err := world.Conductor.Results(ctx, 0, world.Run, world.Flow.NodeName(o.Node))
+		r, err := world.Orchestrator.Results(ctx, 0, world.Run, world.Flow.NodeName(o.Node))
 		if err != nil {
 			return err
 		}

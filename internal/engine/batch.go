@@ -150,7 +150,7 @@ func (b *batch) decide(t *task) label.Decision {
 
 // decideNow takes the answers that are there, at least one, as all there will be.
 func (b *batch) decideNow(t *task) label.Decision {
-	return label.Count(int(t.counted)).Decide(t.id(), t.answers(nil), 0)
+	return b.spec.Rule.Closed(int(t.counted)).Decide(t.id(), t.answers(nil), 0)
 }
 
 // firstWant is the number of annotations that task n wants before any came.

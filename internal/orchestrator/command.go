@@ -12,7 +12,7 @@ import (
 
 // Pause stops a run: nothing is handed out or called any more. What people hold
 // they may submit.
-func (c *Conductor) Pause(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Pause(ctx context.Context, id crowd.RunID) error {
 	return c.change(ctx, id, func(r *run) error {
 		if err := r.batches(ctx, c.cfg.Crowd.Pause); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (c *Conductor) Pause(ctx context.Context, id crowd.RunID) error {
 
 // Resume goes on with a paused run. What a failure has left half paused goes on,
 // too.
-func (c *Conductor) Resume(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Resume(ctx context.Context, id crowd.RunID) error {
 	return c.change(ctx, id, func(r *run) error {
 		if err := r.batches(ctx, c.cfg.Crowd.Resume); err != nil {
 			return err
@@ -37,7 +37,7 @@ func (c *Conductor) Resume(ctx context.Context, id crowd.RunID) error {
 }
 
 // Cancel gives a run up. What it has made stays to be read.
-func (c *Conductor) Cancel(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Cancel(ctx context.Context, id crowd.RunID) error {
 	return c.change(ctx, id, func(r *run) error {
 		if err := r.batches(ctx, c.cfg.Crowd.Cancel); err != nil {
 			return err
@@ -48,13 +48,13 @@ func (c *Conductor) Cancel(ctx context.Context, id crowd.RunID) error {
 
 // EndStep ends a crowd step early with the labels that there are; the other items
 // in it go on as failed.
-func (c *Conductor) EndStep(ctx context.Context, id crowd.RunID, step string) error {
+func (c *Orchestrator) EndStep(ctx context.Context, id crowd.RunID, step string) error {
 	return c.change(ctx, id, func(r *run) error {
 		n, err := r.named(step)
 		switch {
 		case err != nil:
 			return err
-		case n.step == nil || n.step.Crowd == nil:
+		case n.step == nil || n.step.Crowd() == nil:
 			return crowd.Fieldf("step", "%s is no crowd step: only those are ended early", step)
 		case n.Batch == 0:
 			return crowd.Fieldf("step", "%s has not begun", step)
@@ -65,7 +65,7 @@ func (c *Conductor) EndStep(ctx context.Context, id crowd.RunID, step string) er
 
 // Retry tries again what could not be done: items that are held, and steps that
 // have failed. step "": all of them. It returns how many items and steps.
-func (c *Conductor) Retry(ctx context.Context, id crowd.RunID, step string) (items, steps int, err error) {
+func (c *Orchestrator) Retry(ctx context.Context, id crowd.RunID, step string) (items, steps int, err error) {
 	err = c.change(ctx, id, func(r *run) error {
 		if r.kept.State == store.RunPaused {
 			return crowd.Errorf(crowd.Conflict, "%s is paused: resume it, then try again", id)
@@ -96,7 +96,7 @@ func (c *Conductor) Retry(ctx context.Context, id crowd.RunID, step string) (ite
 
 // Skip gives up the items that steps hold: they go on as failed. It returns how
 // many.
-func (c *Conductor) Skip(ctx context.Context, id crowd.RunID, step string) (items int, err error) {
+func (c *Orchestrator) Skip(ctx context.Context, id crowd.RunID, step string) (items int, err error) {
 	err = c.change(ctx, id, func(r *run) error {
 		return r.among(step, func(n *node) error {
 			n.round++ // a query under way may be about them
@@ -115,7 +115,7 @@ func (c *Conductor) Skip(ctx context.Context, id crowd.RunID, step string) (item
 }
 
 // change does something to a run under way, and has it looked at.
-func (c *Conductor) change(ctx context.Context, id crowd.RunID, f func(r *run) error) error {
+func (c *Orchestrator) change(ctx context.Context, id crowd.RunID, f func(r *run) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, err := c.find(id)
@@ -232,7 +232,7 @@ func (r *run) held(ctx context.Context, n *node, after int64) ([]store.Fault, []
 func (r *run) again(ctx context.Context, n *node, list []arrival, faults []store.Fault) error {
 	now := r.c.now()
 	t := taking{list: list, cursors: slices.Clone(n.Cursors)}
-	if n.step.Crowd != nil {
+	if n.step.Crowd() != nil {
 		batch, err := r.batch(ctx, n)
 		if err != nil || n.State == store.NodeFailed {
 			return err

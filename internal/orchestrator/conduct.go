@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -45,29 +46,29 @@ type Crowd interface {
 	End(ctx context.Context, id crowd.BatchID) error
 }
 
-// Try is one try of a call of a service.
-type Try struct {
+// Attempt is one try of a call of a service.
+type Attempt struct {
 	Tenant  crowd.TenantID
-	Service *httpstep.Service
+	Service *workflow.Service
 	Call    httpstep.Call
 	N       int           // from 1
 	Expect  time.Duration // how long it is expected to take
 }
 
-// Config sets up a Conductor. All of it must be set.
+// Config sets up an Orchestrator. All of it must be set.
 type Config struct {
 	Store store.Store
 	Crowd Crowd
-	Call  func(t Try, done func(httpstep.Reply, error)) // makes the try beside, and says when it is over
-	Go    func(func())                                  // does beside what takes long
-	Wake  func()                                        // told that Step has something to do; may be called from anywhere
+	Call  func(t Attempt, done func(httpstep.Reply, error)) // makes the try beside, and says when it is over
+	Go    func(func())                                      // does beside what takes long
+	Wake  func()                                            // told that Step has something to do; may be called from anywhere
 	Now   func() time.Time
 	Rand  func() float64 // 0 to 1
 	Log   *slog.Logger
 }
 
-// Conductor carries out runs. Its methods may be called at the same time.
-type Conductor struct {
+// Orchestrator carries out runs. Its methods may be called at the same time.
+type Orchestrator struct {
 	cfg  Config
 	ctx  context.Context // of what is done beside
 	stop context.CancelFunc
@@ -96,8 +97,8 @@ type Conductor struct {
 }
 
 // New makes a conductor. Open brings it the runs that are under way.
-func New(cfg Config) *Conductor {
-	c := &Conductor{cfg: cfg, runs: make(map[crowd.RunID]*run), awaited: make(map[crowd.RunID]bool), proxies: make(map[proxyKey]*proxy)}
+func New(cfg Config) *Orchestrator {
+	c := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), awaited: make(map[crowd.RunID]bool), proxies: make(map[proxyKey]*proxy)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.in.dirty = make(map[crowd.RunID]bool)
 	c.in.owner = make(map[crowd.BatchID]crowd.RunID)
@@ -107,7 +108,7 @@ func New(cfg Config) *Conductor {
 }
 
 // Close ends what is done beside. What was kept goes on with the next conductor.
-func (c *Conductor) Close() {
+func (c *Orchestrator) Close() {
 	c.stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,9 +117,9 @@ func (c *Conductor) Close() {
 	}
 }
 
-// Open goes on with all runs that have not ended. One whose inputs were still
+// Recover goes on with all runs that have not ended. One whose inputs were still
 // being read is cancelled: nobody will send the rest.
-func (c *Conductor) Open(ctx context.Context) error {
+func (c *Orchestrator) Recover(ctx context.Context) error {
 	list, err := c.cfg.Store.OpenRuns(ctx)
 	if err != nil {
 		return err
@@ -140,13 +141,13 @@ func (c *Conductor) Open(ctx context.Context) error {
 
 // Begin takes up a run whose inputs are there. If the store fails, Step tries
 // again.
-func (c *Conductor) Begin(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Begin(ctx context.Context, id crowd.RunID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.begin(ctx, id)
 }
 
-func (c *Conductor) begin(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) begin(ctx context.Context, id crowd.RunID) error {
 	if c.runs[id] != nil {
 		return nil
 	}
@@ -165,14 +166,14 @@ func (c *Conductor) begin(ctx context.Context, id crowd.RunID) error {
 }
 
 // await has a run taken up later.
-func (c *Conductor) await(id crowd.RunID) {
+func (c *Orchestrator) await(id crowd.RunID) {
 	c.awaited[id] = true
 	c.later.add(entry{at: c.now().Add(failurePause), run: id})
 	c.cfg.Wake()
 }
 
-// Labelled says that something has happened in a batch: a label, or its end.
-func (c *Conductor) Labelled(id crowd.BatchID) {
+// BatchChanged says that something has happened in a batch: a label, or its end.
+func (c *Orchestrator) BatchChanged(id crowd.BatchID) {
 	c.in.Lock()
 	run, ours := c.in.owner[id]
 	c.in.Unlock()
@@ -182,7 +183,7 @@ func (c *Conductor) Labelled(id crowd.BatchID) {
 }
 
 // touch says that a run may go on.
-func (c *Conductor) touch(id crowd.RunID) {
+func (c *Orchestrator) touch(id crowd.RunID) {
 	c.in.Lock()
 	c.in.dirty[id] = true
 	c.in.Unlock()
@@ -191,18 +192,18 @@ func (c *Conductor) touch(id crowd.RunID) {
 
 // beside has f done beside, and then what it returns under the lock, in the next
 // Step.
-func (c *Conductor) beside(f func() func(context.Context)) {
+func (c *Orchestrator) beside(f func() func(context.Context)) {
 	c.cfg.Go(func() { c.post(f()) })
 }
 
-func (c *Conductor) post(f func(context.Context)) {
+func (c *Orchestrator) post(f func(context.Context)) {
 	c.in.Lock()
 	c.in.done = append(c.in.done, f)
 	c.in.Unlock()
 	c.cfg.Wake()
 }
 
-func (c *Conductor) now() time.Time { return c.cfg.Now().UTC().Truncate(time.Microsecond) }
+func (c *Orchestrator) now() time.Time { return c.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 // failurePause is how long a run rests after the store has failed, or while it
 // waits for money.
@@ -210,7 +211,7 @@ const failurePause = 2 * time.Second
 
 // Step does what can be done now, and returns when there is something to do if
 // nothing else happens (zero: never), and whether there is more to do at once.
-func (c *Conductor) Step(ctx context.Context) (next time.Time, more bool) {
+func (c *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.in.Lock()
@@ -243,7 +244,7 @@ func (c *Conductor) Step(ctx context.Context) (next time.Time, more bool) {
 }
 
 // look moves a run on, unless it rests: then it is looked at when that is over.
-func (c *Conductor) look(ctx context.Context, id crowd.RunID) {
+func (c *Orchestrator) look(ctx context.Context, id crowd.RunID) {
 	if c.awaited[id] {
 		if err := c.begin(ctx, id); err != nil {
 			c.cfg.Log.Error("a run cannot go on", "run", id.String(), "err", err)
@@ -268,7 +269,7 @@ func (c *Conductor) look(ctx context.Context, id crowd.RunID) {
 }
 
 // next returns when something is due by itself.
-func (c *Conductor) next() time.Time {
+func (c *Orchestrator) next() time.Time {
 	at := c.later.next()
 	for _, p := range c.proxies {
 		if t, ok := p.queue.NextChange(); ok && p.queue.Len() > 0 && p.free() && (at.IsZero() || t.Before(at)) {
@@ -279,7 +280,7 @@ func (c *Conductor) next() time.Time {
 }
 
 // find returns a run that is under way.
-func (c *Conductor) find(id crowd.RunID) (*run, error) {
+func (c *Orchestrator) find(id crowd.RunID) (*run, error) {
 	if r := c.runs[id]; r != nil {
 		return r, nil
 	}

@@ -36,7 +36,7 @@ const (
 )
 
 // workflow reads the file of a run. Files that did not fit it are left out.
-func (c *Conductor) workflow(ctx context.Context, kept *store.Run, nodes []store.Node) (*workflow.Workflow, error) {
+func (c *Orchestrator) workflow(ctx context.Context, kept *store.Run, nodes []store.Node) (*workflow.Workflow, error) {
 	files := filesOf(nodes)
 	if kept.State == store.RunLoading || len(files) == 0 {
 		files = nil

@@ -49,11 +49,11 @@ func (r *run) pass(ctx context.Context) (again bool, err error) {
 // step moves one step on.
 func (r *run) step(ctx context.Context, n *node) (again bool, err error) {
 	switch {
-	case n.step.Crowd != nil:
+	case n.step.Crowd() != nil:
 		return r.people(ctx, n)
-	case n.step.Service != nil:
+	case n.step.Service() != nil:
 		return r.serve(ctx, n)
-	case n.step.SQL.RowByRow:
+	case n.step.SQL().RowByRow:
 		return r.queryEach(ctx, n)
 	}
 	return false, r.queryAll(ctx, n)
@@ -304,7 +304,7 @@ func (r *run) observe(ctx context.Context) error {
 		r.foreseen = now
 	}
 	for _, n := range r.nodes {
-		if n.Batch == 0 || n.step.Crowd.TaskTime <= 0 {
+		if n.Batch == 0 || n.step.Crowd().TaskTime <= 0 {
 			continue
 		}
 		b, err := r.c.cfg.Store.Batch(ctx, 0, n.Batch)
@@ -313,8 +313,8 @@ func (r *run) observe(ctx context.Context) error {
 		}
 		// The step takes as much longer than expected as its single answers do.
 		p := b.Progress
-		mean := (5*n.step.Crowd.TaskTime + p.Worked) / time.Duration(5+p.Completed)
-		n.expect = time.Duration(float64(n.step.Expect) * float64(mean) / float64(n.step.Crowd.TaskTime))
+		mean := (5*n.step.Crowd().TaskTime + p.Worked) / time.Duration(5+p.Completed)
+		n.expect = time.Duration(float64(n.step.Expect) * float64(mean) / float64(n.step.Crowd().TaskTime))
 	}
 	r.foresee()
 	for _, n := range r.nodes {

@@ -138,7 +138,7 @@ func (r *run) move(ctx context.Context, n *node, t *taking, todo []arrival, a *s
 
 // shown are the columns of a crowd step's tasks: all but the known answer.
 func (n *node) shown() []column {
-	return slices.DeleteFunc(slices.Clone(n.in), func(c column) bool { return c.Name == n.step.Crowd.Truth })
+	return slices.DeleteFunc(slices.Clone(n.in), func(c column) bool { return c.Name == n.step.Crowd().Truth })
 }
 
 func (r *run) task(n *node, a *arrival) (store.Task, error) {
@@ -147,7 +147,7 @@ func (r *run) task(n *node, a *arrival) (store.Task, error) {
 		t.Born = r.kept.StartedAt // its age is that of the run
 	}
 	for i, c := range n.in {
-		if c.Name != n.step.Crowd.Truth {
+		if c.Name != n.step.Crowd().Truth {
 			t.Values = append(t.Values, a.cells[i])
 			continue
 		}
@@ -166,7 +166,7 @@ func (r *run) task(n *node, a *arrival) (store.Task, error) {
 }
 
 func (n *node) template() (*task.Compiled, error) {
-	t, err := task.Parse(n.step.Crowd.Template)
+	t, err := task.Parse(n.step.Crowd().Template)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ const (
 
 // create makes the step's batch and launches it.
 func (r *run) create(ctx context.Context, n *node) (*store.Batch, error) {
-	spec := n.step.Crowd
+	spec := n.step.Crowd()
 	pool, err := r.c.cfg.Crowd.Pool(ctx, spec.Pool)
 	if err != nil {
 		return nil, r.refused(ctx, n, err)
@@ -398,7 +398,7 @@ func (r *run) paid(ctx context.Context, n *node, id crowd.RunID) error {
 	for _, c := range n.shown() {
 		columns = append(columns, c.Name)
 	}
-	if !slices.Equal(b.Columns, columns) || !sameTask(&b, n.step.Crowd) {
+	if !slices.Equal(b.Columns, columns) || !sameTask(&b, n.step.Crowd()) {
 		return nil
 	}
 	for t, err := range r.c.cfg.Store.Labels(ctx, r.kept.Tenant, b.Spec.ID) {

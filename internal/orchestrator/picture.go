@@ -2,13 +2,13 @@ package orchestrator
 
 import (
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // Taken returns how many items a node has taken.
 func (v *View) Taken(node int) int64 {
 	n := &v.Nodes[node]
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -22,10 +22,10 @@ func (v *View) Taken(node int) int64 {
 
 // Picture draws the run as SVG: its steps, and where the items are.
 func (v *View) Picture() []byte {
-	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes))}
+	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		d.Counts[i] = workflow.Counts{In: v.Taken(i), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
+		d.Counts[i] = diagram.Counts{In: v.Taken(i), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
 	}
-	return workflow.Draw(v.Flow, d)
+	return diagram.Draw(v.Flow, d)
 }

@@ -19,7 +19,7 @@ type query struct {
 }
 
 func (n *node) limits() sqlstep.Limits {
-	return sqlstep.Limits{Time: n.step.SQL.Time, Rows: n.step.SQL.Rows}
+	return sqlstep.Limits{Time: n.step.SQL().Time, Rows: n.step.SQL().Rows}
 }
 
 // queryAll moves a step on whose query needs all rows: when its sources have
@@ -37,7 +37,7 @@ func (r *run) queryAll(ctx context.Context, n *node) error {
 		}
 	}
 	job := &fullQuery{
-		c: r.c, run: r.kept.ID, node: n.Node.Node, kept: n.Last, text: n.step.SQL.Query, limits: n.limits(),
+		c: r.c, run: r.kept.ID, node: n.Node.Node, kept: n.Last, text: n.step.SQL().Query, limits: n.limits(),
 	}
 	for _, s := range n.step.From {
 		job.inputs = append(job.inputs, r.table(s.Node))
@@ -102,7 +102,7 @@ func (e *notKept) Unwrap() error { return e.error }
 
 // fullQuery is a query over all rows, on its way beside the conductor.
 type fullQuery struct {
-	c      *Conductor
+	c      *Orchestrator
 	run    crowd.RunID
 	node   int
 	kept   int64 // rows that are there already
@@ -171,7 +171,7 @@ func (r *run) table(node int) sqlstep.Table {
 }
 
 // rows yields a node's log in order.
-func (c *Conductor) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
+func (c *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
 	return func(yield func(*store.JoinedRow, error) bool) {
 		for after := int64(0); ; {
 			rows, err := c.cfg.Store.Rows(ctx, id, node, after, chunk, with)
@@ -263,7 +263,7 @@ func (r *run) each(ctx context.Context, n *node, t *taking, release []store.Faul
 		began := r.c.now()
 		s, err := n.sql.stream, error(nil)
 		if s == nil {
-			s, err = sqlstep.Open(r.ctx, n.step.SQL.Query, static, stream, n.limits())
+			s, err = sqlstep.Open(r.ctx, n.step.SQL().Query, static, stream, n.limits())
 		}
 		var results []result
 		for made := 0; err == nil && len(results) < len(todo) && made < mostMade; {

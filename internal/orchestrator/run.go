@@ -15,7 +15,7 @@ import (
 
 // run is a run that is under way.
 type run struct {
-	c     *Conductor
+	c     *Orchestrator
 	kept  store.Run
 	flow  *workflow.Workflow
 	nodes []*node
@@ -71,7 +71,7 @@ type column struct {
 type broken struct{ error }
 
 // open makes a run of what is kept; nil if it is not under way.
-func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
+func (c *Orchestrator) open(ctx context.Context, id crowd.RunID) (*run, error) {
 	kept, err := c.cfg.Store.Run(ctx, 0, id)
 	if err != nil || kept.State == store.RunLoading || kept.State.Ended() {
 		return nil, err
@@ -100,7 +100,7 @@ func (c *Conductor) open(ctx context.Context, id crowd.RunID) (*run, error) {
 }
 
 // own remembers whose batch it is.
-func (c *Conductor) own(b crowd.BatchID, id crowd.RunID) {
+func (c *Orchestrator) own(b crowd.BatchID, id crowd.RunID) {
 	c.in.Lock()
 	c.in.owner[b] = id
 	c.in.Unlock()
@@ -134,13 +134,13 @@ func (r *run) lay(kept []store.Node) {
 		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]
 		n.expect = n.step.Expect
 		for j, s := range n.step.From {
-			if n.step.SQL == nil || (n.step.SQL.RowByRow && s.Edge == workflow.Stream) {
+			if n.step.SQL() == nil || (n.step.SQL().RowByRow && s.Edge == workflow.Stream) {
 				n.joined = append(n.joined, j)
 				n.in = union(n.in, r.nodes[s.Node].columns)
 			}
 		}
 		n.columns = own(i, n.step.Own)
-		if n.step.SQL == nil {
+		if n.step.SQL() == nil {
 			n.columns = union(slices.Clone(n.in), n.columns)
 		}
 		n.with = append(n.with, i)
@@ -153,9 +153,9 @@ func (r *run) lay(kept []store.Node) {
 		slices.Sort(n.with)
 		n.with = slices.Compact(n.with)
 		switch {
-		case n.step.Service != nil && !r.still:
+		case n.step.Service() != nil && !r.still:
 			n.call = r.newService(n)
-		case n.step.SQL != nil:
+		case n.step.SQL() != nil:
 			n.sql = &query{}
 		}
 	}
@@ -188,7 +188,7 @@ func (r *run) byItem(n *node) []*node {
 	var list []*node
 	for _, x := range r.nodes {
 		for _, j := range x.joined {
-			if x.step.From[j].Node == n.Node.Node && !x.step.NewItems() {
+			if x.step.From[j].Node == n.Node.Node && !x.step.MakesItems() {
 				list = append(list, x)
 				break
 			}
@@ -235,7 +235,7 @@ func (r *run) findEnds() {
 }
 
 // maker says whether a node may make several items of one.
-func (n *node) maker() bool { return n.sql != nil && !n.step.NewItems() }
+func (n *node) maker() bool { return n.sql != nil && !n.step.MakesItems() }
 
 // follow finds where the items go that a node makes. A step that they reach only
 // by some of its sources would wait for the others in vain.
@@ -262,7 +262,7 @@ func (r *run) follow(m *node) {
 // isEnd says whether ways of items end at a node. An item that is made there has
 // none.
 func (r *run) isEnd(n *node) bool {
-	return n.step != nil && !n.step.NewItems() && len(r.byItem(n)) == 0
+	return n.step != nil && !n.step.MakesItems() && len(r.byItem(n)) == 0
 }
 
 // foresee looks at how long steps take, and what follows from it for the items

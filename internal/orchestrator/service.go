@@ -10,13 +10,14 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sla"
 )
 
 // service is what is under way at a service step.
 type service struct {
-	callout *httpstep.Service
+	callout *workflow.Service
 	proxy   *proxy
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	over    []outcome       // not kept yet
@@ -88,7 +89,7 @@ func (p *proxy) response() time.Duration {
 }
 
 func (r *run) newService(n *node) *service {
-	s := n.step.Service
+	s := n.step.Service()
 	k := proxyKey{r.kept.Tenant, s.URL}
 	p := r.c.proxies[k]
 	if p == nil {
@@ -99,9 +100,7 @@ func (r *run) newService(n *node) *service {
 	p.users[n] = max(s.Concurrency, 1)
 	return &service{
 		proxy: p, calls: make(map[int64]*call), stale: true,
-		callout: &httpstep.Service{
-			URL: s.URL, Method: s.Method, Headers: s.Headers, Send: s.Send, Timeout: s.Timeout, Tries: s.Tries, Backoff: s.Backoff, Response: s.Response,
-		},
+		callout: s,
 	}
 }
 
@@ -179,7 +178,7 @@ func (r *run) ask(n *node, a *arrival, since time.Time) {
 }
 
 // enqueue puts a call in its service's line, for the first time or again.
-func (c *Conductor) enqueue(now time.Time, x *call) {
+func (c *Orchestrator) enqueue(now time.Time, x *call) {
 	if x.gone {
 		return
 	}
@@ -191,7 +190,7 @@ func (c *Conductor) enqueue(now time.Time, x *call) {
 }
 
 // dispatch sends off what the services can take, the most urgent first.
-func (c *Conductor) dispatch(ctx context.Context) {
+func (c *Orchestrator) dispatch(ctx context.Context) {
 	keys := make([]proxyKey, 0, len(c.proxies))
 	for k := range c.proxies {
 		keys = append(keys, k)
@@ -223,7 +222,7 @@ func (c *Conductor) dispatch(ctx context.Context) {
 }
 
 // send makes a try of a call.
-func (c *Conductor) send(ctx context.Context, p *proxy, x *call) error {
+func (c *Orchestrator) send(ctx context.Context, p *proxy, x *call) error {
 	r, n := x.run, x.node
 	a, ok, err := r.arrivalOf(ctx, n, x.item)
 	if err != nil {
@@ -242,14 +241,14 @@ func (c *Conductor) send(ctx context.Context, p *proxy, x *call) error {
 	x.try++
 	x.under = true
 	started := c.now()
-	c.cfg.Call(Try{Tenant: r.kept.Tenant, Service: n.call.callout, Call: out, N: x.try, Expect: p.expect}, func(reply httpstep.Reply, err error) {
+	c.cfg.Call(Attempt{Tenant: r.kept.Tenant, Service: n.call.callout, Call: out, N: x.try, Expect: p.expect}, func(reply httpstep.Reply, err error) {
 		c.post(func(context.Context) { c.answered(p, x, reply, err, c.now().Sub(started)) })
 	})
 	return nil
 }
 
 // answered takes in how a try ended.
-func (c *Conductor) answered(p *proxy, x *call, reply httpstep.Reply, err error, took time.Duration) {
+func (c *Orchestrator) answered(p *proxy, x *call, reply httpstep.Reply, err error, took time.Duration) {
 	p.under--
 	x.under = false
 	if x.gone {

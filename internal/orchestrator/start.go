@@ -24,8 +24,8 @@ type NewRun struct {
 	From   string      // of those, the step from which it does anew; "": the inputs only are taken over
 }
 
-// Made is a run that was made.
-type Made struct {
+// Created is a run that was made.
+type Created struct {
 	Run   store.Run
 	Needs []string // inputs that have to be loaded before it can start
 	Notes []string // for the requester
@@ -54,13 +54,13 @@ func (p Problems) As(target any) bool {
 	return ok
 }
 
-// Make makes a run, which then needs its inputs. The error is Problems if the
+// Create makes a run, which then needs its inputs. The error is Problems if the
 // file is wrong.
-func (c *Conductor) Make(ctx context.Context, n NewRun) (Made, error) {
+func (c *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	now := c.now()
 	w, problems := Parse(ctx, n.Text, nil, now)
 	if len(problems) > 0 {
-		return Made{}, Problems(problems)
+		return Created{}, Problems(problems)
 	}
 	run := store.Run{
 		Tenant: n.Tenant, Name: n.Name, Text: n.Text, State: store.RunLoading, Budget: n.Budget,
@@ -85,7 +85,7 @@ func (c *Conductor) Make(ctx context.Context, n NewRun) (Made, error) {
 		s := &w.Steps[i-len(w.Inputs)]
 		nodes[i].Name, nodes[i].Cursors = s.Name, make([]int64, len(s.From)+1)
 	}
-	made := Made{}
+	made := Created{}
 	over, err := c.takeOver(ctx, &run, w, nodes, &made)
 	if err != nil {
 		return made, err
@@ -108,7 +108,7 @@ func (c *Conductor) Make(ctx context.Context, n NewRun) (Made, error) {
 }
 
 // giveUp cancels a run that has not begun.
-func (c *Conductor) giveUp(ctx context.Context, run store.Run) error {
+func (c *Orchestrator) giveUp(ctx context.Context, run store.Run) error {
 	run.State, run.EndedAt = store.RunCancelled, c.now()
 	_, err := c.cfg.Store.Advance(ctx, &store.Advance{Run: run.ID, State: &run})
 	return err
@@ -116,7 +116,7 @@ func (c *Conductor) giveUp(ctx context.Context, run store.Run) error {
 
 // takeOver finds the nodes whose rows the run takes over from its parent: the
 // inputs, and the steps that do not come after From.
-func (c *Conductor) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Made) (map[int]int, error) {
+func (c *Orchestrator) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Created) (map[int]int, error) {
 	switch {
 	case run.Parent == 0 && run.From != "":
 		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
@@ -182,8 +182,8 @@ func sameColumns(before *workflow.Workflow, j int, after *workflow.Workflow, i i
 	return slices.EqualFunc(x, y, func(a, b workflow.Column) bool { return a.Name == b.Name }) || len(y) == 0
 }
 
-// Loaded says what became of an input's file.
-type Loaded struct {
+// LoadResult says what became of an input's file.
+type LoadResult struct {
 	Rows int64
 	Bad  int64          // rows that could not be read: items that have failed
 	Some []*crowd.Error // the first of them
@@ -195,7 +195,7 @@ const maxTold = 100
 // Load reads a file as an input of a run that was made. A row that cannot be read
 // becomes an item that has failed, with the reason; a file that cannot be read
 // gives the run up.
-func (c *Conductor) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out Loaded, err error) {
+func (c *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
 	leave, err := c.enter(load{id, input})
 	if err != nil {
 		return out, err
@@ -231,7 +231,7 @@ func (c *Conductor) Load(ctx context.Context, id crowd.RunID, input string, file
 }
 
 // loading returns a run that is getting its inputs.
-func (c *Conductor) loading(ctx context.Context, id crowd.RunID) (store.Run, []store.Node, error) {
+func (c *Orchestrator) loading(ctx context.Context, id crowd.RunID) (store.Run, []store.Node, error) {
 	run, err := c.cfg.Store.Run(ctx, 0, id)
 	if err != nil {
 		return run, nil, err
@@ -250,7 +250,7 @@ type load struct {
 }
 
 // enter says that an input's file is being read, which goes on until leave.
-func (c *Conductor) enter(x load) (leave func(), err error) {
+func (c *Orchestrator) enter(x load) (leave func(), err error) {
 	c.in.Lock()
 	defer c.in.Unlock()
 	if c.in.loads[x] {
@@ -264,7 +264,7 @@ func (c *Conductor) enter(x load) (leave func(), err error) {
 	}, nil
 }
 
-func (c *Conductor) read(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *Loaded) error {
+func (c *Orchestrator) read(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {
 	rows := make([]store.Row, 0, chunk)
 	flush := func() error {
 		if len(rows) == 0 {
@@ -302,7 +302,7 @@ func (c *Conductor) read(ctx context.Context, id crowd.RunID, node int, file tab
 
 // Start begins a run whose inputs are there. If the files do not fit the
 // workflow, the run is given up and the error is Problems.
-func (c *Conductor) Start(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run, nodes, err := c.loading(ctx, id)
@@ -333,7 +333,7 @@ func (c *Conductor) Start(ctx context.Context, id crowd.RunID) error {
 }
 
 // Abandon gives up a run that is getting its inputs.
-func (c *Conductor) Abandon(ctx context.Context, id crowd.RunID) error {
+func (c *Orchestrator) Abandon(ctx context.Context, id crowd.RunID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run, _, err := c.loading(ctx, id)

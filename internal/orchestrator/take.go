@@ -132,7 +132,7 @@ func (r *run) arrive(n *node, i int, row *store.JoinedRow) arrival {
 		return a
 	}
 	a.cells = pick(n.in, row)
-	if n.step.SQL != nil {
+	if n.step.SQL() != nil {
 		for _, j := range n.joined {
 			var cells []string
 			if at(j).State == store.RowOK {

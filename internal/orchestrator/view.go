@@ -39,8 +39,8 @@ type NodeView struct {
 // mostForeseen is how many items' ends are foreseen for a View.
 const mostForeseen = 100_000
 
-// Look returns a run as it stands.
-func (c *Conductor) Look(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*View, error) {
+// View returns a run as it stands.
+func (c *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*View, error) {
 	r, err := c.still(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (c *Conductor) Look(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 }
 
 // foretell fills in what is foreseen, which is looked at only now and then.
-func (c *Conductor) foretell(ctx context.Context, r *run, v *View) error {
+func (c *Orchestrator) foretell(ctx context.Context, r *run, v *View) error {
 	now := c.now()
 	c.told.Lock()
 	f, ok := c.told.list[v.ID]
@@ -96,7 +96,7 @@ type foretold struct {
 }
 
 // still makes a picture of a run that does not take part in it.
-func (c *Conductor) still(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*run, error) {
+func (c *Orchestrator) still(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*run, error) {
 	kept, err := c.cfg.Store.Run(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (c *Conductor) still(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	r := &run{c: c, still: true, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
 	r.lay(nodes)
 	for _, n := range r.nodes {
-		if n.step != nil && n.Served > 0 && n.step.Crowd == nil {
+		if n.step != nil && n.Served > 0 && n.step.Crowd() == nil {
 			n.expect = n.Busy / time.Duration(n.Served)
 		}
 	}
@@ -126,13 +126,13 @@ func (r *run) fill(ctx context.Context, n *node, x *NodeView) error {
 		x.Waiting += max(r.nodes[n.step.From[i].Node].Last-n.Cursors[i], 0)
 		taken = max(taken, n.Cursors[i])
 	}
-	if n.step.NewItems() {
+	if n.step.MakesItems() {
 		for _, s := range n.step.From {
 			if n.State != store.NodeDone {
 				x.Waiting += r.nodes[s.Node].OK
 			}
 		}
-	} else if n.step.SQL == nil && n.State != store.NodeDone {
+	} else if n.step.SQL() == nil && n.State != store.NodeDone {
 		x.Inside = max(taken-n.Last, 0)
 	}
 	if n.Node.Batch == 0 {
@@ -210,8 +210,8 @@ func (r *run) predict(ctx context.Context, v *View) error {
 	return nil
 }
 
-// Slow is an item that is on its way at a step.
-type Slow struct {
+// SlowItem is an item that is on its way at a step.
+type SlowItem struct {
 	Item    int64
 	Step    string
 	Since   time.Time // it came there
@@ -221,15 +221,15 @@ type Slow struct {
 	Why     string // it waits
 }
 
-// Slowest returns the items that have been on their way for the longest at each
+// SlowestItems returns the items that have been on their way for the longest at each
 // step, at most limit a step, and why they wait.
-func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, limit int) ([]Slow, error) {
+func (c *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, limit int) ([]SlowItem, error) {
 	r, err := c.still(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
 	now := r.c.now()
-	var out []Slow
+	var out []SlowItem
 	for _, n := range r.nodes {
 		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
 			continue
@@ -260,7 +260,7 @@ func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd
 						return nil, err
 					}
 				}
-				s := Slow{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born, Why: r.why(n, i, &row, held, whole)}
+				s := SlowItem{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born, Why: r.why(n, i, &row, held, whole)}
 				if !slices.ContainsFunc(held, func(f store.Fault) bool { return f.Item == row.Item }) {
 					s.Ends = now.Add(n.expect + n.tail)
 					if sla := r.flow.SLA; sla != nil && sla.PerItem {
@@ -271,7 +271,7 @@ func (c *Conductor) Slowest(ctx context.Context, tenant crowd.TenantID, id crowd
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Slow) int { return x.Born.Compare(y.Born) })
+	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
 	return out, nil
 }
 
@@ -297,16 +297,16 @@ func (r *run) why(n *node, i int, row *store.Row, held []store.Fault, whole bool
 		return "in line before the step"
 	case !whole:
 		return "for the other branches"
-	case n.step.Crowd != nil:
+	case n.step.Crowd() != nil:
 		return "for people"
-	case n.step.Service != nil:
+	case n.step.Service() != nil:
 		return "for the service, or for its next try"
 	}
 	return "for the query"
 }
 
-// Stop is where an item has been.
-type Stop struct {
+// Visit is where an item has been.
+type Visit struct {
 	Step string
 	Kind string // as NodeView.Kind
 	store.Row
@@ -316,7 +316,7 @@ type Stop struct {
 }
 
 // Path returns where an item has been, in the order of the plan.
-func (c *Conductor) Path(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, item int64) ([]Stop, error) {
+func (c *Orchestrator) Path(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, item int64) ([]Visit, error) {
 	r, err := c.still(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -325,10 +325,10 @@ func (c *Conductor) Path(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 	if err != nil {
 		return nil, err
 	}
-	var out []Stop
+	var out []Visit
 	for _, row := range rows {
 		n := r.nodes[row.Node]
-		s := Stop{Step: n.Name, Kind: n.kind(), Row: row}
+		s := Visit{Step: n.Name, Kind: n.kind(), Row: row}
 		for _, col := range n.columns {
 			if col.node == row.Node {
 				s.Columns = append(s.Columns, col.Name)
@@ -349,14 +349,14 @@ func (c *Conductor) Path(ctx context.Context, tenant crowd.TenantID, id crowd.Ru
 		}
 		for _, f := range list {
 			if f.Item == item {
-				out = append(out, Stop{Step: n.Name, Kind: n.kind(), Held: f.Error, Tries: f.Tries, Row: store.Row{Node: f.Node, Item: item, At: f.At}})
+				out = append(out, Visit{Step: n.Name, Kind: n.kind(), Held: f.Error, Tries: f.Tries, Row: store.Row{Node: f.Node, Item: item, At: f.At}})
 			}
 		}
 	}
 	if len(out) == 0 {
 		return nil, &crowd.Error{Code: crowd.NotFound, Field: "item", Message: fmt.Sprintf("%s has no item %d", id, item)}
 	}
-	slices.SortStableFunc(out, func(x, y Stop) int { return x.Node - y.Node })
+	slices.SortStableFunc(out, func(x, y Visit) int { return x.Node - y.Node })
 	return out, nil
 }
 
@@ -383,7 +383,7 @@ type Result struct {
 }
 
 // Results returns the rows of a node, by name.
-func (c *Conductor) Results(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, name string) (*Results, error) {
+func (c *Orchestrator) Results(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, name string) (*Results, error) {
 	r, err := c.still(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -419,7 +419,7 @@ func (c *Conductor) Results(ctx context.Context, tenant crowd.TenantID, id crowd
 }
 
 // Items lists up to limit rows of a node after number n.
-func (c *Conductor) Items(ctx context.Context, id crowd.RunID, name string, after int64, limit int) ([]store.JoinedRow, error) {
+func (c *Orchestrator) Items(ctx context.Context, id crowd.RunID, name string, after int64, limit int) ([]store.JoinedRow, error) {
 	nodes, err := c.cfg.Store.Nodes(ctx, id)
 	if err != nil {
 		return nil, err

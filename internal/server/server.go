@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	URL        string // http://host:port
 	MetricsURL string // where metrics are served without a token, or ""
-	Service    *app.Service
+	App        *app.App
 
 	store   store.Store
 	http    *http.Server
@@ -82,21 +82,21 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Service, err = app.Open(ctx, app.Config{
+	if s.App, err = app.Open(ctx, app.Config{
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
 		Services: cfg.Services,
 	}); err != nil {
 		return nil, err
 	}
-	figures := metrics.New(s.Service, cfg.Log)
-	handler, err := newHandler(s.Service, cfg, figures)
+	figures := metrics.New(s.App, cfg.Log)
+	handler, err := newHandler(s.App, cfg, figures)
 	if err != nil {
-		s.Service.Close()
+		s.App.Close()
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		s.Service.Close()
+		s.App.Close()
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	s.URL = "http://" + listener.Addr().String()
@@ -111,7 +111,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if cfg.MetricsListen != "" {
 		if err := s.serveMetrics(cfg, figures); err != nil {
 			_ = listener.Close() // the first error is the one to tell
-			s.Service.Close()
+			s.App.Close()
 			return nil, err
 		}
 	}
@@ -138,17 +138,17 @@ func (s *Server) serveMetrics(cfg Config, m *metrics.Metrics) error {
 const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
-func Handler(s *app.Service, cfg Config) (http.Handler, error) {
+func Handler(s *app.App, cfg Config) (http.Handler, error) {
 	return newHandler(s, cfg, metrics.New(s, cfg.Log))
 }
 
-func newHandler(s *app.Service, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
-	pages, err := web.New(web.Config{Service: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
+func newHandler(s *app.App, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
+	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{Service: s, Log: cfg.Log, Version: cfg.Version})
+	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
@@ -183,7 +183,7 @@ func (s *Server) Wait(ctx context.Context) error {
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	s.Service.StopWaiting()
+	s.App.StopWaiting()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
@@ -191,6 +191,6 @@ func (s *Server) Close() error {
 	if s.metrics != nil {
 		err = errors.Join(err, s.metrics.Close())
 	}
-	s.Service.Close()
+	s.App.Close()
 	return errors.Join(err, s.store.Close())
 }

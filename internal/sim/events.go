@@ -24,5 +24,5 @@ const (
 	stopEnds                       // of an emergency stop
 )
 
-// later puts an event on the agenda, so many ns after the start.
-func (w *world) later(at int64, e event) { w.agenda.Plan(time.Duration(at), e) }
+// later puts an event in the event queue, so many ns after the start.
+func (w *world) later(at int64, e event) { w.eventQueue.Push(time.Duration(at), e) }

@@ -3,11 +3,10 @@ package sim
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -24,76 +23,41 @@ import (
 type market struct {
 	size, price, stay float64
 	seed              uint64
+	name              string
 	random            Rand
 	batches           []sched.Batch // open ones
 	place             map[crowd.BatchID]int
 	left              []int // scratch of Next
 }
 
-const (
-	defaultSize  = 1
-	defaultPrice = 1
-	defaultStay  = 0.95
-)
+const maxMarketText = 256
 
-// parseMarket reads "market" or "market(size=,price=,stay=,seed=)"; ok says
+// parseMarket reads "market" or "market(size=,price=,stay=,seed=)"; ok reports
 // whether it is one.
 func parseMarket(text string) (p sched.Policy, ok bool, err error) {
-	text = strings.ReplaceAll(text, " ", "")
-	rest, ok := strings.CutPrefix(text, "market")
-	if !ok {
+	f, err := textform.Parse(text, maxMarketText)
+	if f.Name != "market" {
 		return nil, false, nil
 	}
-	m := &market{size: defaultSize, price: defaultPrice, stay: defaultStay, seed: 1, place: map[crowd.BatchID]int{}}
-	if rest != "" {
-		inner, opened := strings.CutPrefix(rest, "(")
-		inner, closed := strings.CutSuffix(inner, ")")
-		if !opened || !closed {
-			return nil, true, crowd.Fieldf("policy", "%q is not market(size=…,price=…,stay=…,seed=…)", text)
-		}
-		for _, option := range strings.Split(inner, ",") {
-			if err := m.set(option); err != nil {
-				return nil, true, err
-			}
-		}
+	if err != nil {
+		return nil, true, crowd.Fieldf("policy", "%s", err)
+	}
+	m := &market{
+		size:  f.Number("size", textform.Range[float64]{Usual: 1, Most: 10}),
+		price: f.Number("price", textform.Range[float64]{Usual: 1, Most: 10}),
+		stay:  f.Number("stay", textform.Range[float64]{Usual: 0.95, Most: 1}),
+		seed:  f.Uint("seed", textform.Range[uint64]{Usual: 1, Most: 1 << 53}),
+		place: map[crowd.BatchID]int{},
 	}
 	m.random = NewStream(m.seed, 0, "market").At(0)
+	m.name = f.String()
+	if err := f.Finish(0, ""); err != nil {
+		return nil, true, crowd.Fieldf("policy", "%s", err)
+	}
 	return m, true, nil
 }
 
-func (m *market) set(option string) error {
-	name, value, _ := strings.Cut(option, "=")
-	f, err := strconv.ParseFloat(value, 64)
-	switch {
-	case name == "size" && err == nil && f >= 0 && f <= 10:
-		m.size = f
-	case name == "price" && err == nil && f >= 0 && f <= 10:
-		m.price = f
-	case name == "stay" && err == nil && f >= 0 && f <= 1:
-		m.stay = f
-	case name == "seed" && err == nil && f >= 0 && f <= 1<<53 && f == math.Trunc(f):
-		m.seed = uint64(f)
-	default:
-		return crowd.Fieldf("policy", "market takes size=0 to 10, price=0 to 10, stay=0 to 1 and seed=N, not %q", option)
-	}
-	return nil
-}
-
-func (m *market) Name() string {
-	var options []string
-	for _, o := range []struct {
-		name             string
-		value, otherwise float64
-	}{{"size", m.size, defaultSize}, {"price", m.price, defaultPrice}, {"stay", m.stay, defaultStay}, {"seed", float64(m.seed), 1}} {
-		if o.value != o.otherwise {
-			options = append(options, o.name+"="+strconv.FormatFloat(o.value, 'g', -1, 64))
-		}
-	}
-	if options == nil {
-		return "market"
-	}
-	return "market(" + strings.Join(options, ",") + ")"
-}
+func (m *market) Name() string { return m.name }
 
 func (m *market) Set(b *sched.Batch) {
 	if !b.Open() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/random"
 )
 
 // A gate is where the workers of a group come in.
@@ -41,7 +42,7 @@ func visits(list []Visit) func() (time.Duration, bool) {
 	}
 }
 
-// callNext puts the next arrival at a gate on the agenda.
+// callNext puts the next arrival at a gate in the event queue.
 func (w *world) callNext(gate int32) {
 	if at, ok := w.gates[gate].next(); ok {
 		w.later(int64(at), event{kind: workerArrives, who: gate})
@@ -141,7 +142,7 @@ func (w *world) ready(who int32) {
 	if patience := w.setup.Groups[p.group].Patience; patience != nil {
 		p.gen++
 		p.waits++
-		r := w.patience.At(mix(p.self) + p.waits)
+		r := w.patience.At(random.Mix(p.self) + p.waits)
 		w.later(w.after(w.draw(patience, &r)), event{kind: patienceEnds, who: who, gen: p.gen})
 	}
 }
@@ -188,10 +189,10 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	}
 	// What else he does is his own, and drawn apart: a task that is given up once
 	// would otherwise be given up by everybody.
-	own := w.habits.At(mix(uint64(h.Task)) ^ mix(p.self))
+	own := w.habits.At(random.Mix(uint64(h.Task)) ^ random.Mix(p.self))
 	what, silent := own.Float64(), own.Float64()
 	if switched && kind.SwitchTime != nil {
-		pause := w.switches.At(mix(uint64(h.Task)) ^ mix(p.self))
+		pause := w.switches.At(random.Mix(uint64(h.Task)) ^ random.Mix(p.self))
 		took += w.draw(kind.SwitchTime, &pause)
 	}
 	p.last = i
@@ -236,7 +237,7 @@ func (w *world) draw(d Dist, r *Rand) float64 {
 func (w *world) figures(s Stream, b *batchState, p *workerState, t crowd.TaskID) Rand {
 	n := uint64(t)
 	if b.perWorker {
-		n = mix(n) ^ mix(p.self)
+		n = random.Mix(n) ^ random.Mix(p.self)
 	}
 	return s.At(n)
 }
@@ -316,7 +317,7 @@ func (w *world) goOnWorking(who int32) {
 		w.remove(who)
 	case model.Pause != nil:
 		p.pauses++
-		r := w.pauses.At(mix(p.self) + p.pauses)
+		r := w.pauses.At(random.Mix(p.self) + p.pauses)
 		p.doing = pausing
 		w.later(w.after(w.draw(model.Pause, &r)), event{kind: backFromPause, who: who, gen: p.gen})
 	default:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/sim/eventqueue"
+	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -57,16 +57,16 @@ const DefaultReward crowd.Money = 10_000
 const defaultLease = time.Hour
 
 type world struct {
-	run     *Run
-	setup   *Setup
-	engine  *engine.Engine
-	epoch   time.Time
-	horizon int64
-	now     int64 // ns since the start
-	agenda  eventqueue.Agenda[event]
-	changes engine.Changes
-	unread  int // commands since the changes were last read
-	err     error
+	run        *Run
+	setup      *Setup
+	engine     *engine.Engine
+	epoch      time.Time
+	horizon    int64
+	now        int64 // ns since the start
+	eventQueue heap.Queue[event]
+	changes    engine.Changes
+	unread     int // commands since the changes were last read
+	err        error
 
 	cast    *Cast
 	batches []batchState
@@ -238,7 +238,7 @@ func classOf(classes []Class, tasks int) int32 {
 	return int32(len(classes) - 1)
 }
 
-// plan puts the first event of everything on the agenda.
+// plan puts the first event of everything in the event queue.
 func (w *world) plan() {
 	first := len(w.batches) // those before it are there already
 	w.toCome = len(w.cast.Batches) - first
@@ -265,7 +265,7 @@ func (w *world) loop(ctx context.Context) {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return
 		}
-		first, ok := w.agenda.Next()
+		first, ok := w.eventQueue.Next()
 		at := int64(first)
 		timer, set := w.engine.NextTimer()
 		if set {
@@ -283,7 +283,7 @@ func (w *world) loop(ctx context.Context) {
 		if !ok || at > w.horizon {
 			break
 		}
-		_, e := w.agenda.Take()
+		_, e := w.eventQueue.Pop()
 		w.step(at, e)
 	}
 	w.read()
@@ -361,8 +361,8 @@ func (w *world) step(at int64, e event) {
 	}
 	w.verify()
 	// Nobody has more than three plans at a time; the rest are void.
-	if w.agenda.Len() > 256+6*len(w.workers) {
-		w.agenda.Drop(w.void)
+	if w.eventQueue.Len() > 256+6*len(w.workers) {
+		w.eventQueue.DeleteFunc(w.void)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +19,12 @@ const (
 	maxExactInteger = 1 << 53
 )
 
-// Check says whether raw, a JSON value, is an answer to the template. What does
-// not fit is an Invalid (or TooLarge) *crowd.Error whose Field is the field of
-// the answer.
+// LabelField is the name of the one field in the answers of every kind that is
+// not composite.
+const LabelField = "label"
+
+// Check reads raw, a JSON value, as an answer to the template. What does not fit
+// is an Invalid (or TooLarge) *crowd.Error whose Field is the field of the answer.
 //
 // canonical is the answer as a JSON object with sorted keys and no white
 // space; answers that mean the same have the same canonical form, and it is
@@ -31,13 +32,13 @@ const (
 // label field as text (a list as JSON, "" if it was left out), or canonical
 // when a Form or HTML has no label field.
 //
-// Every kind but Form and HTML has one field, "label", and a bare string,
+// Every kind that is not composite has one field, "label", and a bare string,
 // number or list may stand for {"label": ...}:
 //
 //   - ChooseOne, CompareTwo: the value of an option;
 //   - ChooseMany: a list of them (or one of them alone), put into the order of the options;
 //   - ShortText: a string; white space around it is removed;
-//   - Number: a number, or a string with one.
+//   - Number, Rating: a number, or a string with one.
 //
 // A Form has a value for each field: a string, a number, true or false for a
 // checkbox without options, a list for one with options. A text that is empty
@@ -61,12 +62,12 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 		return "", "", crowd.Fieldf("answer", "is not JSON")
 	}
 	var given map[string]json.RawMessage
-	switch single := c.t.Kind != Form && c.t.Kind != HTML; {
+	switch {
 	case bytes.TrimLeft(raw, " \t\r\n")[0] == '{':
 		if err := json.Unmarshal(raw, &given); err != nil {
 			return "", "", crowd.Fieldf("answer", "is not a JSON object")
 		}
-	case single:
+	case !c.kind.Composite:
 		given = map[string]json.RawMessage{LabelField: raw}
 	default:
 		return "", "", crowd.Fieldf("answer", `is not a JSON object: it should look like {"name": "value"}`)
@@ -88,58 +89,43 @@ func tooLarge(field string, n int) error {
 
 // check returns the answer with values of type string, float64, bool and []string.
 func (c *Compiled) check(given map[string]json.RawMessage) (map[string]any, error) {
-	answer := map[string]any{}
-	if c.t.Kind == HTML {
-		for _, name := range sortedKeys(given) {
-			if isReserved(name) {
-				continue
-			}
-			if !c.page.hasControl(name) {
-				return nil, unknownField(name, sortedKeys(c.page.fixed))
-			}
-			value, err := htmlValue(name, given[name])
-			if err != nil {
-				return nil, err
-			}
-			if value != nil {
-				answer[name] = value
-			}
-		}
-		return answer, nil
+	if c.page != nil {
+		return c.page.check(given)
 	}
-	fields := []fieldRule{c.single()}
-	if c.t.Kind == Form {
-		fields = fields[:0]
-		for i, f := range c.t.Fields {
-			fields = append(fields, formRule(f, c.patterns[i]))
-		}
-	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
+	names := make([]string, len(c.controls))
+	for i := range c.controls {
+		names[i] = c.controls[i].Name
 	}
 	for _, name := range sortedKeys(given) {
 		if !slices.Contains(names, name) {
 			return nil, unknownField(name, names)
 		}
 	}
-	for _, f := range fields {
-		value, err := f.check(given[f.name])
+	answer := map[string]any{}
+	for i := range c.controls {
+		f := &c.controls[i]
+		value, err := f.check(given[f.Name])
 		if err != nil {
 			return nil, err
 		}
 		if value != nil {
-			answer[f.name] = value
+			answer[f.Name] = value
 		}
 	}
 	return answer, nil
 }
 
-func (c *Compiled) key(answer map[string]any, canonical string) string {
-	name := c.t.LabelField
-	if c.t.Kind != Form && c.t.Kind != HTML {
-		name = LabelField
+// labelField returns the name of the field by which answers are compared, or ""
+// where whole answers are.
+func (c *Compiled) labelField() string {
+	if c.kind.Composite {
+		return c.t.LabelField
 	}
+	return LabelField
+}
+
+func (c *Compiled) key(answer map[string]any, canonical string) string {
+	name := c.labelField()
 	if name == "" {
 		return canonical
 	}
@@ -151,268 +137,6 @@ func (c *Compiled) key(answer map[string]any, canonical string) string {
 	default:
 		return encode(v)
 	}
-}
-
-// fieldRule is what one field of an answer must be.
-type fieldRule struct {
-	name      string
-	kind      FieldType // FieldCheckbox with options: a list
-	required  bool
-	options   []string
-	low, high int // of a list
-	min, max  *float64
-	integer   bool
-	maxLength int
-	pattern   *regexp.Regexp
-	source    string // of the pattern
-}
-
-// single returns the rule of the one field of the simple kinds.
-func (c *Compiled) single() fieldRule {
-	t := c.t
-	f := fieldRule{name: LabelField, required: true}
-	switch t.Kind {
-	case ChooseMany:
-		f.kind, f.options = FieldCheckbox, values(t.Options)
-		f.low, f.high = t.counts()
-	case ShortText:
-		f.kind, f.maxLength, f.pattern, f.source = FieldText, t.MaxLength, c.pattern, t.Pattern
-	case Number:
-		f.kind, f.min, f.max, f.integer = FieldNumber, t.Min, t.Max, t.Integer
-	case CompareTwo:
-		f.kind, f.options = FieldChoice, []string{Left, Right}
-		if t.Tie {
-			f.options = append(f.options, Tie)
-		}
-	default:
-		f.kind, f.options = FieldChoice, values(t.Options)
-	}
-	return f
-}
-
-func formRule(f Field, pattern *regexp.Regexp) fieldRule {
-	r := fieldRule{
-		name: f.Name, kind: f.kind(), required: f.Required, options: values(f.Options), high: len(f.Options),
-		min: f.Min, max: f.Max, integer: f.Integer, maxLength: f.MaxLength, pattern: pattern, source: f.Pattern,
-	}
-	if f.Required {
-		r.low = 1
-	}
-	return r
-}
-
-func values(options []Option) []string {
-	out := make([]string, len(options))
-	for i, o := range options {
-		out[i] = o.Value
-	}
-	return out
-}
-
-// check returns the value, nil if it is left out and may be.
-func (f fieldRule) check(raw json.RawMessage) (any, error) {
-	given := len(raw) > 0 && string(bytes.TrimSpace(raw)) != "null"
-	if f.kind == FieldCheckbox {
-		if len(f.options) > 0 {
-			return f.checkList(raw, given)
-		}
-		return f.checkBool(raw, given)
-	}
-	if given && f.kind == FieldNumber {
-		if v, ok := parseNumber(string(bytes.TrimSpace(raw))); ok {
-			return f.checkNumber(v)
-		}
-	}
-	text := ""
-	if given {
-		var ok bool
-		if text, ok = stringOf(raw); !ok {
-			return nil, crowd.Fieldf(f.name, "%s", f.wanted())
-		}
-		text = strings.TrimSpace(cleanLines(text))
-	}
-	if text == "" {
-		if f.required {
-			return nil, crowd.Fieldf(f.name, "is missing: %s", f.wanted())
-		}
-		return nil, nil
-	}
-	return f.checkString(text)
-}
-
-// wanted says what a value would have to be.
-func (f fieldRule) wanted() string {
-	switch f.kind {
-	case FieldNumber:
-		noun := "a number"
-		if f.integer {
-			noun = "a whole number"
-		}
-		switch {
-		case f.min != nil && f.max != nil:
-			return fmt.Sprintf("it should be %s from %s to %s", noun, formatNumber(*f.min), formatNumber(*f.max))
-		case f.min != nil:
-			return fmt.Sprintf("it should be %s, at least %s", noun, formatNumber(*f.min))
-		case f.max != nil:
-			return fmt.Sprintf("it should be %s, at most %s", noun, formatNumber(*f.max))
-		}
-		return "it should be " + noun
-	case FieldChoice:
-		return "it should be one of " + list(f.options)
-	case FieldDate:
-		return "it should be a date such as 2026-03-31"
-	}
-	return "it should be a text"
-}
-
-func (f fieldRule) checkString(text string) (any, error) {
-	switch f.kind {
-	case FieldNumber:
-		v, ok := parseNumber(text)
-		if !ok {
-			return nil, crowd.Fieldf(f.name, "%q is not a number: %s", clip(text), f.wanted())
-		}
-		return f.checkNumber(v)
-	case FieldChoice:
-		if !slices.Contains(f.options, text) {
-			return nil, crowd.Fieldf(f.name, "%q is not an option: %s", clip(text), f.wanted())
-		}
-	case FieldDate:
-		if !isDate(text) {
-			return nil, crowd.Fieldf(f.name, "%q is not a date: %s", clip(text), f.wanted())
-		}
-	default:
-		if n := utf8.RuneCountInString(text); f.maxLength > 0 && n > f.maxLength {
-			return nil, crowd.Fieldf(f.name, "has %d characters, at most %d are allowed", n, f.maxLength)
-		}
-		if f.pattern != nil && !f.pattern.MatchString(text) {
-			return nil, crowd.Fieldf(f.name, "%q does not have the form that is asked for: %s", clip(text), f.source)
-		}
-	}
-	return text, nil
-}
-
-func (f fieldRule) checkNumber(v float64) (any, error) {
-	tooBig := math.Abs(v) > maxExactInteger
-	if f.integer && (v != math.Trunc(v) || tooBig) || f.min != nil && v < *f.min || f.max != nil && v > *f.max {
-		return nil, crowd.Fieldf(f.name, "%s does not fit: %s", formatNumber(v), f.wanted())
-	}
-	return v + 0, nil // -0 becomes 0
-}
-
-func (f fieldRule) checkBool(raw json.RawMessage, given bool) (any, error) {
-	text := strings.TrimSpace(string(raw))
-	if s, ok := stringOf(raw); ok {
-		text = s
-	}
-	switch {
-	case !given || text == "" || text == "false":
-		if f.required {
-			return nil, crowd.Fieldf(f.name, "has to be ticked")
-		}
-		return false, nil
-	case text == "true" || text == "on":
-		return true, nil
-	}
-	return nil, crowd.Fieldf(f.name, "it should be true or false")
-}
-
-func (f fieldRule) checkList(raw json.RawMessage, given bool) (any, error) {
-	chosen := []string{}
-	if given {
-		if one, ok := stringOf(raw); ok {
-			chosen = append(chosen, one)
-		} else if chosen, ok = stringsOf(raw); !ok {
-			return nil, crowd.Fieldf(f.name, "it should be a list of options: %s", list(f.options))
-		}
-	}
-	for _, v := range chosen {
-		if !slices.Contains(f.options, v) {
-			return nil, crowd.Fieldf(f.name, "%q is not an option: the options are %s", clip(v), list(f.options))
-		}
-	}
-	inOrder := []string{}
-	for _, o := range f.options {
-		if slices.Contains(chosen, o) {
-			inOrder = append(inOrder, o)
-		}
-	}
-	if n := len(inOrder); n < f.low || n > f.high {
-		return nil, crowd.Fieldf(f.name, "has %s: choose %s", plural(n, "option"), between(f.low, f.high))
-	}
-	return inOrder, nil
-}
-
-func between(low, high int) string {
-	switch {
-	case low == high:
-		return strconv.Itoa(low)
-	case low == 0:
-		return "at most " + strconv.Itoa(high)
-	}
-	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
-}
-
-// hasControl reports whether a control of the page may have this name. A name
-// with placeholders fits whatever they may become.
-func (p *page) hasControl(name string) bool {
-	if p.fixed[name] {
-		return true
-	}
-	for _, t := range p.names {
-		if len(t.columns()) > 0 && t.matches(name) {
-			return true
-		}
-	}
-	return false
-}
-
-// matches reports whether s can be t with some values put in.
-func (t text) matches(s string) bool {
-	if len(s) > MaxNameBytes || strings.ContainsRune(s, 0) {
-		return false
-	}
-	for i, p := range t {
-		switch {
-		case p.column != "":
-		case i == len(t)-1:
-			return strings.HasSuffix(s, p.literal) && (i > 0 || s == p.literal)
-		case i == 0:
-			if !strings.HasPrefix(s, p.literal) {
-				return false
-			}
-			s = s[len(p.literal):]
-		default:
-			_, after, found := strings.Cut(s, p.literal)
-			if !found {
-				return false
-			}
-			s = after
-		}
-	}
-	return true
-}
-
-// htmlValue reads a string or a list of strings; nil means none.
-func htmlValue(name string, raw json.RawMessage) (any, error) {
-	if one, ok := stringOf(raw); ok {
-		return cleanLines(one), nil
-	}
-	many, ok := stringsOf(raw)
-	switch {
-	case !ok:
-		return nil, crowd.Fieldf(clip(name), "it should be a text or a list of texts")
-	case len(many) > MaxAnswerValues:
-		return nil, crowd.Fieldf(clip(name), "has %d values, at most %d are allowed", len(many), MaxAnswerValues)
-	case len(many) == 0:
-		return nil, nil
-	case len(many) == 1:
-		return cleanLines(many[0]), nil
-	}
-	for i := range many {
-		many[i] = cleanLines(many[i])
-	}
-	return many, nil
 }
 
 func unknownField(name string, names []string) error {
@@ -466,38 +190,13 @@ func cleanLines(s string) string { return lineEnds.Replace(s) }
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// isDate reports whether s is a day of the Gregorian calendar, YYYY-MM-DD.
-func isDate(s string) bool {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
-		return false
-	}
-	var n [3]int
-	for i, part := range []string{s[:4], s[5:7], s[8:]} {
-		for _, c := range []byte(part) {
-			if c < '0' || c > '9' {
-				return false
-			}
-			n[i] = n[i]*10 + int(c-'0')
-		}
-	}
-	year, month, day := n[0], n[1], n[2]
-	if year < 1 || month < 1 || month > 12 {
-		return false
-	}
-	days := [12]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-	if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		days[1] = 29
-	}
-	return day >= 1 && day <= days[month-1]
-}
-
 // encode writes v as JSON: keys sorted, no white space, <, > and & as they are.
 func encode(v any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("template: an answer cannot be encoded: " + err.Error())
+		panic("task: an answer cannot be encoded: " + err.Error())
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
@@ -520,28 +219,32 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
+// FromKey returns an answer that is compared by key, where the kind is not
+// composite.
+func (c *Compiled) FromKey(key string) json.RawMessage {
+	if x := &c.controls[0]; x.Type == ControlCheckboxes || x.isNumber() {
+		return json.RawMessage(key)
+	}
+	return AppendString(nil, key)
+}
+
 // Known returns the key of a known answer as it stands in a table's cell: text
 // as it is, a number in digits, the options of a ChooseMany as a JSON list. One
-// that no worker could give is an error. What stands for the answers to a Form
-// or an HTML is compared as it is.
+// that no worker could give is an error. What stands for the answers to a
+// composite kind is compared as it is.
 func (c *Compiled) Known(cell string) (key string, err error) {
-	raw := json.RawMessage(cell)
-	switch c.t.Kind {
-	case Form, HTML:
+	if c.kind.Composite {
 		return cell, nil
-	case Number, ChooseMany:
-	default:
-		raw = AppendString(nil, cell)
 	}
-	_, key, err = c.Check(raw)
+	_, key, err = c.Check(c.FromKey(cell))
 	return key, err
 }
 
 // plainChoice reads the commonest answer of all without a JSON parser: one of
-// the options of a ChooseOne, sent as "value" or {"label":"value"} without
-// spaces or escapes. Everything else, right or wrong, is left to Check.
+// the options of a radio, sent as "value" or {"label":"value"} without spaces or
+// escapes. Everything else, right or wrong, is left to Check.
 func (c *Compiled) plainChoice(raw json.RawMessage) (string, bool) {
-	if c.t.Kind != ChooseOne {
+	if c.kind.Composite || c.controls[0].Type != ControlRadio || c.controls[0].isNumber() {
 		return "", false
 	}
 	if rest, ok := bytes.CutPrefix(raw, []byte(`{"label":`)); ok {
@@ -558,9 +261,9 @@ func (c *Compiled) plainChoice(raw json.RawMessage) (string, bool) {
 			return "", false
 		}
 	}
-	for i := range c.t.Options {
-		if c.t.Options[i].Value == string(value) {
-			return c.t.Options[i].Value, true
+	for _, o := range c.controls[0].Options {
+		if o.Value == string(value) {
+			return o.Value, true
 		}
 	}
 	return "", false

@@ -1,50 +1,25 @@
-// Package task says how a task is shown to a worker and which answers fit
-// it: built-in kinds, or a requester's HTML in the convention of MTurk and
-// Turkle.
+// Package task holds the kinds of question: how a task is shown to a worker and
+// which answers fit it. A kind is built in, or a requester's HTML in the
+// convention of MTurk and Turkle.
 //
-// It is pure: it reads no file, no clock and no network, keeps nothing, and
-// does not store or compare answers. It does not make the pages of the
-// site: a View is data, and escaping it is the page's work. Only a requester's
-// HTML becomes a document here, meant for a sandboxed frame (see CSP).
+// Each kind is a Descriptor in a file of its own, and kinds.go lists them.
+// Whatever depends on the kind outside of this package asks the descriptor.
+//
+// The package is pure: it reads no file, no clock and no network, draws no
+// random number but from a stream that it is handed, and does not store or
+// compare answers. It does not make the pages of the site: a View is data, and
+// the page escapes it. Only a requester's HTML becomes a document here, meant
+// for a sandboxed frame (see CSP).
 package task
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-)
-
-// Kind is the way in which a task is answered.
-type Kind string
-
-// The kinds.
-const (
-	ChooseOne  Kind = "choose_one"  // one of Options
-	ChooseMany Kind = "choose_many" // Min to Max of Options
-	ShortText  Kind = "short_text"  // a line of text
-	Number     Kind = "number"      // a number from Min to Max
-	CompareTwo Kind = "compare_two" // Left or Right, or a tie if Tie
-	Form       Kind = "form"        // Fields
-	HTML       Kind = "html"        // whatever the controls in HTML give
-)
-
-// Kinds lists every kind.
-func Kinds() []Kind {
-	return []Kind{ChooseOne, ChooseMany, ShortText, Number, CompareTwo, Form, HTML}
-}
-
-// LabelField is the name of the one field in the answers of every kind but
-// Form and HTML.
-const LabelField = "label"
-
-// The answers of CompareTwo.
-const (
-	Left  = "left"
-	Right = "right"
-	Tie   = "tie"
 )
 
 // The limits of a template.
@@ -57,9 +32,8 @@ const (
 	MaxNameBytes   = 256 // an option's value, the name of a control
 )
 
-// Template is how a task is shown and answered. Its JSON and YAML forms have
-// the same names; Parse reads the JSON form. Fields that do not belong to the
-// kind must be left out.
+// Template is how a task is shown and answered. Parse reads its JSON form.
+// Settings that do not belong to the kind must be left out.
 //
 // Title, Instructions, Question, the labels of options and fields, and HTML
 // may contain placeholders: ${column} stands for the value of that column in
@@ -68,40 +42,44 @@ const (
 // HTML (so a script can have its own `${ x }`) and an error elsewhere. Values
 // are put in once: a placeholder within a value is text.
 type Template struct {
-	Kind         Kind   `json:"kind" yaml:"kind"`
-	Title        string `json:"title,omitempty" yaml:"title,omitempty"`
-	Instructions string `json:"instructions,omitempty" yaml:"instructions,omitempty"`
-	Question     string `json:"question,omitempty" yaml:"question,omitempty"`
+	Kind         Kind   `json:"kind"`
+	Title        string `json:"title,omitempty"`
+	Instructions string `json:"instructions,omitempty"`
+	Question     string `json:"question,omitempty"`
 
 	// Show lists the columns that are shown, in order. Left out, all columns
 	// are shown as text; with an empty list, none. Not for HTML, which shows
 	// what it names; for CompareTwo it is what stands above the two, by
 	// default nothing.
-	Show []Show `json:"show,omitzero" yaml:"show,omitempty"`
+	Show []Show `json:"show,omitzero"`
 
-	Options []Option `json:"options,omitempty" yaml:"options,omitempty"` // ChooseOne, ChooseMany: two or more
+	Options []Option `json:"options,omitempty"` // ChooseOne, ChooseMany: two or more
 
 	// Min and Max bound the value of a Number, or the count of options of
 	// ChooseMany (by default 1 and all of them; Min 0 allows "none of these").
-	Min *float64 `json:"min,omitempty" yaml:"min,omitempty"`
-	Max *float64 `json:"max,omitempty" yaml:"max,omitempty"`
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
 
-	Integer bool   `json:"integer,omitempty" yaml:"integer,omitempty"` // Number: whole numbers only
-	Unit    string `json:"unit,omitempty" yaml:"unit,omitempty"`       // Number: shown after the box
+	Integer bool   `json:"integer,omitempty"` // Number: whole numbers only
+	Unit    string `json:"unit,omitempty"`    // Number: shown after the box
 
-	MaxLength int    `json:"max_length,omitempty" yaml:"max_length,omitempty"` // ShortText: in characters; 0 means no limit of its own
-	Pattern   string `json:"pattern,omitempty" yaml:"pattern,omitempty"`       // ShortText: a regular expression (RE2) for the whole text
+	MaxLength int    `json:"max_length,omitempty"` // ShortText: in characters; 0 means no limit of its own
+	Pattern   string `json:"pattern,omitempty"`    // ShortText: a regular expression (RE2) for the whole text
 
-	Left  *Show `json:"left,omitempty" yaml:"left,omitempty"`   // CompareTwo
-	Right *Show `json:"right,omitempty" yaml:"right,omitempty"` // CompareTwo
-	Tie   bool  `json:"tie,omitempty" yaml:"tie,omitempty"`     // CompareTwo: "no difference" is an answer too
+	Left  *Show `json:"left,omitempty"`  // CompareTwo
+	Right *Show `json:"right,omitempty"` // CompareTwo
+	Tie   bool  `json:"tie,omitempty"`   // CompareTwo: "no difference" is an answer too
 
-	Fields []Field `json:"fields,omitempty" yaml:"fields,omitempty"` // Form
-	HTML   string  `json:"html,omitempty" yaml:"html,omitempty"`     // HTML: a fragment or a whole document
+	Fields []Field `json:"fields,omitempty"` // Form
+	HTML   string  `json:"html,omitempty"`   // HTML: a fragment or a whole document
 
 	// LabelField names the field of a Form or HTML by which answers are
 	// compared; left out, whole answers are.
-	LabelField string `json:"label_field,omitempty" yaml:"label_field,omitempty"`
+	LabelField string `json:"label_field,omitempty"`
+
+	// Own points to the settings that only this kind has, such as
+	// *RatingSettings, or is nil. In JSON they stand next to the others.
+	Own any `json:"-"`
 }
 
 // As is how a cell is shown.
@@ -117,50 +95,19 @@ const (
 	AsAudio As = "audio"
 )
 
-// Show names a column that is shown. In JSON and YAML a bare string is a
-// column shown as text.
+// Show names a column that is shown. In JSON a bare string is a column shown as
+// text.
 type Show struct {
-	Column string `json:"column" yaml:"column"`
-	As     As     `json:"as,omitempty" yaml:"as,omitempty"`       // default AsText
-	Label  string `json:"label,omitempty" yaml:"label,omitempty"` // default: the column's name
+	Column string `json:"column"`
+	As     As     `json:"as,omitempty"`    // default AsText
+	Label  string `json:"label,omitempty"` // default: the column's name
 }
 
-// Option is one of the answers to choose from. In JSON and YAML a bare string
-// is an option whose label is its value.
+// Option is one of the answers to choose from. In JSON a bare string is an
+// option whose label is its value.
 type Option struct {
-	Value string `json:"value" yaml:"value"`                     // what the answer contains; no placeholders
-	Label string `json:"label,omitempty" yaml:"label,omitempty"` // what the worker reads; default: the value
-}
-
-// FieldType is the type of a Form's field.
-type FieldType string
-
-// The types of fields.
-const (
-	FieldText     FieldType = "text"
-	FieldTextArea FieldType = "textarea"
-	FieldNumber   FieldType = "number"
-	FieldChoice   FieldType = "choice"   // one of Options
-	FieldCheckbox FieldType = "checkbox" // yes or no; with Options, any number of them
-	FieldDate     FieldType = "date"     // YYYY-MM-DD
-)
-
-// Field is one field of a Form. Its name begins with a letter, has at most 64
-// letters, digits, "_", "-" and ".", and is none of assignmentId, hitId,
-// workerId and turkSubmitTo.
-type Field struct {
-	Name      string    `json:"name" yaml:"name"`
-	Label     string    `json:"label,omitempty" yaml:"label,omitempty"` // default: the name
-	Type      FieldType `json:"type,omitempty" yaml:"type,omitempty"`   // default: FieldText
-	Help      string    `json:"help,omitempty" yaml:"help,omitempty"`
-	Required  bool      `json:"required,omitempty" yaml:"required,omitempty"`
-	Options   []Option  `json:"options,omitempty" yaml:"options,omitempty"`       // choice (two or more), checkbox
-	MaxLength int       `json:"max_length,omitempty" yaml:"max_length,omitempty"` // text, textarea: in characters
-	Pattern   string    `json:"pattern,omitempty" yaml:"pattern,omitempty"`       // text: RE2, for the whole text
-	Min       *float64  `json:"min,omitempty" yaml:"min,omitempty"`               // number
-	Max       *float64  `json:"max,omitempty" yaml:"max,omitempty"`               // number
-	Integer   bool      `json:"integer,omitempty" yaml:"integer,omitempty"`       // number
-	Unit      string    `json:"unit,omitempty" yaml:"unit,omitempty"`             // number
+	Value string `json:"value"`           // what the answer contains; no placeholders
+	Label string `json:"label,omitempty"` // what the worker reads; default: the value
 }
 
 // Parse reads the JSON form of a template. Unknown names are errors. It does
@@ -190,10 +137,49 @@ func jsonMessage(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
+// Types without the methods that read and write JSON.
 type (
-	plainShow   Show
-	plainOption Option
+	plainTemplate Template
+	plainShow     Show
+	plainOption   Option
 )
+
+// UnmarshalJSON reads a template with its kind's own settings.
+func (t *Template) UnmarshalJSON(data []byte) error {
+	*t = Template{}
+	var head struct{ Kind Kind }
+	_ = json.Unmarshal(data, &head) // what is wrong is found below
+	d := head.Kind.descriptor()
+	if d == nil || d.own == nil {
+		return strictJSON(data, (*plainTemplate)(t))
+	}
+	var shared map[string]json.RawMessage
+	if err := json.Unmarshal(data, &shared); err != nil {
+		return err
+	}
+	own := make(map[string]json.RawMessage)
+	for _, s := range d.Settings {
+		if raw, given := shared[s.Name]; given && s.own {
+			own[s.Name] = raw
+			delete(shared, s.Name)
+		}
+	}
+	t.Own = d.own()
+	return errors.Join(strictJSON([]byte(encode(own)), t.Own), strictJSON([]byte(encode(shared)), (*plainTemplate)(t)))
+}
+
+// MarshalJSON writes a template with its kind's own settings at the end.
+func (t Template) MarshalJSON() ([]byte, error) {
+	shared, err := json.Marshal(plainTemplate(t))
+	if err != nil || t.Own == nil {
+		return shared, err
+	}
+	own, err := json.Marshal(t.Own)
+	if err != nil || len(own) <= len("{}") {
+		return shared, err
+	}
+	return append(append(shared[:len(shared)-1], ','), own[1:]...), nil
+}
 
 // UnmarshalJSON takes a bare string for the column.
 func (s *Show) UnmarshalJSON(data []byte) error {
@@ -202,15 +188,6 @@ func (s *Show) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &s.Column)
 	}
 	return strictJSON(data, (*plainShow)(s))
-}
-
-// UnmarshalYAML takes a bare string for the column. The YAML library calls it
-// with its own decode function.
-func (s *Show) UnmarshalYAML(decode func(any) error) error {
-	if decode(&s.Column) == nil {
-		return nil
-	}
-	return decode((*plainShow)(s))
 }
 
 // MarshalJSON writes a bare string when that says it all.
@@ -230,14 +207,6 @@ func (o *Option) UnmarshalJSON(data []byte) error {
 	return strictJSON(data, (*plainOption)(o))
 }
 
-// UnmarshalYAML takes a bare string for the value.
-func (o *Option) UnmarshalYAML(decode func(any) error) error {
-	if decode(&o.Value) == nil {
-		return nil
-	}
-	return decode((*plainOption)(o))
-}
-
 // MarshalJSON writes a bare string when that says it all.
 func (o Option) MarshalJSON() ([]byte, error) {
 	if o.Label == "" {
@@ -247,8 +216,10 @@ func (o Option) MarshalJSON() ([]byte, error) {
 }
 
 var (
+	_ json.Unmarshaler = (*Template)(nil)
 	_ json.Unmarshaler = (*Show)(nil)
 	_ json.Unmarshaler = (*Option)(nil)
+	_ json.Marshaler   = Template{}
 	_ json.Marshaler   = Show{}
 	_ json.Marshaler   = Option{}
 )

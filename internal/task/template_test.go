@@ -68,27 +68,6 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestUnmarshalYAML(t *testing.T) {
-	t.Parallel()
-	fromJSON := func(text string) func(any) error { // stands for the YAML library
-		return func(into any) error { return json.Unmarshal([]byte(text), into) }
-	}
-	var o task.Option
-	var s task.Show
-	if err := o.UnmarshalYAML(fromJSON(`"cat"`)); err != nil || o.Value != "cat" {
-		t.Errorf("option: %+v, %v", o, err)
-	}
-	if err := o.UnmarshalYAML(fromJSON(`{"value":"dog","label":"Dog"}`)); err != nil || o != (task.Option{Value: "dog", Label: "Dog"}) {
-		t.Errorf("option: %+v, %v", o, err)
-	}
-	if err := s.UnmarshalYAML(fromJSON(`"text"`)); err != nil || s.Column != "text" {
-		t.Errorf("show: %+v, %v", s, err)
-	}
-	if err := s.UnmarshalYAML(fromJSON(`7`)); err == nil {
-		t.Error("a number is taken for a column")
-	}
-}
-
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
@@ -119,7 +98,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"good choose_one": {in: task.Template{Kind: task.ChooseOne, Question: "${text}?", Options: options("a", "b")}},
 		"no kind": {in: task.Template{}, want: []string{
-			`kind: "" is not a kind: use one of choose_one, choose_many, short_text, number, compare_two, form, html`,
+			`kind: "" is not a kind: use one of choose_one, choose_many, short_text, number, compare_two, rating, form, html`,
 		}},
 		"columns that are not there": {
 			in: task.Template{

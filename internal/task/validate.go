@@ -25,21 +25,16 @@ func (t Template) Validate(columns []string) []*crowd.Error {
 // change and may be used concurrently.
 type Compiled struct {
 	t            Template
+	kind         *Descriptor
 	title        text
 	instructions text
 	question     text
-	optionLabels []text
-	fieldLabels  []text
-	fieldHelp    []text
-	fieldOptions [][]text
-	pattern      *regexp.Regexp
-	patterns     []*regexp.Regexp // of Fields
-	page         *page            // HTML
+	controls     []control
+	page         *page // of a framed kind; it has no controls
 }
 
 // Compile validates the template without knowing the columns of the data. All
-// errors of Validate are joined in err, which can be taken apart with
-// errors.As for the first *crowd.Error or by calling Validate.
+// errors of Validate are joined in err: errors.As finds the first *crowd.Error.
 func (t Template) Compile() (*Compiled, error) {
 	c, problems := t.compile(nil)
 	if len(problems) > 0 {
@@ -50,6 +45,30 @@ func (t Template) Compile() (*Compiled, error) {
 
 // Template returns the template that was compiled.
 func (c *Compiled) Template() Template { return c.t }
+
+// Choices returns the labels that answers to the template can give, where they
+// are values to choose one from; nil for all other templates.
+func (t Template) Choices() []string {
+	if x := t.labelControl(); x != nil && x.Type == ControlRadio && !x.isNumber() {
+		return x.values()
+	}
+	return nil
+}
+
+// NumericLabel reports whether the label of a task is a number.
+func (t Template) NumericLabel() bool {
+	x := t.labelControl()
+	return x != nil && x.isNumber()
+}
+
+// labelControl returns the control of a kind that is not composite, as far as the
+// template can be compiled.
+func (t Template) labelControl() *control {
+	if c, _ := t.compile(nil); c != nil && !c.kind.Composite && len(c.controls) == 1 {
+		return &c.controls[0]
+	}
+	return nil
+}
 
 // joined is several problems as one error.
 type joined []*crowd.Error
@@ -82,72 +101,35 @@ func (c *checker) badf(field, format string, args ...any) {
 
 func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 	c := &checker{columns: columns}
-	out := &Compiled{t: t}
-	if !slices.Contains(Kinds(), t.Kind) {
-		names := make([]string, 0, len(Kinds()))
-		for _, k := range Kinds() {
-			names = append(names, string(k))
+	d := t.Kind.descriptor()
+	if d == nil {
+		names := make([]string, len(kinds))
+		for i, k := range kinds {
+			names[i] = string(k.Kind)
 		}
 		c.badf("kind", "%q is not a kind: use one of %s", t.Kind, strings.Join(names, ", "))
 		return nil, c.problems
 	}
+	if t.Own == nil && d.own != nil {
+		t.Own = d.own()
+	}
+	out := &Compiled{t: t, kind: d}
 	if n := utf8.RuneCountInString(t.Title); n > MaxTitleLength {
 		c.badf("title", "has %d characters, at most %d are allowed", n, MaxTitleLength)
 	}
 	out.title = c.text("title", t.Title)
 	out.instructions = c.text("instructions", t.Instructions)
 	out.question = c.text("question", t.Question)
-	c.strangers(t)
+	for _, s := range sharedSettings {
+		if !d.has(s.Name) && s.isSet(&t) {
+			c.badf(s.Name, "does not belong to the kind %s: leave it out", t.Kind)
+		}
+	}
 	for i, s := range t.Show {
 		c.show(fmt.Sprintf("show[%d]", i), s)
 	}
-	switch t.Kind {
-	case ChooseOne, ChooseMany:
-		out.optionLabels = c.options("options", t.Options, 2)
-		if t.Kind == ChooseMany {
-			c.counts(t)
-		}
-	case ShortText:
-		c.length("max_length", t.MaxLength)
-		out.pattern = c.regexp("pattern", t.Pattern)
-	case Number:
-		c.bounds("", t.Min, t.Max, t.Integer)
-	case CompareTwo:
-		c.pair(t)
-	case Form:
-		c.fields(t, out)
-	case HTML:
-		out.page = c.html(t)
-	}
+	d.compile(c, t, out)
 	return out, c.problems
-}
-
-// strangers complains of fields that belong to another kind.
-func (c *checker) strangers(t Template) {
-	for _, f := range []struct {
-		name  string
-		set   bool
-		kinds []Kind
-	}{
-		{"show", len(t.Show) > 0, []Kind{ChooseOne, ChooseMany, ShortText, Number, CompareTwo, Form}},
-		{"options", len(t.Options) > 0, []Kind{ChooseOne, ChooseMany}},
-		{"min", t.Min != nil, []Kind{ChooseMany, Number}},
-		{"max", t.Max != nil, []Kind{ChooseMany, Number}},
-		{"integer", t.Integer, []Kind{Number}},
-		{"unit", t.Unit != "", []Kind{Number}},
-		{"max_length", t.MaxLength != 0, []Kind{ShortText}},
-		{"pattern", t.Pattern != "", []Kind{ShortText}},
-		{"left", t.Left != nil, []Kind{CompareTwo}},
-		{"right", t.Right != nil, []Kind{CompareTwo}},
-		{"tie", t.Tie, []Kind{CompareTwo}},
-		{"fields", len(t.Fields) > 0, []Kind{Form}},
-		{"html", t.HTML != "", []Kind{HTML}},
-		{"label_field", t.LabelField != "", []Kind{Form, HTML}},
-	} {
-		if f.set && !slices.Contains(f.kinds, t.Kind) {
-			c.badf(f.name, "does not belong to the kind %s: leave it out", t.Kind)
-		}
-	}
 }
 
 // text checks a text and its placeholders.
@@ -168,8 +150,8 @@ func (c *checker) text(field, s string) text {
 	return t
 }
 
-// column complains unless there is such a column; written is how the template
-// names it.
+// column records a problem unless there is such a column; written is how the
+// template names it.
 func (c *checker) column(field, name, written string) {
 	if c.columns == nil || slices.Contains(c.columns, name) {
 		return
@@ -232,34 +214,6 @@ func (c *checker) options(field string, options []Option, least int) []text {
 	return labels
 }
 
-// counts checks the bounds of ChooseMany.
-func (c *checker) counts(t Template) {
-	for _, b := range []struct {
-		name  string
-		bound *float64
-	}{{"min", t.Min}, {"max", t.Max}} {
-		if b.bound != nil && !(*b.bound >= 0 && *b.bound <= float64(len(t.Options)) && *b.bound == math.Trunc(*b.bound)) {
-			c.badf(b.name, "%v is not a count of options: use a whole number from 0 to %d", *b.bound, len(t.Options))
-			return
-		}
-	}
-	if low, high := t.counts(); high < max(low, 1) {
-		c.badf("max", "%d is too small: at least %d is needed", high, max(low, 1))
-	}
-}
-
-// counts returns the bounds of ChooseMany.
-func (t Template) counts() (low, high int) {
-	low, high = 1, len(t.Options)
-	if t.Min != nil {
-		low = int(*t.Min)
-	}
-	if t.Max != nil {
-		high = int(*t.Max)
-	}
-	return low, high
-}
-
 func (c *checker) length(field string, n int) {
 	if n < 0 || n > MaxAnswerBytes {
 		c.badf(field, "%d is not a length: use 1 to %d, or leave it out", n, MaxAnswerBytes)
@@ -302,105 +256,6 @@ func (c *checker) bounds(field string, low, high *float64, integer bool) {
 		c.badf(field+"max", "%v is less than min, %v", *high, *low)
 	case integer && math.Ceil(*low) > math.Floor(*high):
 		c.badf(field+"max", "there is no whole number from %v to %v", *low, *high)
-	}
-}
-
-func (c *checker) pair(t Template) {
-	for _, side := range []struct {
-		name string
-		show *Show
-	}{{"left", t.Left}, {"right", t.Right}} {
-		if side.show == nil {
-			c.badf(side.name, "names no column")
-			continue
-		}
-		c.show(side.name, *side.show)
-	}
-	if t.Left != nil && t.Right != nil && t.Left.Column == t.Right.Column && t.Left.Column != "" {
-		c.badf("right", "is the same column as left")
-	}
-}
-
-// isReserved reports whether name is one that MTurk's protocol keeps for
-// itself; such fields are never part of an answer.
-func isReserved(name string) bool {
-	switch name {
-	case "assignmentId", "hitId", "workerId", "turkSubmitTo":
-		return true
-	}
-	return false
-}
-
-var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
-
-func (c *checker) fields(t Template, out *Compiled) {
-	if len(t.Fields) == 0 {
-		c.badf("fields", "has no field, at least 1 is needed")
-	}
-	if len(t.Fields) > MaxFields {
-		c.badf("fields", "has %d fields, at most %d are allowed", len(t.Fields), MaxFields)
-		return
-	}
-	names := make([]string, 0, len(t.Fields))
-	for i, f := range t.Fields {
-		at := fmt.Sprintf("fields[%d].", i)
-		switch {
-		case slices.Contains(names, f.Name):
-			c.badf(at+"name", "%q is the name of fields[%d] already", f.Name, slices.Index(names, f.Name))
-		case isReserved(f.Name):
-			c.badf(at+"name", "%q is reserved: use another name", f.Name)
-		case !fieldName.MatchString(f.Name):
-			c.badf(at+"name", `%q is not a name: use up to 64 letters, digits, "_", "-" and ".", beginning with a letter`, f.Name)
-		}
-		names = append(names, f.Name)
-		out.fieldLabels = append(out.fieldLabels, c.text(at+"label", f.Label))
-		out.fieldHelp = append(out.fieldHelp, c.text(at+"help", f.Help))
-		out.patterns = append(out.patterns, c.regexp(at+"pattern", f.Pattern))
-		var labels []text
-		switch f.kind() {
-		case FieldText, FieldTextArea, FieldDate:
-		case FieldNumber:
-			c.bounds(at, f.Min, f.Max, f.Integer)
-		case FieldChoice:
-			labels = c.options(at+"options", f.Options, 2)
-		case FieldCheckbox:
-			labels = c.options(at+"options", f.Options, 0)
-		default:
-			c.badf(at+"type", "%q is not a type: use text, textarea, number, choice, checkbox or date", f.Type)
-			f.Options = nil // not to complain twice
-		}
-		out.fieldOptions = append(out.fieldOptions, labels)
-		c.length(at+"max_length", f.MaxLength)
-		c.fieldStrangers(at, f)
-	}
-	c.labelField(t.LabelField, names)
-}
-
-func (f Field) kind() FieldType {
-	if f.Type == "" {
-		return FieldText
-	}
-	return f.Type
-}
-
-// fieldStrangers complains of settings that belong to another type of field.
-func (c *checker) fieldStrangers(at string, f Field) {
-	for _, s := range []struct {
-		name  string
-		set   bool
-		types []FieldType
-	}{
-		{"options", len(f.Options) > 0, []FieldType{FieldChoice, FieldCheckbox}},
-		{"max_length", f.MaxLength != 0, []FieldType{FieldText, FieldTextArea}},
-		{"pattern", f.Pattern != "", []FieldType{FieldText}},
-		{"min", f.Min != nil, []FieldType{FieldNumber}},
-		{"max", f.Max != nil, []FieldType{FieldNumber}},
-		{"integer", f.Integer, []FieldType{FieldNumber}},
-		{"unit", f.Unit != "", []FieldType{FieldNumber}},
-	} {
-		if s.set && !slices.Contains(s.types, f.kind()) {
-			c.badf(at+s.name, "does not belong to the type %s: leave it out", f.kind())
-		}
 	}
 }
 

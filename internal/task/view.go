@@ -1,7 +1,6 @@
 package task
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -54,9 +53,9 @@ type Control struct {
 	Options   []ViewOption `json:"options,omitempty"`
 	Least     int          `json:"least,omitempty"`      // checkboxes
 	Most      int          `json:"most,omitempty"`       // checkboxes
-	Min       *float64     `json:"min,omitempty"`        // number
-	Max       *float64     `json:"max,omitempty"`        // number
-	Integer   bool         `json:"integer,omitempty"`    // number
+	Min       *float64     `json:"min,omitempty"`        // number; radio: the options are a scale, from Min …
+	Max       *float64     `json:"max,omitempty"`        // number; radio: … to Max
+	Integer   bool         `json:"integer,omitempty"`    // number, scale
 	Unit      string       `json:"unit,omitempty"`       // number
 	MaxLength int          `json:"max_length,omitempty"` // characters; 0: no limit of its own
 	Pattern   string       `json:"pattern,omitempty"`    // RE2, for the whole text
@@ -66,104 +65,39 @@ type Control struct {
 type ViewOption struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
-	Key   string `json:"key,omitempty"` // the key that selects it, "1" to "9"
+	Key   string `json:"key,omitempty"` // the key that selects it: "1" to "9", of a scale also "0" and "-"
 }
+
+// Framed reports whether the task is shown by a document of RenderHTML in a
+// sandboxed frame, and not by Controls.
+func (v *View) Framed() bool { return v.Kind.Describe().Framed }
 
 // Render shows a task whose data is values.
 func (c *Compiled) Render(values Values) View {
 	t := c.t
 	v := View{Kind: t.Kind, Title: c.title.fill(values), Instructions: c.instructions.fill(values), Question: c.question.fill(values)}
-	switch {
-	case t.Kind == HTML, t.Kind == CompareTwo && t.Show == nil:
-	case t.Show == nil:
+	show := t.Show
+	if show == nil && !c.kind.HidesColumns {
 		for _, column := range values.Columns {
-			v.Cells = append(v.Cells, cell(Show{Column: column}, values))
-		}
-	default:
-		for _, s := range t.Show {
-			v.Cells = append(v.Cells, cell(s, values))
+			show = append(show, Show{Column: column})
 		}
 	}
-	label := Control{Name: LabelField, Required: true}
-	switch t.Kind {
-	case ChooseOne:
-		label.Type, label.Options = ControlRadio, viewOptions(t.Options, c.optionLabels, values, true)
-	case ChooseMany:
-		label.Type, label.Options = ControlCheckboxes, viewOptions(t.Options, c.optionLabels, values, true)
-		label.Least, label.Most = t.counts()
-		label.Required = label.Least > 0
-	case ShortText:
-		label.Type, label.MaxLength, label.Pattern = ControlText, t.MaxLength, t.Pattern
-	case Number:
-		label.Type, label.Min, label.Max, label.Integer, label.Unit = ControlNumber, t.Min, t.Max, t.Integer, t.Unit
-	case CompareTwo:
+	for _, s := range show {
+		v.Cells = append(v.Cells, cell(s, values))
+	}
+	if t.Left != nil && t.Right != nil {
 		left, right := cell(*t.Left, values), cell(*t.Right, values)
 		v.Left, v.Right = &left, &right
-		label.Type = ControlRadio
-		label.Options = []ViewOption{{Left, "Left", "1"}, {Right, "Right", "2"}}
-		if t.Tie {
-			label.Options = append(label.Options, ViewOption{Tie, "No difference", "3"})
-		}
-	case Form:
-		for i := range t.Fields {
-			v.Controls = append(v.Controls, c.fieldControl(i, values))
-		}
-		return v
-	case HTML:
+	}
+	for i := range c.controls {
+		v.Controls = append(v.Controls, c.controls[i].fill(values))
+	}
+	if c.page != nil {
 		for _, name := range c.page.names {
 			v.Controls = append(v.Controls, Control{Name: name.fill(values), Type: ControlHTML})
 		}
-		return v
 	}
-	v.Controls = []Control{label}
 	return v
-}
-
-func (c *Compiled) fieldControl(i int, values Values) Control {
-	f := c.t.Fields[i]
-	out := Control{
-		Name: f.Name, Label: c.fieldLabels[i].fill(values), Help: c.fieldHelp[i].fill(values), Required: f.Required,
-		Options: viewOptions(f.Options, c.fieldOptions[i], values, len(c.t.Fields) == 1),
-		Min:     f.Min, Max: f.Max, Integer: f.Integer, Unit: f.Unit, MaxLength: f.MaxLength, Pattern: f.Pattern,
-	}
-	if f.Label == "" {
-		out.Label = f.Name
-	}
-	switch f.kind() {
-	case FieldText:
-		out.Type = ControlText
-	case FieldTextArea:
-		out.Type = ControlTextArea
-	case FieldNumber:
-		out.Type = ControlNumber
-	case FieldDate:
-		out.Type = ControlDate
-	case FieldChoice:
-		out.Type = ControlRadio
-	case FieldCheckbox:
-		out.Type = ControlCheckbox
-		if len(f.Options) > 0 {
-			out.Type, out.Most = ControlCheckboxes, len(f.Options)
-			if f.Required {
-				out.Least = 1
-			}
-		}
-	}
-	return out
-}
-
-// viewOptions makes the options of a control; they get keys if it is the only
-// control.
-func viewOptions(options []Option, labels []text, values Values, keys bool) []ViewOption {
-	var out []ViewOption
-	for i, o := range options {
-		v := ViewOption{Value: o.Value, Label: labels[i].fill(values)}
-		if keys && i < 9 {
-			v.Key = strconv.Itoa(i + 1)
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 func cell(s Show, values Values) Cell {

@@ -66,12 +66,12 @@ func OfWorkflow(w *workflow.Workflow, problems []workflow.Problem) Workflow {
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: string(s.Kind), Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.NewItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: string(s.Kind), Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
 		if s.When != nil {
 			x.When = s.When.Text()
 		}
-		if s.SQL != nil {
-			x.Why = s.SQL.Why
+		if s.SQL() != nil {
+			x.Why = s.SQL().Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{Name: from.Name, Edge: string(from.Edge)})

@@ -4,25 +4,103 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/expr-lang/expr/ast"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
-	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
-// crowd reads a crowd step, whose sources have been joined.
+// Crowd is a job for people. Its own columns are named after Output: Output
+// (the label: a number if the template's kind is number, else a text),
+// Output_confidence (a number from 0 to 1), Output_answers (a number),
+// Output_undecided and Output_tie (bools), in this order.
+type Crowd struct {
+	Output       string          // default: the step's name
+	Pool         string          // "": the first pool
+	Template     json.RawMessage // see package template; it never shows Truth
+	Redundancy   label.Rule
+	Reward       crowd.Money
+	Budget       crowd.Money // of the step; 0: what the run has
+	Priority     float64
+	Production   bool
+	Lease        time.Duration
+	TaskTime     time.Duration
+	Requirements []engine.Requirement
+	Truth        string    // column with the known answer, never shown to a worker; "": none
+	Simulate     *Simulate // how model workers do it; never nil
+}
+
+// Simulate says how model workers of `throng workflow run --simulate-workers` do
+// a crowd step.
+type Simulate struct {
+	Accuracy float64       // chance that a worker gives the true answer, 0 to 1
+	Time     time.Duration // mean of a lognormal
+	Spread   float64       // its standard deviation by its mean
+}
+
+// MakesItems reports false: people label the items that came in.
+func (c *Crowd) MakesItems() bool { return false }
+
+// Summary says who does it, and how many of them.
+func (c *Crowd) Summary() string {
+	switch r := c.Redundancy; {
+	case r.Fewest() < r.Most():
+		return "people · " + r.String()
+	case r.Most() > 1:
+		return "people · " + strconv.Itoa(r.Most()) + " answers"
+	}
+	return "people"
+}
+
+// Crowd returns what a crowd step says; nil for another kind.
+func (s *Step) Crowd() *Crowd {
+	c, _ := s.Spec.(*Crowd)
+	return c
+}
+
+var crowdKind = kind{
+	name:  CrowdStep,
+	shape: crowdShape,
+	look:  Look{"crowd", "people", RoundBox, Paint{"#fdf0d5", "#c27803"}, Paint{"#4a3714", "#e8a93a"}},
+	read:  (*reader).crowd,
+	typeHint: func(step, column string) string {
+		return column + " is the label of " + step + ", which is a number if its template's kind is number"
+	},
+}
+
+var crowdShape = object("A job for people.",
+	may("pool", text("The pool whose people do it. Left out: the first.", maxText)),
+	must("template", templateShape),
+	may("redundancy", redundancyShape),
+	must("reward", money("What one counted answer is paid.")),
+	may("budget", money("The most that the step pays. Left out: what the run has.")),
+	may("priority", number("Its weight against other jobs. Default: 1.", engine.MinPriority, engine.MaxPriority)),
+	may("production", truth("Deadline-aware policies put it before jobs that are not. Default: false.")),
+	may("lease", duration("How long a worker may hold a task. Default: 30m.", engine.MinLease, engine.MaxLease)),
+	may("task_time", duration("Your estimate for one answer. Default: 30s.", time.Nanosecond, engine.MaxLease)),
+	may("qualifications", mapOf("What a worker must hold, each with its least score.", aText, 1, engine.MaxRules, count("", 0, 100))),
+	may("truth", text("A column with the known answer, which no worker is shown.", maxColumnName)),
+	may("output", &shape{form: aWord, doc: "The name of the column of labels, and the beginning of those that go with it. Default: the step's name."}),
+	may("simulate", object("How model workers do it.",
+		may("accuracy", number("The chance of the true answer. Default: 0.9.", 0, 1)),
+		may("time", duration("The mean time of an answer (lognormal). Default: task_time.", time.Millisecond, maxDuration)),
+		may("spread", number("Its standard deviation as a share of the mean. Default: 0.5.", 0, 100)),
+	)),
+)
+
+var redundancyShape = object("How many answers a task gets: {count: n}, or {agree: k, of: n}. Default: {count: 1}.",
+	may("count", count("Exactly so many.", 1, label.MaxAnswers)),
+	may("agree", count("So many equal answers are enough.", 1, label.MaxAnswers)),
+	may("of", count("The most answers that are asked for.", 1, label.MaxAnswers)),
+)
+
+// crowd reads a crowd step.
 func (r *reader) crowd(m *made, v *value) {
+	r.itemsOf(m)
 	if v == nil {
 		m.lose()
 		return
@@ -38,7 +116,7 @@ func (r *reader) crowd(m *made, v *value) {
 		Lease:      or(v.get("lease"), (*value).duration, DefaultLease),
 		TaskTime:   or(v.get("task_time"), (*value).duration, DefaultTaskTime),
 	}
-	m.step.Crowd = c
+	m.step.Spec = c
 	for _, score := range v.get("qualifications").items() {
 		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.name(), Min: score.count()})
 	}
@@ -48,6 +126,7 @@ func (r *reader) crowd(m *made, v *value) {
 	}
 	r.truth(m, v.get("truth"))
 	t := r.template(m, v.get("template"))
+	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
 	r.money(m, v)
 	r.spec(m, v)
 	r.own(m, crowdColumns(c.Output, t), func(int) Place {
@@ -56,8 +135,7 @@ func (r *reader) crowd(m *made, v *value) {
 		}
 		return m.value.start()
 	})
-	m.options = choices(t)
-	m.facts = m.facts.and(labelFacts(m, t))
+	m.options = t.Choices()
 }
 
 // rounds is the time that a task takes if all of its answers are wanted: those
@@ -111,7 +189,7 @@ func (r *reader) redundancy(v *value) label.Rule {
 
 // money checks that the budgets can pay one task.
 func (r *reader) money(m *made, v *value) {
-	c := m.step.Crowd
+	c := m.step.Crowd()
 	first, ok := c.Reward.Times(int64(c.Redundancy.Fewest()))
 	if !ok || c.Reward == 0 {
 		return
@@ -129,7 +207,7 @@ func (r *reader) money(m *made, v *value) {
 
 // spec has the engine check what the shape could not.
 func (r *reader) spec(m *made, v *value) {
-	c := m.step.Crowd
+	c := m.step.Crowd()
 	first, ok := c.Reward.Times(int64(c.Redundancy.Fewest()))
 	if !ok || c.Reward == 0 {
 		return
@@ -148,272 +226,18 @@ func (r *reader) spec(m *made, v *value) {
 // truth reads the column with the known answer.
 func (r *reader) truth(m *made, v *value) {
 	if v != nil && r.known(m, v.text, v.at()) {
-		m.step.Crowd.Truth = v.text
+		m.step.Crowd().Truth = v.text
 	}
-}
-
-// template reads the template and checks it against the columns. It returns what
-// it could read.
-func (r *reader) template(m *made, v *value) task.Template {
-	if v == nil {
-		return task.Template{}
-	}
-	c := m.step.Crowd
-	before := r.notes.Count()
-	if c.Truth != "" {
-		r.unseen(v, c.Truth)
-	}
-	raw, err := json.Marshal(plainValue(v))
-	if err != nil {
-		r.problem(v.at(), "the template cannot be read: %v", err)
-		return task.Template{}
-	}
-	t, err := task.Parse(raw)
-	if err != nil {
-		r.problem(v.at(), "the template cannot be read: %v", err)
-		return t
-	}
-	var columns []string
-	if !m.open {
-		columns = append([]string{}, m.columnNames()...)
-	}
-	for _, p := range t.Validate(columns) {
-		if r.refused(v, p.Field) {
-			continue // it has been noted that this part is wrong
-		}
-		at, message := r.inTemplate(v, p.Field, p.Message)
-		r.problem(at, "%s", message)
-	}
-	if r.notes.Count() > before {
-		return t
-	}
-	if c.Truth != "" && !m.open && t.Show == nil && t.Kind != task.HTML && t.Kind != task.CompareTwo {
-		t.Show = []task.Show{}
-		for _, name := range columns {
-			if name != c.Truth {
-				t.Show = append(t.Show, task.Show{Column: name})
-			}
-		}
-	}
-	if c.Template, err = json.Marshal(t); err != nil {
-		r.problem(v.at(), "the template cannot be written: %v", err)
-	}
-	return t
-}
-
-// unseen notes where a template shows a column that nobody may see.
-func (r *reader) unseen(v *value, truth string) {
-	const never = "%s is the known answer (truth), which no worker is shown: leave it out"
-	for _, c := range append([]*value{v.get("left"), v.get("right")}, v.get("show").items()...) {
-		if c != nil && c.shape.form == anObject {
-			c = c.get("column")
-		}
-		if c.str() == truth {
-			r.problem(c.at(), never, yamlfile.Quote(truth))
-		}
-	}
-	walk(v, func(part *value) {
-		if part.shape.form == aText && slices.Contains(task.Columns(part.text), truth) {
-			r.problem(r.wordIn(part, "${"+truth+"}"), never, yamlfile.Quote(truth))
-		}
-	})
-}
-
-// walk visits the scalars of a value.
-func walk(v *value, visit func(*value)) {
-	if v == nil {
-		return
-	}
-	if v.named == nil && v.list == nil {
-		visit(v)
-	}
-	for _, c := range v.list {
-		walk(c, visit)
-	}
-}
-
-// plainValue is a value as JSON has it. Parts that were refused are left out.
-func plainValue(v *value) any {
-	switch v.shape.form {
-	case aList:
-		list := []any{}
-		for _, c := range v.list {
-			if c != nil {
-				list = append(list, plainValue(c))
-			}
-		}
-		return list
-	case aMap, anObject:
-		m := map[string]any{}
-		for _, c := range v.list {
-			m[c.name()] = plainValue(c)
-		}
-		return m
-	case aNumber:
-		return v.number()
-	case aCount:
-		return v.count()
-	case aBool:
-		return v.bool()
-	}
-	return v.text
-}
-
-var indexForm = regexp.MustCompile(`^([a-z_]+)\[(\d+)\]$`)
-
-// partOf finds a part of a template by the name that package template gives it,
-// such as "options[2].label", or as much of the way as there is.
-func partOf(v *value, field string) (part *value, missing string) {
-	for name := range strings.SplitSeq(field, ".") {
-		if name == "" {
-			continue
-		}
-		index := -1
-		if f := indexForm.FindStringSubmatch(name); f != nil {
-			name = f[1]
-			index, _ = strconv.Atoi(f[2])
-		}
-		next := v.get(name)
-		if next == nil {
-			return v, name
-		}
-		v = next
-		if index >= 0 {
-			if index >= len(v.list) || v.list[index] == nil {
-				return v, name
-			}
-			v = v.list[index]
-		}
-	}
-	return v, ""
-}
-
-// refused says whether a part stands there, but was no part of a template.
-func (r *reader) refused(v *value, field string) bool {
-	part, missing := partOf(v, field)
-	if missing != "" && part.has(missing) && part.get(missing) == nil {
-		return true
-	}
-	// A list with an item that was refused is shorter than it stands there.
-	return part.shape.form == aList && slices.Contains(part.list, nil)
-}
-
-// inTemplate returns the place of a problem of a template, and its message.
-func (r *reader) inTemplate(v *value, field, message string) (Place, string) {
-	part, missing := partOf(v, field)
-	at := part.at()
-	switch {
-	case missing != "":
-		return part.start(), field + ": " + message
-	case strings.HasPrefix(message, "${"):
-		word, _, _ := strings.Cut(message, "}")
-		at = r.wordIn(part, word+"}")
-	case part.shape.form == anObject && part.get("column") != nil && strings.Contains(message, "no such column"):
-		at = part.get("column").at()
-	}
-	return at, message
-}
-
-// wordIn is the place of a word in a text.
-func (r *reader) wordIn(v *value, word string) Place {
-	i := strings.Index(v.text, word)
-	if i < 0 {
-		return v.at()
-	}
-	line, column := lineColumn(v.text, len([]rune(v.text[:i])))
-	return v.node.At(line, column)
 }
 
 // crowdColumns are the columns that a crowd step adds.
 func crowdColumns(output string, t task.Template) []Column {
 	typ := condition.Text
-	if t.Kind == task.Number {
+	if t.NumericLabel() {
 		typ = condition.Number
 	}
 	return []Column{
 		{output, typ}, {output + "_confidence", condition.Number}, {output + "_answers", condition.Number},
 		{output + "_undecided", condition.Bool}, {output + "_tie", condition.Bool},
 	}
-}
-
-// choices are the labels that a template can give, nil if it is not so few.
-func choices(t task.Template) []string {
-	var list []string
-	switch t.Kind {
-	case task.ChooseOne:
-		for _, o := range t.Options {
-			list = append(list, o.Value)
-		}
-	case task.CompareTwo:
-		list = []string{task.Left, task.Right}
-		if t.Tie {
-			list = append(list, task.Tie)
-		}
-	}
-	return list
-}
-
-// labelFacts is what holds for the columns that a crowd step adds.
-func labelFacts(m *made, t task.Template) facts {
-	output := m.step.Crowd.Output
-	of := map[key]domain{
-		{m, output + "_confidence"}: between(0, 1, false, false),
-		{m, output + "_answers"}:    between(0, math.Inf(1), false, false),
-	}
-	if list := choices(t); list != nil {
-		of[key{m, output}] = only(list...)
-	}
-	return facts{of: of}
-}
-
-// labels notes comparisons of a condition with a label that nobody can give, and
-// of a confidence with what none is.
-func (r *reader) labels(m *made, tree ast.Node, v *value) {
-	ast.Walk(&tree, visitor(func(n ast.Node) {
-		b, ok := n.(*ast.BinaryNode)
-		if !ok {
-			return
-		}
-		name, other := b.Left, b.Right
-		if _, named := name.(*ast.IdentifierNode); !named {
-			name, other = other, name
-		}
-		i, named := name.(*ast.IdentifierNode)
-		if !named {
-			return
-		}
-		c, known := m.column(i.Value)
-		if !known || c.owner.step == nil || c.owner.step.Crowd == nil {
-			return
-		}
-		others := []ast.Node{other}
-		if list, ok := other.(*ast.ArrayNode); ok {
-			others = list.Nodes
-		}
-		for _, o := range others {
-			if wrong := strangeLabel(c, b.Operator, o); wrong != "" {
-				r.problem(v.node.At(lineColumn(v.text, o.Location().From)), "when: %s", wrong)
-			}
-		}
-	}))
-}
-
-// strangeLabel says what is wrong with a constant that a column of a crowd step
-// is compared with. The empty text is the label of a branch that was not taken.
-func strangeLabel(c owned, operator string, n ast.Node) string {
-	output := c.owner.step.Crowd.Output
-	if text, ok := n.(*ast.StringNode); ok && c.Name == output && (operator == "==" || operator == "!=" || operator == "in") && text.Value != "" {
-		options := c.owner.options
-		if len(options) == 0 || slices.Contains(options, text.Value) {
-			return ""
-		}
-		if near := condition.Nearest(text.Value, options); near != "" {
-			return fmt.Sprintf("%s is no answer of %s: did you mean %q?", yamlfile.Quote(text.Value), c.owner.name, near)
-		}
-		return fmt.Sprintf("%s is no answer of %s: they are %s", yamlfile.Quote(text.Value), c.owner.name, yamlfile.Enumerate(options))
-	}
-	if f, ok := constant(n); ok && c.Name == output+"_confidence" && (f < 0 || f > 1) {
-		return fmt.Sprintf("a confidence is from 0 to 1, so it says nothing to compare it with %s", yamlfile.Digits(f))
-	}
-	return ""
 }

@@ -2,6 +2,8 @@ package workflow_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // file is a workflow that was made up, line by line. A tag says how a line may
@@ -234,10 +237,16 @@ func TestOneThingWrongIsToldWhereItIs(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range samples() {
-		if len(text) < 2000 {
-			f.Add([]byte(text))
+	files, err := filepath.Glob("testdata/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
 		}
+		f.Add(text)
 	}
 	f.Add([]byte("workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: [a, s], when: 'a > \"1\"', sql: >-\n   select 1\n\n   from a}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -258,7 +267,7 @@ func FuzzParse(f *testing.F) {
 		if again, problems := workflow.Parse(w.Text(), now, nil); again == nil {
 			t.Fatalf("the second time it is wrong: %v", problems)
 		}
-		if len(workflow.Draw(w, workflow.Drawing{})) == 0 || w.Plan().Len() != len(w.Steps) {
+		if len(diagram.Draw(w, diagram.Options{})) == 0 || w.Plan().Len() != len(w.Steps) {
 			t.Fatal("no picture or plan")
 		}
 	})

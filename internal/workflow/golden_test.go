@@ -59,3 +59,21 @@ func TestBadFiles(t *testing.T) {
 		})
 	}
 }
+
+const ask = "    crowd: {template: {kind: choose_one, question: \"?\", options: [yes, no]}, reward: 0.05}\n"
+
+// tester is a test or a property.
+type tester interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// good parses a file that must be good.
+func good(t tester, text string) *workflow.Workflow {
+	t.Helper()
+	w, problems := workflow.Parse([]byte(text), time.Time{}, sqlEngine{})
+	if problems != nil {
+		t.Fatalf("problems of a good file:\n%s\n%s", lines(problems), text)
+	}
+	return w
+}

@@ -3,10 +3,7 @@ package workflow
 import (
 	"time"
 
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
-	"github.com/throng-dev/throng/internal/task"
-	"github.com/throng-dev/throng/label"
 )
 
 // Bounds of what a file may say. They are far beyond what makes sense, and keep
@@ -40,9 +37,6 @@ const (
 	DefaultAccuracy    = 0.9 // of model workers
 	DefaultSpread      = 0.5
 	DefaultFormat      = "csv"
-
-	serviceTime = time.Second            // expected of a call
-	queryTime   = 100 * time.Millisecond // expected of a query for one item
 )
 
 func text(doc string, most int) *shape {
@@ -129,120 +123,19 @@ var stepShape = func() *shape {
 		may("join", choice("With several sources, which items it takes: those that have been through every branch that they took (default), or only those that came through all.", "taken", "all")),
 		may("on_error", choice("What becomes of an item that the step cannot deal with: it waits until somebody says retry or skip (default), or it goes on as failed.", "hold", "drop")),
 		may("expect", duration("How long one item takes here, until that has been observed.", time.Nanosecond, maxDuration)),
-		may("columns", mapOf("The types of an SQL step's columns that are not as the query says.", aText, 1, maxColumns, typeShape)),
-		may("crowd", crowdShape),
-		may("sql", either("A query over the sources, which are its tables.", text("The query.", MaxQuery), sqlShape)),
-		may("service", serviceShape),
 	)
-	s.exactlyOne = []string{"crowd", "sql", "service"}
+	for _, k := range kinds {
+		s.fields = append(s.fields, k.fields...)
+	}
+	for _, k := range kinds {
+		s.fields = append(s.fields, may(string(k.name), k.shape))
+		s.exactlyOne = append(s.exactlyOne, string(k.name))
+	}
 	return s
 }()
-
-var sqlShape = object("A query and its limits.",
-	must("query", text("The query.", MaxQuery)),
-	may("time", duration("The most that it may take.", time.Millisecond, MaxTime)),
-	may("rows", count("The most rows that it may give.", 1, MaxRows)),
-)
-
-var crowdShape = object("A job for people.",
-	may("pool", text("The pool whose people do it. Left out: the first.", maxText)),
-	must("template", templateShape),
-	may("redundancy", redundancyShape),
-	must("reward", money("What one counted answer is paid.")),
-	may("budget", money("The most that the step pays. Left out: what the run has.")),
-	may("priority", number("Its weight against other jobs. Default: 1.", engine.MinPriority, engine.MaxPriority)),
-	may("production", truth("Deadline-aware policies put it before jobs that are not. Default: false.")),
-	may("lease", duration("How long a worker may hold a task. Default: 30m.", engine.MinLease, engine.MaxLease)),
-	may("task_time", duration("Your estimate for one answer. Default: 30s.", time.Nanosecond, engine.MaxLease)),
-	may("qualifications", mapOf("What a worker must hold, each with its least score.", aText, 1, engine.MaxRules, count("", 0, 100))),
-	may("truth", text("A column with the known answer, which no worker is shown.", maxColumnName)),
-	may("output", &shape{form: aWord, doc: "The name of the column of labels, and the beginning of those that go with it. Default: the step's name."}),
-	may("simulate", object("How model workers do it.",
-		may("accuracy", number("The chance of the true answer. Default: 0.9.", 0, 1)),
-		may("time", duration("The mean time of an answer (lognormal). Default: task_time.", time.Millisecond, maxDuration)),
-		may("spread", number("Its standard deviation as a share of the mean. Default: 0.5.", 0, 100)),
-	)),
-)
-
-var redundancyShape = object("How many answers a task gets: {count: n}, or {agree: k, of: n}. Default: {count: 1}.",
-	may("count", count("Exactly so many.", 1, label.MaxAnswers)),
-	may("agree", count("So many equal answers are enough.", 1, label.MaxAnswers)),
-	may("of", count("The most answers that are asked for.", 1, label.MaxAnswers)),
-)
-
-var serviceShape = object("An HTTP call for each item.",
-	must("url", text("The address, http or https.", 2048)),
-	may("method", choice("Default: POST. GET puts the columns into the query.", "POST", "PUT", "PATCH", "GET")),
-	may("headers", mapOf("Headers; ${secret:NAME} stands for a secret of the tenant.", aText, 1, 50, &shape{form: aText, most: 4096})),
-	may("send", listOf("The columns that are sent. Left out: all.", 1, maxColumns, text("", maxColumnName))),
-	may("timeout", duration("The most that one try may take. Default: 10s.", time.Millisecond, MaxTimeout)),
-	may("tries", count("How often it is tried in all. Default: 5.", 1, MaxTries)),
-	may("backoff", duration("The waiting before the second try; it doubles. Default: 1s.", 0, MaxBackoff)),
-	may("concurrency", count("How many calls there are at a time. Default: 10.", 1, MaxConcurrency)),
-	may("expect", duration("How long a call takes, until that has been observed. Default: 1s.", time.Nanosecond, maxDuration)),
-	must("response", &shape{form: aValue, doc: "A JSON Schema of the answer: an object, whose properties become columns."}),
-)
 
 var outputShape = object("A file that a run writes.",
 	must("from", text("The input or step whose rows it has.", maxText)),
 	may("format", choice("Default: csv.", "csv", "jsonl", "parquet")),
 	may("columns", listOf("The columns that it has, in order. Left out: all.", 1, maxColumns, text("", maxColumnName))),
 )
-
-// The shape of a template: see package template, which checks what it says.
-var (
-	words = &shape{form: aText, most: task.MaxTextBytes}
-	bound = &shape{form: aNumber}
-
-	showShape = either("A column that is shown; a bare name as text.", text("A column, as text.", maxColumnName), object("",
-		must("column", text("The column.", maxColumnName)),
-		may("as", choice("How. Default: text.", "text", "image", "link", "audio")),
-		may("label", words),
-	))
-	optionShape = either("An answer to choose.", text("The answer, and what the worker reads.", task.MaxNameBytes), object("",
-		must("value", text("The answer.", task.MaxNameBytes)),
-		may("label", words),
-	))
-	fieldShape = object("A field of a form.",
-		must("name", text("", task.MaxNameBytes)),
-		may("label", words),
-		may("type", choice("Default: text.", "text", "textarea", "number", "choice", "checkbox", "date")),
-		may("help", words),
-		may("required", truth("")),
-		may("options", listOf("", 0, task.MaxOptions, optionShape)),
-		may("max_length", count("", 0, task.MaxAnswerBytes)),
-		may("pattern", words),
-		may("min", bound),
-		may("max", bound),
-		may("integer", truth("")),
-		may("unit", words),
-	)
-	templateShape = object("How a task is shown and answered.",
-		must("kind", choice("How it is answered.", kinds()...)),
-		may("title", words),
-		may("instructions", words),
-		may("question", words),
-		may("show", listOf("The columns that are shown. Left out: all but truth.", 0, maxColumns, showShape)),
-		may("options", listOf("choose_one, choose_many: two or more.", 0, task.MaxOptions, optionShape)),
-		may("min", bound),
-		may("max", bound),
-		may("integer", truth("number: whole numbers only.")),
-		may("unit", words),
-		may("max_length", count("", 0, task.MaxAnswerBytes)),
-		may("pattern", words),
-		may("left", showShape),
-		may("right", showShape),
-		may("tie", truth("compare_two: no difference is an answer too.")),
-		may("fields", listOf("form: its fields.", 0, task.MaxFields, fieldShape)),
-		may("html", &shape{form: aText, doc: "html: a fragment or a whole document.", most: task.MaxHTMLBytes}),
-		may("label_field", words),
-	)
-)
-
-func kinds() []string {
-	var list []string
-	for _, k := range task.Kinds() {
-		list = append(list, string(k))
-	}
-	return list
-}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // TestLargeFiles reads files that are as large as they may be, and would take for
@@ -47,7 +48,7 @@ func TestLargeFiles(t *testing.T) {
 			if len(problems) != c.problems {
 				t.Fatalf("%d problems, want %d: %v", len(problems), c.problems, problems[:min(3, len(problems))])
 			}
-			if w != nil && len(workflow.Draw(w, workflow.Drawing{})) < 1000 {
+			if w != nil && len(diagram.Draw(w, diagram.Options{})) < 1000 {
 				t.Error("no picture")
 			}
 		})

@@ -115,13 +115,13 @@ type made struct {
 	readers int // steps and outputs that read it
 	input   *Input
 	step    *Step
+	kind    *kind // of the step; nil: not known yet
 	built   bool
 
 	columns []owned
 	open    bool
 	lost    bool     // its columns are not known because something is wrong, which has been noted
 	family  int      // items of two nodes of one family are the same
-	facts   facts    // what holds for each of its rows
 	options []string // of a crowd step: the labels that it can give, if they are few
 }
 

@@ -210,7 +210,10 @@ func TestGoodFilesFitTheSchema(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	texts := samples()
+	name := "a_very_long_name_of_a_step_that_goes_on_and_on_to_the_end"
+	texts := map[string]string{
+		"names": "workflow: " + strings.Repeat("long ", 30) + "\ninputs: {" + name + ": {}}\nsteps:\n  x" + name + ":\n    from: " + name + "\n    when: 某列 contains \"" + strings.Repeat("W", 100) + "\"\n" + ask + "  y:\n    from: [" + name + ", x" + name + "]\n" + ask,
+	}
 	texts["quoted"] = "workflow: w\nbudget: '5'\ninputs: {a: {}}\nsteps:\n  s:\n    from: a\n    crowd: {template: {kind: number, min: '1', integer: 'true'}, reward: '1', redundancy: {count: '3'}, priority: '2.5', production: 'false'}\n"
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -238,22 +241,34 @@ func TestGoodFilesFitTheSchema(t *testing.T) {
 }
 
 // TestTemplatesHaveTheFieldsOfTemplates compares the language with package
-// template, which reads what it says.
+// task, which reads what it says.
 func TestTemplatesHaveTheFieldsOfTemplates(t *testing.T) {
 	fields, ofForms := workflow.TemplateFields()
-	for _, c := range []struct {
-		of   any
-		have []string
-	}{{task.Template{}, fields}, {task.Field{}, ofForms}} {
-		var want []string
-		for i := range reflect.TypeOf(c.of).NumField() {
-			name, _, _ := strings.Cut(reflect.TypeOf(c.of).Field(i).Tag.Get("json"), ",")
-			want = append(want, name)
-		}
-		slices.Sort(want)
-		slices.Sort(c.have)
-		if !slices.Equal(want, c.have) {
-			t.Errorf("%T has %v, the language %v", c.of, want, c.have)
+	templates := jsonNames(task.Template{})
+	for _, d := range task.Descriptors() {
+		if own := d.Example.Template.Own; own != nil {
+			templates = append(templates, jsonNames(reflect.ValueOf(own).Elem().Interface())...)
 		}
 	}
+	for _, c := range []struct {
+		of         string
+		want, have []string
+	}{{"a template", templates, fields}, {"a field", jsonNames(task.Field{}), ofForms}} {
+		slices.Sort(c.want)
+		slices.Sort(c.have)
+		if !slices.Equal(c.want, c.have) {
+			t.Errorf("%s has %v, the language %v", c.of, c.want, c.have)
+		}
+	}
+}
+
+// jsonNames are the names of a struct's fields in JSON.
+func jsonNames(of any) []string {
+	var names []string
+	for i := range reflect.TypeOf(of).NumField() {
+		if name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ","); name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
 }

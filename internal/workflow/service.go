@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -14,8 +15,66 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
-// service reads a service step, whose sources have been joined.
+// Service is an HTTP call for each item. Its own columns are the properties of
+// Response.
+type Service struct {
+	URL         string
+	Method      string
+	Headers     map[string]string
+	Send        []string // columns; nil: all
+	Timeout     time.Duration
+	Tries       int
+	Backoff     time.Duration
+	Concurrency int
+	Response    *jsonschema.Schema
+}
+
+// serviceTime is how long a call is expected to take.
+const serviceTime = time.Second
+
+// MakesItems reports false: an item's reply is added to it.
+func (s *Service) MakesItems() bool { return false }
+
+// Summary names the host that is called.
+func (s *Service) Summary() string {
+	if u, err := url.Parse(s.URL); err == nil {
+		return "service · " + u.Host
+	}
+	return "service"
+}
+
+// Service returns what a service step says; nil for another kind.
+func (s *Step) Service() *Service {
+	c, _ := s.Spec.(*Service)
+	return c
+}
+
+var serviceKind = kind{
+	name:  ServiceStep,
+	shape: serviceShape,
+	look:  Look{"service", "service", Hexagon, Paint{"#e3f5ea", "#2b8a57"}, Paint{"#143d29", "#5fc08d"}},
+	read:  (*reader).service,
+	typeHint: func(step, column string) string {
+		return column + " is a number if the response of " + step + " says type: number"
+	},
+}
+
+var serviceShape = object("An HTTP call for each item.",
+	must("url", text("The address, http or https.", 2048)),
+	may("method", choice("Default: POST. GET puts the columns into the query.", "POST", "PUT", "PATCH", "GET")),
+	may("headers", mapOf("Headers; ${secret:NAME} stands for a secret of the tenant.", aText, 1, 50, &shape{form: aText, most: 4096})),
+	may("send", listOf("The columns that are sent. Left out: all.", 1, maxColumns, text("", maxColumnName))),
+	may("timeout", duration("The most that one try may take. Default: 10s.", time.Millisecond, MaxTimeout)),
+	may("tries", count("How often it is tried in all. Default: 5.", 1, MaxTries)),
+	may("backoff", duration("The waiting before the second try; it doubles. Default: 1s.", 0, MaxBackoff)),
+	may("concurrency", count("How many calls there are at a time. Default: 10.", 1, MaxConcurrency)),
+	may("expect", duration("How long a call takes, until that has been observed. Default: 1s.", time.Nanosecond, maxDuration)),
+	must("response", &shape{form: aValue, doc: "A JSON Schema of the answer: an object, whose properties become columns."}),
+)
+
+// service reads a service step.
 func (r *reader) service(m *made, v *value) {
+	r.itemsOf(m)
 	if v == nil {
 		m.lose()
 		return
@@ -28,7 +87,7 @@ func (r *reader) service(m *made, v *value) {
 		Backoff:     or(v.get("backoff"), (*value).duration, DefaultBackoff),
 		Concurrency: or(v.get("concurrency"), (*value).count, DefaultConcurrency),
 	}
-	m.step.Service = s
+	m.step.Spec = s
 	r.expect(m, v.get("expect"))
 	if u := v.get("url"); u != nil {
 		if wrong := wrongURL(u.text); wrong != "" {
@@ -68,10 +127,10 @@ func wrongURL(text string) string {
 	return ""
 }
 
-var (
-	headerForm = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") // a token of RFC 9110
-	secretForm = regexp.MustCompile(`\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}`)
-)
+// SecretForm is how the value of a header names a secret.
+var SecretForm = regexp.MustCompile(`\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}`)
+
+var headerForm = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") // a token of RFC 9110
 
 // ours are the headers that a call has by itself, and those that would change
 // how it is carried.
@@ -96,8 +155,8 @@ func (r *reader) headers(s *Service, v *value) {
 			r.problem(h.start(), "the header %s is set by the call itself: leave it out", name)
 		case seen[lower]:
 			r.problem(h.start(), "the header %s stands here already", name)
-		case strings.Contains(secretForm.ReplaceAllString(h.text, ""), "${"):
-			rest := secretForm.ReplaceAllStringFunc(h.text, func(s string) string { return strings.Repeat("x", len(s)) })
+		case strings.Contains(SecretForm.ReplaceAllString(h.text, ""), "${"):
+			rest := SecretForm.ReplaceAllStringFunc(h.text, func(s string) string { return strings.Repeat("x", len(s)) })
 			line, column := lineColumn(h.text, len([]rune(h.text[:strings.Index(rest, "${")])))
 			r.problem(h.node.At(line, column), "a secret is written as ${secret:NAME}, its name made of letters, digits and _")
 		case strings.ContainsFunc(h.text, func(c rune) bool { return c < ' ' || c == 0x7f }):
@@ -112,7 +171,7 @@ func (r *reader) headers(s *Service, v *value) {
 func (s *Service) Secrets() []string {
 	var names []string
 	for _, text := range s.Headers {
-		for _, m := range secretForm.FindAllStringSubmatch(text, -1) {
+		for _, m := range SecretForm.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}
 	}
@@ -125,11 +184,12 @@ func (r *reader) send(m *made, v *value) {
 		if c == nil || !r.known(m, c.text, c.at()) {
 			continue
 		}
-		if slices.Contains(m.step.Service.Send, c.text) {
+		s := m.step.Service()
+		if slices.Contains(s.Send, c.text) {
 			r.problem(c.at(), "%s is sent already", yamlfile.Quote(c.text))
 			continue
 		}
-		m.step.Service.Send = append(m.step.Service.Send, c.text)
+		s.Send = append(s.Send, c.text)
 	}
 }
 
@@ -159,7 +219,7 @@ func (r *reader) response(m *made, v *value) {
 	if typ := response.node.Field("type").Value; typ == nil || typ.Text != "object" {
 		r.problem(response.at(), "response is the schema of an object: it begins with type: object")
 	}
-	m.step.Service.Response = s
+	m.step.Service().Response = s
 	columns, places := r.properties(response, s)
 	if len(columns) == 0 {
 		r.problem(response.start(), "response names no properties, so the step would add no column: write it like {type: object, properties: {risk: {type: number}}}")

@@ -8,15 +8,11 @@
 package workflow
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
-	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
-	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -71,16 +67,6 @@ const (
 	JoinAll   Join = "all"   // those that came through all sources
 )
 
-// Kind is the kind of a step.
-type Kind string
-
-// The kinds.
-const (
-	CrowdStep   Kind = "crowd"
-	SQLStep     Kind = "sql"
-	ServiceStep Kind = "service"
-)
-
 // OnError says what becomes of an item that a step cannot deal with.
 type OnError string
 
@@ -97,11 +83,12 @@ type Source struct {
 	Edge Edge
 }
 
-// Step is a step of a workflow. One of Crowd, SQL and Service is set.
+// Step is a step of a workflow.
 type Step struct {
 	Name    string
 	Node    int
 	Kind    Kind
+	Spec    Spec // what only a step of its kind says
 	From    []Source
 	Join    Join                 // with several sources
 	When    *condition.Condition // over the columns of the sources; nil: always
@@ -112,65 +99,6 @@ type Step struct {
 	Own     []Column      // those that it adds (of an SQL step: all)
 	Open    bool          // it has columns beside these, of an input that is open
 	Place   Place
-
-	Crowd   *Crowd
-	SQL     *SQL
-	Service *Service
-}
-
-// NewItems says that the step's rows are items of their own, not those that came
-// in.
-func (s *Step) NewItems() bool { return s.SQL != nil && !s.SQL.RowByRow }
-
-// Crowd is a job for people. Its own columns are named after Output: Output
-// (the label: a number if the template's kind is number, else a text),
-// Output_confidence (a number from 0 to 1), Output_answers (a number),
-// Output_undecided and Output_tie (bools), in this order.
-type Crowd struct {
-	Output       string          // default: the step's name
-	Pool         string          // "": the first pool
-	Template     json.RawMessage // see package template; it never shows Truth
-	Redundancy   label.Rule
-	Reward       crowd.Money
-	Budget       crowd.Money // of the step; 0: what the run has
-	Priority     float64
-	Production   bool
-	Lease        time.Duration
-	TaskTime     time.Duration
-	Requirements []engine.Requirement
-	Truth        string    // column with the known answer, never shown to a worker; "": none
-	Simulate     *Simulate // how model workers do it; never nil
-}
-
-// Simulate says how model workers of `throng workflow run --simulate-workers` do
-// a crowd step.
-type Simulate struct {
-	Accuracy float64       // chance that a worker gives the true answer, 0 to 1
-	Time     time.Duration // mean of a lognormal
-	Spread   float64       // its standard deviation by its mean
-}
-
-// SQL is a query over the sources, which it knows by their names.
-type SQL struct {
-	Query    string
-	RowByRow bool          // each item of a stream edge by itself
-	Why      string        // why it needs all rows, if it does, even on a stream edge
-	Time     time.Duration // 0: the default of the SQL engine
-	Rows     int64         // at most, of its result; 0: the default of the SQL engine
-}
-
-// Service is an HTTP call for each item. Its own columns are the properties of
-// Response.
-type Service struct {
-	URL         string
-	Method      string
-	Headers     map[string]string
-	Send        []string // columns; nil: all
-	Timeout     time.Duration
-	Tries       int
-	Backoff     time.Duration
-	Concurrency int
-	Response    *jsonschema.Schema
 }
 
 // SLA is what a run or an item costs that ends late.

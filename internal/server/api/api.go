@@ -17,15 +17,15 @@ import (
 
 // Config sets up the API.
 type Config struct {
-	Service *app.Service
+	App     *app.App
 	Log     *slog.Logger
 	Version string
 }
 
 type api struct {
-	service *app.Service
-	log     *slog.Logger
-	huma    huma.API
+	app  *app.App
+	log  *slog.Logger
+	huma huma.API
 
 	poolEdit sync.Mutex // held while a part of a pool's settings is replaced
 }
@@ -43,7 +43,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{service: cfg.Service, log: cfg.Log, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
 	a.people()
@@ -89,7 +89,7 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	request, _ := humago.Unwrap(ctx)
-	p, err := a.service.Authenticate(ctx.Context(), httpkit.Secret(request))
+	p, err := a.app.Accounts.Authenticate(ctx.Context(), httpkit.Secret(request))
 	if err != nil {
 		problem := a.problem(ctx.Context(), err)
 		_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)

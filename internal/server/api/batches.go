@@ -98,7 +98,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toStored)(a.service.Batches(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
+			return each(toStored)(a.app.Batches.List(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
@@ -107,18 +107,18 @@ func (a *api) batches() {
 			if err != nil {
 				return out, err
 			}
-			return as(toDraft)(a.service.CreateBatch(ctx, p, newBatch(tenant, &in.Body.BatchTerms)))
+			return as(toDraft)(a.app.Batches.Create(ctx, p, newBatch(tenant, &in.Body.BatchTerms)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Batch, error) {
-			return as(toBatch)(a.service.Batch(ctx, p, in.id))
+			return as(toBatch)(a.app.Batches.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			BatchPath
 			Body wire.BatchTerms
 		}) (wire.Batch, error) {
-			return as(toDraft)(a.service.EditDraft(ctx, p, in.id, newBatch(0, &in.Body)))
+			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, newBatch(0, &in.Body)))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
@@ -129,7 +129,7 @@ func (a *api) batches() {
 			if in.Body.ClearDeadline {
 				edit.Deadline = &time.Time{}
 			}
-			return as(toBatch)(a.service.EditBatch(ctx, p, in.id, edit))
+			return as(toBatch)(a.app.Batches.Edit(ctx, p, in.id, edit))
 		})
 	a.batchTasks()
 	a.batchMoves()
@@ -159,7 +159,7 @@ func (a *api) batchTasks() {
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			r, err := a.service.Upload(ctx, p, in.id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
+			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
 			if err != nil {
 				return out, err
 			}
@@ -170,12 +170,12 @@ func (a *api) batchTasks() {
 			BatchPath
 			N uint32 `path:"n" minimum:"1"`
 		}) (out wire.Preview, err error) {
-			v, err := a.service.Preview(ctx, p, in.id, in.N)
+			v, err := a.app.Batches.Preview(ctx, p, in.id, in.N)
 			if err != nil {
 				return out, err
 			}
 			out = wire.Preview{Task: v.Task, Tasks: v.Tasks, Values: wire.Values{Values: v.Values}, View: v.Template.Render(v.Values)}
-			if v.Template.Template().Kind == task.HTML {
+			if out.View.Framed() {
 				out.HTML, err = v.Template.RenderHTML(v.Values, task.Frame{Preview: true, TaskID: v.Task.String()})
 			}
 			return out, err
@@ -190,16 +190,16 @@ func (a *api) batchMoves() {
 			BatchPath
 			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if the pool has fewer people than a task needs answers from"`
 		}) (wire.Batch, error) {
-			return as(toBatch)(a.service.Launch(ctx, p, in.id, in.AllowSmallCrowd))
+			return as(toBatch)(a.app.Batches.Launch(ctx, p, in.id, in.AllowSmallCrowd))
 		})
 	moves := []struct {
 		name, summary string
 		do            func(context.Context, *app.Principal, crowd.BatchID) (app.BatchView, error)
 	}{
-		{"pause", "Hand out nothing more for now", a.service.PauseBatch},
-		{"resume", "Hand out again", a.service.ResumeBatch},
-		{"end", "End early, with the labels that there are", a.service.EndBatch},
-		{"cancel", "Give the batch up, running or draft", a.service.CancelBatch},
+		{"pause", "Hand out nothing more for now", a.app.Batches.Pause},
+		{"resume", "Hand out again", a.app.Batches.Resume},
+		{"end", "End early, with the labels that there are", a.app.Batches.End},
+		{"cancel", "Give the batch up, running or draft", a.app.Batches.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: batchTag, access: signedIn},
@@ -212,7 +212,7 @@ func (a *api) batchMoves() {
 			BatchPath
 			Body wire.TopUp
 		}) (wire.Batch, error) {
-			return as(toBatch)(a.service.TopUp(ctx, p, in.id, in.Body.AmountMicros))
+			return as(toBatch)(a.app.Batches.TopUp(ctx, p, in.id, in.Body.AmountMicros))
 		})
 }
 
@@ -223,11 +223,11 @@ func (a *api) batchWaits() {
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/holding", summary: "Who holds what, the longest held first", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) ([]wire.Held, error) {
-			return each(toHeld)(a.service.Holding(ctx, p, in.id))
+			return each(toHeld)(a.app.Batches.Holding(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Why, error) {
-			why, err := a.service.WhyBatch(ctx, p, in.id)
+			why, err := a.app.Batches.Why(ctx, p, in.id)
 			return wire.Why{Reason: why.Reason, Text: why.Reason.Text(), Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
 		})
 }

@@ -67,16 +67,16 @@ func (a *api) duty() {
 		text: "With `wait_seconds` and the `seen` of the last reply, it answers when something has changed, or when the time is over."},
 		func(ctx context.Context, p *app.Principal, in *DutyQuery) (out wire.Duty, err error) {
 			if in.Seen == "" || in.WaitSeconds == 0 {
-				return as(toDuty)(a.service.Duty(ctx, p))
+				return as(toDuty)(a.app.Duty.Get(ctx, p))
 			}
 			look := func() (v app.DutyView, err error) {
-				p, err := a.service.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
+				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}
-				return a.service.Duty(ctx, p)
+				return a.app.Duty.Get(ctx, p)
 			}
-			if _, err := a.service.AwaitDuty(ctx, p, in.wait(), func(app.DutyView) bool {
+			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(app.DutyView) bool {
 				v, err := look()
 				return err != nil || dutySeen(&v) != in.Seen
 			}); err != nil {
@@ -87,10 +87,10 @@ func (a *api) duty() {
 	register(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `duty` whose data is what GET /v1/duty returns: one at once, then one after each change, at most four a second."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (*huma.StreamResponse, error) {
-			changed, stop, err := a.service.WatchDuty(ctx, p)
+			changed, stop, err := a.app.Duty.Watch(ctx, p)
 			seen := ""
 			return a.events("duty", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
-				v, err := a.service.Duty(ctx, p)
+				v, err := a.app.Duty.Get(ctx, p)
 				if err != nil || dutySeen(&v) == seen {
 					return nil, false, err
 				}
@@ -101,14 +101,14 @@ func (a *api) duty() {
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
 		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if they were about to go."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (wire.Duty, error) {
-			return as(toDuty)(a.service.StartDuty(ctx, p))
+			return as(toDuty)(a.app.Duty.Start(ctx, p))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) (wire.Duty, error) {
-			return as(toDuty)(a.service.EndDuty(ctx, p))
+			return as(toDuty)(a.app.Duty.End(ctx, p))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.service.DeclineCall(ctx, p) })
+		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.app.Duty.DeclineCall(ctx, p) })
 }
 
 func toWishes(u store.User) wire.Wishes {
@@ -139,18 +139,18 @@ func (a *api) wishes() {
 				}
 				w.Prefers[id] = x
 			}
-			return as(toWishes)(a.service.SetWishes(ctx, p, w))
+			return as(toWishes)(a.app.Duty.SetWishes(ctx, p, w))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
 		func(context.Context, *app.Principal, *struct{}) (wire.PushKey, error) {
-			return wire.PushKey{Key: a.service.PushKey()}, nil
+			return wire.PushKey{Key: a.app.Duty.PushKey()}, nil
 		})
 	toSubscription := func(s store.Subscription) wire.PushSubscription {
 		return wire.PushSubscription{ID: s.ID, Endpoint: s.Endpoint, CreatedAt: s.CreatedAt}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.PushSubscription, error) {
-			return each(toSubscription)(a.service.Subscriptions(ctx, p))
+			return each(toSubscription)(a.app.Duty.Subscriptions(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
@@ -159,13 +159,13 @@ func (a *api) wishes() {
 			if err := (notify.Target{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth}).Check(); err != nil {
 				return out, placed(err, map[string]string{"p256dh": "keys.p256dh", "auth": "keys.auth"})
 			}
-			out.ID, err = a.service.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
+			out.ID, err = a.app.Duty.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
 			return out, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) error {
-			return a.service.Unsubscribe(ctx, p, in.ID)
+			return a.app.Duty.Unsubscribe(ctx, p, in.ID)
 		})
 }

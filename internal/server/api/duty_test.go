@@ -12,10 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -40,7 +39,7 @@ func (w *world) setPool(id crowd.PoolID, body string) (out wire.PoolDetail) {
 // step lets the pools be sized once.
 func (w *world) step() {
 	w.t.Helper()
-	ok(w.t, w.service.ControlStep(w.ctx))
+	ok(w.t, w.app.Control.Step(w.ctx))
 }
 
 func (w *world) duty(c *client.Client) wire.Duty {
@@ -622,7 +621,7 @@ func TestDutyEvents(t *testing.T) {
 		if a := w.send(w.admin, http.MethodPatch, "/v1/users/"+id.String(), `{"suspended": true}`); a.StatusCode != http.StatusOK {
 			t.Fatalf("suspend: %s", a.body)
 		}
-		w.service.StopWaiting()
+		w.app.StopWaiting()
 		synctest.Wait()
 		if _, open := <-list; open {
 			t.Error("the stream goes on")

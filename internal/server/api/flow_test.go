@@ -17,11 +17,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -462,7 +461,7 @@ func TestEventsEnd(t *testing.T) {
 		<-time.After(time.Second)
 		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 		defer cancel()
-		w.service.StopWaiting()
+		w.app.StopWaiting()
 		admins.ended(t)
 		ok(t, w.server.Shutdown(ctx))
 		w.close()

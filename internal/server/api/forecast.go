@@ -27,6 +27,6 @@ func (a *api) forecasts() {
 		text: "The pool is simulated from its present state, many times, in the background: the first request orders it and says `pending`. " +
 			"A forecast is computed anew when somebody asks and it is older than 15 seconds or twenty times what it took. It knows nothing of batches and people yet to come."},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Forecast, error) {
-			return as(toForecast)(a.service.Forecast(ctx, p, in.id))
+			return as(toForecast)(a.app.Batches.Forecast(ctx, p, in.id))
 		})
 }

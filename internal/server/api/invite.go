@@ -35,7 +35,7 @@ func (a *api) invitations() {
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
 			b := &in.Body
-			r, err := a.service.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return out, err
@@ -50,16 +50,16 @@ func (a *api) invitations() {
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) ([]wire.Invitation, error) {
-			return each(toInvitation)(a.service.Invitations(ctx, p, ownTenant(p, in.tenant), in.Before, in.Limit))
+			return each(toInvitation)(a.app.Invitations.List(ctx, p, ownTenant(p, in.tenant), in.Before, in.Limit))
 		})
 	ofOne := []struct {
 		method, suffix, summary, text string
 		do                            func(context.Context, *app.Principal, int64) (app.InvitationView, error)
 	}{
-		{http.MethodGet, "", "Show an invitation", "", a.service.Invitation},
+		{http.MethodGet, "", "Show an invitation", "", a.app.Invitations.Get},
 		{http.MethodPost, "/resend", "Send an invitation again",
-			"Also one that has expired: the new link works for 14 days. One that is still on its way cannot be sent again.", a.service.ResendInvitation},
-		{http.MethodPost, "/withdraw", "Withdraw an invitation: its links work no longer", "", a.service.WithdrawInvitation},
+			"Also one that has expired: the new link works for 14 days. One that is still on its way cannot be sent again.", a.app.Invitations.Resend},
+		{http.MethodPost, "/withdraw", "Withdraw an invitation: its links work no longer", "", a.app.Invitations.Withdraw},
 	}
 	for _, o := range ofOne {
 		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn},
@@ -85,19 +85,19 @@ func (a *api) invited() {
 		func(ctx context.Context, _ *app.Principal, in *struct {
 			Token string `query:"token" required:"true" doc:"from the link: …/invitation?token=THIS"`
 		}) (wire.Offer, error) {
-			return as(toOffer)(a.service.OpenInvitation(ctx, in.Token))
+			return as(toOffer)(a.app.Invitations.Open(ctx, in.Token))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag},
 		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Join }) (wire.Secret, error) {
 			b := &in.Body
-			return as(toSecret)(a.service.Join(ctx, b.Token, app.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
+			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, app.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.InvitationToken }) (wire.User, error) {
-			return as(toUser)(a.service.AcceptInvitation(ctx, p, in.Body.Token))
+			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag},
 		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.InvitationToken }) error {
-			return a.service.DeclineInvitation(ctx, in.Body.Token)
+			return a.app.Invitations.Decline(ctx, in.Body.Token)
 		})
 }

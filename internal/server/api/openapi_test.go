@@ -12,12 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"golang.org/x/net/html"
 
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write testdata/openapi.json")

@@ -28,16 +28,16 @@ func (a *api) people() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toUser)(a.service.Users(ctx, p, in.tenant, after, in.Limit))
+			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewUser }) (wire.MadeUser, error) {
-			u, link, err := a.service.CreateUser(ctx, p, app.NewUser(in.Body))
+			u, link, err := a.app.Accounts.CreateUser(ctx, p, app.NewUser(in.Body))
 			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *UserPath) (wire.User, error) {
-			return as(toUser)(a.service.User(ctx, p, in.id))
+			return as(toUser)(a.app.Accounts.User(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what they hold first."},
@@ -54,10 +54,10 @@ func (a *api) people() {
 				}
 				edit.Pool = &pool
 			}
-			return as(toUser)(a.service.UpdateUser(ctx, p, in.id, edit))
+			return as(toUser)(a.app.Accounts.UpdateUser(ctx, p, in.id, edit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *UserPath) (wire.Secret, error) {
-			return as(toSecret)(a.service.NewSetupLink(ctx, p, in.id))
+			return as(toSecret)(a.app.Accounts.NewSetupLink(ctx, p, in.id))
 		})
 }

@@ -143,15 +143,15 @@ func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Pool, error) {
-			return each(toPool)(a.service.Pools(ctx, p))
+			return each(toPool)(a.app.Pools.List(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
-			return as(toPool)(a.service.CreatePool(ctx, p, in.Body.Name, in.Body.Policy))
+			return as(toPool)(a.app.Pools.Create(ctx, p, in.Body.Name, in.Body.Policy))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *PoolPath) (wire.PoolDetail, error) {
-			return as(toPoolDetail)(a.service.Pool(ctx, p, in.id))
+			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
 		text: "What is left out stays as it is, also within a group. The rules are replaced as a whole."},
@@ -161,29 +161,29 @@ func (a *api) pools() {
 		}) (out wire.PoolDetail, err error) {
 			a.poolEdit.Lock()
 			defer a.poolEdit.Unlock()
-			v, err := a.service.Pool(ctx, p, in.id)
+			v, err := a.app.Pools.Get(ctx, p, in.id)
 			if err != nil {
 				return out, err
 			}
 			edit := editOf(&in.Body.PoolSettings, &v)
 			edit.Name, edit.Policy, edit.Stopped = in.Body.Name, in.Body.Policy, in.Body.Stopped
-			if _, err = a.service.UpdatePool(ctx, p, in.id, edit); err != nil {
+			if _, err = a.app.Pools.Update(ctx, p, in.id, edit); err != nil {
 				return out, placed(err, poolFields)
 			}
-			return as(toPoolDetail)(a.service.Pool(ctx, p, in.id))
+			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]sched.Key, error) {
-			return a.service.Order(ctx, p, in.id)
+			return a.app.Pools.Order(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
 			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
 		func(ctx context.Context, p *app.Principal, in *PoolPath) (*forecast.State, error) {
-			return a.service.PoolState(ctx, p, in.id)
+			return a.app.Batches.PoolState(ctx, p, in.id)
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.Stop }) error {
-			return a.service.StopEverything(ctx, p, in.Body.Stopped)
+			return a.app.Pools.StopEverything(ctx, p, in.Body.Stopped)
 		})
 }

@@ -131,18 +131,18 @@ func (a *api) livePools() {
 			PoolPath
 			Body wire.PoolFunding
 		}) (wire.RetainerFunds, error) {
-			return as(toFunds)(a.service.FundPool(ctx, p, in.id, in.Body.AmountMicros))
+			return as(toFunds)(a.app.Pools.Fund(ctx, p, in.id, in.Body.AmountMicros))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/account", summary: "Show a pool's money for waiting and its latest ledger entries", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			PoolPath
 			Latest
 		}) (out wire.Account, err error) {
-			entries, err := a.service.PoolAccount(ctx, p, in.id, in.Before, in.Limit)
+			entries, err := a.app.Pools.Account(ctx, p, in.id, in.Before, in.Limit)
 			if err != nil {
 				return out, err
 			}
-			v, err := a.service.Pool(ctx, p, in.id)
+			v, err := a.app.Pools.Get(ctx, p, in.id)
 			return wire.Account{BalanceMicros: v.Status.Purse.Funds, Entries: mapped(entries, toEntry)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/samples", summary: "How a pool looked, every ten seconds of the last day", tag: tag, access: signedIn},
@@ -150,22 +150,22 @@ func (a *api) livePools() {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"0" maximum:"86400" default:"3600" doc:"how far back"`
 		}) ([]wire.PoolSample, error) {
-			return each(toSample)(a.service.RecentSamples(ctx, p, in.id, ofSeconds(in.Since)))
+			return each(toSample)(a.app.Pools.RecentSamples(ctx, p, in.id, ofSeconds(in.Since)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/actions", summary: "What was done to a pool, by whom and why, newest first", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			PoolPath
 			Latest
 		}) ([]wire.PoolAction, error) {
-			return each(toAction)(a.service.PoolActions(ctx, p, in.id, in.Before, in.Limit))
+			return each(toAction)(a.app.Pools.Actions(ctx, p, in.id, in.Before, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/people", summary: "Who belongs to a pool, those on duty first", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]wire.PoolPerson, error) {
-			return each(toPerson)(a.service.PoolPeople(ctx, p, in.id))
+			return each(toPerson)(a.app.Pools.People(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/calls", summary: "The open call of a pool: who was asked, who came", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]wire.PoolCall, error) {
-			return each(toCall)(a.service.PoolCalls(ctx, p, in.id))
+			return each(toCall)(a.app.Pools.Calls(ctx, p, in.id))
 		})
 	a.changePools()
 }
@@ -182,13 +182,13 @@ func (a *api) changePools() {
 			if in.Body.Rules != nil {
 				rules = *in.Body.Rules
 			} else {
-				v, err := a.service.Pool(ctx, p, in.id)
+				v, err := a.app.Pools.Get(ctx, p, in.id)
 				if err != nil {
 					return out, err
 				}
 				rules = v.Control.Rules
 			}
-			list, err := a.service.TestRules(ctx, p, in.id, rules)
+			list, err := a.app.Pools.TestRules(ctx, p, in.id, rules)
 			if err != nil {
 				return out, err
 			}
@@ -200,10 +200,10 @@ func (a *api) changePools() {
 			PoolPath
 			Body wire.Transfer
 		}) (out wire.Transferred, err error) {
-			if _, err := a.service.Pool(ctx, p, in.id); err != nil {
+			if _, err := a.app.Pools.Get(ctx, p, in.id); err != nil {
 				return out, err
 			}
-			u, err := a.service.User(ctx, p, in.Body.Worker)
+			u, err := a.app.Accounts.User(ctx, p, in.Body.Worker)
 			switch {
 			case crowd.CodeOf(err) == crowd.NotFound:
 				return out, crowd.Fieldf("worker", "there is no %s", in.Body.Worker)
@@ -212,7 +212,7 @@ func (a *api) changePools() {
 			case u.Pool != in.id:
 				return out, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, in.id)
 			}
-			out.There, err = a.service.Transfer(ctx, p, in.Body.Worker, in.Body.To)
+			out.There, err = a.app.Transfers.Move(ctx, p, in.Body.Worker, in.Body.To)
 			return out, err
 		})
 }

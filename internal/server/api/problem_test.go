@@ -156,7 +156,7 @@ func TestUnknownErrorsAreNotTold(t *testing.T) {
 func TestCrossSiteRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	handler, err := server.Handler(w.service, server.Config{Log: discard, Version: "test"})
+	handler, err := server.Handler(w.app, server.Config{Log: discard, Version: "test"})
 	ok(t, err)
 	for name, x := range map[string]struct {
 		site, origin, method string

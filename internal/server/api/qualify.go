@@ -36,7 +36,7 @@ func (a *api) tests() {
 			if err != nil {
 				return out, err
 			}
-			return as(toGivenTest)(a.service.CreateTest(ctx, p, app.NewTest{
+			return as(toGivenTest)(a.app.Tests.Create(ctx, p, app.NewTest{
 				Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
@@ -45,11 +45,11 @@ func (a *api) tests() {
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
 		func(ctx context.Context, p *app.Principal, in *OfTenant) ([]wire.GivenTest, error) {
-			return each(toGivenTest)(a.service.Tests(ctx, p, ownTenant(p, in.tenant)))
+			return each(toGivenTest)(a.app.Tests.List(ctx, p, ownTenant(p, in.tenant)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.GivenTest, error) {
-			return as(toGivenTest)(a.service.Test(ctx, p, in.id))
+			return as(toGivenTest)(a.app.Tests.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
 		text: "Nobody new is invited to it; who was invited before may go on."},
@@ -57,7 +57,7 @@ func (a *api) tests() {
 			TestPath
 			Body wire.Retire
 		}) (wire.GivenTest, error) {
-			return as(toGivenTest)(a.service.RetireTest(ctx, p, in.id, in.Body.Retired))
+			return as(toGivenTest)(a.app.Tests.Retire(ctx, p, in.id, in.Body.Retired))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}/tries", summary: "List the tries at a test, with the answers", tag: tag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. For whoever may change the test."},
@@ -66,7 +66,7 @@ func (a *api) tests() {
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) ([]wire.Try, error) {
-			return each(toTry)(a.service.TestTries(ctx, p, in.id, in.Before, in.Limit))
+			return each(toTry)(a.app.Tests.Tries(ctx, p, in.id, in.Before, in.Limit))
 		})
 	a.takeTests()
 }
@@ -90,15 +90,15 @@ func (a *api) takeTests() {
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests", summary: "List the tests that you may take", tag: tag, access: signedIn,
 		text: "Those that you were invited to, and those open to every worker."},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.MyTest, error) {
-			return each(toMyTest)(a.service.MyTests(ctx, p))
+			return each(toMyTest)(a.app.Tests.Mine(ctx, p))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests/{id}", summary: "Show a test, with the questions of the try that runs", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.MyTest, error) {
-			return as(toMyTest)(a.service.TakeTest(ctx, p, in.id))
+			return as(toMyTest)(a.app.Tests.Take(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.MyTest, error) {
-			return as(toMyTest)(a.service.StartTry(ctx, p, in.id))
+			return as(toMyTest)(a.app.Tests.StartTry(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
@@ -106,6 +106,6 @@ func (a *api) takeTests() {
 			TestPath
 			Body wire.TryAnswers
 		}) (wire.MyTest, error) {
-			return as(toMyTest)(a.service.SubmitTry(ctx, p, in.id, in.Body.Try, in.Body.Answers, in.Body.Unfinished))
+			return as(toMyTest)(a.app.Tests.SubmitTry(ctx, p, in.id, in.Body.Try, in.Body.Answers, in.Body.Unfinished))
 		})
 }

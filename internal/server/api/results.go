@@ -88,7 +88,7 @@ func (a *api) results() {
 			ExportPath
 			All bool `query:"all"`
 		}) (*huma.StreamResponse, error) {
-			b, list, err := a.service.Annotations(ctx, p, in.id, !in.All)
+			b, list, err := a.app.Batches.Annotations(ctx, p, in.id, !in.All)
 			if err != nil {
 				return nil, err
 			}
@@ -102,13 +102,13 @@ func (a *api) results() {
 			ExportPath
 			Method string `query:"method" enum:"live,majority,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
-			b, list, err := a.service.Labels(ctx, p, in.id)
+			b, list, err := a.app.Batches.Labels(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
 			var fitted *label.Result
 			if in.Method != "live" {
-				q, err := a.service.Quality(ctx, p, in.id, in.Method)
+				q, err := a.app.Batches.Quality(ctx, p, in.id, in.Method)
 				if err != nil {
 					return nil, err
 				}
@@ -122,14 +122,14 @@ func (a *api) results() {
 			BatchPath
 			Method string `query:"method" enum:"majority,dawid-skene" default:"dawid-skene"`
 		}) (wire.Quality, error) {
-			return as(toQuality)(a.service.Quality(ctx, p, in.id, in.Method))
+			return as(toQuality)(a.app.Batches.Quality(ctx, p, in.id, in.Method))
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the batch as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
 		func(ctx context.Context, p *app.Principal, in *BatchPath) (*huma.StreamResponse, error) {
-			changed, stop, err := a.service.Watch(ctx, p, in.id)
+			changed, stop, err := a.app.Batches.Watch(ctx, p, in.id)
 			return a.events("progress", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
-				v, err := a.service.Batch(ctx, p, in.id)
+				v, err := a.app.Batches.Get(ctx, p, in.id)
 				return toBatch(v), v.Progress.State.Ended(), err
 			}), err
 		})
@@ -163,7 +163,7 @@ func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, nam
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	for {
-		p, err := a.service.Authenticate(ctx, secret)
+		p, err := a.app.Accounts.Authenticate(ctx, secret)
 		if err != nil {
 			return
 		}

@@ -61,7 +61,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toRunHead)(a.service.Runs(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
+			return each(toRunHead)(a.app.Runs.List(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
@@ -77,23 +77,23 @@ func (a *api) runs() {
 			case b.From != "" && b.Parent == 0:
 				return out, crowd.Fieldf("parent", "is missing: from is a step of it")
 			}
-			made, err := a.service.MakeRun(ctx, p, orchestrator.NewRun{
+			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
 				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From,
 			})
 			if err != nil {
 				return out, err
 			}
-			out, err = as(toRun)(a.service.Run(ctx, p, made.Run.ID))
+			out, err = as(toRun)(a.app.Runs.Get(ctx, p, made.Run.ID))
 			out.Notes = made.Notes
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *RunPath) (wire.Run, error) {
-			return as(toRun)(a.service.Run(ctx, p, in.id))
+			return as(toRun)(a.app.Runs.Get(ctx, p, in.id))
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/workflow", summary: "Show the file of a run", tag: runTag, access: signedIn, streams: []string{"application/yaml"}},
 		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
-			v, err := a.service.Run(ctx, p, in.id)
+			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func (a *api) runs() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/graph.svg", summary: "Draw a run: its steps, and where the items are", tag: runTag, access: signedIn, streams: []string{"image/svg+xml"}},
 		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
-			v, err := a.service.Run(ctx, p, in.id)
+			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
@@ -111,9 +111,9 @@ func (a *api) runs() {
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/events", summary: "Watch a run (server-sent events)", tag: runTag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the run as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
 		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
-			changed, stop, err := a.service.WatchRun(ctx, p, in.id)
+			changed, stop, err := a.app.Runs.Watch(ctx, p, in.id)
 			return a.events("progress", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
-				v, err := a.service.Run(ctx, p, in.id)
+				v, err := a.app.Runs.Get(ctx, p, in.id)
 				if err != nil {
 					return nil, false, err
 				}
@@ -136,16 +136,16 @@ func (a *api) runMoves() {
 		if err != nil {
 			return out, err
 		}
-		return as(toRun)(a.service.Run(ctx, p, r.ID))
+		return as(toRun)(a.app.Runs.Get(ctx, p, r.ID))
 	}
 	moves := []struct {
 		name, summary string
 		do            func(context.Context, *app.Principal, crowd.RunID) (store.Run, error)
 	}{
-		{"start", "Begin a run whose inputs are there", a.service.StartRun},
-		{"pause", "Hand out and call nothing more for now", a.service.PauseRun},
-		{"resume", "Go on with a paused run", a.service.ResumeRun},
-		{"cancel", "Give a run up; what it has made stays to be read", a.service.CancelRun},
+		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
+		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
+		{"resume", "Go on with a paused run", a.app.Runs.Resume},
+		{"cancel", "Give a run up; what it has made stays to be read", a.app.Runs.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
@@ -157,7 +157,7 @@ func (a *api) runMoves() {
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/steps/{step}/end", summary: "End a crowd step early, with the labels that there are", tag: runTag, access: signedIn,
 		text: "The other items in it go on as failed."},
 		func(ctx context.Context, p *app.Principal, in *RunStep) (wire.Run, error) {
-			r, err := a.service.EndStep(ctx, p, in.id, in.Step)
+			r, err := a.app.Runs.EndStep(ctx, p, in.id, in.Step)
 			return after(ctx, p, r, err)
 		})
 	type ofStep struct {
@@ -166,13 +166,13 @@ func (a *api) runMoves() {
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/retry", summary: "Try again what is held by an error, and steps that have failed", tag: runTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *ofStep) (out wire.Retried, err error) {
-			out.Items, out.Steps, err = a.service.RetryRun(ctx, p, in.id, in.Step)
+			out.Items, out.Steps, err = a.app.Runs.Retry(ctx, p, in.id, in.Step)
 			return out, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/skip", summary: "Give up the items that are held by an error", tag: runTag, access: signedIn,
 		text: "They go on as failed."},
 		func(ctx context.Context, p *app.Principal, in *ofStep) (out wire.Skipped, err error) {
-			out.Items, err = a.service.SkipRun(ctx, p, in.id, in.Step)
+			out.Items, err = a.app.Runs.Skip(ctx, p, in.id, in.Step)
 			return out, err
 		})
 }

@@ -39,7 +39,7 @@ func (a *api) checkWorkflows() {
 			if len(text) > maxWorkflow {
 				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", maxWorkflow)
 			}
-			return wire.OfWorkflow(a.service.CheckWorkflow(ctx, string(text))), nil
+			return wire.OfWorkflow(a.app.Runs.Check(ctx, string(text))), nil
 		})
 }
 
@@ -57,7 +57,7 @@ func (a *api) runData() {
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content"`
 		}) (out wire.Loaded, err error) {
-			if _, err := a.service.Run(ctx, p, in.id); err != nil { // before anything is read
+			if _, err := a.app.Runs.Get(ctx, p, in.id); err != nil { // before anything is read
 				return out, err
 			}
 			rows, done, err := openInput(in.reader, table.Format(in.Format))
@@ -65,11 +65,11 @@ func (a *api) runData() {
 				return out, err
 			}
 			defer done()
-			r, err := a.service.LoadRun(ctx, p, in.id, in.Input, rows)
+			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, rows)
 			if err != nil {
 				return out, err
 			}
-			v, err := a.service.Run(ctx, p, in.id)
+			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return out, err
 			}
@@ -82,7 +82,7 @@ func (a *api) runData() {
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" default:"csv"`
 			Failed bool   `query:"failed" doc:"items that were given up, too: with nothing but the column _error, which the others have empty"`
 		}) (*huma.StreamResponse, error) {
-			r, err := a.service.RunResults(ctx, p, in.id, in.Step)
+			r, err := a.app.Runs.Results(ctx, p, in.id, in.Step)
 			if err != nil {
 				return nil, err
 			}
@@ -99,7 +99,7 @@ func (a *api) runData() {
 			Output string `path:"output" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: that of the workflow"`
 		}) (*huma.StreamResponse, error) {
-			v, err := a.service.Run(ctx, p, in.id)
+			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (a *api) runData() {
 				return nil, &crowd.Error{Code: crowd.NotFound, Field: "output", Message: "the workflow has no output " + strconv.Quote(in.Output)}
 			}
 			o := &v.Flow.Outputs[i]
-			r, err := a.service.RunResults(ctx, p, in.id, v.Flow.NodeName(o.Node))
+			r, err := a.app.Runs.Results(ctx, p, in.id, v.Flow.NodeName(o.Node))
 			if err != nil {
 				return nil, err
 			}
@@ -156,11 +156,11 @@ func openInput(body io.Reader, format table.Format) (rows table.Rows, done func(
 	return rows, done, nil
 }
 
-func toSlow(s orchestrator.Slow) wire.SlowItem {
+func toSlow(s orchestrator.SlowItem) wire.SlowItem {
 	return wire.SlowItem{Item: s.Item, Step: s.Step, Why: s.Why, Since: s.Since, Born: s.Born, Ends: s.Ends, PenaltyMicros: s.Penalty}
 }
 
-func toStop(s orchestrator.Stop) wire.ItemStop {
+func toStop(s orchestrator.Visit) wire.ItemStop {
 	out := wire.ItemStop{Step: s.Step, Kind: s.Kind, Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
@@ -187,14 +187,14 @@ func (a *api) runItems() {
 			RunPath
 			Limit int `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"at most so many a step"`
 		}) ([]wire.SlowItem, error) {
-			return each(toSlow)(a.service.SlowestItems(ctx, p, in.id, in.Limit))
+			return each(toSlow)(a.app.Runs.Slowest(ctx, p, in.id, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/items/{item}", summary: "Where an item has been", tag: runTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			RunPath
 			Item int64 `path:"item" minimum:"1"`
 		}) ([]wire.ItemStop, error) {
-			return each(toStop)(a.service.ItemPath(ctx, p, in.id, in.Item))
+			return each(toStop)(a.app.Runs.Path(ctx, p, in.id, in.Item))
 		})
 	type Page struct {
 		After int64 `query:"after" minimum:"0" doc:"go on with the last number seen"`
@@ -205,7 +205,7 @@ func (a *api) runItems() {
 			RunStep
 			Page
 		}) ([]wire.Item, error) {
-			return each(toItem)(a.service.Items(ctx, p, in.id, in.Step, in.After, in.Limit))
+			return each(toItem)(a.app.Runs.Items(ctx, p, in.id, in.Step, in.After, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/faults", summary: "List the items that steps hold after an error", tag: runTag, access: signedIn,
 		text: "In order of item. Go on with `after`, the last item seen; an item that several steps hold is never torn apart."},
@@ -213,13 +213,13 @@ func (a *api) runItems() {
 			RunPath
 			Page
 		}) ([]wire.Fault, error) {
-			v, err := a.service.Run(ctx, p, in.id)
+			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
 			return each(func(f store.Fault) wire.Fault {
 				return wire.Fault{Step: v.Nodes[f.Node].Name, Item: f.Item, At: f.At, Tries: f.Tries, Error: f.Error}
-			})(a.service.Faults(ctx, p, in.id, in.After, in.Limit))
+			})(a.app.Runs.Faults(ctx, p, in.id, in.After, in.Limit))
 		})
 }
 
@@ -233,7 +233,7 @@ func (a *api) secrets() {
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
 		text: "What they are nobody is told."},
 		func(ctx context.Context, p *app.Principal, in *TenantPath) ([]string, error) {
-			return as(some[string])(a.service.Secrets(ctx, p, in.id))
+			return as(some[string])(a.app.Tenants.Secrets(ctx, p, in.id))
 		})
 	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn,
 		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
@@ -241,10 +241,10 @@ func (a *api) secrets() {
 			SecretPath
 			Body wire.TenantSecret
 		}) error {
-			return a.service.PutSecret(ctx, p, in.id, in.Name, in.Body.Value)
+			return a.app.Tenants.PutSecret(ctx, p, in.id, in.Name, in.Body.Value)
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tenants/{id}/secrets/{name}", summary: "Forget a secret", tag: runTag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *SecretPath) error {
-			return a.service.DeleteSecret(ctx, p, in.id, in.Name)
+			return a.app.Tenants.DeleteSecret(ctx, p, in.id, in.Name)
 		})
 }

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // ourFlow has people and a query over what they say.
@@ -370,9 +369,9 @@ func TestSecrets(t *testing.T) {
 
 // watchRun watches a run as ann does.
 func (w *world) watchRun(id crowd.RunID) (<-chan struct{}, func(), error) {
-	p, err := w.service.Authenticate(w.ctx, w.ann.Token)
+	p, err := w.app.Accounts.Authenticate(w.ctx, w.ann.Token)
 	if err != nil {
 		return nil, nil, err
 	}
-	return w.service.WatchRun(w.ctx, p, id)
+	return w.app.Runs.Watch(w.ctx, p, id)
 }

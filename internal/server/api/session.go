@@ -30,24 +30,24 @@ func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag},
 		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
-			return as(toSecret)(a.service.SignIn(ctx, in.Body.Name, in.Body.Password))
+			return as(toSecret)(a.app.Accounts.SignIn(ctx, in.Body.Name, in.Body.Password))
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.service.SignOut(ctx, p) })
+		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.app.Accounts.SignOut(ctx, p) })
 	add(a, op{method: http.MethodPost, path: "/v1/setup", summary: "Use a one-time link: set a password and sign in", tag: tag},
 		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Setup }) (wire.Secret, error) {
-			return as(toSecret)(a.service.Setup(ctx, in.Body.Token, in.Body.Password))
+			return as(toSecret)(a.app.Accounts.Setup(ctx, in.Body.Token, in.Body.Password))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/me", summary: "Who am I, and what may I do?", tag: tag, access: signedIn},
 		func(_ context.Context, p *app.Principal, _ *struct{}) (wire.Me, error) { return toMe(p), nil })
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Token, error) {
-			return each(toToken)(a.service.Tokens(ctx, p))
+			return each(toToken)(a.app.Accounts.Tokens(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
-			t, secret, err := a.service.CreateToken(ctx, p, app.NewToken{Name: b.Name, Tenant: b.Tenant,
+			t, secret, err := a.app.Accounts.CreateToken(ctx, p, app.NewToken{Name: b.Name, Tenant: b.Tenant,
 				Roles: mapped(b.Roles, func(r string) app.Role { return app.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
@@ -55,6 +55,6 @@ func (a *api) session() {
 		func(ctx context.Context, p *app.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) error {
-			return a.service.RevokeToken(ctx, p, in.ID)
+			return a.app.Accounts.RevokeToken(ctx, p, in.ID)
 		})
 }

@@ -22,32 +22,32 @@ func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Tenant, error) {
-			return each(toTenant)(a.service.Tenants(ctx, p))
+			return each(toTenant)(a.app.Tenants.List(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
-			return as(toTenant)(a.service.CreateTenant(ctx, p, in.Body.Name, in.Body.Weight))
+			return as(toTenant)(a.app.Tenants.Create(ctx, p, in.Body.Name, in.Body.Weight))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			TenantPath
 			Body wire.TenantEdit
 		}) (wire.Tenant, error) {
-			return as(toTenant)(a.service.UpdateTenant(ctx, p, in.id, app.TenantEdit(in.Body)))
+			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, app.TenantEdit(in.Body)))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			TenantPath
 			Body wire.Deposit
 		}) error {
-			return a.service.Deposit(ctx, p, in.id, in.Body.AmountMicros, in.Body.Note)
+			return a.app.Tenants.Deposit(ctx, p, in.id, in.Body.AmountMicros, in.Body.Note)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			TenantPath
 			Latest
 		}) (wire.Account, error) {
-			balance, entries, err := a.service.Account(ctx, p, in.id, in.Before, in.Limit)
+			balance, entries, err := a.app.Tenants.Account(ctx, p, in.id, in.Before, in.Limit)
 			return wire.Account{BalanceMicros: balance, Entries: mapped(entries, toEntry)}, err
 		})
 	type blockPath struct {
@@ -68,7 +68,7 @@ func (a *api) tenants() {
 				if err != nil {
 					return err
 				}
-				return a.service.BlockWorker(ctx, p, in.id, worker, b.blocked)
+				return a.app.Accounts.BlockWorker(ctx, p, in.id, worker, b.blocked)
 			})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toWork(w *app.Work) (*wire.Work, error) {
+func toWork(w *app.HeldTask) (*wire.Work, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -25,21 +25,21 @@ func toWork(w *app.Work) (*wire.Work, error) {
 		RewardMicros: w.Reward, Values: wire.Values{Values: w.Values}, View: w.Template.Render(w.Values),
 	}
 	var err error
-	if out.View.Kind == task.HTML {
+	if out.View.Framed() {
 		out.HTML, err = w.Template.RenderHTML(w.Values, task.Frame{AssignmentID: w.Assignment.String(), TaskID: w.Task.String(), WorkerID: w.Worker.String()})
 	}
 	return out, err
 }
 
 // next makes the response for a task, or tells why there is none.
-func (a *api) next(ctx context.Context, p *app.Principal, w *app.Work, err error) (out wire.Next, _ error) {
+func (a *api) next(ctx context.Context, p *app.Principal, w *app.HeldTask, err error) (out wire.Next, _ error) {
 	if err != nil {
 		return out, err
 	}
 	if out.Work, err = toWork(w); err != nil || w != nil {
 		return out, err
 	}
-	why, err := a.service.WhyNothing(ctx, p)
+	why, err := a.app.Work.WhyNothing(ctx, p)
 	out.Why = byReason(why)
 	return out, err
 }
@@ -64,7 +64,7 @@ func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *Waiting) (wire.Next, error) {
-			w, err := a.service.Next(ctx, p, in.wait())
+			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
@@ -77,7 +77,7 @@ func (a *api) work() {
 			if len(in.Body.Answer) == 0 {
 				return out, crowd.Fieldf("answer", "is missing")
 			}
-			outcome, w, err := a.service.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
+			outcome, w, err := a.app.Work.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
 			if err != nil {
 				return out, err
 			}
@@ -90,23 +90,23 @@ func (a *api) work() {
 			AssignmentPath
 			Waiting
 		}) (wire.Next, error) {
-			w, err := a.service.Skip(ctx, p, in.id, in.wait())
+			w, err := a.app.Work.Skip(ctx, p, in.id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *AssignmentPath) error {
-			return a.service.Return(ctx, p, in.id)
+			return a.app.Work.Return(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *AssignmentPath) (wire.Lease, error) {
-			expires, err := a.service.Heartbeat(ctx, p, in.id)
+			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
 			return wire.Lease{ExpiresAt: expires}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/work/earnings", summary: "What you have earned, and your latest answers", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (wire.Earnings, error) {
-			earned, list, err := a.service.Earnings(ctx, p, in.Limit)
+			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
 			return wire.Earnings{EarnedMicros: earned, Latest: mapped(list, func(x store.Annotation) wire.Done {
 				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid}
 			})}, err

@@ -15,27 +15,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // world is an API on a real store, spoken to over connections in memory, so
 // that it can be tested in a bubble too. There is an admin, a tenant of ann's
 // and one of bob's, and two workers.
 type world struct {
-	t       testing.TB
-	ctx     context.Context
-	service *app.Service
-	store   store.Store
-	server  *http.Server
-	served  chan error
-	log     bytes.Buffer
+	t      testing.TB
+	ctx    context.Context
+	app    *app.App
+	store  store.Store
+	server *http.Server
+	served chan error
+	log    bytes.Buffer
 
 	nobody, admin, ann, bob *client.Client
 	workers                 []*client.Client
@@ -60,9 +59,9 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 		used = with.wrap(used)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	w.service = must(app.Open(w.ctx, app.Config{Store: used, Log: log}))(t)
+	w.app = must(app.Open(w.ctx, app.Config{Store: used, Log: log}))(t)
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{Service: w.service, Log: log, Version: "test"})
+	api.Mount(mux, api.Config{App: w.app, Log: log, Version: "test"})
 	w.server = &with.server
 	w.server.Handler = mux
 	w.server.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
@@ -71,7 +70,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	t.Cleanup(w.close)
 
 	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: &http.Transport{DialContext: listener.dial}}}
-	_, secret, err := w.service.CreateToken(w.ctx, &app.Principal{User: must(w.store.User(w.ctx, root))(t)}, app.NewToken{Name: "root"})
+	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &app.Principal{User: must(w.store.User(w.ctx, root))(t)}, app.NewToken{Name: "root"})
 	ok(t, err)
 	w.admin = w.nobody.As(secret)
 	w.a, w.ann = w.tenant("ants", "ann")
@@ -85,10 +84,10 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 
 // close closes everything, as a server does.
 func (w *world) close() {
-	if w.service == nil {
+	if w.app == nil {
 		return
 	}
-	w.service.StopWaiting()
+	w.app.StopWaiting()
 	ctx, cancel := context.WithTimeout(w.ctx, 30*time.Second)
 	defer cancel()
 	if err := w.server.Shutdown(ctx); err != nil {
@@ -96,11 +95,11 @@ func (w *world) close() {
 	}
 	<-w.served
 	w.nobody.HTTP.CloseIdleConnections()
-	w.service.Close()
+	w.app.Close()
 	if err := w.store.Close(); err != nil {
 		w.t.Errorf("close: %v", err)
 	}
-	w.service = nil
+	w.app = nil
 }
 
 // pipes is a listener whose connections are in memory.

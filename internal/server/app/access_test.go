@@ -35,239 +35,245 @@ const (
 	pooly                  // admins, requesters of any tenant, and workers
 )
 
-// methods has an entry for each method of Service.
+// methods has an entry for each method of each use case.
 var methods = map[string]struct {
 	access access
 	call   func(s *scene, p *app.Principal) error
 }{
-	"Authenticate": {access: open}, "Bootstrap": {access: open}, "Close": {access: open}, "Ready": {access: open},
-	"Setup": {access: open}, "SetupUser": {access: open}, "SignIn": {access: open}, "StopWaiting": {access: open},
-	"ControlStep": {access: open}, "SendDue": {access: open}, "PushKey": {access: open},
-	"Figures": {access: open}, "ActionsAfter": {access: open}, "IsTraining": {access: open}, // whoever asks has checked
+	"Accounts.Authenticate": {access: open}, "Accounts.Bootstrap": {access: open},
+	"Accounts.Setup": {access: open}, "Accounts.SetupUser": {access: open}, "Accounts.SignIn": {access: open},
+	"Control.Step": {access: open}, "Outbox.SendDue": {access: open}, "Duty.PushKey": {access: open},
+	"Pools.Figures": {access: open}, "Pools.ActionsAfter": {access: open}, "Work.IsTraining": {access: open}, // whoever asks has checked
 
-	"PoolState":    {adminly, func(s *scene, p *app.Principal) error { return second(s.PoolState(s.ctx, p, s.pool)) }},
-	"CreateTenant": {adminly, func(s *scene, p *app.Principal) error { return second(s.CreateTenant(s.ctx, p, "cats", 1)) }},
-	"Deposit":      {adminly, func(s *scene, p *app.Principal) error { return s.Deposit(s.ctx, p, s.a, 1, "") }},
-	"CreatePool":   {adminly, func(s *scene, p *app.Principal) error { return second(s.CreatePool(s.ctx, p, "night", "fifo")) }},
-	"UpdatePool": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.UpdatePool(s.ctx, p, s.pool, app.PoolEdit{}))
+	"Batches.PoolState": {adminly, func(s *scene, p *app.Principal) error { return second(s.Batches.PoolState(s.ctx, p, s.pool)) }},
+	"Tenants.Create":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Tenants.Create(s.ctx, p, "cats", 1)) }},
+	"Tenants.Deposit":   {adminly, func(s *scene, p *app.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") }},
+	"Pools.Create":      {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) }},
+	"Pools.Update": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Pools.Update(s.ctx, p, s.pool, app.PoolEdit{}))
 	}},
-	"StopEverything": {adminly, func(s *scene, p *app.Principal) error { return s.StopEverything(s.ctx, p, false) }},
-	"Order":          {adminly, func(s *scene, p *app.Principal) error { return second(s.Order(s.ctx, p, s.pool)) }},
-	"UpdateUser": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.UpdateUser(s.ctx, p, s.bob.User.ID, app.UserEdit{}))
+	"Pools.StopEverything": {adminly, func(s *scene, p *app.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) }},
+	"Pools.Order":          {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) }},
+	"Accounts.UpdateUser": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Accounts.UpdateUser(s.ctx, p, s.bob.User.ID, app.UserEdit{}))
 	}},
-	"NewSetupLink": {adminly, func(s *scene, p *app.Principal) error { return second(s.NewSetupLink(s.ctx, p, s.bob.User.ID)) }},
-	"Pools":        {pooly, func(s *scene, p *app.Principal) error { return second(s.Pools(s.ctx, p)) }},
+	"Accounts.NewSetupLink": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Accounts.NewSetupLink(s.ctx, p, s.bob.User.ID))
+	}},
+	"Pools.List": {pooly, func(s *scene, p *app.Principal) error { return second(s.Pools.List(s.ctx, p)) }},
 
-	"Pool":        {adminly, func(s *scene, p *app.Principal) error { return second(s.Pool(s.ctx, p, s.pool)) }},
-	"FundPool":    {adminly, func(s *scene, p *app.Principal) error { return second(s.FundPool(s.ctx, p, s.pool, 1)) }},
-	"PoolAccount": {adminly, func(s *scene, p *app.Principal) error { return second(s.PoolAccount(s.ctx, p, s.pool, 0, 1)) }},
-	"PoolSamples": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.PoolSamples(s.ctx, p, s.pool, time.Time{}))
+	"Pools.Get":     {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Get(s.ctx, p, s.pool)) }},
+	"Pools.Fund":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Fund(s.ctx, p, s.pool, 1)) }},
+	"Pools.Account": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Account(s.ctx, p, s.pool, 0, 1)) }},
+	"Pools.Samples": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Pools.Samples(s.ctx, p, s.pool, time.Time{}))
 	}},
-	"RecentSamples": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.RecentSamples(s.ctx, p, s.pool, time.Hour))
+	"Pools.RecentSamples": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Pools.RecentSamples(s.ctx, p, s.pool, time.Hour))
 	}},
-	"PoolActions": {adminly, func(s *scene, p *app.Principal) error { return second(s.PoolActions(s.ctx, p, s.pool, 0, 1)) }},
-	"PoolPeople":  {adminly, func(s *scene, p *app.Principal) error { return second(s.PoolPeople(s.ctx, p, s.pool)) }},
-	"PoolCalls":   {adminly, func(s *scene, p *app.Principal) error { return second(s.PoolCalls(s.ctx, p, s.pool)) }},
-	"TestRules":   {adminly, func(s *scene, p *app.Principal) error { return second(s.TestRules(s.ctx, p, s.pool, nil)) }},
-	"Transfer": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.Transfer(s.ctx, p, s.workers[0].User.ID, s.pool))
+	"Pools.Actions":   {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) }},
+	"Pools.People":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) }},
+	"Pools.Calls":     {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) }},
+	"Pools.TestRules": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.TestRules(s.ctx, p, s.pool, nil)) }},
+	"Transfers.Move": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Transfers.Move(s.ctx, p, s.workers[0].User.ID, s.pool))
 	}},
-	"Outbox": {adminly, func(s *scene, p *app.Principal) error { return second(s.Outbox(s.ctx, p)) }},
+	"Outbox.View": {adminly, func(s *scene, p *app.Principal) error { return second(s.Outbox.View(s.ctx, p)) }},
 
-	"UpdateTenant": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.UpdateTenant(s.ctx, p, s.a, app.TenantEdit{Stopped: new(bool)}))
+	"Tenants.Update": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Tenants.Update(s.ctx, p, s.a, app.TenantEdit{Stopped: new(bool)}))
 	}},
-	"Account": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Account(s.ctx, p, s.a, 0, 1)
+	"Tenants.Account": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Tenants.Account(s.ctx, p, s.a, 0, 1)
 		return err
 	}},
-	"CreateUser": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.CreateUser(s.ctx, p, app.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
+	"Accounts.CreateUser": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Accounts.CreateUser(s.ctx, p, app.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
 		return err
 	}},
-	"Users": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Users(s.ctx, p, s.a, 0, 1)) }},
-	"BlockWorker": {tenantly, func(s *scene, p *app.Principal) error {
-		return s.BlockWorker(s.ctx, p, s.a, s.workers[0].User.ID, false)
+	"Accounts.Users": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Accounts.Users(s.ctx, p, s.a, 0, 1)) }},
+	"Accounts.BlockWorker": {tenantly, func(s *scene, p *app.Principal) error {
+		return s.Accounts.BlockWorker(s.ctx, p, s.a, s.workers[0].User.ID, false)
 	}},
-	"CreateBatch": {tenantly, func(s *scene, p *app.Principal) error { return second(s.CreateBatch(s.ctx, p, s.definition())) }},
-	"Batches":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches(s.ctx, p, s.a, 0, 1)) }},
-	"EditDraft": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.EditDraft(s.ctx, p, s.draft, s.definition()))
+	"Batches.Create": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) }},
+	"Batches.List":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) }},
+	"Batches.EditDraft": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Batches.EditDraft(s.ctx, p, s.draft, s.definition()))
 	}},
-	"Upload": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Upload(s.ctx, p, s.draft, things(1), app.Upload{}))
+	"Batches.Upload": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Batches.Upload(s.ctx, p, s.draft, things(1), app.Upload{}))
 	}},
-	"Preview":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Preview(s.ctx, p, s.draft, 1)) }},
-	"Launch":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.Launch(s.ctx, p, s.draft, false)) }},
-	"PauseBatch":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.PauseBatch(s.ctx, p, s.running)) }},
-	"ResumeBatch": {tenantly, func(s *scene, p *app.Principal) error { return second(s.ResumeBatch(s.ctx, p, s.running)) }},
-	"EndBatch":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.EndBatch(s.ctx, p, s.running)) }},
-	"CancelBatch": {tenantly, func(s *scene, p *app.Principal) error { return second(s.CancelBatch(s.ctx, p, s.draft)) }},
-	"TopUp":       {tenantly, func(s *scene, p *app.Principal) error { return second(s.TopUp(s.ctx, p, s.running, 1)) }},
-	"EditBatch": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.EditBatch(s.ctx, p, s.running, app.BatchEdit{}))
+	"Batches.Preview": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Preview(s.ctx, p, s.draft, 1)) }},
+	"Batches.Launch":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Launch(s.ctx, p, s.draft, false)) }},
+	"Batches.Pause":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Pause(s.ctx, p, s.running)) }},
+	"Batches.Resume":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Resume(s.ctx, p, s.running)) }},
+	"Batches.End":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) }},
+	"Batches.Cancel":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) }},
+	"Batches.TopUp":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) }},
+	"Batches.Edit": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Batches.Edit(s.ctx, p, s.running, app.BatchEdit{}))
 	}},
-	"Batch":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batch(s.ctx, p, s.running)) }},
-	"Holding":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Holding(s.ctx, p, s.running)) }},
-	"WhyBatch": {tenantly, func(s *scene, p *app.Principal) error { return second(s.WhyBatch(s.ctx, p, s.running)) }},
-	"Quality":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Quality(s.ctx, p, s.running, "majority")) }},
-	"Holders": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Holders(s.ctx, p, s.running, 1)
+	"Batches.Get":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) }},
+	"Batches.Holding": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) }},
+	"Batches.Why":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) }},
+	"Batches.Quality": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Batches.Quality(s.ctx, p, s.running, "majority"))
+	}},
+	"Batches.Holders": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Batches.Holders(s.ctx, p, s.running, 1)
 		return err
 	}},
-	"Annotations": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Annotations(s.ctx, p, s.running, false)
+	"Batches.Annotations": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Batches.Annotations(s.ctx, p, s.running, false)
 		return err
 	}},
-	"Labels": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Labels(s.ctx, p, s.running)
+	"Batches.Labels": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Batches.Labels(s.ctx, p, s.running)
 		return err
 	}},
-	"Forecast": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Forecast(s.ctx, p, s.running)) }},
-	"Watch": {tenantly, func(s *scene, p *app.Principal) error {
-		_, stop, err := s.Watch(s.ctx, p, s.running)
+	"Batches.Forecast": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Forecast(s.ctx, p, s.running)) }},
+	"Batches.Watch": {tenantly, func(s *scene, p *app.Principal) error {
+		_, stop, err := s.Batches.Watch(s.ctx, p, s.running)
 		if err == nil {
 			stop()
 		}
 		return err
 	}},
 
-	"Next":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Next(s.ctx, p, 0)) }},
-	"Current":    {workerly, func(s *scene, p *app.Principal) error { return second(s.Current(s.ctx, p)) }},
-	"WhyNothing": {workerly, func(s *scene, p *app.Principal) error { return second(s.WhyNothing(s.ctx, p)) }},
-	"Heartbeat":  {workerly, func(s *scene, p *app.Principal) error { return second(s.Heartbeat(s.ctx, p, s.held)) }},
-	"Skip":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Skip(s.ctx, p, s.held, 0)) }},
-	"Return":     {workerly, func(s *scene, p *app.Principal) error { return s.Return(s.ctx, p, s.held) }},
-	"Submit": {workerly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Submit(s.ctx, p, s.held, yes, false, 0)
+	"Work.Next":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Next(s.ctx, p, 0)) }},
+	"Work.Current":    {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Current(s.ctx, p)) }},
+	"Work.WhyNothing": {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) }},
+	"Work.Heartbeat":  {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) }},
+	"Work.Skip":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) }},
+	"Work.Return":     {workerly, func(s *scene, p *app.Principal) error { return s.Work.Return(s.ctx, p, s.held) }},
+	"Work.Submit": {workerly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Work.Submit(s.ctx, p, s.held, yes, false, 0)
 		return err
 	}},
-	"Earnings": {workerly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Earnings(s.ctx, p, 1)
+	"Work.Earnings": {workerly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Work.Earnings(s.ctx, p, 1)
 		return err
 	}},
 
-	"Duty":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty(s.ctx, p)) }},
-	"WhyOffDuty": {workerly, func(s *scene, p *app.Principal) error { return second(s.WhyOffDuty(s.ctx, p)) }},
-	"WatchDuty": {workerly, func(s *scene, p *app.Principal) error {
-		_, stop, err := s.WatchDuty(s.ctx, p)
+	"Duty.Get":    {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.Get(s.ctx, p)) }},
+	"Duty.WhyOff": {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.WhyOff(s.ctx, p)) }},
+	"Duty.Watch": {workerly, func(s *scene, p *app.Principal) error {
+		_, stop, err := s.Duty.Watch(s.ctx, p)
 		if err == nil {
 			stop()
 		}
 		return err
 	}},
-	"AwaitDuty": {workerly, func(s *scene, p *app.Principal) error {
-		return second(s.AwaitDuty(s.ctx, p, 0, func(app.DutyView) bool { return true }))
+	"Duty.Await": {workerly, func(s *scene, p *app.Principal) error {
+		return second(s.Duty.Await(s.ctx, p, 0, func(app.DutyView) bool { return true }))
 	}},
-	"StartDuty":   {workerly, func(s *scene, p *app.Principal) error { return second(s.StartDuty(s.ctx, p)) }},
-	"EndDuty":     {workerly, func(s *scene, p *app.Principal) error { return second(s.EndDuty(s.ctx, p)) }},
-	"DeclineCall": {workerly, func(s *scene, p *app.Principal) error { return s.DeclineCall(s.ctx, p) }},
-	"SetWishes":   {workerly, func(s *scene, p *app.Principal) error { return second(s.SetWishes(s.ctx, p, app.Wishes{})) }},
-	"Subscribe": {workerly, func(s *scene, p *app.Principal) error {
-		return second(s.Subscribe(s.ctx, p, store.Subscription{}))
+	"Duty.Start":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.Start(s.ctx, p)) }},
+	"Duty.End":         {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.End(s.ctx, p)) }},
+	"Duty.DeclineCall": {workerly, func(s *scene, p *app.Principal) error { return s.Duty.DeclineCall(s.ctx, p) }},
+	"Duty.SetWishes":   {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, app.Wishes{})) }},
+	"Duty.Subscribe": {workerly, func(s *scene, p *app.Principal) error {
+		return second(s.Duty.Subscribe(s.ctx, p, store.Subscription{}))
 	}},
 
-	"OpenInvitation": {access: open}, "Join": {access: open}, "DeclineInvitation": {access: open}, // by the link alone
+	"Invitations.Open": {access: open}, "Invitations.Join": {access: open}, "Invitations.Decline": {access: open}, // by the link alone
 
-	"Invite": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Invite(s.ctx, p, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{"a@example.org"}}))
+	"Invitations.Invite": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Invitations.Invite(s.ctx, p, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{"a@example.org"}}))
 	}},
-	"Invitations": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitations(s.ctx, p, s.a, 0, 1)) }},
-	"Invitation":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitation(s.ctx, p, s.invited().ID)) }},
-	"ResendInvitation": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.ResendInvitation(s.ctx, p, s.invited().ID))
+	"Invitations.List": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitations.List(s.ctx, p, s.a, 0, 1)) }},
+	"Invitations.Get":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitations.Get(s.ctx, p, s.invited().ID)) }},
+	"Invitations.Resend": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Invitations.Resend(s.ctx, p, s.invited().ID))
 	}},
-	"WithdrawInvitation": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.WithdrawInvitation(s.ctx, p, s.invited().ID))
+	"Invitations.Withdraw": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Invitations.Withdraw(s.ctx, p, s.invited().ID))
 	}},
-	"AcceptInvitation": {selfly, func(s *scene, p *app.Principal) error {
-		return second(s.AcceptInvitation(s.ctx, p, s.invited().Token))
+	"Invitations.Accept": {selfly, func(s *scene, p *app.Principal) error {
+		return second(s.Invitations.Accept(s.ctx, p, s.invited().Token))
 	}},
-	"CreateTest": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.CreateTest(s.ctx, p, app.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
+	"Tests.Create": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Tests.Create(s.ctx, p, app.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
 	}},
-	"Tests":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests(s.ctx, p, s.a)) }},
-	"Test":       {tenantly, func(s *scene, p *app.Principal) error { return second(s.Test(s.ctx, p, s.given().ID)) }},
-	"RetireTest": {tenantly, func(s *scene, p *app.Principal) error { return second(s.RetireTest(s.ctx, p, s.given().ID, true)) }},
-	"TestTries":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.TestTries(s.ctx, p, s.given().ID, 0, 1)) }},
-	"MyTests":    {selfly, func(s *scene, p *app.Principal) error { return second(s.MyTests(s.ctx, p)) }},
-	"TakeTest":   {selfly, func(s *scene, p *app.Principal) error { return second(s.TakeTest(s.ctx, p, s.asked(p))) }},
-	"StartTry":   {selfly, func(s *scene, p *app.Principal) error { return second(s.StartTry(s.ctx, p, s.asked(p))) }},
-	"SubmitTry": {selfly, func(s *scene, p *app.Principal) error {
+	"Tests.List":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.List(s.ctx, p, s.a)) }},
+	"Tests.Get":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Get(s.ctx, p, s.given().ID)) }},
+	"Tests.Retire":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Retire(s.ctx, p, s.given().ID, true)) }},
+	"Tests.Tries":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Tries(s.ctx, p, s.given().ID, 0, 1)) }},
+	"Tests.Mine":     {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.Mine(s.ctx, p)) }},
+	"Tests.Take":     {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.Take(s.ctx, p, s.asked(p))) }},
+	"Tests.StartTry": {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.StartTry(s.ctx, p, s.asked(p))) }},
+	"Tests.SubmitTry": {selfly, func(s *scene, p *app.Principal) error {
 		id := s.asked(p)
-		if _, err := s.StartTry(s.ctx, p, id); err != nil {
+		if _, err := s.Tests.StartTry(s.ctx, p, id); err != nil {
 			return err
 		}
-		return second(s.SubmitTry(s.ctx, p, id, 1, nil, true))
+		return second(s.Tests.SubmitTry(s.ctx, p, id, 1, nil, true))
 	}},
 
-	"CheckWorkflow": {access: open}, // it reads what it is given, and nothing else
-	"MakeRun": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.MakeRun(s.ctx, p, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))
+	"Runs.Check": {access: open}, // it reads what it is given, and nothing else
+	"Runs.Make": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Runs.Make(s.ctx, p, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))
 	}},
-	"LoadRun": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.LoadRun(s.ctx, p, s.made(), "things", file(s.t, thingsWithID(2))))
+	"Runs.Load": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Runs.Load(s.ctx, p, s.made(), "things", file(s.t, thingsWithID(2))))
 	}},
-	"StartRun": {tenantly, func(s *scene, p *app.Principal) error {
+	"Runs.Start": {tenantly, func(s *scene, p *app.Principal) error {
 		id := s.made()
-		must(s.LoadRun(s.ctx, s.admin, id, "things", file(s.t, thingsWithID(2))))(s.t)
-		return second(s.StartRun(s.ctx, p, id))
+		must(s.Runs.Load(s.ctx, s.admin, id, "things", file(s.t, thingsWithID(2))))(s.t)
+		return second(s.Runs.Start(s.ctx, p, id))
 	}},
-	"Runs":         {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs(s.ctx, p, s.a, 0, 1)) }},
-	"Run":          {tenantly, func(s *scene, p *app.Principal) error { return second(s.Run(s.ctx, p, s.under())) }},
-	"PauseRun":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.PauseRun(s.ctx, p, s.under())) }},
-	"ResumeRun":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.ResumeRun(s.ctx, p, s.under())) }},
-	"CancelRun":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.CancelRun(s.ctx, p, s.under())) }},
-	"EndStep":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.EndStep(s.ctx, p, s.under(), "alive")) }},
-	"SlowestItems": {tenantly, func(s *scene, p *app.Principal) error { return second(s.SlowestItems(s.ctx, p, s.under(), 1)) }},
-	"ItemPath":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.ItemPath(s.ctx, p, s.under(), 1)) }},
-	"Items":        {tenantly, func(s *scene, p *app.Principal) error { return second(s.Items(s.ctx, p, s.under(), "alive", 0, 1)) }},
-	"Faults":       {tenantly, func(s *scene, p *app.Principal) error { return second(s.Faults(s.ctx, p, s.under(), 0, 1)) }},
-	"RunResults":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.RunResults(s.ctx, p, s.under(), "alive")) }},
-	"SkipRun":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.SkipRun(s.ctx, p, s.under(), "")) }},
-	"RetryRun": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.RetryRun(s.ctx, p, s.under(), "")
+	"Runs.List":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.List(s.ctx, p, s.a, 0, 1)) }},
+	"Runs.Get":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Get(s.ctx, p, s.under())) }},
+	"Runs.Pause":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) }},
+	"Runs.Resume":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) }},
+	"Runs.Cancel":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) }},
+	"Runs.EndStep": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) }},
+	"Runs.Slowest": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) }},
+	"Runs.Path":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Path(s.ctx, p, s.under(), 1)) }},
+	"Runs.Items": {tenantly, func(s *scene, p *app.Principal) error {
+		return second(s.Runs.Items(s.ctx, p, s.under(), "alive", 0, 1))
+	}},
+	"Runs.Faults":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Faults(s.ctx, p, s.under(), 0, 1)) }},
+	"Runs.Results": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Results(s.ctx, p, s.under(), "alive")) }},
+	"Runs.Skip":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Skip(s.ctx, p, s.under(), "")) }},
+	"Runs.Retry": {tenantly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Runs.Retry(s.ctx, p, s.under(), "")
 		return err
 	}},
-	"WatchRun": {tenantly, func(s *scene, p *app.Principal) error {
-		_, stop, err := s.WatchRun(s.ctx, p, s.under())
+	"Runs.Watch": {tenantly, func(s *scene, p *app.Principal) error {
+		_, stop, err := s.Runs.Watch(s.ctx, p, s.under())
 		if err == nil {
 			stop()
 		}
 		return err
 	}},
-	"PutSecret": {tenantly, func(s *scene, p *app.Principal) error { return s.PutSecret(s.ctx, p, s.a, "KEY", "x") }},
-	"DeleteSecret": {tenantly, func(s *scene, p *app.Principal) error {
-		ok(s.t, s.PutSecret(s.ctx, s.admin, s.a, "KEY", "x"))
-		return s.DeleteSecret(s.ctx, p, s.a, "KEY")
+	"Tenants.PutSecret": {tenantly, func(s *scene, p *app.Principal) error { return s.Tenants.PutSecret(s.ctx, p, s.a, "KEY", "x") }},
+	"Tenants.DeleteSecret": {tenantly, func(s *scene, p *app.Principal) error {
+		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, "KEY", "x"))
+		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	}},
-	"Secrets": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Secrets(s.ctx, p, s.a)) }},
+	"Tenants.Secrets": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) }},
 
-	"Subscriptions": {selfly, func(s *scene, p *app.Principal) error { return second(s.Subscriptions(s.ctx, p)) }},
-	"Unsubscribe": {selfly, func(s *scene, p *app.Principal) error {
-		if err := s.Unsubscribe(s.ctx, p, 1); crowd.CodeOf(err) != crowd.NotFound {
+	"Duty.Subscriptions": {selfly, func(s *scene, p *app.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) }},
+	"Duty.Unsubscribe": {selfly, func(s *scene, p *app.Principal) error {
+		if err := s.Duty.Unsubscribe(s.ctx, p, 1); crowd.CodeOf(err) != crowd.NotFound {
 			return err
 		}
 		return nil // there is none to forget
 	}},
-	"Tenants": {selfly, func(s *scene, p *app.Principal) error { return second(s.Tenants(s.ctx, p)) }},
-	"User":    {selfly, func(s *scene, p *app.Principal) error { return second(s.User(s.ctx, p, p.User.ID)) }},
-	"Tokens":  {selfly, func(s *scene, p *app.Principal) error { return second(s.Tokens(s.ctx, p)) }},
-	"CreateToken": {selfly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+	"Tenants.List":    {selfly, func(s *scene, p *app.Principal) error { return second(s.Tenants.List(s.ctx, p)) }},
+	"Accounts.User":   {selfly, func(s *scene, p *app.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) }},
+	"Accounts.Tokens": {selfly, func(s *scene, p *app.Principal) error { return second(s.Accounts.Tokens(s.ctx, p)) }},
+	"Accounts.CreateToken": {selfly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return err
 	}},
-	"RevokeToken": {selfly, func(s *scene, p *app.Principal) error {
-		t, _, err := s.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
-		return errors.Join(err, s.RevokeToken(s.ctx, p, t.ID))
+	"Accounts.RevokeToken": {selfly, func(s *scene, p *app.Principal) error {
+		t, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return errors.Join(err, s.Accounts.RevokeToken(s.ctx, p, t.ID))
 	}},
-	"SignOut": {selfly, func(s *scene, p *app.Principal) error {
-		t, _, err := s.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
-		return errors.Join(err, s.SignOut(s.ctx, &app.Principal{User: p.User, Token: t}))
+	"Accounts.SignOut": {selfly, func(s *scene, p *app.Principal) error {
+		t, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return errors.Join(err, s.Accounts.SignOut(s.ctx, &app.Principal{User: p.User, Token: t}))
 	}},
 }
 
@@ -284,7 +290,7 @@ steps:
 // made is a new run of ann's tenant that has no inputs yet.
 func (s *scene) made() crowd.RunID {
 	s.t.Helper()
-	return must(s.MakeRun(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
+	return must(s.Runs.Make(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
 }
 
 // under is a new run of ann's tenant that is under way. The one before it is
@@ -293,9 +299,9 @@ func (s *scene) under() crowd.RunID {
 	s.t.Helper()
 	s.giveUp()
 	s.run = s.made()
-	must(s.LoadRun(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
-	must(s.StartRun(s.ctx, s.admin, s.run))(s.t)
-	s.until(func() bool { return must(s.Run(s.ctx, s.admin, s.run))(s.t).Nodes[1].Node.Batch != 0 })
+	must(s.Runs.Load(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
+	must(s.Runs.Start(s.ctx, s.admin, s.run))(s.t)
+	s.until(func() bool { return must(s.Runs.Get(s.ctx, s.admin, s.run))(s.t).Nodes[1].Node.Batch != 0 })
 	return s.run
 }
 
@@ -305,7 +311,7 @@ func (s *scene) giveUp() {
 	if s.run == 0 {
 		return
 	}
-	if _, err := s.CancelRun(s.ctx, s.admin, s.run); err != nil {
+	if _, err := s.Runs.Cancel(s.ctx, s.admin, s.run); err != nil {
 		refused(s.t, err, crowd.Conflict) // it has ended
 	}
 }
@@ -315,7 +321,7 @@ func (s *scene) invited() app.InvitationView {
 	s.t.Helper()
 	s.clock.advance(time.Second)
 	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
-	r := must(s.Invite(s.ctx, s.admin, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
+	r := must(s.Invitations.Invite(s.ctx, s.admin, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
 	return r.Invited[0]
 }
 
@@ -323,7 +329,7 @@ func (s *scene) invited() app.InvitationView {
 func (s *scene) given() store.Test {
 	s.t.Helper()
 	s.clock.advance(time.Second)
-	return must(s.CreateTest(s.ctx, s.admin, app.NewTest{
+	return must(s.Tests.Create(s.ctx, s.admin, app.NewTest{
 		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
 	}))(s.t)
 }
@@ -335,8 +341,8 @@ func (s *scene) asked(p *app.Principal) int64 {
 	if p.User.ID == 999 { // is nobody
 		return test
 	}
-	r := must(s.Invite(s.ctx, s.admin, app.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
-	must(s.AcceptInvitation(s.ctx, p, r.Invited[0].Token))(s.t)
+	r := must(s.Invitations.Invite(s.ctx, s.admin, app.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
+	must(s.Invitations.Accept(s.ctx, p, r.Invited[0].Token))(s.t)
 	return test
 }
 
@@ -350,12 +356,12 @@ func TestWhoMayDoWhat(t *testing.T) {
 	limited := func(p *app.Principal, n app.NewToken) *app.Principal {
 		t.Helper()
 		n.Name = "limited"
-		_, secret, err := w.CreateToken(w.ctx, p, n)
+		_, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
 		ok(t, err)
-		return must(w.Authenticate(w.ctx, secret))(t)
+		return must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	}
 	suspended := w.person(app.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
-	suspended.User = must(w.UpdateUser(w.ctx, w.admin, suspended.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	suspended.User = must(w.Accounts.UpdateUser(w.ctx, w.admin, suspended.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
 
 	people := map[string]struct {
 		*app.Principal
@@ -373,15 +379,14 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"nobody in particular":                 {&app.Principal{User: store.User{ID: 999}}, nil},
 	}
 
-	typ := reflect.TypeFor[*app.Service]()
-	for i := range typ.NumMethod() {
-		name := typ.Method(i).Name
+	operations := operations()
+	for name, operation := range operations {
 		m, found := methods[name]
 		if !found {
 			t.Errorf("nothing says who may call %s", name)
 			continue
 		}
-		if takes := typ.Method(i).Type.NumIn() > 2 && typ.Method(i).Type.In(2) == reflect.TypeFor[*app.Principal](); takes == (m.access == open) {
+		if takes := operation.NumIn() > 2 && operation.In(2) == reflect.TypeFor[*app.Principal](); takes == (m.access == open) {
 			t.Errorf("%s takes a principal: %t", name, takes)
 		}
 		if m.access == open {
@@ -407,13 +412,29 @@ func TestWhoMayDoWhat(t *testing.T) {
 			})
 		}
 		s.giveUp()
-		if _, err := w.CancelBatch(w.ctx, w.admin, s.running); err != nil {
+		if _, err := w.Batches.Cancel(w.ctx, w.admin, s.running); err != nil {
 			refused(t, err, crowd.Conflict) // the method has ended it
 		}
 	}
-	if len(methods) != typ.NumMethod() {
-		t.Errorf("%d entries for %d methods", len(methods), typ.NumMethod())
+	if len(methods) != len(operations) {
+		t.Errorf("%d entries for %d methods", len(methods), len(operations))
 	}
+}
+
+// operations lists the methods of the use cases that an app is made of, as
+// "Field.Method".
+func operations() map[string]reflect.Type {
+	list := make(map[string]reflect.Type)
+	fields := reflect.TypeFor[app.App]()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		for j := range field.Type.NumMethod() {
+			if field.IsExported() {
+				list[field.Name+"."+field.Type.Method(j).Name] = field.Type.Method(j).Type
+			}
+		}
+	}
+	return list
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -424,20 +445,20 @@ func TestOthersLookAbsent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	id := w.launch(1)
-	_, theirs := w.Batch(w.ctx, w.bob, id)
-	_, none := w.Batch(w.ctx, w.bob, 999)
+	_, theirs := w.Batches.Get(w.ctx, w.bob, id)
+	_, none := w.Batches.Get(w.ctx, w.bob, 999)
 	if theirs == nil || none == nil || strings.ReplaceAll(theirs.Error(), id.String(), "") != strings.ReplaceAll(none.Error(), "b999", "") {
 		t.Errorf("another's: %v; none: %v", theirs, none)
 	}
-	_, _, theirs = w.Account(w.ctx, w.bob, w.a, 0, 1)
-	_, _, none = w.Account(w.ctx, w.bob, 999, 0, 1)
+	_, _, theirs = w.Tenants.Account(w.ctx, w.bob, w.a, 0, 1)
+	_, _, none = w.Tenants.Account(w.ctx, w.bob, 999, 0, 1)
 	if theirs == nil || none == nil || theirs.Error() != none.Error() {
 		t.Errorf("another's: %v; none: %v", theirs, none)
 	}
 	held := w.next(w.workers[0]).Assignment
 	stranger := w.worker("stranger")
-	_, _, theirs = w.Submit(w.ctx, stranger, held, yes, false, 0)
-	_, _, none = w.Submit(w.ctx, stranger, id.Assignment(99), yes, false, 0)
+	_, _, theirs = w.Work.Submit(w.ctx, stranger, held, yes, false, 0)
+	_, _, none = w.Work.Submit(w.ctx, stranger, id.Assignment(99), yes, false, 0)
 	if theirs == nil || none == nil || strings.ReplaceAll(theirs.Error(), held.String(), "") != strings.ReplaceAll(none.Error(), id.Assignment(99).String(), "") {
 		t.Errorf("another's: %v; none: %v", theirs, none)
 	}

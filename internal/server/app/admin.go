@@ -20,8 +20,8 @@ func validName(field, name string) error {
 	return nil
 }
 
-// CreateTenant adds a tenant. Admins only.
-func (s *Service) CreateTenant(ctx context.Context, p *Principal, name string, weight float64) (store.Tenant, error) {
+// Create adds a tenant. Admins only.
+func (s *Tenants) Create(ctx context.Context, p *Principal, name string, weight float64) (store.Tenant, error) {
 	t := store.Tenant{Name: name, Weight: weight, CreatedAt: s.time()}
 	if err := p.need(Admin); err != nil {
 		return t, err
@@ -49,7 +49,7 @@ func validTenant(t store.Tenant) error {
 	return nil
 }
 
-func (s *Service) tellTenant(t store.Tenant) error {
+func (s *service) tellTenant(t store.Tenant) error {
 	return s.everywhere(func(r *runner) error {
 		return r.tell(func(e *engine.Engine, now time.Time) error {
 			return e.SetTenant(now, engine.Tenant{ID: t.ID, Weight: t.Weight, Stopped: t.Stopped})
@@ -64,8 +64,8 @@ type TenantEdit struct {
 	Stopped *bool // emergency stop of everything of the tenant
 }
 
-// UpdateTenant changes a tenant. Admins only; but its requesters may stop it.
-func (s *Service) UpdateTenant(ctx context.Context, p *Principal, id crowd.TenantID, edit TenantEdit) (store.Tenant, error) {
+// Update changes a tenant. Admins only; but its requesters may stop it.
+func (s *Tenants) Update(ctx context.Context, p *Principal, id crowd.TenantID, edit TenantEdit) (store.Tenant, error) {
 	if err := p.forTenant(id); err != nil {
 		return store.Tenant{}, err
 	}
@@ -92,8 +92,8 @@ func (s *Service) UpdateTenant(ctx context.Context, p *Principal, id crowd.Tenan
 	return t, s.tellTenant(t)
 }
 
-// Tenants lists the tenants that p may see, in order of id.
-func (s *Service) Tenants(ctx context.Context, p *Principal) ([]store.Tenant, error) {
+// List lists the tenants that p may see, in order of id.
+func (s *Tenants) List(ctx context.Context, p *Principal) ([]store.Tenant, error) {
 	if p.Is(Admin) {
 		return s.store.ListTenants(ctx)
 	}
@@ -109,7 +109,7 @@ func (s *Service) Tenants(ctx context.Context, p *Principal) ([]store.Tenant, er
 }
 
 // Deposit puts money into a tenant's account. Admins only.
-func (s *Service) Deposit(ctx context.Context, p *Principal, id crowd.TenantID, amount crowd.Money, note string) error {
+func (s *Tenants) Deposit(ctx context.Context, p *Principal, id crowd.TenantID, amount crowd.Money, note string) error {
 	if err := p.need(Admin); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Service) Deposit(ctx context.Context, p *Principal, id crowd.TenantID, 
 
 // Account returns the balance of a tenant and its latest ledger entries with
 // ids below before (0: all), newest first.
-func (s *Service) Account(ctx context.Context, p *Principal, id crowd.TenantID, before int64, limit int) (crowd.Money, []store.Entry, error) {
+func (s *Tenants) Account(ctx context.Context, p *Principal, id crowd.TenantID, before int64, limit int) (crowd.Money, []store.Entry, error) {
 	if err := p.forTenant(id); err != nil {
 		return 0, nil, err
 	}

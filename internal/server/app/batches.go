@@ -56,7 +56,7 @@ type definitionCache struct {
 // maxDefinitions bounds the cache; when it is full it starts anew.
 const maxDefinitions = 10_000
 
-func (s *Service) definition(ctx context.Context, id crowd.BatchID) (*definition, error) {
+func (s *service) definition(ctx context.Context, id crowd.BatchID) (*definition, error) {
 	s.defs.mu.RLock()
 	d := s.defs.list[id]
 	s.defs.mu.RUnlock()
@@ -94,8 +94,8 @@ func define(b store.Batch) (*definition, error) {
 	return &definition{b, c}, nil
 }
 
-// CreateBatch makes a draft. It gets its tasks by Upload.
-func (s *Service) CreateBatch(ctx context.Context, p *Principal, n NewBatch) (store.Batch, error) {
+// Create makes a draft. It gets its tasks by Upload.
+func (s *Batches) Create(ctx context.Context, p *Principal, n NewBatch) (store.Batch, error) {
 	if err := p.forTenant(n.Tenant); err != nil {
 		return store.Batch{}, err
 	}
@@ -112,7 +112,7 @@ func (s *Service) CreateBatch(ctx context.Context, p *Principal, n NewBatch) (st
 }
 
 // draft checks a definition as far as it can be checked without tasks.
-func (s *Service) draft(n NewBatch) (store.Batch, error) {
+func (s *service) draft(n NewBatch) (store.Batch, error) {
 	if n.Redundancy == (label.Rule{}) {
 		n.Redundancy = label.Count(1)
 	}
@@ -135,9 +135,11 @@ func (s *Service) draft(n NewBatch) (store.Batch, error) {
 	if err := validName("name", b.Name); err != nil {
 		return b, err
 	}
-	if _, err := define(b); err != nil {
+	d, err := define(b)
+	if err != nil {
 		return b, err
 	}
+	b.Spec.Rule = d.template.Template().Kind.Describe().Rule(b.Spec.Rule)
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)
@@ -145,7 +147,7 @@ func (s *Service) draft(n NewBatch) (store.Batch, error) {
 }
 
 // openDraft returns a draft that may be changed. The caller holds s.admin.
-func (s *Service) openDraft(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
+func (s *service) openDraft(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
 	b, err := s.batch(ctx, p, id)
 	switch {
 	case err != nil:
@@ -159,7 +161,7 @@ func (s *Service) openDraft(ctx context.Context, p *Principal, id crowd.BatchID)
 }
 
 // EditDraft replaces the definition of a draft; its tasks stay.
-func (s *Service) EditDraft(ctx context.Context, p *Principal, id crowd.BatchID, n NewBatch) (store.Batch, error) {
+func (s *Batches) EditDraft(ctx context.Context, p *Principal, id crowd.BatchID, n NewBatch) (store.Batch, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	old, err := s.openDraft(ctx, p, id)
@@ -185,7 +187,7 @@ func (s *Service) EditDraft(ctx context.Context, p *Principal, id crowd.BatchID,
 }
 
 // batch returns a batch that p may see.
-func (s *Service) batch(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
+func (s *service) batch(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
 	if !p.Is(Admin) {
 		if err := p.need(Requester); err != nil {
 			return store.Batch{}, err
@@ -212,7 +214,7 @@ func templateFits(raw json.RawMessage, columns []string) error {
 
 // Launch starts to hand a draft out. Its budget is reserved from the tenant's
 // account. smallCrowd launches it even if the pool has too few people for it.
-func (s *Service) Launch(ctx context.Context, p *Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
+func (s *Batches) Launch(ctx context.Context, p *Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	b, err := s.openDraft(ctx, p, id)
@@ -263,7 +265,7 @@ func Budget(b *engine.Spec) (crowd.Money, error) {
 
 // suffices checks that a tenant's account has an amount. The caller holds
 // s.admin, so that nobody else spends it meanwhile.
-func (s *Service) suffices(ctx context.Context, tenant crowd.TenantID, amount crowd.Money) error {
+func (s *service) suffices(ctx context.Context, tenant crowd.TenantID, amount crowd.Money) error {
 	have, err := s.store.Balance(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)})
 	if err != nil {
 		return err
@@ -282,8 +284,8 @@ type BatchEdit struct {
 	Stopped  *bool      // emergency stop
 }
 
-// EditBatch changes a batch while it runs.
-func (s *Service) EditBatch(ctx context.Context, p *Principal, id crowd.BatchID, edit BatchEdit) (BatchView, error) {
+// Edit changes a batch while it runs.
+func (s *Batches) Edit(ctx context.Context, p *Principal, id crowd.BatchID, edit BatchEdit) (BatchView, error) {
 	return s.onBatch(ctx, p, id, func(e *engine.Engine, now time.Time) error {
 		if err := e.Edit(now, id, engine.Edit{Priority: edit.Priority, Deadline: edit.Deadline}); err != nil {
 			return err
@@ -295,23 +297,23 @@ func (s *Service) EditBatch(ctx context.Context, p *Principal, id crowd.BatchID,
 	})
 }
 
-// PauseBatch stops handing a batch out; what is held may be submitted.
-func (s *Service) PauseBatch(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+// Pause stops handing a batch out; what is held may be submitted.
+func (s *Batches) Pause(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	return s.onBatch(ctx, p, id, func(e *engine.Engine, now time.Time) error { return e.Pause(now, id) })
 }
 
-// ResumeBatch hands a paused batch out again.
-func (s *Service) ResumeBatch(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+// Resume hands a paused batch out again.
+func (s *Batches) Resume(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	return s.onBatch(ctx, p, id, func(e *engine.Engine, now time.Time) error { return e.Resume(now, id) })
 }
 
-// EndBatch ends a batch early, with the labels that there are.
-func (s *Service) EndBatch(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+// End ends a batch early, with the labels that there are.
+func (s *Batches) End(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	return s.onBatch(ctx, p, id, func(e *engine.Engine, now time.Time) error { return e.End(now, id) })
 }
 
-// CancelBatch gives a batch up, running or draft.
-func (s *Service) CancelBatch(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+// Cancel gives a batch up, running or draft.
+func (s *Batches) Cancel(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	b, err := s.batch(ctx, p, id)
 	if err != nil {
 		return BatchView{}, err
@@ -322,7 +324,7 @@ func (s *Service) CancelBatch(ctx context.Context, p *Principal, id crowd.BatchI
 	return s.onBatch(ctx, p, id, func(e *engine.Engine, now time.Time) error { return e.Cancel(now, id) })
 }
 
-func (s *Service) cancelDraft(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+func (s *service) cancelDraft(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	b, err := s.openDraft(ctx, p, id)
@@ -336,7 +338,7 @@ func (s *Service) cancelDraft(ctx context.Context, p *Principal, id crowd.BatchI
 }
 
 // TopUp adds to a running batch's budget from its tenant's account.
-func (s *Service) TopUp(ctx context.Context, p *Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
+func (s *Batches) TopUp(ctx context.Context, p *Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
 	if amount <= 0 || amount > crowd.MaxMoney {
 		return BatchView{}, crowd.Fieldf("amount", "%s is not an amount to add (more than 0, at most %s)", amount, crowd.MaxMoney)
 	}
@@ -353,7 +355,7 @@ func (s *Service) TopUp(ctx context.Context, p *Principal, id crowd.BatchID, amo
 }
 
 // onBatch runs a command on a launched batch.
-func (s *Service) onBatch(ctx context.Context, p *Principal, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) (BatchView, error) {
+func (s *service) onBatch(ctx context.Context, p *Principal, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) (BatchView, error) {
 	b, err := s.batch(ctx, p, id)
 	if err != nil {
 		return BatchView{}, err
@@ -379,15 +381,15 @@ type BatchView struct {
 	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
 }
 
-// Batch returns a batch as it stands.
-func (s *Service) Batch(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
+// Get returns a batch as it stands.
+func (s *Batches) Get(ctx context.Context, p *Principal, id crowd.BatchID) (BatchView, error) {
 	if _, err := s.batch(ctx, p, id); err != nil {
 		return BatchView{}, err
 	}
 	return s.view(ctx, id)
 }
 
-func (s *Service) view(ctx context.Context, id crowd.BatchID) (BatchView, error) {
+func (s *service) view(ctx context.Context, id crowd.BatchID) (BatchView, error) {
 	b, err := s.store.Batch(ctx, 0, id)
 	v := BatchView{Batch: b}
 	if err != nil || !b.Progress.State.Open() {
@@ -405,9 +407,9 @@ func (s *Service) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 	return v, err
 }
 
-// Batches lists the batches of a tenant (0: of all, for an admin) with ids below
+// List lists the batches of a tenant (0: of all, for an admin) with ids below
 // before (0: all), newest first.
-func (s *Service) Batches(ctx context.Context, p *Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
+func (s *Batches) List(ctx context.Context, p *Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
 	if tenant == 0 && !p.Is(Admin) && p.Is(Requester) {
 		return nil, crowd.Fieldf("tenant", "say for which tenant")
 	}
@@ -422,7 +424,7 @@ func (s *Service) Batches(ctx context.Context, p *Principal, tenant crowd.Tenant
 }
 
 // Holding lists who holds what of a batch, the longest held first.
-func (s *Service) Holding(ctx context.Context, p *Principal, id crowd.BatchID) ([]engine.Handout, error) {
+func (s *Batches) Holding(ctx context.Context, p *Principal, id crowd.BatchID) ([]engine.Handout, error) {
 	var list []engine.Handout
 	_, err := s.onBatch(ctx, p, id, func(e *engine.Engine, _ time.Time) error {
 		list = e.Holding(id)
@@ -431,8 +433,8 @@ func (s *Service) Holding(ctx context.Context, p *Principal, id crowd.BatchID) (
 	return list, err
 }
 
-// WhyBatch says what keeps a batch waiting.
-func (s *Service) WhyBatch(ctx context.Context, p *Principal, id crowd.BatchID) (why engine.Why, err error) {
+// Why says what keeps a batch waiting.
+func (s *Batches) Why(ctx context.Context, p *Principal, id crowd.BatchID) (why engine.Why, err error) {
 	_, err = s.onBatch(ctx, p, id, func(e *engine.Engine, _ time.Time) (err error) {
 		why, err = e.WhyBatch(id)
 		return err

@@ -35,7 +35,7 @@ func BenchmarkSubmit(b *testing.B) {
 	for i, p := range w.workers {
 		done.Go(func() {
 			for left.Add(-1) >= 0 {
-				_, next, err := w.Submit(w.ctx, p, held[i], yes, true, 0)
+				_, next, err := w.Work.Submit(w.ctx, p, held[i], yes, true, 0)
 				if err != nil || next == nil {
 					b.Errorf("next %v: %v", next, err)
 					return
@@ -82,7 +82,7 @@ func BenchmarkControlStep(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				w.clock.advance(every)
-				ok(b, w.ControlStep(w.ctx))
+				ok(b, w.Control.Step(w.ctx))
 			}
 		})
 	}
@@ -90,12 +90,12 @@ func BenchmarkControlStep(b *testing.B) {
 	run("kept", 10*time.Second)
 	b.Run("figures", func(b *testing.B) {
 		for b.Loop() {
-			must(w.Figures(w.ctx))(b)
+			must(w.Pools.Figures(w.ctx))(b)
 		}
 	})
 	settings.Min = people
-	for _, v := range must(w.Pools(w.ctx, w.admin))(b)[1:] {
-		must(w.UpdatePool(w.ctx, w.admin, v.ID, app.PoolEdit{Control: &settings}))(b)
+	for _, v := range must(w.Pools.List(w.ctx, w.admin))(b)[1:] {
+		must(w.Pools.Update(w.ctx, w.admin, v.ID, app.PoolEdit{Control: &settings}))(b)
 	}
 	start := time.Now()
 	w.step(time.Second)

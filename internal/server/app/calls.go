@@ -22,7 +22,7 @@ import (
 // first comes in, the rest are told thanks; whoever does not answer in time is
 // followed by others.
 type caller struct {
-	s   *Service
+	s   *service
 	ctx context.Context // of the service: what a controller wants is done even if nobody waits for it
 
 	mu    sync.Mutex // guards the map
@@ -73,7 +73,7 @@ func validCalling(c store.Calling) error {
 }
 
 // load goes on with the calls that are open.
-func (c *caller) load(ctx context.Context, s *Service) error {
+func (c *caller) load(ctx context.Context, s *service) error {
 	c.s, c.ctx, c.pools = s, context.WithoutCancel(ctx), make(map[crowd.PoolID]*poolCalls)
 	calls, err := s.store.OpenCalls(ctx, 0)
 	for _, call := range calls {

@@ -73,7 +73,7 @@ func (d *director) set(p store.Pool) error {
 }
 
 // lookup finds a pool by its name.
-func (s *Service) lookup(name string) (crowd.PoolID, bool) {
+func (s *service) lookup(name string) (crowd.PoolID, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for id, p := range s.pools {
@@ -85,7 +85,7 @@ func (s *Service) lookup(name string) (crowd.PoolID, bool) {
 }
 
 // pool returns a pool's settings.
-func (s *Service) pool(id crowd.PoolID) (store.Pool, bool) {
+func (s *service) pool(id crowd.PoolID) (store.Pool, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	p, ok := s.pools[id]
@@ -93,7 +93,7 @@ func (s *Service) pool(id crowd.PoolID) (store.Pool, bool) {
 }
 
 // controlLoop takes a control step at every interval.
-func (s *Service) controlLoop(ctx context.Context, every time.Duration) {
+func (s *Control) controlLoop(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -103,16 +103,16 @@ func (s *Service) controlLoop(ctx context.Context, every time.Duration) {
 		case id := <-s.mover.ready:
 			s.finishMoves(ctx, id)
 		case <-ticker.C:
-			if err := s.ControlStep(ctx); err != nil && ctx.Err() == nil {
+			if err := s.Step(ctx); err != nil && ctx.Err() == nil {
 				s.log.Error("a control step of the pools failed", "err", err)
 			}
 		}
 	}
 }
 
-// ControlStep reads every pool, decides, and does what was decided. The server
+// Step reads every pool, decides, and does what was decided. The server
 // calls it once a second.
-func (s *Service) ControlStep(ctx context.Context) error {
+func (s *Control) Step(ctx context.Context) error {
 	d := &s.director
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,7 +194,7 @@ func controlled(p *store.Pool) bool {
 
 // readings asks every pool's engine, and adds what only the service knows. A pool
 // that cannot be asked is left out.
-func (s *Service) readings(ctx context.Context, now time.Time, all []store.Pool) (pools []store.Pool, readings []pool.Reading, purses []engine.RetainerFunds, err error) {
+func (s *service) readings(ctx context.Context, now time.Time, all []store.Pool) (pools []store.Pool, readings []pool.Reading, purses []engine.RetainerFunds, err error) {
 	pools, readings, purses = make([]store.Pool, 0, len(all)), make([]pool.Reading, 0, len(all)), make([]engine.RetainerFunds, 0, len(all))
 	var errs []error
 	for _, p := range all {
@@ -240,7 +240,7 @@ func (d *director) newAdvice(now time.Time, x *pool.Decision) bool {
 
 // carryOut does what was decided for a pool, and returns the entries of its log.
 // Why somebody moves is often said by the pool that takes him.
-func (s *Service) carryOut(ctx context.Context, now time.Time, x *pool.Decision, all []pool.Decision) []store.Action {
+func (s *service) carryOut(ctx context.Context, now time.Time, x *pool.Decision, all []pool.Decision) []store.Action {
 	var log []store.Action
 	act := func(kind store.ActionKind, n int, do func() error) *store.Action {
 		a := store.Action{Pool: x.Pool, At: now, Kind: kind, N: n, Advice: x.Advice, Why: x.Why, Saw: x.Saw}
@@ -283,7 +283,7 @@ func publicText(err error) string {
 
 // release lets n people of a pool go: those named first, then who has been on
 // duty longest. Who holds a task goes when he has finished it.
-func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.WorkerID, n int) error {
+func (s *service) release(ctx context.Context, id crowd.PoolID, first []crowd.WorkerID, n int) error {
 	r, err := s.runner(id)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (s *Service) release(ctx context.Context, id crowd.PoolID, first []crowd.Wo
 }
 
 // sample keeps how the pools look, and drops what is old.
-func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.Decision, purses []engine.RetainerFunds) error {
+func (s *service) sample(ctx context.Context, now time.Time, decisions []pool.Decision, purses []engine.RetainerFunds) error {
 	d := &s.director
 	samples := make([]store.Sample, len(decisions))
 	for i, x := range decisions {
@@ -332,7 +332,7 @@ func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.De
 }
 
 // lateMoves finishes moves whose news was missed.
-func (s *Service) lateMoves(ctx context.Context) {
+func (s *service) lateMoves(ctx context.Context) {
 	for _, id := range s.mover.waiting() {
 		u, err := s.store.User(ctx, id)
 		if err != nil || u.Pool == 0 {

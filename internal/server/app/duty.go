@@ -18,8 +18,8 @@ type DutyView struct {
 	Call   *store.Call   // with a place for him, asked or not
 }
 
-// Duty says whether a worker is on duty, and whether he is called.
-func (s *Service) Duty(ctx context.Context, p *Principal) (DutyView, error) {
+// Get says whether a worker is on duty, and whether he is called.
+func (s *Duty) Get(ctx context.Context, p *Principal) (DutyView, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return DutyView{}, err
@@ -45,9 +45,9 @@ type OffDuty struct {
 	Call *store.Call // of his latest notice, if he was thanked: it has ended
 }
 
-// WhyOffDuty says how a worker came to be off duty in his pool, and how the last
+// WhyOff says how a worker came to be off duty in his pool, and how the last
 // call to him ended.
-func (s *Service) WhyOffDuty(ctx context.Context, p *Principal) (OffDuty, error) {
+func (s *Duty) WhyOff(ctx context.Context, p *Principal) (OffDuty, error) {
 	if err := p.need(Worker); err != nil {
 		return OffDuty{}, err
 	}
@@ -75,9 +75,9 @@ func (s *Service) WhyOffDuty(ctx context.Context, p *Principal) (OffDuty, error)
 	return v, nil
 }
 
-// WatchDuty returns a channel that gets a signal after each change in a worker's
+// Watch returns a channel that gets a signal after each change in a worker's
 // duty or calls, and closes when the server does. stop must be called in the end.
-func (s *Service) WatchDuty(_ context.Context, p *Principal) (changed <-chan struct{}, stop func(), err error) {
+func (s *Duty) Watch(_ context.Context, p *Principal) (changed <-chan struct{}, stop func(), err error) {
 	if err := p.need(Worker); err != nil {
 		return nil, nil, err
 	}
@@ -85,9 +85,9 @@ func (s *Service) WatchDuty(_ context.Context, p *Principal) (changed <-chan str
 	return changed, stop, nil
 }
 
-// AwaitDuty is Duty once there is something new to say, or after wait.
-func (s *Service) AwaitDuty(ctx context.Context, p *Principal, wait time.Duration, news func(DutyView) bool) (DutyView, error) {
-	changed, stop, err := s.WatchDuty(ctx, p)
+// Await is Duty once there is something new to say, or after wait.
+func (s *Duty) Await(ctx context.Context, p *Principal, wait time.Duration, news func(DutyView) bool) (DutyView, error) {
+	changed, stop, err := s.Watch(ctx, p)
 	if err != nil {
 		return DutyView{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) AwaitDuty(ctx context.Context, p *Principal, wait time.Duratio
 	timer := time.NewTimer(min(wait, MaxWait))
 	defer timer.Stop()
 	for {
-		v, err := s.Duty(ctx, p)
+		v, err := s.Get(ctx, p)
 		if err != nil || news(v) {
 			return v, err
 		}
@@ -112,9 +112,9 @@ func (s *Service) AwaitDuty(ctx context.Context, p *Principal, wait time.Duratio
 	}
 }
 
-// StartDuty brings a worker on duty: in a pool that calls its people, if one of
+// Start brings a worker on duty: in a pool that calls its people, if one of
 // those called for is still missing.
-func (s *Service) StartDuty(ctx context.Context, p *Principal) (DutyView, error) {
+func (s *Duty) Start(ctx context.Context, p *Principal) (DutyView, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return DutyView{}, err
@@ -136,12 +136,12 @@ func (s *Service) StartDuty(ctx context.Context, p *Principal) (DutyView, error)
 	if err != nil {
 		return DutyView{}, err
 	}
-	return s.Duty(ctx, p)
+	return s.Get(ctx, p)
 }
 
-// EndDuty takes a worker off duty at his own wish: at once, or when he has
+// End takes a worker off duty at his own wish: at once, or when he has
 // finished what he holds.
-func (s *Service) EndDuty(ctx context.Context, p *Principal) (DutyView, error) {
+func (s *Duty) End(ctx context.Context, p *Principal) (DutyView, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return DutyView{}, err
@@ -152,11 +152,11 @@ func (s *Service) EndDuty(ctx context.Context, p *Principal) (DutyView, error) {
 	}); err != nil {
 		return DutyView{}, err
 	}
-	return s.Duty(ctx, p)
+	return s.Get(ctx, p)
 }
 
 // DeclineCall says that a worker does not come this time.
-func (s *Service) DeclineCall(ctx context.Context, p *Principal) error {
+func (s *Duty) DeclineCall(ctx context.Context, p *Principal) error {
 	r, err := s.workplace(p)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ type Wishes struct {
 func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.Away, NoMail: u.NoMail} }
 
 // SetWishes keeps a worker's wishes.
-func (s *Service) SetWishes(ctx context.Context, p *Principal, w Wishes) (store.User, error) {
+func (s *Duty) SetWishes(ctx context.Context, p *Principal, w Wishes) (store.User, error) {
 	if err := p.need(Worker); err != nil {
 		return store.User{}, err
 	}
@@ -194,7 +194,7 @@ func (s *Service) SetWishes(ctx context.Context, p *Principal, w Wishes) (store.
 }
 
 // Subscribe keeps a browser that takes push messages for p.
-func (s *Service) Subscribe(ctx context.Context, p *Principal, sub store.Subscription) (int64, error) {
+func (s *Duty) Subscribe(ctx context.Context, p *Principal, sub store.Subscription) (int64, error) {
 	if err := p.need(Worker); err != nil {
 		return 0, err
 	}
@@ -210,18 +210,18 @@ func (s *Service) Subscribe(ctx context.Context, p *Principal, sub store.Subscri
 }
 
 // Unsubscribe forgets a browser of p's.
-func (s *Service) Unsubscribe(ctx context.Context, p *Principal, id int64) error {
+func (s *Duty) Unsubscribe(ctx context.Context, p *Principal, id int64) error {
 	return s.store.DeleteSubscription(ctx, p.User.ID, id)
 }
 
 // Subscriptions lists the browsers that take push messages for p.
-func (s *Service) Subscriptions(ctx context.Context, p *Principal) ([]store.Subscription, error) {
+func (s *Duty) Subscriptions(ctx context.Context, p *Principal) ([]store.Subscription, error) {
 	return s.store.Subscriptions(ctx, p.User.ID)
 }
 
 // dutiesChanged tells the roster, those who watch and who waits to move. It is
 // called from a pool's loop.
-func (s *Service) dutiesChanged(c *engine.Changes) {
+func (s *service) dutiesChanged(c *engine.Changes) {
 	s.roster.changed(c)
 	people := make([]crowd.WorkerID, 0, len(c.Shifts)+len(c.Duties))
 	for _, x := range c.Shifts {

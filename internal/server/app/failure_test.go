@@ -73,17 +73,17 @@ func (a *acknowledged) check(t *testing.T, w *world, id crowd.BatchID) {
 // stop says so of an error; other errors make him try again. It returns how it
 // ended.
 func (w *world) labour(p *app.Principal, told *acknowledged, stop func(error) bool) error {
-	var held *app.Work
+	var held *app.HeldTask
 	for {
 		var err error
 		if held == nil {
-			if held, err = w.Next(w.ctx, p, 0); err == nil && held == nil {
+			if held, err = w.Work.Next(w.ctx, p, 0); err == nil && held == nil {
 				return nil
 			}
 		} else {
 			var out engine.Outcome
-			var next *app.Work
-			if out, next, err = w.Submit(w.ctx, p, held.Assignment, yes, true, 0); err == nil {
+			var next *app.HeldTask
+			if out, next, err = w.Work.Submit(w.ctx, p, held.Assignment, yes, true, 0); err == nil {
 				told.add(held.Assignment, out)
 				held = next
 			}
@@ -143,9 +143,9 @@ func TestTheDiskIsFull(t *testing.T) {
 				t.Fatalf("%d answers before the disk was full: the test looks at nothing", before)
 			}
 			for range 2 { // it stays so, however often it is tried
-				_, err := w.Next(w.ctx, w.workers[0], 0)
+				_, err := w.Work.Next(w.ctx, w.workers[0], 0)
 				refused(t, err, crowd.StorageFull)
-				_, err = w.Launch(w.ctx, w.ann, ballast, false)
+				_, err = w.Batches.Launch(w.ctx, w.ann, ballast, false)
 				if err == nil {
 					t.Fatal("a launch on a full disk")
 				}
@@ -182,15 +182,15 @@ func TestAnUploadOnAFullDiskLeavesNothing(t *testing.T) {
 	ok(t, err)
 	w.options.MaxPages = file.Size()/4096 + 40
 	w.open()
-	_, err = w.Upload(w.ctx, w.ann, id, things(50_000), app.Upload{})
+	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(50_000), app.Upload{})
 	refused(t, err, crowd.StorageFull)
 	if b := w.batch(id); b.Spec.Tasks != 0 {
 		t.Errorf("%d tasks are left", b.Spec.Tasks)
 	}
-	_, err = w.Launch(w.ctx, w.ann, id, false)
+	_, err = w.Batches.Launch(w.ctx, w.ann, id, false)
 	refused(t, err, crowd.Invalid)
-	must(w.Upload(w.ctx, w.ann, id, things(1), app.Upload{}))(t)
-	must(w.Launch(w.ctx, w.ann, id, false))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 }
 
 // faulty is a real store whose commits can be made to fail.
@@ -249,7 +249,7 @@ func TestACommitFails(t *testing.T) {
 				t.Errorf("the user is told %q", err)
 			}
 			f.set(nil)
-			_, err = w.Next(w.ctx, w.workers[2], 0)
+			_, err = w.Work.Next(w.ctx, w.workers[2], 0)
 			refused(t, err, crowd.Unavailable) // for a second
 			if err := w.Ready(w.ctx); err == nil {
 				t.Error("it says that it is ready")
@@ -284,14 +284,14 @@ func TestWhoWaitsWhileTheStoreFails(t *testing.T) {
 		x := &poll{done: make(chan struct{})}
 		go func() {
 			defer close(x.done)
-			out, x.work, x.err = w.Submit(w.ctx, w.workers[0], held, yes, true, time.Minute)
+			out, x.work, x.err = w.Work.Submit(w.ctx, w.workers[0], held, yes, true, time.Minute)
 		}()
 		if !x.waits() {
 			t.Fatal("it does not wait")
 		}
 		draft := w.draft(1)
 		f.set(notKept)
-		_, err := w.Launch(w.ctx, w.ann, draft, false)
+		_, err := w.Batches.Launch(w.ctx, w.ann, draft, false)
 		refused(t, err, crowd.Unavailable)
 		x.gets(t, 0)
 		if !out.Counted {
@@ -302,7 +302,7 @@ func TestWhoWaitsWhileTheStoreFails(t *testing.T) {
 		// after that is served.
 		<-time.After(2 * time.Second)
 		y := w.poll(w.ctx, w.workers[1], time.Minute)
-		must(w.Launch(w.ctx, w.ann, draft, false))(t)
+		must(w.Batches.Launch(w.ctx, w.ann, draft, false))(t)
 		y.gets(t, draft)
 	})
 }
@@ -331,7 +331,7 @@ func TestACommitHangs(t *testing.T) {
 		if len(results) > 0 || commits != 1 {
 			t.Fatalf("%d answers before they were kept, in %d commits", len(results), commits)
 		}
-		s := w.Service
+		s := w.App
 		closed := make(chan struct{})
 		go func() { s.Close(); close(closed) }()
 		synctest.Wait()
@@ -372,14 +372,14 @@ func TestChangesReachAPoolThatFails(t *testing.T) {
 		f.set(nil)
 	}
 	fail()
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("edf")}))(t)
-	must(w.UpdateTenant(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("edf")}))(t)
+	must(w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}))(t)
 	w.clock.advance(time.Second)
-	if work := must(w.Next(w.ctx, w.workers[1], 0))(t); work != nil {
+	if work := must(w.Work.Next(w.ctx, w.workers[1], 0))(t); work != nil {
 		t.Error("the tenant's stop was not heard")
 	}
 	fail()
-	must(w.UpdateTenant(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(false)}))(t)
+	must(w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(false)}))(t)
 	late := w.worker("late")
 	w.clock.advance(time.Second)
 	if work := w.next(w.workers[1]); work.Batch != last {
@@ -398,13 +398,13 @@ func TestAnAdminWhoGoesAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	w.wrap = func(s store.Store) store.Store { return goneAfter{s, cancel} }
 	w.open()
-	if _, err := w.UpdateTenant(ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := w.Tenants.Update(ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if ctx.Err() == nil {
 		t.Fatal("he is still there")
 	}
-	if work := must(w.Next(w.ctx, w.workers[0], 0))(t); work != nil {
+	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Error("the tenant's stop was not heard")
 	}
 }
@@ -464,7 +464,7 @@ func TestWhoIsServedAsHeLeaves(t *testing.T) {
 		release := make(chan struct{})
 		f.set(func(keep func() error) error { <-release; return keep() })
 		launched := make(chan error, 1)
-		go func() { launched <- second(w.Launch(w.ctx, w.ann, id, false)) }()
+		go func() { launched <- second(w.Batches.Launch(w.ctx, w.ann, id, false)) }()
 		<-time.After(time.Minute) // he has had enough, but the commit that serves him hangs
 		if !x.waits() {
 			t.Fatal("he was answered before the commit")

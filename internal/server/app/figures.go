@@ -14,7 +14,7 @@ type Figures struct {
 }
 
 // Figures returns the figures. Whoever asks has checked who may see them.
-func (s *Service) Figures(ctx context.Context) (f Figures, err error) {
+func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 	pools, readings, purses, err := s.readings(ctx, s.time(), s.running())
 	if err != nil {
 		s.log.Warn("the figures of some pools are missing", "err", err)
@@ -37,7 +37,7 @@ func (s *Service) Figures(ctx context.Context) (f Figures, err error) {
 // ActionsAfter returns a pool's log from behind an entry on (0: from its
 // beginning), newest first, at most a page of it. Whoever asks has checked who
 // may see it.
-func (s *Service) ActionsAfter(ctx context.Context, id crowd.PoolID, after int64) ([]store.Action, error) {
+func (s *Pools) ActionsAfter(ctx context.Context, id crowd.PoolID, after int64) ([]store.Action, error) {
 	for limit := 50; ; limit = actionLimit { // mostly there is little that is new
 		list, err := s.store.ListActions(ctx, id, 0, limit)
 		for i := range list {

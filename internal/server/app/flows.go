@@ -19,25 +19,25 @@ import (
 )
 
 // flows carries out the runs of workflows live: one goroutine steps the
-// conductor, calls of services and queries are goroutines beside it.
+// orchestrator; calls of services and queries are goroutines of their own.
 type flows struct {
-	conductor *orchestrator.Conductor
-	allow     httpstep.Allow
-	apart     string // before each idempotency key: a service must not take this installation's runs for another's
-	wake      chan struct{}
-	calls     context.Context // of the calls under way
-	stop      context.CancelFunc
-	under     sync.WaitGroup
+	orchestrator *orchestrator.Orchestrator
+	allow        httpstep.Allow
+	apart        string // before each idempotency key: a service must not take this installation's runs for another's
+	wake         chan struct{}
+	calls        context.Context // of the calls under way
+	stop         context.CancelFunc
+	under        sync.WaitGroup
 
 	mu      sync.Mutex
 	clients map[crowd.TenantID]*httpstep.Client // each knows its tenant's secrets
 }
 
-func (s *Service) initFlows(allow httpstep.Allow) {
+func (s *service) initFlows(allow httpstep.Allow) {
 	f := &s.flows
 	f.allow, f.wake, f.clients = allow, make(chan struct{}, 1), make(map[crowd.TenantID]*httpstep.Client)
 	f.calls, f.stop = context.WithCancel(context.Background())
-	f.conductor = orchestrator.New(orchestrator.Config{
+	f.orchestrator = orchestrator.New(orchestrator.Config{
 		Store: s.store, Crowd: liveCrowd{s}, Call: s.call, Now: s.now, Rand: rand.Float64, Log: s.log,
 		Go: func(do func()) { f.under.Go(do) },
 		Wake: func() {
@@ -51,22 +51,22 @@ func (s *Service) initFlows(allow httpstep.Allow) {
 }
 
 // openFlows goes on with the runs that are under way.
-func (s *Service) openFlows(ctx context.Context) (err error) {
+func (s *service) openFlows(ctx context.Context) (err error) {
 	if s.flows.apart, err = s.store.Secret(ctx, "idempotency", crand.Text()[:12]); err != nil {
 		return err
 	}
-	return s.flows.conductor.Open(ctx)
+	return s.flows.orchestrator.Recover(ctx)
 }
 
-// call makes a try of a call beside.
-func (s *Service) call(t orchestrator.Try, done func(httpstep.Reply, error)) {
+// call makes an attempt of a call in the background.
+func (s *service) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	client := s.client(t.Tenant)
 	t.Call.Key = s.flows.apart + "-" + t.Call.Key
 	s.flows.under.Go(func() { done(client.Do(s.flows.calls, t.Service, t.Call, t.N)) })
 }
 
 // client returns what makes the calls of a tenant.
-func (s *Service) client(tenant crowd.TenantID) *httpstep.Client {
+func (s *service) client(tenant crowd.TenantID) *httpstep.Client {
 	f := &s.flows
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *Service) client(tenant crowd.TenantID) *httpstep.Client {
 	return c
 }
 
-// flowLoop steps the conductor until the context ends.
-func (s *Service) flowLoop(ctx context.Context) {
+// flowLoop steps the orchestrator until the context ends.
+func (s *service) flowLoop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -95,7 +95,7 @@ func (s *Service) flowLoop(ctx context.Context) {
 		case <-s.flows.wake:
 		case <-timer.C:
 		}
-		next, more := s.flows.conductor.Step(ctx)
+		next, more := s.flows.orchestrator.Step(ctx)
 		s.runs.signalAll() // what was signalled before is kept only now
 		wait := time.Minute
 		switch {
@@ -109,17 +109,17 @@ func (s *Service) flowLoop(ctx context.Context) {
 }
 
 // closeFlows ends what is under way. The calls will be made again.
-func (s *Service) closeFlows() {
+func (s *service) closeFlows() {
 	s.flows.stop()
-	s.flows.conductor.Close()
+	s.flows.orchestrator.Close()
 	s.flows.under.Wait()
 	for _, c := range s.flows.clients {
 		c.Close()
 	}
 }
 
-// liveCrowd is the pools, for the conductor.
-type liveCrowd struct{ *Service }
+// liveCrowd is the pools, for the orchestrator.
+type liveCrowd struct{ *service }
 
 func (s liveCrowd) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	s.mu.RLock()
@@ -215,41 +215,41 @@ func (s liveCrowd) End(ctx context.Context, id crowd.BatchID) error {
 	return s.command(ctx, id, func(e *engine.Engine, now time.Time) error { return e.End(now, id) })
 }
 
-// CheckWorkflow reads the file of a workflow and tells everything that is wrong
+// Check reads the file of a workflow and tells everything that is wrong
 // with it.
-func (s *Service) CheckWorkflow(ctx context.Context, text string) (*workflow.Workflow, []workflow.Problem) {
+func (s *Runs) Check(ctx context.Context, text string) (*workflow.Workflow, []workflow.Problem) {
 	return orchestrator.Parse(ctx, text, nil, s.time())
 }
 
-// MakeRun makes a run of a workflow, which then needs its inputs.
-func (s *Service) MakeRun(ctx context.Context, p *Principal, n orchestrator.NewRun) (orchestrator.Made, error) {
+// Make makes a run of a workflow, which then needs its inputs.
+func (s *Runs) Make(ctx context.Context, p *Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
 	if err := p.forTenant(n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
 	n.By = p.User.ID
-	return s.flows.conductor.Make(ctx, n)
+	return s.flows.orchestrator.Create(ctx, n)
 }
 
-// LoadRun reads a file as an input of a run that was made.
-func (s *Service) LoadRun(ctx context.Context, p *Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.Loaded, error) {
+// Load reads a file as an input of a run that was made.
+func (s *Runs) Load(ctx context.Context, p *Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
-		return orchestrator.Loaded{}, err
+		return orchestrator.LoadResult{}, err
 	}
-	return s.flows.conductor.Load(ctx, id, input, file)
+	return s.flows.orchestrator.Load(ctx, id, input, file)
 }
 
-// StartRun begins a run whose inputs are there.
-func (s *Service) StartRun(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Start(ctx, id) })
+// Start begins a run whose inputs are there.
+func (s *Runs) Start(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Start(ctx, id) })
 }
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
 
 // run returns a run that p may see.
-func (s *Service) run(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
+func (s *service) run(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
 	if !p.Is(Admin) {
 		if err := p.need(Requester); err != nil {
 			return store.Run{}, err
@@ -263,30 +263,30 @@ func (s *Service) run(ctx context.Context, p *Principal, id crowd.RunID) (store.
 }
 
 // onRun does something to a run, and returns it as it is then.
-func (s *Service) onRun(ctx context.Context, p *Principal, id crowd.RunID, f func(*orchestrator.Conductor) error) (store.Run, error) {
+func (s *service) onRun(ctx context.Context, p *Principal, id crowd.RunID, f func(*orchestrator.Orchestrator) error) (store.Run, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return store.Run{}, err
 	}
-	if err := f(s.flows.conductor); err != nil {
+	if err := f(s.flows.orchestrator); err != nil {
 		return store.Run{}, err
 	}
 	s.runs.signal(id)
 	return s.store.Run(ctx, 0, id)
 }
 
-// PauseRun stops a run; what people hold they may submit.
-func (s *Service) PauseRun(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Pause(ctx, id) })
+// Pause stops a run; what people hold they may submit.
+func (s *Runs) Pause(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) })
 }
 
-// ResumeRun goes on with a paused run.
-func (s *Service) ResumeRun(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.Resume(ctx, id) })
+// Resume goes on with a paused run.
+func (s *Runs) Resume(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) })
 }
 
-// CancelRun gives a run up; what it has made stays to be read.
-func (s *Service) CancelRun(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error {
+// Cancel gives a run up; what it has made stays to be read.
+func (s *Runs) Cancel(ctx context.Context, p *Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error {
 		r, err := s.store.Run(ctx, 0, id)
 		if err != nil || r.State != store.RunLoading {
 			return errors.Join(err, c.Cancel(ctx, id))
@@ -296,32 +296,32 @@ func (s *Service) CancelRun(ctx context.Context, p *Principal, id crowd.RunID) (
 }
 
 // EndStep ends a crowd step of a run early, with the labels that there are.
-func (s *Service) EndStep(ctx context.Context, p *Principal, id crowd.RunID, step string) (store.Run, error) {
-	return s.onRun(ctx, p, id, func(c *orchestrator.Conductor) error { return c.EndStep(ctx, id, step) })
+func (s *Runs) EndStep(ctx context.Context, p *Principal, id crowd.RunID, step string) (store.Run, error) {
+	return s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })
 }
 
-// RetryRun tries again what a step ("": every step) holds, and steps that have
+// Retry tries again what a step ("": every step) holds, and steps that have
 // failed.
-func (s *Service) RetryRun(ctx context.Context, p *Principal, id crowd.RunID, step string) (items, steps int, err error) {
-	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Conductor) (err error) {
+func (s *Runs) Retry(ctx context.Context, p *Principal, id crowd.RunID, step string) (items, steps int, err error) {
+	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, steps, err = c.Retry(ctx, id, step)
 		return err
 	})
 	return items, steps, err
 }
 
-// SkipRun gives up the items that a step ("": every step) holds.
-func (s *Service) SkipRun(ctx context.Context, p *Principal, id crowd.RunID, step string) (items int, err error) {
-	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Conductor) (err error) {
+// Skip gives up the items that a step ("": every step) holds.
+func (s *Runs) Skip(ctx context.Context, p *Principal, id crowd.RunID, step string) (items int, err error) {
+	_, err = s.onRun(ctx, p, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)
 		return err
 	})
 	return items, err
 }
 
-// Runs lists the runs of a tenant (0: of all, for an admin) with ids below before
+// List lists the runs of a tenant (0: of all, for an admin) with ids below before
 // (0: all), newest first.
-func (s *Service) Runs(ctx context.Context, p *Principal, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
+func (s *Runs) List(ctx context.Context, p *Principal, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
 	if tenant == 0 {
 		if !p.Is(Admin) && p.Is(Requester) {
 			return nil, crowd.Fieldf("tenant", "say for which tenant")
@@ -335,59 +335,59 @@ func (s *Service) Runs(ctx context.Context, p *Principal, tenant crowd.TenantID,
 	return s.store.ListRuns(ctx, tenant, before, limit)
 }
 
-// Run returns a run as it stands.
-func (s *Service) Run(ctx context.Context, p *Principal, id crowd.RunID) (*orchestrator.View, error) {
+// Get returns a run as it stands.
+func (s *Runs) Get(ctx context.Context, p *Principal, id crowd.RunID) (*orchestrator.View, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Look(ctx, 0, id)
+	return s.flows.orchestrator.View(ctx, 0, id)
 }
 
-// SlowestItems returns the items that have been on their way for the longest at
+// Slowest returns the items that have been on their way for the longest at
 // each step, and why they wait.
-func (s *Service) SlowestItems(ctx context.Context, p *Principal, id crowd.RunID, limit int) ([]orchestrator.Slow, error) {
+func (s *Runs) Slowest(ctx context.Context, p *Principal, id crowd.RunID, limit int) ([]orchestrator.SlowItem, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Slowest(ctx, 0, id, limit)
+	return s.flows.orchestrator.SlowestItems(ctx, 0, id, limit)
 }
 
-// ItemPath returns where an item of a run has been.
-func (s *Service) ItemPath(ctx context.Context, p *Principal, id crowd.RunID, item int64) ([]orchestrator.Stop, error) {
+// Path returns where an item of a run has been.
+func (s *Runs) Path(ctx context.Context, p *Principal, id crowd.RunID, item int64) ([]orchestrator.Visit, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Path(ctx, 0, id, item)
+	return s.flows.orchestrator.Path(ctx, 0, id, item)
 }
 
 // Items lists up to limit rows of a node of a run after number n.
-func (s *Service) Items(ctx context.Context, p *Principal, id crowd.RunID, node string, after int64, limit int) ([]store.JoinedRow, error) {
+func (s *Runs) Items(ctx context.Context, p *Principal, id crowd.RunID, node string, after int64, limit int) ([]store.JoinedRow, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Items(ctx, id, node, after, limit)
+	return s.flows.orchestrator.Items(ctx, id, node, after, limit)
 }
 
 // Faults lists up to limit items that steps of a run hold with an error, with
 // numbers above after.
-func (s *Service) Faults(ctx context.Context, p *Principal, id crowd.RunID, after int64, limit int) ([]store.Fault, error) {
+func (s *Runs) Faults(ctx context.Context, p *Principal, id crowd.RunID, after int64, limit int) ([]store.Fault, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
 	return s.store.Faults(ctx, id, -1, after, limit)
 }
 
-// RunResults returns the rows of a node of a run, whole.
-func (s *Service) RunResults(ctx context.Context, p *Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
+// Results returns the rows of a node of a run, whole.
+func (s *Runs) Results(ctx context.Context, p *Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, err
 	}
-	return s.flows.conductor.Results(ctx, 0, id, node)
+	return s.flows.orchestrator.Results(ctx, 0, id, node)
 }
 
-// WatchRun returns a channel that gets a signal when a run may have changed, and
+// Watch returns a channel that gets a signal when a run may have changed, and
 // closes when the server does. stop must be called in the end.
-func (s *Service) WatchRun(ctx context.Context, p *Principal, id crowd.RunID) (changed <-chan struct{}, stop func(), err error) {
+func (s *Runs) Watch(ctx context.Context, p *Principal, id crowd.RunID) (changed <-chan struct{}, stop func(), err error) {
 	if _, err := s.run(ctx, p, id); err != nil {
 		return nil, nil, err
 	}
@@ -401,7 +401,7 @@ var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 const maxSecret = 4096
 
 // PutSecret keeps a secret of a tenant, which its workflows name.
-func (s *Service) PutSecret(ctx context.Context, p *Principal, tenant crowd.TenantID, name, value string) error {
+func (s *Tenants) PutSecret(ctx context.Context, p *Principal, tenant crowd.TenantID, name, value string) error {
 	switch err := p.forTenant(tenant); {
 	case err != nil:
 		return err
@@ -414,7 +414,7 @@ func (s *Service) PutSecret(ctx context.Context, p *Principal, tenant crowd.Tena
 }
 
 // DeleteSecret forgets a secret.
-func (s *Service) DeleteSecret(ctx context.Context, p *Principal, tenant crowd.TenantID, name string) error {
+func (s *Tenants) DeleteSecret(ctx context.Context, p *Principal, tenant crowd.TenantID, name string) error {
 	if err := p.forTenant(tenant); err != nil {
 		return err
 	}
@@ -422,7 +422,7 @@ func (s *Service) DeleteSecret(ctx context.Context, p *Principal, tenant crowd.T
 }
 
 // Secrets lists the names of a tenant's secrets. What they are nobody is told.
-func (s *Service) Secrets(ctx context.Context, p *Principal, tenant crowd.TenantID) ([]string, error) {
+func (s *Tenants) Secrets(ctx context.Context, p *Principal, tenant crowd.TenantID) ([]string, error) {
 	if err := p.forTenant(tenant); err != nil {
 		return nil, err
 	}

@@ -111,9 +111,9 @@ func thingsWithID(n int) string {
 // begin begins a run of ann's.
 func (w *world) begin(text, input, rows string) crowd.RunID {
 	w.t.Helper()
-	made := must(w.MakeRun(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(w.t)
-	must(w.LoadRun(w.ctx, w.ann, made.Run.ID, input, file(w.t, rows)))(w.t)
-	must(w.StartRun(w.ctx, w.ann, made.Run.ID))(w.t)
+	made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(w.t)
+	must(w.Runs.Load(w.ctx, w.ann, made.Run.ID, input, file(w.t, rows)))(w.t)
+	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(w.t)
 	return made.Run.ID
 }
 
@@ -128,14 +128,14 @@ func (w *world) finish(id crowd.RunID, between func()) {
 	w.t.Helper()
 	for limit := time.Now().Add(60 * time.Second); !w.state(id).Ended(); runtime.Gosched() {
 		if time.Now().After(limit) {
-			v := must(w.Run(w.ctx, w.ann, id))(w.t)
+			v := must(w.Runs.Get(w.ctx, w.ann, id))(w.t)
 			for _, n := range v.Nodes {
 				w.t.Logf("%s: %s, %d rows, %d held, %q; waiting %d, inside %d", n.Name, n.State, n.Last, n.Faults, n.Error, n.Waiting, n.Inside)
 			}
 			w.t.Fatal("the run does not end")
 		}
 		for _, p := range w.workers {
-			work, err := w.Next(w.ctx, p, 0)
+			work, err := w.Work.Next(w.ctx, p, 0)
 			ok(w.t, err)
 			if work == nil {
 				continue
@@ -144,7 +144,7 @@ func (w *world) finish(id crowd.RunID, between func()) {
 			if work.Task.N()%3 == 0 {
 				answer = no
 			}
-			_, _, err = w.Submit(w.ctx, p, work.Assignment, answer, false, 0)
+			_, _, err = w.Work.Submit(w.ctx, p, work.Assignment, answer, false, 0)
 			ok(w.t, err)
 			if between != nil {
 				between()
@@ -157,7 +157,7 @@ func (w *world) finish(id crowd.RunID, between func()) {
 // results are what they must be.
 func (w *world) whole(id crowd.RunID, n int) {
 	w.t.Helper()
-	v := must(w.Run(w.ctx, w.ann, id))(w.t)
+	v := must(w.Runs.Get(w.ctx, w.ann, id))(w.t)
 	if v.State != store.RunDone {
 		w.t.Errorf("the run is %s", v.State)
 	}
@@ -172,7 +172,7 @@ func (w *world) whole(id crowd.RunID, n int) {
 			w.t.Errorf("%s has %d rows, %d failed, want %d", node.Name, node.Last, node.Failed, n)
 		}
 		seen := make(map[int64]bool)
-		for _, row := range must(w.Items(w.ctx, w.ann, id, node.Name, 0, n+1))(w.t) {
+		for _, row := range must(w.Runs.Items(w.ctx, w.ann, id, node.Name, 0, n+1))(w.t) {
 			if seen[row.Item] {
 				w.t.Errorf("%s has item %d twice", node.Name, row.Item)
 			}
@@ -182,7 +182,7 @@ func (w *world) whole(id crowd.RunID, n int) {
 	if v.Ended != int64(n) {
 		w.t.Errorf("%d items have ended, want %d", v.Ended, n)
 	}
-	res := must(w.RunResults(w.ctx, w.ann, id, "expert"))(w.t)
+	res := must(w.Runs.Results(w.ctx, w.ann, id, "expert"))(w.t)
 	asked := 0
 	for r, err := range res.Rows {
 		ok(w.t, err)
@@ -253,15 +253,15 @@ func TestServiceDown(t *testing.T) {
 	w, s := newFlowWorld(t)
 	s.fail = func(n int) int { return http.StatusInternalServerError }
 	id := w.begin(flowText(s.URL), "things", thingsWithID(5))
-	w.until(func() bool { return must(w.Run(w.ctx, w.ann, id))(t).Nodes[2].Faults == 5 })
-	faults := must(w.Faults(w.ctx, w.ann, id, 0, 10))(t)
+	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[2].Faults == 5 })
+	faults := must(w.Runs.Faults(w.ctx, w.ann, id, 0, 10))(t)
 	if len(faults) != 5 || faults[0].Tries != 3 || !strings.Contains(faults[0].Error, "500") || !strings.Contains(faults[0].Error, "not now") {
 		t.Errorf("held are %+v", faults)
 	}
 	s.mu.Lock()
 	s.fail = nil
 	s.mu.Unlock()
-	items, _, err := w.RetryRun(w.ctx, w.ann, id, "")
+	items, _, err := w.Runs.Retry(w.ctx, w.ann, id, "")
 	if ok(t, err); items != 5 {
 		t.Errorf("%d items were tried again, want 5", items)
 	}
@@ -273,10 +273,10 @@ func TestServiceDown(t *testing.T) {
 func TestPauseResumeCancel(t *testing.T) {
 	w, s := newFlowWorld(t)
 	id := w.begin(flowText(s.URL), "things", thingsWithID(10))
-	w.until(func() bool { return must(w.Run(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch != 0 })
-	must(w.PauseRun(w.ctx, w.ann, id))(t)
+	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch != 0 })
+	must(w.Runs.Pause(w.ctx, w.ann, id))(t)
 	for _, p := range w.workers {
-		if work := must(w.Next(w.ctx, p, 0))(t); work != nil {
+		if work := must(w.Work.Next(w.ctx, p, 0))(t); work != nil {
 			t.Errorf("%s gets %s of a paused run", p.User.Name, work.Task)
 		}
 	}
@@ -284,19 +284,19 @@ func TestPauseResumeCancel(t *testing.T) {
 	if got := w.state(id); got != store.RunPaused {
 		t.Fatalf("after a restart the run is %s", got)
 	}
-	must(w.ResumeRun(w.ctx, w.ann, id))(t)
+	must(w.Runs.Resume(w.ctx, w.ann, id))(t)
 	w.finish(id, nil)
 	w.whole(id, 10)
 
 	id = w.begin(flowText(s.URL), "things", thingsWithID(10))
-	w.until(func() bool { return must(w.Run(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch != 0 })
-	must(w.CancelRun(w.ctx, w.ann, id))(t)
-	if work := must(w.Next(w.ctx, w.workers[0], 0))(t); work != nil {
+	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch != 0 })
+	must(w.Runs.Cancel(w.ctx, w.ann, id))(t)
+	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Errorf("%s is handed out after the run was cancelled", work.Task)
 	}
-	_, err := w.ResumeRun(w.ctx, w.ann, id)
+	_, err := w.Runs.Resume(w.ctx, w.ann, id)
 	refused(t, err, crowd.Conflict)
-	_, err = w.PauseRun(w.ctx, w.bob, id)
+	_, err = w.Runs.Pause(w.ctx, w.bob, id)
 	refused(t, err, crowd.NotFound)
 }
 
@@ -310,11 +310,11 @@ func TestRunAgain(t *testing.T) {
 	spent := w.balance(w.a)
 	again := func(text, from string) crowd.RunID {
 		t.Helper()
-		made := must(w.MakeRun(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text, Parent: first, From: from}))(t)
+		made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text, Parent: first, From: from}))(t)
 		if len(made.Needs) != 0 {
 			t.Errorf("it still needs %v", made.Needs)
 		}
-		must(w.StartRun(w.ctx, w.ann, made.Run.ID))(t)
+		must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(t)
 		return made.Run.ID
 	}
 	for _, from := range []string{"expert", "both", "alive", ""} {
@@ -332,9 +332,9 @@ func TestRunAgain(t *testing.T) {
 	if got := w.balance(w.a); got != spent-4*2*crowd.Unit/100 {
 		t.Errorf("four new answers have cost %s", spent-got)
 	}
-	_, err := w.MakeRun(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text, Parent: first, From: "nowhere"})
+	_, err := w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text, Parent: first, From: "nowhere"})
 	refused(t, err, crowd.Invalid)
-	_, err = w.MakeRun(w.ctx, w.bob, orchestrator.NewRun{Tenant: w.b, Text: text, Parent: first})
+	_, err = w.Runs.Make(w.ctx, w.bob, orchestrator.NewRun{Tenant: w.b, Text: text, Parent: first})
 	refused(t, err, crowd.NotFound)
 }
 
@@ -344,32 +344,32 @@ func TestEndStepEarly(t *testing.T) {
 	w, s := newFlowWorld(t)
 	id := w.begin(flowText(s.URL), "things", thingsWithID(6))
 	for _, p := range w.workers[:2] { // both do the first task
-		var work *app.Work
-		w.until(func() bool { work = must(w.Next(w.ctx, p, 0))(t); return work != nil })
-		_, _, err := w.Submit(w.ctx, p, work.Assignment, yes, false, 0)
+		var work *app.HeldTask
+		w.until(func() bool { work = must(w.Work.Next(w.ctx, p, 0))(t); return work != nil })
+		_, _, err := w.Work.Submit(w.ctx, p, work.Assignment, yes, false, 0)
 		ok(t, err)
 	}
-	must(w.EndStep(w.ctx, w.ann, id, "alive"))(t)
+	must(w.Runs.EndStep(w.ctx, w.ann, id, "alive"))(t)
 	w.finish(id, nil)
-	v := must(w.Run(w.ctx, w.ann, id))(t)
+	v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
 	alive, both := v.Nodes[1], v.Nodes[3]
 	if alive.OK < 1 || alive.OK+alive.Failed != 6 || both.Failed != alive.Failed || v.State != store.RunDone || v.Ended != 6 {
 		t.Errorf("alive has %d rows and %d failed, both %d failed; %d ended, %s", alive.OK, alive.Failed, both.Failed, v.Ended, v.State)
 	}
-	_, err := w.EndStep(w.ctx, w.ann, id, "alive")
+	_, err := w.Runs.EndStep(w.ctx, w.ann, id, "alive")
 	refused(t, err, crowd.Conflict)
 }
 
 // TestMoneyRunsOut lets a run wait when its budget is used up, and says so.
 func TestMoneyRunsOut(t *testing.T) {
 	w, s := newFlowWorld(t)
-	made := must(w.MakeRun(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: flowText(s.URL), Budget: crowd.Unit / 10}))(t)
-	must(w.LoadRun(w.ctx, w.ann, made.Run.ID, "things", file(t, thingsWithID(6))))(t)
-	must(w.StartRun(w.ctx, w.ann, made.Run.ID))(t)
+	made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: flowText(s.URL), Budget: crowd.Unit / 10}))(t)
+	must(w.Runs.Load(w.ctx, w.ann, made.Run.ID, "things", file(t, thingsWithID(6))))(t)
+	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(t)
 	w.until(func() bool {
-		return strings.Contains(must(w.Run(w.ctx, w.ann, made.Run.ID))(t).Nodes[1].Error, "the run may spend 0.10")
+		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, made.Run.ID))(t).Nodes[1].Error, "the run may spend 0.10")
 	})
-	v := must(w.Run(w.ctx, w.ann, made.Run.ID))(t)
+	v := must(w.Runs.Get(w.ctx, w.ann, made.Run.ID))(t)
 	if b := v.Nodes[1].Batch; b.Progress.Spent+b.Progress.Escrow > crowd.Unit/10 || b.Progress.Tasks != 3 {
 		t.Errorf("%s spent and %s reserved for %d tasks", b.Progress.Spent, b.Progress.Escrow, b.Progress.Tasks)
 	}
@@ -381,17 +381,17 @@ func TestForecastOfARun(t *testing.T) {
 	id := w.begin(flowText(s.URL), "things", thingsWithID(12))
 	for range 6 {
 		for _, p := range w.workers {
-			if work := must(w.Next(w.ctx, p, 0))(t); work != nil {
-				_, _, err := w.Submit(w.ctx, p, work.Assignment, yes, false, 0)
+			if work := must(w.Work.Next(w.ctx, p, 0))(t); work != nil {
+				_, _, err := w.Work.Submit(w.ctx, p, work.Assignment, yes, false, 0)
 				ok(t, err)
 			}
 		}
 	}
 	w.until(func() bool {
-		b := must(w.Run(w.ctx, w.ann, id))(t).Nodes[1].Batch
+		b := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Batch
 		return b != nil && b.Progress.Tasks == 12
 	})
-	state := must(w.PoolState(w.ctx, w.admin, w.pool))(t)
+	state := must(w.Batches.PoolState(w.ctx, w.admin, w.pool))(t)
 	raw := must(json.Marshal(state))(t)
 	var copied forecast.State
 	ok(t, json.Unmarshal(raw, &copied))

@@ -74,14 +74,14 @@ func (r *runner) waiting(ctx context.Context) ([]crowd.WorkerID, error) {
 
 // PoolState returns all that a forecast needs of a pool, to be made elsewhere.
 // Admins only: it shows all tenants' batches.
-func (s *Service) PoolState(ctx context.Context, p *Principal, id crowd.PoolID) (*forecast.State, error) {
+func (s *Batches) PoolState(ctx context.Context, p *Principal, id crowd.PoolID) (*forecast.State, error) {
 	if err := p.need(Admin); err != nil {
 		return nil, err
 	}
 	return s.poolState(ctx, id)
 }
 
-func (s *Service) poolState(ctx context.Context, id crowd.PoolID) (*forecast.State, error) {
+func (s *service) poolState(ctx context.Context, id crowd.PoolID) (*forecast.State, error) {
 	r, err := s.runner(id)
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ type BatchForecast struct {
 
 // Forecast returns when a batch will be done, as far as that has been computed.
 // Asking is what gets it computed, in the background.
-func (s *Service) Forecast(ctx context.Context, p *Principal, id crowd.BatchID) (BatchForecast, error) {
-	b, err := s.Batch(ctx, p, id)
+func (s *Batches) Forecast(ctx context.Context, p *Principal, id crowd.BatchID) (BatchForecast, error) {
+	b, err := s.Get(ctx, p, id)
 	if err != nil {
 		return BatchForecast{}, err
 	}
@@ -164,7 +164,7 @@ func (s *Service) Forecast(ctx context.Context, p *Principal, id crowd.BatchID) 
 }
 
 // forecastOf fills in what is expected of a batch, if there is something.
-func (s *Service) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
+func (s *service) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	switch {
 	case b.Progress.State == crowd.BatchDraft:
 		return ForecastDraft
@@ -232,7 +232,7 @@ func (f *forecasts) init() {
 
 // ask returns a pool's last forecast, if there is one, and orders a new one
 // when that is too old.
-func (f *forecasts) ask(pool crowd.PoolID, s *Service) (*forecast.Result, error) {
+func (f *forecasts) ask(pool crowd.PoolID, s *service) (*forecast.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	x := f.list[pool]
@@ -252,7 +252,7 @@ func (f *forecasts) ask(pool crowd.PoolID, s *Service) (*forecast.Result, error)
 }
 
 // work computes what is in the queue.
-func (f *forecasts) work(s *Service) {
+func (f *forecasts) work(s *service) {
 	for {
 		f.mu.Lock()
 		if len(f.queue) == 0 || f.closed {
@@ -286,7 +286,7 @@ func (f *forecasts) work(s *Service) {
 	}
 }
 
-func (s *Service) compute(ctx context.Context, pool crowd.PoolID) (*forecast.Result, error) {
+func (s *service) compute(ctx context.Context, pool crowd.PoolID) (*forecast.Result, error) {
 	state, err := s.poolState(ctx, pool)
 	if err != nil {
 		return nil, err

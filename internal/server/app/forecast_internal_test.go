@@ -10,7 +10,7 @@ import (
 // their label is in no forecast, and none is being computed for it.
 func TestForecastOfABatchThatWaitsForTasks(t *testing.T) {
 	t.Parallel()
-	s := &Service{}
+	s := &service{}
 	s.forecasts.init()
 	s.forecasts.closed = true // nothing is computed here
 	var b BatchView

@@ -17,23 +17,23 @@ import (
 // asked asks for a forecast, lets it be computed, and asks again.
 func (w *world) asked(p *app.Principal, id crowd.BatchID) app.BatchForecast {
 	w.t.Helper()
-	_, err := w.Forecast(w.ctx, p, id)
+	_, err := w.Batches.Forecast(w.ctx, p, id)
 	ok(w.t, err)
 	synctest.Wait()
-	return must(w.Forecast(w.ctx, p, id))(w.t)
+	return must(w.Batches.Forecast(w.ctx, p, id))(w.t)
 }
 
 // answer lets each worker answer so many tasks, of 20 s each.
 func (w *world) answer(n int) {
 	w.t.Helper()
 	for range n {
-		var held []*app.Work
+		var held []*app.HeldTask
 		for _, p := range w.workers {
 			held = append(held, w.next(p))
 		}
 		w.clock.advance(20 * time.Second)
 		for i, p := range w.workers {
-			_, _, err := w.Submit(w.ctx, p, held[i].Assignment, yes, false, 0)
+			_, _, err := w.Work.Submit(w.ctx, p, held[i].Assignment, yes, false, 0)
 			ok(w.t, err)
 		}
 	}
@@ -53,8 +53,8 @@ func TestForecast(t *testing.T) {
 			}
 		}
 		want("a draft", w.asked(w.ann, id), app.ForecastDraft)
-		must(w.Launch(w.ctx, w.ann, id, false))(t)
-		want("at once", must(w.Forecast(w.ctx, w.ann, id))(t), app.ForecastPending)
+		must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+		want("at once", must(w.Batches.Forecast(w.ctx, w.ann, id))(t), app.ForecastPending)
 		want("nobody has come", w.asked(w.ann, id), app.ForecastNobody)
 
 		w.next(w.workers[0])
@@ -88,25 +88,25 @@ func TestForecast(t *testing.T) {
 		}
 
 		later := deadline.Add(time.Hour)
-		must(w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Deadline: &later}))(t)
-		if got := must(w.Forecast(w.ctx, w.ann, id))(t); got.Finish.Chance != nil {
+		must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Deadline: &later}))(t)
+		if got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); got.Finish.Chance != nil {
 			t.Error("the chance is that of the deadline before")
 		}
 
 		// Another tenant's batch is not there, and workers have nothing to ask.
-		_, err := w.Forecast(w.ctx, w.bob, id)
+		_, err := w.Batches.Forecast(w.ctx, w.bob, id)
 		refused(t, err, crowd.NotFound)
-		_, err = w.Forecast(w.ctx, w.workers[0], id)
+		_, err = w.Batches.Forecast(w.ctx, w.workers[0], id)
 		refused(t, err, crowd.Forbidden)
-		want("an admin asks", must(w.Forecast(w.ctx, w.admin, id))(t), app.ForecastReady)
+		want("an admin asks", must(w.Batches.Forecast(w.ctx, w.admin, id))(t), app.ForecastReady)
 
-		must(w.PauseBatch(w.ctx, w.ann, id))(t)
+		must(w.Batches.Pause(w.ctx, w.ann, id))(t)
 		want("paused", w.asked(w.ann, id), app.ForecastPaused)
-		must(w.ResumeBatch(w.ctx, w.ann, id))(t)
+		must(w.Batches.Resume(w.ctx, w.ann, id))(t)
 		stopped := true
-		must(w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Stopped: &stopped}))(t)
+		must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Stopped: &stopped}))(t)
 		want("stopped", w.asked(w.ann, id), app.ForecastStopped)
-		must(w.EndBatch(w.ctx, w.ann, id))(t)
+		must(w.Batches.End(w.ctx, w.ann, id))(t)
 		want("ended", w.asked(w.ann, id), app.ForecastOver)
 	})
 }
@@ -120,19 +120,19 @@ func TestPoolState(t *testing.T) {
 			w.next(p)
 		}
 		for _, p := range []*app.Principal{w.ann, w.workers[0]} {
-			_, err := w.PoolState(w.ctx, p, w.pool)
+			_, err := w.Batches.PoolState(w.ctx, p, w.pool)
 			refused(t, err, crowd.Forbidden)
 		}
-		_, err := w.PoolState(w.ctx, w.admin, 99)
+		_, err := w.Batches.PoolState(w.ctx, w.admin, 99)
 		refused(t, err, crowd.NotFound)
 
 		ctx, cancel := context.WithCancel(w.ctx)
 		other := w.launch(1, func(b *app.NewBatch) { b.Tenant = w.b }) // another tenant's
 		w.next(waits)
-		must(w.PauseBatch(w.ctx, w.admin, id))(t)
+		must(w.Batches.Pause(w.ctx, w.admin, id))(t)
 		free := w.worker("late")
 		poll := w.poll(ctx, free, time.Minute)
-		s := must(w.PoolState(w.ctx, w.admin, w.pool))(t)
+		s := must(w.Batches.PoolState(w.ctx, w.admin, w.pool))(t)
 		cancel()
 		<-poll.done
 		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != app.DefaultPolicy {
@@ -163,6 +163,6 @@ func TestForecastEndsWithTheService(t *testing.T) {
 	w := newWorld(t, 3)
 	id := w.launch(5000)
 	w.answer(3)
-	must(w.Forecast(w.ctx, w.ann, id))(t)
+	must(w.Batches.Forecast(w.ctx, w.ann, id))(t)
 	w.close()
 }

@@ -15,7 +15,7 @@ type Holder struct {
 
 // Holders lists up to limit of those who hold tasks of a batch, the longest held
 // first, with their names; more is how many there are beyond.
-func (s *Service) Holders(ctx context.Context, p *Principal, id crowd.BatchID, limit int) (list []Holder, more int, err error) {
+func (s *Batches) Holders(ctx context.Context, p *Principal, id crowd.BatchID, limit int) (list []Holder, more int, err error) {
 	hands, err := s.Holding(ctx, p, id)
 	if err != nil {
 		return nil, 0, err

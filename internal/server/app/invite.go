@@ -121,7 +121,7 @@ func SplitAddresses(text string) (addresses []string, lines []int) {
 // Admins invite to any pool; requesters for a tenant of theirs. Whoever is
 // invited already, or (as far as an admin asks) works there, is skipped. If an
 // address is malformed, nobody is invited, and every such line is named.
-func (s *Service) Invite(ctx context.Context, p *Principal, n NewInvitations) (InviteReport, error) {
+func (s *Invitations) Invite(ctx context.Context, p *Principal, n NewInvitations) (InviteReport, error) {
 	report := InviteReport{Mail: s.canMail()}
 	pool, test, err := s.validInvitations(ctx, p, &n)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Service) Invite(ctx context.Context, p *Principal, n NewInvitations) (I
 	if err != nil {
 		return report, err
 	}
-	letter := letter{s: s, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
+	letter := letter{s: s.service, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
 	for chunk := range slices.Chunk(list, inviteChunk) {
 		var write func(store.Invitation) store.Message
 		if report.Mail {
@@ -175,7 +175,7 @@ func (s *Service) Invite(ctx context.Context, p *Principal, n NewInvitations) (I
 }
 
 // validInvitations checks all but whom it makes sense to invite.
-func (s *Service) validInvitations(ctx context.Context, p *Principal, n *NewInvitations) (pool store.Pool, test *store.Test, err error) {
+func (s *service) validInvitations(ctx context.Context, p *Principal, n *NewInvitations) (pool store.Pool, test *store.Test, err error) {
 	if n.Tenant == 0 {
 		err = p.need(Admin)
 	} else if err = p.forTenant(n.Tenant); err == nil {
@@ -235,7 +235,7 @@ func ValidAddress(text string) error {
 }
 
 // needless says why an address need not be invited, or "".
-func (s *Service) needless(ctx context.Context, p *Principal, now time.Time, n *NewInvitations, test *store.Test, address string) (why string, err error) {
+func (s *service) needless(ctx context.Context, p *Principal, now time.Time, n *NewInvitations, test *store.Test, address string) (why string, err error) {
 	tenant := n.Tenant
 	if p.Is(Admin) {
 		tenant = 0 // who has invited whom is no secret to him
@@ -275,7 +275,7 @@ func qualified(u *store.User, t *store.Test) bool {
 
 // mayMail uses up some of the mails that a tenant may send, whether there is a
 // mail server or not.
-func (s *Service) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
+func (s *service) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
 	if ok, enough := s.inviting.mails.take(tenant, n, mailsPerHour, time.Hour/mailsPerHour, now); !ok {
 		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s", mailsPerHour, n, clockTime(now, enough))
 	}
@@ -286,7 +286,7 @@ func inviterName(p *Principal) string { return cmp.Or(p.User.FullName, p.User.Na
 
 // letter writes the mails of invitations.
 type letter struct {
-	s      *Service
+	s      *service
 	secret string
 	pool   store.Pool
 	test   *store.Test
@@ -315,7 +315,7 @@ func (l *letter) write(i store.Invitation) store.Message {
 
 // invited is an invitation that was just made, or sent again, with the token of
 // the link if no mail carries it.
-func (s *Service) invited(secret string, i store.Invitation) InvitationView {
+func (s *service) invited(secret string, i store.Invitation) InvitationView {
 	out := s.viewOf(i)
 	if !s.canMail() {
 		out.Token = tokenOf(secret, &i)
@@ -324,7 +324,7 @@ func (s *Service) invited(secret string, i store.Invitation) InvitationView {
 }
 
 // inviteSecret is what links are signed with.
-func (s *Service) inviteSecret(ctx context.Context) (string, error) {
+func (s *service) inviteSecret(ctx context.Context) (string, error) {
 	return s.store.Secret(ctx, invitationSecret, auth.NewSecret("invitations"))
 }
 
@@ -346,7 +346,7 @@ var (
 )
 
 // linked returns the open invitation of a link.
-func (s *Service) linked(ctx context.Context, token string) (store.Invitation, error) {
+func (s *service) linked(ctx context.Context, token string) (store.Invitation, error) {
 	parts := strings.Split(token, ".")
 	if len(token) > 200 || len(parts) != 4 || parts[0] != "inv" {
 		return store.Invitation{}, errForged
@@ -391,9 +391,9 @@ type Offer struct {
 	Test   *store.Test
 }
 
-// OpenInvitation shows an invitation to who has its link, and notes that it was
+// Open shows an invitation to who has its link, and notes that it was
 // opened.
-func (s *Service) OpenInvitation(ctx context.Context, token string) (Offer, error) {
+func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	i, err := s.linked(ctx, token)
 	if err != nil {
 		return Offer{}, err
@@ -425,7 +425,7 @@ func (s *Service) OpenInvitation(ctx context.Context, token string) (Offer, erro
 }
 
 // testOf returns the test that has to be passed first, or nil.
-func (s *Service) testOf(ctx context.Context, i *store.Invitation) (*store.Test, error) {
+func (s *service) testOf(ctx context.Context, i *store.Invitation) (*store.Test, error) {
 	if i.Test == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -442,7 +442,7 @@ type NewAccount struct {
 
 // Join accepts an invitation with a new account, and signs in. Who has to pass
 // a test first works in the pool from then on; everybody else at once.
-func (s *Service) Join(ctx context.Context, token string, n NewAccount) (session string, err error) {
+func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (session string, err error) {
 	i, err := s.linked(ctx, token)
 	if err != nil {
 		return "", err
@@ -478,8 +478,8 @@ func (s *Service) Join(ctx context.Context, token string, n NewAccount) (session
 	return s.session(ctx, u.ID)
 }
 
-// AcceptInvitation accepts an invitation with the account that p has.
-func (s *Service) AcceptInvitation(ctx context.Context, p *Principal, token string) (store.User, error) {
+// Accept accepts an invitation with the account that p has.
+func (s *Invitations) Accept(ctx context.Context, p *Principal, token string) (store.User, error) {
 	i, err := s.linked(ctx, token)
 	if err != nil {
 		return store.User{}, err
@@ -498,7 +498,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, p *Principal, token stri
 }
 
 // accept keeps that u has accepted, and lets him work unless a test comes first.
-func (s *Service) accept(ctx context.Context, i store.Invitation, u store.User) (store.User, error) {
+func (s *service) accept(ctx context.Context, i store.Invitation, u store.User) (store.User, error) {
 	test, err := s.testOf(ctx, &i)
 	if err != nil {
 		return u, err
@@ -520,8 +520,8 @@ func (s *Service) accept(ctx context.Context, i store.Invitation, u store.User) 
 	return u, s.tellPool(u, true)
 }
 
-// DeclineInvitation notes that the invited person does not come.
-func (s *Service) DeclineInvitation(ctx context.Context, token string) error {
+// Decline notes that the invited person does not come.
+func (s *Invitations) Decline(ctx context.Context, token string) error {
 	i, err := s.linked(ctx, token)
 	if err != nil {
 		return err
@@ -536,7 +536,7 @@ var errInvitation = &crowd.Error{Code: crowd.NotFound, Field: "invitation", Mess
 
 // invitation returns an invitation that p may see: an admin any, a requester
 // those of his tenants.
-func (s *Service) invitation(ctx context.Context, p *Principal, id int64) (store.Invitation, error) {
+func (s *service) invitation(ctx context.Context, p *Principal, id int64) (store.Invitation, error) {
 	if !p.Is(Admin) {
 		if err := p.need(Requester); err != nil {
 			return store.Invitation{}, err
@@ -549,15 +549,15 @@ func (s *Service) invitation(ctx context.Context, p *Principal, id int64) (store
 	return i, err
 }
 
-// Invitation returns an invitation, with how its mail fares.
-func (s *Service) Invitation(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
+// Get returns an invitation, with how its mail fares.
+func (s *Invitations) Get(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
 	i, err := s.invitation(ctx, p, id)
 	return s.viewOf(i), err
 }
 
-// Invitations lists up to limit invitations with ids below before (0: all),
+// List lists up to limit invitations with ids below before (0: all),
 // newest first: of a tenant, or for admins all.
-func (s *Service) Invitations(ctx context.Context, p *Principal, tenant crowd.TenantID, before int64, limit int) ([]InvitationView, error) {
+func (s *Invitations) List(ctx context.Context, p *Principal, tenant crowd.TenantID, before int64, limit int) ([]InvitationView, error) {
 	if tenant == 0 {
 		if err := p.need(Admin); err != nil {
 			return nil, err
@@ -595,7 +595,7 @@ func InvitationStages() []InvitationStage {
 }
 
 // viewOf says how far an invitation has come.
-func (s *Service) viewOf(i store.Invitation) InvitationView {
+func (s *service) viewOf(i store.Invitation) InvitationView {
 	v := InvitationView{Invitation: i, Stage: InvitationHandOut}
 	mails := map[store.MessageState]InvitationStage{
 		store.MessageQueued: InvitationQueued, store.MessageSent: InvitationSent, store.MessageFailed: InvitationFailed, store.MessageDropped: InvitationFailed,
@@ -613,10 +613,10 @@ func (s *Service) viewOf(i store.Invitation) InvitationView {
 	return v
 }
 
-// ResendInvitation sends an open invitation again, also one that has expired,
+// Resend sends an open invitation again, also one that has expired,
 // with a link that works for DefaultInviteFor. Links sent before go on to work
 // as long as they would have.
-func (s *Service) ResendInvitation(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
+func (s *Invitations) Resend(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	i, err := s.invitation(ctx, p, id)
@@ -645,7 +645,7 @@ func (s *Service) ResendInvitation(ctx context.Context, p *Principal, id int64) 
 		if err != nil {
 			return InvitationView{}, err
 		}
-		l := letter{s: s, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
+		l := letter{s: s.service, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
 		m := l.write(i)
 		m.Worker, mail = p.User.ID, &m
 	}
@@ -659,8 +659,8 @@ func (s *Service) ResendInvitation(ctx context.Context, p *Principal, id int64) 
 	return s.invited(secret, i), nil
 }
 
-// WithdrawInvitation takes an invitation back: its links work no longer.
-func (s *Service) WithdrawInvitation(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
+// Withdraw takes an invitation back: its links work no longer.
+func (s *Invitations) Withdraw(ctx context.Context, p *Principal, id int64) (InvitationView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	i, err := s.invitation(ctx, p, id)

@@ -24,7 +24,7 @@ func (w *world) invite(change func(*app.NewInvitations), addresses ...string) ap
 	if change != nil {
 		change(&n)
 	}
-	return must(w.Invite(w.ctx, w.admin, n))(w.t)
+	return must(w.Invitations.Invite(w.ctx, w.admin, n))(w.t)
 }
 
 // link returns the token of an invitation to an address.
@@ -39,16 +39,16 @@ func (w *world) link(address string) string {
 
 func (w *world) join(token, name string) (*app.Principal, error) {
 	w.t.Helper()
-	session, err := w.Join(w.ctx, token, app.NewAccount{Name: name, Password: goodPassword})
+	session, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: name, Password: goodPassword})
 	if err != nil {
 		return nil, err
 	}
-	return must(w.Authenticate(w.ctx, session))(w.t), nil
+	return must(w.Accounts.Authenticate(w.ctx, session))(w.t), nil
 }
 
 func (w *world) stage(id int64) app.InvitationStage {
 	w.t.Helper()
-	return must(w.Invitation(w.ctx, w.admin, id))(w.t).Stage
+	return must(w.Invitations.Get(w.ctx, w.admin, id))(w.t).Stage
 }
 
 // TestInvitedAndAtWork: somebody is invited, joins, and is given a task (event
@@ -56,7 +56,7 @@ func (w *world) stage(id int64) app.InvitationStage {
 func TestInvitedAndAtWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	r := must(w.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"Eva@Example.org"}, Note: "  Come!\n"}))(t)
+	r := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"Eva@Example.org"}, Note: "  Come!\n"}))(t)
 	if r.Mail || len(r.Skipped) != 0 || len(r.Invited) != 1 {
 		t.Fatalf("%+v", r)
 	}
@@ -64,17 +64,17 @@ func TestInvitedAndAtWork(t *testing.T) {
 	if got := w.stage(1); got != app.InvitationHandOut {
 		t.Errorf("the stage is %q", got)
 	}
-	o := must(w.OpenInvitation(w.ctx, token))(t)
+	o := must(w.Invitations.Open(w.ctx, token))(t)
 	if o.Pool.Name != "main" || o.By != "ann" || o.Tenant != "ants" || o.Note != "Come!" || o.Test != nil || o.Address != "Eva@Example.org" {
 		t.Errorf("the offer is %+v", o)
 	}
 	if got := w.stage(1); got != app.InvitationOpened {
 		t.Errorf("opened, the stage is %q", got)
 	}
-	first := must(w.Invitation(w.ctx, w.ann, 1))(t).OpenedAt
+	first := must(w.Invitations.Get(w.ctx, w.ann, 1))(t).OpenedAt
 	w.clock.advance(time.Hour)
-	must(w.OpenInvitation(w.ctx, token))(t)
-	if again := must(w.Invitation(w.ctx, w.ann, 1))(t).OpenedAt; !again.Equal(first) {
+	must(w.Invitations.Open(w.ctx, token))(t)
+	if again := must(w.Invitations.Get(w.ctx, w.ann, 1))(t).OpenedAt; !again.Equal(first) {
 		t.Errorf("first opened at %s, then at %s", first, again)
 	}
 	eva, err := w.join(token, " eva ")
@@ -84,23 +84,23 @@ func TestInvitedAndAtWork(t *testing.T) {
 	}
 	w.launch(1)
 	w.next(eva)
-	must(w.SignIn(w.ctx, "eva", goodPassword))(t)
-	i := must(w.Invitation(w.ctx, w.ann, 1))(t)
+	must(w.Accounts.SignIn(w.ctx, "eva", goodPassword))(t)
+	i := must(w.Invitations.Get(w.ctx, w.ann, 1))(t)
 	if i.Worker != eva.User.ID || w.stage(1) != app.InvitationAccepted || i.AnsweredAt.IsZero() {
 		t.Errorf("the invitation is %+v", i)
 	}
 	_, err = w.join(token, "second")
 	refused(t, err, crowd.Conflict)
-	_, err = w.OpenInvitation(w.ctx, token)
+	_, err = w.Invitations.Open(w.ctx, token)
 	refused(t, err, crowd.Conflict)
 	if !strings.Contains(err.Error(), "accepted already") {
 		t.Errorf("a used link says %q", err)
 	}
 	w.reopen() // the pool knows him from the store too
-	if u := must(w.User(w.ctx, w.admin, eva.User.ID))(t); u.Pool != w.pool {
+	if u := must(w.Accounts.User(w.ctx, w.admin, eva.User.ID))(t); u.Pool != w.pool {
 		t.Errorf("after a restart he is %+v", u)
 	}
-	if work := must(w.Current(w.ctx, eva))(t); work == nil {
+	if work := must(w.Work.Current(w.ctx, eva))(t); work == nil {
 		t.Error("after a restart he holds nothing")
 	}
 }
@@ -132,11 +132,11 @@ func TestBadLinks(t *testing.T) {
 	var words string
 	tries := func(what, token string, code crowd.Code) string {
 		t.Helper()
-		_, err := w.OpenInvitation(w.ctx, token)
+		_, err := w.Invitations.Open(w.ctx, token)
 		refused(t, err, code)
 		_, err2 := w.join(token, "eve")
-		_, err3 := w.AcceptInvitation(w.ctx, w.ann, token)
-		for _, e := range []error{err2, err3, w.DeclineInvitation(w.ctx, token)} {
+		_, err3 := w.Invitations.Accept(w.ctx, w.ann, token)
+		for _, e := range []error{err2, err3, w.Invitations.Decline(w.ctx, token)} {
 			refused(t, e, code)
 			if e.Error() != err.Error() {
 				t.Errorf("%s: %q and %q", what, err, e)
@@ -159,31 +159,31 @@ func TestBadLinks(t *testing.T) {
 	if _, err := w.store.UserByName(w.ctx, "eve"); crowd.CodeOf(err) != crowd.NotFound {
 		t.Error("a bad link made an account")
 	}
-	ok(t, w.DeclineInvitation(w.ctx, good))
+	ok(t, w.Invitations.Decline(w.ctx, good))
 	if !strings.Contains(tries("declined", good, crowd.Conflict), "declined") || w.stage(1) != app.InvitationDeclined {
 		t.Errorf("a declined one is %s", w.stage(1))
 	}
 	withdrawn := w.invite(nil, "c@example.org").Invited[0]
-	if i := must(w.WithdrawInvitation(w.ctx, w.admin, withdrawn.ID))(t); i.State != store.InvitationWithdrawn {
+	if i := must(w.Invitations.Withdraw(w.ctx, w.admin, withdrawn.ID))(t); i.State != store.InvitationWithdrawn {
 		t.Errorf("withdrawn it is %+v", i)
 	}
-	must(w.WithdrawInvitation(w.ctx, w.admin, withdrawn.ID))(t) // twice is no error
+	must(w.Invitations.Withdraw(w.ctx, w.admin, withdrawn.ID))(t) // twice is no error
 	if !strings.Contains(tries("withdrawn", withdrawn.Token, crowd.Conflict), "withdrawn") {
 		t.Error("a withdrawn one does not say so")
 	}
 	late := w.invite(func(n *app.NewInvitations) { n.Life = time.Hour }, "d@example.org").Invited[0]
 	w.clock.advance(59 * time.Minute)
-	must(w.OpenInvitation(w.ctx, late.Token))(t)
+	must(w.Invitations.Open(w.ctx, late.Token))(t)
 	w.clock.advance(time.Minute)
 	if !strings.Contains(tries("expired", late.Token, crowd.Conflict), "expired") || w.stage(late.ID) != app.InvitationExpired {
 		t.Errorf("an expired one is %s", w.stage(late.ID))
 	}
 	// Sent again, the new link works, and the old one is still too old.
-	again := must(w.ResendInvitation(w.ctx, w.admin, late.ID))(t)
-	must(w.OpenInvitation(w.ctx, again.Token))(t)
+	again := must(w.Invitations.Resend(w.ctx, w.admin, late.ID))(t)
+	must(w.Invitations.Open(w.ctx, again.Token))(t)
 	tries("expired before it was sent again", late.Token, crowd.Conflict)
 	for _, id := range []int64{withdrawn.ID, 1} {
-		_, err := w.ResendInvitation(w.ctx, w.admin, id)
+		_, err := w.Invitations.Resend(w.ctx, w.admin, id)
 		refused(t, err, crowd.Conflict)
 	}
 }
@@ -198,7 +198,7 @@ func TestOneLinkOneAccount(t *testing.T) {
 	joined := 0
 	for n := range 6 {
 		group.Go(func() {
-			_, err := w.Join(w.ctx, token, app.NewAccount{Name: fmt.Sprint("racer", n), Password: goodPassword})
+			_, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: fmt.Sprint("racer", n), Password: goodPassword})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -219,10 +219,10 @@ func TestWhatJoiningNeeds(t *testing.T) {
 	w := newWorld(t, 1)
 	token := w.link("a@example.org")
 	for _, n := range []app.NewAccount{{Name: "x y", Password: goodPassword}, {Name: "eva", Password: "short"}, {Password: goodPassword}, {Name: "eva", FullName: strings.Repeat("x", 201), Password: goodPassword}} {
-		_, err := w.Join(w.ctx, token, n)
+		_, err := w.Invitations.Join(w.ctx, token, n)
 		refused(t, err, crowd.Invalid)
 	}
-	_, err := w.Join(w.ctx, token, app.NewAccount{Name: "!", Password: "?"})
+	_, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: "!", Password: "?"})
 	var several app.Problems
 	if !errors.As(err, &several) || len(several) != 2 || several[0].Field != "name" || several[1].Field != "password" {
 		t.Errorf("two things are wrong: %v", err)
@@ -233,7 +233,7 @@ func TestWhatJoiningNeeds(t *testing.T) {
 	ok(t, err)
 
 	// An address that has an account makes no second one.
-	_, err = w.join(w.invite(func(n *app.NewInvitations) { n.Pool = must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t).ID }, "A@example.org").Invited[0].Token, "evb")
+	_, err = w.join(w.invite(func(n *app.NewInvitations) { n.Pool = must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID }, "A@example.org").Invited[0].Token, "evb")
 	refused(t, err, crowd.Conflict)
 
 	// Names are not tried out without end.
@@ -255,24 +255,24 @@ func TestWhatJoiningNeeds(t *testing.T) {
 func TestAcceptWithAnAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	u := must(w.AcceptInvitation(w.ctx, w.bob, w.link("bob@example.org")))(t)
+	u := must(w.Invitations.Accept(w.ctx, w.bob, w.link("bob@example.org")))(t)
 	if u.ID != w.bob.User.ID || u.Pool != w.pool || len(u.Tenants) != 1 {
 		t.Errorf("bob is %+v", u)
 	}
 	w.launch(1)
 	w.next(w.as(u.ID))
 
-	night := must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t).ID
+	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
 	token := w.invite(func(n *app.NewInvitations) { n.Pool = night }, "one@example.org").Invited[0].Token
-	_, err := w.AcceptInvitation(w.ctx, w.workers[0], token)
+	_, err := w.Invitations.Accept(w.ctx, w.workers[0], token)
 	refused(t, err, crowd.Conflict)
 	if !strings.Contains(err.Error(), "you work in another pool, main") {
 		t.Errorf("it says %q", err)
 	}
-	must(w.OpenInvitation(w.ctx, token))(t) // and stays open
+	must(w.Invitations.Open(w.ctx, token))(t) // and stays open
 
 	same := w.link("two@example.org") // he works there already: nothing changes
-	if u := must(w.AcceptInvitation(w.ctx, w.workers[0], same))(t); u.Pool != w.pool {
+	if u := must(w.Invitations.Accept(w.ctx, w.workers[0], same))(t); u.Pool != w.pool {
 		t.Errorf("he is %+v", u)
 	}
 }
@@ -281,9 +281,9 @@ func TestAcceptWithAnAccount(t *testing.T) {
 func TestWhoIsInvited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	must(w.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Email: ptr("One@example.org")}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Email: ptr("One@example.org")}))(t)
 	addresses, lines := app.SplitAddresses("\ufeffa@x.org, b@x.org;A@X.org\n\n one@example.org\r\nc@x.org")
-	r := must(w.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: addresses, Lines: lines}))(t)
+	r := must(w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: addresses, Lines: lines}))(t)
 	if len(r.Invited) != 3 || len(r.Skipped) != 2 {
 		t.Fatalf("%+v", r)
 	}
@@ -305,7 +305,7 @@ func TestWhoIsInvited(t *testing.T) {
 	}
 	by := func(p *app.Principal, tenant crowd.TenantID, address string) app.InviteReport {
 		t.Helper()
-		return must(w.Invite(w.ctx, p, app.NewInvitations{Tenant: tenant, Pool: w.pool, Addresses: []string{address}}))(t)
+		return must(w.Invitations.Invite(w.ctx, p, app.NewInvitations{Tenant: tenant, Pool: w.pool, Addresses: []string{address}}))(t)
 	}
 	for _, address := range []string{"b@x.org", "one@example.org"} { // a requester does not learn who is known here
 		if r := by(w.ann, w.a, address); len(r.Invited) != 1 {
@@ -334,7 +334,7 @@ func TestWhoIsInvited(t *testing.T) {
 		if n.Addresses == nil {
 			n.Addresses = []string{"z@x.org"}
 		}
-		_, err := w.Invite(w.ctx, w.ann, n)
+		_, err := w.Invitations.Invite(w.ctx, w.ann, n)
 		refused(t, err, code)
 		var e *crowd.Error
 		if errors.As(err, &e); e.Field != field {
@@ -348,9 +348,9 @@ func TestWhoIsInvited(t *testing.T) {
 	wrong(app.NewInvitations{Tenant: w.a, Note: strings.Repeat("x", 2001)}, crowd.Invalid, "note")
 	wrong(app.NewInvitations{Tenant: w.a, Addresses: []string{}}, crowd.Invalid, "addresses")
 	wrong(app.NewInvitations{Tenant: w.a, Addresses: make([]string, 10_001)}, crowd.TooLarge, "addresses")
-	before := len(must(w.Invitations(w.ctx, w.admin, 0, 0, 1000))(t))
+	before := len(must(w.Invitations.List(w.ctx, w.admin, 0, 0, 1000))(t))
 	bad := []string{"ok@x.org", "x", "Ann <ann@x.org>", "a b@x.org", "a@x.org\nBcc: b@x.org", "@x.org", "a@", strings.Repeat("a", 250) + "@x.org", `"a b"@x.org`}
-	_, err := w.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: bad, Lines: []int{10, 20, 30, 40, 50, 60, 70, 80, 90}})
+	_, err := w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: bad, Lines: []int{10, 20, 30, 40, 50, 60, 70, 80, 90}})
 	var several app.Problems
 	if !errors.As(err, &several) || len(several) != len(bad)-1 {
 		t.Fatalf("%d addresses are wrong: %v", len(bad)-1, err)
@@ -360,7 +360,7 @@ func TestWhoIsInvited(t *testing.T) {
 			t.Errorf("problem %d is %+v", i, e)
 		}
 	}
-	if after := len(must(w.Invitations(w.ctx, w.admin, 0, 0, 1000))(t)); after != before {
+	if after := len(must(w.Invitations.List(w.ctx, w.admin, 0, 0, 1000))(t)); after != before {
 		t.Errorf("%d were invited by a list with wrong addresses", after-before)
 	}
 }
@@ -386,11 +386,11 @@ func tenThousand(t *testing.T, w *world) {
 	if len(seen) != len(list) {
 		t.Fatalf("%d different links for %d addresses", len(seen), len(list))
 	}
-	_, err := w.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: []string{"more@example.org"}})
+	_, err := w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: []string{"more@example.org"}})
 	refused(t, err, crowd.TooMany)
-	_, err = w.ResendInvitation(w.ctx, w.admin, r.Invited[0].ID)
+	_, err = w.Invitations.Resend(w.ctx, w.admin, r.Invited[0].ID)
 	refused(t, err, crowd.TooMany)
-	if by := must(w.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"more@example.org"}}))(t); len(by.Invited) != 1 {
+	if by := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"more@example.org"}}))(t); len(by.Invited) != 1 {
 		t.Error("another tenant's mails count too")
 	}
 	w.clock.advance(time.Second)
@@ -440,7 +440,7 @@ func TestInvitingByMail(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, w *world) {
 		l := &letters{fail: map[string]error{"gone@example.org": &notify.Failure{Err: errors.New("550 no such mailbox"), Permanent: true}}}
 		w.withPost(app.Senders{Mail: l.send})
-		r := must(w.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org", "gone@example.org", "c@example.org"}, Note: "Come."}))(t)
+		r := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org", "gone@example.org", "c@example.org"}, Note: "Come."}))(t)
 		if !r.Mail || len(r.Invited) != 3 {
 			t.Fatalf("%+v", r)
 		}
@@ -452,16 +452,16 @@ func TestInvitingByMail(t *testing.T) {
 		if got := w.stage(1); got != app.InvitationQueued {
 			t.Errorf("at first it is %s", got)
 		}
-		_, err := w.ResendInvitation(w.ctx, w.ann, 3)
+		_, err := w.Invitations.Resend(w.ctx, w.ann, 3)
 		refused(t, err, crowd.Conflict) // its turn has not come
-		must(w.WithdrawInvitation(w.ctx, w.ann, 3))(t)
+		must(w.Invitations.Withdraw(w.ctx, w.ann, 3))(t)
 		<-time.After(time.Minute)
 		for id, want := range map[int64]app.InvitationStage{1: app.InvitationSent, 2: app.InvitationFailed, 3: app.InvitationWithdrawn} {
 			if got := w.stage(id); got != want {
 				t.Errorf("invitation %d is %s, want %s", id, got, want)
 			}
 		}
-		if i := must(w.Invitation(w.ctx, w.ann, 2))(t); i.Mail.Error != "550 no such mailbox" {
+		if i := must(w.Invitations.Get(w.ctx, w.ann, 2))(t); i.Mail.Error != "550 no such mailbox" {
 			t.Errorf("the failed one says %q", i.Mail.Error)
 		}
 		if text, _ := l.to("c@example.org"); text != "" {
@@ -474,7 +474,7 @@ func TestInvitingByMail(t *testing.T) {
 			}
 		}
 		// Sent again, both links work for the one account.
-		again := must(w.ResendInvitation(w.ctx, w.ann, 1))(t)
+		again := must(w.Invitations.Resend(w.ctx, w.ann, 1))(t)
 		if again.Token != "" || w.stage(1) != app.InvitationQueued {
 			t.Errorf("sent again it is %s, %+v", w.stage(1), again)
 		}
@@ -482,13 +482,13 @@ func TestInvitingByMail(t *testing.T) {
 		if _, second := l.to("a@example.org"); second == token || l.count() != 2 {
 			t.Errorf("%d mails, the second with the same link: %t", l.count(), second == token)
 		}
-		must(w.OpenInvitation(w.ctx, token))(t)
+		must(w.Invitations.Open(w.ctx, token))(t)
 		if _, err = w.join(token, "eva"); err != nil {
 			t.Error(err)
 		}
-		must(w.ResendInvitation(w.ctx, w.ann, 2))(t)
+		must(w.Invitations.Resend(w.ctx, w.ann, 2))(t)
 		<-time.After(time.Minute)
-		if list := must(w.Outbox(w.ctx, w.admin))(t); list.Failed != 2 || list.Queued != 0 {
+		if list := must(w.Outbox.View(w.ctx, w.admin))(t); list.Failed != 2 || list.Queued != 0 {
 			t.Errorf("the outbox: %+v", list)
 		}
 	})
@@ -524,18 +524,18 @@ func TestCallsGoBeforeInvitations(t *testing.T) {
 func TestWhoSeesInvitations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	must(w.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org"}}))(t)
+	must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org"}}))(t)
 	w.link("b@example.org")
-	if list := must(w.Invitations(w.ctx, w.ann, w.a, 0, 10))(t); len(list) != 1 || list[0].Address != "a@example.org" {
+	if list := must(w.Invitations.List(w.ctx, w.ann, w.a, 0, 10))(t); len(list) != 1 || list[0].Address != "a@example.org" {
 		t.Errorf("ann sees %+v", list)
 	}
-	if list := must(w.Invitations(w.ctx, w.admin, 0, 0, 10))(t); len(list) != 2 {
+	if list := must(w.Invitations.List(w.ctx, w.admin, 0, 0, 10))(t); len(list) != 2 {
 		t.Errorf("the admin sees %+v", list)
 	}
 	for _, id := range []int64{2, 99} { // the admin's, and none
-		_, err := w.Invitation(w.ctx, w.ann, id)
-		_, err2 := w.WithdrawInvitation(w.ctx, w.ann, id)
-		_, err3 := w.ResendInvitation(w.ctx, w.ann, id)
+		_, err := w.Invitations.Get(w.ctx, w.ann, id)
+		_, err2 := w.Invitations.Withdraw(w.ctx, w.ann, id)
+		_, err3 := w.Invitations.Resend(w.ctx, w.ann, id)
 		for _, err := range []error{err, err2, err3} {
 			refused(t, err, crowd.NotFound)
 			if err.Error() != "invitation: no such invitation" {
@@ -543,6 +543,6 @@ func TestWhoSeesInvitations(t *testing.T) {
 			}
 		}
 	}
-	_, err := w.Invitations(w.ctx, w.ann, 0, 0, 10)
+	_, err := w.Invitations.List(w.ctx, w.ann, 0, 0, 10)
 	refused(t, err, crowd.Forbidden)
 }

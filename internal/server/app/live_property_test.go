@@ -106,9 +106,9 @@ func newTown(t *testing.T, seed uint64) *town {
 	w.onCall(pool.Settings{Min: 2})
 	c.pools = []crowd.PoolID{w.pool}
 	for _, name := range []string{"second", "third"} {
-		p := must(w.CreatePool(w.ctx, w.admin, name, "fifo"))(t)
+		p := must(w.Pools.Create(w.ctx, w.admin, name, "fifo"))(t)
 		c.pools = append(c.pools, p.ID)
-		must(w.FundPool(w.ctx, w.admin, p.ID, crowd.Unit))(t)
+		must(w.Pools.Fund(w.ctx, w.admin, p.ID, crowd.Unit))(t)
 		c.do("settings", func() error { return c.settings(p.ID) })
 	}
 	return c
@@ -157,14 +157,14 @@ func (c *town) settings(id crowd.PoolID) error {
 		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from main"}}},
 	}
 	stopped := c.random.IntN(6) == 0
-	_, err := c.UpdatePool(c.ctx, c.admin, id, app.PoolEdit{Retainer: &r, Control: &all[c.random.IntN(len(all))], Stopped: &stopped,
+	_, err := c.Pools.Update(c.ctx, c.admin, id, app.PoolEdit{Retainer: &r, Control: &all[c.random.IntN(len(all))], Stopped: &stopped,
 		Calling: &store.Calling{Ask: 1 + c.random.Float64(), Answer: 20 * time.Second, Life: 2 * time.Minute}})
 	return err
 }
 
 // come brings somebody on duty.
 func (c *town) come(p *app.Principal) error {
-	before, err := c.Duty(c.ctx, p)
+	before, err := c.Duty.Get(c.ctx, p)
 	if err != nil || before.On {
 		return err
 	}
@@ -174,7 +174,7 @@ func (c *town) come(p *app.Principal) error {
 			cameBefore = cameBefore || n.Worker == p.User.ID && n.State == store.NoticeCame
 		}
 	}
-	if _, err = c.StartDuty(c.ctx, p); err == nil && cameBefore {
+	if _, err = c.Duty.Start(c.ctx, p); err == nil && cameBefore {
 		c.again[before.Call.ID]++
 	}
 	return err
@@ -186,12 +186,12 @@ func (c *town) poll(p *app.Principal) error {
 	ctx, cancel := context.WithCancel(c.ctx)
 	x := &waiting{cancel: cancel, ended: make(chan struct{})}
 	c.polls[p.User.ID] = x
-	go func() { defer close(x.ended); _, _ = c.Next(ctx, p, time.Minute) }()
+	go func() { defer close(x.ended); _, _ = c.Work.Next(ctx, p, time.Minute) }()
 	return nil
 }
 
 func (c *town) answer(p *app.Principal) error {
-	work, err := c.Current(c.ctx, p)
+	work, err := c.Work.Current(c.ctx, p)
 	if err != nil || work == nil {
 		return err
 	}
@@ -202,14 +202,14 @@ func (c *town) answer(p *app.Principal) error {
 func (c *town) batch() error {
 	d := c.definition()
 	d.Pool, d.Training, d.Tenant = c.anyPool(), c.random.IntN(4) == 0, []crowd.TenantID{c.a, c.b}[c.random.IntN(2)]
-	b, err := c.CreateBatch(c.ctx, c.admin, d)
+	b, err := c.Batches.Create(c.ctx, c.admin, d)
 	if err != nil {
 		return err
 	}
-	if _, err = c.Upload(c.ctx, c.admin, b.Spec.ID, things(1+c.random.IntN(4)), app.Upload{}); err != nil {
+	if _, err = c.Batches.Upload(c.ctx, c.admin, b.Spec.ID, things(1+c.random.IntN(4)), app.Upload{}); err != nil {
 		return err
 	}
-	_, err = c.Launch(c.ctx, c.admin, b.Spec.ID, true)
+	_, err = c.Batches.Launch(c.ctx, c.admin, b.Spec.ID, true)
 	return err
 }
 
@@ -219,32 +219,32 @@ func (c *town) happens() {
 	switch n := c.random.IntN(100); {
 	case n < 22:
 		c.clock.advance(time.Duration(c.random.IntN(30)) * time.Second)
-		c.do("step", func() error { return c.ControlStep(c.ctx) })
+		c.do("step", func() error { return c.Control.Step(c.ctx) })
 	case n < 37:
 		c.do("come", func() error { return c.come(p) })
 	case n < 42:
-		c.do("leave", func() error { return second(c.EndDuty(c.ctx, p)) })
+		c.do("leave", func() error { return second(c.Duty.End(c.ctx, p)) })
 	case n < 45:
-		c.do("decline", func() error { return c.DeclineCall(c.ctx, p) })
+		c.do("decline", func() error { return c.Duty.DeclineCall(c.ctx, p) })
 	case n < 59:
 		c.do("poll", func() error { return c.poll(p) })
 	case n < 71:
 		c.do("answer", func() error { return c.answer(p) })
 	case n < 75:
-		c.do("transfer", func() error { return second(c.Transfer(c.ctx, c.admin, p.User.ID, id)) })
+		c.do("transfer", func() error { return second(c.Transfers.Move(c.ctx, c.admin, p.User.ID, id)) })
 	case n < 79:
 		amount := crowd.Money(c.random.IntN(100)-50) * crowd.Unit / 100
-		c.do("fund", func() error { return second(c.FundPool(c.ctx, c.admin, id, amount)) })
+		c.do("fund", func() error { return second(c.Pools.Fund(c.ctx, c.admin, id, amount)) })
 	case n < 84:
 		c.do("settings", func() error { return c.settings(id) })
 	case n < 88:
 		c.do("launch", c.batch)
 	case n < 90:
-		c.do("wishes", func() error { return second(c.SetWishes(c.ctx, p, app.Wishes{Away: c.random.IntN(3) == 0})) })
+		c.do("wishes", func() error { return second(c.Duty.SetWishes(c.ctx, p, app.Wishes{Away: c.random.IntN(3) == 0})) })
 	case n < 92:
 		suspended := c.random.IntN(3) == 0
 		c.do("suspend", func() error {
-			return second(c.UpdateUser(c.ctx, c.admin, p.User.ID, app.UserEdit{Suspended: &suspended}))
+			return second(c.Accounts.UpdateUser(c.ctx, c.admin, p.User.ID, app.UserEdit{Suspended: &suspended}))
 		})
 	case n < 93:
 		c.hangUp()
@@ -278,7 +278,7 @@ func (c *town) looksRight() error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	on := make(map[crowd.WorkerID]crowd.PoolID)
-	if err := app.Inspect(c.Service, func(id crowd.PoolID, e *engine.Engine, now time.Time) {
+	if err := app.Inspect(c.App, func(id crowd.PoolID, e *engine.Engine, now time.Time) {
 		if err := e.Check(); err != nil {
 			say("%s: %v", id, err)
 		}
@@ -299,13 +299,13 @@ func (c *town) looksRight() error {
 	}
 	for _, p := range c.workers {
 		u := must(c.store.User(c.ctx, p.User.ID))(c.t)
-		in, duty := app.RosterOf(c.Service, u.ID)
+		in, duty := app.RosterOf(c.App, u.ID)
 		if in != u.Pool || duty != (on[u.ID] != 0) || duty && on[u.ID] != u.Pool {
 			say("%s is of %s; the roster has him in %s, on duty %t; on duty in %s", u.ID, u.Pool, in, duty, on[u.ID])
 		}
 	}
 	for _, id := range c.pools {
-		v := must(c.Pool(c.ctx, c.admin, id))(c.t)
+		v := must(c.Pools.Get(c.ctx, c.admin, id))(c.t)
 		calls := must(c.store.OpenCalls(c.ctx, id))(c.t)
 		coming := 0
 		for _, x := range calls {

@@ -84,12 +84,12 @@ func (w *world) waits(p *app.Principal, d time.Duration) {
 	w.t.Helper()
 	waited := make(chan error, 1)
 	go func() {
-		_, err := w.Next(w.ctx, p, time.Minute)
+		_, err := w.Work.Next(w.ctx, p, time.Minute)
 		waited <- err
 	}()
 	w.until(func() bool { return w.duty(p).Waiting })
 	w.clock.advance(d)
-	must(w.EndDuty(w.ctx, p))(w.t)
+	must(w.Duty.End(w.ctx, p))(w.t)
 	ok(w.t, <-waited)
 }
 
@@ -104,11 +104,11 @@ func (w *world) works(p *app.Principal, tenant crowd.TenantID) {
 
 func (w *world) other(change ...func(*app.PoolEdit)) crowd.PoolID {
 	w.t.Helper()
-	p := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(w.t)
+	p := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(w.t)
 	for _, f := range change {
 		var edit app.PoolEdit
 		f(&edit)
-		must(w.UpdatePool(w.ctx, w.admin, p.ID, edit))(w.t)
+		must(w.Pools.Update(w.ctx, w.admin, p.ID, edit))(w.t)
 	}
 	return p.ID
 }
@@ -121,7 +121,7 @@ func TestSettingsChangeWithinAStep(t *testing.T) {
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
-	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.works(w.workers[0], w.a)
 	w.waits(w.workers[0], 30*time.Second)
 	before := w.balance(w.a)
@@ -129,11 +129,11 @@ func TestSettingsChangeWithinAStep(t *testing.T) {
 	within, ended := make(chan struct{}), make(chan error, 2)
 	h.addSamples = func() { close(within) } // the step has begun, and has not charged anybody yet
 	h.updatePool = func() {
-		go func() { ended <- w.ControlStep(w.ctx) }()
+		go func() { ended <- w.Control.Step(w.ctx) }()
 		<-within
 	}
 	go func() {
-		ended <- second(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))
+		ended <- second(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))
 	}()
 	for range 2 {
 		select {
@@ -157,17 +157,17 @@ func TestWhoSaysItTwiceTakesOnePlace(t *testing.T) {
 		w.step(time.Second)
 		release, ended := make(chan struct{}), make(chan error, 3)
 		f.set(func(keep func() error) error { <-release; return keep() })
-		go func() { ended <- second(w.FundPool(w.ctx, w.admin, w.pool, 1)) }()
+		go func() { ended <- second(w.Pools.Fund(w.ctx, w.admin, w.pool, 1)) }()
 		synctest.Wait()
 		for range 2 { // both see that he is off duty, and hear it after the commit
-			go func() { ended <- second(w.StartDuty(w.ctx, w.workers[0])) }()
+			go func() { ended <- second(w.Duty.Start(w.ctx, w.workers[0])) }()
 			synctest.Wait()
 		}
 		close(release)
 		for range 3 {
 			ok(t, <-ended)
 		}
-		calls := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t)
+		calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t)
 		if len(calls) != 1 || calls[0].Came != 1 || calls[0].Wanted != 2 {
 			t.Errorf("one of two came; the calls: %+v", calls)
 		}
@@ -185,12 +185,12 @@ func TestWhoCameIsKeptWithHisCall(t *testing.T) {
 			w.onCall(pool.Settings{Min: 3})
 			w.step(time.Second)
 			h.updateCall = update
-			if v := must(w.StartDuty(w.ctx, w.workers[0]))(t); !v.On {
+			if v := must(w.Duty.Start(w.ctx, w.workers[0]))(t); !v.On {
 				t.Error("he came and is not on duty")
 			}
 			h.updateCall = nil
-			must(w.StartDuty(w.ctx, w.workers[1]))(t)
-			call := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t)[0]
+			must(w.Duty.Start(w.ctx, w.workers[1]))(t)
+			call := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t)[0]
 			came := 0
 			for _, n := range call.Notices {
 				if n.State == store.NoticeCame {
@@ -218,9 +218,9 @@ func TestWhoComesBackAtOnceWaits(t *testing.T) {
 		release, ended := make(chan struct{}), make(chan error, 3)
 		f.set(func(keep func() error) error { <-release; return keep() })
 		for _, f := range []func() error{
-			func() error { return second(w.FundPool(w.ctx, w.admin, w.pool, 1)) },
-			func() error { return second(w.EndDuty(w.ctx, p)) },
-			func() error { return second(w.StartDuty(w.ctx, p)) },
+			func() error { return second(w.Pools.Fund(w.ctx, w.admin, w.pool, 1)) },
+			func() error { return second(w.Duty.End(w.ctx, p)) },
+			func() error { return second(w.Duty.Start(w.ctx, p)) },
 		} {
 			go func() { ended <- f() }()
 			synctest.Wait()
@@ -246,9 +246,9 @@ func TestThePoolKnowsItsPeopleAfterAFailure(t *testing.T) {
 	f := w.unreliable()
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
-	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	f.set(keptUnheard)
-	_, err := w.EndDuty(w.ctx, w.workers[0])
+	_, err := w.Duty.End(w.ctx, w.workers[0])
 	refused(t, err, crowd.Unavailable)
 	f.set(nil)
 	w.step(2 * time.Second)
@@ -265,21 +265,21 @@ func TestSamplesAfterAFailure(t *testing.T) {
 	f := w.unreliable()
 	w.onCall(pool.Settings{})
 	p := w.workers[0]
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
 	w.step(time.Second)
 	var want []crowd.Money
 	for _, d := range []time.Duration{30 * time.Second, 12 * time.Second} {
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 		w.waits(p, d)
-		want = append(want, must(w.Pool(w.ctx, w.admin, w.pool))(t).Status.Purse.Paid)
+		want = append(want, must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Purse.Paid)
 		w.step(10 * time.Second)
 		f.set(notKept)
-		_, err := w.FundPool(w.ctx, w.admin, w.pool, 1)
+		_, err := w.Pools.Fund(w.ctx, w.admin, w.pool, 1)
 		refused(t, err, crowd.Unavailable)
 		f.set(nil)
 		w.clock.advance(time.Second)
 	}
-	samples := must(w.PoolSamples(w.ctx, w.admin, w.pool, time.Time{}))(t)
+	samples := must(w.Pools.Samples(w.ctx, w.admin, w.pool, time.Time{}))(t)
 	for i, x := range samples[len(samples)-2:] {
 		if x.Waiting != want[i] || want[i] == 0 {
 			t.Errorf("sample %d says %s for waiting, it was %s", i, x.Waiting, want[i])
@@ -296,14 +296,14 @@ func TestWhoGoesHomeIsNotBroughtOnDutyElsewhere(t *testing.T) {
 	w.launch(2)
 	for i, p := range w.workers {
 		task := w.next(p)
-		if there := must(w.Transfer(w.ctx, w.admin, p.User.ID, other))(t); there {
+		if there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other))(t); there {
 			t.Error("he holds a task and is there")
 		}
 		want, on := other, false
 		if i == 0 {
-			must(w.EndDuty(w.ctx, p))(t)
+			must(w.Duty.End(w.ctx, p))(t)
 		} else { // the admin thinks better of it
-			must(w.Transfer(w.ctx, w.admin, p.User.ID, w.pool))(t)
+			must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, w.pool))(t)
 			want, on = w.pool, true
 		}
 		must(w.submit(p, task.Assignment, yes))(t)
@@ -320,22 +320,22 @@ func TestMovedWhileHeWaits(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, w *world) {
 		other := w.other()
 		p := w.workers[0]
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 		var last app.DutyView
 		moved := make(chan error, 1)
 		go func() {
 			var err error
-			last, err = w.AwaitDuty(w.ctx, p, time.Minute, func(v app.DutyView) bool { return v.On && v.Pool.ID == other })
+			last, err = w.Duty.Await(w.ctx, p, time.Minute, func(v app.DutyView) bool { return v.On && v.Pool.ID == other })
 			moved <- err
 		}()
 		synctest.Wait()
-		must(w.Transfer(w.ctx, w.admin, p.User.ID, other))(t)
+		must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other))(t)
 		ok(t, <-moved)
 		if !last.On || last.Pool.ID != other {
 			t.Errorf("who waits for news of his duty is told that he is on duty %t in %s", last.On, last.Pool.ID)
 		}
-		must(w.Launch(w.ctx, w.admin, w.draft(1, func(b *app.NewBatch) { b.Pool = other }), true))(t)
-		work := must(w.Next(w.ctx, p, 0))(t)
+		must(w.Batches.Launch(w.ctx, w.admin, w.draft(1, func(b *app.NewBatch) { b.Pool = other }), true))(t)
+		work := must(w.Work.Next(w.ctx, p, 0))(t)
 		if work == nil {
 			t.Fatal("he gets nothing")
 		}
@@ -364,13 +364,13 @@ func TestNobodyIsCalledForNothing(t *testing.T) {
 		}
 	}
 	called(4, "")
-	ok(t, w.StopEverything(w.ctx, w.admin, true))
+	ok(t, w.Pools.StopEverything(w.ctx, w.admin, true))
 	called(0, "emergency stop")
-	ok(t, w.StopEverything(w.ctx, w.admin, false))
+	ok(t, w.Pools.StopEverything(w.ctx, w.admin, false))
 	called(4, "")
-	must(w.FundPool(w.ctx, w.admin, w.pool, -100*crowd.Unit))(t)
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, -100*crowd.Unit))(t)
 	called(0, "money")
-	must(w.FundPool(w.ctx, w.admin, w.pool, crowd.Unit))(t)
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, crowd.Unit))(t)
 	called(4, "")
 }
 
@@ -383,13 +383,13 @@ func TestNobodyMovesToAStoppedPool(t *testing.T) {
 		e.Control = &pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
 		e.Stopped = &stopped
 	})
-	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != w.pool {
 		t.Error("he was moved to where nothing is handed out")
 	}
 	stopped = false
-	must(w.UpdatePool(w.ctx, w.admin, other, app.PoolEdit{Stopped: &stopped}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other, app.PoolEdit{Stopped: &stopped}))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != other {
 		t.Error("the rule does nothing")
@@ -404,7 +404,7 @@ func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
 	other := w.other(func(e *app.PoolEdit) { e.Control = &pool.Settings{Min: 1} })
-	must(w.Transfer(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
 	h.snapshot = func(id crowd.PoolID) error {
 		if id == w.pool {
 			return errBroken
@@ -412,17 +412,17 @@ func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
 		return nil
 	}
 	h.commit = func(*engine.Changes) error { return errBroken }
-	_, err := w.FundPool(w.ctx, w.admin, w.pool, 1)
+	_, err := w.Pools.Fund(w.ctx, w.admin, w.pool, 1)
 	refused(t, err, crowd.Unavailable)
 	h.commit = nil
 	w.clock.advance(2 * time.Second)
-	if err := w.ControlStep(w.ctx); err == nil || !strings.Contains(err.Error(), w.pool.String()) {
+	if err := w.Control.Step(w.ctx); err == nil || !strings.Contains(err.Error(), w.pool.String()) {
 		t.Errorf("of the pool that cannot go on it says %v", err)
 	}
 	if n := len(w.called()); n != 1 {
 		t.Errorf("%d are called to the other pool", n)
 	}
-	f := must(w.Figures(w.ctx))(t)
+	f := must(w.Pools.Figures(w.ctx))(t)
 	if len(f.Pools) != 1 || f.Pools[0].ID != other {
 		t.Errorf("the figures are of %+v", f.Pools)
 	}
@@ -435,7 +435,7 @@ func TestSharesAreOneCommit(t *testing.T) {
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
-	must(w.StartDuty(w.ctx, w.workers[0]))(t)
+	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.works(w.workers[0], w.a)
 	w.works(w.workers[0], w.b)
 	w.waits(w.workers[0], 30*time.Second)
@@ -466,7 +466,7 @@ func TestWhatWasDoneIsLogged(t *testing.T) {
 	w.launch(1)
 	ctx, cancel := context.WithCancel(w.ctx)
 	h.commit = func(*engine.Changes) error { cancel(); return nil }
-	must(w.UpdatePool(ctx, w.admin, w.pool, app.PoolEdit{Stopped: ptr(true)}))(t)
+	must(w.Pools.Update(ctx, w.admin, w.pool, app.PoolEdit{Stopped: ptr(true)}))(t)
 	if ctx.Err() == nil {
 		t.Fatal("he is still there")
 	}
@@ -492,10 +492,10 @@ func TestNewcomersLearnFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	other := w.other(func(e *app.PoolEdit) { e.Retainer = &engine.Retainer{Training: 2} })
-	must(w.Launch(w.ctx, w.admin, w.draft(2, func(b *app.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
+	must(w.Batches.Launch(w.ctx, w.admin, w.draft(2, func(b *app.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
 	added := w.person(app.NewUser{Name: "newcomer", Pool: other})
-	must(w.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: &other}))(t)
-	must(w.Transfer(w.ctx, w.admin, w.workers[1].User.ID, other))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: &other}))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, w.workers[1].User.ID, other))(t)
 	for range 2 {
 		for _, p := range append(w.workers, added) {
 			if v := w.duty(p); v.Training != 2 {
@@ -504,14 +504,14 @@ func TestNewcomersLearnFirst(t *testing.T) {
 		}
 		w.reopen()
 	}
-	must(w.UpdateUser(w.ctx, w.admin, added.User.ID, app.UserEdit{Email: ptr("new@example.org")}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, added.User.ID, app.UserEdit{Email: ptr("new@example.org")}))(t)
 	task := w.next(added)
 	must(w.submit(added, task.Assignment, yes))(t)
 	if v := w.duty(added); v.Training != 1 {
 		t.Errorf("after one task he has %d to learn from", v.Training)
 	}
 	for _, to := range []crowd.PoolID{w.pool, other} { // he leaves before he knows it all
-		must(w.Transfer(w.ctx, w.admin, added.User.ID, to))(t)
+		must(w.Transfers.Move(w.ctx, w.admin, added.User.ID, to))(t)
 	}
 	if v := w.duty(added); v.Training != 2 {
 		t.Errorf("back again he has %d to learn from, want 2", v.Training)
@@ -536,30 +536,30 @@ func TestEverybodyAtOnce(t *testing.T) {
 		})
 	}
 	balanced := []pool.Settings{{Min: 1, Balance: true}, {Min: 3, Max: 4, Balance: true}}
-	repeat(func(int) error { c.clock.advance(7 * time.Second); return c.ControlStep(c.ctx) })
+	repeat(func(int) error { c.clock.advance(7 * time.Second); return c.Control.Step(c.ctx) })
 	repeat(func(i int) error {
-		return second(c.UpdatePool(c.ctx, c.admin, c.pools[i%3], app.PoolEdit{Control: &balanced[i%2]}))
+		return second(c.Pools.Update(c.ctx, c.admin, c.pools[i%3], app.PoolEdit{Control: &balanced[i%2]}))
 	})
 	repeat(func(i int) error {
-		return second(c.Transfer(c.ctx, c.admin, c.workers[i%len(c.workers)].User.ID, c.pools[i%3]))
+		return second(c.Transfers.Move(c.ctx, c.admin, c.workers[i%len(c.workers)].User.ID, c.pools[i%3]))
 	})
-	repeat(func(i int) error { return second(c.FundPool(c.ctx, c.admin, c.pools[i%3], crowd.Unit)) })
-	repeat(func(int) error { return second(c.Figures(c.ctx)) })
+	repeat(func(i int) error { return second(c.Pools.Fund(c.ctx, c.admin, c.pools[i%3], crowd.Unit)) })
+	repeat(func(int) error { return second(c.Pools.Figures(c.ctx)) })
 	for _, p := range c.workers {
 		repeat(func(i int) error {
 			switch i % 4 {
 			case 0, 1:
-				return second(c.StartDuty(c.ctx, p))
+				return second(c.Duty.Start(c.ctx, p))
 			case 2:
-				return second(c.Next(c.ctx, p, 0))
+				return second(c.Work.Next(c.ctx, p, 0))
 			}
-			return second(c.EndDuty(c.ctx, p))
+			return second(c.Duty.End(c.ctx, p))
 		})
 	}
 	done.Wait()
-	ok(t, c.ControlStep(c.ctx))
+	ok(t, c.Control.Step(c.ctx))
 	for _, p := range c.workers { // who came twice to a call is not counted here
-		_, err := c.EndDuty(c.ctx, p)
+		_, err := c.Duty.End(c.ctx, p)
 		ok(t, err)
 	}
 	for id := int64(1); id < 1000; id++ {

@@ -21,25 +21,25 @@ func TestLaunchReservesAndEndReleases(t *testing.T) {
 		t.Errorf("after the launch the tenant has %s, want %s", got, money-reserved)
 	}
 	work := w.next(w.workers[0])
-	out, _, err := w.Submit(w.ctx, w.workers[0], work.Assignment, yes, false, 0)
+	out, _, err := w.Work.Submit(w.ctx, w.workers[0], work.Assignment, yes, false, 0)
 	ok(t, err)
 	if !out.Counted || out.Paid != crowd.Unit/100 {
 		t.Errorf("got %+v", out)
 	}
-	must(w.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
-	_, err = w.TopUp(w.ctx, w.ann, id, money)
+	must(w.Batches.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
+	_, err = w.Batches.TopUp(w.ctx, w.ann, id, money)
 	refused(t, err, crowd.BudgetTooSmall)
-	_, err = w.TopUp(w.ctx, w.ann, id, -money)
+	_, err = w.Batches.TopUp(w.ctx, w.ann, id, -money)
 	refused(t, err, crowd.Invalid)
 	w.next(w.workers[1]) // held at the end: withdrawn, and costs nothing
-	v := must(w.EndBatch(w.ctx, w.ann, id))(t)
+	v := must(w.Batches.End(w.ctx, w.ann, id))(t)
 	if v.Progress.State != crowd.BatchStopped || v.Progress.Spent != crowd.Unit/100 || v.Progress.Labelled != 1 {
 		t.Errorf("ended as %+v", v.Progress)
 	}
 	if got := w.balance(w.a); got != money-crowd.Unit/100 {
 		t.Errorf("after the end the tenant has %s, want %s", got, money-crowd.Unit/100)
 	}
-	earned, list, err := w.Earnings(w.ctx, w.workers[0], 10)
+	earned, list, err := w.Work.Earnings(w.ctx, w.workers[0], 10)
 	ok(t, err)
 	if earned != crowd.Unit/100 || len(list) != 1 {
 		t.Errorf("the worker has %s for %d answers", earned, len(list))
@@ -70,15 +70,15 @@ func TestLaunchIsRefused(t *testing.T) {
 		if x.change != nil {
 			x.change(&d)
 		}
-		b, err := w.CreateBatch(w.ctx, w.ann, d)
+		b, err := w.Batches.Create(w.ctx, w.ann, d)
 		if err == nil {
 			if x.tasks > 0 {
-				must(w.Upload(w.ctx, w.ann, b.Spec.ID, things(x.tasks), app.Upload{}))(t)
+				must(w.Batches.Upload(w.ctx, w.ann, b.Spec.ID, things(x.tasks), app.Upload{}))(t)
 			}
 			if name == "after its deadline" {
 				w.clock.advance(time.Hour)
 			}
-			_, err = w.Launch(w.ctx, w.ann, b.Spec.ID, false)
+			_, err = w.Batches.Launch(w.ctx, w.ann, b.Spec.ID, false)
 		}
 		var e *crowd.Error
 		if !as(err, &e) || e.Code != x.code || e.Field != x.field {
@@ -119,7 +119,7 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	} {
 		d := w.definition()
 		x.change(&d)
-		_, err := w.CreateBatch(w.ctx, w.admin, d)
+		_, err := w.Batches.Create(w.ctx, w.admin, d)
 		var e *crowd.Error
 		if !as(err, &e) || e.Code != x.code || (e.Field != x.field && x.field != "") {
 			t.Errorf("%s: %v, want %s of %s", name, err, x.code, x.field)
@@ -133,10 +133,10 @@ func TestADraftWithoutBudgetStaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	id := w.draft(1, times(2))
-	_, err := w.Launch(w.ctx, w.ann, id, false)
+	_, err := w.Batches.Launch(w.ctx, w.ann, id, false)
 	refused(t, err, crowd.Invalid) // too small a crowd
-	must(w.Upload(w.ctx, w.ann, id, things(10), app.Upload{}))(t)
-	v := must(w.Launch(w.ctx, w.ann, id, true))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, things(10), app.Upload{}))(t)
+	v := must(w.Batches.Launch(w.ctx, w.ann, id, true))(t)
 	if want := crowd.Unit / 100 * 2 * 10; v.Progress.Escrow != want {
 		t.Errorf("%s is reserved, want %s", v.Progress.Escrow, want)
 	}
@@ -155,12 +155,12 @@ func TestLaunchesCannotOverspend(t *testing.T) {
 	var launched atomic.Int32
 	for _, id := range drafts {
 		done.Go(func() {
-			if _, err := w.Launch(w.ctx, w.ann, id, false); err != nil {
+			if _, err := w.Batches.Launch(w.ctx, w.ann, id, false); err != nil {
 				refusedBy(t, err, crowd.BudgetTooSmall)
 				return
 			}
 			launched.Add(1)
-			if _, err := w.TopUp(w.ctx, w.ann, id, money/4); err != nil {
+			if _, err := w.Batches.TopUp(w.ctx, w.ann, id, money/4); err != nil {
 				refusedBy(t, err, crowd.BudgetTooSmall)
 			}
 		})

@@ -67,9 +67,9 @@ func (m *mover) waiting() []crowd.WorkerID {
 	return sortedKeys(m.pending)
 }
 
-// Transfer moves a worker to another pool. It says whether he is there; if not,
+// Move moves a worker to another pool. It says whether he is there; if not,
 // he holds a task and moves when he has finished it. Admins only.
-func (s *Service) Transfer(ctx context.Context, p *Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
+func (s *Transfers) Move(ctx context.Context, p *Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
 	if err := p.need(Admin); err != nil {
 		return false, err
 	}
@@ -101,7 +101,7 @@ func (s *Service) Transfer(ctx context.Context, p *Principal, id crowd.WorkerID,
 }
 
 // stay takes a move back that somebody's task has held up so far.
-func (s *Service) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) error {
+func (s *service) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) error {
 	x, waits := s.mover.take(id)
 	if !waits || x.off {
 		return nil
@@ -116,7 +116,7 @@ func (s *Service) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) 
 
 // keepMove keeps where somebody of a pool is to move, so that a restart does not
 // forget it; 0: nowhere any more. What cannot be kept is done all the same.
-func (s *Service) keepMove(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) {
+func (s *service) keepMove(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) {
 	_, err := s.changeUser(context.WithoutCancel(ctx), id, func(u *store.User) error {
 		if u.Pool == from { // else he has arrived meanwhile
 			u.MovesTo = to
@@ -129,7 +129,7 @@ func (s *Service) keepMove(ctx context.Context, id crowd.WorkerID, from, to crow
 }
 
 // resumeMoves goes on with the moves that the last run of the server has kept.
-func (s *Service) resumeMoves(ctx context.Context) {
+func (s *service) resumeMoves(ctx context.Context) {
 	for _, u := range s.roster.moving() {
 		if _, err := s.move(ctx, u.ID, u.Pool, u.MovesTo); err != nil {
 			s.log.Error("a move could not be resumed", "worker", u.ID.String(), "to", u.MovesTo.String(), "err", err)
@@ -138,7 +138,7 @@ func (s *Service) resumeMoves(ctx context.Context) {
 }
 
 // move takes a worker out of a pool, and brings him into another if he is free.
-func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) (there bool, err error) {
+func (s *service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) (there bool, err error) {
 	r, err := s.runner(from)
 	if err != nil {
 		return false, err
@@ -168,7 +168,7 @@ func (s *Service) move(ctx context.Context, id crowd.WorkerID, from, to crowd.Po
 
 // arrive brings somebody into a pool: he learns its work first, if he does not
 // know it, and is on duty if he was so before.
-func (s *Service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
+func (s *service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
 	if _, err := s.changeUser(ctx, id, func(u *store.User) error { u.Pool, u.MovesTo = to, 0; return nil }); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Service) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID
 }
 
 // finishMoves carries people over who have finished what they held.
-func (s *Service) finishMoves(ctx context.Context, id crowd.WorkerID) {
+func (s *service) finishMoves(ctx context.Context, id crowd.WorkerID) {
 	x, ok := s.mover.take(id)
 	if !ok {
 		return

@@ -71,19 +71,19 @@ func (o *outbox) init(senders Senders, publicURL string) {
 }
 
 // wakeOutbox lets the loop look at once: something was queued.
-func (s *Service) wakeOutbox() {
+func (s *service) wakeOutbox() {
 	select {
 	case s.outbox.queued <- struct{}{}:
 	default: // it will look anyway
 	}
 }
 
-func (s *Service) canMail() bool { return s.outbox.senders.Mail != nil }
-func (s *Service) canPush() bool { return s.outbox.senders.Push != nil }
+func (s *service) canMail() bool { return s.outbox.senders.Mail != nil }
+func (s *service) canPush() bool { return s.outbox.senders.Push != nil }
 
 // PushKey is the public key with which a browser subscribes to push messages, or
 // "" if there are none.
-func (s *Service) PushKey() string {
+func (s *Duty) PushKey() string {
 	if !s.canPush() {
 		return ""
 	}
@@ -92,7 +92,7 @@ func (s *Service) PushKey() string {
 
 // outboxLoop sends what is due until ctx is done: at once when it is woken, else
 // it looks now and then. It runs only if there is a channel to send on.
-func (s *Service) outboxLoop(ctx context.Context) {
+func (s *service) outboxLoop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -117,7 +117,7 @@ func (s *Service) outboxLoop(ctx context.Context) {
 }
 
 // dropMessages forgets what was sent long ago.
-func (s *Service) dropMessages(ctx context.Context) error {
+func (s *service) dropMessages(ctx context.Context) error {
 	now := s.time()
 	if now.Sub(s.outbox.dropped) < dropEvery {
 		return nil
@@ -130,13 +130,13 @@ func (s *Service) dropMessages(ctx context.Context) error {
 // messages were sent. What cannot be sent is tried again later until it is of no
 // use any more, unless trying again makes no sense. The error is the store's:
 // while it does not take what came of a message, nothing is sent.
-func (s *Service) SendDue(ctx context.Context) (sent int, err error) {
+func (s *Outbox) SendDue(ctx context.Context) (sent int, err error) {
 	sent, _, err = s.sendRound(ctx)
 	return sent, err
 }
 
 // sendRound is one SendDue; more says that there may be more due.
-func (s *Service) sendRound(ctx context.Context) (sent int, more bool, err error) {
+func (s *service) sendRound(ctx context.Context) (sent int, more bool, err error) {
 	o := &s.outbox
 	o.round.Lock()
 	defer o.round.Unlock()
@@ -191,7 +191,7 @@ var (
 
 // sendMessage sends a message and keeps what came of it. The first error says
 // why it was not sent, the second that the store failed.
-func (s *Service) sendMessage(ctx context.Context, m store.Message) (unsent, failed error) {
+func (s *service) sendMessage(ctx context.Context, m store.Message) (unsent, failed error) {
 	now := s.time()
 	if !m.UselessAt.IsZero() && !now.Before(m.UselessAt) {
 		if m.Error != "" {
@@ -261,7 +261,7 @@ func errorText(err error) string {
 
 // stillNeeded says whether the call that a message is about waits for an answer
 // of somebody who may still be called, and the invitation for one at all.
-func (s *Service) stillNeeded(ctx context.Context, m store.Message) (bool, error) {
+func (s *service) stillNeeded(ctx context.Context, m store.Message) (bool, error) {
 	if m.Invitation != 0 {
 		i, err := s.store.Invitation(ctx, 0, m.Invitation)
 		return err == nil && i.State == store.InvitationOpen, err
@@ -287,7 +287,7 @@ func (s *Service) stillNeeded(ctx context.Context, m store.Message) (bool, error
 }
 
 // send sends a message. When the service closes, it has a short while to end.
-func (s *Service) send(ctx context.Context, m store.Message, now time.Time) error {
+func (s *service) send(ctx context.Context, m store.Message, now time.Time) error {
 	closing := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
@@ -306,7 +306,7 @@ func (s *Service) send(ctx context.Context, m store.Message, now time.Time) erro
 	return errNotSetUp
 }
 
-func (s *Service) push(ctx context.Context, m store.Message, now time.Time) error {
+func (s *service) push(ctx context.Context, m store.Message, now time.Time) error {
 	all, err := s.store.Subscriptions(ctx, m.Worker)
 	if err != nil {
 		return err
@@ -382,7 +382,7 @@ func (o *outbox) mailSaw(m store.Message, now time.Time, unsent error) {
 
 // keepMessage writes down what came of a message. If the store fails it is
 // remembered, so that what was sent is not sent again.
-func (s *Service) keepMessage(ctx context.Context, m store.Message) error {
+func (s *service) keepMessage(ctx context.Context, m store.Message) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
 	defer cancel()
 	err := s.store.UpdateMessage(ctx, m)
@@ -398,7 +398,7 @@ func (s *Service) keepMessage(ctx context.Context, m store.Message) error {
 }
 
 // keepUnkept writes down what the store did not take before.
-func (s *Service) keepUnkept(ctx context.Context) error {
+func (s *service) keepUnkept(ctx context.Context) error {
 	o := &s.outbox
 	o.mu.Lock()
 	list := o.unkept
@@ -433,9 +433,9 @@ type OutboxError struct {
 	Error     string
 }
 
-// Outbox says how many messages wait and how many have failed, with the latest
+// View says how many messages wait and how many have failed, with the latest
 // errors, newest message first. Admins only.
-func (s *Service) Outbox(ctx context.Context, p *Principal) (OutboxView, error) {
+func (s *Outbox) View(ctx context.Context, p *Principal) (OutboxView, error) {
 	if err := p.need(Admin); err != nil {
 		return OutboxView{}, err
 	}

@@ -37,7 +37,7 @@ func TestOutboxIsWoken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kept := &oneMessage{}
-		s := &Service{store: kept, now: time.Now, log: slog.New(slog.DiscardHandler)}
+		s := &service{store: kept, now: time.Now, log: slog.New(slog.DiscardHandler)}
 		var sent time.Time
 		s.outbox.init(Senders{Mail: func(context.Context, string, string, string) error { sent = time.Now(); return nil }}, "")
 		for range 10 {

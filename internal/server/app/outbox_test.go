@@ -37,7 +37,7 @@ func (w *world) withPost(senders app.Senders) {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.Service = must(app.Open(w.ctx, app.Config{
+	w.App = must(app.Open(w.ctx, app.Config{
 		Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now,
 		Senders: senders, PublicURL: publicURL + "/",
 	}))(w.t)
@@ -73,7 +73,7 @@ func (w *world) kept() []store.Message {
 
 func (w *world) sendDue() int {
 	w.t.Helper()
-	return must(w.SendDue(w.ctx))(w.t)
+	return must(w.Outbox.SendDue(w.ctx))(w.t)
 }
 
 // states counts the kept messages by state.
@@ -190,7 +190,7 @@ func TestMailServerGoesDown(t *testing.T) {
 	if n := w.states(); n[store.MessageQueued] != people {
 		t.Fatalf("while the server is down: %v", n)
 	}
-	view := must(w.Outbox(w.ctx, w.admin))(t)
+	view := must(w.Outbox.View(w.ctx, w.admin))(t)
 	if view.Queued != people || view.Failed != 0 || len(view.Errors) == 0 || !strings.Contains(view.Errors[0].Error, "refused") {
 		t.Errorf("the admin sees %+v", view)
 	}
@@ -222,7 +222,7 @@ func TestMailServerGoesDown(t *testing.T) {
 			t.Errorf("sent, but %+v", m)
 		}
 	}
-	if view := must(w.Outbox(w.ctx, w.admin))(t); view.Queued != 0 || len(view.Errors) != 0 {
+	if view := must(w.Outbox.View(w.ctx, w.admin))(t); view.Queued != 0 || len(view.Errors) != 0 {
 		t.Errorf("the admin sees %+v", view)
 	}
 }
@@ -312,16 +312,16 @@ func TestOutboxGivesUpWhereItIsOfNoUse(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	view := must(w.Outbox(w.ctx, w.admin))(t)
+	view := must(w.Outbox.View(w.ctx, w.admin))(t)
 	if view.Queued != 0 || view.Failed != 2 || len(view.Errors) != 2 || view.Errors[1].Name != "worker2" || !view.Mail || view.Push {
 		t.Errorf("the admin sees %+v", view)
 	}
 	for _, p := range []*app.Principal{nil, w.ann, w.workers[0]} {
-		_, err := w.Outbox(w.ctx, p)
+		_, err := w.Outbox.View(w.ctx, p)
 		refused(t, err, crowd.Forbidden)
 	}
 	w.clock.advance(24 * time.Hour)
-	if view := must(w.Outbox(w.ctx, w.admin))(t); view.Failed != 0 {
+	if view := must(w.Outbox.View(w.ctx, w.admin))(t); view.Failed != 0 {
 		t.Errorf("a day later: %+v", view)
 	}
 }
@@ -359,8 +359,8 @@ func TestOutboxPushes(t *testing.T) {
 	w.withPost(app.Senders{PushKey: public, Push: func(ctx context.Context, sub store.Subscription, payload []byte, ttl time.Duration) error {
 		return sender.Send(ctx, notify.Target{Endpoint: sub.Endpoint, P256dh: sub.P256dh, Auth: sub.Auth}, payload, ttl)
 	}})
-	if w.PushKey() != public {
-		t.Errorf("the key is %q", w.PushKey())
+	if w.Duty.PushKey() != public {
+		t.Errorf("the key is %q", w.Duty.PushKey())
 	}
 	subscribe := func(who *app.Principal, path string) int64 {
 		x := browser.Target(remote.URL + path)
@@ -445,7 +445,7 @@ func TestOutboxOnAFullDisk(t *testing.T) {
 	faulty.set(func(store.Message) bool { return true })
 	w.queue(w.mail(w.workers[0]))
 	for range 3 {
-		_, err := w.SendDue(w.ctx)
+		_, err := w.Outbox.SendDue(w.ctx)
 		refused(t, err, crowd.StorageFull)
 		w.clock.advance(time.Minute)
 	}
@@ -454,7 +454,7 @@ func TestOutboxOnAFullDisk(t *testing.T) {
 	}
 	faulty.set(func(m store.Message) bool { return m.State == store.MessageSent })
 	for range 3 {
-		_, err := w.SendDue(w.ctx)
+		_, err := w.Outbox.SendDue(w.ctx)
 		refused(t, err, crowd.StorageFull)
 		w.clock.advance(time.Minute)
 	}
@@ -471,7 +471,7 @@ func TestOutboxOnAFullDisk(t *testing.T) {
 	// again, but not at once.
 	faulty.set(func(m store.Message) bool { return m.State == store.MessageSent })
 	w.queue(w.mail(w.workers[0]))
-	_, err := w.SendDue(w.ctx)
+	_, err := w.Outbox.SendDue(w.ctx)
 	refused(t, err, crowd.StorageFull)
 	w.withPost(app.Senders{Mail: p.send})
 	faulty.set(nil)
@@ -545,10 +545,10 @@ func TestOutboxSendsNoStaleCalls(t *testing.T) {
 	p := &post{}
 	w.withPost(app.Senders{Mail: p.send})
 	other := w.other()
-	must(w.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
-	must(w.SetWishes(w.ctx, w.workers[5], app.Wishes{Away: true}))(t)
-	must(w.SetWishes(w.ctx, w.workers[6], app.Wishes{NoMail: true}))(t)
-	must(w.Transfer(w.ctx, w.admin, w.workers[7].User.ID, other))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[5], app.Wishes{Away: true}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[6], app.Wishes{NoMail: true}))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, w.workers[7].User.ID, other))(t)
 	now := w.clock.now()
 	open := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 3, State: store.CallOpen}))(t)
 	over := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 1, State: store.CallFilled, EndedAt: now}))(t)
@@ -609,8 +609,8 @@ func TestWithoutPost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	w.queue(w.mail(w.workers[0]))
-	view := must(w.Outbox(w.ctx, w.admin))(t)
-	if view.Mail || view.Push || view.Queued != 1 || w.PushKey() != "" {
+	view := must(w.Outbox.View(w.ctx, w.admin))(t)
+	if view.Mail || view.Push || view.Queued != 1 || w.Duty.PushKey() != "" {
 		t.Errorf("the admin sees %+v", view)
 	}
 	if n := w.sendDue(); n != 0 || w.states()[store.MessageQueued] != 1 {

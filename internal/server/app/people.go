@@ -25,7 +25,7 @@ const (
 // Bootstrap returns the secret of a one-time link with which the first admin
 // sets his password, or "" when somebody can sign in as admin already. There is
 // no default password. Each call gives a new link and makes older ones void.
-func (s *Service) Bootstrap(ctx context.Context) (string, error) {
+func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	u, err := s.store.UserByName(ctx, "admin")
@@ -47,7 +47,7 @@ func (s *Service) Bootstrap(ctx context.Context) (string, error) {
 }
 
 // setupLink makes a one-time link for a user and takes away older ones.
-func (s *Service) setupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
+func (s *service) setupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
 	if err := s.deleteTokens(ctx, id, store.SetupToken); err != nil {
 		return "", err
 	}
@@ -55,7 +55,7 @@ func (s *Service) setupLink(ctx context.Context, id crowd.WorkerID) (string, err
 }
 
 // issue keeps a new token and returns its secret, which is shown this once.
-func (s *Service) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
+func (s *service) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
 	secret = auth.NewSecret(prefix)
 	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.time()
 	if t.ID, err = s.store.CreateToken(ctx, *t); err != nil {
@@ -65,7 +65,7 @@ func (s *Service) issue(ctx context.Context, t *store.Token, prefix string) (sec
 }
 
 // deleteTokens takes a user's tokens of one kind away.
-func (s *Service) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
+func (s *service) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
 	tokens, err := s.store.ListTokens(ctx, id)
 	if err != nil {
 		return err
@@ -83,12 +83,12 @@ func (s *Service) deleteTokens(ctx context.Context, id crowd.WorkerID, kind stor
 var errLink = crowd.Errorf(crowd.NotFound, "this link has been used or is too old; ask for a new one")
 
 // SetupUser returns the name of the user whom a one-time link is for.
-func (s *Service) SetupUser(ctx context.Context, secret string) (string, error) {
+func (s *Accounts) SetupUser(ctx context.Context, secret string) (string, error) {
 	_, u, err := s.setupToken(ctx, secret)
 	return u.Name, err
 }
 
-func (s *Service) setupToken(ctx context.Context, secret string) (store.Token, store.User, error) {
+func (s *service) setupToken(ctx context.Context, secret string) (store.Token, store.User, error) {
 	t, err := s.store.TokenByHash(ctx, auth.HashSecret(secret))
 	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind != store.SetupToken || expired(t, s.time()))) {
 		return t, store.User{}, errLink
@@ -102,7 +102,7 @@ func (s *Service) setupToken(ctx context.Context, secret string) (store.Token, s
 
 // Setup uses a one-time link up: it sets the password, ends the sessions that
 // there are, and signs in.
-func (s *Service) Setup(ctx context.Context, secret, password string) (session string, err error) {
+func (s *Accounts) Setup(ctx context.Context, secret, password string) (session string, err error) {
 	if err := auth.ValidPassword(password); err != nil {
 		return "", err
 	}
@@ -135,13 +135,13 @@ func (s *Service) Setup(ctx context.Context, secret, password string) (session s
 	return s.session(ctx, u.ID)
 }
 
-func (s *Service) session(ctx context.Context, id crowd.WorkerID) (string, error) {
+func (s *service) session(ctx context.Context, id crowd.WorkerID) (string, error) {
 	return s.issue(ctx, &store.Token{Kind: store.SessionToken, User: id, ExpiresAt: s.time().Add(sessionLife)}, "ses")
 }
 
 // SignIn checks a name and a password and returns the secret of a new session.
 // It does not say which of the two was wrong.
-func (s *Service) SignIn(ctx context.Context, name, password string) (string, error) {
+func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, error) {
 	if err := s.attempts.take(name, s.time()); err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (s *Service) SignIn(ctx context.Context, name, password string) (string, er
 
 // SignOut ends the session or token with which p came. If he waits for a task,
 // he leaves the queue at once; what he holds stays his until its lease runs out.
-func (s *Service) SignOut(ctx context.Context, p *Principal) error {
+func (s *Accounts) SignOut(ctx context.Context, p *Principal) error {
 	defer s.sessions.clear()
 	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
 		return err
@@ -189,7 +189,7 @@ var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
 // CreateUser adds a person, and returns the secret of a one-time link with
 // which he sets his password. Admins add anybody; requesters add requesters of
 // their own tenants.
-func (s *Service) CreateUser(ctx context.Context, p *Principal, n NewUser) (store.User, string, error) {
+func (s *Accounts) CreateUser(ctx context.Context, p *Principal, n NewUser) (store.User, string, error) {
 	if !p.Is(Admin) {
 		if err := p.need(Requester); err != nil {
 			return store.User{}, "", err
@@ -222,7 +222,7 @@ func (s *Service) CreateUser(ctx context.Context, p *Principal, n NewUser) (stor
 	return u, link, err
 }
 
-func (s *Service) validUser(ctx context.Context, u *store.User) error {
+func (s *service) validUser(ctx context.Context, u *store.User) error {
 	u.Tenants = slices.Compact(slices.Sorted(slices.Values(u.Tenants)))
 	switch {
 	case !userName.MatchString(u.Name):
@@ -278,7 +278,7 @@ type UserEdit struct {
 }
 
 // UpdateUser changes a person. Admins only.
-func (s *Service) UpdateUser(ctx context.Context, p *Principal, id crowd.WorkerID, edit UserEdit) (store.User, error) {
+func (s *Accounts) UpdateUser(ctx context.Context, p *Principal, id crowd.WorkerID, edit UserEdit) (store.User, error) {
 	if err := p.need(Admin); err != nil {
 		return store.User{}, err
 	}
@@ -303,7 +303,7 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-func (s *Service) changeUser(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+func (s *service) changeUser(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	u, err := s.store.User(ctx, id)
@@ -348,7 +348,7 @@ func (s *Service) changeUser(ctx context.Context, id crowd.WorkerID, change func
 
 // tellPool lets a user's pool know what the store has of him. Who has come to it
 // learns its work first, if he does not know it.
-func (s *Service) tellPool(u store.User, newcomer bool) error {
+func (s *service) tellPool(u store.User, newcomer bool) error {
 	if u.Pool == 0 {
 		s.roster.remove(u.ID)
 		return nil
@@ -374,7 +374,7 @@ func (s *Service) tellPool(u store.User, newcomer bool) error {
 }
 
 // BlockWorker says that a tenant does not want a worker, or no longer minds.
-func (s *Service) BlockWorker(ctx context.Context, p *Principal, tenant crowd.TenantID, id crowd.WorkerID, blocked bool) error {
+func (s *Accounts) BlockWorker(ctx context.Context, p *Principal, tenant crowd.TenantID, id crowd.WorkerID, blocked bool) error {
 	if err := p.forTenant(tenant); err != nil {
 		return err
 	}
@@ -395,7 +395,7 @@ func (s *Service) BlockWorker(ctx context.Context, p *Principal, tenant crowd.Te
 
 // NewSetupLink gives a person a new one-time link, for a forgotten password.
 // Sessions go on until it is used. Admins only.
-func (s *Service) NewSetupLink(ctx context.Context, p *Principal, id crowd.WorkerID) (string, error) {
+func (s *Accounts) NewSetupLink(ctx context.Context, p *Principal, id crowd.WorkerID) (string, error) {
 	if err := p.need(Admin); err != nil {
 		return "", err
 	}
@@ -408,7 +408,7 @@ func (s *Service) NewSetupLink(ctx context.Context, p *Principal, id crowd.Worke
 }
 
 // User returns a person: oneself, or anybody for an admin.
-func (s *Service) User(ctx context.Context, p *Principal, id crowd.WorkerID) (store.User, error) {
+func (s *Accounts) User(ctx context.Context, p *Principal, id crowd.WorkerID) (store.User, error) {
 	if id != p.User.ID && !p.Is(Admin) {
 		return store.User{}, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
 	}
@@ -417,7 +417,7 @@ func (s *Service) User(ctx context.Context, p *Principal, id crowd.WorkerID) (st
 
 // Users lists people with ids above after. Admins see everybody, requesters the
 // requesters of a tenant of theirs.
-func (s *Service) Users(ctx context.Context, p *Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
+func (s *Accounts) Users(ctx context.Context, p *Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
 	if tenant == 0 {
 		if err := p.need(Admin); err != nil {
 			return nil, err
@@ -447,7 +447,7 @@ type NewToken struct {
 // CreateToken makes a token for a program and returns its secret, once. It can
 // do no more than the token with which p came, and lives no longer than that one
 // unless it is a browser's session.
-func (s *Service) CreateToken(ctx context.Context, p *Principal, n NewToken) (store.Token, string, error) {
+func (s *Accounts) CreateToken(ctx context.Context, p *Principal, n NewToken) (store.Token, string, error) {
 	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant}
 	if t.User != p.User.ID {
 		if err := p.need(Admin); err != nil {
@@ -499,13 +499,13 @@ func (s *Service) CreateToken(ctx context.Context, p *Principal, n NewToken) (st
 }
 
 // Tokens lists one's own tokens for programs.
-func (s *Service) Tokens(ctx context.Context, p *Principal) ([]store.Token, error) {
+func (s *Accounts) Tokens(ctx context.Context, p *Principal) ([]store.Token, error) {
 	list, err := s.store.ListTokens(ctx, p.User.ID)
 	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken }), err
 }
 
 // RevokeToken takes one of one's own tokens away.
-func (s *Service) RevokeToken(ctx context.Context, p *Principal, id int64) error {
+func (s *Accounts) RevokeToken(ctx context.Context, p *Principal, id int64) error {
 	defer s.sessions.clear()
 	return s.store.DeleteToken(ctx, p.User.ID, id)
 }

@@ -27,36 +27,36 @@ func empty(t *testing.T) *world {
 func TestBootstrap(t *testing.T) {
 	t.Parallel()
 	w := empty(t)
-	old := must(w.Bootstrap(w.ctx))(t)
-	link := must(w.Bootstrap(w.ctx))(t)
-	_, err := w.Setup(w.ctx, old, password)
+	old := must(w.Accounts.Bootstrap(w.ctx))(t)
+	link := must(w.Accounts.Bootstrap(w.ctx))(t)
+	_, err := w.Accounts.Setup(w.ctx, old, password)
 	refused(t, err, crowd.NotFound) // a newer link makes it void
-	if name := must(w.SetupUser(w.ctx, link))(t); name != "admin" {
+	if name := must(w.Accounts.SetupUser(w.ctx, link))(t); name != "admin" {
 		t.Errorf("the link is for %q", name)
 	}
-	_, err = w.SignIn(w.ctx, "admin", "")
+	_, err = w.Accounts.SignIn(w.ctx, "admin", "")
 	refused(t, err, crowd.Unauthenticated) // there is no default password
-	_, err = w.Authenticate(w.ctx, link)
+	_, err = w.Accounts.Authenticate(w.ctx, link)
 	refused(t, err, crowd.Unauthenticated) // the link itself is no session
-	_, err = w.Setup(w.ctx, link, "short")
+	_, err = w.Accounts.Setup(w.ctx, link, "short")
 	refused(t, err, crowd.Invalid) // and the link is still good
 
-	p := must(w.Authenticate(w.ctx, must(w.Setup(w.ctx, link, password))(t)))(t)
+	p := must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, password))(t)))(t)
 	if !p.Is(app.Admin) {
 		t.Error("the first person is no admin")
 	}
-	_, err = w.Setup(w.ctx, link, password+"!")
+	_, err = w.Accounts.Setup(w.ctx, link, password+"!")
 	refused(t, err, crowd.NotFound)
-	if again := must(w.Bootstrap(w.ctx))(t); again != "" {
+	if again := must(w.Accounts.Bootstrap(w.ctx))(t); again != "" {
 		t.Error("a link although somebody can sign in")
 	}
 	w.reopen()
-	if again := must(w.Bootstrap(w.ctx))(t); again != "" {
+	if again := must(w.Accounts.Bootstrap(w.ctx))(t); again != "" {
 		t.Error("a link after a restart")
 	}
-	must(w.SignIn(w.ctx, "ADMIN", password))(t) // names are compared without case
-	_, err1 := w.SignIn(w.ctx, "admin", password+"!")
-	_, err2 := w.SignIn(w.ctx, "nobody", password)
+	must(w.Accounts.SignIn(w.ctx, "ADMIN", password))(t) // names are compared without case
+	_, err1 := w.Accounts.SignIn(w.ctx, "admin", password+"!")
+	_, err2 := w.Accounts.SignIn(w.ctx, "nobody", password)
 	if err1 == nil || err2 == nil || err1.Error() != err2.Error() {
 		t.Errorf("a wrong password: %v; a wrong name: %v", err1, err2)
 	}
@@ -65,11 +65,11 @@ func TestBootstrap(t *testing.T) {
 func TestASetupLinkRunsOut(t *testing.T) {
 	t.Parallel()
 	w := empty(t)
-	link := must(w.Bootstrap(w.ctx))(t)
+	link := must(w.Accounts.Bootstrap(w.ctx))(t)
 	w.clock.advance(8 * 24 * time.Hour)
-	_, err := w.SetupUser(w.ctx, link)
+	_, err := w.Accounts.SetupUser(w.ctx, link)
 	refused(t, err, crowd.NotFound)
-	_, err = w.Setup(w.ctx, link, password)
+	_, err = w.Accounts.Setup(w.ctx, link, password)
 	refused(t, err, crowd.NotFound)
 }
 
@@ -77,18 +77,18 @@ func TestASetupLinkRunsOut(t *testing.T) {
 func TestASetupLinkIsForOne(t *testing.T) {
 	t.Parallel()
 	w := empty(t)
-	link := must(w.Bootstrap(w.ctx))(t)
+	link := must(w.Accounts.Bootstrap(w.ctx))(t)
 	var done sync.WaitGroup
 	errs := make([]error, 3)
 	for i := range errs {
-		done.Go(func() { _, errs[i] = w.Setup(w.ctx, link, password+strings.Repeat("!", i)) })
+		done.Go(func() { _, errs[i] = w.Accounts.Setup(w.ctx, link, password+strings.Repeat("!", i)) })
 	}
 	done.Wait()
 	in := 0
 	for i, err := range errs {
 		if err == nil {
 			in++
-			must(w.SignIn(w.ctx, "admin", password+strings.Repeat("!", i)))(t)
+			must(w.Accounts.SignIn(w.ctx, "admin", password+strings.Repeat("!", i)))(t)
 		}
 	}
 	if in != 1 {
@@ -99,16 +99,16 @@ func TestASetupLinkIsForOne(t *testing.T) {
 func TestANewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	session := must(w.Setup(w.ctx, must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
-	_, program, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "program"})
+	session := must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
+	_, program, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "program"})
 	ok(t, err)
-	link := must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
-	must(w.Authenticate(w.ctx, session))(t) // it goes on until the link is used
-	later := must(w.Setup(w.ctx, link, password+"!"))(t)
-	_, err = w.Authenticate(w.ctx, session)
+	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
+	must(w.Accounts.Authenticate(w.ctx, session))(t) // it goes on until the link is used
+	later := must(w.Accounts.Setup(w.ctx, link, password+"!"))(t)
+	_, err = w.Accounts.Authenticate(w.ctx, session)
 	refused(t, err, crowd.Unauthenticated)
-	must(w.Authenticate(w.ctx, later))(t)
-	must(w.Authenticate(w.ctx, program))(t)
+	must(w.Accounts.Authenticate(w.ctx, later))(t)
+	must(w.Accounts.Authenticate(w.ctx, program))(t)
 }
 
 func TestChangesAreSeenAtOnce(t *testing.T) {
@@ -116,32 +116,32 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	w := newWorld(t, 0)
 	fresh := func() string {
 		t.Helper()
-		_, secret, err := w.CreateToken(w.ctx, w.admin, app.NewToken{Name: "t", For: w.ann.User.ID})
+		_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: "t", For: w.ann.User.ID})
 		ok(t, err)
-		must(w.Authenticate(w.ctx, secret))(t) // it is in the cache now
+		must(w.Accounts.Authenticate(w.ctx, secret))(t) // it is in the cache now
 		return secret
 	}
 	out := func(secret string) {
 		t.Helper()
-		_, err := w.Authenticate(w.ctx, secret)
+		_, err := w.Accounts.Authenticate(w.ctx, secret)
 		refused(t, err, crowd.Unauthenticated)
 	}
 	secret := fresh()
-	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
 	out(secret)
-	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
-	if p := must(w.Authenticate(w.ctx, secret))(t); p.Is(app.Requester) {
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
+	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(app.Requester) {
 		t.Error("still a requester")
 	}
-	ok(t, w.RevokeToken(w.ctx, w.ann, must(w.Authenticate(w.ctx, secret))(t).Token.ID))
+	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, must(w.Accounts.Authenticate(w.ctx, secret))(t).Token.ID))
 	out(secret)
 	secret = fresh()
-	ok(t, w.SignOut(w.ctx, must(w.Authenticate(w.ctx, secret))(t)))
+	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret))(t)))
 	out(secret)
 
-	_, secret, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "short", Life: time.Minute})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "short", Life: time.Minute})
 	ok(t, err)
-	must(w.Authenticate(w.ctx, secret))(t)
+	must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	w.clock.advance(time.Minute)
 	out(secret)
 }
@@ -167,17 +167,17 @@ func (s *slowUsers) User(ctx context.Context, id crowd.WorkerID) (store.User, er
 func TestASuspensionOvertakesASignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	_, secret, err := w.CreateToken(w.ctx, w.ann, app.NewToken{Name: "t"})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "t"})
 	ok(t, err)
 	w.close()
 	var slow *slowUsers
 	w.wrap = func(s store.Store) store.Store { slow = &slowUsers{Store: s}; return slow }
 	w.open()
 	slow.read = func() {
-		must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+		must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
 	}
-	must(w.Authenticate(w.ctx, secret))(t) // it was so when he asked
-	_, err = w.Authenticate(w.ctx, secret)
+	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when he asked
+	_, err = w.Accounts.Authenticate(w.ctx, secret)
 	refused(t, err, crowd.Unauthenticated)
 }
 
@@ -187,11 +187,11 @@ func TestTokens(t *testing.T) {
 	carl := w.person(app.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
 	make := func(p *app.Principal, n app.NewToken) (*app.Principal, error) {
 		n.Name = "program"
-		token, secret, err := w.CreateToken(w.ctx, p, n)
+		token, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
 		if err != nil {
 			return nil, err
 		}
-		q := must(w.Authenticate(w.ctx, secret))(t)
+		q := must(w.Accounts.Authenticate(w.ctx, secret))(t)
 		if q.Token.ID != token.ID || token.ID == 0 || token.CreatedAt.IsZero() {
 			t.Errorf("told of %+v, kept %+v", token, q.Token)
 		}
@@ -258,7 +258,7 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 		if x.Name == "" {
 			x.Name = "dan"
 		}
-		_, _, err := w.CreateUser(w.ctx, w.ann, x.NewUser)
+		_, _, err := w.Accounts.CreateUser(w.ctx, w.ann, x.NewUser)
 		if crowd.CodeOf(err) != x.want {
 			t.Errorf("%s: %v, want code %q", name, err, x.want)
 		}
@@ -268,7 +268,7 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 	if !slices.Equal(tenants, []crowd.TenantID{w.b, w.a, w.a}) {
 		t.Error("the caller's list was changed")
 	}
-	for _, u := range must(w.Users(w.ctx, w.ann, w.a, 0, 10))(t) {
+	for _, u := range must(w.Accounts.Users(w.ctx, w.ann, w.a, 0, 10))(t) {
 		if slices.Contains(u.Tenants, w.b) {
 			t.Errorf("ann learns that %s is of bob's tenant", u.Name)
 		}
@@ -278,24 +278,24 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 func TestAWorkerMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	night := must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t)
+	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t)
 	id := w.launch(1)
 	held := w.next(w.workers[0])
 	me := w.workers[0].User.ID
-	_, err := w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID})
+	_, err := w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID})
 	refused(t, err, crowd.Conflict) // he holds a task
-	ok(t, w.Return(w.ctx, w.workers[0], held.Assignment))
-	must(w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID}))(t)
-	if work := must(w.Next(w.ctx, w.as(me), 0))(t); work != nil {
+	ok(t, w.Work.Return(w.ctx, w.workers[0], held.Assignment))
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID}))(t)
+	if work := must(w.Work.Next(w.ctx, w.as(me), 0))(t); work != nil {
 		t.Errorf("the night pool hands out %s of %s", work.Task, id)
 	}
-	for _, p := range must(w.Pools(w.ctx, w.admin))(t) {
+	for _, p := range must(w.Pools.List(w.ctx, w.admin))(t) {
 		if want := map[string]int{"main": 0, "night": 1}[p.Name]; p.Workers != want {
 			t.Errorf("%s has %d workers, want %d", p.Name, p.Workers, want)
 		}
 	}
-	must(w.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
-	_, err = w.Next(w.ctx, w.as(me), 0)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	_, err = w.Work.Next(w.ctx, w.as(me), 0)
 	refused(t, err, crowd.Forbidden)
 }
 
@@ -315,7 +315,7 @@ func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 	w.close()
 	w.wrap = func(s store.Store) store.Store { return brokenUsers{s} }
 	w.open()
-	if _, err := w.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
+	if _, err := w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
 	w.next(w.workers[0])
@@ -325,10 +325,10 @@ func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 // right password included; then one may try again.
 func TestGuessingIsSlow(t *testing.T) {
 	w := newWorld(t, 0)
-	must(w.Setup(w.ctx, must(w.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
+	must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
 	wrong := 0
 	for ; wrong < 1000; wrong++ {
-		_, err := w.SignIn(w.ctx, strings.ToUpper("ann"), password+"?")
+		_, err := w.Accounts.SignIn(w.ctx, strings.ToUpper("ann"), password+"?")
 		if crowd.CodeOf(err) == crowd.TooMany {
 			break
 		}
@@ -337,10 +337,10 @@ func TestGuessingIsSlow(t *testing.T) {
 	if wrong < 3 || wrong > 20 {
 		t.Errorf("%d wrong passwords were allowed at once", wrong)
 	}
-	_, err := w.SignIn(w.ctx, "ann", password)
+	_, err := w.Accounts.SignIn(w.ctx, "ann", password)
 	refused(t, err, crowd.TooMany)
-	_, err = w.SignIn(w.ctx, "bob", password)
+	_, err = w.Accounts.SignIn(w.ctx, "bob", password)
 	refused(t, err, crowd.Unauthenticated) // other names are not held up
 	w.clock.advance(time.Minute)
-	must(w.SignIn(w.ctx, "ann", password))(t)
+	must(w.Accounts.SignIn(w.ctx, "ann", password))(t)
 }

@@ -29,12 +29,12 @@ func DefaultRetainer() engine.Retainer {
 }
 
 // newPool is a pool with the settings of a new one.
-func (s *Service) newPool(name, policy string) store.Pool {
+func (s *service) newPool(name, policy string) store.Pool {
 	return store.Pool{Name: name, Policy: policy, CreatedAt: s.time(), Retainer: DefaultRetainer(), Calling: DefaultCalling()}
 }
 
-// CreatePool adds a pool. Admins only.
-func (s *Service) CreatePool(ctx context.Context, p *Principal, name, policy string) (PoolView, error) {
+// Create adds a pool. Admins only.
+func (s *Pools) Create(ctx context.Context, p *Principal, name, policy string) (PoolView, error) {
 	if err := p.need(Admin); err != nil {
 		return PoolView{}, err
 	}
@@ -64,8 +64,8 @@ type PoolEdit struct {
 	Calling  *store.Calling
 }
 
-// UpdatePool changes a pool while it runs. Admins only.
-func (s *Service) UpdatePool(ctx context.Context, p *Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
+// Update changes a pool while it runs. Admins only.
+func (s *Pools) Update(ctx context.Context, p *Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
 	if err := p.need(Admin); err != nil {
 		return PoolView{}, err
 	}
@@ -129,7 +129,7 @@ func validPoolName(name string) error {
 
 // validPool checks what an admin may set of a pool. What stays as it was is not
 // looked at where that takes time, so that an emergency stop is quick.
-func (s *Service) validPool(before, p *store.Pool) error {
+func (s *service) validPool(before, p *store.Pool) error {
 	if err := validPoolName(p.Name); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Service) validPool(before, p *store.Pool) error {
 }
 
 // validRules checks rules, also that the pools that they name are there.
-func (s *Service) validRules(rules []pool.Rule) error {
+func (s *service) validRules(rules []pool.Rule) error {
 	if err := pool.CheckRules(rules, s.lookup); err != nil {
 		if known := new(crowd.Error); errors.As(err, &known) {
 			return err
@@ -176,9 +176,9 @@ func (s *Service) validRules(rules []pool.Rule) error {
 	return nil
 }
 
-// Pools lists the pools. Requesters see them too, to choose one for a batch, and
+// List lists the pools. Requesters see them too, to choose one for a batch, and
 // workers, to say which they like.
-func (s *Service) Pools(ctx context.Context, p *Principal) ([]PoolView, error) {
+func (s *Pools) List(ctx context.Context, p *Principal) ([]PoolView, error) {
 	if !p.Is(Admin) && !p.Is(Requester) {
 		if err := p.need(Worker); err != nil {
 			return nil, err
@@ -205,8 +205,8 @@ func (v PoolView) forOthers() PoolView {
 	return v
 }
 
-// Pool returns one pool. Admins only.
-func (s *Service) Pool(ctx context.Context, p *Principal, id crowd.PoolID) (PoolView, error) {
+// Get returns one pool. Admins only.
+func (s *Pools) Get(ctx context.Context, p *Principal, id crowd.PoolID) (PoolView, error) {
 	if err := p.need(Admin); err != nil {
 		return PoolView{}, err
 	}
@@ -219,7 +219,7 @@ func (s *Service) Pool(ctx context.Context, p *Principal, id crowd.PoolID) (Pool
 
 var errPool = crowd.Errorf(crowd.NotFound, "no such pool")
 
-func (s *Service) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
+func (s *service) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v := PoolView{Pool: x}
 	r, err := s.runner(x.ID)
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *Service) poolView(ctx context.Context, x store.Pool) (PoolView, error) 
 }
 
 // running lists the pools that run, in order of id.
-func (s *Service) running() []store.Pool {
+func (s *service) running() []store.Pool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	pools := make([]store.Pool, 0, len(s.pools))
@@ -246,13 +246,13 @@ func (s *Service) running() []store.Pool {
 
 // StopEverything is the emergency stop of all pools, and its lifting. Admins
 // only.
-func (s *Service) StopEverything(ctx context.Context, p *Principal, stopped bool) error {
+func (s *Pools) StopEverything(ctx context.Context, p *Principal, stopped bool) error {
 	if err := p.need(Admin); err != nil {
 		return err
 	}
 	var errs []error
 	for _, pool := range s.running() {
-		_, err := s.UpdatePool(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
+		_, err := s.Update(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -260,7 +260,7 @@ func (s *Service) StopEverything(ctx context.Context, p *Principal, stopped bool
 
 // Order lists the running batches of a pool with their places in its policy's
 // order. Admins only: it shows all tenants' batches.
-func (s *Service) Order(ctx context.Context, p *Principal, id crowd.PoolID) (keys []sched.Key, err error) {
+func (s *Pools) Order(ctx context.Context, p *Principal, id crowd.PoolID) (keys []sched.Key, err error) {
 	r, err := s.asAdmin(p, id)
 	if err != nil {
 		return nil, err
@@ -269,16 +269,16 @@ func (s *Service) Order(ctx context.Context, p *Principal, id crowd.PoolID) (key
 	return keys, err
 }
 
-func (s *Service) asAdmin(p *Principal, id crowd.PoolID) (*runner, error) {
+func (s *service) asAdmin(p *Principal, id crowd.PoolID) (*runner, error) {
 	if err := p.need(Admin); err != nil {
 		return nil, err
 	}
 	return s.runner(id)
 }
 
-// FundPool adds to a pool's money for waiting, or takes out of it what nobody has
+// Fund adds to a pool's money for waiting, or takes out of it what nobody has
 // earned yet (a negative amount). Admins only.
-func (s *Service) FundPool(ctx context.Context, p *Principal, id crowd.PoolID, amount crowd.Money) (purse engine.RetainerFunds, err error) {
+func (s *Pools) Fund(ctx context.Context, p *Principal, id crowd.PoolID, amount crowd.Money) (purse engine.RetainerFunds, err error) {
 	r, err := s.asAdmin(p, id)
 	if err != nil {
 		return purse, err
@@ -297,17 +297,17 @@ func (s *Service) FundPool(ctx context.Context, p *Principal, id crowd.PoolID, a
 	return purse, err
 }
 
-// PoolAccount returns a pool's latest ledger entries with ids below before (0:
+// Account returns a pool's latest ledger entries with ids below before (0:
 // all), newest first. Admins only.
-func (s *Service) PoolAccount(ctx context.Context, p *Principal, id crowd.PoolID, before int64, limit int) ([]store.Entry, error) {
+func (s *Pools) Account(ctx context.Context, p *Principal, id crowd.PoolID, before int64, limit int) ([]store.Entry, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
 	}
 	return s.store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
 }
 
-// PoolSamples returns how a pool looked since a time, in order. Admins only.
-func (s *Service) PoolSamples(ctx context.Context, p *Principal, id crowd.PoolID, since time.Time) ([]store.Sample, error) {
+// Samples returns how a pool looked since a time, in order. Admins only.
+func (s *Pools) Samples(ctx context.Context, p *Principal, id crowd.PoolID, since time.Time) ([]store.Sample, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
 	}
@@ -316,13 +316,13 @@ func (s *Service) PoolSamples(ctx context.Context, p *Principal, id crowd.PoolID
 
 // RecentSamples returns how a pool looked within the last time, in order. Admins
 // only.
-func (s *Service) RecentSamples(ctx context.Context, p *Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
-	return s.PoolSamples(ctx, p, id, s.time().Add(-back))
+func (s *Pools) RecentSamples(ctx context.Context, p *Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
+	return s.Samples(ctx, p, id, s.time().Add(-back))
 }
 
-// PoolActions returns what was done to a pool and why: up to limit entries with
+// Actions returns what was done to a pool and why: up to limit entries with
 // ids below before (0: all), newest first. Admins only.
-func (s *Service) PoolActions(ctx context.Context, p *Principal, id crowd.PoolID, before int64, limit int) ([]store.Action, error) {
+func (s *Pools) Actions(ctx context.Context, p *Principal, id crowd.PoolID, before int64, limit int) ([]store.Action, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ const lastHour = time.Hour
 
 // TestRules says what rules would have done in a pool within the last hour, step
 // by step as it was sampled. Admins only.
-func (s *Service) TestRules(ctx context.Context, p *Principal, id crowd.PoolID, rules []pool.Rule) ([]pool.Tested, error) {
+func (s *Pools) TestRules(ctx context.Context, p *Principal, id crowd.PoolID, rules []pool.Rule) ([]pool.Tested, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
 	}
@@ -361,8 +361,8 @@ type PoolPerson struct {
 	Suspended  bool
 }
 
-// PoolPeople lists a pool's people, those on duty first. Admins only.
-func (s *Service) PoolPeople(ctx context.Context, p *Principal, id crowd.PoolID) ([]PoolPerson, error) {
+// People lists a pool's people, those on duty first. Admins only.
+func (s *Pools) People(ctx context.Context, p *Principal, id crowd.PoolID) ([]PoolPerson, error) {
 	r, err := s.asAdmin(p, id)
 	if err != nil {
 		return nil, err
@@ -398,8 +398,8 @@ type PoolCall struct {
 	Messages []store.Message
 }
 
-// PoolCalls lists a pool's open calls. Admins only.
-func (s *Service) PoolCalls(ctx context.Context, p *Principal, id crowd.PoolID) ([]PoolCall, error) {
+// Calls lists a pool's open calls. Admins only.
+func (s *Pools) Calls(ctx context.Context, p *Principal, id crowd.PoolID) ([]PoolCall, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
 	}

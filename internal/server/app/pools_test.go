@@ -24,20 +24,20 @@ func (w *world) onCall(c pool.Settings, change ...func(*app.PoolEdit)) {
 	for _, f := range change {
 		f(&edit)
 	}
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, edit))(w.t)
-	must(w.FundPool(w.ctx, w.admin, w.pool, 100*crowd.Unit))(w.t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, edit))(w.t)
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, 100*crowd.Unit))(w.t)
 }
 
 // step lets time pass and takes a control step.
 func (w *world) step(d time.Duration) {
 	w.t.Helper()
 	w.clock.advance(d)
-	ok(w.t, w.ControlStep(w.ctx))
+	ok(w.t, w.Control.Step(w.ctx))
 }
 
 func (w *world) duty(p *app.Principal) app.DutyView {
 	w.t.Helper()
-	return must(w.Duty(w.ctx, p))(w.t)
+	return must(w.Duty.Get(w.ctx, p))(w.t)
 }
 
 // called lists who of the workers has an open notice.
@@ -53,16 +53,16 @@ func (w *world) called() (list []*app.Principal) {
 
 func (w *world) actions() []store.Action {
 	w.t.Helper()
-	return must(w.PoolActions(w.ctx, w.admin, w.pool, 0, 100))(w.t)
+	return must(w.Pools.Actions(w.ctx, w.admin, w.pool, 0, 100))(w.t)
 }
 
 func TestWhoeverAnswersACallFirstComesIn(t *testing.T) {
 	w := newWorld(t, 6)
 	w.onCall(pool.Settings{Min: 2})
 	for _, p := range w.workers {
-		_, err := w.Next(w.ctx, p, 0)
+		_, err := w.Work.Next(w.ctx, p, 0)
 		refused(t, err, crowd.OffDuty)
-		_, err = w.StartDuty(w.ctx, p)
+		_, err = w.Duty.Start(w.ctx, p)
 		refused(t, err, crowd.OffDuty) // nobody is called yet
 	}
 	w.step(time.Second)
@@ -70,19 +70,19 @@ func TestWhoeverAnswersACallFirstComesIn(t *testing.T) {
 	if len(asked) != 4 { // twice as many as are wanted
 		t.Fatalf("%d people were asked, want 4", len(asked))
 	}
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming != 2 || v.OnDuty != 0 {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Coming != 2 || v.OnDuty != 0 {
 		t.Errorf("coming %d, on duty %d; want 2 and 0", v.Coming, v.OnDuty)
 	}
-	ok(t, w.DeclineCall(w.ctx, asked[0]))
+	ok(t, w.Duty.DeclineCall(w.ctx, asked[0]))
 	if n := len(w.called()); n != 4 { // another one was asked instead
 		t.Errorf("%d people are asked after one declined, want 4", n)
 	}
 	for _, p := range asked[1:3] {
-		if v := must(w.StartDuty(w.ctx, p))(t); !v.On {
+		if v := must(w.Duty.Start(w.ctx, p))(t); !v.On {
 			t.Errorf("%s answered and is not on duty", p.User.Name)
 		}
 	}
-	_, err := w.StartDuty(w.ctx, asked[3])
+	_, err := w.Duty.Start(w.ctx, asked[3])
 	refused(t, err, crowd.OffDuty)
 	if !strings.Contains(err.Error(), "thank") {
 		t.Errorf("who came too late is told %q", err)
@@ -91,7 +91,7 @@ func TestWhoeverAnswersACallFirstComesIn(t *testing.T) {
 		t.Errorf("%d people are still asked", n)
 	}
 	w.reopen()
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming != 0 || v.OnDuty != 2 {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Coming != 0 || v.OnDuty != 2 {
 		t.Errorf("after a restart: coming %d, on duty %d; want 0 and 2", v.Coming, v.OnDuty)
 	}
 	w.step(time.Second)
@@ -120,7 +120,7 @@ func TestWhoDoesNotAnswerIsFollowedByOthers(t *testing.T) {
 	if n := len(w.called()); n != 4 {
 		t.Errorf("%d asked after it, want 4", n)
 	}
-	must(w.StartDuty(w.ctx, first[1]))(t) // late, and still the first
+	must(w.Duty.Start(w.ctx, first[1]))(t) // late, and still the first
 	w.step(time.Second)
 	if n := len(w.called()); n != 0 {
 		t.Errorf("%d still asked", n)
@@ -131,13 +131,13 @@ func TestACallEndsWithItsTime(t *testing.T) {
 	w := newWorld(t, 2)
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
-	calls := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t)
+	calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t)
 	if len(calls) != 1 || len(calls[0].Notices) != 2 || calls[0].Wanted != 1 {
 		t.Fatalf("calls: %+v", calls)
 	}
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))(t)
 	w.step(10 * time.Minute)
-	if calls := must(w.PoolCalls(w.ctx, w.admin, w.pool))(t); len(calls) != 0 || len(w.called()) != 0 {
+	if calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t); len(calls) != 0 || len(w.called()) != 0 {
 		t.Errorf("still open: %+v", calls)
 	}
 }
@@ -147,17 +147,17 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	w.onCall(pool.Settings{Min: 2})
 	w.step(time.Second)
 	p, q := w.workers[0], w.workers[1]
-	must(w.StartDuty(w.ctx, p))(t)
-	must(w.StartDuty(w.ctx, q))(t)
+	must(w.Duty.Start(w.ctx, p))(t)
+	must(w.Duty.Start(w.ctx, q))(t)
 	w.launch(1, func(b *app.NewBatch) { b.Tenant = w.b })
 	task := w.next(p)
 	w.clock.advance(10 * time.Second)
-	_, _, err := w.Submit(w.ctx, p, task.Assignment, yes, false, 0)
+	_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
 	ok(t, err)
 	before := w.balance(w.b)
 	waited := make(chan error, 1)
 	go func() {
-		_, err := w.Next(w.ctx, p, time.Minute)
+		_, err := w.Work.Next(w.ctx, p, time.Minute)
 		waited <- err
 	}()
 	w.until(func() bool { return w.duty(p).Waiting })
@@ -165,11 +165,11 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	if got := w.duty(p).Earned; got < crowd.Unit/40 || got > crowd.Unit/40+crowd.Unit/100 {
 		t.Errorf("after 30 s of waiting %s are earned, want about 0.025", got)
 	}
-	if v := must(w.EndDuty(w.ctx, p))(t); v.On {
+	if v := must(w.Duty.End(w.ctx, p))(t); v.On {
 		t.Errorf("he holds nothing and is still on duty")
 	}
 	ok(t, <-waited)
-	earned, _, err := w.Earnings(w.ctx, p, 10)
+	earned, _, err := w.Work.Earnings(w.ctx, p, 10)
 	ok(t, err)
 	waiting := earned - crowd.Unit/100 // less the reward
 	if waiting < crowd.Unit/40 || waiting > crowd.Unit/40+crowd.Unit/100 {
@@ -179,7 +179,7 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	if paid := before - w.balance(w.b); paid != waiting {
 		t.Errorf("the only tenant who used the pool bears %s of %s", paid, waiting)
 	}
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Status.Purse.Funds != 100*crowd.Unit {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Status.Purse.Funds != 100*crowd.Unit {
 		t.Errorf("the pool has %s left", v.Status.Purse.Funds)
 	}
 }
@@ -187,19 +187,19 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 func TestThePurseBoundsWhoIsCalled(t *testing.T) {
 	w := newWorld(t, 6)
 	w.onCall(pool.Settings{Min: 5})
-	must(w.FundPool(w.ctx, w.admin, w.pool, -99*crowd.Unit))(t) // 1.00 is left: half of it for each
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, -99*crowd.Unit))(t) // 1.00 is left: half of it for each
 	w.step(time.Second)
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming != 2 {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Coming != 2 {
 		t.Errorf("%d are called; the money is for 2", v.Coming)
 	}
 	w.step(time.Second)
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming != 2 {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Coming != 2 {
 		t.Errorf("%d are called in the next step", v.Coming)
 	}
 	if a := w.actions()[0]; !strings.Contains(strings.Join(a.Why, "\n"), "pay") {
 		t.Errorf("the log does not say that money bounds it: %q", a.Why)
 	}
-	_, err := w.FundPool(w.ctx, w.admin, w.pool, -2*crowd.Unit)
+	_, err := w.Pools.Fund(w.ctx, w.admin, w.pool, -2*crowd.Unit)
 	refused(t, err, crowd.Invalid)
 }
 
@@ -208,11 +208,11 @@ func TestReleasedPeopleFinishWhatTheyHold(t *testing.T) {
 	w.onCall(pool.Settings{Min: 3})
 	w.step(time.Second)
 	for _, p := range w.workers {
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 	}
 	w.launch(1)
 	task := w.next(w.workers[1])
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}))(t)
 	w.step(time.Second)
 	if w.duty(w.workers[0]).On || w.duty(w.workers[2]).On {
 		t.Errorf("the idle are still on duty: %+v", w.actions()[0])
@@ -221,12 +221,12 @@ func TestReleasedPeopleFinishWhatTheyHold(t *testing.T) {
 	if !v.On || v.Leaves != engine.Released {
 		t.Errorf("who holds a task: %+v", v.OnCall)
 	}
-	_, more, err := w.Submit(w.ctx, w.workers[1], task.Assignment, yes, true, 0)
+	_, more, err := w.Work.Submit(w.ctx, w.workers[1], task.Assignment, yes, true, 0)
 	ok(t, err)
 	if more != nil {
 		t.Errorf("after his answer he gets %+v", more)
 	}
-	_, err = w.Next(w.ctx, w.workers[1], 0)
+	_, err = w.Work.Next(w.ctx, w.workers[1], 0)
 	refused(t, err, crowd.OffDuty)
 	if w.duty(w.workers[1]).On {
 		t.Errorf("he is still on duty")
@@ -257,25 +257,25 @@ func TestAdviceIsNotCarriedOut(t *testing.T) {
 
 func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	w := newWorld(t, 2)
-	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
-	must(w.UpdatePool(w.ctx, w.admin, other.ID, app.PoolEdit{
+	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{
 		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Training: 1},
 	}))(t)
 	elsewhere := func(b *app.NewBatch) { b.Pool = other.ID }
 	w.launch(1)
 	real := w.draft(1, elsewhere)
-	must(w.Launch(w.ctx, w.admin, real, true))(t) // nobody is there yet
+	must(w.Batches.Launch(w.ctx, w.admin, real, true))(t) // nobody is there yet
 	practice := w.launch(1, elsewhere, times(5), func(b *app.NewBatch) { b.Training = true })
 	p := w.workers[0]
 	task := w.next(p)
-	there := must(w.Transfer(w.ctx, w.admin, p.User.ID, other.ID))(t)
+	there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t)
 	if there {
 		t.Errorf("he holds a task and is there already")
 	}
 	if v := w.duty(p); v.Leaves != engine.Moved {
 		t.Errorf("he is to go with %q", v.Leaves)
 	}
-	_, _, err := w.Submit(w.ctx, p, task.Assignment, yes, false, 0)
+	_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
 	ok(t, err)
 	w.step(time.Second)
 	p = w.as(p.User.ID)
@@ -288,20 +288,20 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	if learn.Batch != practice {
 		t.Errorf("the first task is of %s, not of the training", learn.Batch)
 	}
-	_, next, err := w.Submit(w.ctx, p, learn.Assignment, yes, true, 0)
+	_, next, err := w.Work.Submit(w.ctx, p, learn.Assignment, yes, true, 0)
 	ok(t, err)
 	if next == nil || next.Batch != real {
 		t.Fatalf("after the training he gets %+v", next)
 	}
-	_, _, err = w.Submit(w.ctx, p, next.Assignment, yes, false, 0)
+	_, _, err = w.Work.Submit(w.ctx, p, next.Assignment, yes, false, 0)
 	ok(t, err)
-	must(w.Transfer(w.ctx, w.admin, p.User.ID, w.pool))(t)
-	must(w.Transfer(w.ctx, w.admin, p.User.ID, other.ID))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, w.pool))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t)
 	if v := w.duty(w.as(p.User.ID)); v.Training != 0 || v.Pool.ID != other.ID {
 		t.Errorf("back again: in %s with %d to learn; he has learnt it", v.Pool.Name, v.Training)
 	}
 	// Who is idle moves at once, and off duty stays off duty.
-	if there := must(w.Transfer(w.ctx, w.admin, w.workers[1].User.ID, other.ID))(t); !there {
+	if there := must(w.Transfers.Move(w.ctx, w.admin, w.workers[1].User.ID, other.ID))(t); !there {
 		t.Errorf("somebody free is not there")
 	}
 	if v := w.duty(w.as(w.workers[1].User.ID)); v.On || v.Pool.ID != other.ID {
@@ -312,16 +312,16 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 func TestIdlePeopleMoveWhereWorkWaits(t *testing.T) {
 	w := newWorld(t, 4)
 	w.balancedBy(pool.MustParseBalance("search"))
-	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
+	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
 	balanced := pool.Settings{Balance: true, Expect: pool.Expect{TaskTime: 10 * time.Second}}
 	for _, id := range []crowd.PoolID{w.pool, other.ID} {
-		must(w.UpdatePool(w.ctx, w.admin, id, app.PoolEdit{Control: &balanced}))(t)
+		must(w.Pools.Update(w.ctx, w.admin, id, app.PoolEdit{Control: &balanced}))(t)
 	}
-	must(w.SetWishes(w.ctx, w.workers[2], app.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[2], app.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
 	for _, p := range w.workers {
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 	}
-	must(w.Launch(w.ctx, w.admin, w.draft(3, func(b *app.NewBatch) { b.Pool = other.ID }), true))(t)
+	must(w.Batches.Launch(w.ctx, w.admin, w.draft(3, func(b *app.NewBatch) { b.Pool = other.ID }), true))(t)
 	w.step(time.Second)
 	moved := 0
 	for _, p := range w.workers {
@@ -344,7 +344,7 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 	for range 5 {
 		w.step(10 * time.Second)
 	}
-	tested := must(w.TestRules(w.ctx, w.admin, w.pool, []pool.Rule{{When: "queue > 10", Do: "recruit 1"}}))(t)
+	tested := must(w.Pools.TestRules(w.ctx, w.admin, w.pool, []pool.Rule{{When: "queue > 10", Do: "recruit 1"}}))(t)
 	fired := 0
 	for _, x := range tested {
 		if len(x.Fired) > 0 {
@@ -354,24 +354,24 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 	if len(tested) != 15 || fired != 5 {
 		t.Errorf("of %d steps the rule fired in %d; want 15 and 5", len(tested), fired)
 	}
-	_, err := w.TestRules(w.ctx, w.admin, w.pool, []pool.Rule{{When: "queu > 10", Do: "recruit 1"}})
+	_, err := w.Pools.TestRules(w.ctx, w.admin, w.pool, []pool.Rule{{When: "queu > 10", Do: "recruit 1"}})
 	refused(t, err, crowd.Invalid)
 	if !strings.Contains(err.Error(), "queue") || !strings.Contains(err.Error(), "column 1") {
 		t.Errorf("the error neither says where nor what would be right: %v", err)
 	}
-	_, err = w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
+	_, err = w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
 	refused(t, err, crowd.Invalid)
 }
 
 func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 	w := newWorld(t, 3)
-	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
+	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
 	rules := pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
 	for _, p := range w.workers {
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 	}
 	w.step(time.Second) // a sample; the next one is ten seconds away
-	must(w.UpdatePool(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &rules}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &rules}))(t)
 	w.step(time.Second)
 	moved := 0
 	for _, p := range w.workers {
@@ -387,10 +387,10 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
 	}
 	name := "elsewhere"
-	_, err := w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name})
+	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name})
 	refused(t, err, crowd.Conflict)
-	must(w.UpdatePool(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &pool.Settings{}}))(t)
-	must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name}))(t)
 	if why := w.actions()[0].Why; len(why) != 1 || why[0] != "name: elsewhere, before main" {
 		t.Errorf("the log says %q", why)
 	}
@@ -401,7 +401,7 @@ func TestSharesFollowUse(t *testing.T) {
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
 	p := w.workers[0]
-	must(w.StartDuty(w.ctx, p))(t)
+	must(w.Duty.Start(w.ctx, p))(t)
 	for _, x := range []struct {
 		tenant crowd.TenantID
 		worked time.Duration
@@ -409,18 +409,18 @@ func TestSharesFollowUse(t *testing.T) {
 		w.launch(1, func(b *app.NewBatch) { b.Tenant = x.tenant })
 		task := w.next(p)
 		w.clock.advance(x.worked)
-		_, _, err := w.Submit(w.ctx, p, task.Assignment, yes, false, 0)
+		_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
 		ok(t, err)
 	}
 	a, b := w.balance(w.a), w.balance(w.b)
 	waited := make(chan error, 1)
 	go func() {
-		_, err := w.Next(w.ctx, p, time.Minute)
+		_, err := w.Work.Next(w.ctx, p, time.Minute)
 		waited <- err
 	}()
 	w.until(func() bool { return w.duty(p).Waiting })
 	w.clock.advance(40 * time.Second)
-	must(w.EndDuty(w.ctx, p))(t)
+	must(w.Duty.End(w.ctx, p))(t)
 	ok(t, <-waited)
 	w.step(time.Minute)
 	a, b = a-w.balance(w.a), b-w.balance(w.b)
@@ -431,17 +431,17 @@ func TestSharesFollowUse(t *testing.T) {
 
 func TestARestartForgetsNoMove(t *testing.T) {
 	w := newWorld(t, 2)
-	other := must(w.CreatePool(w.ctx, w.admin, "other", "fifo"))(t)
+	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
 	w.launch(2)
 	p, q := w.workers[0], w.workers[1]
 	task, more := w.next(p), w.next(q)
 	for range 2 { // said twice, logged once
-		if there := must(w.Transfer(w.ctx, w.admin, p.User.ID, other.ID))(t); there {
+		if there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t); there {
 			t.Error("he holds a task and is there already")
 		}
 	}
-	must(w.Transfer(w.ctx, w.admin, q.User.ID, other.ID))(t)
-	must(w.Transfer(w.ctx, w.admin, q.User.ID, w.pool))(t) // taken back
+	must(w.Transfers.Move(w.ctx, w.admin, q.User.ID, other.ID))(t)
+	must(w.Transfers.Move(w.ctx, w.admin, q.User.ID, w.pool))(t) // taken back
 	if a := w.actions(); len(a) != 2 {
 		t.Errorf("%d entries in the log, want 2: %+v", len(a), a)
 	}
@@ -450,7 +450,7 @@ func TestARestartForgetsNoMove(t *testing.T) {
 		t.Errorf("after a restart he goes with %q", v.Leaves)
 	}
 	for who, id := range map[*app.Principal]crowd.AssignmentID{p: task.Assignment, q: more.Assignment} {
-		_, _, err := w.Submit(w.ctx, who, id, yes, false, 0)
+		_, _, err := w.Work.Submit(w.ctx, who, id, yes, false, 0)
 		ok(t, err)
 	}
 	w.step(time.Second)
@@ -468,7 +468,7 @@ func TestAnEmptyPoolCallsForWorkOfUnknownLength(t *testing.T) {
 	w.step(time.Second)
 	w.launch(60)
 	w.step(time.Second)
-	if v := must(w.Pool(w.ctx, w.admin, w.pool))(t); v.Coming == 0 {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Coming == 0 {
 		t.Errorf("60 answers wait, nobody is called: %q", v.Status.Next.Why)
 	}
 }

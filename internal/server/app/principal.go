@@ -139,7 +139,7 @@ func (c *sessionCache) clear() {
 
 // Authenticate returns who bears a secret: a browser's session or a program's
 // token.
-func (s *Service) Authenticate(ctx context.Context, secret string) (*Principal, error) {
+func (s *Accounts) Authenticate(ctx context.Context, secret string) (*Principal, error) {
 	if secret == "" || len(secret) > 200 {
 		return nil, errWhoAreYou
 	}

@@ -47,8 +47,8 @@ type NewTest struct {
 	Open      bool          // every worker may take it, not only those invited to it
 }
 
-// CreateTest keeps a qualification test with its questions.
-func (s *Service) CreateTest(ctx context.Context, p *Principal, n NewTest) (store.Test, error) {
+// Create keeps a qualification test with its questions.
+func (s *Tests) Create(ctx context.Context, p *Principal, n NewTest) (store.Test, error) {
 	var err error
 	if n.Tenant == 0 {
 		err = p.need(Admin)
@@ -121,10 +121,11 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	if err != nil {
 		return nil, err
 	}
-	if parsed.Kind == task.HTML {
-		return nil, crowd.Fieldf("template", "a test cannot be of the kind html: use one of the built-in kinds")
+	kind := parsed.Kind.Describe()
+	if kind.Framed {
+		return nil, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
 	}
-	if parsed.Kind == task.Form && parsed.LabelField == "" {
+	if kind.Composite && parsed.LabelField == "" {
 		return nil, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
 	}
 	rows, err := table.NewReader(file, table.Options{Format: format})
@@ -190,12 +191,8 @@ func rightAnswer(c *task.Compiled, cell string, line int) (string, error) {
 	if cell == "" {
 		return "", bad("is empty: every question of a test needs its right answer")
 	}
-	t := c.Template()
-	if t.Kind == task.Form { // Known takes what stands there as it is
-		i := slices.IndexFunc(t.Fields, func(f task.Field) bool { return f.Name == t.LabelField })
-		if f := t.Fields[i]; f.Type == task.FieldChoice && !slices.ContainsFunc(f.Options, func(o task.Option) bool { return o.Value == cell }) {
-			return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, f.Name)
-		}
+	if options := c.LabelOptions(); options != nil && !slices.Contains(options, cell) { // Known takes what stands there as it is
+		return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, c.Template().LabelField)
 	}
 	key, err := c.Known(cell)
 	if err == nil {
@@ -212,7 +209,7 @@ var errTest = &crowd.Error{Code: crowd.NotFound, Field: "test", Message: "no suc
 
 // managedTest returns a test that p may look at as who gives tests: an admin
 // any, a requester those of his tenants and of the installation.
-func (s *Service) managedTest(ctx context.Context, p *Principal, id int64, change bool) (store.Test, error) {
+func (s *service) managedTest(ctx context.Context, p *Principal, id int64, change bool) (store.Test, error) {
 	if !p.Is(Admin) {
 		if err := p.need(Requester); err != nil {
 			return store.Test{}, err
@@ -226,9 +223,9 @@ func (s *Service) managedTest(ctx context.Context, p *Principal, id int64, chang
 	return t, err
 }
 
-// Tests lists the tests of a tenant and of the installation, in order of id; of
+// List lists the tests of a tenant and of the installation, in order of id; of
 // no tenant, for an admin, all.
-func (s *Service) Tests(ctx context.Context, p *Principal, tenant crowd.TenantID) ([]store.Test, error) {
+func (s *Tests) List(ctx context.Context, p *Principal, tenant crowd.TenantID) ([]store.Test, error) {
 	if tenant == 0 {
 		if err := p.need(Admin); err != nil {
 			return nil, err
@@ -240,14 +237,14 @@ func (s *Service) Tests(ctx context.Context, p *Principal, tenant crowd.TenantID
 	return slices.DeleteFunc(list, func(t store.Test) bool { return tenant != 0 && t.Tenant != 0 && t.Tenant != tenant }), err
 }
 
-// Test returns a test, for who gives tests.
-func (s *Service) Test(ctx context.Context, p *Principal, id int64) (store.Test, error) {
+// Get returns a test, for who gives tests.
+func (s *Tests) Get(ctx context.Context, p *Principal, id int64) (store.Test, error) {
 	return s.managedTest(ctx, p, id, false)
 }
 
-// RetireTest says that nobody new is asked to take a test, or lifts that. Who
+// Retire says that nobody new is asked to take a test, or lifts that. Who
 // was invited to it before may go on.
-func (s *Service) RetireTest(ctx context.Context, p *Principal, id int64, retired bool) (store.Test, error) {
+func (s *Tests) Retire(ctx context.Context, p *Principal, id int64, retired bool) (store.Test, error) {
 	t, err := s.managedTest(ctx, p, id, true)
 	if err != nil {
 		return t, err
@@ -262,10 +259,10 @@ type TriedTest struct {
 	Name string // the person's
 }
 
-// TestTries lists up to limit tries at a test with ids below before (0: all),
+// Tries lists up to limit tries at a test with ids below before (0: all),
 // newest first, with the answers that were given. Of the installation's tests
 // only admins see them.
-func (s *Service) TestTries(ctx context.Context, p *Principal, id, before int64, limit int) ([]TriedTest, error) {
+func (s *Tests) Tries(ctx context.Context, p *Principal, id, before int64, limit int) ([]TriedTest, error) {
 	t, err := s.managedTest(ctx, p, id, true)
 	if err != nil {
 		return nil, err
@@ -340,7 +337,7 @@ func ended(t *store.Try, now time.Time) (time.Time, bool) {
 
 // mayTake returns the test if p may take it, with the pools that it opens to
 // him.
-func (s *Service) mayTake(ctx context.Context, p *Principal, id int64) (t store.Test, offers []crowd.PoolID, err error) {
+func (s *service) mayTake(ctx context.Context, p *Principal, id int64) (t store.Test, offers []crowd.PoolID, err error) {
 	t, err = s.store.Test(ctx, 0, id)
 	if crowd.CodeOf(err) == crowd.NotFound {
 		return t, nil, errTest
@@ -363,9 +360,9 @@ func (s *Service) mayTake(ctx context.Context, p *Principal, id int64) (t store.
 	return t, offers, nil
 }
 
-// MyTests lists the tests that p may take, without their questions: those that
+// Mine lists the tests that p may take, without their questions: those that
 // he was invited to, and those open to every worker.
-func (s *Service) MyTests(ctx context.Context, p *Principal) ([]TestView, error) {
+func (s *Tests) Mine(ctx context.Context, p *Principal) ([]TestView, error) {
 	all, err := s.store.ListTests(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -384,9 +381,9 @@ func (s *Service) MyTests(ctx context.Context, p *Principal) ([]TestView, error)
 	return list, nil
 }
 
-// TakeTest returns a test that p may take, with the questions of the try that
+// Take returns a test that p may take, with the questions of the try that
 // he has begun.
-func (s *Service) TakeTest(ctx context.Context, p *Principal, id int64) (TestView, error) {
+func (s *Tests) Take(ctx context.Context, p *Principal, id int64) (TestView, error) {
 	v, err := s.testView(ctx, p, id)
 	if err == nil && v.Current != nil {
 		_, v.Current.Questions, err = s.drawn(ctx, &v.Test, p.User.ID, v.Current.N)
@@ -395,7 +392,7 @@ func (s *Service) TakeTest(ctx context.Context, p *Principal, id int64) (TestVie
 }
 
 // testView is all of a view but the questions.
-func (s *Service) testView(ctx context.Context, p *Principal, id int64) (TestView, error) {
+func (s *service) testView(ctx context.Context, p *Principal, id int64) (TestView, error) {
 	t, offers, err := s.mayTake(ctx, p, id)
 	if err != nil {
 		return TestView{}, err
@@ -440,7 +437,7 @@ func draw(test int64, worker crowd.WorkerID, try, of, n int) []int {
 }
 
 // drawn returns the questions of a try, as kept and as they are shown.
-func (s *Service) drawn(ctx context.Context, t *store.Test, worker crowd.WorkerID, try int) ([]store.Question, []Asked, error) {
+func (s *service) drawn(ctx context.Context, t *store.Test, worker crowd.WorkerID, try int) ([]store.Question, []Asked, error) {
 	all, err := s.store.Questions(ctx, t.ID)
 	if err != nil {
 		return nil, nil, err
@@ -471,7 +468,7 @@ func compiled(raw json.RawMessage) (*task.Compiled, error) {
 
 // StartTry begins a try, or returns the one that runs. Two windows share one
 // try.
-func (s *Service) StartTry(ctx context.Context, p *Principal, id int64) (TestView, error) {
+func (s *Tests) StartTry(ctx context.Context, p *Principal, id int64) (TestView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	v, err := s.testView(ctx, p, id)
@@ -480,7 +477,7 @@ func (s *Service) StartTry(ctx context.Context, p *Principal, id int64) (TestVie
 	}
 	switch {
 	case v.Current != nil:
-		return s.TakeTest(ctx, p, id)
+		return s.Take(ctx, p, id)
 	case v.Passed:
 		return v, crowd.Errorf(crowd.Conflict, "you have passed this test already")
 	case v.Left == 0:
@@ -495,7 +492,7 @@ func (s *Service) StartTry(ctx context.Context, p *Principal, id int64) (TestVie
 	if _, err := s.store.StartTry(ctx, try); err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return v, err // a Conflict: it was begun elsewhere, and is this one
 	}
-	return s.TakeTest(ctx, p, id)
+	return s.Take(ctx, p, id)
 }
 
 func tries(n int) string {
@@ -516,7 +513,7 @@ type keptAnswer struct {
 // them, and grants the qualification if that is enough. A missing answer is an
 // error unless unfinished says that it counts as wrong. What comes after the
 // time is kept and cannot pass. Submitted again, a try is as it was.
-func (s *Service) SubmitTry(ctx context.Context, p *Principal, id int64, n int, answers map[string]json.RawMessage, unfinished bool) (TestView, error) {
+func (s *Tests) SubmitTry(ctx context.Context, p *Principal, id int64, n int, answers map[string]json.RawMessage, unfinished bool) (TestView, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	v, err := s.testView(ctx, p, id)
@@ -595,7 +592,7 @@ func score(try *store.Try, c *task.Compiled, questions []store.Question, answers
 // finish keeps a try that was submitted. Who has passed is granted the
 // qualification, and works from now on in the pool that he was invited to; his
 // pool's engine learns of it at once.
-func (s *Service) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try store.Try) error {
+func (s *service) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try store.Try) error {
 	if !try.Passed {
 		return s.store.FinishTry(ctx, try, nil)
 	}

@@ -35,7 +35,7 @@ func (w *world) test(change ...func(*app.NewTest)) store.Test {
 	for _, f := range change {
 		f(&n)
 	}
-	return must(w.CreateTest(w.ctx, w.admin, n))(w.t)
+	return must(w.Tests.Create(w.ctx, w.admin, n))(w.t)
 }
 
 // candidate joins by an invitation with a test.
@@ -67,7 +67,7 @@ func answersTo(v app.TestView, right int) map[string]json.RawMessage {
 func (w *world) launchFor(qualification string, n int) crowd.BatchID {
 	w.t.Helper()
 	id := w.draft(n, func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: qualification, Min: 80}} })
-	must(w.Launch(w.ctx, w.admin, id, true))(w.t)
+	must(w.Batches.Launch(w.ctx, w.admin, id, true))(w.t)
 	return id
 }
 
@@ -90,36 +90,36 @@ func TestQualifyAndWork(t *testing.T) {
 	if eva.User.Pool != 0 || eva.Is(app.Worker) {
 		t.Fatalf("before the test she is %+v", eva.User)
 	}
-	_, err := w.Next(w.ctx, eva, 0)
+	_, err := w.Work.Next(w.ctx, eva, 0)
 	refused(t, err, crowd.Forbidden)
 
-	list := must(w.MyTests(w.ctx, eva))(t)
+	list := must(w.Tests.Mine(w.ctx, eva))(t)
 	if len(list) != 1 || list[0].Left != 2 || list[0].Pool.ID != w.pool || list[0].Holds || list[0].Current != nil {
 		t.Fatalf("her tests are %+v", list)
 	}
-	v := must(w.StartTry(w.ctx, eva, test.ID))(t)
+	v := must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	if v.Current == nil || len(v.Current.Questions) != 6 || v.Left != 1 || v.Current.N != 1 {
 		t.Fatalf("%+v", v)
 	}
-	if first := names(v); !slices.Equal(first, names(must(w.TakeTest(w.ctx, eva, test.ID))(t))) || !slices.Equal(first, names(must(w.StartTry(w.ctx, eva, test.ID))(t))) {
+	if first := names(v); !slices.Equal(first, names(must(w.Tests.Take(w.ctx, eva, test.ID))(t))) || !slices.Equal(first, names(must(w.Tests.StartTry(w.ctx, eva, test.ID))(t))) {
 		t.Error("seen again, the questions are others")
 	}
-	v = must(w.SubmitTry(w.ctx, eva, test.ID, 1, answersTo(v, 4), false))(t)
+	v = must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, answersTo(v, 4), false))(t)
 	if v.Passed || v.Result == nil || v.Result.Score != 66 || v.Current != nil || v.Left != 1 || v.NextAt.IsZero() {
 		t.Fatalf("with 4 of 6: %+v, %+v", v, v.Result)
 	}
-	_, err = w.StartTry(w.ctx, eva, test.ID)
+	_, err = w.Tests.StartTry(w.ctx, eva, test.ID)
 	refused(t, err, crowd.TooMany)
 	if !strings.Contains(err.Error(), "the next try is possible from ") {
 		t.Errorf("it says %q", err)
 	}
 	w.clock.advance(59 * time.Minute)
-	_, err = w.StartTry(w.ctx, eva, test.ID)
+	_, err = w.Tests.StartTry(w.ctx, eva, test.ID)
 	refused(t, err, crowd.TooMany)
 	w.clock.advance(time.Minute)
-	v = must(w.StartTry(w.ctx, eva, test.ID))(t)
+	v = must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	answers := answersTo(v, 5)
-	v = must(w.SubmitTry(w.ctx, eva, test.ID, 2, answers, false))(t)
+	v = must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 2, answers, false))(t)
 	if !v.Passed || v.Result.Score != 83 || !v.Holds || v.Left != 0 {
 		t.Fatalf("with 5 of 6: %+v, %+v", v, v.Result)
 	}
@@ -128,7 +128,7 @@ func TestQualifyAndWork(t *testing.T) {
 		t.Fatalf("after the test she is %+v", eva.User)
 	}
 	w.next(eva)
-	if work := must(w.Next(w.ctx, w.workers[0], 0))(t); work != nil {
+	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Error("who is not qualified gets it too")
 	}
 
@@ -136,15 +136,15 @@ func TestQualifyAndWork(t *testing.T) {
 	for name := range answers {
 		answers[name] = json.RawMessage(`"neither"`)
 	}
-	again := must(w.SubmitTry(w.ctx, eva, test.ID, 2, answers, false))(t)
+	again := must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 2, answers, false))(t)
 	if again.Result.Score != 83 || !again.Passed {
 		t.Errorf("sent again: %+v", again.Result)
 	}
-	_, err = w.StartTry(w.ctx, eva, test.ID)
+	_, err = w.Tests.StartTry(w.ctx, eva, test.ID)
 	refused(t, err, crowd.Conflict)
 
 	// The answers are kept, for those who gave the test.
-	kept := must(w.TestTries(w.ctx, w.admin, test.ID, 0, 10))(t)
+	kept := must(w.Tests.Tries(w.ctx, w.admin, test.ID, 0, 10))(t)
 	if len(kept) != 2 || kept[0].Name != "eva" || kept[0].Right != 5 || kept[1].Right != 4 {
 		t.Fatalf("kept are %+v", kept)
 	}
@@ -169,8 +169,8 @@ func TestAWaitingWorkerIsServedWhenHeQualifies(t *testing.T) {
 		if !x.waits() {
 			t.Fatal("he is not qualified, and does not wait")
 		}
-		v := must(w.StartTry(w.ctx, p, test.ID))(t)
-		must(w.SubmitTry(w.ctx, p, test.ID, 1, answersTo(v, 6), false))(t)
+		v := must(w.Tests.StartTry(w.ctx, p, test.ID))(t)
+		must(w.Tests.SubmitTry(w.ctx, p, test.ID, 1, answersTo(v, 6), false))(t)
 		x.gets(t, id)
 	})
 }
@@ -185,7 +185,7 @@ func TestDrawing(t *testing.T) {
 	for _, name := range []string{"eva", "bea", "mia"} {
 		p := w.candidate(name, test)
 		for n := 1; n <= 3; n++ {
-			v := must(w.StartTry(w.ctx, p, test.ID))(t)
+			v := must(w.Tests.StartTry(w.ctx, p, test.ID))(t)
 			list := names(v)
 			seen[fmt.Sprint(list)] = true
 			for i, x := range list {
@@ -193,7 +193,7 @@ func TestDrawing(t *testing.T) {
 					t.Errorf("%s is asked twice: %q", name, list)
 				}
 			}
-			must(w.SubmitTry(w.ctx, p, test.ID, n, answersTo(v, 0), false))(t)
+			must(w.Tests.SubmitTry(w.ctx, p, test.ID, n, answersTo(v, 0), false))(t)
 		}
 	}
 	if len(seen) != 9 || len(met) != 10 {
@@ -208,48 +208,48 @@ func TestTimeLimit(t *testing.T) {
 	w := newWorld(t, 0)
 	test := w.test(func(n *app.NewTest) { n.TimeLimit, n.Tries, n.Wait = 10*time.Minute, 3, 30*time.Minute })
 	eva, bea, mia := w.candidate("eva", test), w.candidate("bea", test), w.candidate("mia", test)
-	all := must(w.StartTry(w.ctx, mia, test.ID))(t)
-	v := must(w.StartTry(w.ctx, bea, test.ID))(t)
+	all := must(w.Tests.StartTry(w.ctx, mia, test.ID))(t)
+	v := must(w.Tests.StartTry(w.ctx, bea, test.ID))(t)
 	if v.Current.EndsAt.Sub(v.Current.StartedAt) != 10*time.Minute {
 		t.Errorf("%+v", v.Current)
 	}
 	w.clock.advance(10*time.Minute + 4*time.Second) // the way takes a moment
-	if v := must(w.SubmitTry(w.ctx, bea, test.ID, 1, answersTo(v, 6), false))(t); !v.Passed {
+	if v := must(w.Tests.SubmitTry(w.ctx, bea, test.ID, 1, answersTo(v, 6), false))(t); !v.Passed {
 		t.Errorf("just in time: %+v", v.Result)
 	}
 
-	v = must(w.StartTry(w.ctx, eva, test.ID))(t)
+	v = must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	w.clock.advance(10*time.Minute + 6*time.Second)
-	late := must(w.SubmitTry(w.ctx, eva, test.ID, 1, map[string]json.RawMessage{"q1": answersTo(v, 6)["q1"], "q2": json.RawMessage(`"maybe"`), "x": nil}, false))(t)
+	late := must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, map[string]json.RawMessage{"q1": answersTo(v, 6)["q1"], "q2": json.RawMessage(`"maybe"`), "x": nil}, false))(t)
 	if late.Passed || !late.Result.Late || late.Result.Score != 16 || late.Left != 2 {
 		t.Errorf("too late: %+v", late.Result)
 	}
-	if u := must(w.User(w.ctx, eva, eva.User.ID))(t); u.Pool != 0 || len(u.Qualifications) > 0 {
+	if u := must(w.Accounts.User(w.ctx, eva, eva.User.ID))(t); u.Pool != 0 || len(u.Qualifications) > 0 {
 		t.Errorf("too late, and she is %+v", u)
 	}
-	all = must(w.SubmitTry(w.ctx, mia, test.ID, 1, answersTo(all, 6), false))(t)
-	if all.Passed || !all.Result.Late || all.Result.Score != 100 || must(w.User(w.ctx, mia, mia.User.ID))(t).Pool != 0 {
+	all = must(w.Tests.SubmitTry(w.ctx, mia, test.ID, 1, answersTo(all, 6), false))(t)
+	if all.Passed || !all.Result.Late || all.Result.Score != 100 || must(w.Accounts.User(w.ctx, mia, mia.User.ID))(t).Pool != 0 {
 		t.Errorf("all right, but too late: %+v", all.Result)
 	}
 	w.clock.advance(30 * time.Minute)
-	must(w.StartTry(w.ctx, eva, test.ID))(t)
+	must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	w.clock.advance(time.Hour) // she never submits it
-	v = must(w.TakeTest(w.ctx, eva, test.ID))(t)
+	v = must(w.Tests.Take(w.ctx, eva, test.ID))(t)
 	if v.Current != nil || v.Left != 1 || v.Result.Submitted || v.Result.N != 2 || !v.NextAt.IsZero() {
 		t.Errorf("a try left alone: %+v, %+v", v, v.Result)
 	}
-	v = must(w.StartTry(w.ctx, eva, test.ID))(t)
+	v = must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	if v.Current.N != 3 {
 		t.Errorf("the next is try %d", v.Current.N)
 	}
-	must(w.SubmitTry(w.ctx, eva, test.ID, 3, answersTo(v, 0), false))(t)
+	must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 3, answersTo(v, 0), false))(t)
 	w.clock.advance(time.Hour)
-	_, err := w.StartTry(w.ctx, eva, test.ID)
+	_, err := w.Tests.StartTry(w.ctx, eva, test.ID)
 	refused(t, err, crowd.Conflict)
 	if !strings.Contains(err.Error(), "you have used up your 3 tries") {
 		t.Errorf("it says %q", err)
 	}
-	if v := must(w.TakeTest(w.ctx, eva, test.ID))(t); v.Left != 0 || v.Passed {
+	if v := must(w.Tests.Take(w.ctx, eva, test.ID))(t); v.Left != 0 || v.Passed {
 		t.Errorf("%+v", v)
 	}
 }
@@ -264,7 +264,7 @@ func TestTwoWindows(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range views {
 		group.Go(func() {
-			v, err := w.StartTry(w.ctx, eva, test.ID)
+			v, err := w.Tests.StartTry(w.ctx, eva, test.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -279,13 +279,13 @@ func TestTwoWindows(t *testing.T) {
 	}
 	for i := range views {
 		group.Go(func() {
-			if _, err := w.SubmitTry(w.ctx, eva, test.ID, 1, answersTo(views[i], 6*(i%2)), false); err != nil {
+			if _, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, answersTo(views[i], 6*(i%2)), false); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if list := must(w.TestTries(w.ctx, w.admin, test.ID, 0, 10))(t); len(list) != 1 || list[0].Score != 0 && list[0].Score != 100 {
+	if list := must(w.Tests.Tries(w.ctx, w.admin, test.ID, 0, 10))(t); len(list) != 1 || list[0].Score != 0 && list[0].Score != 100 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -296,11 +296,11 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 	w := newWorld(t, 0)
 	test := w.test()
 	eva := w.candidate("eva", test)
-	v := must(w.StartTry(w.ctx, eva, test.ID))(t)
+	v := must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	good := answersTo(v, 6)
 	bad := func(what string, answers map[string]json.RawMessage, fields ...string) {
 		t.Helper()
-		_, err := w.SubmitTry(w.ctx, eva, test.ID, 1, answers, false)
+		_, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, answers, false)
 		refused(t, err, crowd.Invalid)
 		var several app.Problems
 		if !errors.As(err, &several) {
@@ -330,12 +330,12 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 	bad("another field", with("q2", `{"x":1}`), "q2.x")
 	bad("no question", with("q7", `"yes"`), "q7")
 	bad("nothing", nil, "q1.label", "q2.label", "q3.label", "q4.label", "q5.label", "q6.label")
-	_, err := w.SubmitTry(w.ctx, eva, test.ID, 2, good, false)
+	_, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 2, good, false)
 	refused(t, err, crowd.NotFound)
-	if v := must(w.TakeTest(w.ctx, eva, test.ID))(t); v.Current == nil || v.Left != 1 {
+	if v := must(w.Tests.Take(w.ctx, eva, test.ID))(t); v.Current == nil || v.Left != 1 {
 		t.Fatalf("a try was used up: %+v", v)
 	}
-	if v := must(w.SubmitTry(w.ctx, eva, test.ID, 1, with("q3", ""), true))(t); v.Result.Score != 83 || !v.Passed {
+	if v := must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, with("q3", ""), true))(t); v.Result.Score != 83 || !v.Passed {
 		t.Errorf("one left out, on purpose: %+v", v.Result)
 	}
 }
@@ -349,16 +349,16 @@ func TestWhoMayTakeATest(t *testing.T) {
 	open := w.test(func(n *app.NewTest) { n.Name, n.Open = "open", true })
 	may := func(p *app.Principal, id int64, want bool) {
 		t.Helper()
-		list := must(w.MyTests(w.ctx, p))(t)
+		list := must(w.Tests.Mine(w.ctx, p))(t)
 		listed := slices.ContainsFunc(list, func(v app.TestView) bool { return v.ID == id })
-		_, err := w.TakeTest(w.ctx, p, id)
-		_, err2 := w.SubmitTry(w.ctx, p, id, 7, nil, false)
+		_, err := w.Tests.Take(w.ctx, p, id)
+		_, err2 := w.Tests.SubmitTry(w.ctx, p, id, 7, nil, false)
 		refused(t, err2, crowd.NotFound)
 		if listed != want || err == nil != want {
 			t.Errorf("%s and test %d: listed %t, %v", p.User.Name, id, listed, err)
 		}
 		if !want {
-			_, err := w.StartTry(w.ctx, p, id)
+			_, err := w.Tests.StartTry(w.ctx, p, id)
 			refused(t, err, crowd.NotFound)
 		}
 	}
@@ -369,11 +369,11 @@ func TestWhoMayTakeATest(t *testing.T) {
 	may(w.ann, open.ID, false)
 	may(w.ann, 99, false)
 	for _, id := range []int64{test.ID, open.ID} {
-		must(w.RetireTest(w.ctx, w.admin, id, true))(t)
+		must(w.Tests.Retire(w.ctx, w.admin, id, true))(t)
 	}
 	may(eva, test.ID, true) // she was invited to it
 	may(w.workers[0], open.ID, false)
-	_, err := w.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Test: test.ID, Addresses: []string{"x@example.org"}})
+	_, err := w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Test: test.ID, Addresses: []string{"x@example.org"}})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -382,32 +382,32 @@ func TestInvitedWithATestHeHasPassed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	test := w.test()
-	must(w.UpdateUser(w.ctx, w.admin, w.bob.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 80}}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.bob.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 80}}))(t)
 	accept := func(p *app.Principal) store.User {
 		t.Helper()
 		r := w.invite(func(n *app.NewInvitations) { n.Test = test.ID }, p.User.Name+"@example.org")
-		return must(w.AcceptInvitation(w.ctx, p, r.Invited[0].Token))(t)
+		return must(w.Invitations.Accept(w.ctx, p, r.Invited[0].Token))(t)
 	}
 	if u := accept(w.bob); u.Pool != w.pool {
 		t.Errorf("bob is %+v", u)
 	}
-	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 79}}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 79}}))(t)
 	if u := accept(w.ann); u.Pool != 0 {
 		t.Errorf("ann is %+v", u)
 	}
 	if u := accept(w.workers[0]); u.Pool != w.pool { // he works there already, and may qualify
 		t.Errorf("he is %+v", u)
 	}
-	v := must(w.StartTry(w.ctx, w.workers[0], test.ID))(t)
-	must(w.SubmitTry(w.ctx, w.workers[0], test.ID, 1, answersTo(v, 6), false))(t)
-	if u := must(w.User(w.ctx, w.admin, w.workers[0].User.ID))(t); u.Qualifications["alive"] != 100 || u.Pool != w.pool {
+	v := must(w.Tests.StartTry(w.ctx, w.workers[0], test.ID))(t)
+	must(w.Tests.SubmitTry(w.ctx, w.workers[0], test.ID, 1, answersTo(v, 6), false))(t)
+	if u := must(w.Accounts.User(w.ctx, w.admin, w.workers[0].User.ID))(t); u.Qualifications["alive"] != 100 || u.Pool != w.pool {
 		t.Errorf("he is %+v", u)
 	}
 	// A better score that he holds already stays.
-	must(w.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 90, "other": 1}}))(t)
-	v = must(w.StartTry(w.ctx, w.ann, test.ID))(t)
-	must(w.SubmitTry(w.ctx, w.ann, test.ID, 1, answersTo(v, 5), false))(t)
-	if u := must(w.User(w.ctx, w.admin, w.ann.User.ID))(t); u.Qualifications["alive"] != 90 || u.Qualifications["other"] != 1 || u.Pool != w.pool {
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 90, "other": 1}}))(t)
+	v = must(w.Tests.StartTry(w.ctx, w.ann, test.ID))(t)
+	must(w.Tests.SubmitTry(w.ctx, w.ann, test.ID, 1, answersTo(v, 5), false))(t)
+	if u := must(w.Accounts.User(w.ctx, w.admin, w.ann.User.ID))(t); u.Qualifications["alive"] != 90 || u.Qualifications["other"] != 1 || u.Pool != w.pool {
 		t.Errorf("ann is %+v", u)
 	}
 }
@@ -455,7 +455,7 @@ func TestBadTests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := app.NewTest{Tenant: w.a, Name: "new " + name, Template: json.RawMessage(yesOrNo), Questions: alive(10), PassMark: 80}
 			c.change(&n)
-			_, err := w.CreateTest(w.ctx, w.ann, n)
+			_, err := w.Tests.Create(w.ctx, w.ann, n)
 			if code := crowd.CodeOf(err); code != crowd.Invalid && code != crowd.TooLarge {
 				t.Fatalf("%v", err)
 			}
@@ -465,11 +465,11 @@ func TestBadTests(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.CreateTest(w.ctx, w.ann, app.NewTest{Tenant: w.a, Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
+	_, err := w.Tests.Create(w.ctx, w.ann, app.NewTest{Tenant: w.a, Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
 	refused(t, err, crowd.Conflict)
-	_, err = w.CreateTest(w.ctx, w.ann, app.NewTest{Name: "of all", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
+	_, err = w.Tests.Create(w.ctx, w.ann, app.NewTest{Name: "of all", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
 	refused(t, err, crowd.Forbidden)
-	if list := must(w.Tests(w.ctx, w.ann, w.a))(t); len(list) != 1 {
+	if list := must(w.Tests.List(w.ctx, w.ann, w.a))(t); len(list) != 1 {
 		t.Errorf("%d tests were made", len(list))
 	}
 	// What a form, a number and a list of options are right with.
@@ -483,8 +483,8 @@ func TestBadTests(t *testing.T) {
 			n.Name, n.Template, n.Questions, n.Draw = name, json.RawMessage(c.template), strings.NewReader(c.file), 0
 		})
 		p := w.candidate("taker-of-"+name, x)
-		must(w.StartTry(w.ctx, p, x.ID))(t)
-		if v := must(w.SubmitTry(w.ctx, p, x.ID, 1, map[string]json.RawMessage{"q1": json.RawMessage(c.answer)}, false))(t); v.Result.Score != 100 {
+		must(w.Tests.StartTry(w.ctx, p, x.ID))(t)
+		if v := must(w.Tests.SubmitTry(w.ctx, p, x.ID, 1, map[string]json.RawMessage{"q1": json.RawMessage(c.answer)}, false))(t); v.Result.Score != 100 {
 			t.Errorf("%s: %s scores %d", name, c.answer, v.Result.Score)
 		}
 	}
@@ -510,16 +510,16 @@ func TestNothingGivesTheAnswerAway(t *testing.T) {
 			t.Errorf("it gives the answer away: %s", text)
 		}
 	}
-	look(must(w.MyTests(w.ctx, eva))(t)[0])
-	v := must(w.StartTry(w.ctx, eva, test.ID))(t)
+	look(must(w.Tests.Mine(w.ctx, eva))(t)[0])
+	v := must(w.Tests.StartTry(w.ctx, eva, test.ID))(t)
 	look(v)
 	if len(v.Current.Questions) != 2 || v.Current.Questions[0].View.Controls[0].Type != task.ControlText {
 		t.Fatalf("%+v", v.Current)
 	}
 	wrong := map[string]json.RawMessage{"q1": json.RawMessage(`"x"`), "q2": json.RawMessage(`"y"`)}
-	v = must(w.SubmitTry(w.ctx, eva, test.ID, 1, wrong, false))(t)
+	v = must(w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, wrong, false))(t)
 	look(v)
-	_, err := w.SubmitTry(w.ctx, eva, test.ID, 9, wrong, false)
+	_, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 9, wrong, false)
 	if looked++; err == nil || strings.Contains(err.Error(), "gold") {
 		t.Errorf("%v", err)
 	}

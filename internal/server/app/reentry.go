@@ -11,7 +11,7 @@ import (
 // leaveQueue takes a worker out of his pool's queue of event 1: he has signed
 // out. Should he wait in another window too, that one asks again by itself. A
 // pool that cannot hear it has nobody waiting.
-func (s *Service) leaveQueue(ctx context.Context, p *Principal) error {
+func (s *service) leaveQueue(ctx context.Context, p *Principal) error {
 	if !p.Is(Worker) {
 		return nil
 	}

@@ -12,13 +12,13 @@ import (
 // withPassword gives a worker a password and a browser's session.
 func (w *world) withPassword(p *app.Principal) *app.Principal {
 	w.t.Helper()
-	link := must(w.NewSetupLink(w.ctx, w.admin, p.User.ID))(w.t)
-	return must(w.Authenticate(w.ctx, must(w.Setup(w.ctx, link, goodPassword))(w.t)))(w.t)
+	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, p.User.ID))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, goodPassword))(w.t)))(w.t)
 }
 
 func (w *world) signIn(name string) *app.Principal {
 	w.t.Helper()
-	return must(w.Authenticate(w.ctx, must(w.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
 }
 
 // TestBackAfterATimeOut: his lease runs out, nothing is heard of him and he is
@@ -29,7 +29,7 @@ func TestBackAfterATimeOut(t *testing.T) {
 		w.launch(2)
 		held := w.next(p).Assignment
 		<-time.After(time.Minute + time.Second)
-		if must(w.Current(w.ctx, p))(t) != nil {
+		if must(w.Work.Current(w.ctx, p))(t) != nil {
 			t.Fatal("his lease has run out, and he holds the task")
 		}
 		<-time.After(2 * time.Minute)
@@ -61,7 +61,7 @@ func TestLoggedOutWhileWaiting(t *testing.T) {
 			t.Fatal("he does not wait")
 		}
 		start := time.Now()
-		ok(t, w.SignOut(w.ctx, p))
+		ok(t, w.Accounts.SignOut(w.ctx, p))
 		x.gets(t, 0)
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("it took %s", took)
@@ -91,22 +91,22 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 		p, other := w.withPassword(w.workers[0]), w.workers[1]
 		w.launch(1)
 		held := w.next(p).Assignment
-		ok(t, w.SignOut(w.ctx, p))
-		if work := must(w.Next(w.ctx, other, 0))(t); work != nil {
+		ok(t, w.Accounts.SignOut(w.ctx, p))
+		if work := must(w.Work.Next(w.ctx, other, 0))(t); work != nil {
 			t.Fatal("his task was handed to somebody else at once")
 		}
 		p = w.signIn("worker1")
 		if again := w.next(p).Assignment; again != held {
 			t.Errorf("back again, he holds %s, not %s", again, held)
 		}
-		ok(t, w.SignOut(w.ctx, p))
+		ok(t, w.Accounts.SignOut(w.ctx, p))
 		<-time.After(2 * time.Minute)
 		work := w.next(other)
 		if work.Assignment == held {
 			t.Error("the same assignment")
 		}
 		p = w.signIn("worker1")
-		if must(w.Next(w.ctx, p, 0))(t) != nil {
+		if must(w.Work.Next(w.ctx, p, 0))(t) != nil {
 			t.Error("there is something for him: the only task was his before")
 		}
 	})
@@ -116,15 +116,15 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 // log-out, and duty with the silence; who is off duty comes back by a call.
 func TestLoggedOutOnCall(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{
+		must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{
 			Retainer: &engine.Retainer{Rate: crowd.Unit, Silence: time.Minute, Promise: 10 * time.Minute},
 		}))(t)
-		must(w.FundPool(w.ctx, w.admin, w.pool, 100*crowd.Unit))(t)
+		must(w.Pools.Fund(w.ctx, w.admin, w.pool, 100*crowd.Unit))(t)
 		p := w.withPassword(w.workers[0])
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 		x := w.poll(w.ctx, p, time.Minute)
 		<-time.After(30 * time.Second)
-		ok(t, w.SignOut(w.ctx, p))
+		ok(t, w.Accounts.SignOut(w.ctx, p))
 		x.gets(t, 0)
 		p = w.signIn("worker1")
 		earned := w.duty(p).Earned
@@ -136,7 +136,7 @@ func TestLoggedOutOnCall(t *testing.T) {
 		if w.duty(p).On {
 			t.Fatal("he is on duty after minutes of silence")
 		}
-		must(w.StartDuty(w.ctx, p))(t)
+		must(w.Duty.Start(w.ctx, p))(t)
 		id := w.launch(1)
 		if got := w.next(p).Batch; got != id {
 			t.Errorf("he got %s", got)
@@ -150,8 +150,8 @@ func TestASignOutOfAnotherIsNone(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		p := w.workers[0]
 		x := w.poll(w.ctx, p, time.Minute)
-		ok(t, w.SignOut(w.ctx, w.ann))
-		refused(t, w.SignOut(w.ctx, &app.Principal{User: p.User}), crowd.NotFound)
+		ok(t, w.Accounts.SignOut(w.ctx, w.ann))
+		refused(t, w.Accounts.SignOut(w.ctx, &app.Principal{User: p.User}), crowd.NotFound)
 		if !x.waits() || !w.duty(p).Waiting {
 			t.Error("he was taken out of the queue")
 		}

@@ -12,7 +12,7 @@ import (
 
 // Annotations returns a batch with its assignments, in order, as they were kept
 // at one moment. With answered, only those with an answer.
-func (s *Service) Annotations(ctx context.Context, p *Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[store.Annotation, error], error) {
+func (s *Batches) Annotations(ctx context.Context, p *Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[store.Annotation, error], error) {
 	b, err := s.batch(ctx, p, id)
 	if err != nil {
 		return b, nil, err
@@ -22,7 +22,7 @@ func (s *Service) Annotations(ctx context.Context, p *Principal, id crowd.BatchI
 
 // Labels returns a batch with its tasks, in order, and the labels that they were
 // given as their answers came in.
-func (s *Service) Labels(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, iter.Seq2[store.LabelledTask, error], error) {
+func (s *Batches) Labels(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, iter.Seq2[store.LabelledTask, error], error) {
 	b, err := s.batch(ctx, p, id)
 	if err != nil {
 		return b, nil, err
@@ -49,7 +49,7 @@ type Quality struct {
 }
 
 // Quality combines all counted answers of a batch by a method.
-func (s *Service) Quality(ctx context.Context, p *Principal, id crowd.BatchID, method string) (*Quality, error) {
+func (s *Batches) Quality(ctx context.Context, p *Principal, id crowd.BatchID, method string) (*Quality, error) {
 	var m label.Method
 	for _, x := range Methods() {
 		if x.Name() == method {
@@ -110,7 +110,7 @@ type Preview struct {
 }
 
 // Preview shows the n-th task (from 1) of a batch as a worker sees it.
-func (s *Service) Preview(ctx context.Context, p *Principal, id crowd.BatchID, n uint32) (*Preview, error) {
+func (s *Batches) Preview(ctx context.Context, p *Principal, id crowd.BatchID, n uint32) (*Preview, error) {
 	b, err := s.batch(ctx, p, id)
 	if err != nil {
 		return nil, err

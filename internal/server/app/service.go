@@ -43,8 +43,8 @@ type Config struct {
 // tenant by weight.
 const DefaultPolicy = "tenant-fair(wfs)"
 
-// Service is the running server without its edges. Make it with Open.
-type Service struct {
+// service is the running server without its edges. Make it with Open.
+type service struct {
 	store      store.Store
 	log        *slog.Logger
 	now        func() time.Time
@@ -79,20 +79,21 @@ type Service struct {
 
 // Open starts the service on a store: every pool goes on where it was. A new
 // store gets one pool, "main".
-func Open(ctx context.Context, cfg Config) (*Service, error) {
+func Open(ctx context.Context, cfg Config) (*App, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Service{
+	s := &service{
 		store: cfg.Store, log: cfg.Log, now: cfg.Now,
 		passwords: auth.NewPasswords(runtime.NumCPU()),
 		uploads:   make(map[crowd.BatchID]bool),
 		runners:   make(map[crowd.PoolID]*runner),
 		pools:     make(map[crowd.PoolID]store.Pool),
 	}
+	a := newApp(s)
 	s.watchers.init()
 	s.workers.init()
 	s.runs.init()
@@ -127,26 +128,26 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for _, p := range pools {
 		if err := s.startPool(ctx, p); err != nil {
-			s.Close()
+			a.Close()
 			return nil, fmt.Errorf("start pool %s: %w", p.Name, err)
 		}
 	}
 	s.resumeMoves(ctx)
 	if err := s.openFlows(ctx); err != nil {
-		s.Close()
+		a.Close()
 		return nil, fmt.Errorf("take up the runs of workflows: %w", err)
 	}
 	s.background.Go(func() { s.flowLoop(background) })
 	if cfg.ControlEvery > 0 {
-		s.background.Go(func() { s.controlLoop(background, cfg.ControlEvery) })
+		s.background.Go(func() { a.Control.controlLoop(background, cfg.ControlEvery) })
 	}
 	if s.canMail() || s.canPush() {
 		s.background.Go(func() { s.outboxLoop(background) })
 	}
-	return s, nil
+	return a, nil
 }
 
-func (s *Service) startPool(ctx context.Context, p store.Pool) error {
+func (s *service) startPool(ctx context.Context, p store.Pool) error {
 	if p.Calling.Ask == 0 { // kept by a version that knew nothing of it
 		p.Calling, p.Retainer = DefaultCalling(), DefaultRetainer()
 		if err := s.store.UpdatePool(ctx, p); err != nil {
@@ -167,42 +168,42 @@ func (s *Service) startPool(ctx context.Context, p store.Pool) error {
 }
 
 // Ready says whether every pool takes commands.
-func (s *Service) Ready(ctx context.Context) error {
-	return s.everywhere(func(r *runner) error { return r.do(ctx, func(*engine.Engine, time.Time) {}) })
+func (a *App) Ready(ctx context.Context) error {
+	return a.service.everywhere(func(r *runner) error { return r.do(ctx, func(*engine.Engine, time.Time) {}) })
 }
 
 // StopWaiting ends long polls and watching, so that a server can close.
-func (s *Service) StopWaiting() {
-	s.watchers.close()
-	s.workers.close()
-	s.runs.close()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, r := range s.runners {
+func (a *App) StopWaiting() {
+	a.service.watchers.close()
+	a.service.workers.close()
+	a.service.runs.close()
+	a.service.mu.RLock()
+	defer a.service.mu.RUnlock()
+	for _, r := range a.service.runners {
 		r.stopWaiting()
 	}
 }
 
 // Close stops every pool after what was begun is durable. The store stays open.
-func (s *Service) Close() {
-	s.StopWaiting()
-	s.forecasts.close()
-	s.stop()
-	s.background.Wait()
-	s.closeFlows()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, r := range s.runners {
+func (a *App) Close() {
+	a.StopWaiting()
+	a.service.forecasts.close()
+	a.service.stop()
+	a.service.background.Wait()
+	a.service.closeFlows()
+	a.service.mu.Lock()
+	defer a.service.mu.Unlock()
+	for id, r := range a.service.runners {
 		r.close()
-		delete(s.runners, id)
+		delete(a.service.runners, id)
 	}
 }
 
 // time is the present, as precise as what is kept.
-func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+func (s *service) time() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
 // runner returns the runner of a pool.
-func (s *Service) runner(id crowd.PoolID) (*runner, error) {
+func (s *service) runner(id crowd.PoolID) (*runner, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if r := s.runners[id]; r != nil {
@@ -212,7 +213,7 @@ func (s *Service) runner(id crowd.PoolID) (*runner, error) {
 }
 
 // everywhere calls f with every pool's runner, whatever becomes of the others.
-func (s *Service) everywhere(f func(r *runner) error) error {
+func (s *service) everywhere(f func(r *runner) error) error {
 	s.mu.RLock()
 	runners := make([]*runner, 0, len(s.runners))
 	for _, r := range s.runners {

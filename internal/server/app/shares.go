@@ -41,7 +41,7 @@ const (
 )
 
 // shareWaiting charges the tenants what the pools have paid for waiting.
-func (s *Service) shareWaiting(ctx context.Context, now time.Time) error {
+func (s *service) shareWaiting(ctx context.Context, now time.Time) error {
 	if s.shares.pools == nil {
 		s.shares.pools = make(map[crowd.PoolID]*poolShares)
 	}
@@ -66,7 +66,7 @@ func (s *Service) shareWaiting(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-func (s *Service) sharePool(ctx context.Context, now time.Time, p store.Pool, ps *poolShares) error {
+func (s *service) sharePool(ctx context.Context, now time.Time, p store.Pool, ps *poolShares) error {
 	r, err := s.runner(p.ID)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (ps *poolShares) observe(now time.Time, uses []engine.Use) map[crowd.Tenant
 	return weights
 }
 
-func (s *Service) openTenants(ctx context.Context, uses []engine.Use) (map[crowd.TenantID]float64, error) {
+func (s *service) openTenants(ctx context.Context, uses []engine.Use) (map[crowd.TenantID]float64, error) {
 	weights := make(map[crowd.TenantID]float64)
 	for _, x := range uses {
 		if x.Open {
@@ -162,7 +162,7 @@ func divide(amount crowd.Money, weights map[crowd.TenantID]float64) map[crowd.Te
 
 // charge moves the tenants' parts to the pool, as far as they have the money, in
 // one commit.
-func (s *Service) charge(ctx context.Context, r *runner, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
+func (s *service) charge(ctx context.Context, r *runner, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	due := make(map[engine.Account]crowd.Money, len(parts))

@@ -48,7 +48,7 @@ type UploadReport struct {
 // Until an upload has come to its end, well or not, the draft can be neither
 // changed nor launched. One that the server's end cut off leaves a draft without
 // columns, which cannot be launched either.
-func (s *Service) Upload(ctx context.Context, p *Principal, id crowd.BatchID, body io.Reader, how Upload) (UploadReport, error) {
+func (s *Batches) Upload(ctx context.Context, p *Principal, id crowd.BatchID, body io.Reader, how Upload) (UploadReport, error) {
 	b, err := s.beginUpload(ctx, p, id)
 	if err != nil {
 		return UploadReport{}, err
@@ -58,7 +58,7 @@ func (s *Service) Upload(ctx context.Context, p *Principal, id crowd.BatchID, bo
 	if err != nil {
 		return UploadReport{}, err
 	}
-	u := uploading{service: s, how: how, names: make(map[string]crowd.WorkerID), columns: rows.Columns(), pool: b.Pool, batch: id}
+	u := uploading{service: s.service, how: how, names: make(map[string]crowd.WorkerID), columns: rows.Columns(), pool: b.Pool, batch: id}
 	if err := u.prepare(&b); err != nil {
 		return UploadReport{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Service) Upload(ctx context.Context, p *Principal, id crowd.BatchID, bo
 }
 
 // beginUpload makes the draft the upload's own, until endUpload.
-func (s *Service) beginUpload(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
+func (s *service) beginUpload(ctx context.Context, p *Principal, id crowd.BatchID) (store.Batch, error) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	b, err := s.openDraft(ctx, p, id)
@@ -92,7 +92,7 @@ func (s *Service) beginUpload(ctx context.Context, p *Principal, id crowd.BatchI
 	return b, err
 }
 
-func (s *Service) endUpload(id crowd.BatchID) {
+func (s *service) endUpload(id crowd.BatchID) {
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	delete(s.uploads, id)
@@ -108,7 +108,7 @@ func badRow(err error) *crowd.Error {
 
 // uploading turns rows into tasks.
 type uploading struct {
-	service  *Service
+	service  *service
 	how      Upload
 	report   UploadReport
 	batch    crowd.BatchID

@@ -18,7 +18,7 @@ import (
 // tasks returns the values of a batch's tasks.
 func (w *world) tasks(id crowd.BatchID) (list []store.LabelledTask) {
 	w.t.Helper()
-	_, rows, err := w.Labels(w.ctx, w.admin, id)
+	_, rows, err := w.Batches.Labels(w.ctx, w.admin, id)
 	ok(w.t, err)
 	for row, err := range rows {
 		ok(w.t, err)
@@ -57,7 +57,7 @@ func TestUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := w.draft(0)
-			report, err := w.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), app.Upload{SkipBad: x.skipBad})
+			report, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), app.Upload{SkipBad: x.skipBad})
 			if x.refused != "" {
 				if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), x.refused) {
 					t.Errorf("got %v, want something about %q", err, x.refused)
@@ -94,18 +94,18 @@ func TestAnUploadReplacesAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	id := w.draft(1500)
-	must(w.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\n"), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\n"), app.Upload{}))(t)
 	if list := w.tasks(id); len(list) != 1 || list[0].Gold != "yes" || list[0].Values[0] != "a dog" {
 		t.Errorf("kept %v", list)
 	}
 	// A file that could not be read leaves what was there.
-	_, err := w.Upload(w.ctx, w.ann, id, strings.NewReader("other\na dog\n"), app.Upload{})
+	_, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("other\na dog\n"), app.Upload{})
 	refused(t, err, crowd.Invalid)
 	if n := len(w.tasks(id)); n != 1 {
 		t.Errorf("%d tasks", n)
 	}
-	must(w.Launch(w.ctx, w.ann, id, false))(t)
-	_, err = w.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
 	refused(t, err, crowd.Conflict)
 }
 
@@ -115,13 +115,13 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	w := newWorld(t, 1)
 	id := w.draft(0)
 	broken := io.MultiReader(things(2500), failing{})
-	if _, err := w.Upload(w.ctx, w.ann, id, broken, app.Upload{}); !errors.Is(err, errBroken) {
+	if _, err := w.Batches.Upload(w.ctx, w.ann, id, broken, app.Upload{}); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
 	if n := len(w.tasks(id)); n != 0 {
 		t.Errorf("%d tasks are left", n)
 	}
-	_, err := w.Launch(w.ctx, w.ann, id, false)
+	_, err := w.Batches.Launch(w.ctx, w.ann, id, false)
 	refused(t, err, crowd.Invalid)
 }
 
@@ -154,51 +154,51 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 	looked := false
 	file := &pausing{Reader: things(2500), act: func() {
 		looked = true
-		_, err := w.Launch(w.ctx, w.ann, id, false)
+		_, err := w.Batches.Launch(w.ctx, w.ann, id, false)
 		refused(t, err, crowd.Conflict)
-		_, err = w.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+		_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
 		refused(t, err, crowd.Conflict)
-		_, err = w.EditDraft(w.ctx, w.ann, id, w.definition())
+		_, err = w.Batches.EditDraft(w.ctx, w.ann, id, w.definition())
 		refused(t, err, crowd.Conflict)
-		_, err = w.CancelBatch(w.ctx, w.ann, id)
+		_, err = w.Batches.Cancel(w.ctx, w.ann, id)
 		refused(t, err, crowd.Conflict)
-		_, err = w.Preview(w.ctx, w.ann, id, 1)
+		_, err = w.Batches.Preview(w.ctx, w.ann, id, 1)
 		refused(t, err, crowd.NotFound)
 
 		// The server dies now: another one begins on what is kept.
 		again := must(app.Open(w.ctx, app.Config{Store: w.store, Now: w.clock.now}))(t)
 		defer again.Close()
-		if b := must(again.Batch(w.ctx, w.ann, id))(t); b.Spec.Tasks == 0 {
+		if b := must(again.Batches.Get(w.ctx, w.ann, id))(t); b.Spec.Tasks == 0 {
 			t.Error("nothing was kept in the middle: the test looks at nothing")
 		}
-		_, err = again.Launch(w.ctx, w.ann, id, false)
+		_, err = again.Batches.Launch(w.ctx, w.ann, id, false)
 		refused(t, err, crowd.Invalid)
 	}}
-	report := must(w.Upload(w.ctx, w.ann, id, file, app.Upload{}))(t)
+	report := must(w.Batches.Upload(w.ctx, w.ann, id, file, app.Upload{}))(t)
 	if !looked || report.Tasks != 2500 {
 		t.Errorf("looked %t, %d tasks", looked, report.Tasks)
 	}
-	must(w.Launch(w.ctx, w.ann, id, false))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 }
 
 func TestEditDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	night := must(w.CreatePool(w.ctx, w.admin, "night", "fifo"))(t).Pool.ID
+	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).Pool.ID
 	id := w.draft(3)
 	d := w.definition()
 	d.Template = []byte(`{"kind": "choose_one", "question": "Is ${other} alive?", "options": ["yes", "no"]}`)
-	_, err := w.EditDraft(w.ctx, w.ann, id, d)
+	_, err := w.Batches.EditDraft(w.ctx, w.ann, id, d)
 	refused(t, err, crowd.Invalid) // the file has no such column
 	d = w.definition()
 	d.Name, d.Redundancy, d.Pool = "renamed", label.Agree(2, 3), night
-	must(w.EditDraft(w.ctx, w.ann, id, d))(t)
+	must(w.Batches.EditDraft(w.ctx, w.ann, id, d))(t)
 	if b := w.batch(id); b.Name != "renamed" || b.Spec.Tasks != 3 || len(b.Columns) != 1 || b.Pool != night {
 		t.Errorf("got %+v", b)
 	}
 	directed := w.draft(0)
-	must(w.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), app.Upload{}))(t)
-	_, err = w.EditDraft(w.ctx, w.ann, directed, d)
+	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), app.Upload{}))(t)
+	_, err = w.Batches.EditDraft(w.ctx, w.ann, directed, d)
 	refused(t, err, crowd.Invalid) // its people are not of that pool
 }
 
@@ -241,7 +241,7 @@ func TestALargeUploadTakesLittleMemory(t *testing.T) {
 	if slow {
 		file.n = 10_000
 	}
-	report := must(w.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, app.Upload{}))(t)
+	report := must(w.Batches.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, app.Upload{}))(t)
 	if report.Tasks != file.n || looks < 3 {
 		t.Fatalf("%d tasks, %d looks", report.Tasks, looks)
 	}

@@ -21,7 +21,7 @@ func (w *watchers[K]) init() { w.list = make(map[K]map[chan struct{}]bool) }
 
 // published is told of every durable change of a pool, by its loop: it must not
 // wait for anything.
-func (s *Service) published(c *engine.Changes) {
+func (s *service) published(c *engine.Changes) {
 	if len(c.Progress) > 0 {
 		s.watchers.mu.Lock()
 		for i := range c.Progress {
@@ -29,7 +29,7 @@ func (s *Service) published(c *engine.Changes) {
 		}
 		s.watchers.mu.Unlock()
 		for i := range c.Progress {
-			s.flows.conductor.Labelled(c.Progress[i].Batch)
+			s.flows.orchestrator.BatchChanged(c.Progress[i].Batch)
 		}
 	}
 	if len(c.Shifts)+len(c.Duties) > 0 {
@@ -102,7 +102,7 @@ func (w *watchers[K]) close() {
 
 // Watch returns a channel that gets a signal after each durable change of a
 // batch, and closes when the server does. stop must be called in the end.
-func (s *Service) Watch(ctx context.Context, p *Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
+func (s *Batches) Watch(ctx context.Context, p *Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
 	if _, err := s.batch(ctx, p, id); err != nil {
 		return nil, nil, err
 	}

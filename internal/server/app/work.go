@@ -16,8 +16,8 @@ import (
 // MaxWait is the longest that Next waits for a task.
 const MaxWait = time.Minute
 
-// Work is a task in a worker's hands, with all that is needed to show it.
-type Work struct {
+// HeldTask is a task in a worker's hands, with all that is needed to show it.
+type HeldTask struct {
 	engine.Handout
 	Batch    crowd.BatchID
 	Name     string // of the batch
@@ -28,7 +28,7 @@ type Work struct {
 
 // Next returns the worker's task: the one that he holds, or the next one,
 // waiting up to wait for it. It returns nil when there is none.
-func (s *Service) Next(ctx context.Context, p *Principal, wait time.Duration) (*Work, error) {
+func (s *Work) Next(ctx context.Context, p *Principal, wait time.Duration) (*HeldTask, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Service) Next(ctx context.Context, p *Principal, wait time.Duration) (*
 	return s.work(ctx, hand)
 }
 
-func (s *Service) workplace(p *Principal) (*runner, error) {
+func (s *service) workplace(p *Principal) (*runner, error) {
 	if err := p.need(Worker); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Service) workplace(p *Principal) (*runner, error) {
 
 // poolOf returns the pool in which a worker is now: whoever has waited for long
 // may have been moved since he showed who he is.
-func (s *Service) poolOf(p *Principal) crowd.PoolID {
+func (s *service) poolOf(p *Principal) crowd.PoolID {
 	return cmp.Or(s.roster.pool(p.User.ID), p.User.Pool)
 }
 
@@ -105,7 +105,7 @@ func (r *runner) await(ctx context.Context, w *waiter, wait time.Duration) (hand
 }
 
 // work adds what is needed to show a task.
-func (s *Service) work(ctx context.Context, h engine.Handout) (*Work, error) {
+func (s *service) work(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	d, err := s.definition(ctx, h.Task.Batch())
 	if err != nil {
 		return nil, err
@@ -114,14 +114,14 @@ func (s *Service) work(ctx context.Context, h engine.Handout) (*Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Work{
+	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: task.Values{Columns: d.Columns, Cells: t.Values},
 	}, nil
 }
 
 // IsTraining says whether a task that a worker holds is one to learn from.
-func (s *Service) IsTraining(ctx context.Context, w *Work) (bool, error) {
+func (s *Work) IsTraining(ctx context.Context, w *HeldTask) (bool, error) {
 	d, err := s.definition(ctx, w.Batch)
 	if err != nil {
 		return false, err
@@ -132,7 +132,7 @@ func (s *Service) IsTraining(ctx context.Context, w *Work) (bool, error) {
 // Submit commits an answer. With next, it also returns the worker's next task
 // in the same commit, waiting up to wait for one; a nil Work says that there is
 // none. An answer counts once, however often it is sent.
-func (s *Service) Submit(ctx context.Context, p *Principal, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (engine.Outcome, *Work, error) {
+func (s *Work) Submit(ctx context.Context, p *Principal, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return engine.Outcome{}, nil, err
@@ -180,7 +180,7 @@ func notYours(id crowd.AssignmentID) error {
 }
 
 // everHeld says whether an assignment is, or was, the worker's.
-func (s *Service) everHeld(ctx context.Context, r *runner, worker crowd.WorkerID, id crowd.AssignmentID) (bool, error) {
+func (s *service) everHeld(ctx context.Context, r *runner, worker crowd.WorkerID, id crowd.AssignmentID) (bool, error) {
 	var held engine.Handout
 	if err := r.do(ctx, func(e *engine.Engine, _ time.Time) { held, _ = e.Holds(worker) }); err != nil || held.Assignment == id {
 		return err == nil, err
@@ -194,7 +194,7 @@ func (s *Service) everHeld(ctx context.Context, r *runner, worker crowd.WorkerID
 
 // submitForgotten takes an answer for an assignment that the engine no longer
 // knows. All that the engine did before is durable by now, so the store knows.
-func (s *Service) submitForgotten(ctx context.Context, r *runner, worker crowd.WorkerID, id crowd.AssignmentID, body, key string) (engine.Outcome, error) {
+func (s *service) submitForgotten(ctx context.Context, r *runner, worker crowd.WorkerID, id crowd.AssignmentID, body, key string) (engine.Outcome, error) {
 	a, err := s.store.Assignment(ctx, id)
 	switch {
 	case crowd.CodeOf(err) == crowd.NotFound || (err == nil && a.Worker != worker):
@@ -212,7 +212,7 @@ func (s *Service) submitForgotten(ctx context.Context, r *runner, worker crowd.W
 }
 
 // Return gives a task back; the worker is done for now.
-func (s *Service) Return(ctx context.Context, p *Principal, id crowd.AssignmentID) error {
+func (s *Work) Return(ctx context.Context, p *Principal, id crowd.AssignmentID) error {
 	r, err := s.workplace(p)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *Service) Return(ctx context.Context, p *Principal, id crowd.AssignmentI
 }
 
 // Skip gives a task back and returns another one, as Next does.
-func (s *Service) Skip(ctx context.Context, p *Principal, id crowd.AssignmentID, wait time.Duration) (*Work, error) {
+func (s *Work) Skip(ctx context.Context, p *Principal, id crowd.AssignmentID, wait time.Duration) (*HeldTask, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (s *Service) Skip(ctx context.Context, p *Principal, id crowd.AssignmentID,
 
 // Heartbeat says that the worker is still at it, and returns when the lease
 // runs out now.
-func (s *Service) Heartbeat(ctx context.Context, p *Principal, id crowd.AssignmentID) (expires time.Time, err error) {
+func (s *Work) Heartbeat(ctx context.Context, p *Principal, id crowd.AssignmentID) (expires time.Time, err error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return expires, err
@@ -249,7 +249,7 @@ func (s *Service) Heartbeat(ctx context.Context, p *Principal, id crowd.Assignme
 
 // Current returns the task that the worker holds, or nil, without asking for
 // another.
-func (s *Service) Current(ctx context.Context, p *Principal) (*Work, error) {
+func (s *Work) Current(ctx context.Context, p *Principal) (*HeldTask, error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *Service) Current(ctx context.Context, p *Principal) (*Work, error) {
 
 // WhyNothing says why the worker gets nothing: for each reason the number of
 // running batches.
-func (s *Service) WhyNothing(ctx context.Context, p *Principal) (why map[crowd.Reason]int, err error) {
+func (s *Work) WhyNothing(ctx context.Context, p *Principal) (why map[crowd.Reason]int, err error) {
 	r, err := s.workplace(p)
 	if err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (s *Service) WhyNothing(ctx context.Context, p *Principal) (why map[crowd.R
 }
 
 // Earnings returns what the worker has earned in all, and his latest answers.
-func (s *Service) Earnings(ctx context.Context, p *Principal, limit int) (crowd.Money, []store.Annotation, error) {
+func (s *Work) Earnings(ctx context.Context, p *Principal, limit int) (crowd.Money, []store.Annotation, error) {
 	if err := p.need(Worker); err != nil {
 		return 0, nil, err
 	}

@@ -25,7 +25,7 @@ func as[T any](err error, target *T) bool { return errors.As(err, target) }
 
 // poll is a request for work that runs beside the test.
 type poll struct {
-	work *app.Work
+	work *app.HeldTask
 	err  error
 	done chan struct{}
 }
@@ -35,7 +35,7 @@ func (w *world) poll(ctx context.Context, p *app.Principal, wait time.Duration) 
 	x := &poll{done: make(chan struct{})}
 	go func() {
 		defer close(x.done)
-		x.work, x.err = w.Next(ctx, p, wait)
+		x.work, x.err = w.Work.Next(ctx, p, wait)
 	}()
 	synctest.Wait()
 	return x
@@ -99,7 +99,7 @@ func TestAPollIsWokenByALaunch(t *testing.T) {
 
 // submit submits without asking for more.
 func (w *world) submit(p *app.Principal, id crowd.AssignmentID, answer json.RawMessage) (engine.Outcome, error) {
-	out, _, err := w.Submit(w.ctx, p, id, answer, false, 0)
+	out, _, err := w.Work.Submit(w.ctx, p, id, answer, false, 0)
 	return out, err
 }
 
@@ -107,11 +107,11 @@ func TestAPollRunsOut(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		for wait, want := range map[time.Duration]time.Duration{10 * time.Second: 10 * time.Second, time.Hour: app.MaxWait} {
 			start := time.Now()
-			if work := must(w.Next(w.ctx, w.workers[0], wait))(t); work != nil || time.Since(start) != want {
+			if work := must(w.Work.Next(w.ctx, w.workers[0], wait))(t); work != nil || time.Since(start) != want {
 				t.Errorf("waited %s for %v", time.Since(start), work)
 			}
 		}
-		if n := must(w.Pools(w.ctx, w.admin))(t)[0].Waiting; n != 0 {
+		if n := must(w.Pools.List(w.ctx, w.admin))(t)[0].Waiting; n != 0 {
 			t.Errorf("%d people still wait", n)
 		}
 	})
@@ -126,7 +126,7 @@ func TestAPollIsGivenUp(t *testing.T) {
 			t.Errorf("given up, and got %v", one.work)
 		}
 		two.gets(t, w.launch(1)) // not the one who has gone
-		_, err := w.Next(ctx, w.workers[0], time.Minute)
+		_, err := w.Work.Next(ctx, w.workers[0], time.Minute)
 		if err == nil {
 			return // it may be taken or not: it is over
 		}
@@ -171,7 +171,7 @@ func TestTheLastPollIsServed(t *testing.T) {
 func TestALookDoesNotEndAPoll(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		x := w.poll(w.ctx, w.workers[0], time.Minute)
-		if work := must(w.Next(w.ctx, w.workers[0], 0))(t); work != nil {
+		if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 			t.Fatalf("got %v", work)
 		}
 		if !x.waits() {
@@ -184,7 +184,7 @@ func TestALookDoesNotEndAPoll(t *testing.T) {
 func TestAClosingServerEndsPolls(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, w *world) {
 		x := w.poll(w.ctx, w.workers[0], time.Minute)
-		changed, stop, err := w.Watch(w.ctx, w.ann, w.draft(1))
+		changed, stop, err := w.Batches.Watch(w.ctx, w.ann, w.draft(1))
 		ok(t, err)
 		defer stop()
 		w.StopWaiting()
@@ -195,9 +195,9 @@ func TestAClosingServerEndsPolls(t *testing.T) {
 		w.poll(w.ctx, w.workers[1], time.Minute).gets(t, 0) // nor does anybody begin
 		w.launch(1)
 		w.next(w.workers[0]) // but what does not wait still works
-		service := w.Service
+		service := w.App
 		w.close()
-		_, err = service.Next(w.ctx, w.workers[0], 0)
+		_, err = service.Work.Next(w.ctx, w.workers[0], 0)
 		if err == nil {
 			t.Error("a closed service hands out")
 		}
@@ -214,19 +214,19 @@ func TestSubmitAndNextIsOneCall(t *testing.T) {
 		t.Errorf("holds %s and got %s", work.Assignment, again.Assignment)
 	}
 	for n := 3; n > 0; n-- {
-		out, next, err := w.Submit(w.ctx, w.workers[0], work.Assignment, yes, true, 0)
+		out, next, err := w.Work.Submit(w.ctx, w.workers[0], work.Assignment, yes, true, 0)
 		ok(t, err)
 		if !out.Counted || (next == nil) != (n == 1) {
 			t.Fatalf("with %d left: %+v, next %v", n, out, next)
 		}
 		if next != nil {
-			if current := must(w.Current(w.ctx, w.workers[0]))(t); current.Assignment != next.Assignment || current.Values.Cells[0] != next.Values.Cells[0] {
+			if current := must(w.Work.Current(w.ctx, w.workers[0]))(t); current.Assignment != next.Assignment || current.Values.Cells[0] != next.Values.Cells[0] {
 				t.Errorf("holds %v, was told %v", current, next)
 			}
 		}
 		work = next
 	}
-	if current := must(w.Current(w.ctx, w.workers[0]))(t); current != nil {
+	if current := must(w.Work.Current(w.ctx, w.workers[0]))(t); current != nil {
 		t.Errorf("holds %v", current)
 	}
 }
@@ -239,7 +239,7 @@ func TestSubmitAndWaitForTheNext(t *testing.T) {
 		x := &poll{done: make(chan struct{})}
 		go func() {
 			defer close(x.done)
-			out, x.work, x.err = w.Submit(w.ctx, w.workers[0], held, yes, true, time.Minute)
+			out, x.work, x.err = w.Work.Submit(w.ctx, w.workers[0], held, yes, true, time.Minute)
 		}()
 		if !x.waits() {
 			t.Fatal("it does not wait")
@@ -285,7 +285,7 @@ func TestAnswersCountOnce(t *testing.T) {
 	if first != 1 || len(answers) != 2 || string(answers[0].Body) != `{"label":"yes"}` {
 		t.Errorf("%d were the first; kept %v", first, answers)
 	}
-	if earned, _, _ := w.Earnings(w.ctx, w.workers[0], 1); earned != crowd.Unit/100*2 {
+	if earned, _, _ := w.Work.Earnings(w.ctx, w.workers[0], 1); earned != crowd.Unit/100*2 {
 		t.Errorf("earned %s", earned)
 	}
 	if v := w.batch(id); v.Progress.State != crowd.BatchDone || v.Progress.Completed != 2 {
@@ -315,7 +315,7 @@ func TestLateAnswers(t *testing.T) {
 			engine.Outcome{Late: true}, 1,
 		},
 		"the batch was ended": {
-			func(t *testing.T, w *world, id crowd.BatchID) { must(w.EndBatch(w.ctx, w.ann, id))(t) },
+			func(t *testing.T, w *world, id crowd.BatchID) { must(w.Batches.End(w.ctx, w.ann, id))(t) },
 			engine.Outcome{Late: true}, 0,
 		},
 	} {
@@ -365,7 +365,7 @@ func TestHeartbeats(t *testing.T) {
 	w.launch(1)
 	work := w.next(w.workers[0])
 	w.clock.advance(50 * time.Second)
-	expires := must(w.Heartbeat(w.ctx, w.workers[0], work.Assignment))(t)
+	expires := must(w.Work.Heartbeat(w.ctx, w.workers[0], work.Assignment))(t)
 	if got := expires.Sub(work.Expires); got < 50*time.Second || got > 55*time.Second {
 		t.Errorf("extended by %s", got)
 	}
@@ -373,12 +373,12 @@ func TestHeartbeats(t *testing.T) {
 	if out := must(w.submit(w.workers[0], work.Assignment, yes))(t); out.Late {
 		t.Error("late in spite of a heartbeat")
 	}
-	_, err := w.Heartbeat(w.ctx, w.workers[0], work.Assignment)
+	_, err := w.Work.Heartbeat(w.ctx, w.workers[0], work.Assignment)
 	refused(t, err, crowd.NotFound)
 	w.launch(1)
 	work = w.next(w.workers[0])
 	w.clock.advance(time.Hour)
-	_, err = w.Heartbeat(w.ctx, w.workers[0], work.Assignment)
+	_, err = w.Work.Heartbeat(w.ctx, w.workers[0], work.Assignment)
 	refused(t, err, crowd.Conflict)
 }
 
@@ -387,19 +387,19 @@ func TestReturnAndSkip(t *testing.T) {
 	w := newWorld(t, 2)
 	id := w.launch(2)
 	one := w.next(w.workers[0])
-	two := must(w.Skip(w.ctx, w.workers[0], one.Assignment, 0))(t)
+	two := must(w.Work.Skip(w.ctx, w.workers[0], one.Assignment, 0))(t)
 	if two == nil || two.Task == one.Task {
 		t.Fatalf("skipped %s and got %v", one.Task, two)
 	}
-	if again := must(w.Skip(w.ctx, w.workers[0], one.Assignment, 0))(t); again.Assignment != two.Assignment {
+	if again := must(w.Work.Skip(w.ctx, w.workers[0], one.Assignment, 0))(t); again.Assignment != two.Assignment {
 		t.Errorf("the same skip again gives %v", again)
 	}
-	ok(t, w.Return(w.ctx, w.workers[0], two.Assignment))
-	ok(t, w.Return(w.ctx, w.workers[0], two.Assignment))
-	if work := must(w.Next(w.ctx, w.workers[0], 0))(t); work != nil {
+	ok(t, w.Work.Return(w.ctx, w.workers[0], two.Assignment))
+	ok(t, w.Work.Return(w.ctx, w.workers[0], two.Assignment))
+	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Errorf("got %s again", work.Task)
 	}
-	if why := must(w.WhyNothing(w.ctx, w.workers[0]))(t); why[crowd.AlreadyDid] != 1 {
+	if why := must(w.Work.WhyNothing(w.ctx, w.workers[0]))(t); why[crowd.AlreadyDid] != 1 {
 		t.Errorf("why: %v", why)
 	}
 	_, err := w.submit(w.workers[0], two.Assignment, yes)
@@ -442,37 +442,37 @@ func TestEmergencyStops(t *testing.T) {
 		held := w.next(w.workers[0]).Assignment
 		for name, stop := range map[string]func(bool) error{
 			"of a batch": func(on bool) error {
-				_, err := w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Stopped: &on})
+				_, err := w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Stopped: &on})
 				return err
 			},
 			"of a tenant, by its requester": func(on bool) error {
-				_, err := w.UpdateTenant(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: &on})
+				_, err := w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: &on})
 				return err
 			},
-			"of everything": func(on bool) error { return w.StopEverything(w.ctx, w.admin, on) },
+			"of everything": func(on bool) error { return w.Pools.StopEverything(w.ctx, w.admin, on) },
 		} {
 			ok(t, stop(true))
 			x := w.poll(w.ctx, w.workers[1], time.Minute)
 			if !x.waits() {
 				t.Fatalf("a stop %s: something is handed out", name)
 			}
-			if why := must(w.WhyNothing(w.ctx, w.workers[1]))(t); why[crowd.EmergencyStop] != 1 {
+			if why := must(w.Work.WhyNothing(w.ctx, w.workers[1]))(t); why[crowd.EmergencyStop] != 1 {
 				t.Errorf("a stop %s: why: %v", name, why)
 			}
-			out, next, err := w.Submit(w.ctx, w.workers[0], held, yes, true, 0) // what is held may be submitted
+			out, next, err := w.Work.Submit(w.ctx, w.workers[0], held, yes, true, 0) // what is held may be submitted
 			ok(t, err)
 			if !out.Counted || next != nil {
 				t.Errorf("a stop %s: %+v, next %v", name, out, next)
 			}
 			ok(t, stop(false))
 			x.gets(t, id) // who waits gets something
-			ok(t, w.Return(w.ctx, w.workers[1], x.work.Assignment))
+			ok(t, w.Work.Return(w.ctx, w.workers[1], x.work.Assignment))
 			held = w.next(w.workers[0]).Assignment
 		}
-		ok(t, w.StopEverything(w.ctx, w.admin, true))
+		ok(t, w.Pools.StopEverything(w.ctx, w.admin, true))
 		w.close()
 		w.open()
-		if work := must(w.Next(w.ctx, w.workers[1], 0))(t); work != nil {
+		if work := must(w.Work.Next(w.ctx, w.workers[1], 0))(t); work != nil {
 			t.Error("a restart lifts an emergency stop")
 		}
 	})
@@ -485,7 +485,7 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	last := w.launch(10, func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
 	set := func(policy string) {
 		t.Helper()
-		v := must(w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: &policy}))(t)
+		v := must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: &policy}))(t)
 		if v.Policy != policy {
 			t.Errorf("the policy is %q", v.Policy)
 		}
@@ -498,14 +498,14 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	if work := w.next(w.workers[1]); work.Batch != last {
 		t.Errorf("edf gives %s", work.Batch)
 	}
-	if order := must(w.Order(w.ctx, w.admin, w.pool))(t); len(order) != 2 {
+	if order := must(w.Pools.Order(w.ctx, w.admin, w.pool))(t); len(order) != 2 {
 		t.Errorf("the order is %v", order)
 	}
 	w.reopen()
 	if work := w.next(w.workers[2]); work.Batch != last {
 		t.Errorf("after a restart edf gives %s", work.Batch)
 	}
-	_, err := w.UpdatePool(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("best")})
+	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("best")})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -513,12 +513,12 @@ func TestDirectedBatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	id := w.draft(0, times(2))
-	must(w.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), app.Upload{}))(t)
-	must(w.Launch(w.ctx, w.ann, id, false))(t)
-	if work := must(w.Next(w.ctx, w.workers[2], 0))(t); work != nil {
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), app.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	if work := must(w.Work.Next(w.ctx, w.workers[2], 0))(t); work != nil {
 		t.Errorf("who is not invited gets %s", work.Task)
 	}
-	if why := must(w.WhyNothing(w.ctx, w.workers[2]))(t); why[crowd.NotInvited] != 1 {
+	if why := must(w.Work.WhyNothing(w.ctx, w.workers[2]))(t); why[crowd.NotInvited] != 1 {
 		t.Errorf("why: %v", why)
 	}
 	w.reopen()
@@ -537,7 +537,7 @@ func TestDirectedBatches(t *testing.T) {
 func TestWatching(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		id, other := w.launch(2), w.launch(1)
-		changed, stop, err := w.Watch(w.ctx, w.ann, id)
+		changed, stop, err := w.Batches.Watch(w.ctx, w.ann, id)
 		ok(t, err)
 		signals := func() (n int) {
 			synctest.Wait()
@@ -553,17 +553,17 @@ func TestWatching(t *testing.T) {
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals before anything has changed", n)
 		}
-		must(w.EditBatch(w.ctx, w.ann, other, app.BatchEdit{Priority: ptr(2.0)}))(t)
+		must(w.Batches.Edit(w.ctx, w.ann, other, app.BatchEdit{Priority: ptr(2.0)}))(t)
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals of another batch's change", n)
 		}
 		for range 3 {
-			must(w.EditBatch(w.ctx, w.ann, id, app.BatchEdit{Priority: ptr(2.0)}))(t)
+			must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Priority: ptr(2.0)}))(t)
 		}
 		if n := signals(); n != 1 {
 			t.Errorf("%d signals of three changes in a row", n)
 		}
-		must(w.CancelBatch(w.ctx, w.ann, id))(t)
+		must(w.Batches.Cancel(w.ctx, w.ann, id))(t)
 		if n := signals(); n != 1 {
 			t.Errorf("%d signals of the end", n)
 		}
@@ -577,33 +577,33 @@ func TestWhoHoldsWhatAndWhy(t *testing.T) {
 	w := newWorld(t, 2)
 	id := w.launch(2, times(2))
 	work := w.next(w.workers[0])
-	held := must(w.Holding(w.ctx, w.ann, id))(t)
+	held := must(w.Batches.Holding(w.ctx, w.ann, id))(t)
 	if len(held) != 1 || held[0].Assignment != work.Assignment || held[0].Worker != w.workers[0].User.ID {
 		t.Errorf("held: %v", held)
 	}
 	w.next(w.workers[1])
-	list, more, err := w.Holders(w.ctx, w.ann, id, 1)
+	list, more, err := w.Batches.Holders(w.ctx, w.ann, id, 1)
 	ok(t, err)
 	if more != 1 || len(list) != 1 || list[0].Name != "worker1" {
 		t.Errorf("%v and %d more", list, more)
 	}
-	why := must(w.WhyBatch(w.ctx, w.ann, id))(t)
+	why := must(w.Batches.Why(w.ctx, w.ann, id))(t)
 	if why.Reason != crowd.NoWorkerReady || why.Workers[crowd.NoWorkerReady] != 2 {
 		t.Errorf("why: %+v", why)
 	}
-	must(w.PauseBatch(w.ctx, w.ann, id))(t)
+	must(w.Batches.Pause(w.ctx, w.ann, id))(t)
 	if v := w.batch(id); v.Reason != crowd.BatchPaused || v.Running != 2 || v.Waiting != 2 {
 		t.Errorf("the batch is %+v", v)
 	}
-	must(w.CancelBatch(w.ctx, w.ann, id))(t)
-	_, err = w.WhyBatch(w.ctx, w.ann, id)
+	must(w.Batches.Cancel(w.ctx, w.ann, id))(t)
+	_, err = w.Batches.Why(w.ctx, w.ann, id)
 	refused(t, err, crowd.Conflict)
-	ok(t, w.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, true))
+	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, true))
 	w.launch(1)
-	if why := must(w.WhyNothing(w.ctx, w.workers[0]))(t); why[crowd.WorkerBlocked] != 1 {
+	if why := must(w.Work.WhyNothing(w.ctx, w.workers[0]))(t); why[crowd.WorkerBlocked] != 1 {
 		t.Errorf("why: %v", why)
 	}
-	ok(t, w.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, false))
+	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, false))
 	w.next(w.workers[0])
 }
 
@@ -613,7 +613,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	id := w.launch(20, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
-	held := map[int]*app.Work{}
+	held := map[int]*app.HeldTask{}
 	for i, p := range w.workers {
 		held[i] = w.next(p)
 	}
@@ -624,7 +624,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 			if (i+round)%3 == 0 {
 				answer = no
 			}
-			out, next, err := w.Submit(w.ctx, p, held[i].Assignment, answer, true, 0)
+			out, next, err := w.Work.Submit(w.ctx, p, held[i].Assignment, answer, true, 0)
 			ok(t, err)
 			if !out.Counted || next == nil {
 				t.Fatalf("got %+v, next %v", out, next)
@@ -655,9 +655,9 @@ func TestQuality(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	id := w.draft(0, times(3))
-	must(w.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), app.Upload{}))(t)
-	must(w.Launch(w.ctx, w.ann, id, false))(t)
-	if q := must(w.Quality(w.ctx, w.ann, id, "dawid-skene"))(t); q.Result != nil {
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), app.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	if q := must(w.Batches.Quality(w.ctx, w.ann, id, "dawid-skene"))(t); q.Result != nil {
 		t.Error("quality without answers")
 	}
 	for i, p := range w.workers {
@@ -671,11 +671,11 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	for _, m := range app.Methods() {
-		q := must(w.Quality(w.ctx, w.ann, id, m.Name()))(t)
+		q := must(w.Batches.Quality(w.ctx, w.ann, id, m.Name()))(t)
 		if q.GoldTasks != 2 || q.Accuracy != 1 || q.Names[w.workers[0].User.ID.String()] != "worker1" {
 			t.Errorf("%s: %d gold tasks, accuracy %g, names %v", m.Name(), q.GoldTasks, q.Accuracy, q.Names)
 		}
 	}
-	_, err := w.Quality(w.ctx, w.ann, id, "mean")
+	_, err := w.Batches.Quality(w.ctx, w.ann, id, "mean")
 	refused(t, err, crowd.Invalid)
 }

@@ -24,7 +24,7 @@ import (
 // world is a service on a SQLite file, with an admin, two tenants ("ann" and
 // "bob" are their requesters, each tenant has money), and some workers.
 type world struct {
-	*app.Service
+	*app.App
 	t       testing.TB
 	ctx     context.Context
 	store   store.Store
@@ -60,7 +60,7 @@ func newWorld(t testing.TB, n int) *world {
 	root.ID = must(w.store.CreateUser(w.ctx, root))(t)
 	w.admin = &app.Principal{User: root}
 	w.admin = w.as(root.ID)
-	w.pool = must(w.Pools(w.ctx, w.admin))(t)[0].ID
+	w.pool = must(w.Pools.List(w.ctx, w.admin))(t)[0].ID
 	w.a, w.ann = w.tenant("ants", "ann")
 	w.b, w.bob = w.tenant("bees", "bob")
 	for i := range n {
@@ -77,13 +77,13 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.Service = must(app.Open(w.ctx, app.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // close closes both; what the ledger says must add up.
 func (w *world) close() {
 	w.t.Helper()
-	if w.Service == nil {
+	if w.App == nil {
 		return
 	}
 	w.Close()
@@ -93,7 +93,7 @@ func (w *world) close() {
 	if err := w.store.Close(); err != nil {
 		w.t.Errorf("close: %v", err)
 	}
-	w.Service = nil
+	w.App = nil
 }
 
 // balancedBy moves people between pools with b from now on.
@@ -122,8 +122,8 @@ func (w *world) reopen() {
 
 func (w *world) tenant(name, requester string) (crowd.TenantID, *app.Principal) {
 	w.t.Helper()
-	x := must(w.CreateTenant(w.ctx, w.admin, name, 1))(w.t)
-	ok(w.t, w.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
+	x := must(w.Tenants.Create(w.ctx, w.admin, name, 1))(w.t)
+	ok(w.t, w.Tenants.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
 	return x.ID, w.person(app.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
 }
 
@@ -134,7 +134,7 @@ func (w *world) worker(name string) *app.Principal {
 
 func (w *world) person(n app.NewUser) *app.Principal {
 	w.t.Helper()
-	u, _, err := w.CreateUser(w.ctx, w.admin, n)
+	u, _, err := w.Accounts.CreateUser(w.ctx, w.admin, n)
 	ok(w.t, err)
 	return w.as(u.ID)
 }
@@ -142,9 +142,9 @@ func (w *world) person(n app.NewUser) *app.Principal {
 // as signs somebody in, by a token.
 func (w *world) as(id crowd.WorkerID) *app.Principal {
 	w.t.Helper()
-	_, secret, err := w.CreateToken(w.ctx, w.admin, app.NewToken{Name: "test", For: id})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: "test", For: id})
 	ok(w.t, err)
-	return must(w.Authenticate(w.ctx, secret))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
 }
 
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`
@@ -161,9 +161,9 @@ func (w *world) draft(n int, change ...func(*app.NewBatch)) crowd.BatchID {
 	for _, c := range change {
 		c(&d)
 	}
-	b := must(w.CreateBatch(w.ctx, w.admin, d))(w.t)
+	b := must(w.Batches.Create(w.ctx, w.admin, d))(w.t)
 	if n > 0 {
-		must(w.Upload(w.ctx, w.admin, b.Spec.ID, things(n), app.Upload{}))(w.t)
+		must(w.Batches.Upload(w.ctx, w.admin, b.Spec.ID, things(n), app.Upload{}))(w.t)
 	}
 	return b.Spec.ID
 }
@@ -182,7 +182,7 @@ func things(n int) *strings.Reader {
 func (w *world) launch(n int, change ...func(*app.NewBatch)) crowd.BatchID {
 	w.t.Helper()
 	id := w.draft(n, change...)
-	must(w.Launch(w.ctx, w.admin, id, false))(w.t)
+	must(w.Batches.Launch(w.ctx, w.admin, id, false))(w.t)
 	return id
 }
 
@@ -191,11 +191,11 @@ func times(n int) func(*app.NewBatch) {
 }
 
 // next returns a worker's next task, which there must be.
-func (w *world) next(p *app.Principal) *app.Work {
+func (w *world) next(p *app.Principal) *app.HeldTask {
 	w.t.Helper()
-	work := must(w.Next(w.ctx, p, 0))(w.t)
+	work := must(w.Work.Next(w.ctx, p, 0))(w.t)
 	if work == nil {
-		why, _ := w.WhyNothing(w.ctx, p)
+		why, _ := w.Work.WhyNothing(w.ctx, p)
 		w.t.Fatalf("%s gets nothing: %v", p.User.Name, why)
 	}
 	return work
@@ -203,12 +203,12 @@ func (w *world) next(p *app.Principal) *app.Work {
 
 func (w *world) batch(id crowd.BatchID) app.BatchView {
 	w.t.Helper()
-	return must(w.Batch(w.ctx, w.admin, id))(w.t)
+	return must(w.Batches.Get(w.ctx, w.admin, id))(w.t)
 }
 
 func (w *world) balance(id crowd.TenantID) crowd.Money {
 	w.t.Helper()
-	have, _, err := w.Account(w.ctx, w.admin, id, 0, 1)
+	have, _, err := w.Tenants.Account(w.ctx, w.admin, id, 0, 1)
 	ok(w.t, err)
 	return have
 }
@@ -216,7 +216,7 @@ func (w *world) balance(id crowd.TenantID) crowd.Money {
 // answers returns the kept answers of a batch.
 func (w *world) answers(id crowd.BatchID) []store.Annotation {
 	w.t.Helper()
-	_, rows, err := w.Annotations(w.ctx, w.admin, id, true)
+	_, rows, err := w.Batches.Annotations(w.ctx, w.admin, id, true)
 	ok(w.t, err)
 	var list []store.Annotation
 	for a, err := range rows {

@@ -21,15 +21,15 @@ import (
 
 // Metrics is what is told of one server.
 type Metrics struct {
-	service  *app.Service
+	app      *app.App
 	log      *slog.Logger
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 }
 
 // New makes the metrics of a service.
-func New(s *app.Service, log *slog.Logger) *Metrics {
-	m := &Metrics{service: s, log: log, registry: prometheus.NewRegistry()}
+func New(s *app.App, log *slog.Logger) *Metrics {
+	m := &Metrics{app: s, log: log, registry: prometheus.NewRegistry()}
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
@@ -50,7 +50,7 @@ func (m *Metrics) Open() http.Handler {
 func (m *Metrics) Guarded() http.Handler {
 	open := m.Open()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := m.service.Authenticate(r.Context(), httpkit.Secret(r))
+		p, err := m.app.Accounts.Authenticate(r.Context(), httpkit.Secret(r))
 		if err == nil && !p.Is(app.Admin) {
 			err = crowd.Errorf(crowd.Forbidden, "this needs the role %s", app.Admin)
 		}

@@ -27,7 +27,7 @@ import (
 
 // world is a service with an admin, a requester and two workers.
 type world struct {
-	*app.Service
+	*app.App
 	t       *testing.T
 	ctx     context.Context
 	store   store.Store
@@ -42,20 +42,20 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, ctx: context.Background(), secret: map[string]string{}, people: map[string]*app.Principal{}}
 	w.store = must(sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
 	log := slog.New(slog.DiscardHandler)
-	w.Service = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log}))(t)
+	w.App = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log}))(t)
 	t.Cleanup(func() {
 		w.Close()
 		ok(t, w.store.Close())
 	})
-	w.metrics = metrics.New(w.Service, log)
+	w.metrics = metrics.New(w.App, log)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	w.admin = &app.Principal{User: must(w.store.User(w.ctx, root))(t)}
 	w.admin = w.as("root", root)
-	tenant := must(w.CreateTenant(w.ctx, w.admin, "ants", 1))(t)
+	tenant := must(w.Tenants.Create(w.ctx, w.admin, "ants", 1))(t)
 	w.tenant = tenant.ID
-	ok(t, w.Deposit(w.ctx, w.admin, tenant.ID, crowd.Unit, ""))
+	ok(t, w.Tenants.Deposit(w.ctx, w.admin, tenant.ID, crowd.Unit, ""))
 	for _, n := range []app.NewUser{{Name: "ann", Tenants: []crowd.TenantID{tenant.ID}}, {Name: "one", Pool: 1}, {Name: "two", Pool: 1}} {
-		u, _, err := w.CreateUser(w.ctx, w.admin, n)
+		u, _, err := w.Accounts.CreateUser(w.ctx, w.admin, n)
 		ok(t, err)
 		w.people[n.Name] = w.as(n.Name, u.ID)
 	}
@@ -63,10 +63,10 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) as(name string, id crowd.WorkerID) *app.Principal {
-	_, secret, err := w.CreateToken(w.ctx, w.admin, app.NewToken{Name: name, For: id})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: name, For: id})
 	ok(w.t, err)
 	w.secret[name] = secret
-	return must(w.Authenticate(w.ctx, secret))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
 }
 
 var sampleForm = regexp.MustCompile(`^([a-z0-9_]+)(?:\{(.*)\})? (\S+)$`)
@@ -119,9 +119,9 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		}
 		retainer := engine.Retainer{Called: true, Rate: 60_000, Promise: time.Minute}
 		control := pool.Settings{Elasticity: "static(n=2)", Expect: pool.Expect{TaskTime: 30 * time.Second}}
-		must(w.UpdatePool(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer, Control: &control}))(t)
-		must(w.FundPool(w.ctx, w.admin, 1, crowd.Unit))(t)
-		ok(t, w.ControlStep(w.ctx))
+		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer, Control: &control}))(t)
+		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
+		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_coming": 2, "pool_workers": 0, "pool_funds": 1, `pool_actions_total{advice="false",kind="recruit"}`: 1,
 			`pool_actions_total{advice="false",kind="set"}`: 1})
 
@@ -130,35 +130,35 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		}
 
 		one, two := w.people["one"], w.people["two"]
-		must(w.StartDuty(w.ctx, one))(t)
-		must(w.StartDuty(w.ctx, two))(t)
-		b := must(w.CreateBatch(w.ctx, w.people["ann"], app.NewBatch{Tenant: w.tenant, Name: "things", Reward: 1000,
+		must(w.Duty.Start(w.ctx, one))(t)
+		must(w.Duty.Start(w.ctx, two))(t)
+		b := must(w.Batches.Create(w.ctx, w.people["ann"], app.NewBatch{Tenant: w.tenant, Name: "things", Reward: 1000,
 			Template: json.RawMessage(`{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`)}))(t)
-		must(w.Upload(w.ctx, w.people["ann"], b.Spec.ID, strings.NewReader("thing\na dog\na cat\na stone\n"), app.Upload{}))(t)
-		must(w.Launch(w.ctx, w.people["ann"], b.Spec.ID, false))(t)
-		held := must(w.Next(w.ctx, one, 0))(t)
+		must(w.Batches.Upload(w.ctx, w.people["ann"], b.Spec.ID, strings.NewReader("thing\na dog\na cat\na stone\n"), app.Upload{}))(t)
+		must(w.Batches.Launch(w.ctx, w.people["ann"], b.Spec.ID, false))(t)
+		held := must(w.Work.Next(w.ctx, one, 0))(t)
 		w.want(map[string]float64{"pool_workers": 2, "pool_busy": 1, "pool_queue": 2, "pool_coming": 0}) // as it is now, not at the last step
 		<-time.After(20 * time.Second)
-		ok(t, w.ControlStep(w.ctx))
+		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_workers": 2, "pool_busy": 1, "pool_idle": 1, "pool_training": 0, "pool_coming": 0, "pool_queue": 2, "pool_joined_total": 2,
 			"pool_arrived_total": 3, "pool_completed_total": 0, "pool_oldest_wait_seconds": 20, "pool_stopped": 0, "pool_advise": 0, `messages{state="queued"}`: 0})
 
-		_, _, err := w.Submit(w.ctx, one, held.Assignment, json.RawMessage(`"yes"`), false, 0)
+		_, _, err := w.Work.Submit(w.ctx, one, held.Assignment, json.RawMessage(`"yes"`), false, 0)
 		ok(t, err)
-		must(w.EndDuty(w.ctx, two))(t)
+		must(w.Duty.End(w.ctx, two))(t)
 		control.Elasticity, control.Advise = "static(n=0)", true
-		must(w.UpdatePool(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
-		ok(t, w.ControlStep(w.ctx))
+		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
+		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_workers": 1, "pool_completed_total": 1, "pool_abandoned_total": 1, "pool_released_total": 0, "pool_advise": 1,
 			`pool_actions_total{advice="true",kind="release"}`: 1, `pool_actions_total{advice="false",kind="set"}`: 2})
 		w.want(map[string]float64{`pool_actions_total{advice="true",kind="release"}`: 1}) // a second look counts nothing twice
 
 		for range 12 {
 			<-time.After(10 * time.Second)
-			ok(t, w.ControlStep(w.ctx))
+			ok(t, w.Control.Step(w.ctx))
 		}
 		// The rates are those of the last control step.
-		v := must(w.Pool(w.ctx, w.admin, 1))(t)
+		v := must(w.Pools.Get(w.ctx, w.admin, 1))(t)
 		m := v.Status.Metrics
 		w.want(map[string]float64{"pool_lambda": m.Lambda, "pool_mu": m.Mu, "pool_c_star": float64(m.CStar), "pool_throughput": m.Throughput,
 			"pool_abandonment": m.Abandonment, "pool_utilisation": m.Utilisation, "pool_preference": m.Preference, "pool_cost_per_hour": m.CostPerHour})
@@ -167,7 +167,7 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		}
 		for range 60 { // more than are read at a time
 			control.Advise = !control.Advise
-			must(w.UpdatePool(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
+			must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
 		}
 		w.want(map[string]float64{`pool_actions_total{advice="false",kind="set"}`: 62})
 		w.Close()
@@ -190,9 +190,9 @@ func TestWaitingPaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		retainer := engine.Retainer{Rate: 60_000, Silence: time.Minute, Promise: time.Minute}
-		must(w.UpdatePool(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer}))(t)
-		must(w.FundPool(w.ctx, w.admin, 1, crowd.Unit))(t)
-		if work := must(w.Next(w.ctx, w.people["one"], 50*time.Second))(t); work != nil {
+		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer}))(t)
+		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
+		if work := must(w.Work.Next(w.ctx, w.people["one"], 50*time.Second))(t); work != nil {
 			t.Fatalf("work: %+v", work)
 		}
 		w.want(map[string]float64{"pool_waiting_paid_total": 0.05, "pool_funds": 0.95})

@@ -14,7 +14,7 @@ import (
 
 // pools collects what there is to say of the pools, and of messages.
 type pools struct {
-	service  *app.Service
+	app      *app.App
 	messages *prometheus.Desc
 	actions  *prometheus.Desc
 
@@ -30,9 +30,9 @@ type counted struct {
 	advice bool
 }
 
-func newPools(s *app.Service) *pools {
+func newPools(s *app.App) *pools {
 	return &pools{
-		service:  s,
+		app:      s,
 		messages: prometheus.NewDesc("throng_messages", "Messages that wait to be sent, and those that failed for good within the last day.", []string{"state"}, nil),
 		actions:  prometheus.NewDesc("throng_pool_actions_total", "What was decided or set, as the pool's log has it.", []string{"pool", "name", "kind", "advice"}, nil),
 		seen:     make(map[crowd.PoolID]int64), counted: make(map[counted]float64),
@@ -122,7 +122,7 @@ func (c *pools) Describe(out chan<- *prometheus.Desc) {
 func (c *pools) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := background()
 	defer cancel()
-	f, err := c.service.Figures(ctx)
+	f, err := c.app.Pools.Figures(ctx)
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(c.messages, err)
 		return
@@ -139,7 +139,7 @@ func (c *pools) Collect(out chan<- prometheus.Metric) {
 				out <- prometheus.MustNewConstMetric(x.desc, x.kind, value, id, v.Name)
 			}
 		}
-		list, err := c.service.ActionsAfter(ctx, v.ID, c.seen[v.ID])
+		list, err := c.app.Pools.ActionsAfter(ctx, v.ID, c.seen[v.ID])
 		if err != nil {
 			out <- prometheus.NewInvalidMetric(c.actions, err)
 			return

@@ -26,19 +26,19 @@ func (s *server) admin(w http.ResponseWriter, r *http.Request, p *app.Principal)
 }
 
 func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	rows := make([]tenantRow, len(tenants))
 	for i, t := range tenants {
-		balance, _, err := s.Service.Account(r.Context(), p, t.ID, 0, 0)
+		balance, _, err := s.App.Tenants.Account(r.Context(), p, t.ID, 0, 0)
 		if err != nil {
 			return err
 		}
 		rows[i] = tenantRow{t, balance}
 	}
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *app.Princi
 }
 
 func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	return s.stopForm(w, r, func(stopped bool) error { return s.Service.StopEverything(r.Context(), p, stopped) })
+	return s.stopForm(w, r, func(stopped bool) error { return s.App.Pools.StopEverything(r.Context(), p, stopped) })
 }
 
 func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
@@ -78,7 +78,7 @@ func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *app.Pri
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.Service.CreateTenant(r.Context(), p, f.text("name"), weight)
+		_, err := s.App.Tenants.Create(r.Context(), p, f.text("name"), weight)
 		return err
 	})
 }
@@ -93,7 +93,7 @@ func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *app.Princ
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.Service.UpdateTenant(r.Context(), p, id, app.TenantEdit{Name: &name, Weight: &weight})
+		_, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Name: &name, Weight: &weight})
 		return err
 	})
 }
@@ -104,7 +104,7 @@ func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *app.P
 		return err
 	}
 	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.Service.UpdateTenant(r.Context(), p, id, app.TenantEdit{Stopped: &stopped})
+		_, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Stopped: &stopped})
 		return err
 	})
 }
@@ -115,7 +115,7 @@ func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 		return err
 	}
 	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.Service.UpdatePool(r.Context(), p, id, app.PoolEdit{Stopped: &stopped})
+		_, err := s.App.Pools.Update(r.Context(), p, id, app.PoolEdit{Stopped: &stopped})
 		return err
 	})
 }
@@ -143,13 +143,13 @@ func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *app.Principa
 		if err := f.err(); err != nil {
 			return err
 		}
-		return s.Service.Deposit(r.Context(), p, id, amount, f.text("note"))
+		return s.App.Tenants.Deposit(r.Context(), p, id, amount, f.text("note"))
 	})
 }
 
 func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
 	return s.adminForm(w, r, p, "pool", "saved", func(f *fields) error {
-		_, err := s.Service.CreatePool(r.Context(), p, f.text("name"), f.text("policy"))
+		_, err := s.App.Pools.Create(r.Context(), p, f.text("name"), f.text("policy"))
 		return err
 	})
 }
@@ -161,7 +161,7 @@ func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 	}
 	return s.adminForm(w, r, p, "pool-"+id.String(), "saved", func(f *fields) error {
 		name, policy := f.text("name"), f.text("policy")
-		_, err := s.Service.UpdatePool(r.Context(), p, id, app.PoolEdit{Name: &name, Policy: &policy})
+		_, err := s.App.Pools.Update(r.Context(), p, id, app.PoolEdit{Name: &name, Policy: &policy})
 		return err
 	})
 }
@@ -182,7 +182,7 @@ func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *app.Princ
 			return err
 		}
 	}
-	list, err := s.Service.Users(r.Context(), p, 0, after, peopleShown)
+	list, err := s.App.Accounts.Users(r.Context(), p, 0, after, peopleShown)
 	if err != nil {
 		return err
 	}
@@ -199,11 +199,11 @@ func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *app.Princ
 
 // menus are the tenants and pools to choose from, and their names.
 func (s *server) menus(r *http.Request, p *app.Principal) (map[string]any, error) {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *app.Pri
 	n.Admin, n.Tenants, n.Pool, n.Qualifications = roleFields(f)
 	secret := ""
 	if err = f.err(); err == nil {
-		_, secret, err = s.Service.CreateUser(r.Context(), p, n)
+		_, secret, err = s.App.Accounts.CreateUser(r.Context(), p, n)
 	}
 	if bad := refused("person", values, err); bad != nil {
 		return s.showPeople(w, r, p, bad, nil)
@@ -280,7 +280,7 @@ func (s *server) person(w http.ResponseWriter, r *http.Request, p *app.Principal
 }
 
 func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.WorkerID, f *form, link *newcomer) error {
-	u, err := s.Service.User(r.Context(), p, id)
+	u, err := s.App.Accounts.User(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *app.Princ
 	fullName, email := f.text("full_name"), f.text("email")
 	isAdmin, tenants, pool, quals := roleFields(f)
 	if err = f.err(); err == nil {
-		_, err = s.Service.UpdateUser(r.Context(), p, id, app.UserEdit{
+		_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, app.UserEdit{
 			FullName: &fullName, Email: &email, Admin: &isAdmin, Tenants: &tenants, Pool: &pool, Qualifications: &quals,
 		})
 	}
@@ -337,7 +337,7 @@ func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *app.Principa
 		return err
 	}
 	suspended := values.Get("suspended") != ""
-	_, err = s.Service.UpdateUser(r.Context(), p, id, app.UserEdit{Suspended: &suspended})
+	_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, app.UserEdit{Suspended: &suspended})
 	if bad := refused("person", values, err); bad != nil {
 		return s.showPerson(w, r, p, id, &form{ID: "suspend", Errs: bad.Errs}, nil)
 	}
@@ -353,11 +353,11 @@ func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	secret, err := s.Service.NewSetupLink(r.Context(), p, id)
+	secret, err := s.App.Accounts.NewSetupLink(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
-	u, err := s.Service.User(r.Context(), p, id)
+	u, err := s.App.Accounts.User(r.Context(), p, id)
 	if err != nil {
 		return err
 	}

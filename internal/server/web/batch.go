@@ -27,18 +27,18 @@ func (s *server) batch(w http.ResponseWriter, r *http.Request, p *app.Principal)
 // showBatch shows a batch, with a form that was refused or with what became of
 // an upload.
 func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.BatchID, f *form, report *app.UploadReport) error {
-	b, err := s.Service.Batch(r.Context(), p, id)
+	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
 	if b.Progress.State != crowd.BatchDraft {
 		return s.showLaunched(w, r, p, b, f)
 	}
-	balance, _, err := s.Service.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
+	balance, _, err := s.App.Tenants.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
 	if err != nil {
 		return err
 	}
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func settingsOf(b app.BatchView) settings {
 	if x.Budget > 0 {
 		out.Budget = x.Budget.String()
 	}
-	if x.Rule == label.Count(x.Rule.Most()) {
+	if x.Rule.Fixed() {
 		out.Count = strconv.Itoa(x.Rule.Most())
 	} else {
 		out.Rule, out.Agree, out.Of = "agree", strconv.Itoa(x.Rule.Fewest()), strconv.Itoa(x.Rule.Most())
@@ -138,7 +138,7 @@ func (s *server) draftForm(r *http.Request, p *app.Principal) (app.BatchView, ur
 	if err != nil {
 		return app.BatchView{}, nil, err
 	}
-	b, err := s.Service.Batch(r.Context(), p, id)
+	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err == nil && b.Progress.State != crowd.BatchDraft {
 		err = crowd.Errorf(crowd.Conflict, "%s is %s; only a draft can be changed like this", id, b.Progress.State)
 	}
@@ -152,7 +152,7 @@ func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *app.Pri
 	}
 	n := definition(b)
 	if n.Template, err = templateOf(values); err == nil {
-		_, err = s.Service.EditDraft(r.Context(), p, b.Spec.ID, n)
+		_, err = s.App.Batches.EditDraft(r.Context(), p, b.Spec.ID, n)
 	}
 	if f := refused("template", values, err); f != nil {
 		return s.showBatch(w, r, p, b.Spec.ID, f, nil)
@@ -172,12 +172,12 @@ func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *app.Pri
 	}
 	n, err := readSettings(values, definition(b))
 	if err == nil {
-		_, err = s.Service.EditDraft(r.Context(), p, b.Spec.ID, n)
+		_, err = s.App.Batches.EditDraft(r.Context(), p, b.Spec.ID, n)
 	}
 	did := "saved"
 	if err == nil && values.Get("then") == "launch" {
 		did = "launched"
-		_, err = s.Service.Launch(r.Context(), p, b.Spec.ID, values.Get("small_crowd") != "")
+		_, err = s.App.Batches.Launch(r.Context(), p, b.Spec.ID, values.Get("small_crowd") != "")
 	}
 	if f := refused("settings", values, err); f != nil {
 		return s.showBatch(w, r, p, b.Spec.ID, f, nil)
@@ -236,13 +236,13 @@ func (s *server) previewOf(r *http.Request, p *app.Principal, b app.BatchView) (
 			return nil, crowd.Errorf(crowd.NotFound, "there is no such task")
 		}
 	}
-	shown, err := s.Service.Preview(r.Context(), p, b.Spec.ID, uint32(n))
+	shown, err := s.App.Batches.Preview(r.Context(), p, b.Spec.ID, uint32(n))
 	if err != nil {
 		return nil, err
 	}
 	view := shown.Template.Render(shown.Values)
 	frame := ""
-	if view.Kind == task.HTML {
+	if view.Framed() {
 		frame = "/batches/" + b.Spec.ID.String() + "/frame/" + strconv.FormatUint(n, 10)
 	}
 	out := &previewData{Task: newTask(view, frame), N: uint32(n), Of: shown.Tasks, Reward: b.Spec.Reward, Lease: b.Spec.Lease, Name: b.Name}
@@ -262,7 +262,7 @@ func (s *server) preview(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	b, err := s.Service.Batch(r.Context(), p, id)
+	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *app.Pri
 	if err != nil {
 		return crowd.Errorf(crowd.NotFound, "there is no such task")
 	}
-	shown, err := s.Service.Preview(r.Context(), p, id, uint32(n))
+	shown, err := s.App.Batches.Preview(r.Context(), p, id, uint32(n))
 	if err != nil {
 		return err
 	}

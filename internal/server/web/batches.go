@@ -24,7 +24,7 @@ const firstReward = crowd.Unit / 20
 
 // batches lists the batches of a tenant, or of all for an admin.
 func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,13 @@ func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principa
 			return err
 		}
 	}
-	list, err := s.Service.Batches(r.Context(), p, tenant, before, batchesShown)
+	list, err := s.App.Batches.List(r.Context(), p, tenant, before, batchesShown)
 	if err != nil {
 		return err
 	}
 	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
 	if tenant != 0 {
-		balance, _, err := s.Service.Account(r.Context(), p, tenant, 0, 0)
+		balance, _, err := s.App.Tenants.Account(r.Context(), p, tenant, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *app.Princip
 }
 
 func (s *server) showNewBatch(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (s *server) draft(r *http.Request, p *app.Principal, values url.Values) (st
 	if err != nil {
 		return store.Batch{}, err
 	}
-	return s.Service.CreateBatch(r.Context(), p, app.NewBatch{
+	return s.App.Batches.Create(r.Context(), p, app.NewBatch{
 		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: firstReward,
 	})
 }
@@ -209,7 +209,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request, p *app.Principal
 // draft's page, row by row.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.BatchID, values url.Values, file *multipart.Part) error {
 	format := table.FormatOf(file.FileName())
-	report, err := s.Service.Upload(r.Context(), p, id, file, app.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
+	report, err := s.App.Batches.Upload(r.Context(), p, id, file, app.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
 	f := refused("upload", values, err)
 	switch {
 	case f != nil:

@@ -387,7 +387,7 @@ func writeFile(t testing.TB, name, content string) string {
 func answersOf(c *company, id string) (string, error) {
 	p := c.req.principal()
 	b := crowdBatch(id)
-	_, list, err := c.service.Annotations(context.Background(), p, b, true)
+	_, list, err := c.app.Batches.Annotations(context.Background(), p, b, true)
 	if err != nil {
 		return "", err
 	}

@@ -54,11 +54,11 @@ func dutyState(v app.DutyView) string {
 }
 
 func (s *server) offDuty(r *http.Request, p *app.Principal, v app.DutyView) (*offDuty, error) {
-	past, err := s.Service.WhyOffDuty(r.Context(), p)
+	past, err := s.App.Duty.WhyOff(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
-	subs, err := s.Service.Subscriptions(r.Context(), p)
+	subs, err := s.App.Duty.Subscriptions(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (d *offDuty) title() string {
 // showOffDuty is where somebody is who works in a pool that calls its people,
 // and is off duty.
 func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *app.Principal, notice string) error {
-	v, err := s.Service.Duty(r.Context(), p)
+	v, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return err
 	}
-	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func waitTime(r *http.Request) (time.Duration, error) {
 // present returns p as he is now: he may have been moved since the request
 // began. It returns p itself if that cannot be found out.
 func (s *server) present(r *http.Request, p *app.Principal) *app.Principal {
-	if now, err := s.Service.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(app.Worker) {
+	if now, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(app.Worker) {
 		return now
 	}
 	return p
@@ -131,7 +131,7 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Princi
 	state := r.URL.Query().Get("state")
 	httpkit.Streaming(w)
 	moved := false
-	v, err := s.Service.AwaitDuty(r.Context(), p, wait, func(v app.DutyView) bool {
+	v, err := s.App.Duty.Await(r.Context(), p, wait, func(v app.DutyView) bool {
 		moved = s.present(r, p).User.Pool != p.User.Pool
 		return moved || dutyState(v) != state
 	})
@@ -156,7 +156,7 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Princi
 
 // comeIn brings a worker on duty, if there is a place left.
 func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	_, err := s.Service.StartDuty(r.Context(), p)
+	_, err := s.App.Duty.Start(r.Context(), p)
 	switch crowd.CodeOf(err) {
 	case "":
 		return seeOther(w, r, "/work", "onduty")
@@ -168,7 +168,7 @@ func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *app.Principal
 
 // decline says that a worker does not come this time.
 func (s *server) decline(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	if err := s.Service.DeclineCall(r.Context(), p); err != nil {
+	if err := s.App.Duty.DeclineCall(r.Context(), p); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/work", "declined")
@@ -176,7 +176,7 @@ func (s *server) decline(w http.ResponseWriter, r *http.Request, p *app.Principa
 
 // stopWork takes a worker off duty: at once, or when he has finished his task.
 func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	v, err := s.Service.EndDuty(r.Context(), p)
+	v, err := s.App.Duty.End(r.Context(), p)
 	switch {
 	case err != nil:
 		return err
@@ -208,7 +208,7 @@ func (s *server) offNow(r *http.Request, p *app.Principal, v app.DutyView) (bool
 	if v.Pool.Retainer.Called {
 		return true, nil
 	}
-	past, err := s.Service.WhyOffDuty(r.Context(), p)
+	past, err := s.App.Duty.WhyOff(r.Context(), p)
 	return past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid, err
 }
 
@@ -218,7 +218,7 @@ const moveTime = 5 * time.Second
 
 // awaitMove waits until somebody who has gone to another pool is there.
 func (s *server) awaitMove(r *http.Request, p *app.Principal) error {
-	_, err := s.Service.AwaitDuty(r.Context(), p, moveTime, func(app.DutyView) bool {
+	_, err := s.App.Duty.Await(r.Context(), p, moveTime, func(app.DutyView) bool {
 		return s.present(r, p).User.Pool != p.User.Pool
 	})
 	return err
@@ -260,11 +260,11 @@ func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *app.Princ
 type lesson struct{ N, Of int }
 
 // lessonOf returns nil if the task is none to learn from.
-func (s *server) lessonOf(r *http.Request, work *app.Work, v app.DutyView) (*lesson, error) {
+func (s *server) lessonOf(r *http.Request, work *app.HeldTask, v app.DutyView) (*lesson, error) {
 	if v.Training == 0 {
 		return nil, nil
 	}
-	training, err := s.Service.IsTraining(r.Context(), work)
+	training, err := s.App.Work.IsTraining(r.Context(), work)
 	if err != nil || !training {
 		return nil, err
 	}
@@ -317,11 +317,11 @@ func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *app.Principal
 }
 
 func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	subs, err := s.Service.Subscriptions(r.Context(), p)
+	subs, err := s.App.Duty.Subscriptions(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -334,7 +334,7 @@ func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *app.Princ
 		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == p.User.Pool, Likes: nearest(likes), Choose: likings}
 	}
 	return s.renderStatus(w, r, p, f.status(), "wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Form: f, Data: map[string]any{
-		"Pools": list, "U": p.User, "Browsers": browsersOf(subs), "Key": s.Service.PushKey(),
+		"Pools": list, "U": p.User, "Browsers": browsersOf(subs), "Key": s.App.Duty.PushKey(),
 	}})
 }
 
@@ -363,7 +363,7 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -386,7 +386,7 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Princi
 		}
 	}
 	if err = f.err(); err == nil {
-		_, err = s.Service.SetWishes(r.Context(), p, wishes)
+		_, err = s.App.Duty.SetWishes(r.Context(), p, wishes)
 	}
 	if bad := refused("wishes", values, err); bad != nil {
 		return s.showWishes(w, r, p, bad)
@@ -403,7 +403,7 @@ func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	id, err := s.Service.Subscribe(r.Context(), p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
+	id, err := s.App.Duty.Subscribe(r.Context(), p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
 	if err != nil {
 		return err
 	}
@@ -416,7 +416,7 @@ func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return errPage
 	}
-	if err := s.Service.Unsubscribe(r.Context(), p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+	if err := s.App.Duty.Unsubscribe(r.Context(), p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
 	if wantsJSON(r) {

@@ -114,7 +114,7 @@ func TestOnCallInChromium(t *testing.T) {
 		w.do(chromedp.Click(chromedp.CSS(`#stop button`)))
 		w.says("You are off duty. Thank you for your work.")
 		w.says("You stopped.")
-		if v, err := c.service.Duty(context.Background(), c.workers[0].principal()); err != nil || v.On {
+		if v, err := c.app.Duty.Get(context.Background(), c.workers[0].principal()); err != nil || v.On {
 			t.Errorf("he is on duty %t (%v)", v.On, err)
 		}
 		c.step(time.Second)
@@ -130,7 +130,7 @@ func TestOnCallInChromium(t *testing.T) {
 	t.Run("the last task, training, and another pool", func(t *testing.T) {
 		c := newCompany(t, 1, looping)
 		c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
-		if _, err := c.service.UpdatePool(context.Background(), c.boss.principal(), 2, app.PoolEdit{
+		if _, err := c.app.Pools.Update(context.Background(), c.boss.principal(), 2, app.PoolEdit{
 			Retainer: &engine.Retainer{Called: true, Rate: crowd.Unit / 20, Training: 2, Silence: time.Minute, Promise: time.Minute},
 		}); err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func TestPoolPagesInChromium(t *testing.T) {
 	c.step(time.Second)
 	c.workers[1].get("/work").form("/work/duty").send().want(200)
 	c.workers[2].get("/work").form("/work/decline").send().want(200)
-	if _, err := c.service.SendDue(t.Context()); err != nil {
+	if _, err := c.app.Outbox.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.open("/admin/pools/p1")

@@ -31,17 +31,17 @@ func (c *company) onCall(control pool.Settings, change ...func(*app.PoolEdit)) {
 		f(&edit)
 	}
 	ctx, p := context.Background(), c.boss.principal()
-	if before, err := c.service.Pool(ctx, p, 1); err == nil && !before.Retainer.Called { // signing in brought them on duty
+	if before, err := c.app.Pools.Get(ctx, p, 1); err == nil && !before.Retainer.Called { // signing in brought them on duty
 		for _, b := range c.workers {
-			if _, err := c.service.EndDuty(ctx, b.principal()); err != nil {
+			if _, err := c.app.Duty.End(ctx, b.principal()); err != nil {
 				b.t.Fatal(err)
 			}
 		}
 	}
-	if _, err := c.service.UpdatePool(ctx, p, 1, edit); err != nil {
+	if _, err := c.app.Pools.Update(ctx, p, 1, edit); err != nil {
 		c.boss.t.Fatal(err)
 	}
-	if _, err := c.service.FundPool(ctx, p, 1, 100*crowd.Unit); err != nil {
+	if _, err := c.app.Pools.Fund(ctx, p, 1, 100*crowd.Unit); err != nil {
 		c.boss.t.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func (c *company) onCall(control pool.Settings, change ...func(*app.PoolEdit)) {
 func (c *company) step(d time.Duration) {
 	c.boss.t.Helper()
 	c.ahead.Add(int64(d))
-	if err := c.service.ControlStep(context.Background()); err != nil {
+	if err := c.app.Control.Step(context.Background()); err != nil {
 		c.boss.t.Fatal(err)
 	}
 }
@@ -59,7 +59,7 @@ func (c *company) step(d time.Duration) {
 func (c *company) called() (list []*browser) {
 	c.boss.t.Helper()
 	for _, b := range c.workers {
-		if v, err := c.service.Duty(context.Background(), b.principal()); err != nil {
+		if v, err := c.app.Duty.Get(context.Background(), b.principal()); err != nil {
 			b.t.Fatal(err)
 		} else if v.Called != nil {
 			list = append(list, b)
@@ -126,11 +126,11 @@ func TestStoppingAfterTheTask(t *testing.T) {
 // isOff checks that somebody is off duty, and was given nothing.
 func (b *browser) isOff() {
 	b.t.Helper()
-	v, err := b.site.service.Duty(b.t.Context(), b.principal())
+	v, err := b.site.app.Duty.Get(b.t.Context(), b.principal())
 	if err != nil || v.On {
 		b.t.Errorf("%s is on duty %t (%v)", b.name, v.On, err)
 	}
-	if work, err := b.site.service.Current(b.t.Context(), b.principal()); err != nil || work != nil {
+	if work, err := b.site.app.Work.Current(b.t.Context(), b.principal()); err != nil || work != nil {
 		b.t.Errorf("%s holds %+v (%v)", b.name, work, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	answer := make(chan *pageOf, 1)
 	go func() { answer <- b.post("/work/next?wait=20", nil) }()
 	for deadline := time.Now().Add(patience); ; {
-		v, err := c.service.Duty(t.Context(), p)
+		v, err := c.app.Duty.Get(t.Context(), p)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("he does not wait: %v", err)
 		}
@@ -180,7 +180,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 			break
 		}
 	}
-	if _, err := c.service.UpdatePool(t.Context(), c.boss.principal(), 1, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
+	if _, err := c.app.Pools.Update(t.Context(), c.boss.principal(), 1, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
 		t.Fatal(err)
 	}
 	c.step(time.Second)
@@ -197,7 +197,7 @@ func TestWhoIsMovedIsTold(t *testing.T) {
 	c := newCompany(t, 2, looping)
 	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
 	ctx, boss := context.Background(), c.boss.principal()
-	if _, err := c.service.UpdatePool(ctx, boss, 2, app.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
+	if _, err := c.app.Pools.Update(ctx, boss, 2, app.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
 		t.Fatal(err)
 	}
 	// Of the other pool, a batch to learn from.
@@ -254,7 +254,7 @@ func TestWishes(t *testing.T) {
 	}
 	// What a program has set between two steps stays, unless another step is chosen.
 	w.Prefers[1] = 0.6
-	if _, err := c.service.SetWishes(t.Context(), b.principal(), w); err != nil {
+	if _, err := c.app.Duty.SetWishes(t.Context(), b.principal(), w); err != nil {
 		t.Fatal(err)
 	}
 	f = b.get("/work/wishes").form("/work/wishes")

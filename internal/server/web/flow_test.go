@@ -323,7 +323,7 @@ func TestTokens(t *testing.T) {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/work", nil)
 	req.Header.Set("Authorization", "Bearer "+secret)
 	c.browser(t, "program").do(req).at("/signin")
-	list, err := c.service.Tokens(t.Context(), w.principal())
+	list, err := c.app.Accounts.Tokens(t.Context(), w.principal())
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -334,7 +334,7 @@ func TestTokens(t *testing.T) {
 func TestAFileMayBeTooLarge(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 0)
-	pages, err := New(Config{Service: c.service, MaxUpload: 20_000})
+	pages, err := New(Config{App: c.app, MaxUpload: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (c *company) launchMany(t *testing.T, answers int) *pageOf {
 // should.
 func (c *company) forecast(t *testing.T, path, says string) *pageOf {
 	t.Helper()
-	changed, stop, err := c.site.service.Watch(context.Background(), c.req.principal(), 1)
+	changed, stop, err := c.site.app.Batches.Watch(context.Background(), c.req.principal(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

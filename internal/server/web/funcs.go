@@ -173,7 +173,7 @@ func plural(v any, noun string) string {
 
 // ruleText says how many answers a task gets.
 func ruleText(r label.Rule) string {
-	if r == label.Count(r.Most()) {
+	if r.Fixed() {
 		return plural(r.Most(), "answer") + " a task"
 	}
 	return fmt.Sprintf("until %d agree, of at most %d", r.Fewest(), r.Most())

@@ -19,7 +19,7 @@ const invitationsShown = 100
 // chosenTenant is the tenant that a page is about: the one that was asked for,
 // for a requester else his first. 0, for an admin, is none.
 func (s *server) chosenTenant(r *http.Request, p *app.Principal) (crowd.TenantID, []store.Tenant, error) {
-	list, err := s.Service.Tenants(r.Context(), p)
+	list, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -71,11 +71,11 @@ func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *app.
 		return err
 	}
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is the first page
-	list, err := s.Service.Invitations(r.Context(), p, tenant, max(0, before), invitationsShown)
+	list, err := s.App.Invitations.List(r.Context(), p, tenant, max(0, before), invitationsShown)
 	if err != nil {
 		return err
 	}
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (s *server) testMenu(r *http.Request, p *app.Principal, tenants []store.Ten
 // testsOf lists the tests that somebody who gives tests sees, each once.
 func (s *server) testsOf(r *http.Request, p *app.Principal, tenants []store.Tenant) ([]store.Test, error) {
 	if p.Is(app.Admin) {
-		return s.Service.Tests(r.Context(), p, 0)
+		return s.App.Tests.List(r.Context(), p, 0)
 	}
 	var all []store.Test
 	for _, t := range tenants {
-		list, err := s.Service.Tests(r.Context(), p, t.ID)
+		list, err := s.App.Tests.List(r.Context(), p, t.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (s *server) invite(w http.ResponseWriter, r *http.Request, p *app.Principal
 	}
 	var report app.InviteReport
 	if err = f.err(); err == nil {
-		report, err = s.Service.Invite(r.Context(), p, n)
+		report, err = s.App.Invitations.Invite(r.Context(), p, n)
 	}
 	if bad := refusedOften("invite", values, err); bad != nil {
 		return s.showInvitations(w, r, p, bad, nil, nil)
@@ -193,7 +193,7 @@ func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *app
 	if err != nil {
 		return err
 	}
-	i, err := s.Service.ResendInvitation(r.Context(), p, id)
+	i, err := s.App.Invitations.Resend(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *a
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.WithdrawInvitation(r.Context(), p, id); err != nil {
+	if _, err := s.App.Invitations.Withdraw(r.Context(), p, id); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/invitations", "withdrawn")
@@ -221,7 +221,7 @@ func (s *server) invitation(w http.ResponseWriter, r *http.Request, p *app.Princ
 
 func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *app.Principal, token string, f *form) error {
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
-	o, err := s.Service.OpenInvitation(r.Context(), token)
+	o, err := s.App.Invitations.Open(r.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *app
 		return err
 	}
 	token := values.Get("token")
-	o, err := s.Service.OpenInvitation(r.Context(), token)
+	o, err := s.App.Invitations.Open(r.Context(), token)
 	if err != nil {
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		return err
@@ -245,7 +245,7 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *app
 	typed := url.Values{"name": values["name"], "full_name": values["full_name"]} // no password is sent back
 	switch values.Get("do") {
 	case "decline":
-		if err := s.Service.DeclineInvitation(r.Context(), token); err != nil {
+		if err := s.App.Invitations.Decline(r.Context(), token); err != nil {
 			return err
 		}
 		return s.render(w, r, p, "declined", page{Title: "You have declined"})
@@ -253,14 +253,14 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *app
 		if p == nil {
 			return seeOther(w, r, "/signin", "")
 		}
-		_, err = s.Service.AcceptInvitation(r.Context(), p, token)
+		_, err = s.App.Invitations.Accept(r.Context(), p, token)
 	default:
 		if values.Get("password") != values.Get("again") {
 			err = crowd.Fieldf("again", "is not the same as the password")
 			break
 		}
 		var session string
-		session, err = s.Service.Join(r.Context(), token, app.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name"), Password: values.Get("password")})
+		session, err = s.App.Invitations.Join(r.Context(), token, app.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name"), Password: values.Get("password")})
 		if err == nil {
 			s.setSession(w, r, session, cookieLife)
 		}

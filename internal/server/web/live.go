@@ -41,7 +41,7 @@ var workerReasons = map[crowd.Reason]string{
 }
 
 func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*live, error) {
-	b, err := s.Service.Batch(r.Context(), p, id)
+	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*liv
 	if b.Progress.Completed > 0 {
 		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
 	}
-	f, err := s.Service.Forecast(r.Context(), p, id)
+	f, err := s.App.Batches.Forecast(r.Context(), p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*liv
 	if !b.Progress.State.Open() {
 		return l, nil
 	}
-	why, err := s.Service.WhyBatch(r.Context(), p, id)
+	why, err := s.App.Batches.Why(r.Context(), p, id)
 	if crowd.CodeOf(err) == crowd.Conflict {
 		return l, nil // it has ended since
 	}
@@ -68,7 +68,7 @@ func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*liv
 		l.Workers += n
 	}
 	l.Ahead, l.Why = why.Ahead, reasonList(why.Workers, workerReasons)
-	l.Holders, l.MoreHold, err = s.Service.Holders(r.Context(), p, id, holdersShown)
+	l.Holders, l.MoreHold, err = s.App.Batches.Holders(r.Context(), p, id, holdersShown)
 	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *app.Pri
 	if err != nil {
 		return err
 	}
-	balance, _, err := s.Service.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
+	balance, _, err := s.App.Tenants.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, p *app.Principal
 	if err != nil {
 		return err
 	}
-	changed, stop, err := s.Service.Watch(r.Context(), p, id)
+	changed, stop, err := s.App.Batches.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *app.Princip
 				return // the server closes
 			}
 		case <-time.After(eventIdle):
-			if p, err = s.Service.Authenticate(r.Context(), sessionOf(r)); err != nil || !allowed(requester, p) {
+			if p, err = s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err != nil || !allowed(requester, p) {
 				_ = send("gone", "signed out") // as above
 				return
 			}
@@ -218,18 +218,18 @@ type action struct {
 // about first.
 var actions = []action{
 	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
-		_, err := s.Service.PauseBatch(r.Context(), p, id)
+		_, err := s.App.Batches.Pause(r.Context(), p, id)
 		return err
 	}},
 	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
-		_, err := s.Service.ResumeBatch(r.Context(), p, id)
+		_, err := s.App.Batches.Resume(r.Context(), p, id)
 		return err
 	}},
 	{
 		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
 		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
 		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
-			_, err := s.Service.EndBatch(r.Context(), p, id)
+			_, err := s.App.Batches.End(r.Context(), p, id)
 			return err
 		},
 	},
@@ -237,7 +237,7 @@ var actions = []action{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
 		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
 		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
-			_, err := s.Service.CancelBatch(r.Context(), p, id)
+			_, err := s.App.Batches.Cancel(r.Context(), p, id)
 			return err
 		},
 	},
@@ -254,7 +254,7 @@ var actions = []action{
 }
 
 func (s *server) stopBatch(r *http.Request, p *app.Principal, id crowd.BatchID, stopped bool) error {
-	_, err := s.Service.EditBatch(r.Context(), p, id, app.BatchEdit{Stopped: &stopped})
+	_, err := s.App.Batches.Edit(r.Context(), p, id, app.BatchEdit{Stopped: &stopped})
 	return err
 }
 
@@ -276,7 +276,7 @@ func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	b, err := s.Service.Batch(r.Context(), p, id)
+	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *app.Princi
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.Service.EditBatch(r.Context(), p, id, app.BatchEdit{Priority: &priority, Deadline: &deadline})
+		_, err := s.App.Batches.Edit(r.Context(), p, id, app.BatchEdit{Priority: &priority, Deadline: &deadline})
 		return err
 	})
 }
@@ -322,7 +322,7 @@ func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *app.Principal)
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.Service.TopUp(r.Context(), p, id, amount)
+		_, err := s.App.Batches.TopUp(r.Context(), p, id, amount)
 		return err
 	})
 }

@@ -138,7 +138,7 @@ func (b *nameBook) Person(id crowd.WorkerID) string {
 		return name
 	}
 	name := id.String()
-	if u, err := b.s.Service.User(b.r.Context(), b.p, id); err == nil {
+	if u, err := b.s.App.Accounts.User(b.r.Context(), b.p, id); err == nil {
 		name = u.Name
 	}
 	b.people[id] = name
@@ -236,7 +236,7 @@ func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 
 func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*poolData, error) {
 	ctx := r.Context()
-	v, err := s.Service.Pool(ctx, p, id)
+	v, err := s.App.Pools.Get(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*
 			return nil, errPage
 		}
 	}
-	people, err := s.Service.PoolPeople(ctx, p, id)
+	people, err := s.App.Pools.People(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*
 			d.Others = append(d.Others, choice{other.String(), d.Names.pools[other]})
 		}
 	}
-	actions, err := s.Service.PoolActions(ctx, p, id, d.Before, actionsShown)
+	actions, err := s.App.Pools.Actions(ctx, p, id, d.Before, actionsShown)
 	if err != nil {
 		return nil, err
 	}
@@ -272,13 +272,13 @@ func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*
 	if len(actions) == actionsShown {
 		d.Older = actions[len(actions)-1].ID
 	}
-	if d.Calls, err = s.Service.PoolCalls(ctx, p, id); err != nil {
+	if d.Calls, err = s.App.Pools.Calls(ctx, p, id); err != nil {
 		return nil, err
 	}
-	if d.Outbox, err = s.Service.Outbox(ctx, p); err != nil {
+	if d.Outbox, err = s.App.Outbox.View(ctx, p); err != nil {
 		return nil, err
 	}
-	if d.Entries, err = s.Service.PoolAccount(ctx, p, id, 0, poolEntries); err != nil {
+	if d.Entries, err = s.App.Pools.Account(ctx, p, id, 0, poolEntries); err != nil {
 		return nil, err
 	}
 	d.Pictures, err = s.poolPictures(r, p, id, d.Span)
@@ -286,7 +286,7 @@ func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*
 }
 
 func (s *server) nameBook(r *http.Request, p *app.Principal, people []app.PoolPerson) (*nameBook, error) {
-	pools, err := s.Service.Pools(r.Context(), p)
+	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +361,7 @@ func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 		if f.values.Get("do") == "take" {
 			amount = -amount
 		}
-		_, err := s.Service.FundPool(r.Context(), p, id, amount)
+		_, err := s.App.Pools.Fund(r.Context(), p, id, amount)
 		return "funded", err
 	})
 }
@@ -377,7 +377,7 @@ func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *app.Princip
 		if err != nil {
 			return "", crowd.Fieldf("to", "choose a pool")
 		}
-		there, err := s.Service.Transfer(r.Context(), p, who, to)
+		there, err := s.App.Transfers.Move(r.Context(), p, who, to)
 		if err == nil && !there {
 			return "moving", nil
 		}

@@ -22,7 +22,7 @@ import (
 // kept is the first pool as it is kept.
 func (c *company) kept() store.Pool {
 	c.boss.t.Helper()
-	v, err := c.service.Pool(context.Background(), c.boss.principal(), 1)
+	v, err := c.app.Pools.Get(context.Background(), c.boss.principal(), 1)
 	if err != nil {
 		c.boss.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestThePoolsPage(t *testing.T) {
 	c.boss.get("/admin/pools/p1").want(200, "on duty, best (c*) –", "Not looked at yet", "Nothing was done yet.", "No call is open.", "Messages of browsers are not set up", "w1", "Size and actions", "Preferences met")
 	c.onCall(pool.Settings{Min: 2})
 	c.step(time.Second)
-	if _, err := c.service.SendDue(context.Background()); err != nil {
+	if _, err := c.app.Outbox.SendDue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	p := c.boss.get("/admin/pools/p1").want(200, "Call 2 people.", "controller", "0 of 2 came", "Asked (4) w1, w2, w3, w4", "mail", "queued", "connection refused", "2 coming", "off duty", "Settings changed.", "admin", "100.00")

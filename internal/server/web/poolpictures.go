@@ -50,10 +50,10 @@ func (s *server) poolPictures(r *http.Request, p *app.Principal, id crowd.PoolID
 	now := s.Now().UTC()
 	h := past{from: now.Add(-back.Back), to: now}
 	var err error
-	if h.samples, err = s.Service.PoolSamples(r.Context(), p, id, h.from); err != nil {
+	if h.samples, err = s.App.Pools.Samples(r.Context(), p, id, h.from); err != nil {
 		return nil, err
 	}
-	if h.actions, err = s.Service.PoolActions(r.Context(), p, id, 0, pictureActions); err != nil {
+	if h.actions, err = s.App.Pools.Actions(r.Context(), p, id, 0, pictureActions); err != nil {
 		return nil, err
 	}
 	h.actions = slices.DeleteFunc(h.actions, func(a store.Action) bool { return a.At.Before(h.from) })

@@ -253,7 +253,7 @@ func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *app.Pri
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Pool(r.Context(), p, id)
+	v, err := s.App.Pools.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *app
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Pool(r.Context(), p, id)
+	v, err := s.App.Pools.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *app
 	}
 	edit, err := readPool(values, v.Pool)
 	if err == nil {
-		_, err = s.Service.UpdatePool(r.Context(), p, id, edit)
+		_, err = s.App.Pools.Update(r.Context(), p, id, edit)
 	}
 	if bad := refused(poolFormID, values, err); bad != nil {
 		rows := rowsOf(values, spareRules)
@@ -329,7 +329,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *app
 func (s *server) tryRules(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.PoolView, typed *form) error {
 	rows := rowsOf(typed.Values, spareRules)
 	rules, _ := rulesOf(rows)
-	list, err := s.Service.TestRules(r.Context(), p, v.Pool.ID, rules)
+	list, err := s.App.Pools.TestRules(r.Context(), p, v.Pool.ID, rules)
 	if err == nil && len(rules) == 0 {
 		err = crowd.Fieldf("rules", `write a rule first, such as when "queue > 10" do "recruit 1"`)
 	}

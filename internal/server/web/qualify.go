@@ -26,7 +26,7 @@ func (s *server) tests(w http.ResponseWriter, r *http.Request, p *app.Principal)
 }
 
 func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *app.Princ
 	var t store.Test
 	if err == nil {
 		n.Questions, n.Format = file, table.FormatOf(file.FileName())
-		t, err = s.Service.CreateTest(r.Context(), p, n)
+		t, err = s.App.Tests.Create(r.Context(), p, n)
 	}
 	if bad := refused("test", values, err); bad != nil {
 		return s.showTests(w, r, p, bad)
@@ -81,19 +81,19 @@ func (s *server) test(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	if err != nil {
 		return err
 	}
-	t, err := s.Service.Test(r.Context(), p, id)
+	t, err := s.App.Tests.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
 	data := map[string]any{"T": t, "Mine": true, "For": "the whole installation"}
 	if t.Tenant != 0 {
-		tenants, err := s.Service.Tenants(r.Context(), p)
+		tenants, err := s.App.Tenants.List(r.Context(), p)
 		if err != nil {
 			return err
 		}
 		data["For"] = tenantNames(tenants)[t.Tenant]
 	}
-	tries, err := s.Service.TestTries(r.Context(), p, id, 0, testsTried)
+	tries, err := s.App.Tests.Tries(r.Context(), p, id, 0, testsTried)
 	if crowd.CodeOf(err) == crowd.NotFound { // the installation's: how people fared is the admins' to know
 		data["Mine"], err = false, nil
 	}
@@ -113,7 +113,7 @@ func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *app.Princ
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.RetireTest(r.Context(), p, id, values.Get("retired") != ""); err != nil {
+	if _, err := s.App.Tests.Retire(r.Context(), p, id, values.Get("retired") != ""); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/tests/"+strconv.FormatInt(id, 10), "saved")
@@ -121,7 +121,7 @@ func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *app.Princ
 
 // qualify lists the tests that somebody may take.
 func (s *server) qualify(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	list, err := s.Service.MyTests(r.Context(), p)
+	list, err := s.App.Tests.Mine(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.TakeTest(r.Context(), p, id)
+	v, err := s.App.Tests.Take(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *app.Princip
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.StartTry(r.Context(), p, id); err != nil {
+	if _, err := s.App.Tests.StartTry(r.Context(), p, id); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/qualify/"+strconv.FormatInt(id, 10), "")
@@ -227,10 +227,10 @@ func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	_, err = s.Service.SubmitTry(r.Context(), p, id, n, answers, values.Get("unfinished") != "")
+	_, err = s.App.Tests.SubmitTry(r.Context(), p, id, n, answers, values.Get("unfinished") != "")
 	var several app.Problems
 	if errors.As(err, &several) {
-		now, err2 := s.Service.TakeTest(r.Context(), p, id)
+		now, err2 := s.App.Tests.Take(r.Context(), p, id)
 		if err2 != nil {
 			return err2
 		}

@@ -29,7 +29,7 @@ func (s *server) quality(w http.ResponseWriter, r *http.Request, p *app.Principa
 		return err
 	}
 	method := cmp.Or(r.URL.Query().Get("method"), app.Methods()[0].Name())
-	q, err := s.Service.Quality(r.Context(), p, id, method)
+	q, err := s.App.Batches.Quality(r.Context(), p, id, method)
 	if err != nil {
 		return err
 	}

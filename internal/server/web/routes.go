@@ -154,7 +154,7 @@ func (s *server) guard(rt route) http.Handler {
 		h.Set("Content-Security-Policy", pageCSP)
 		h.Set("Cache-Control", "no-store")
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		p, err := s.Service.Authenticate(r.Context(), sessionOf(r))
+		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
 		if err != nil && crowd.CodeOf(err) != crowd.Unauthenticated {
 			s.showError(w, r, nil, err)
 			return

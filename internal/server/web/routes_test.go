@@ -189,7 +189,7 @@ func TestTheCookie(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.admin(t)
-	pages, err := New(Config{Service: s.service, TrustProxy: true})
+	pages, err := New(Config{App: s.app, TrustProxy: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ type liveRun struct {
 	Now     time.Time
 	Picture template.HTML
 	Nodes   []runNode
-	Slow    []orchestrator.Slow
+	Slow    []orchestrator.SlowItem
 	Held    []heldItem
 	More    int64 // held items that are not listed
 	Spent   crowd.Money
@@ -132,7 +132,7 @@ func (l *liveRun) Failed() bool {
 }
 
 func (s *server) liveRun(r *http.Request, p *app.Principal, id crowd.RunID) (*liveRun, error) {
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -156,11 +156,11 @@ func (s *server) liveRun(r *http.Request, p *app.Principal, id crowd.RunID) (*li
 	if v.State == store.RunLoading || v.State.Ended() {
 		return l, nil
 	}
-	if l.Slow, err = s.Service.SlowestItems(r.Context(), p, id, slowEach); err != nil {
+	if l.Slow, err = s.App.Runs.Slowest(r.Context(), p, id, slowEach); err != nil {
 		return nil, err
 	}
 	l.Slow = l.Slow[:min(len(l.Slow), slowShown)]
-	faults, err := s.Service.Faults(r.Context(), p, id, 0, heldShown)
+	faults, err := s.App.Runs.Faults(r.Context(), p, id, 0, heldShown)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	changed, stop, err := s.Service.WatchRun(r.Context(), p, id)
+	changed, stop, err := s.App.Runs.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -228,18 +228,18 @@ type runAction struct {
 // about first.
 var runActions = []runAction{
 	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
-		_, err := s.Service.PauseRun(r.Context(), p, id)
+		_, err := s.App.Runs.Pause(r.Context(), p, id)
 		return err
 	}},
 	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
-		_, err := s.Service.ResumeRun(r.Context(), p, id)
+		_, err := s.App.Runs.Resume(r.Context(), p, id)
 		return err
 	}},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?",
 		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
 		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
-			_, err := s.Service.CancelRun(r.Context(), p, id)
+			_, err := s.App.Runs.Cancel(r.Context(), p, id)
 			return err
 		},
 	},
@@ -247,19 +247,19 @@ var runActions = []runAction{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
 		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
 		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
-			_, err := s.Service.EndStep(r.Context(), p, id, step)
+			_, err := s.App.Runs.EndStep(r.Context(), p, id, step)
 			return err
 		},
 	},
 	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
-		_, _, err := s.Service.RetryRun(r.Context(), p, id, step)
+		_, _, err := s.App.Runs.Retry(r.Context(), p, id, step)
 		return err
 	}},
 	{
 		Do: "skip", Did: "givenup", Verb: "Give them up", Question: "Give up the held items?", Step: true,
 		Consequence: "The items that are held after an error go on as failed: the steps that follow do nothing with them. This cannot be undone.",
 		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
-			_, err := s.Service.SkipRun(r.Context(), p, id, step)
+			_, err := s.App.Runs.Skip(r.Context(), p, id, step)
 			return err
 		},
 	},
@@ -284,7 +284,7 @@ func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *app.Princ
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}

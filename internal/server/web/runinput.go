@@ -23,7 +23,7 @@ const inputField = "input."
 // loadedFile is what became of a file.
 type loadedFile struct {
 	Input, Filename string
-	orchestrator.Loaded
+	orchestrator.LoadResult
 }
 
 // More is how many bad rows are not told one by one.
@@ -38,7 +38,7 @@ func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.Run(r.Context(), p, id); err != nil {
+	if _, err := s.App.Runs.Get(r.Context(), p, id); err != nil {
 		return err // before anything is read
 	}
 	files, start, err := s.readInputs(r, p, id)
@@ -107,13 +107,13 @@ func inputError(input string, err error) error {
 	return err
 }
 
-func (s *server) readInput(r *http.Request, p *app.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.Loaded, error) {
+func (s *server) readInput(r *http.Request, p *app.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
 	rows, done, err := openTable(part, part.FileName())
 	if err != nil {
-		return orchestrator.Loaded{}, err
+		return orchestrator.LoadResult{}, err
 	}
 	defer done()
-	return s.Service.LoadRun(r.Context(), p, id, input, rows)
+	return s.App.Runs.Load(r.Context(), p, id, input, rows)
 }
 
 // parquetStart is how a Parquet file begins, whatever it is called.
@@ -155,7 +155,7 @@ func openTable(upload io.Reader, filename string) (rows table.Rows, done func(),
 
 // startRun begins a run; files that do not fit its workflow are told on its page.
 func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.RunID) error {
-	_, err := s.Service.StartRun(r.Context(), p, id)
+	_, err := s.App.Runs.Start(r.Context(), p, id)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
 		return s.showRun(w, r, p, id, runPage{Wrong: wrong})

@@ -27,7 +27,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principa
 	}
 	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
 	after = max(after, 0)
-	list, err := s.Service.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
+	list, err := s.App.Runs.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principa
 	return s.render(w, r, p, "runstep", page{Title: n.Name + " of " + v.Name, Section: "runs", Data: data})
 }
 
-// pathStop is a stop of an item's way.
+// pathStop is one stop on an item's path.
 type pathStop struct {
-	orchestrator.Stop
+	orchestrator.Visit
 	Sign     sign
 	Batch    crowd.BatchID // of a crowd step
 	Came     time.Time     // when the last of its sources had handed it on
@@ -104,11 +104,11 @@ func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil || item < 1 {
 		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, r.PathValue("item"))
 	}
-	v, err := s.Service.Run(r.Context(), p, id)
+	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
-	stops, err := s.Service.ItemPath(r.Context(), p, id, item)
+	stops, err := s.App.Runs.Path(r.Context(), p, id, item)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // fill lays an item's way out, with the steps at which it is now.
-func (x *itemPage) fill(stops []orchestrator.Stop) {
-	byNode := make(map[int]orchestrator.Stop)
+func (x *itemPage) fill(stops []orchestrator.Visit) {
+	byNode := make(map[int]orchestrator.Visit)
 	for _, stop := range stops {
 		byNode[stop.Node] = stop
 		if !stop.Born.IsZero() && (x.Born.IsZero() || stop.Born.Before(x.Born)) {
@@ -140,8 +140,8 @@ func (x *itemPage) fill(stops []orchestrator.Stop) {
 		switch {
 		case there:
 			x.add(n, stop, came, now)
-		case all && n.Step != nil && !n.Step.NewItems() && n.State != store.NodeDone && !x.V.State.Ended():
-			x.add(n, orchestrator.Stop{Step: n.Name, Kind: n.Kind, Row: store.Row{Node: i, Item: x.Item}}, came, now)
+		case all && n.Step != nil && !n.Step.MakesItems() && n.State != store.NodeDone && !x.V.State.Ended():
+			x.add(n, orchestrator.Visit{Step: n.Name, Kind: n.Kind, Row: store.Row{Node: i, Item: x.Item}}, came, now)
 		}
 	}
 	if !slices.ContainsFunc(x.Stops, func(s pathStop) bool { return s.Open }) && len(x.Stops) > 0 {
@@ -164,7 +164,7 @@ func (x *itemPage) fill(stops []orchestrator.Stop) {
 
 // cameTo says when the last source of a node handed an item on, and whether all
 // of them have.
-func cameTo(n *orchestrator.NodeView, stops map[int]orchestrator.Stop) (came time.Time, all bool) {
+func cameTo(n *orchestrator.NodeView, stops map[int]orchestrator.Visit) (came time.Time, all bool) {
 	if n.Step == nil {
 		return time.Time{}, false
 	}
@@ -182,8 +182,8 @@ func cameTo(n *orchestrator.NodeView, stops map[int]orchestrator.Stop) (came tim
 	return came, all
 }
 
-func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Stop, came, now time.Time) {
-	s := pathStop{Stop: stop, Sign: rowSigns[stop.State], Came: came}
+func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, now time.Time) {
+	s := pathStop{Visit: stop, Sign: rowSigns[stop.State], Came: came}
 	if came.IsZero() {
 		s.Came = stop.Born
 	}
@@ -214,17 +214,17 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Stop, came, n
 func (s *server) madeFrom(r *http.Request, p *app.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
 	queries := 0
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL != nil && n.Step.SQL.RowByRow {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL() != nil && n.Step.SQL().RowByRow {
 			queries++
 		}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.Step.SQL == nil || !n.Step.SQL.RowByRow {
+		if n.Step == nil || n.Step.SQL() == nil || !n.Step.SQL().RowByRow {
 			continue
 		}
 		most := rowsCharted / queries
-		rows, err := s.Service.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
+		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
 		if err != nil {
 			return nil, false, err
 		}

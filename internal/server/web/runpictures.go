@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -48,10 +49,10 @@ func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
 
 // taken is how many items a node has taken; of an input, its rows.
 func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step != nil && n.Step.SQL != nil && !n.Step.NewItems() && len(n.Step.From) == 1 {
+	if n.Step != nil && n.Step.SQL() != nil && !n.Step.MakesItems() && len(n.Step.From) == 1 {
 		return n.Cursors[0] // it may make several rows of one
 	}
-	if n.Step == nil || !n.Step.NewItems() {
+	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
@@ -65,14 +66,14 @@ func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
 
 // drawRun draws a run with what is at each node; the nodes lead to their rows.
 func drawRun(v *orchestrator.View) template.HTML {
-	d := workflow.Drawing{Counts: make([]workflow.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
+	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		is := signOf(v, n)
-		d.Counts[i] = workflow.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
+		d.Counts[i] = diagram.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
 		d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
 	}
-	return inlined(workflow.Draw(v.Flow, d))
+	return inlined(diagram.Draw(v.Flow, d))
 }
 
 // inlined makes a picture of a workflow part of a page. Its style sheet is left
@@ -133,12 +134,12 @@ func endNodes(flow *workflow.Workflow) []int {
 	goesOn := make(map[int]bool)
 	for i := range flow.Steps {
 		for _, from := range flow.Steps[i].From {
-			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].NewItems()
+			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].MakesItems()
 		}
 	}
 	var list []int
 	for n := len(flow.Inputs); n < flow.Nodes(); n++ {
-		if !goesOn[n] && !flow.Step(n).NewItems() {
+		if !goesOn[n] && !flow.Step(n).MakesItems() {
 			list = append(list, n)
 		}
 	}
@@ -166,7 +167,7 @@ func lastNodes(flow *workflow.Workflow) []int {
 func rootOf(flow *workflow.Workflow, node int) int {
 	for {
 		s := flow.Step(node)
-		if s == nil || s.NewItems() {
+		if s == nil || s.MakesItems() {
 			return node
 		}
 		node = s.From[0].Node
@@ -237,7 +238,7 @@ func (s *server) runPast(r *http.Request, p *app.Principal, v *orchestrator.View
 	for _, n := range ends {
 		node := &v.Nodes[n]
 		past.cutOff = past.cutOff || node.Last > int64(each)
-		rows, err := s.Service.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
+		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // runsShown is the number of runs on a page of the list. Each that has not ended
@@ -42,7 +43,7 @@ func (s *server) runs(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
 	var list []store.Run
 	if tenant != 0 || p.Is(app.Admin) {
-		if list, err = s.Service.Runs(r.Context(), p, tenant, before, runsShown); err != nil {
+		if list, err = s.App.Runs.List(r.Context(), p, tenant, before, runsShown); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,7 @@ func (s *server) runRow(r *http.Request, p *app.Principal, run store.Run) (runRo
 		}
 		return row, nil
 	}
-	v, err := s.Service.Run(r.Context(), p, run.ID)
+	v, err := s.App.Runs.Get(r.Context(), p, run.ID)
 	var wrong orchestrator.Problems
 	switch {
 	case errors.As(err, &wrong):
@@ -135,7 +136,7 @@ const (
 )
 
 func (s *server) checkFile(r *http.Request, text string) *checkedFile {
-	flow, wrong := s.Service.CheckWorkflow(r.Context(), text)
+	flow, wrong := s.App.Runs.Check(r.Context(), text)
 	return newCheckedFile(text, flow, wrong)
 }
 
@@ -145,7 +146,7 @@ func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Probl
 		c.Lines = codeLines(text, wrong)
 		return c
 	}
-	c.Picture = inlined(workflow.Draw(flow, workflow.Drawing{}))
+	c.Picture = inlined(diagram.Draw(flow, diagram.Options{}))
 	return c
 }
 
@@ -201,7 +202,7 @@ func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *app.Principal
 // showNewRun shows the form of a new run. It goes on from ?parent=, or begins with
 // the file of ?like=, if that is there.
 func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, checked *checkedFile) error {
-	tenants, err := s.Service.Tenants(r.Context(), p)
+	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *app.Princ
 		if err != nil {
 			return err
 		}
-		old, err := s.Service.Run(r.Context(), p, id)
+		old, err := s.App.Runs.Get(r.Context(), p, id)
 		if err != nil {
 			return err
 		}
@@ -237,7 +238,7 @@ func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *app.Princ
 		if err != nil {
 			return err
 		}
-		old, err := s.Service.Run(r.Context(), p, id)
+		old, err := s.App.Runs.Get(r.Context(), p, id)
 		if err != nil {
 			return err
 		}
@@ -332,7 +333,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Made, error) {
+func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
 	if n.Budget < 0 {
@@ -348,7 +349,7 @@ func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (
 		}
 	}
 	if err := f.err(); err != nil {
-		return orchestrator.Made{}, err
+		return orchestrator.Created{}, err
 	}
-	return s.Service.MakeRun(r.Context(), p, n)
+	return s.App.Runs.Make(r.Context(), p, n)
 }

@@ -650,7 +650,7 @@ func TestItemBars(t *testing.T) {
 	x := &itemPage{Item: 1, End: born.Add(100 * time.Second), V: &orchestrator.View{Flow: flow, Run: store.Run{State: store.RunRunning}, Nodes: []orchestrator.NodeView{
 		{Node: store.Node{Name: "rows"}, Kind: "input"}, {Node: store.Node{Node: 1, Name: "one"}, Step: flow.Step(1)}, {Node: store.Node{Node: 2, Name: "two"}, Step: flow.Step(2)},
 	}}}
-	x.fill([]orchestrator.Stop{
+	x.fill([]orchestrator.Visit{
 		{Step: "rows", Row: store.Row{Node: 0, N: 1, Item: 1, Born: born, At: born, State: store.RowOK}},
 		{Step: "one", Row: store.Row{Node: 1, N: 1, Item: 1, Born: born, At: born.Add(25 * time.Second), State: store.RowOK}},
 	})

@@ -22,7 +22,7 @@ func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return err
 	}
-	names, err := s.Service.Secrets(r.Context(), p, id)
+	names, err := s.App.Tenants.Secrets(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *app.Princi
 		return err
 	}
 	fs := fields{values: values}
-	err = s.Service.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
+	err = s.App.Tenants.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
 	if f := refused("secret", values, err); f != nil {
 		return s.showSecrets(w, r, p, f)
 	}
@@ -59,7 +59,7 @@ func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *app.Pr
 	if err != nil {
 		return err
 	}
-	names, err := s.Service.Secrets(r.Context(), p, id)
+	names, err := s.App.Tenants.Secrets(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *app.Pri
 	if err != nil {
 		return err
 	}
-	if err := s.Service.DeleteSecret(r.Context(), p, id, r.PathValue("secret")); err != nil {
+	if err := s.App.Tenants.DeleteSecret(r.Context(), p, id, r.PathValue("secret")); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "forgotten")

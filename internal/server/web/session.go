@@ -46,7 +46,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *app.Principal
 		return err
 	}
 	next := localPath(values.Get("next"))
-	secret, err := s.Service.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
+	secret, err := s.App.Accounts.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
 	if crowd.CodeOf(err) == crowd.Unauthenticated {
 		f := &form{ID: "signin", Values: url.Values{"name": values["name"]}, Errs: problems(err)}
 		return s.renderStatus(w, r, nil, http.StatusUnauthorized, "signin", page{Title: "Sign in", Form: f, Data: map[string]string{"Next": next}})
@@ -82,7 +82,7 @@ func localPath(next string) string {
 }
 
 func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	if err := s.Service.SignOut(r.Context(), p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+	if err := s.App.Accounts.SignOut(r.Context(), p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
 	s.setSession(w, r, "", -time.Second)
@@ -94,7 +94,7 @@ func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *app.Princi
 }
 
 func (s *server) showSetup(w http.ResponseWriter, r *http.Request, token string, f *form) error {
-	name, err := s.Service.SetupUser(r.Context(), token)
+	name, err := s.App.Accounts.SetupUser(r.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *app.Principal)
 	if password != values.Get("again") {
 		err = crowd.Fieldf("again", "is not the same as the password")
 	} else {
-		secret, err = s.Service.Setup(r.Context(), token, password)
+		secret, err = s.App.Accounts.Setup(r.Context(), token, password)
 	}
 	if f := refused("setup", url.Values{}, err); f != nil {
 		return s.showSetup(w, r, token, f)

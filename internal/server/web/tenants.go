@@ -21,7 +21,7 @@ func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *app.Principal
 	if err != nil {
 		return err
 	}
-	balance, entries, err := s.Service.Account(r.Context(), p, id, 0, entriesShown)
+	balance, entries, err := s.App.Tenants.Account(r.Context(), p, id, 0, entriesShown)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *app.Principal
 }
 
 func (s *server) findTenant(r *http.Request, p *app.Principal, id crowd.TenantID) (store.Tenant, error) {
-	list, err := s.Service.Tenants(r.Context(), p)
+	list, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return store.Tenant{}, err
 	}
@@ -52,7 +52,7 @@ func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *app.Princ
 		return err
 	}
 	stopped := values.Get("stopped") != ""
-	if _, err := s.Service.UpdateTenant(r.Context(), p, id, app.TenantEdit{Stopped: &stopped}); err != nil {
+	if _, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Stopped: &stopped}); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/tenants/"+id.String(), stopNotice(stopped))
@@ -80,7 +80,7 @@ func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *app.Prin
 		return err
 	}
 	blocked := values.Get("blocked") != ""
-	if err := s.Service.BlockWorker(r.Context(), p, id, who, blocked); err != nil {
+	if err := s.App.Accounts.BlockWorker(r.Context(), p, id, who, blocked); err != nil {
 		return err
 	}
 	did := "unblocked"

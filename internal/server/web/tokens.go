@@ -14,7 +14,7 @@ func (s *server) tokens(w http.ResponseWriter, r *http.Request, p *app.Principal
 }
 
 func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, secret string) error {
-	list, err := s.Service.Tokens(r.Context(), p)
+	list, err := s.App.Accounts.Tokens(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *app.Prin
 	}
 	secret := ""
 	if err = f.err(); err == nil {
-		_, secret, err = s.Service.CreateToken(r.Context(), p, n)
+		_, secret, err = s.App.Accounts.CreateToken(r.Context(), p, n)
 	}
 	if bad := refused("token", values, err); bad != nil {
 		return s.showTokens(w, r, p, bad, "")
@@ -57,7 +57,7 @@ func (s *server) revokeToken(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return crowd.Errorf(crowd.NotFound, "there is no such token")
 	}
-	if err := s.Service.RevokeToken(r.Context(), p, id); err != nil {
+	if err := s.App.Accounts.RevokeToken(r.Context(), p, id); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/tokens", "revoked")

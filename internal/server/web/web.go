@@ -12,9 +12,9 @@ import (
 
 // Config sets up the pages.
 type Config struct {
-	Service *app.Service
-	Log     *slog.Logger     // default: slog.Default()
-	Now     func() time.Time // default: time.Now
+	App *app.App
+	Log *slog.Logger     // default: slog.Default()
+	Now func() time.Time // default: time.Now
 	// TrustProxy believes X-Forwarded-Proto. Set it only behind a proxy that
 	// sets that header itself.
 	TrustProxy bool
@@ -24,7 +24,7 @@ type Config struct {
 
 // Validate says what is wrong with the configuration.
 func (c *Config) Validate() error {
-	if c.Service == nil {
+	if c.App == nil {
 		return errors.New("web: Config.Service is missing")
 	}
 	if c.MaxUpload < 0 {

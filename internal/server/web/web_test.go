@@ -31,10 +31,10 @@ const password = "correct horse battery"
 // site is the pages on a real service and a real store, with its first admin.
 type site struct {
 	*httptest.Server
-	service *app.Service
-	log     *bytes.Buffer
-	boot    string // the first admin's one-time link
-	ahead   atomic.Int64
+	app   *app.App
+	log   *bytes.Buffer
+	boot  string // the first admin's one-time link
+	ahead atomic.Int64
 }
 
 // now is the site's clock: the real one, and what a test has added to it.
@@ -64,22 +64,22 @@ func newSite(t testing.TB, change ...func(*app.Config)) *site {
 	for _, f := range change {
 		f(&cfg)
 	}
-	if s.service, err = app.Open(context.Background(), cfg); err != nil {
+	if s.app, err = app.Open(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if s.boot, err = s.service.Bootstrap(context.Background()); err != nil || s.boot == "" {
+	if s.boot, err = s.app.Accounts.Bootstrap(context.Background()); err != nil || s.boot == "" {
 		t.Fatalf("no link for the first admin: %v", err)
 	}
-	pages, err := New(Config{Service: s.service, Log: log, Now: s.now})
+	pages, err := New(Config{App: s.app, Log: log, Now: s.now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		s.CloseClientConnections()
-		s.service.StopWaiting()
+		s.app.StopWaiting()
 		s.Close()
-		s.service.Close()
+		s.app.Close()
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
@@ -449,7 +449,7 @@ func (b *browser) principal() *app.Principal {
 	u, _ := url.Parse(b.site.URL)
 	for _, c := range b.Jar.Cookies(u) {
 		if c.Name == httpkit.SessionCookie {
-			p, err := b.site.service.Authenticate(b.t.Context(), c.Value)
+			p, err := b.site.app.Accounts.Authenticate(b.t.Context(), c.Value)
 			if err != nil {
 				b.t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func (t *taskData) Bad(name string) string {
 func (t *taskData) Errs() []string {
 	var out []string
 	for _, e := range t.errs {
-		if !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Kind == task.HTML {
+		if !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Framed() {
 			out = append(out, sentence(e.Error()))
 		}
 	}
@@ -69,7 +69,7 @@ func newTask(v task.View, frame string) *taskData {
 
 // workData is the worker's page with a task.
 type workData struct {
-	*app.Work
+	*app.HeldTask
 	Task   *taskData
 	Earned crowd.Money
 	Duty   app.DutyView
@@ -87,11 +87,11 @@ type reasonCount struct {
 
 // work shows the worker's task: the one that he holds, or the next one.
 func (s *server) work(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	work, err := s.Service.Next(r.Context(), p, 0)
+	work, err := s.App.Work.Next(r.Context(), p, 0)
 	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
 		return err
 	}
-	duty, err2 := s.Service.Duty(r.Context(), p)
+	duty, err2 := s.App.Duty.Get(r.Context(), p)
 	if err2 != nil {
 		return err2
 	}
@@ -110,7 +110,7 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if err != nil {
 		return err
 	}
-	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Prin
 		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": keepsDuty(&duty.Pool)}})
 }
 
-func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Principal, work *app.Work, pg page, values url.Values, err error) error {
-	duty, err2 := s.Service.Duty(r.Context(), p)
+func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Principal, work *app.HeldTask, pg page, values url.Values, err error) error {
+	duty, err2 := s.App.Duty.Get(r.Context(), p)
 	if err2 != nil {
 		return err2
 	}
@@ -127,13 +127,13 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 	if err2 != nil {
 		return err2
 	}
-	earned, _, err2 := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err2 := s.App.Work.Earnings(r.Context(), p, 0)
 	if err2 != nil {
 		return err2
 	}
 	view := work.Template.Render(work.Values)
 	frame := ""
-	if view.Kind == task.HTML {
+	if view.Framed() {
 		frame = "/work/frame/" + work.Assignment.String()
 	}
 	task := newTask(view, frame)
@@ -147,13 +147,13 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 		title = work.Name
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
-	pg.Data = workData{Work: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
+	pg.Data = workData{HeldTask: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
 	return s.renderStatus(w, r, p, status, "work", pg)
 }
 
 // whyNothing says in words why the worker gets nothing.
 func (s *server) whyNothing(r *http.Request, p *app.Principal) ([]reasonCount, error) {
-	why, err := s.Service.WhyNothing(r.Context(), p)
+	why, err := s.App.Work.WhyNothing(r.Context(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *app.Prin
 		return err
 	}
 	httpkit.Streaming(w)
-	work, err := s.Service.Next(r.Context(), p, wait)
+	work, err := s.App.Work.Next(r.Context(), p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {
 		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"})
 	}
@@ -198,7 +198,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *app.Prin
 	if s.present(r, p).User.Pool != p.User.Pool {
 		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // he was moved
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -254,16 +254,16 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *app.Principal
 	if err != nil {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	out, _, err := s.Service.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
+	out, _, err := s.App.Work.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
 	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; he was let go meanwhile
 		err = nil
 	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !wantsJSON(r) {
-		work, err2 := s.Service.Current(r.Context(), p)
+		work, err2 := s.App.Work.Current(r.Context(), p)
 		if err2 != nil {
 			return err2
 		}
@@ -324,14 +324,14 @@ func (s *server) skip(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	if err != nil {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	if duty.Leaves != "" { // he wants no other one
-		err = s.Service.Return(r.Context(), p, id)
+		err = s.App.Work.Return(r.Context(), p, id)
 	} else {
-		_, err = s.Service.Skip(r.Context(), p, id, 0)
+		_, err = s.App.Work.Skip(r.Context(), p, id, 0)
 	}
 	if isGone(err) {
 		return seeOther(w, r, "/work", "gone")
@@ -350,10 +350,10 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *app.Princip
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Return(r.Context(), p, id); err != nil && !isGone(err) {
+	if err := s.App.Work.Return(r.Context(), p, id); err != nil && !isGone(err) {
 		return err
 	}
-	duty, err := s.Service.Duty(r.Context(), p)
+	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func isGone(err error) bool {
 // rest is where a worker is who has given a task back: nothing is handed to
 // him until he asks.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	earned, _, err := s.Service.Earnings(r.Context(), p, 0)
+	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
 	}
@@ -386,7 +386,7 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	expires, err := s.Service.Heartbeat(r.Context(), p, id)
+	expires, err := s.App.Work.Heartbeat(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
@@ -400,7 +400,7 @@ func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *app.Princi
 	if err != nil {
 		return err
 	}
-	work, err := s.Service.Current(r.Context(), p)
+	work, err := s.App.Work.Current(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -450,7 +450,7 @@ type day struct {
 }
 
 func (s *server) earnings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
-	earned, list, err := s.Service.Earnings(r.Context(), p, earningsSummed)
+	earned, list, err := s.App.Work.Earnings(r.Context(), p, earningsSummed)
 	if err != nil {
 		return err
 	}

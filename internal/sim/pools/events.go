@@ -23,11 +23,11 @@ const (
 	controlStep
 )
 
-// later puts an event on the agenda, so many ns after the start.
-func (w *world) later(at int64, e event) { w.agenda.Plan(time.Duration(at), e) }
+// later puts an event in the event queue, so many ns after the start.
+func (w *world) later(at int64, e event) { w.eventQueue.Push(time.Duration(at), e) }
 
 // first is when the next event is; there is always a control step to come.
 func (w *world) first() int64 {
-	at, _ := w.agenda.Next()
+	at, _ := w.eventQueue.Next()
 	return int64(at)
 }

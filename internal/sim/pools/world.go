@@ -8,8 +8,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/internal/sim"
-	"github.com/throng-dev/throng/internal/sim/eventqueue"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -44,18 +44,18 @@ const (
 
 // A world is a run while it lasts.
 type world struct {
-	run     *Run
-	horizon int64
-	now     int64 // ns since the start
-	agenda  eventqueue.Agenda[event]
-	pools   []poolState
-	people  people
-	crowd   crowdState
-	control *controlState
-	changes engine.Changes
-	events  int64
-	err     error
-	audit   *audit
+	run        *Run
+	horizon    int64
+	now        int64 // ns since the start
+	eventQueue heap.Queue[event]
+	pools      []poolState
+	people     people
+	crowd      crowdState
+	control    *controlState
+	changes    engine.Changes
+	events     int64
+	err        error
+	audit      *audit
 }
 
 // poolState is a pool while the run lasts.
@@ -233,7 +233,7 @@ func (w *world) loop(ctx context.Context) {
 		if w.first() > w.horizon {
 			break
 		}
-		w.happen(w.agenda.Take())
+		w.happen(w.eventQueue.Pop())
 	}
 }
 

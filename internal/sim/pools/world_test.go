@@ -237,7 +237,7 @@ func TestReleaseOfTheUnnamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for w.people.list[0].holds == 0 {
-		w.happen(w.agenda.Take())
+		w.happen(w.eventQueue.Pop())
 	}
 	moving := map[crowd.WorkerID]bool{4: true}
 	w.release(0, 2, []crowd.WorkerID{2, 4, 99}, moving)
@@ -341,7 +341,7 @@ func TestWhoMovesFinishesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for w.people.list[0].holds == 0 {
-			w.happen(w.agenda.Take())
+			w.happen(w.eventQueue.Pop())
 		}
 		w.move(pool.Move{Worker: 1, From: 1, To: 2})
 		w.loop(context.Background())

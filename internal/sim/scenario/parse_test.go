@@ -107,7 +107,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("policies: []\n"), `1:11: policies is empty`},
 		{with("policies: [" + strings.Repeat("fs, ", 50) + "fs]\n"), `1:11: policies has 51 items (at most 50)`},
 		{with("policies: [fs, fair]\n"), `1:16: there is no policy "fair" (known: fifo, sjf`},
-		{with("policies: [market(stay=2)]\n"), `1:12: market takes size=0 to 10`},
+		{with("policies: [market(stay=2)]\n"), `1:12: market takes stay=0 to 1, not stay=2`},
 		{with("policies: [fs, fs]\n"), `1:16: the policy fs stands there twice`},
 		{with("policies: [\"wcfs( fs , k=3 )\", \"wcfs(fs,k=3)\"]\n"), `1:32: the policy wcfs(fs,k=3) stands there twice`},
 		// Tenants and kinds.

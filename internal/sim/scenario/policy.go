@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/sched"
 )
@@ -23,28 +24,6 @@ func policyNames() []string {
 	return append(names, market)
 }
 
-// policiesIn are what stands in the places of policies in a text form, from left
-// to right: every word that is neither an option nor its value.
-func policiesIn(text string) []string {
-	var list []string
-	before := byte('(')
-	for text = strings.Join(strings.Fields(text), ""); text != ""; {
-		end := strings.IndexAny(text, "(),=")
-		if end < 0 {
-			end = len(text)
-		}
-		after := byte(')')
-		if end < len(text) {
-			after = text[end]
-		}
-		if word := text[:end]; word != "" && before != '=' && after != '=' {
-			list = append(list, word)
-		}
-		before, text = after, text[min(end+1, len(text)):]
-	}
-	return list
-}
-
 // ParsePolicy makes a policy of a text form. Where the text names a policy that
 // there is not, the error says which is meant.
 func ParsePolicy(text string) (sched.Policy, error) {
@@ -56,7 +35,8 @@ func ParsePolicy(text string) (sched.Policy, error) {
 		return nil, crowd.Fieldf("policy", "there is nothing where a policy should be (known: %s)", known())
 	}
 	names := policyNames()
-	for i, name := range policiesIn(text) {
+	form, _ := textform.Parse(text, len(text))
+	for i, name := range form.Names() {
 		switch {
 		case name == market && i > 0:
 			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")

@@ -206,26 +206,12 @@ func (r *reader) policy(n *node, text string) (string, bool) {
 	if err == nil {
 		return p.Name(), true
 	}
-	if balance(text) != 0 {
+	if strings.Count(text, "(") != strings.Count(text, ")") {
 		r.errorf(n, "%q is not a whole policy: within [ ] a comma separates policies, so one with commas is put in quotes, like %q", text, "wcfs(dafs,k=3)")
 	} else {
 		r.errorf(n, "%s", yamlfile.Message(err))
 	}
 	return "", false
-}
-
-// balance counts the parentheses of a text that lack their other half.
-func balance(text string) int {
-	n := 0
-	for _, c := range text {
-		switch c {
-		case '(':
-			n++
-		case ')':
-			n--
-		}
-	}
-	return n
 }
 
 func (r *reader) sweep(o *object) {

@@ -55,13 +55,13 @@ func (f *flaky) Commit(ctx context.Context, c *engine.Changes) error {
 // meddle now and then does what a requester may do to a run. What fails is done
 // again later, or not.
 func meddle(w *world, random *rand.Rand) bool {
-	c := w.out.Conductor
+	c := w.out.Orchestrator
 	switch random.IntN(60) {
 	case 0:
 		_ = c.Pause(w.ctx, w.out.Run) // also if it fails: it may have been done
 		var resume func()
 		resume = func() {
-			if err := w.out.Conductor.Resume(w.ctx, w.out.Run); err != nil && crowd.CodeOf(err) != crowd.Conflict {
+			if err := w.out.Orchestrator.Resume(w.ctx, w.out.Run); err != nil && crowd.CodeOf(err) != crowd.Conflict {
 				w.later(w.now.Add(time.Second), resume)
 			}
 		}
@@ -171,7 +171,7 @@ steps:
 		if err != nil {
 			t.Fatalf("%q: %v", in, err)
 		}
-		v, err := w.Conductor.Look(t.Context(), 0, w.Run)
+		v, err := w.Orchestrator.View(t.Context(), 0, w.Run)
 		if err != nil || v.State != store.RunDone || v.Ended != want {
 			t.Errorf("%q: %+v, %v; want %d items ended", in, v.Run, err, want)
 		}

@@ -34,7 +34,7 @@ func (w *world) commit(e *engine.Engine) error {
 		return &crowd.Error{Code: crowd.Unavailable, Message: "the store has failed", Cause: err}
 	}
 	for i := range c.Progress {
-		w.out.Conductor.Labelled(c.Progress[i].Batch)
+		w.out.Orchestrator.BatchChanged(c.Progress[i].Batch)
 	}
 	for _, h := range c.Served {
 		w.work(h)
@@ -80,10 +80,10 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	}
 	j := &job{Batch: b, shape: shape}
 	for _, step := range w.out.Flow.Steps {
-		if step.Node == b.Node && step.Crowd != nil {
+		if step.Node == b.Node && step.Crowd() != nil {
 			j.name = step.Name
-			if step.Crowd.Simulate != nil {
-				j.model = *step.Crowd.Simulate
+			if step.Crowd().Simulate != nil {
+				j.model = *step.Crowd().Simulate
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (w *world) work(h engine.Handout) {
 
 // call makes a try of a call now, and has it end after about the time that is
 // expected.
-func (w *world) call(t orchestrator.Try, done func(httpstep.Reply, error)) {
+func (w *world) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	w.calls++
 	chance := sim.NewStream(w.Seed, t.N, "call "+t.Call.Key).At(0)
 	t.Call.Key = w.apart + t.Call.Key

@@ -295,7 +295,7 @@ func (p *plan) ends() int {
 // check compares what came of a run with the plan.
 func (p *plan) check(t *testing.T, w *World) {
 	t.Helper()
-	v, err := w.Conductor.Look(t.Context(), 0, w.Run)
+	v, err := w.Orchestrator.View(t.Context(), 0, w.Run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func (p *plan) check(t *testing.T, w *World) {
 		t.Errorf("%d items have ended, want %d\n%s", v.Ended, want, p.text.String())
 	}
 	for i, s := range p.steps {
-		res, err := w.Conductor.Results(t.Context(), 0, w.Run, s.name)
+		res, err := w.Orchestrator.Results(t.Context(), 0, w.Run, s.name)
 		if err != nil {
 			t.Fatal(err)
 		}

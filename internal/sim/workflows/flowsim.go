@@ -16,10 +16,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
-	"github.com/throng-dev/throng/internal/sim/eventqueue"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -51,35 +51,35 @@ const longest = 10 * 365 * 24 * time.Hour
 
 // World is a simulated run that has ended, and is there to be read.
 type World struct {
-	Run       crowd.RunID
-	Conductor *orchestrator.Conductor
-	Flow      *workflow.Workflow
-	Loaded    map[string]orchestrator.Loaded
-	Began     time.Time
-	Ended     time.Time // virtual
-	Answers   int64
-	GaveUp    int              // items that were held by an error, and given up in the end
-	Held      map[string]int64 // of those, by step
+	Run          crowd.RunID
+	Orchestrator *orchestrator.Orchestrator
+	Flow         *workflow.Workflow
+	Loaded       map[string]orchestrator.LoadResult
+	Began        time.Time
+	Ended        time.Time // virtual
+	Answers      int64
+	GaveUp       int              // items that were held by an error, and given up in the end
+	Held         map[string]int64 // of those, by step
 }
 
 // world is the state of a simulation.
 type world struct {
 	Setup
-	ctx     context.Context
-	now     time.Time
-	agenda  eventqueue.Agenda[func()]
-	pools   map[crowd.PoolID]*engine.Engine
-	names   map[string]crowd.PoolID
-	first   crowd.PoolID
-	place   map[crowd.WorkerID]crowd.PoolID
-	batches map[crowd.BatchID]*job
-	changes engine.Changes
-	held    map[crowd.WorkerID]crowd.AssignmentID // being worked on
-	woken   bool
-	out     World
-	err     error
-	calls   uint64
-	apart   string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
+	ctx        context.Context
+	now        time.Time
+	eventQueue heap.Queue[func()]
+	pools      map[crowd.PoolID]*engine.Engine
+	names      map[string]crowd.PoolID
+	first      crowd.PoolID
+	place      map[crowd.WorkerID]crowd.PoolID
+	batches    map[crowd.BatchID]*job
+	changes    engine.Changes
+	held       map[crowd.WorkerID]crowd.AssignmentID // being worked on
+	woken      bool
+	out        World
+	err        error
+	calls      uint64
+	apart      string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
 }
 
 // job is what model workers must know of a batch.
@@ -108,8 +108,8 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	if len(problems) > 0 {
 		return nil, orchestrator.Problems(problems)
 	}
-	w.out = World{Flow: flow, Loaded: make(map[string]orchestrator.Loaded), Held: make(map[string]int64), Began: w.now}
-	w.out.Conductor = w.conductor()
+	w.out = World{Flow: flow, Loaded: make(map[string]orchestrator.LoadResult), Held: make(map[string]int64), Began: w.now}
+	w.out.Orchestrator = w.conductor()
 	if err := w.found(flow); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	return &w.out, w.play()
 }
 
-func (w *world) conductor() *orchestrator.Conductor {
+func (w *world) conductor() *orchestrator.Orchestrator {
 	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
 	return orchestrator.New(orchestrator.Config{
 		Store: w.Store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
@@ -143,17 +143,17 @@ func (w *world) found(flow *workflow.Workflow) error {
 	names := []string{""}
 	needs := make(map[string]int) // qualifications, and the best score asked for
 	for _, step := range flow.Steps {
-		if step.Crowd == nil {
+		if step.Crowd() == nil {
 			continue
 		}
-		if !slices.Contains(names, step.Crowd.Pool) {
-			names = append(names, step.Crowd.Pool)
+		if !slices.Contains(names, step.Crowd().Pool) {
+			names = append(names, step.Crowd().Pool)
 		}
-		for _, q := range step.Crowd.Requirements {
+		for _, q := range step.Crowd().Requirements {
 			needs[q.Name] = max(needs[q.Name], q.Min)
 		}
 	}
-	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd != nil && s.Crowd.Pool == "" }) {
+	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd() != nil && s.Crowd().Pool == "" }) {
 		names = names[1:]
 	}
 	for _, name := range names {
@@ -201,8 +201,8 @@ func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) e
 // begin makes the run, loads its inputs, starts it, and has everybody ask for
 // work.
 func (w *world) begin() error {
-	c := w.out.Conductor
-	made, err := c.Make(w.ctx, orchestrator.NewRun{Tenant: 1, Text: w.Text})
+	c := w.out.Orchestrator
+	made, err := c.Create(w.ctx, orchestrator.NewRun{Tenant: 1, Text: w.Text})
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (w *world) play() error {
 		}
 		if w.Progress != nil && w.now.Sub(shown) > time.Minute {
 			shown = w.now
-			if v, err := w.out.Conductor.Look(w.ctx, 0, run.ID); err == nil {
+			if v, err := w.out.Orchestrator.View(w.ctx, 0, run.ID); err == nil {
 				w.Progress(v)
 			}
 		}
@@ -272,7 +272,7 @@ func (w *world) play() error {
 func (w *world) conduct() (time.Time, error) {
 	for {
 		w.woken = false
-		next, more := w.out.Conductor.Step(w.ctx)
+		next, more := w.out.Orchestrator.Step(w.ctx)
 		if w.err != nil {
 			return next, w.err
 		}
@@ -294,14 +294,14 @@ func (w *world) conduct() (time.Time, error) {
 // restart is the death of the server, and its next start: all that is not in the
 // store is gone. The people go on with what they hold.
 func (w *world) restart() error {
-	w.out.Conductor.Close()
-	w.out.Conductor = w.conductor()
+	w.out.Orchestrator.Close()
+	w.out.Orchestrator = w.conductor()
 	for _, id := range w.poolIDs() {
 		if err := w.restore(id); err != nil {
 			return err
 		}
 	}
-	return w.out.Conductor.Open(w.ctx)
+	return w.out.Orchestrator.Recover(w.ctx)
 }
 
 // restore makes a pool's engine anew from the store, and has those ask for work
@@ -357,7 +357,7 @@ func (w *world) advance(next time.Time) error {
 		if at, ok := w.next(); !ok || at.After(w.now) {
 			return w.err
 		}
-		_, do := w.agenda.Take()
+		_, do := w.eventQueue.Pop()
 		do()
 	}
 }
@@ -384,7 +384,7 @@ func (w *world) stalled() error {
 			w.out.Held[n.Name] += n.Faults
 		}
 	}
-	n, err := w.out.Conductor.Skip(w.ctx, w.out.Run, "")
+	n, err := w.out.Orchestrator.Skip(w.ctx, w.out.Run, "")
 	if err != nil && w.crash != nil {
 		return nil // the store has failed: once more
 	}
@@ -395,7 +395,7 @@ func (w *world) stalled() error {
 	if n > 0 {
 		return nil
 	}
-	v, err := w.out.Conductor.Look(w.ctx, 0, w.out.Run)
+	v, err := w.out.Orchestrator.View(w.ctx, 0, w.out.Run)
 	if err != nil {
 		return err
 	}
@@ -407,12 +407,12 @@ func (w *world) stalled() error {
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
 }
 
-// later puts on the agenda what is to be done at a time, which is not before the
+// later puts in the event queue what is to be done at a time, which is not before the
 // run began.
-func (w *world) later(at time.Time, do func()) { w.agenda.Plan(at.Sub(w.out.Began), do) }
+func (w *world) later(at time.Time, do func()) { w.eventQueue.Push(at.Sub(w.out.Began), do) }
 
 // next is when there is something to do, or false.
 func (w *world) next() (time.Time, bool) {
-	at, ok := w.agenda.Next()
+	at, ok := w.eventQueue.Next()
 	return w.out.Began.Add(at), ok
 }

@@ -77,7 +77,7 @@ outputs:
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := w.Conductor.Look(t.Context(), 0, w.Run)
+	v, err := w.Orchestrator.View(t.Context(), 0, w.Run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ outputs:
 		t.Logf("%s %s last %d ok %d skipped %d failed %d faults %d error %q", n.Name, n.State, n.Last, n.OK, n.Skipped, n.Failed, n.Faults, n.Error)
 	}
 	t.Logf("penalty %s ended %d late %d; virtual %s, answers %d", v.Penalty, v.Ended, v.Late, w.Ended.Sub(w.Began), w.Answers)
-	res, err := w.Conductor.Results(t.Context(), 0, w.Run, "sums")
+	res, err := w.Orchestrator.Results(t.Context(), 0, w.Run, "sums")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for r, err := range res.Rows {
 		t.Log(r, err)
 	}
-	path, err := w.Conductor.Path(t.Context(), 0, w.Run, 3)
+	path, err := w.Orchestrator.Path(t.Context(), 0, w.Run, 3)
 	t.Log(path, err)
 }
 
@@ -142,7 +142,7 @@ outputs: {measured: {from: measured}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := w.Conductor.Look(t.Context(), 0, w.Run)
+		v, err := w.Orchestrator.View(t.Context(), 0, w.Run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ outputs: {measured: {from: measured}}
 		if want := map[string]int{"hold": 2, "drop": 0}[onError]; w.GaveUp != want {
 			t.Errorf("%s: %d items were given up, want %d", onError, w.GaveUp, want)
 		}
-		res, err := w.Conductor.Results(t.Context(), 0, w.Run, "measured")
+		res, err := w.Orchestrator.Results(t.Context(), 0, w.Run, "measured")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (
 	c := orchestrator.New(orchestrator.Config{
 		Store: st, Now: time.Now, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler),
 		Crowd: struct{ orchestrator.Crowd }{}, // no step asks people, or calls a service
-		Call: func(_ orchestrator.Try, done func(httpstep.Reply, error)) {
+		Call: func(_ orchestrator.Attempt, done func(httpstep.Reply, error)) {
 			done(httpstep.Reply{}, errors.New("there is no service"))
 		},
 		Go: func(f func()) { beside.Go(f) },
@@ -125,7 +125,7 @@ func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (
 	})
 	defer c.Close()
 	start := time.Now()
-	made, err := c.Make(ctx, orchestrator.NewRun{Tenant: tenant, Text: query})
+	made, err := c.Create(ctx, orchestrator.NewRun{Tenant: tenant, Text: query})
 	if err != nil {
 		return out, err
 	}
@@ -169,7 +169,7 @@ func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (
 }
 
 // added checks that every row was counted.
-func added(ctx context.Context, c *orchestrator.Conductor, run *store.Run, n int) error {
+func added(ctx context.Context, c *orchestrator.Orchestrator, run *store.Run, n int) error {
 	res, err := c.Results(ctx, 0, run.ID, "out")
 	if err != nil {
 		return err

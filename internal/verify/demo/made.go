@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -181,16 +181,6 @@ func sign(r *rand.Rand) (cells []string, gold, wrong string) {
 	return []string{strings.Join(strings.Split(gold, ""), " ")}, gold, string(letters)
 }
 
-// answerOf is an answer as JSON from the text that it is compared by.
-func answerOf(templateKind, key string) string {
-	switch templateKind {
-	case "number", "choose_many":
-		return key
-	}
-	text, _ := json.Marshal(key) // a string cannot fail
-	return string(text)
-}
-
 // setUp sets the made demo up.
 func (s *scene) setUp(ctx context.Context) error {
 	o := s.options
@@ -298,15 +288,19 @@ func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenant
 	if up.Tasks != k.tasks {
 		return nil, fmt.Errorf("%d of %d tasks arrived", up.Tasks, k.tasks)
 	}
-	var form struct{ Kind string }
-	if err := json.Unmarshal([]byte(k.template), &form); err != nil {
+	template, err := task.Parse([]byte(k.template))
+	if err != nil {
+		return nil, err
+	}
+	shown, err := template.Compile()
+	if err != nil {
 		return nil, err
 	}
 	return &batch{id: made.ID, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *wire.Work) string {
 		i := w.Task.N() - 1
 		if p.random.Float64() < p.skill {
-			return answerOf(form.Kind, golds[i])
+			return string(shown.FromKey(golds[i]))
 		}
-		return answerOf(form.Kind, wrongs[i])
+		return string(shown.FromKey(wrongs[i]))
 	}}, nil
 }

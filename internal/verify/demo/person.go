@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // person is a worker client and its own record of what the server acknowledged.

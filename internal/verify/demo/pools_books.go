@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // What the server says of the pools while people work and in the end: figures

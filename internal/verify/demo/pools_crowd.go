@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // onCall is a person who is off duty until he is called: a client that does what

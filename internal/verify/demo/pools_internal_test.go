@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // TestMindsAreOfTheSeed: what somebody decides at his n-th call and task is of the

@@ -4,9 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // What happens in the scene of live pools is drawn beforehand: the load of each

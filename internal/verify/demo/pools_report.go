@@ -11,9 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolsReport is what came of the scene of live pools.

@@ -17,10 +17,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -214,7 +213,7 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 		original[name] = w
 	}
 	b := &batch{id: made.ID, tenant: replayTenant, name: d.Name, answer: func(p *person, w *wire.Work) string {
-		return answerOf("", a.by[original[p.name]][w.Values.Get("task")])
+		return string(task.AppendString(nil, a.by[original[p.name]][w.Values.Get("task")]))
 	}}
 	s.batches = append(s.batches, b)
 	return s.launch(ctx, b)

@@ -13,9 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Report is what came of a demo. Acknowledged, Stored, Duplicates and Lost

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // look is how often the batches are looked at while people work.

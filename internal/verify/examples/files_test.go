@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/diagram"
 )
 
 // TestData holds the data files to what is made from the seed.
@@ -74,7 +74,7 @@ func TestWorkflowsAreGood(t *testing.T) {
 			continue
 		}
 		picture := filepath.Join(pictures, "workflow-"+e.name+".svg")
-		drawn := workflow.Draw(flow, workflow.Drawing{})
+		drawn := diagram.Draw(flow, diagram.Options{})
 		if *update {
 			if err := os.WriteFile(picture, drawn, 0o644); err != nil {
 				t.Fatal(err)

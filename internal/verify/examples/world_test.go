@@ -106,7 +106,7 @@ func (e example) run(t testing.TB, w way) (*ran, *Services) {
 		t.Fatal(err)
 	}
 	r := &ran{World: world, t: t}
-	if r.view, err = world.Conductor.Look(t.Context(), 0, world.Run); err != nil {
+	if r.view, err = world.Orchestrator.View(t.Context(), 0, world.Run); err != nil {
 		t.Fatal(err)
 	}
 	return r, services
@@ -115,7 +115,7 @@ func (e example) run(t testing.TB, w way) (*ran, *Services) {
 // rows are the rows of a node that came through it, each by its columns.
 func (r *ran) rows(node string) []map[string]string {
 	r.t.Helper()
-	results, err := r.Conductor.Results(r.t.Context(), 0, r.Run, node)
+	results, err := r.Orchestrator.Results(r.t.Context(), 0, r.Run, node)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (r *ran) due(after, every time.Duration, cost, most int64) int64 {
 	r.t.Helper()
 	ends, births := make(map[int64]time.Time), make(map[int64]time.Time)
 	for _, n := range r.view.Nodes {
-		rows, err := r.Conductor.Items(r.t.Context(), r.Run, n.Name, 0, 100_000)
+		rows, err := r.Orchestrator.Items(r.t.Context(), r.Run, n.Name, 0, 100_000)
 		if err != nil {
 			r.t.Fatal(err)
 		}

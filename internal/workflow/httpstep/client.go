@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 const (
@@ -153,7 +154,7 @@ type Reply struct {
 
 // Do makes one try, the first being 1. It ends within s.Timeout. The error is
 // a *Failure, or that of ctx when ctx ended.
-func (c *Client) Do(ctx context.Context, s *Service, call Call, try int) (Reply, error) {
+func (c *Client) Do(ctx context.Context, s *workflow.Service, call Call, try int) (Reply, error) {
 	m := masks{}
 	reply, err := c.try(ctx, s, call, try, &m)
 	var f *Failure
@@ -169,7 +170,7 @@ func (c *Client) Do(ctx context.Context, s *Service, call Call, try int) (Reply,
 	return Reply{}, &Failure{Reason: Malfunction, Message: m.hide(err.Error())}
 }
 
-func (c *Client) try(ctx context.Context, s *Service, call Call, try int, m *masks) (Reply, error) {
+func (c *Client) try(ctx context.Context, s *workflow.Service, call Call, try int, m *masks) (Reply, error) {
 	begin := c.opts.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -186,7 +187,7 @@ func (c *Client) try(ctx context.Context, s *Service, call Call, try int, m *mas
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, saidBytes)) // only to be shown
 		return Reply{}, &Failure{
 			Reason: Status, StatusCode: resp.StatusCode, Said: m.excerpt(said, len(said) == saidBytes),
-			Message:    fmt.Sprintf("%s answered %d %s", s.host(), resp.StatusCode, http.StatusText(resp.StatusCode)),
+			Message:    fmt.Sprintf("%s answered %d %s", hostOf(s), resp.StatusCode, http.StatusText(resp.StatusCode)),
 			RetryAfter: retryAfter(resp.Header.Get("Retry-After"), c.opts.Now()),
 		}
 	}
@@ -201,8 +202,8 @@ func (c *Client) try(ctx context.Context, s *Service, call Call, try int, m *mas
 }
 
 // unanswered explains an error without an answer.
-func unanswered(err error, s *Service, resp *http.Response) error {
-	host := s.host()
+func unanswered(err error, s *workflow.Service, resp *http.Response) error {
+	host := hostOf(s)
 	var (
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
@@ -243,8 +244,8 @@ func timedOut(err error) bool {
 }
 
 // values reads an answer.
-func (c *Client) values(resp *http.Response, s *Service, m *masks) ([]string, error) {
-	host, status := s.host(), resp.StatusCode
+func (c *Client) values(resp *http.Response, s *workflow.Service, m *masks) ([]string, error) {
+	host, status := hostOf(s), resp.StatusCode
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opts.MaxBody+1))
 	said := func() string { return m.excerpt(body[:min(len(body), saidBytes)], len(body) > saidBytes) }
 	switch {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // Reason says what failed.
@@ -72,14 +74,14 @@ func (f *Failure) again() bool {
 // ended) is not tried again.
 //
 // random returns a number in [0, 1); it spreads the tries of many items.
-func Retry(err error, try int, s *Service, random func() float64) (after time.Duration, again bool) {
+func Retry(err error, try int, s *workflow.Service, random func() float64) (after time.Duration, again bool) {
 	var f *Failure
 	if !errors.As(err, &f) || !f.again() || try >= s.Tries {
 		return 0, false
 	}
-	wait := min(s.Backoff, MaxBackoff)
-	for i := 1; i < try && wait < MaxBackoff; i++ {
-		wait = min(2*wait, MaxBackoff)
+	wait := min(s.Backoff, workflow.MaxBackoff)
+	for i := 1; i < try && wait < workflow.MaxBackoff; i++ {
+		wait = min(2*wait, workflow.MaxBackoff)
 		if wait == 0 {
 			break
 		}

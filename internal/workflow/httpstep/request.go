@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,13 +14,14 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // maxQuery is how long an address may get by the fields of a GET.
 const maxQuery = 8000
 
 // request makes the request of a try, and has its secrets masked.
-func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m *masks) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, s *workflow.Service, call Call, try int, m *masks) (*http.Request, error) {
 	if call.Key == "" || len(call.Key) > maxKey || strings.ContainsFunc(call.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("the idempotency key should be 1 to %d visible ASCII characters", maxKey)}
 	}
@@ -28,7 +30,7 @@ func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m 
 		return nil, err
 	}
 	address, body := s.URL, []byte(nil)
-	if s.method() == http.MethodGet {
+	if methodOf(s) == http.MethodGet {
 		address, err = withQuery(s.URL, fields)
 	} else {
 		body, err = object(fields)
@@ -36,7 +38,7 @@ func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m 
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, s.method(), address, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, methodOf(s), address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m 
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "throng")
-	for _, name := range headerNames(s.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		value, err := c.fill(s.Headers[name], m)
 		if err != nil {
 			return nil, err
@@ -60,13 +62,13 @@ func (c *Client) request(ctx context.Context, s *Service, call Call, try int, m 
 // fill puts the secrets into the value of a header.
 func (c *Client) fill(value string, m *masks) (string, error) {
 	var failed error
-	filled := secretRef.ReplaceAllStringFunc(value, func(ref string) string {
-		name := secretRef.FindStringSubmatch(ref)[1]
+	filled := workflow.SecretForm.ReplaceAllStringFunc(value, func(ref string) string {
+		name := workflow.SecretForm.FindStringSubmatch(ref)[1]
 		secret, ok := c.opts.Secrets(name)
 		switch {
 		case !ok || secret == "":
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("there is no secret %s: set it first", name)}
-		case control(secret):
+		case hasControl(secret):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s holds a line end or a control character: set it again without", name)}
 		}
 		m.add(secret)

@@ -1,0 +1,173 @@
+package task
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Setting is one of the settings that a template of some kind has.
+type Setting struct {
+	Name     string // in JSON, YAML and on the command line
+	Doc      string // one sentence for those who write templates, or ""
+	MaxBytes int    // of a text; 0: MaxTextBytes
+	Input    Input
+
+	own     bool // no other kind has it: it lies in Template.Own
+	pointer func(t *Template) any
+}
+
+// Input is how the requester's form asks for a setting.
+type Input struct {
+	Name        string // of the form's field; kinds share the field of this name
+	Label       string
+	Help        string
+	Placeholder string
+	Least       string // the least number, "" without one
+	Whole       bool   // whole numbers only
+	Rows        int    // of a text area; 0: one line
+}
+
+// In returns a pointer to the value of the setting in t, which is of type
+// *string, *bool, *int, **float64, *[]Option, *[]Show, **Show or *[]Field.
+func (s *Setting) In(t *Template) any { return s.pointer(t) }
+
+// Parse sets the setting in t to what a text says: a text as it is, anything
+// else as in JSON. A column may stand without quotes.
+func (s *Setting) Parse(t *Template, written string) error {
+	into := s.In(t)
+	if plain, ok := into.(*string); ok {
+		*plain = written
+		return nil
+	}
+	err := strictJSON([]byte(written), into)
+	if _, column := into.(**Show); column && err != nil {
+		err = strictJSON(AppendString(nil, written), into)
+	}
+	if err != nil {
+		return &crowd.Error{Code: crowd.Invalid, Field: s.Name, Message: jsonMessage(err), Cause: err}
+	}
+	return nil
+}
+
+// isSet reports whether t has the setting.
+func (s *Setting) isSet(t *Template) bool {
+	v := reflect.ValueOf(s.In(t)).Elem()
+	if v.Kind() == reflect.Slice {
+		return v.Len() > 0
+	}
+	return !v.IsZero()
+}
+
+// with returns the setting with another input in the requester's form.
+func (s *Setting) with(in Input) *Setting {
+	out := *s
+	out.Input = in
+	return &out
+}
+
+// ownSetting returns a setting in an S, which is the Own of its kind.
+func ownSetting[S any](s Setting, pointer func(own *S) any) *Setting {
+	s.own = true
+	s.pointer = func(t *Template) any {
+		own, ok := t.Own.(*S)
+		if !ok {
+			own = new(S)
+			t.Own = own
+		}
+		return pointer(own)
+	}
+	return &s
+}
+
+// The settings that are fields of Template.
+var (
+	showSetting = &Setting{
+		Name: "show", Doc: "The columns that are shown. Left out: all.",
+		Input: Input{Name: "show", Label: "Columns to show", Placeholder: "photo | image | The photo", Rows: 3,
+			Help: "One a line: column | text, image, audio or link | label. Empty shows all columns as text; a single – (minus) shows none."},
+		pointer: func(t *Template) any { return &t.Show },
+	}
+	optionsSetting = &Setting{
+		Name: "options", Doc: "choose_one, choose_many: two or more.",
+		Input: Input{Name: "options", Label: "Options", Rows: 4,
+			Help: "One a line: value | what the worker reads. The first nine get the keys 1 to 9."},
+		pointer: func(t *Template) any { return &t.Options },
+	}
+	minSetting = &Setting{
+		Name: "min", Input: Input{Name: "min", Label: "From"},
+		pointer: func(t *Template) any { return &t.Min },
+	}
+	maxSetting = &Setting{
+		Name: "max", Input: Input{Name: "max", Label: "To"},
+		pointer: func(t *Template) any { return &t.Max },
+	}
+	integerSetting = &Setting{
+		Name: "integer", Doc: "number: whole numbers only.", Input: Input{Name: "integer", Label: "Whole numbers only"},
+		pointer: func(t *Template) any { return &t.Integer },
+	}
+	unitSetting = &Setting{
+		Name: "unit", Input: Input{Name: "unit", Label: "Unit", Placeholder: "kg"},
+		pointer: func(t *Template) any { return &t.Unit },
+	}
+	maxLengthSetting = &Setting{
+		Name: "max_length", Input: Input{Name: "max_length", Label: "At most so many characters", Least: "1", Whole: true},
+		pointer: func(t *Template) any { return &t.MaxLength },
+	}
+	patternSetting = &Setting{
+		Name: "pattern", Input: Input{Name: "pattern", Label: "Form of the answer", Placeholder: "[A-Z]{2}[0-9]+",
+			Help: "Optional: a regular expression for the whole text."},
+		pointer: func(t *Template) any { return &t.Pattern },
+	}
+	leftSetting = &Setting{
+		Name: "left", Input: Input{Name: "left", Label: "Column on the left"},
+		pointer: func(t *Template) any { return &t.Left },
+	}
+	rightSetting = &Setting{
+		Name: "right", Input: Input{Name: "right", Label: "Column on the right"},
+		pointer: func(t *Template) any { return &t.Right },
+	}
+	tieSetting = &Setting{
+		Name: "tie", Doc: "compare_two: no difference is an answer too.",
+		Input:   Input{Name: "tie", Label: "“No difference” is an answer too"},
+		pointer: func(t *Template) any { return &t.Tie },
+	}
+	fieldsSetting = &Setting{
+		Name: "fields", Doc: "form: its fields.", Input: Input{Name: "fields", Label: "Fields"},
+		pointer: func(t *Template) any { return &t.Fields },
+	}
+	htmlSetting = &Setting{
+		Name: "html", Doc: "html: a fragment or a whole document.", MaxBytes: MaxHTMLBytes,
+		Input: Input{Name: "html", Label: "HTML", Rows: 14,
+			Help: "A fragment or a whole page, as for MTurk or Turkle, with ${column} where a value goes. It runs in a sealed frame."},
+		pointer: func(t *Template) any { return &t.HTML },
+	}
+	labelFieldSetting = &Setting{
+		Name: "label_field",
+		Input: Input{Name: "label_field", Label: "Answers agree if this field does",
+			Help: "Optional: the name of a field. Otherwise the whole form is compared."},
+		pointer: func(t *Template) any { return &t.LabelField },
+	}
+
+	sharedSettings = []*Setting{
+		showSetting, optionsSetting, minSetting, maxSetting, integerSetting, unitSetting, maxLengthSetting, patternSetting,
+		leftSetting, rightSetting, tieSetting, fieldsSetting, htmlSetting, labelFieldSetting,
+	}
+)
+
+// Settings lists every setting that a template of any kind may have next to
+// title, instructions and question, each once.
+func Settings() []*Setting {
+	list := append([]*Setting(nil), sharedSettings...)
+	for _, d := range kinds {
+		for _, s := range d.Settings {
+			if s.own {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+var _ json.Unmarshaler = (*Show)(nil) // Parse depends on it

@@ -1,0 +1,256 @@
+package pages
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// notRun lists the blocks that are not run here, by page and first line, with
+// the reason. A block that is not there any more is an error.
+var notRun = map[string]string{
+	"README.md: make demo    # a server, two tenants, dozens of workers over real HTTP, labels out":                "builds and tests: .ci/run does both",
+	`README.md: make build && export PATH="$PWD/bin:$PATH"`:                                                        "the program is built and on the path already",
+	"CONTRIBUTING.md: make build    # bin/throng":                                                                  "builds and tests: .ci/run does both",
+	"docs/benchmarks.md: go test ./pool -run '^$' -bench 'ControlStep|Plan'":                                       "benchmarks, which take minutes",
+	"docs/live-pools.md: throng demo --scene pools          # 30 seconds; --for, --seed, --people, --keep, --json": "takes half a minute; the scripts of the command line run it shorter",
+	"docs/paper.md: throng paper list":                                                                             "takes minutes; package repro runs them",
+	"docs/simulation.md: throng sim run scenarios/paper-table-2.yaml --reps 100 --out report":                      "takes a minute; package scenario runs the file",
+	"docs/pool-simulation.md: throng pool simulate scenarios/pools/three-applications.yaml --out report":           "takes half a minute; package report runs the files",
+}
+
+// prepared are the pages whose commands begin where others end: with a server
+// that has a tenant, an admin who is signed in, and people who answer.
+var prepared = []string{
+	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/using.md",
+	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
+}
+
+// program builds the command once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "throng-pages")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "throng"), root+"/cmd/throng").CombinedOutput()
+	if err != nil {
+		return dir, fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := program(); dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// TestCommands runs the shell blocks of every page, each page in a home and a
+// folder of its own that holds nothing but the repository's examples.
+func TestCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: runs every command of the documentation")
+	}
+	bin, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped, ran := map[string]bool{}, 0
+	for _, page := range allPages(t) {
+		list := blocks(t, page)
+		list = slices.DeleteFunc(list, func(b block) bool {
+			key := b.page + ": " + b.first()
+			if notRun[key] != "" {
+				skipped[key] = true
+			}
+			return notRun[key] != ""
+		})
+		if len(list) == 0 {
+			continue
+		}
+		ran += len(list)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			runPage(t, bin, list)
+		})
+	}
+	for key := range notRun {
+		if !skipped[key] {
+			t.Errorf("%q is left out, but stands on no page", key)
+		}
+	}
+	if ran < 10 {
+		t.Errorf("only %d blocks were run", ran)
+	}
+}
+
+// reader is somebody who follows a page: a home, a folder, a server.
+type reader struct {
+	dir, bin string
+	address  string // where the page's server listens, in place of 127.0.0.1:8080
+	links    []string
+	servers  []*exec.Cmd
+}
+
+// example is what stands for a one-time link on the pages.
+var (
+	exampleLink = regexp.MustCompile(`'http://127\.0\.0\.1:8080/setup\?token=setup_…'`)
+	realLink    = regexp.MustCompile(`http://\S+/setup\?token=setup_[A-Za-z0-9_-]+`)
+)
+
+func runPage(t *testing.T, bin string, list []block) {
+	dir := t.TempDir()
+	for _, name := range []string{"examples", "scenarios", "workflows"} {
+		path, err := filepath.Abs(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "home"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{dir: dir, bin: bin, address: freeAddress(t)}
+	defer r.stop()
+	if slices.Contains(prepared, list[0].page) {
+		r.prepare(t)
+	}
+	for _, b := range list {
+		if b.server {
+			r.serve(t, b)
+			continue
+		}
+		r.run(t, b)
+	}
+}
+
+// freeAddress returns an address of this machine that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// script is a block as it is run: the address and the one-time link of the page
+// are replaced by those of its server, and a password comes from standard input.
+func (r *reader) script(t *testing.T, b block) string {
+	t.Helper()
+	text := b.text
+	if exampleLink.MatchString(text) {
+		if len(r.links) == 0 {
+			t.Fatalf("%s: no one-time link was printed before", b)
+		}
+		text = exampleLink.ReplaceAllString(text, "'"+r.links[len(r.links)-1]+"' --password-stdin <<<'correct horse'")
+	}
+	return "set -eo pipefail\n[ -f .environment ] && . ./.environment\n" + strings.ReplaceAll(text, "127.0.0.1:8080", r.address) + "\nexport -p > .environment\n"
+}
+
+func (r *reader) command(ctx context.Context, script string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd.Dir = r.dir
+	cmd.Env = []string{
+		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(r.dir, "home"), "TZ=UTC",
+		"THRONG_SERVER=http://" + r.address, "THRONG_LISTEN=" + r.address,
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+func (r *reader) run(t *testing.T, b block) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := r.command(ctx, r.script(t, b))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", b, err, b.text, out.String())
+	}
+	if refused := problem.FindString(out.String()); refused != "" {
+		t.Fatalf("%s: the API refused it: %s\n%s\n%s", b, refused, b.text, out.String())
+	}
+	r.links = append(r.links, realLink.FindAllString(out.String(), -1)...)
+}
+
+// problem is in an answer of the API that refuses something; curl does not fail
+// then.
+var problem = regexp.MustCompile(`"status": ?[45]\d\d`)
+
+// serve starts a block that goes on in another terminal, and returns when it
+// listens.
+func (r *reader) serve(t *testing.T, b block) {
+	t.Helper()
+	cmd := r.command(t.Context(), "exec "+strings.TrimSpace(strings.ReplaceAll(b.text, "127.0.0.1:8080", r.address)))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = io.Discard
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%s: %v", b, err)
+	}
+	r.servers = append(r.servers, cmd)
+	lines := bufio.NewScanner(out)
+	for listening := false; ; {
+		if !lines.Scan() {
+			t.Fatalf("%s: ended before it listened", b)
+		}
+		r.links = append(r.links, realLink.FindAllString(lines.Text(), -1)...)
+		listening = listening || strings.Contains(lines.Text(), "listening")
+		if listening && (len(r.links) > 0 || !strings.HasPrefix(b.first(), "throng serve")) {
+			break
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+}
+
+// prepare starts a server, and does what the pages before have done.
+func (r *reader) prepare(t *testing.T) {
+	t.Helper()
+	const people = "ann bob cy dan"
+	r.serve(t, block{page: "prepare", text: "throng serve --allow-service 127.0.0.1:8099"})
+	r.run(t, block{page: "prepare", text: "throng login --setup 'http://127.0.0.1:8080/setup?token=setup_…'"})
+	r.run(t, block{page: "prepare", text: `throng tenant add north --deposit 1000
+for name in ` + people + `; do
+  throng worker add $name --qualification moderation=90 --qualification expertise=80
+  throng token create $name --for $name --json | grep -o 'thr_[A-Za-z0-9_-]*' > $name.token
+done
+export THRONG_TOKEN=$(throng token create admin --json | grep -o 'thr_[A-Za-z0-9_-]*')
+`})
+	for _, name := range strings.Fields(people) {
+		cmd := r.command(t.Context(), "while true; do yes 1 | throng worker run --wait 5s --token $(cat "+name+".token); done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.servers = append(r.servers, cmd)
+	}
+}
+
+func (r *reader) stop() {
+	for _, cmd := range r.servers {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		_ = cmd.Wait()
+	}
+}

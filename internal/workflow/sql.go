@@ -1,0 +1,209 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+)
+
+// SQL is a query over the sources, which it knows by their names.
+type SQL struct {
+	Query    string
+	RowByRow bool          // each item of a stream edge by itself
+	Why      string        // why it needs all rows, if it does, even on a stream edge
+	Time     time.Duration // 0: the default of the SQL engine
+	Rows     int64         // at most, of its result; 0: the default of the SQL engine
+}
+
+// queryTime is how long a query is expected to take for one item.
+const queryTime = 100 * time.Millisecond
+
+// MakesItems reports whether the query needs all rows.
+func (s *SQL) MakesItems() bool { return !s.RowByRow }
+
+// Summary says what the query sees at a time.
+func (s *SQL) Summary() string {
+	if s.RowByRow {
+		return "SQL · row by row"
+	}
+	return "SQL · all rows"
+}
+
+// SQL returns what an SQL step says; nil for another kind.
+func (s *Step) SQL() *SQL {
+	q, _ := s.Spec.(*SQL)
+	return q
+}
+
+var sqlKind = kind{
+	name:     SQLStep,
+	shape:    either("A query over the sources, which are its tables.", text("The query.", MaxQuery), sqlShape),
+	fields:   []field{may("columns", mapOf("The types of an SQL step's columns that are not as the query says.", aText, 1, maxColumns, typeShape))},
+	foreign:  "columns gives the types of the columns of an SQL step",
+	reshapes: true,
+	look:     Look{"sql", "SQL", Cylinder, Paint{"#e3eefb", "#2f6fb5"}, Paint{"#16324f", "#6ba7e5"}},
+	read:     (*reader).sqlStep,
+	typeHint: func(step, column string) string {
+		return column + " is a text unless columns: {" + column + ": number} of the step " + step + " declares it"
+	},
+}
+
+var sqlShape = object("A query and its limits.",
+	must("query", text("The query.", MaxQuery)),
+	may("time", duration("The most that it may take.", time.Millisecond, MaxTime)),
+	may("rows", count("The most rows that it may give.", 1, MaxRows)),
+)
+
+// sqlStep reads an SQL step.
+func (r *reader) sqlStep(m *made, v *value) {
+	s := &SQL{}
+	m.step.Spec = s
+	query := v
+	if v != nil && v.shape.form == anObject {
+		query = v.get("query")
+		s.Time = v.get("time").duration()
+		s.Rows = int64(v.get("rows").count())
+	}
+	s.Query = query.str()
+	if m.step.Expect == 0 {
+		m.step.Expect = queryTime
+	}
+	streamed := slices.ContainsFunc(m.sources, func(s source) bool { return s.edge == Stream })
+	facts := r.asked(m, query, streamed)
+	s.RowByRow = streamed && facts.RowByRow
+	if !s.RowByRow {
+		s.Why = facts.Why
+	}
+	if s.RowByRow {
+		r.rowByRow(m)
+	} else {
+		r.allRows(m, query, facts, streamed)
+	}
+	m.columns, m.open = nil, facts.Open
+	if !m.open {
+		m.lost = false // of a row-by-row query only a source was
+	}
+	r.own(m, r.typed(m, facts), func(int) Place { return m.value.start() })
+}
+
+// rowByRow joins the streamed sources of a query that takes each of their items
+// by itself.
+func (r *reader) rowByRow(m *made) {
+	var streams []source
+	for _, s := range m.sources {
+		if s.edge == Stream {
+			streams = append(streams, s)
+		}
+	}
+	r.gather(m, streams)
+	r.meet(m, streams)
+	r.when(m)
+}
+
+// allRows notes what makes no sense for a query over all rows, whose rows are
+// items of their own.
+func (r *reader) allRows(m *made, query *value, facts SQLFacts, streamed bool) {
+	m.family = m.index
+	v := m.value
+	if v.has("when") {
+		r.problem(v.keyPlace("when"), "this query takes all rows at once, so when cannot choose among them: write the condition into the query, after where")
+	}
+	if v.has("join") && len(m.sources) > 1 {
+		r.problem(v.keyPlace("join"), "this query takes all rows at once, so there is nothing to wait for: leave join out and join in the query")
+	}
+	if !streamed || query == nil || len(facts.Problems) > 0 {
+		return
+	}
+	why := "the query needs all rows at once"
+	if facts.Why != "" {
+		why += " (" + facts.Why + ")"
+	}
+	for _, s := range m.sources {
+		if s.edge == Stream {
+			r.problem(s.at, "%s cannot come by a stream edge: %s; use batch", s.from.label(), why)
+		}
+	}
+}
+
+func (m *made) label() string {
+	if m == nil {
+		return "this source"
+	}
+	return m.name
+}
+
+// asked has the query looked at.
+func (r *reader) asked(m *made, query *value, streamed bool) SQLFacts {
+	if query == nil {
+		m.lost = true
+	}
+	if r.sql == nil || query == nil {
+		return SQLFacts{Open: true, RowByRow: streamed}
+	}
+	var sources []SQLSource
+	for _, s := range m.sources {
+		if s.from == nil || !s.from.built || s.from.lost {
+			m.lost = true
+			return SQLFacts{Open: true, RowByRow: streamed}
+		}
+		t := SQLSource{Name: s.from.name, Open: s.from.open, Stream: s.edge == Stream}
+		for _, c := range s.from.columns {
+			t.Columns = append(t.Columns, c.Column)
+		}
+		sources = append(sources, t)
+	}
+	facts := r.sql.CheckSQL(query.text, sources)
+	at := query.node.At
+	for _, p := range facts.Problems {
+		place := query.at()
+		if p.Line > 0 {
+			place = at(p.Line, max(p.Column, 1))
+		}
+		r.problem(place, "sql: %s", p.Message)
+	}
+	if len(facts.Problems) > 0 {
+		m.lost, facts.Open, facts.RowByRow = true, true, facts.RowByRow || streamed
+	}
+	if facts.Why != "" && facts.WhyAt.Line > 0 {
+		place := at(facts.WhyAt.Line, max(facts.WhyAt.Column, 1))
+		facts.Why += ", at line " + yamlfile.Digits(float64(place.Line)) + ", column " + yamlfile.Digits(float64(place.Column))
+	}
+	return facts
+}
+
+// typed returns the columns of a query with the types that the step declares.
+func (r *reader) typed(m *made, facts SQLFacts) []Column {
+	columns := slices.Clone(facts.Columns)
+	var names []string
+	seen := map[string]bool{}
+	for _, c := range columns {
+		names = append(names, c.Name)
+		if wrong := wrongColumn(c.Name); wrong != "" {
+			r.problem(m.value.get("sql").start(), "sql: %s; give it a name with as", wrong)
+		}
+		if lower := strings.ToLower(c.Name); seen[lower] {
+			r.problem(m.value.get("sql").start(), "sql: two columns of the result are named %s; give one another name with as", yamlfile.Quote(c.Name))
+		} else {
+			seen[lower] = true
+		}
+	}
+	declared := m.value.get("columns")
+	if declared == nil {
+		return columns
+	}
+	for _, d := range declared.list {
+		i := slices.Index(names, d.name())
+		switch {
+		case i >= 0:
+			columns[i].Type = condition.Type(d.text)
+		case facts.Open:
+			columns = append(columns, Column{d.name(), condition.Type(d.text)})
+		default:
+			r.problem(d.start(), "the query gives no column %s: %s", yamlfile.Quote(d.name()), r.hint(d.name(), names))
+		}
+	}
+	return columns
+}
