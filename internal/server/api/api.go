@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -26,8 +25,6 @@ type api struct {
 	app  *app.App
 	log  *slog.Logger
 	huma huma.API
-
-	poolEdit sync.Mutex // held while a part of a pool's settings is replaced
 }
 
 // Mount adds the API, its OpenAPI document and its page to a mux.

@@ -98,12 +98,12 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toStored)(a.app.Batches.List(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
+			return each(toStored)(a.app.Batches.List(ctx, p, p.ListTenant(in.tenant), before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewBatch }) (out wire.Batch, err error) {
-			tenant, err := neededTenant(p, in.Body.Tenant)
+			tenant, err := p.OwnerTenant(in.Body.Tenant)
 			if err != nil {
 				return out, err
 			}
@@ -134,17 +134,6 @@ func (a *api) batches() {
 	a.batchTasks()
 	a.batchMoves()
 	a.batchWaits()
-}
-
-// neededTenant is the tenant for which something is made.
-func neededTenant(p *app.Principal, named crowd.TenantID) (crowd.TenantID, error) {
-	if own := p.Tenants(); named == 0 && len(own) == 1 {
-		return own[0], nil
-	}
-	if named == 0 {
-		return 0, crowd.Fieldf("tenant", "say for which tenant")
-	}
-	return named, nil
 }
 
 // batchTasks registers the upload and the preview of a draft's tasks.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -35,7 +34,7 @@ func (a *api) invitations() {
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
 			b := &in.Body
-			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: ownTenant(p, b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: p.ListTenant(b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return out, err
@@ -50,7 +49,7 @@ func (a *api) invitations() {
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) ([]wire.Invitation, error) {
-			return each(toInvitation)(a.app.Invitations.List(ctx, p, ownTenant(p, in.tenant), in.Before, in.Limit))
+			return each(toInvitation)(a.app.Invitations.List(ctx, p, p.ListTenant(in.tenant), in.Before, in.Limit))
 		})
 	ofOne := []struct {
 		method, suffix, summary, text string
@@ -68,15 +67,6 @@ func (a *api) invitations() {
 			})
 	}
 	a.invited()
-}
-
-// ownTenant is the tenant that is meant where none is named: that of a requester
-// of one. For an admin none is an answer of its own.
-func ownTenant(p *app.Principal, named crowd.TenantID) crowd.TenantID {
-	if own := p.Tenants(); named == 0 && !p.Is(app.Admin) && len(own) == 1 {
-		return own[0]
-	}
-	return named
 }
 
 // invited registers what somebody who is invited can do with their link.

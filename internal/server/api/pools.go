@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/sim/forecast"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/sched"
@@ -62,7 +63,8 @@ func toPoolSettings(p *app.PoolView) wire.PoolSettings {
 
 // editOf merges what is said of a pool's settings into those that it has, and
 // returns the groups of which anything was said.
-func editOf(s *wire.PoolSettings, p *app.PoolView) (edit app.PoolEdit) {
+func editOf(s *wire.PoolEdit, p *store.Pool) app.PoolEdit {
+	edit := app.PoolEdit{Name: s.Name, Policy: s.Policy, Stopped: s.Stopped}
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
 		put(&r.Called, in.Called)
@@ -159,15 +161,7 @@ func (a *api) pools() {
 			PoolPath
 			Body wire.PoolEdit
 		}) (out wire.PoolDetail, err error) {
-			a.poolEdit.Lock()
-			defer a.poolEdit.Unlock()
-			v, err := a.app.Pools.Get(ctx, p, in.id)
-			if err != nil {
-				return out, err
-			}
-			edit := editOf(&in.Body.PoolSettings, &v)
-			edit.Name, edit.Policy, edit.Stopped = in.Body.Name, in.Body.Policy, in.Body.Stopped
-			if _, err = a.app.Pools.Update(ctx, p, in.id, edit); err != nil {
+			if _, err := a.app.Pools.Change(ctx, p, in.id, func(now store.Pool) app.PoolEdit { return editOf(&in.Body, &now) }); err != nil {
 				return out, placed(err, poolFields)
 			}
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))

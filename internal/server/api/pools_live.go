@@ -179,16 +179,13 @@ func (a *api) changePools() {
 			Body wire.RulesToTest
 		}) (out wire.TestedRules, err error) {
 			var rules []pool.Rule
+			var list []pool.Tested
 			if in.Body.Rules != nil {
 				rules = *in.Body.Rules
+				list, err = a.app.Pools.TestRules(ctx, p, in.id, rules)
 			} else {
-				v, err := a.app.Pools.Get(ctx, p, in.id)
-				if err != nil {
-					return out, err
-				}
-				rules = v.Control.Rules
+				rules, list, err = a.app.Pools.TestOwnRules(ctx, p, in.id)
 			}
-			list, err := a.app.Pools.TestRules(ctx, p, in.id, rules)
 			if err != nil {
 				return out, err
 			}
@@ -200,19 +197,7 @@ func (a *api) changePools() {
 			PoolPath
 			Body wire.Transfer
 		}) (out wire.Transferred, err error) {
-			if _, err := a.app.Pools.Get(ctx, p, in.id); err != nil {
-				return out, err
-			}
-			u, err := a.app.Accounts.User(ctx, p, in.Body.Worker)
-			switch {
-			case crowd.CodeOf(err) == crowd.NotFound:
-				return out, crowd.Fieldf("worker", "there is no %s", in.Body.Worker)
-			case err != nil:
-				return out, err
-			case u.Pool != in.id:
-				return out, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, in.id)
-			}
-			out.There, err = a.app.Transfers.Move(ctx, p, in.Body.Worker, in.Body.To)
+			out.There, err = a.app.Transfers.MoveFrom(ctx, p, in.id, in.Body.Worker, in.Body.To)
 			return out, err
 		})
 }

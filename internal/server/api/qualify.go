@@ -37,7 +37,7 @@ func (a *api) tests() {
 				return out, err
 			}
 			return as(toGivenTest)(a.app.Tests.Create(ctx, p, app.NewTest{
-				Tenant: ownTenant(p, b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
+				Tenant: p.ListTenant(b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
 			}))
@@ -45,7 +45,7 @@ func (a *api) tests() {
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
 		func(ctx context.Context, p *app.Principal, in *OfTenant) ([]wire.GivenTest, error) {
-			return each(toGivenTest)(a.app.Tests.List(ctx, p, ownTenant(p, in.tenant)))
+			return each(toGivenTest)(a.app.Tests.List(ctx, p, p.ListTenant(in.tenant)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
 		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.GivenTest, error) {

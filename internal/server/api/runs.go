@@ -61,21 +61,16 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toRunHead)(a.app.Runs.List(ctx, p, ownTenant(p, in.tenant), before, in.Limit))
+			return each(toRunHead)(a.app.Runs.List(ctx, p, p.ListTenant(in.tenant), before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
 			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step."},
 		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
-			tenant, err := neededTenant(p, b.Tenant)
-			switch {
-			case err != nil:
+			tenant, err := p.OwnerTenant(b.Tenant)
+			if err != nil {
 				return out, err
-			case b.BudgetMicros < 0:
-				return out, crowd.Fieldf("budget", "%s is not a budget (more than 0)", b.BudgetMicros)
-			case b.From != "" && b.Parent == 0:
-				return out, crowd.Fieldf("parent", "is missing: from is a step of it")
 			}
 			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
 				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From,

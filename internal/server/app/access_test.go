@@ -71,9 +71,19 @@ var methods = map[string]struct {
 	"Pools.RecentSamples": {adminly, func(s *scene, p *app.Principal) error {
 		return second(s.Pools.RecentSamples(s.ctx, p, s.pool, time.Hour))
 	}},
-	"Pools.Actions":   {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) }},
-	"Pools.People":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) }},
-	"Pools.Calls":     {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) }},
+	"Pools.Actions": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) }},
+	"Pools.People":  {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) }},
+	"Pools.Calls":   {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) }},
+	"Pools.Change": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Pools.Change(s.ctx, p, s.pool, func(store.Pool) app.PoolEdit { return app.PoolEdit{} }))
+	}},
+	"Pools.TestOwnRules": {adminly, func(s *scene, p *app.Principal) error {
+		_, _, err := s.Pools.TestOwnRules(s.ctx, p, s.pool)
+		return err
+	}},
+	"Transfers.MoveFrom": {adminly, func(s *scene, p *app.Principal) error {
+		return second(s.Transfers.MoveFrom(s.ctx, p, s.pool, s.workers[0].User.ID, s.pool))
+	}},
 	"Pools.TestRules": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.TestRules(s.ctx, p, s.pool, nil)) }},
 	"Transfers.Move": {adminly, func(s *scene, p *app.Principal) error {
 		return second(s.Transfers.Move(s.ctx, p, s.workers[0].User.ID, s.pool))

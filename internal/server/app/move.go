@@ -67,6 +67,26 @@ func (m *mover) waiting() []crowd.WorkerID {
 	return sortedKeys(m.pending)
 }
 
+// MoveFrom is Move for a worker who has to be one of the pool from. Admins only.
+func (s *Transfers) MoveFrom(ctx context.Context, p *Principal, from crowd.PoolID, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
+	if err := p.need(Admin); err != nil {
+		return false, err
+	}
+	if _, ok := s.pool(from); !ok {
+		return false, errPool
+	}
+	u, err := s.store.User(ctx, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		return false, crowd.Fieldf("worker", "there is no %s", id)
+	case err != nil:
+		return false, err
+	case u.Pool != from:
+		return false, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, from)
+	}
+	return s.Move(ctx, p, id, to)
+}
+
 // Move moves a worker to another pool. It says whether he is there; if not,
 // he holds a task and moves when he has finished it. Admins only.
 func (s *Transfers) Move(ctx context.Context, p *Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {

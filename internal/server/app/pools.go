@@ -66,6 +66,12 @@ type PoolEdit struct {
 
 // Update changes a pool while it runs. Admins only.
 func (s *Pools) Update(ctx context.Context, p *Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
+	return s.Change(ctx, p, id, func(store.Pool) PoolEdit { return edit })
+}
+
+// Change is Update with the edit that change makes of the pool as it is; no other
+// change comes in between. Admins only.
+func (s *Pools) Change(ctx context.Context, p *Principal, id crowd.PoolID, change func(store.Pool) PoolEdit) (PoolView, error) {
 	if err := p.need(Admin); err != nil {
 		return PoolView{}, err
 	}
@@ -77,6 +83,7 @@ func (s *Pools) Update(ctx context.Context, p *Principal, id crowd.PoolID, edit 
 	}
 	now, _ := s.pool(id)
 	before := now
+	edit := change(before)
 	set(&now.Name, edit.Name)
 	set(&now.Stopped, edit.Stopped)
 	set(&now.Retainer, edit.Retainer)
@@ -332,8 +339,16 @@ func (s *Pools) Actions(ctx context.Context, p *Principal, id crowd.PoolID, befo
 // lastHour is what rules are tried on.
 const lastHour = time.Hour
 
-// TestRules says what rules would have done in a pool within the last hour, step
-// by step as it was sampled. Admins only.
+// TestOwnRules is TestRules with the rules that the pool has, which it returns.
+// Admins only.
+func (s *Pools) TestOwnRules(ctx context.Context, p *Principal, id crowd.PoolID) ([]pool.Rule, []pool.Tested, error) {
+	x, _ := s.pool(id) // TestRules refuses a pool that does not exist
+	list, err := s.TestRules(ctx, p, id, x.Control.Rules)
+	return x.Control.Rules, list, err
+}
+
+// TestRules returns what rules would have done in a pool within the last hour,
+// step by step as it was sampled. Admins only.
 func (s *Pools) TestRules(ctx context.Context, p *Principal, id crowd.PoolID, rules []pool.Rule) ([]pool.Tested, error) {
 	if _, err := s.asAdmin(p, id); err != nil {
 		return nil, err
