@@ -100,7 +100,7 @@ func (l *BatchList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(l.Tenant)
+	tenant, err := r.tenant(l.Tenant)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ type BatchWatch struct {
 
 // Help is the long help.
 func (*BatchWatch) Help() string {
-	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change.
+	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change. When nobody is there to answer, it says so on standard error, and what to do.
 
 Example:
   throng batch watch b17 && throng batch labels b17 --out labels.csv`
@@ -174,7 +174,7 @@ func (x *BatchWatch) Run(c *Context) error {
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
 	defer tick.Stop()
-	told := ""
+	told, absent := "", ""
 	for {
 		words := fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
 		if words != told {
@@ -194,6 +194,11 @@ func (x *BatchWatch) Run(c *Context) error {
 		if b.State.Ended() {
 			return nil
 		}
+		if nobody := absence(c, r, &b); nobody != absent {
+			if absent = nobody; nobody != "" && !x.JSON {
+				say(c.Stderr, "throng: %s: %s\n", b.ID, clean(nobody))
+			}
+		}
 		select {
 		case <-tick.C:
 		case <-c.Ctx.Done():
@@ -203,6 +208,31 @@ func (x *BatchWatch) Run(c *Context) error {
 			return err
 		}
 	}
+}
+
+// absence is why nobody answers a batch that waits, and what to do; "" if somebody
+// of its pool is working or waiting for a task.
+func absence(c *Context, r *remote, b *wire.Batch) string {
+	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
+		return ""
+	}
+	pools, err := r.Pools(c.Ctx)
+	if err != nil {
+		return "" // the next look at the batch will tell
+	}
+	i := slices.IndexFunc(pools, func(p wire.Pool) bool { return p.ID == b.Pool })
+	if i < 0 || pools[i].Working+pools[i].Waiting > 0 {
+		return ""
+	}
+	p := &pools[i]
+	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task; ", p.Name, count(p.Workers, "worker"), p.OnDuty)
+	switch {
+	case p.Workers == 0:
+		return text + "add people with throng worker add or throng worker invite"
+	case p.Called && p.OnDuty == 0:
+		return text + "they come on duty when the pool calls them: throng pool show " + p.Name
+	}
+	return text + "they work with throng worker run, or at " + r.URL + "/work"
 }
 
 // BatchWhy is "throng batch why".

@@ -126,7 +126,7 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	for _, q := range x.Qualification {
 		d.Qualifications = append(d.Qualifications, q.Qualification)
 	}
-	if d.Tenant, err = r.optionalTenant(x.Tenant); err != nil {
+	if d.Tenant, err = r.ownerTenant(x.Tenant); err != nil {
 		return d, err
 	}
 	d.Pool, err = r.pool(x.Pool)

@@ -26,6 +26,7 @@ type PoolRules struct {
 func (*PoolRules) Help() string {
 	return `Rules are an elasticity (throng pool set POOL --elasticity rules): at every control step, once a second, what each rule whose condition holds says is wanted. A file of rules is a list in YAML:
 
+  # rules.yaml
   - when: queue > 10 || c_star - workers > 5
     do: recruit 1
   - when: idle > 3 && queue == 0

@@ -226,13 +226,13 @@ func (x *PoolFund) Run(c *Context) error {
 // PoolTransfer is "throng pool transfer".
 type PoolTransfer struct {
 	Worker string `arg:"" help:"The worker."`
-	To     string `arg:"" help:"The pool that he moves to."`
+	To     string `arg:"" help:"The pool that they move to."`
 	Remote
 }
 
 // Help is the long help.
 func (*PoolTransfer) Help() string {
-	return `Moves a worker to another pool. If he holds a task he finishes it first. If the pool has a training that he has not done, he does that before he gets its tasks. Who was on duty is so there. For admins.
+	return `Moves a worker to another pool. If they hold a task they finish it first. If the pool has a training that they have not done, they do that before they get its tasks. Who was on duty is so there. For admins.
 
 Example:
   throng pool transfer bob night`
@@ -252,8 +252,8 @@ func (x *PoolTransfer) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var u wire.User
-	if err := r.call("GET", "/v1/users/"+id.String(), nil, &u); err != nil {
+	u, err := r.User(c.Ctx, id)
+	if err != nil {
 		return err
 	}
 	if u.Pool == 0 {
@@ -273,7 +273,7 @@ func (x *PoolTransfer) Run(c *Context) error {
 		if there {
 			say(w, "%s %s is in %s\n", id, clean(u.Name), to)
 		} else {
-			say(w, "%s %s finishes what he holds, and then moves to %s\n", id, clean(u.Name), to)
+			say(w, "%s %s finishes what they hold, and then moves to %s\n", id, clean(u.Name), to)
 		}
 	})
 }

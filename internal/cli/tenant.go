@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
@@ -117,13 +116,13 @@ type TenantInvite struct {
 
 // Help is the long help.
 func (*TenantInvite) Help() string {
-	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which he sets his password. For admins, and for requesters of the tenant.
+	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which they set their password. For admins, and for requesters of the tenant.
 
 Example:
   throng tenant invite acme rita --email rita@acme.example`
 }
 
-// invited is a person with the link that was made for him.
+// invited is a person with the link that was made for them.
 type invited struct {
 	wire.User
 	SetupLink  string `json:"setup_link"`
@@ -231,8 +230,8 @@ func stopTenant(c *Context, at *Remote, name string, stop bool) error {
 	if err != nil {
 		return err
 	}
-	var out wire.Tenant
-	if err := r.call(http.MethodPatch, "/v1/tenants/"+id.String(), map[string]bool{"stopped": stop}, &out); err != nil {
+	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
+	if err != nil {
 		return err
 	}
 	return at.print(c, out, func(w io.Writer) {

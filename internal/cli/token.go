@@ -42,7 +42,7 @@ func (t *TokenCreate) Run(c *Context) error {
 		return err
 	}
 	n := wire.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
-	if n.Tenant, err = r.optionalTenant(t.Tenant); err != nil {
+	if n.Tenant, err = r.tenant(t.Tenant); err != nil {
 		return err
 	}
 	if t.For != "" {

@@ -46,7 +46,7 @@ type WorkflowRun struct {
 
 // Help is the long help.
 func (*WorkflowRun) Help() string {
-	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. An interrupt (Ctrl-C) stops following, not the run.
+	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. When a step waits, for money or a stopped batch, it says for what. An interrupt (Ctrl-C) stops following, not the run.
 
 With --simulate-workers it needs no server: everything but the people is real, they are models (see simulate: in docs/workflows.md), and time is virtual. Services are called, at the addresses in the file: private ones only if --services names them. What steps hold after an error is given up in the end, and told. The outputs are written into a folder. The same file, inputs, workers, policy and seed give the same bytes, as long as services answer the same.
 
@@ -226,7 +226,7 @@ func sortedNames[V any](m map[string]V) []string {
 }
 
 func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return wire.Run{}, err
 	}
@@ -287,7 +287,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
 	defer tick.Stop()
-	told, stuck := "", false
+	told, stuck, said := "", false, make(map[string]bool)
 	for {
 		words := progress(&run)
 		switch {
@@ -305,6 +305,12 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 			say(c.Stderr, "%s\n", clean(words))
 		}
 		told = words
+		for _, text := range waits(&run) {
+			if !said[text] && !x.JSON {
+				say(c.Stderr, "throng: %s waits: %s\n", run.ID, clean(text))
+			}
+			said[text] = true
+		}
 		if run.Stuck && !stuck {
 			say(c.Stderr, "throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
 		}

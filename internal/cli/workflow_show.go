@@ -43,7 +43,7 @@ func (x *WorkflowList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,17 @@ func wayOut(r *wire.Run) string {
 	return "retry or cancel"
 }
 
+// waits are the steps that wait for something outside the run, such as money,
+// each with what it waits for.
+func waits(r *wire.Run) (list []string) {
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
+			list = append(list, n.Name+": "+n.Error)
+		}
+	}
+	return list
+}
+
 // showRun prints a run for people.
 func showRun(w io.Writer, r *wire.Run) {
 	parent, late, predicted := "", "", ""
@@ -145,6 +156,9 @@ func showRun(w io.Writer, r *wire.Run) {
 	state := r.State
 	if r.Stuck {
 		state += ", stuck: say " + wayOut(r)
+	}
+	if !r.Stuck && !r.Ended() && len(waits(r)) > 0 {
+		state += ", waits: " + strings.Join(waits(r), "; ")
 	}
 	budget := r.SpentMicros.String()
 	if r.BudgetMicros > 0 {
@@ -169,7 +183,7 @@ func showRun(w io.Writer, r *wire.Run) {
 	say(w, "\n")
 	columns(w, rows)
 	for i := range r.Nodes {
-		if n := &r.Nodes[i]; n.Error != "" {
+		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
 		}
 	}
