@@ -16,7 +16,7 @@ import (
 // so neither the unit of time nor the number of people or pools changes what ω
 // means, and every queue counts, not only the median one.
 //
-// Nobody is sent where he is of no use, however much he would like it: a pool gets
+// Nobody is sent where they do not help, however much they would like it: a pool gets
 // no more people than it has tasks in its queue, and only so many to be trained
 // that the last one still shortens it (by equation 4 the training lasts longer the
 // more there are who are trained).
@@ -34,11 +34,9 @@ import (
 // always the best there is; where nobody is idle in a pool with a queue, tests
 // against all sets of moves have found no exception.
 //
-// Where thousands move, the numbers come from a sample and the people from prices
-// (see market); where very many could but few will, the greedy pass looks at
-// everybody's favourite pools first, and sends several at once where many have come
-// already; the chains end after an amount of work that is a constant, or are left
-// out.
+// Where many have come already, the greedy pass sends several at once. The chains
+// end after a constant amount of work, and are left out for tens of thousands of
+// people.
 //
 // Ties go to the lower worker id, then the lower pool id.
 type searchBalance struct {
@@ -56,50 +54,9 @@ func (b *searchBalance) Plan(views []BalanceView, _ Random) []Move {
 	if s == nil {
 		return nil
 	}
-	if s.many() {
-		s.market()
-	} else {
-		s.greedy()
-		s.improve()
-	}
+	s.greedy()
+	s.improve()
 	return s.moves()
-}
-
-// many says whether so many people may move that the plan is made by prices. The
-// greedy pass is better where fewer may than would, by cap, and where people like
-// the same.
-func (s *search) many() bool {
-	const manyMoves = 4096
-	if len(s.idle)*len(s.dests) <= manyPairs {
-		return false
-	}
-	come, leave := 0, 0
-	for _, i := range s.dests {
-		come += min(s.pools[i].Queue, len(s.idle))
-	}
-	for g := range s.gives {
-		leave += s.gives[g].most
-	}
-	moves := min(come, leave)
-	return moves >= manyMoves && moves <= s.cap && !s.tied()
-}
-
-// tied says whether many people like a pool as much as others like one.
-func (s *search) tied() bool {
-	const (
-		asked = 1024
-		apart = 0.75 // of those asked, at least
-	)
-	var likes []float64
-	for w := 0; w < len(s.idle); w += max(1, len(s.idle)/asked) {
-		sk := &s.idle[w]
-		if i := s.dests[w%len(s.dests)]; i != s.gives[sk.giver].pool {
-			likes = append(likes, s.perLiking*(sk.who.PrefersAt(s.pools[i].At)-sk.who.PrefersAt(s.pools[s.gives[sk.giver].pool].At)))
-		}
-	}
-	n := len(likes)
-	slices.Sort(likes)
-	return float64(len(slices.Compact(likes))) < apart*float64(n)
 }
 
 // The two kinds of people who come to a pool.
@@ -116,14 +73,12 @@ type search struct {
 	gives []giver // pools that may let people go
 	idle  []seeker
 	order []int32 // of the people, by id
-	dest  []int32 // by person: his place in dests, or stays
-	each  int     // how many people each of them stands for
+	dest  []int32 // by person: their place in dests, or stays
 	cap   int
 	moved int
 
 	perLiking  float64 // value of a person's preference
 	perWaiting float64 // value of a task-second
-	perMove    float64 // what one who moves could bring, if all were the same
 
 	cost  []float64 // of each pool, as it stands: its waiting in value
 	lists lists
@@ -157,7 +112,7 @@ type top struct {
 
 // newSearch returns nil if nobody can move.
 func newSearch(pools []balancePool, omega float64, limit int) *search {
-	s := &search{pools: pools, each: 1, cap: limit, cost: make([]float64, len(pools))}
+	s := &search{pools: pools, cap: limit, cost: make([]float64, len(pools))}
 	waiting, total := 0.0, 0
 	for i := range pools {
 		p := &pools[i]
@@ -182,7 +137,6 @@ func newSearch(pools []balancePool, omega float64, limit int) *search {
 	}
 	s.perLiking = omega / people(pools)
 	s.perWaiting = (1 - omega) / waiting
-	s.perMove = s.perLiking + (1-omega)/float64(total)
 	s.seat(total)
 	for i := range pools {
 		s.cost[i] = s.costOf(i, 0, 0, 0)
@@ -192,24 +146,19 @@ func newSearch(pools []balancePool, omega float64, limit int) *search {
 
 // seat lists the idle people of the givers, those of each by id.
 func (s *search) seat(total int) {
-	people := make([]byID, 0, total)
+	s.idle, s.dest, s.order = make([]seeker, 0, total), make([]int32, total), make([]int32, total)
 	for g := range s.gives {
-		for k, idle := 0, s.pools[s.gives[g].pool].Idle; k < len(idle); k++ {
-			people = append(people, byID{idle[k].ID, &idle[k], int32(g)})
+		idle := s.pools[s.gives[g].pool].Idle
+		first := len(s.idle)
+		for k := range idle {
+			s.idle = append(s.idle, seeker{who: &idle[k], id: idle[k].ID, giver: int32(g)})
 		}
+		slices.SortFunc(s.idle[first:], func(a, b seeker) int { return cmp.Compare(a.id, b.id) })
 	}
-	people = sortByID(people)
-	s.idle, s.dest, s.order = make([]seeker, total), make([]int32, total), make([]int32, total)
-	free := make([]int, len(s.gives))
-	for g := range free {
-		free[g] = s.gives[g].first
+	for w := range s.idle {
+		s.dest[w], s.order[w] = stays, int32(w)
 	}
-	for at, x := range people {
-		w := free[x.giver]
-		free[x.giver]++
-		s.idle[w] = seeker{who: x.who, id: x.id, giver: x.giver}
-		s.dest[w], s.order[at] = stays, int32(w)
-	}
+	slices.SortFunc(s.order, func(v, w int32) int { return cmp.Compare(s.idle[v].id, s.idle[w].id) })
 }
 
 // costOf is the waiting in pool i, in value, with so many more who leave, come
@@ -223,9 +172,6 @@ func (s *search) costOf(i, out, ready, fresh int) float64 {
 		return 0
 	}
 	w := p.wait(out, ready, fresh)
-	if s.each > 1 && ready == p.ready && fresh == p.fresh {
-		return s.perWaiting * p.backlogOf(w) // many have come at once, perhaps too many
-	}
 	if ready+fresh > p.Queue || fresh > 0 && !(w < p.wait(out, ready, fresh-1)) {
 		return infinite
 	}
@@ -332,10 +278,7 @@ func (s *search) worth(at int) float64 {
 	if at%kinds == ready {
 		return s.change(s.dests[at/kinds], 0, 1, 0)
 	}
-	i := s.dests[at/kinds]
-	p := &s.pools[i]
-	n := max(1, min(s.each, p.Queue-p.ready-p.fresh))
-	return s.change(i, 0, 0, n) / float64(n)
+	return s.change(s.dests[at/kinds], 0, 0, 1)
 }
 
 func (s *search) giverOf(pool int) int {
@@ -365,14 +308,9 @@ func (s *search) put(w int32, dest int) {
 	}
 	s.dest[w] = int32(dest)
 	if dest != stays {
-		n := 1
-		if s.each > 1 {
-			to := &s.pools[s.dests[dest]]
-			n = min(s.each, give.most-own.out, to.Queue-to.ready-to.fresh)
-		}
-		s.count(dest, s.kind(w, dest), n)
-		own.out += n
-		s.moved += n
+		s.count(dest, s.kind(w, dest), 1)
+		own.out++
+		s.moved++
 	}
 	s.cost[give.pool] = s.costOf(give.pool, 0, 0, 0)
 }
@@ -461,50 +399,6 @@ func (s *search) moves() []Move {
 		}
 	}
 	return moves
-}
-
-// byID is somebody idle, on the way to his place in search.idle.
-type byID struct {
-	id    crowd.WorkerID
-	who   *Person
-	giver int32
-}
-
-// sortByID sorts the people by their ids, from the last digits to the first: with
-// tens of thousands this takes a small part of what comparing does.
-func sortByID(people []byID) []byID {
-	const (
-		fewPeople = 256
-		digit     = 11
-	)
-	if len(people) < fewPeople {
-		slices.SortFunc(people, func(a, b byID) int { return cmp.Compare(a.id, b.id) })
-		return people
-	}
-	digits := func(id crowd.WorkerID) uint64 { return uint64(id) ^ 1<<63 } // with the negative ones first
-	differ := uint64(0)
-	for _, x := range people {
-		differ |= digits(x.id) ^ digits(people[0].id)
-	}
-	sorted := make([]byID, len(people))
-	for shift := 0; shift < 64 && differ>>shift > 0; shift += digit {
-		var places [1 << digit]int32
-		for _, x := range people {
-			places[digits(x.id)>>shift%(1<<digit)]++
-		}
-		first := int32(0)
-		for at, n := range places {
-			places[at] = first
-			first += n
-		}
-		for _, x := range people {
-			place := &places[digits(x.id)>>shift%(1<<digit)]
-			sorted[*place] = x
-			*place++
-		}
-		people, sorted = sorted, people
-	}
-	return people
 }
 
 var _ Balancer = (*searchBalance)(nil)

@@ -12,14 +12,17 @@ import (
 // Names lists a text form of every policy, as Parse reads it, with its options:
 // for help texts and as a set to compare.
 func Names() []string {
-	return []string{
+	names := []string{
 		"fifo", "sjf", "edf", "rr",
 		"fs", "fs-ratio", "wfs", "wfs-ratio",
 		"dafs", "sdafs", "beta-fair(beta=-1)",
 		"tenant-fair(dafs)", "wcfs(wfs,k=3)",
 		"laxity", "penalty",
-		"edf-code", "fs-code", "sdafs-code", "dafs-code",
 	}
+	for _, e := range extensions {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // Parse makes the policy of a text form, without any batches. The grammar, in
@@ -42,12 +45,8 @@ func Names() []string {
 //	                                pace=1 to 1000 (default 8)
 //	penalty                         form=atc (default), form=event or form=loop: see
 //	                                PenaltyForm; look=0s to 24h (default 1m), of atc
-//	edf-code, fs-code               none
-//	sdafs-code, dafs-code           log=true (default) or log=false; seed=number, 0 to
-//	                                2^64-1 (default 1), for what they draw
 //
-// Those with -code are the policies of the program that the paper's authors
-// published (see codeWeights and dafsCode).
+// Register adds names from outside this package.
 //
 // The error is Invalid, its field "policy". Parse(p.Name()) makes p's like.
 func Parse(text string) (Policy, error) {
@@ -129,16 +128,8 @@ func (s spec) build() (func() Policy, error) {
 		return s.finish(0, func() Policy { return &laxity{name: s.String(), share: share, pace: pace} })
 	case "penalty":
 		return s.penalty()
-	case "edf-code":
-		return s.finish(0, func() Policy { return &codeOrder{name: s.Name, by: edfCode{}} })
-	case "fs-code":
-		return s.finish(0, func() Policy { return &codeOrder{name: s.Name, by: fsCode{}} })
-	case "sdafs-code":
-		return s.coded(func(c coded) Policy { return &sdafsCode{c} })
-	case "dafs-code":
-		return s.coded(func(c coded) Policy { return &dafsCode{coded: c} })
 	}
-	return nil, refuse("there is no policy %q", s.Name)
+	return s.extension()
 }
 
 func (s spec) plain(by ranking) (func() Policy, error) {
@@ -188,12 +179,4 @@ func (s spec) within(fresh func(inner func() Policy) Policy) (func() Policy, err
 	}
 	inner, err := spec{s.Inner[0]}.build()
 	return func() Policy { return fresh(inner) }, err
-}
-
-func (s spec) coded(fresh func(coded) Policy) (func() Policy, error) {
-	log := s.Choice("log", "true", "false") == "true"
-	seed := s.Uint("seed", textform.Range[uint64]{Usual: 1, Most: math.MaxUint64})
-	return s.finish(0, func() Policy {
-		return fresh(coded{name: s.String(), seed: seed, weights: codeWeights{log: log}})
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throng-dev/throng/crowd"
+	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // policies that are registered keep what all promise
 	"github.com/throng-dev/throng/sched"
 )
 

@@ -86,8 +86,25 @@ var separate = [][2]string{
 	{"internal/sim/report", "internal/store"},
 	{"internal/server/api", "internal/server/web"},
 	{"internal/server/web", "internal/server/api"},
-	{"internal/server/app", "internal/server/api"},
-	{"internal/server/app", "internal/server/web"},
+}
+
+// serverLayers are the packages of the server, those that everything stands on
+// first: a package imports packages of earlier lines only.
+var serverLayers = [][]string{
+	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/notify"},
+	{"internal/server/notify/notifytest"}, // for tests
+	{"internal/server/access", "internal/server/live"},
+	{"internal/server/recruit"},
+	{"internal/server/accounts", "internal/server/work"},
+	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
+	{"internal/server/app"},
+	{"internal/server/api", "internal/server/metrics", "internal/server/web"}, // the edges
+	{"internal/server"},
+}
+
+// layer returns the line of serverLayers that a package is in, or -1.
+func layer(pkg string) int {
+	return slices.IndexFunc(serverLayers, func(line []string) bool { return slices.Contains(line, pkg) })
 }
 
 // modules are the packages of other modules that a package may import. Each has
@@ -110,7 +127,9 @@ var modules = map[string][]string{
 	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
 	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	"internal/store/storetest":            {"github.com/google/go-cmp", "pgregory.net/rapid"},
-	"internal/repro":                      {"gonum.org/v1/gonum/mathext/prng", "gonum.org/v1/gonum/stat/distuv"},
+	"internal/repro/dafs":                 {"gonum.org/v1/gonum/mathext/prng"},
+	"internal/repro/experiment":           {"gonum.org/v1/gonum/stat/distuv"},
+	"internal/repro/sla":                  {"gonum.org/v1/gonum/stat/distuv"},
 	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},
 	"internal/verify/bench":               {"modernc.org/sqlite"},
 	"internal/cli":                        {"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"},
@@ -257,6 +276,9 @@ func TestImportsFollowTheTree(t *testing.T) {
 			continue
 		}
 		seen[own] = true
+		if own == "server" && layer(f.pkg) < 0 {
+			t.Errorf("%s: package %s is in no layer of the server", f.path, f.pkg)
+		}
 		if f.test {
 			continue // tests may look from above
 		}
@@ -269,6 +291,9 @@ func TestImportsFollowTheTree(t *testing.T) {
 				}
 				if slices.Contains(forTests, to) && !slices.Contains(forTests, f.pkg) {
 					t.Errorf("%s imports %s, which is for tests", f.path, to)
+				}
+				if own == "server" && other == "server" && layer(to) >= layer(f.pkg) {
+					t.Errorf("%s imports %s: in the layers of the server that is not below it", f.path, to)
 				}
 				for _, pair := range separate {
 					if within(f.pkg, pair[0]) && within(to, pair[1]) {
@@ -357,6 +382,67 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 			t.Errorf("package %s has %d package comments, it should have one", name, n)
 		}
 	}
+}
+
+// manyMethods lists the types that may have more exported methods than the
+// limit, as "package.Type", with the reason.
+var manyMethods = map[string]string{
+	"internal/engine.Engine":        "one state machine: its methods are the commands and what can be read of its state",
+	"internal/store/sqlstore.Store": "implements the parts of store.Store, which are several interfaces",
+	"internal/client.Client":        "a method for each route of the API",
+}
+
+// TestTypesHaveOneSubject: a type with more methods than a reader can hold is
+// several types.
+func TestTypesHaveOneSubject(t *testing.T) {
+	const limit = 40
+	methods := map[string]int{}
+	for _, f := range load(t) {
+		if f.test {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv != nil && d.Name.IsExported() {
+					methods[f.pkg+"."+receiver(d.Recv.List[0].Type)]++
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if named, ok := spec.(*ast.TypeSpec); ok {
+						if i, ok := named.Type.(*ast.InterfaceType); ok {
+							methods[f.pkg+"."+named.Name.Name] += i.Methods.NumFields()
+						}
+					}
+				}
+			}
+		}
+	}
+	for name, n := range methods {
+		if n > limit && manyMethods[name] == "" {
+			t.Errorf("%s has %d exported methods, at most %d: which types is it made of?", name, n, limit)
+		}
+	}
+	for name := range manyMethods {
+		if methods[name] <= limit {
+			t.Errorf("%s is excepted, but has %d exported methods", name, methods[name])
+		}
+	}
+}
+
+// receiver returns the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
 }
 
 // longFiles lists the files that may be longer than the limit, with the reason.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // the policies edf-code, fs-code, sdafs-code and dafs-code
 )
 
 // Context is what every command gets.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -131,7 +131,7 @@ func (x *WorkerInvite) addresses(c *Context) (addresses []string, lines []int, e
 	if len(text) > most {
 		return nil, nil, &crowd.Error{Code: crowd.TooLarge, Field: "file", Message: "is longer than 8 MiB"}
 	}
-	addresses, lines = app.SplitAddresses(string(text))
+	addresses, lines = accounts.SplitAddresses(string(text))
 	if len(addresses) == 0 {
 		return nil, nil, wrong("file", "%s has no addresses", x.File)
 	}

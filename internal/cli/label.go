@@ -13,7 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -129,8 +129,8 @@ func (l *Label) Run(c *Context) error {
 }
 
 func (l *Label) method() (label.Method, error) {
-	names := make([]string, 0, len(app.Methods()))
-	for _, m := range app.Methods() {
+	names := make([]string, 0, len(batches.Methods()))
+	for _, m := range batches.Methods() {
 		if m.Name() == l.Method {
 			return m, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/throng-dev/throng/internal/repro"
+	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim/pools"
 	"github.com/throng-dev/throng/internal/sim/report"
 )
@@ -59,6 +60,7 @@ type PaperRun struct {
 	Reps  *int       `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
 	Extra *int       `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
 	Bare  bool       `name:"no-extras" xor:"extra" help:"Leave that out."`
+	Small bool       `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
 	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	Out   *newFolder `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." placeholder:"DIR"`
@@ -97,7 +99,7 @@ func (p *PaperRun) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	o := repro.Options{Seed: p.Seed}
+	o := experiment.Options{Seed: p.Seed, Small: p.Small}
 	if p.Bare {
 		o.Extra = -1
 	}
@@ -161,7 +163,7 @@ func (p *PaperRun) Run(c *Context) error {
 			say(w, "%s\n", n)
 		}
 		say(w, "%d rows: %d reproduced, %d differ, %d not simulatable, %d not in the paper; %d repetitions, seed %d, %.1f s\n", len(r.Rows),
-			r.Count(repro.Reproduced), r.Count(repro.Differs), r.Count(repro.NotSimulatable), r.Count(repro.NotInPaper), r.Reps, r.Seed, r.WallS)
+			r.Count(experiment.Reproduced), r.Count(experiment.Differs), r.Count(experiment.NotSimulatable), r.Count(experiment.NotInPaper), r.Reps, r.Seed, r.WallS)
 		if out != "" {
 			say(w, "report: %s\n", out)
 		}

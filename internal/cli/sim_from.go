@@ -16,7 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -135,7 +135,7 @@ func (f *From) read(ctx context.Context, st store.Store) (*forecast.State, error
 	var names []string
 	for _, p := range pools {
 		if p.ID.String() == f.Pool || p.Name == f.Pool || f.Pool == "" && len(pools) == 1 {
-			return app.StateOf(ctx, st, p, now().UTC().Truncate(time.Microsecond), nil)
+			return batches.StateOf(ctx, st, p, now().UTC().Truncate(time.Microsecond), nil)
 		}
 		names = append(names, poolName(p.ID, p.Name))
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -54,7 +54,7 @@ func (x *WorkerRun) Run(c *Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, app.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
+	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
 	err = w.run()
 	if w.held != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/notify"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -18,7 +18,7 @@ const pushSecret = "vapid-private"
 
 // senders makes what sends messages: by mail if there is a server for it, by
 // push if there is a subject.
-func senders(ctx context.Context, cfg Config, st store.Store) (s app.Senders, err error) {
+func senders(ctx context.Context, cfg Config, st store.Store) (s recruit.Senders, err error) {
 	if u, err := url.Parse(cfg.PublicURL); cfg.PublicURL != "" && (err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
 		return s, crowd.Fieldf("public-url", "%q is not like https://throng.example.org", cfg.PublicURL)
 	}

@@ -1,4 +1,4 @@
-// Package server puts the rooms together: a store, the service on it, and the
+// Package server puts everything together: a store, the use cases on it, and the
 // edges in front. It listens, and stops so that nothing is lost.
 package server
 

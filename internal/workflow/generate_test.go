@@ -178,7 +178,7 @@ func TestGoodWorkflowsHaveNoProblems(t *testing.T) {
 		if len(w.Outputs) == 0 {
 			t.Fatalf("no output")
 		}
-		if plan := w.Plan(); plan.Len() != len(w.Steps) || len(plan.Tails(w.Expected())) != len(w.Steps) {
+		if plan := w.Plan(); plan.Len() != len(w.Steps) || len(plan.Tails(expected(w))) != len(w.Steps) {
 			t.Fatalf("a plan of %d steps for %d", plan.Len(), len(w.Steps))
 		}
 		if again, problems := w.Fit(map[string][]string{}, now, sqlEngine{}); again != nil || len(problems) < len(w.Inputs) {

@@ -77,3 +77,12 @@ func good(t tester, text string) *workflow.Workflow {
 	}
 	return w
 }
+
+// expected lists how long one item is expected to take at each step.
+func expected(w *workflow.Workflow) []time.Duration {
+	var list []time.Duration
+	for i := range w.Steps {
+		list = append(list, w.Steps[i].Expect)
+	}
+	return list
+}

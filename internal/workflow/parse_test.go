@@ -79,7 +79,6 @@ func TestEverythingThatAFileSays(t *testing.T) {
 		Name, Kind string
 		Required   bool
 	}{{"risk", "number", true}, {"reason", "text", false}})
-	same(t, "secrets", s.Secrets(), []string{"SCORES"})
 	s.Response = nil
 	same(t, "service", s, workflow.Service{
 		URL: "https://scores.example/v1/score", Method: "POST", Headers: map[string]string{"Authorization": "Bearer ${secret:SCORES}"},
@@ -104,7 +103,7 @@ func TestDefaults(t *testing.T) {
 	s := *second.Service()
 	s.Response = nil
 	same(t, "service", s, workflow.Service{URL: "http://x.example", Method: "POST", Timeout: 10 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10})
-	same(t, "expected", w.Expected(), []time.Duration{30 * time.Second, time.Second, 100 * time.Millisecond})
+	same(t, "expected", expected(w), []time.Duration{30 * time.Second, time.Second, 100 * time.Millisecond})
 	same(t, "outputs", w.Outputs, []workflow.Output{{Name: "second", Node: 2, Format: "csv"}, {Name: "third", Node: 3, Format: "csv"}})
 	same(t, "open", []bool{w.Inputs[0].Open(), first.Open, second.Open, third.Open}, []bool{true, true, true, true})
 	if third.SQL().Why != "" || third.SQL().Time != 0 || third.SQL().Rows != 0 {
@@ -166,7 +165,7 @@ func TestClaims(t *testing.T) {
 	// register, damage, expert, decide: a fork and a join.
 	p := w.Plan()
 	same(t, "plan", [][]int{p.After(0), p.After(1), p.After(2), p.After(3)}, [][]int{{}, {0}, {1}, {0, 1, 2}})
-	same(t, "tails", p.Tails(w.Expected()), []time.Duration{61 * time.Second, 31 * time.Second, time.Second, 0})
+	same(t, "tails", p.Tails(expected(w)), []time.Duration{61 * time.Second, 31 * time.Second, time.Second, 0})
 }
 
 func TestRoundsOfRedundancy(t *testing.T) {
@@ -175,7 +174,7 @@ func TestRoundsOfRedundancy(t *testing.T) {
 		"{agree: 1, of: 1000}": 1000 * time.Minute,
 	} {
 		w := good(t, "workflow: w\ninputs: {a: {}}\nsteps:\n  s:\n    from: a\n    crowd: {template: {kind: short_text}, reward: 1, task_time: 1m, redundancy: "+rule+"}\n")
-		if got := w.Expected()[0]; got != want {
+		if got := expected(w)[0]; got != want {
 			t.Errorf("%s takes %s, want %s", rule, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"slices"
-	"time"
 
 	"github.com/throng-dev/throng/sla"
 )
@@ -26,22 +25,6 @@ func (w *Workflow) Plan() *sla.Plan {
 		panic("workflow: steps are not in order: " + err.Error()) // Parse puts them in order
 	}
 	return p
-}
-
-// Expected returns how long one item takes at each step until that has been
-// observed, for sla.Plan.Tails: what the file says, or else
-//
-//   - for a crowd step, task_time × rounds: the answers that a task needs are
-//     given side by side, which is one round, and each further answer that the
-//     redundancy rule may want is one more. {count: n} is 1 round,
-//     {agree: k, of: n} is 1 + n − k: like the latest branch, the longest way;
-//   - for a service step 1 s, for an SQL step 100 ms.
-func (w *Workflow) Expected() []time.Duration {
-	list := make([]time.Duration, len(w.Steps))
-	for i := range w.Steps {
-		list[i] = w.Steps[i].Expect
-	}
-	return list
 }
 
 // Text returns the file that was parsed.

@@ -167,18 +167,6 @@ func (r *reader) headers(s *Service, v *value) {
 	}
 }
 
-// Secrets returns the names of the secrets that the headers need, sorted.
-func (s *Service) Secrets() []string {
-	var names []string
-	for _, text := range s.Headers {
-		for _, m := range SecretForm.FindAllStringSubmatch(text, -1) {
-			names = append(names, m[1])
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 func (r *reader) send(m *made, v *value) {
 	for _, c := range v.items() {
 		if c == nil || !r.known(m, c.text, c.at()) {

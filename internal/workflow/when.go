@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/parser"
 
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
@@ -23,7 +20,7 @@ func (r *reader) when(m *made) {
 	if v == nil {
 		return
 	}
-	tree := syntax(v.text)
+	tree := condition.Syntax(v.text)
 	if !r.knownNames(m, v, tree) {
 		return
 	}
@@ -201,44 +198,6 @@ func openOrigin(m *made) *made {
 		return m
 	}
 	return nil
-}
-
-// syntax returns the tree of a condition, or nil if it has none.
-func syntax(text string) ast.Node {
-	if strings.TrimSpace(text) == "" || len(text) > 4*condition.MaxText || nesting(text) > 60 {
-		return nil
-	}
-	config := conf.CreateNew()
-	clear(config.Builtins)
-	config.DisableIfOperator = true
-	config.MaxNodes = 500
-	tree, err := parser.ParseWithConfig(text, config)
-	if err != nil {
-		return nil
-	}
-	return tree.Node
-}
-
-// nesting is at least how deep the parser, which is recursive, would go.
-func nesting(text string) int {
-	depth, deepest, run := 0, 0, 0
-	for _, r := range text {
-		switch r {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		}
-		switch r {
-		case '!', '-', '+':
-			run++
-		case ' ', '\t', '\n', '\r':
-		default:
-			run = 0
-		}
-		deepest = max(deepest, depth, run)
-	}
-	return deepest
 }
 
 // visitor gathers nodes.

@@ -93,7 +93,7 @@ type Step struct {
 	Join    Join                 // with several sources
 	When    *condition.Condition // over the columns of the sources; nil: always
 	OnError OnError
-	Expect  time.Duration // for one item, until it has been observed
+	Expect  time.Duration // for one item, until it has been observed: as the file says, or by the step's kind
 	Columns []Column      // of its rows, whole: those handed on and its own
 	Owners  []int         // of Columns, one by one: the node that adds it
 	Own     []Column      // those that it adds (of an SQL step: all)

@@ -31,6 +31,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
@@ -102,11 +103,7 @@ func Compile(text string, names []Name) (*Condition, error) {
 	if err := tooDeep(text); err != nil {
 		return nil, err
 	}
-	config := conf.CreateNew()
-	clear(config.Builtins)
-	config.Optimize = false
-	config.MaxNodes = maxNodes
-	config.DisableIfOperator = true
+	config := languageConfig()
 	env := types.Map{}
 	for _, n := range names {
 		env[n.Name] = n.Type.expr()
@@ -135,6 +132,29 @@ func Compile(text string, names []Name) (*Condition, error) {
 		return nil, syntaxError(text, err)
 	}
 	return &Condition{text: text, program: program, uses: t.uses}, nil
+}
+
+// languageConfig is what the parser takes: no calls, and a bounded size.
+func languageConfig() *conf.Config {
+	config := conf.CreateNew()
+	clear(config.Builtins)
+	config.Optimize = false
+	config.MaxNodes = maxNodes
+	config.DisableIfOperator = true
+	return config
+}
+
+// Syntax returns the syntax tree of a condition, whatever its names are; nil if it
+// has none.
+func Syntax(text string) ast.Node {
+	if strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > MaxText || tooDeep(text) != nil {
+		return nil
+	}
+	tree, err := parser.ParseWithConfig(text, languageConfig())
+	if err != nil {
+		return nil
+	}
+	return tree.Node
 }
 
 func compareHint(kind Type) string {

@@ -224,6 +224,13 @@ func (f *Form) Choice(name string, words ...string) string {
 	return word
 }
 
+// Text takes an option out of the form as it is written, and reports whether it is
+// given.
+func (f *Form) Text(name string) (string, bool) {
+	f.taken = append(f.taken, name)
+	return f.Value(name)
+}
+
 // Refuse notes what is wrong with the form, if nothing is yet.
 func (f *Form) Refuse(format string, args ...any) {
 	if f.err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -68,13 +69,13 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	})
 }
 
-// access is who may call an operation at all. What exactly they may do is for the
+// audience is who may call an operation at all. What exactly they may do is for the
 // use cases to decide.
-type access bool
+type audience bool
 
 const (
-	public   access = false
-	signedIn access = true
+	public   audience = false
+	signedIn audience = true
 )
 
 type contextKey struct{}
@@ -102,7 +103,7 @@ type op struct {
 	summary string
 	text    string
 	tag     string
-	access  access
+	access  audience
 	status  int      // of success; 0: 200
 	maxBody int64    // 0: 1 MiB
 	uploads []string // content types of a body that is not JSON
@@ -120,23 +121,23 @@ type reply[T any] struct{ Body T }
 
 // add registers an operation whose response has a body. The principal is nil for
 // operations open to all.
-func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *app.Principal, in *In) (Out, error)) {
-	register(a, o, func(ctx context.Context, p *app.Principal, in *In) (*reply[Out], error) {
+func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (Out, error)) {
+	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*reply[Out], error) {
 		out, err := handle(ctx, p, in)
 		return &reply[Out]{out}, err
 	})
 }
 
 // addAction registers an operation that only succeeds.
-func addAction[In any](a *api, o op, handle func(ctx context.Context, p *app.Principal, in *In) error) {
+func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) error) {
 	o.status = http.StatusNoContent
-	register(a, o, func(ctx context.Context, p *app.Principal, in *In) (*nothing, error) {
+	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*nothing, error) {
 		return nil, handle(ctx, p, in)
 	})
 }
 
 // register registers an operation.
-func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *app.Principal, in *In) (*Out, error)) {
+func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
 	h := huma.Operation{
 		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
@@ -157,7 +158,7 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *app
 		h.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(o.streams)}}
 	}
 	huma.Register(a.huma, h, func(ctx context.Context, in *In) (*Out, error) {
-		p, _ := ctx.Value(contextKey{}).(*app.Principal)
+		p, _ := ctx.Value(contextKey{}).(*access.Principal)
 		out, err := handle(ctx, p, in)
 		if err != nil {
 			return nil, a.problem(ctx, err)

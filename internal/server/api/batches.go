@@ -13,15 +13,16 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) app.NewBatch {
-	n := app.NewBatch{
+func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
+	n := batches.NewBatch{
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
@@ -36,7 +37,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) app.NewBatch {
 	return n
 }
 
-func toBatch(v app.BatchView) wire.Batch {
+func toBatch(v batches.BatchView) wire.Batch {
 	s, p := &v.Spec, &v.Progress
 	out := wire.Batch{
 		ID: s.ID, Tenant: s.Tenant, State: p.State,
@@ -54,7 +55,7 @@ func toBatch(v app.BatchView) wire.Batch {
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
-		out.BudgetMicros, _ = app.Budget(s) // it was launched, so there is one
+		out.BudgetMicros, _ = batches.Budget(s) // it was launched, so there is one
 	}
 	for _, q := range s.Requirements {
 		out.Qualifications = append(out.Qualifications, wire.Qualification(q))
@@ -64,12 +65,12 @@ func toBatch(v app.BatchView) wire.Batch {
 
 // toStored is a batch of a list: what only the engine knows is left out.
 func toStored(b store.Batch) wire.Batch {
-	out := toBatch(app.BatchView{Batch: b})
+	out := toBatch(batches.BatchView{Batch: b})
 	out.Running, out.Waiting = nil, nil
 	return out
 }
 
-func toDraft(b store.Batch) wire.Batch { return toBatch(app.BatchView{Batch: b}) }
+func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
 
 // Stream gives a handler the body as it comes, for as long as it takes.
 type Stream struct{ reader io.Reader }
@@ -89,7 +90,7 @@ func (a *api) batches() {
 	const tag = batchTag
 	add(a, op{method: http.MethodGet, path: "/v1/batches", summary: "List batches, newest first", tag: tag, access: signedIn,
 		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen. Counts are as of the last commit."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			Before string `query:"before"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -102,7 +103,7 @@ func (a *api) batches() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewBatch }) (out wire.Batch, err error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewBatch }) (out wire.Batch, err error) {
 			tenant, err := p.OwnerTenant(in.Body.Tenant)
 			if err != nil {
 				return out, err
@@ -110,22 +111,22 @@ func (a *api) batches() {
 			return as(toDraft)(a.app.Batches.Create(ctx, p, newBatch(tenant, &in.Body.BatchTerms)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Batch, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Batch, error) {
 			return as(toBatch)(a.app.Batches.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchTerms
 		}) (wire.Batch, error) {
 			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, newBatch(0, &in.Body)))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchEdit
 		}) (wire.Batch, error) {
-			edit := app.BatchEdit{Priority: in.Body.Priority, Deadline: in.Body.Deadline, Stopped: in.Body.Stopped}
+			edit := batches.BatchEdit{Priority: in.Body.Priority, Deadline: in.Body.Deadline, Stopped: in.Body.Stopped}
 			if in.Body.ClearDeadline {
 				edit.Deadline = &time.Time{}
 			}
@@ -142,20 +143,20 @@ func (a *api) batchTasks() {
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
 			"with skip_bad the good rows are kept. The column `_gold` holds known answers, `_workers` the names of the only people who may do the task.",
 		uploads: tables},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Stream
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, app.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
+			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
 			if err != nil {
 				return out, err
 			}
 			return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: mapped(r.Problems, note)}, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: batchTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			N uint32 `path:"n" minimum:"1"`
 		}) (out wire.Preview, err error) {
@@ -175,7 +176,7 @@ func (a *api) batchTasks() {
 func (a *api) batchMoves() {
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/launch", summary: "Launch a draft", tag: batchTag, access: signedIn,
 		text: "Its budget is reserved from the tenant's account, and the rest given back at its end."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if the pool has fewer people than a task needs answers from"`
 		}) (wire.Batch, error) {
@@ -183,7 +184,7 @@ func (a *api) batchMoves() {
 		})
 	moves := []struct {
 		name, summary string
-		do            func(context.Context, *app.Principal, crowd.BatchID) (app.BatchView, error)
+		do            func(context.Context, *access.Principal, crowd.BatchID) (batches.BatchView, error)
 	}{
 		{"pause", "Hand out nothing more for now", a.app.Batches.Pause},
 		{"resume", "Hand out again", a.app.Batches.Resume},
@@ -192,12 +193,12 @@ func (a *api) batchMoves() {
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: batchTag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Batch, error) {
+			func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Batch, error) {
 				return as(toBatch)(m.do(ctx, p, in.id))
 			})
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/top-up", summary: "Add to a running batch's budget", tag: batchTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.TopUp
 		}) (wire.Batch, error) {
@@ -211,11 +212,11 @@ func (a *api) batchWaits() {
 		return wire.Held{Assignment: h.Assignment, Task: h.Task, Worker: h.Worker, Since: h.At, ExpiresAt: h.Expires}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/holding", summary: "Who holds what, the longest held first", tag: batchTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) ([]wire.Held, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) ([]wire.Held, error) {
 			return each(toHeld)(a.app.Batches.Holding(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: batchTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Why, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Why, error) {
 			why, err := a.app.Batches.Why(ctx, p, in.id)
 			return wire.Why{Reason: why.Reason, Text: why.Reason.Text(), Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
 		})

@@ -11,14 +11,15 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toDuty(v app.DutyView) wire.Duty {
+func toDuty(v recruit.DutyView) wire.Duty {
 	out := wire.Duty{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: v.Since, Waiting: v.Waiting,
 		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: dutySeen(&v),
 		Place: !v.On && (v.Call != nil || !v.Pool.Retainer.Called)}
@@ -33,7 +34,7 @@ func toDuty(v app.DutyView) wire.Duty {
 
 // dutySeen identifies a state of a duty. What changes without an event, such as
 // what was earned, is not part of it.
-func dutySeen(v *app.DutyView) string {
+func dutySeen(v *recruit.DutyView) string {
 	var call, called int64
 	if v.Call != nil {
 		call = v.Call.ID
@@ -65,18 +66,18 @@ func (a *api) duty() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/duty", summary: "Am I on duty, and am I called?", tag: tag, access: signedIn,
 		text: "With `wait_seconds` and the `seen` of the last reply, it answers when something has changed, or when the time is over."},
-		func(ctx context.Context, p *app.Principal, in *DutyQuery) (out wire.Duty, err error) {
+		func(ctx context.Context, p *access.Principal, in *DutyQuery) (out wire.Duty, err error) {
 			if in.Seen == "" || in.WaitSeconds == 0 {
 				return as(toDuty)(a.app.Duty.Get(ctx, p))
 			}
-			look := func() (v app.DutyView, err error) {
+			look := func() (v recruit.DutyView, err error) {
 				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}
 				return a.app.Duty.Get(ctx, p)
 			}
-			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(app.DutyView) bool {
+			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(recruit.DutyView) bool {
 				v, err := look()
 				return err != nil || dutySeen(&v) != in.Seen
 			}); err != nil {
@@ -86,10 +87,10 @@ func (a *api) duty() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `duty` whose data is what GET /v1/duty returns: one at once, then one after each change, at most four a second."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Duty.Watch(ctx, p)
 			seen := ""
-			return a.events("duty", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
+			return a.events("duty", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
 				v, err := a.app.Duty.Get(ctx, p)
 				if err != nil || dutySeen(&v) == seen {
 					return nil, false, err
@@ -100,19 +101,21 @@ func (a *api) duty() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
 		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if they were about to go."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (wire.Duty, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
 			return as(toDuty)(a.app.Duty.Start(ctx, p))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) (wire.Duty, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
 			return as(toDuty)(a.app.Duty.End(ctx, p))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.app.Duty.DeclineCall(ctx, p) })
+		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
+			return a.app.Duty.DeclineCall(ctx, p)
+		})
 }
 
 func toWishes(u store.User) wire.Wishes {
-	w := app.WishesOf(u)
+	w := recruit.WishesOf(u)
 	out := wire.Wishes{Prefers: map[string]float64{}, Away: w.Away, NoMail: w.NoMail}
 	for id, x := range w.Prefers {
 		out.Prefers[id.String()] = x
@@ -123,15 +126,15 @@ func toWishes(u store.User) wire.Wishes {
 func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
-		func(_ context.Context, p *app.Principal, _ *struct{}) (out wire.Wishes, _ error) {
-			if !p.Is(app.Worker) {
-				return out, crowd.Errorf(crowd.Forbidden, "this needs the role %s", app.Worker)
+		func(_ context.Context, p *access.Principal, _ *struct{}) (out wire.Wishes, _ error) {
+			if !p.Is(access.Worker) {
+				return out, crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Worker)
 			}
 			return toWishes(p.User), nil
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
-			w := app.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
+			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
 			for text, x := range in.Body.Prefers {
 				id, err := crowd.ParsePoolID(text)
 				if err != nil {
@@ -142,19 +145,19 @@ func (a *api) wishes() {
 			return as(toWishes)(a.app.Duty.SetWishes(ctx, p, w))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
-		func(context.Context, *app.Principal, *struct{}) (wire.PushKey, error) {
+		func(context.Context, *access.Principal, *struct{}) (wire.PushKey, error) {
 			return wire.PushKey{Key: a.app.Duty.PushKey()}, nil
 		})
 	toSubscription := func(s store.Subscription) wire.PushSubscription {
 		return wire.PushSubscription{ID: s.ID, Endpoint: s.Endpoint, CreatedAt: s.CreatedAt}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.PushSubscription, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.PushSubscription, error) {
 			return each(toSubscription)(a.app.Duty.Subscriptions(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewPushSubscription }) (out wire.ID, err error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPushSubscription }) (out wire.ID, err error) {
 			b := &in.Body
 			if err := (notify.Target{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth}).Check(); err != nil {
 				return out, placed(err, map[string]string{"p256dh": "keys.p256dh", "auth": "keys.auth"})
@@ -163,7 +166,7 @@ func (a *api) wishes() {
 			return out, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) error {
 			return a.app.Duty.Unsubscribe(ctx, p, in.ID)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toForecast(f app.BatchForecast) wire.Forecast {
+func toForecast(f batches.BatchForecast) wire.Forecast {
 	out := wire.Forecast{Status: string(f.Status), Text: f.Text, Deadline: f.Deadline}
-	if f.Status != app.ForecastReady {
+	if f.Status != batches.ForecastReady {
 		return out
 	}
 	x := &f.Finish
@@ -26,7 +27,7 @@ func (a *api) forecasts() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/forecast", summary: "When will it be done?", tag: batchTag, access: signedIn,
 		text: "The pool is simulated from its present state, many times, in the background: the first request orders it and says `pending`. " +
 			"A forecast is computed anew when somebody asks and it is older than 15 seconds or twenty times what it took. It knows nothing of batches and people yet to come."},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (wire.Forecast, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Forecast, error) {
 			return as(toForecast)(a.app.Batches.Forecast(ctx, p, in.id))
 		})
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 )
 
@@ -70,12 +70,12 @@ func TestForecastStatuses(t *testing.T) {
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct {
-				Properties map[string]struct{ Enum []app.ForecastStatus }
+				Properties map[string]struct{ Enum []batches.ForecastStatus }
 			}
 		}
 	}
 	ok(t, json.Unmarshal(w.send(w.nobody, http.MethodGet, "/v1/openapi.json", "").body, &doc))
-	if got := doc.Components.Schemas["ForecastOut"].Properties["status"].Enum; !slices.Equal(got, app.ForecastStatuses()) {
-		t.Errorf("the document lists %q, there are %q", got, app.ForecastStatuses())
+	if got := doc.Components.Schemas["ForecastOut"].Properties["status"].Enum; !slices.Equal(got, batches.ForecastStatuses()) {
+		t.Errorf("the document lists %q, there are %q", got, batches.ForecastStatuses())
 	}
 }

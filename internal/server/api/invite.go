@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toInvitation(i app.InvitationView) wire.Invitation {
+func toInvitation(i accounts.InvitationView) wire.Invitation {
 	return wire.Invitation{
 		ID: i.ID, Tenant: i.Tenant, Pool: i.Pool, Test: i.Test, Address: i.Address, Note: i.Note, Stage: string(i.Stage),
 		MailError: i.Mail.Error, InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt, OpenedAt: i.OpenedAt, AnsweredAt: i.AnsweredAt,
@@ -17,7 +18,7 @@ func toInvitation(i app.InvitationView) wire.Invitation {
 	}
 }
 
-func toOffer(o app.Offer) wire.Offer {
+func toOffer(o accounts.Offer) wire.Offer {
 	out := wire.Offer{Pool: o.Pool.Name, Tenant: o.Tenant, By: o.By, Address: o.Address, Note: o.Note, ExpiresAt: o.ExpiresAt}
 	if o.Test != nil {
 		test := toTest(*o.Test)
@@ -32,19 +33,19 @@ func (a *api) invitations() {
 	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Admins invite to any pool; requesters for a tenant of theirs. If an address is malformed nobody is invited, and each is named by its place in the list. " +
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
 			b := &in.Body
-			r, err := a.app.Invitations.Invite(ctx, p, app.NewInvitations{Tenant: p.ListTenant(b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, accounts.NewInvitations{Tenant: p.ListTenant(b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return out, err
 			}
-			skipped := mapped(r.Skipped, func(x app.SkippedAddress) wire.SkippedAddress { return wire.SkippedAddress(x) })
+			skipped := mapped(r.Skipped, func(x accounts.SkippedAddress) wire.SkippedAddress { return wire.SkippedAddress(x) })
 			return wire.Invited{Mail: r.Mail, Invited: mapped(r.Invited, toInvitation), Skipped: skipped}, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations", summary: "List invitations", tag: inviteTag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. Admins see all, requesters those of a tenant of theirs."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -53,7 +54,7 @@ func (a *api) invitations() {
 		})
 	ofOne := []struct {
 		method, suffix, summary, text string
-		do                            func(context.Context, *app.Principal, int64) (app.InvitationView, error)
+		do                            func(context.Context, *access.Principal, int64) (accounts.InvitationView, error)
 	}{
 		{http.MethodGet, "", "Show an invitation", "", a.app.Invitations.Get},
 		{http.MethodPost, "/resend", "Send an invitation again",
@@ -62,7 +63,7 @@ func (a *api) invitations() {
 	}
 	for _, o := range ofOne {
 		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *InvitationPath) (wire.Invitation, error) {
+			func(ctx context.Context, p *access.Principal, in *InvitationPath) (wire.Invitation, error) {
 				return as(toInvitation)(o.do(ctx, p, in.id))
 			})
 	}
@@ -72,22 +73,22 @@ func (a *api) invitations() {
 // invited registers what somebody who is invited can do with their link.
 func (a *api) invited() {
 	add(a, op{method: http.MethodGet, path: "/v1/invitation", summary: "Look at the invitation that you have a link of", tag: inviteTag},
-		func(ctx context.Context, _ *app.Principal, in *struct {
+		func(ctx context.Context, _ *access.Principal, in *struct {
 			Token string `query:"token" required:"true" doc:"from the link: …/invitation?token=THIS"`
 		}) (wire.Offer, error) {
 			return as(toOffer)(a.app.Invitations.Open(ctx, in.Token))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Join }) (wire.Secret, error) {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Join }) (wire.Secret, error) {
 			b := &in.Body
-			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, app.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
+			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, accounts.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.InvitationToken }) (wire.User, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.InvitationToken }) (wire.User, error) {
 			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.InvitationToken }) error {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.InvitationToken }) error {
 			return a.app.Invitations.Decline(ctx, in.Body.Token)
 		})
 }

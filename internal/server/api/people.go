@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -19,7 +20,7 @@ func (a *api) people() {
 	const tag = "People"
 	add(a, op{method: http.MethodGet, path: "/v1/users", summary: "List people", tag: tag, access: signedIn,
 		text: "Admins see everybody; requesters see the requesters of a tenant of theirs. In order of id; go on with `after`, the last id seen."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			After string `query:"after"`
 			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -31,22 +32,22 @@ func (a *api) people() {
 			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewUser }) (wire.MadeUser, error) {
-			u, link, err := a.app.Accounts.CreateUser(ctx, p, app.NewUser(in.Body))
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (wire.MadeUser, error) {
+			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser(in.Body))
 			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *UserPath) (wire.User, error) {
+		func(ctx context.Context, p *access.Principal, in *UserPath) (wire.User, error) {
 			return as(toUser)(a.app.Accounts.User(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what they hold first."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			UserPath
 			Body wire.UserEdit
 		}) (wire.User, error) {
 			b := &in.Body
-			edit := app.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
+			edit := accounts.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
 			if b.Pool != nil {
 				pool, err := optional(*b.Pool, crowd.ParsePoolID)
 				if err != nil {
@@ -57,7 +58,7 @@ func (a *api) people() {
 			return as(toUser)(a.app.Accounts.UpdateUser(ctx, p, in.id, edit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *UserPath) (wire.Secret, error) {
+		func(ctx context.Context, p *access.Principal, in *UserPath) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.NewSetupLink(ctx, p, in.id))
 		})
 }

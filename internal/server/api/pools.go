@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -13,7 +14,7 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
-func toPool(p app.PoolView) wire.Pool {
+func toPool(p control.PoolView) wire.Pool {
 	out := wire.Pool{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Called: p.Retainer.Called, Workers: p.Workers, OnDuty: p.OnDuty,
 		Coming: p.Coming, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches, Queue: p.Status.Queue,
 		ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
@@ -46,7 +47,7 @@ func known(n int) *int {
 	return &n
 }
 
-func toPoolSettings(p *app.PoolView) wire.PoolSettings {
+func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 	r, c, k := &p.Retainer, &p.Control, &p.Calling
 	rules := some(c.Rules)
 	return wire.PoolSettings{
@@ -63,8 +64,8 @@ func toPoolSettings(p *app.PoolView) wire.PoolSettings {
 
 // editOf merges what is said of a pool's settings into those that it has, and
 // returns the groups of which anything was said.
-func editOf(s *wire.PoolEdit, p *store.Pool) app.PoolEdit {
-	edit := app.PoolEdit{Name: s.Name, Policy: s.Policy, Stopped: s.Stopped}
+func editOf(s *wire.PoolEdit, p *store.Pool) control.PoolEdit {
+	edit := control.PoolEdit{Name: s.Name, Policy: s.Policy, Stopped: s.Stopped}
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
 		put(&r.Called, in.Called)
@@ -144,40 +145,40 @@ const poolTag = "Pools"
 func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Pool, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Pool, error) {
 			return each(toPool)(a.app.Pools.List(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
 			return as(toPool)(a.app.Pools.Create(ctx, p, in.Body.Name, in.Body.Policy))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (wire.PoolDetail, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (wire.PoolDetail, error) {
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
 		text: "What is left out stays as it is, also within a group. The rules are replaced as a whole."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body wire.PoolEdit
 		}) (out wire.PoolDetail, err error) {
-			if _, err := a.app.Pools.Change(ctx, p, in.id, func(now store.Pool) app.PoolEdit { return editOf(&in.Body, &now) }); err != nil {
+			if _, err := a.app.Pools.Change(ctx, p, in.id, func(now store.Pool) control.PoolEdit { return editOf(&in.Body, &now) }); err != nil {
 				return out, placed(err, poolFields)
 			}
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]sched.Key, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]sched.Key, error) {
 			return a.app.Pools.Order(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
 			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) (*forecast.State, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) (*forecast.State, error) {
 			return a.app.Batches.PoolState(ctx, p, in.id)
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.Stop }) error {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Stop }) error {
 			return a.app.Pools.StopEverything(ctx, p, in.Body.Stopped)
 		})
 }

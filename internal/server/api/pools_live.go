@@ -9,7 +9,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
@@ -35,9 +36,9 @@ func positive(rate float64) *float64 {
 
 func toFunds(x engine.RetainerFunds) wire.RetainerFunds { return wire.RetainerFunds(x) }
 
-func toPoolDetail(v app.PoolView) wire.PoolDetail {
+func toPoolDetail(v control.PoolView) wire.PoolDetail {
 	s := &v.Status
-	out := wire.PoolDetail{Pool: toPool(v), PoolSettings: toPoolSettings(&v), CreatedAt: v.CreatedAt, Account: toFunds(s.Purse)}
+	out := wire.PoolDetail{Pool: toPool(v), PoolSettings: toPoolSettings(&v), CreatedAt: v.CreatedAt, Account: toFunds(s.Funds)}
 	if s.At.IsZero() {
 		return out
 	}
@@ -73,7 +74,7 @@ func toAction(x store.Action) wire.PoolAction {
 	return out
 }
 
-func toPerson(x app.PoolPerson) wire.PoolPerson {
+func toPerson(x control.PoolPerson) wire.PoolPerson {
 	out := wire.PoolPerson{Worker: x.Worker, Name: x.Name, On: x.On, Since: x.Since, Waiting: x.Waiting, SeenAt: x.Seen, Leaves: string(x.Leaves),
 		Training: x.Training, Earned: x.Earned, Preference: x.Preference, Away: x.Away, Suspended: x.Suspended}
 	if x.On {
@@ -82,7 +83,7 @@ func toPerson(x app.PoolPerson) wire.PoolPerson {
 	return out
 }
 
-func toCall(c app.PoolCall) wire.PoolCall {
+func toCall(c control.PoolCall) wire.PoolCall {
 	return wire.PoolCall{ID: c.ID, At: c.At, EndsAt: c.EndsAt, Wanted: c.Wanted, Came: c.Came,
 		Notices: mapped(c.Notices, func(n store.Notice) wire.Notice {
 			return wire.Notice{Worker: n.Worker, State: string(n.State), AskedAt: n.AskedAt, AnsweredAt: n.AnsweredAt}
@@ -120,21 +121,21 @@ func toTested(rules []pool.Rule, list []pool.Tested) wire.TestedRules {
 func (a *api) livePools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools/metrics-names", summary: "List what the conditions of rules may use", tag: tag, access: signedIn},
-		func(context.Context, *app.Principal, *struct{}) (out []wire.MetricName, _ error) {
+		func(context.Context, *access.Principal, *struct{}) (out []wire.MetricName, _ error) {
 			for _, n := range pool.Names() {
 				out = append(out, wire.MetricName{Name: n.Name, Unit: n.Unit, Doc: n.Doc})
 			}
 			return out, nil
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/funds", summary: "Add to a pool's money for waiting, or take out of it", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body wire.PoolFunding
 		}) (wire.RetainerFunds, error) {
 			return as(toFunds)(a.app.Pools.Fund(ctx, p, in.id, in.Body.AmountMicros))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/account", summary: "Show a pool's money for waiting and its latest ledger entries", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Latest
 		}) (out wire.Account, err error) {
@@ -143,28 +144,28 @@ func (a *api) livePools() {
 				return out, err
 			}
 			v, err := a.app.Pools.Get(ctx, p, in.id)
-			return wire.Account{BalanceMicros: v.Status.Purse.Funds, Entries: mapped(entries, toEntry)}, err
+			return wire.Account{BalanceMicros: v.Status.Funds.Funds, Entries: mapped(entries, toEntry)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/samples", summary: "How a pool looked, every ten seconds of the last day", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"0" maximum:"86400" default:"3600" doc:"how far back"`
 		}) ([]wire.PoolSample, error) {
 			return each(toSample)(a.app.Pools.RecentSamples(ctx, p, in.id, ofSeconds(in.Since)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/actions", summary: "What was done to a pool, by whom and why, newest first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Latest
 		}) ([]wire.PoolAction, error) {
 			return each(toAction)(a.app.Pools.Actions(ctx, p, in.id, in.Before, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/people", summary: "Who belongs to a pool, those on duty first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]wire.PoolPerson, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]wire.PoolPerson, error) {
 			return each(toPerson)(a.app.Pools.People(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/calls", summary: "The open call of a pool: who was asked, who came", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *PoolPath) ([]wire.PoolCall, error) {
+		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]wire.PoolCall, error) {
 			return each(toCall)(a.app.Pools.Calls(ctx, p, in.id))
 		})
 	a.changePools()
@@ -174,7 +175,7 @@ func (a *api) livePools() {
 func (a *api) changePools() {
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: poolTag, access: signedIn,
 		text: "Nothing is changed. Each sample is taken as it was: what the rules would have changed is not seen in later ones."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body wire.RulesToTest
 		}) (out wire.TestedRules, err error) {
@@ -193,7 +194,7 @@ func (a *api) changePools() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/transfers", summary: "Move a worker of this pool to another one", tag: poolTag, access: signedIn,
 		text: "Who holds a task finishes it first. If they do not know the other pool's work, they do its training before its tasks. Who was on duty is so there."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body wire.Transfer
 		}) (out wire.Transferred, err error) {

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -22,7 +23,7 @@ func toGivenTest(t store.Test) wire.GivenTest {
 	return wire.GivenTest{Test: toTest(t), File: t.Questions, Template: wire.Template(t.Template), CreatedAt: t.CreatedAt}
 }
 
-func toTry(t app.TriedTest) wire.Try {
+func toTry(t accounts.TriedTest) wire.Try {
 	return wire.Try{ID: t.ID, Worker: t.Worker, Name: t.Name, Try: t.N, StartedAt: t.StartedAt, SubmittedAt: t.SubmittedAt,
 		Right: t.Right, Score: t.Score, Late: t.Late, Passed: t.Passed, Answers: t.Answers}
 }
@@ -30,13 +31,13 @@ func toTry(t app.TriedTest) wire.Try {
 func (a *api) tests() {
 	const tag = "Tests"
 	add(a, op{method: http.MethodPost, path: "/v1/tests", summary: "Make a qualification test", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 8 << 20},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewTest }) (out wire.GivenTest, err error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTest }) (out wire.GivenTest, err error) {
 			b := &in.Body
 			format, err := table.ParseFormat(b.Format)
 			if err != nil {
 				return out, err
 			}
-			return as(toGivenTest)(a.app.Tests.Create(ctx, p, app.NewTest{
+			return as(toGivenTest)(a.app.Tests.Create(ctx, p, accounts.NewTest{
 				Tenant: p.ListTenant(b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
@@ -44,16 +45,16 @@ func (a *api) tests() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
-		func(ctx context.Context, p *app.Principal, in *OfTenant) ([]wire.GivenTest, error) {
+		func(ctx context.Context, p *access.Principal, in *OfTenant) ([]wire.GivenTest, error) {
 			return each(toGivenTest)(a.app.Tests.List(ctx, p, p.ListTenant(in.tenant)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.GivenTest, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.GivenTest, error) {
 			return as(toGivenTest)(a.app.Tests.Get(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
 		text: "Nobody new is invited to it; who was invited before may go on."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Body wire.Retire
 		}) (wire.GivenTest, error) {
@@ -61,7 +62,7 @@ func (a *api) tests() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}/tries", summary: "List the tries at a test, with the answers", tag: tag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. For whoever may change the test."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -71,13 +72,13 @@ func (a *api) tests() {
 	a.takeTests()
 }
 
-func toMyTest(v app.TestView) wire.MyTest {
+func toMyTest(v accounts.TestView) wire.MyTest {
 	out := wire.MyTest{Test: toTest(v.Test), Pool: v.Pool.Name, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
-	out.Results = mapped(v.Tries, func(t app.TestResult) wire.TryResult {
+	out.Results = mapped(v.Tries, func(t accounts.TestResult) wire.TryResult {
 		return wire.TryResult{Try: t.N, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Submitted: t.Submitted, Score: t.Score, Late: t.Late, Passed: t.Passed}
 	})
 	if c := v.Current; c != nil {
-		out.Current = &wire.RunningTry{Try: c.N, StartedAt: c.StartedAt, EndsAt: c.EndsAt, Questions: mapped(c.Questions, func(q app.Asked) wire.Asked {
+		out.Current = &wire.RunningTry{Try: c.N, StartedAt: c.StartedAt, EndsAt: c.EndsAt, Questions: mapped(c.Questions, func(q accounts.Asked) wire.Asked {
 			return wire.Asked{Name: q.Name, Values: wire.Values{Values: q.Values}, View: q.View}
 		})}
 	}
@@ -89,20 +90,20 @@ func (a *api) takeTests() {
 	const tag = "Qualifying"
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests", summary: "List the tests that you may take", tag: tag, access: signedIn,
 		text: "Those that you were invited to, and those open to every worker."},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.MyTest, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.MyTest, error) {
 			return each(toMyTest)(a.app.Tests.Mine(ctx, p))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests/{id}", summary: "Show a test, with the questions of the try that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.MyTest, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.MyTest, error) {
 			return as(toMyTest)(a.app.Tests.Take(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *TestPath) (wire.MyTest, error) {
+		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.MyTest, error) {
 			return as(toMyTest)(a.app.Tests.StartTry(ctx, p, in.id))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Body wire.TryAnswers
 		}) (wire.MyTest, error) {

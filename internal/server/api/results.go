@@ -16,7 +16,8 @@ import (
 
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -84,7 +85,7 @@ func (a *api) results() {
 	const tag = "Results"
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/annotations", summary: "Download every answer, in order", tag: tag, access: signedIn, streams: tables,
 		text: "Streamed, as of one moment. With `all`, assignments that ended without an answer too."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			All bool `query:"all"`
 		}) (*huma.StreamResponse, error) {
@@ -98,7 +99,7 @@ func (a *api) results() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. `majority`, `dawid-skene`: from all counted answers together."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			Method string `query:"method" enum:"live,majority,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
@@ -118,7 +119,7 @@ func (a *api) results() {
 			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list, in.Method != "live", fitted)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Method string `query:"method" enum:"majority,dawid-skene" default:"dawid-skene"`
 		}) (wire.Quality, error) {
@@ -126,9 +127,9 @@ func (a *api) results() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the batch as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
-		func(ctx context.Context, p *app.Principal, in *BatchPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *BatchPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Batches.Watch(ctx, p, in.id)
-			return a.events("progress", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
+			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
 				v, err := a.app.Batches.Get(ctx, p, in.id)
 				return toBatch(v), v.Progress.State.Ended(), err
 			}), err
@@ -145,7 +146,7 @@ const (
 // events is a stream of events of this name with what look returns: at once, and
 // after changes, until it is the last or cannot be had. Nil is not sent. stop is
 // called at the end.
-func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *app.Principal) (v any, last bool, err error)) *huma.StreamResponse {
+func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *access.Principal) (v any, last bool, err error)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer stop()
 		r, w := humago.Unwrap(ctx)
@@ -158,7 +159,7 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 
 // sendEvents writes the stream. The bearer of secret is authenticated before each
 // event: what was true when the stream began may be long past.
-func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(context.Context, *app.Principal) (v any, last bool, err error)) {
+func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(context.Context, *access.Principal) (v any, last bool, err error)) {
 	flush := http.NewResponseController(w).Flush
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -263,7 +264,7 @@ func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted 
 	}
 }
 
-func toQuality(q *app.Quality) wire.Quality {
+func toQuality(q *batches.Quality) wire.Quality {
 	out := wire.Quality{Batch: q.Batch.Spec.ID, Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha

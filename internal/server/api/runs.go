@@ -8,7 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -52,7 +52,7 @@ const runTag = "Workflows"
 func (a *api) runs() {
 	add(a, op{method: http.MethodGet, path: "/v1/runs", summary: "List runs of workflows, newest first", tag: runTag, access: signedIn,
 		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			Before string `query:"before"`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -66,7 +66,7 @@ func (a *api) runs() {
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
 			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step."},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
 			tenant, err := p.OwnerTenant(b.Tenant)
 			if err != nil {
@@ -83,11 +83,11 @@ func (a *api) runs() {
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (wire.Run, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
 			return as(toRun)(a.app.Runs.Get(ctx, p, in.id))
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/workflow", summary: "Show the file of a run", tag: runTag, access: signedIn, streams: []string{"application/yaml"}},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
@@ -95,7 +95,7 @@ func (a *api) runs() {
 			return sent("application/yaml; charset=utf-8", []byte(v.Text)), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/graph.svg", summary: "Draw a run: its steps, and where the items are", tag: runTag, access: signedIn, streams: []string{"image/svg+xml"}},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			v, err := a.app.Runs.Get(ctx, p, in.id)
 			if err != nil {
 				return nil, err
@@ -105,9 +105,9 @@ func (a *api) runs() {
 	a.runMoves()
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/events", summary: "Watch a run (server-sent events)", tag: runTag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the run as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
-		func(ctx context.Context, p *app.Principal, in *RunPath) (*huma.StreamResponse, error) {
+		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Runs.Watch(ctx, p, in.id)
-			return a.events("progress", changed, stop, func(ctx context.Context, p *app.Principal) (any, bool, error) {
+			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
 				v, err := a.app.Runs.Get(ctx, p, in.id)
 				if err != nil {
 					return nil, false, err
@@ -127,7 +127,7 @@ func sent(kind string, body []byte) *huma.StreamResponse {
 
 // runMoves registers what can be done to a run.
 func (a *api) runMoves() {
-	after := func(ctx context.Context, p *app.Principal, r store.Run, err error) (out wire.Run, _ error) {
+	after := func(ctx context.Context, p *access.Principal, r store.Run, err error) (out wire.Run, _ error) {
 		if err != nil {
 			return out, err
 		}
@@ -135,7 +135,7 @@ func (a *api) runMoves() {
 	}
 	moves := []struct {
 		name, summary string
-		do            func(context.Context, *app.Principal, crowd.RunID) (store.Run, error)
+		do            func(context.Context, *access.Principal, crowd.RunID) (store.Run, error)
 	}{
 		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
 		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
@@ -144,14 +144,14 @@ func (a *api) runMoves() {
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *RunPath) (wire.Run, error) {
+			func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
 				r, err := m.do(ctx, p, in.id)
 				return after(ctx, p, r, err)
 			})
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/steps/{step}/end", summary: "End a crowd step early, with the labels that there are", tag: runTag, access: signedIn,
 		text: "The other items in it go on as failed."},
-		func(ctx context.Context, p *app.Principal, in *RunStep) (wire.Run, error) {
+		func(ctx context.Context, p *access.Principal, in *RunStep) (wire.Run, error) {
 			r, err := a.app.Runs.EndStep(ctx, p, in.id, in.Step)
 			return after(ctx, p, r, err)
 		})
@@ -160,13 +160,13 @@ func (a *api) runMoves() {
 		Step string `query:"step" doc:"of this step only"`
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/retry", summary: "Try again what is held by an error, and steps that have failed", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *ofStep) (out wire.Retried, err error) {
+		func(ctx context.Context, p *access.Principal, in *ofStep) (out wire.Retried, err error) {
 			out.Items, out.Steps, err = a.app.Runs.Retry(ctx, p, in.id, in.Step)
 			return out, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/skip", summary: "Give up the items that are held by an error", tag: runTag, access: signedIn,
 		text: "They go on as failed."},
-		func(ctx context.Context, p *app.Principal, in *ofStep) (out wire.Skipped, err error) {
+		func(ctx context.Context, p *access.Principal, in *ofStep) (out wire.Skipped, err error) {
 			out.Items, err = a.app.Runs.Skip(ctx, p, in.id, in.Step)
 			return out, err
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -31,7 +31,7 @@ const maxParquet = 4 << 30
 func (a *api) checkWorkflows() {
 	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: signedIn,
 		text: "The body is the file. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
 			text, err := io.ReadAll(io.LimitReader(in.reader, maxWorkflow+1))
 			if err != nil {
 				return out, err
@@ -51,7 +51,7 @@ func (a *api) runData() {
 		text: "CSV with a header, TSV or JSON Lines, read as it comes; or Parquet. A row that cannot be read becomes an item that has failed, and the rest goes on. " +
 			"A file that breaks off gives the run up.",
 		uploads: append(slices.Clone(tables), parquetType)},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Stream
 			Input  string `path:"input" doc:"its name"`
@@ -77,7 +77,7 @@ func (a *api) runData() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/results", summary: "Download the rows of a step or an input", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "Streamed, in the order in which they were made."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" default:"csv"`
 			Failed bool   `query:"failed" doc:"items that were given up, too: with nothing but the column _error, which the others have empty"`
@@ -94,7 +94,7 @@ func (a *api) runData() {
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/outputs/{output}", summary: "Download a file that a run writes", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "With the columns and in the format that the workflow names; before the run has ended, with what is there."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Output string `path:"output" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: that of the workflow"`
@@ -183,14 +183,14 @@ func toItem(r store.JoinedRow) wire.Item {
 // runItems registers where single items are and have been.
 func (a *api) runItems() {
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/slowest", summary: "Which items take longest, where they are, and why they wait", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Limit int `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"at most so many a step"`
 		}) ([]wire.SlowItem, error) {
 			return each(toSlow)(a.app.Runs.Slowest(ctx, p, in.id, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/items/{item}", summary: "Where an item has been", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Item int64 `path:"item" minimum:"1"`
 		}) ([]wire.ItemStop, error) {
@@ -201,7 +201,7 @@ func (a *api) runItems() {
 		Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/items", summary: "List what a step has done, in order", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
 			Page
 		}) ([]wire.Item, error) {
@@ -209,7 +209,7 @@ func (a *api) runItems() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/faults", summary: "List the items that steps hold after an error", tag: runTag, access: signedIn,
 		text: "In order of item. Go on with `after`, the last item seen; an item that several steps hold is never torn apart."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Page
 		}) ([]wire.Fault, error) {
@@ -232,19 +232,19 @@ type SecretPath struct {
 func (a *api) secrets() {
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
 		text: "What they are nobody is told."},
-		func(ctx context.Context, p *app.Principal, in *TenantPath) ([]string, error) {
+		func(ctx context.Context, p *access.Principal, in *TenantPath) ([]string, error) {
 			return as(some[string])(a.app.Tenants.Secrets(ctx, p, in.id))
 		})
 	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn,
 		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			SecretPath
 			Body wire.TenantSecret
 		}) error {
 			return a.app.Tenants.PutSecret(ctx, p, in.id, in.Name, in.Body.Value)
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tenants/{id}/secrets/{name}", summary: "Forget a secret", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *SecretPath) error {
+		func(ctx context.Context, p *access.Principal, in *SecretPath) error {
 			return a.app.Tenants.DeleteSecret(ctx, p, in.id, in.Name)
 		})
 }

@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -16,9 +17,9 @@ func toToken(t store.Token) wire.Token {
 	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
 }
 
-func toMe(p *app.Principal) wire.Me {
+func toMe(p *access.Principal) wire.Me {
 	me := wire.Me{ID: p.User.ID, Name: p.User.Name, Tenants: some(p.Tenants()), Pool: p.User.Pool, Roles: []string{}}
-	for _, r := range app.Roles() {
+	for _, r := range access.Roles() {
 		if p.Is(r) {
 			me.Roles = append(me.Roles, string(r))
 		}
@@ -29,30 +30,32 @@ func toMe(p *app.Principal) wire.Me {
 func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.SignIn(ctx, in.Body.Name, in.Body.Password))
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) error { return a.app.Accounts.SignOut(ctx, p) })
+		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
+			return a.app.Accounts.SignOut(ctx, p)
+		})
 	add(a, op{method: http.MethodPost, path: "/v1/setup", summary: "Use a one-time link: set a password and sign in", tag: tag},
-		func(ctx context.Context, _ *app.Principal, in *struct{ Body wire.Setup }) (wire.Secret, error) {
+		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Setup }) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.Setup(ctx, in.Body.Token, in.Body.Password))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/me", summary: "Who am I, and what may I do?", tag: tag, access: signedIn},
-		func(_ context.Context, p *app.Principal, _ *struct{}) (wire.Me, error) { return toMe(p), nil })
+		func(_ context.Context, p *access.Principal, _ *struct{}) (wire.Me, error) { return toMe(p), nil })
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Token, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {
 			return each(toToken)(a.app.Accounts.Tokens(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
-			t, secret, err := a.app.Accounts.CreateToken(ctx, p, app.NewToken{Name: b.Name, Tenant: b.Tenant,
-				Roles: mapped(b.Roles, func(r string) app.Role { return app.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
+			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,
+				Roles: mapped(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) error {
 			return a.app.Accounts.RevokeToken(ctx, p, in.ID)

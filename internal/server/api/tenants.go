@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -21,29 +22,29 @@ func toEntry(e store.Entry) wire.Entry {
 func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, _ *struct{}) ([]wire.Tenant, error) {
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Tenant, error) {
 			return each(toTenant)(a.app.Tenants.List(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
-		func(ctx context.Context, p *app.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Create(ctx, p, in.Body.Name, in.Body.Weight))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.TenantEdit
 		}) (wire.Tenant, error) {
-			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, app.TenantEdit(in.Body)))
+			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, accounts.TenantEdit(in.Body)))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.Deposit
 		}) error {
 			return a.app.Tenants.Deposit(ctx, p, in.id, in.Body.AmountMicros, in.Body.Note)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/account", summary: "Show a tenant's balance and latest ledger entries", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Latest
 		}) (wire.Account, error) {
@@ -63,7 +64,7 @@ func (a *api) tenants() {
 	}
 	for _, b := range blocks {
 		addAction(a, op{method: b.method, path: "/v1/tenants/{id}/blocks/{worker}", summary: b.summary, tag: tag, access: signedIn},
-			func(ctx context.Context, p *app.Principal, in *blockPath) error {
+			func(ctx context.Context, p *access.Principal, in *blockPath) error {
 				worker, err := crowd.ParseWorkerID(in.Worker)
 				if err != nil {
 					return err

@@ -9,14 +9,15 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toWork(w *app.HeldTask) (*wire.Work, error) {
+func toWork(w *work.HeldTask) (*wire.Work, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -32,7 +33,7 @@ func toWork(w *app.HeldTask) (*wire.Work, error) {
 }
 
 // next makes the response for a task, or tells why there is none.
-func (a *api) next(ctx context.Context, p *app.Principal, w *app.HeldTask, err error) (out wire.Next, _ error) {
+func (a *api) next(ctx context.Context, p *access.Principal, w *work.HeldTask, err error) (out wire.Next, _ error) {
 	if err != nil {
 		return out, err
 	}
@@ -63,13 +64,13 @@ func (w Waiting) wait() time.Duration { return time.Duration(w.WaitSeconds * flo
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *Waiting) (wire.Next, error) {
+		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
 			Body wire.Submit
@@ -86,7 +87,7 @@ func (a *api) work() {
 			return out, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
 		}) (wire.Next, error) {
@@ -94,16 +95,16 @@ func (a *api) work() {
 			return a.next(ctx, p, w, err)
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *AssignmentPath) error {
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
 			return a.app.Work.Return(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *AssignmentPath) (wire.Lease, error) {
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (wire.Lease, error) {
 			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
 			return wire.Lease{ExpiresAt: expires}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/work/earnings", summary: "What you have earned, and your latest answers", tag: tag, access: signedIn},
-		func(ctx context.Context, p *app.Principal, in *struct {
+		func(ctx context.Context, p *access.Principal, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (wire.Earnings, error) {
 			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
@@ -70,7 +72,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	t.Cleanup(w.close)
 
 	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: &http.Transport{DialContext: listener.dial}}}
-	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &app.Principal{User: must(w.store.User(w.ctx, root))(t)}, app.NewToken{Name: "root"})
+	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root"})
 	ok(t, err)
 	w.admin = w.nobody.As(secret)
 	w.a, w.ann = w.tenant("ants", "ann")

@@ -11,7 +11,12 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -23,268 +28,246 @@ type scene struct {
 	run            crowd.RunID        // the last one that under made
 }
 
-// access says who may call a method.
-type access int
+// calls has a call of each operation that takes a principal.
+var calls = map[string]func(s *scene, p *access.Principal) error{
 
-const (
-	open     access = iota // asks for no principal
-	adminly                // admins
-	tenantly               // admins, and requesters of the tenant
-	workerly               // workers
-	selfly                 // everybody, about himself
-	pooly                  // admins, requesters of any tenant, and workers
-)
-
-// methods has an entry for each method of each use case.
-var methods = map[string]struct {
-	access access
-	call   func(s *scene, p *app.Principal) error
-}{
-	"Accounts.Authenticate": {access: open}, "Accounts.Bootstrap": {access: open},
-	"Accounts.Setup": {access: open}, "Accounts.SetupUser": {access: open}, "Accounts.SignIn": {access: open},
-	"Control.Step": {access: open}, "Outbox.SendDue": {access: open}, "Duty.PushKey": {access: open},
-	"Pools.Figures": {access: open}, "Pools.ActionsAfter": {access: open}, "Work.IsTraining": {access: open}, // whoever asks has checked
-
-	"Batches.PoolState": {adminly, func(s *scene, p *app.Principal) error { return second(s.Batches.PoolState(s.ctx, p, s.pool)) }},
-	"Tenants.Create":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Tenants.Create(s.ctx, p, "cats", 1)) }},
-	"Tenants.Deposit":   {adminly, func(s *scene, p *app.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") }},
-	"Pools.Create":      {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) }},
-	"Pools.Update": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.Pools.Update(s.ctx, p, s.pool, app.PoolEdit{}))
-	}},
-	"Pools.StopEverything": {adminly, func(s *scene, p *app.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) }},
-	"Pools.Order":          {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) }},
-	"Accounts.UpdateUser": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.Accounts.UpdateUser(s.ctx, p, s.bob.User.ID, app.UserEdit{}))
-	}},
-	"Accounts.NewSetupLink": {adminly, func(s *scene, p *app.Principal) error {
+	"Batches.PoolState": func(s *scene, p *access.Principal) error { return second(s.Batches.PoolState(s.ctx, p, s.pool)) },
+	"Tenants.Create":    func(s *scene, p *access.Principal) error { return second(s.Tenants.Create(s.ctx, p, "cats", 1)) },
+	"Tenants.Deposit":   func(s *scene, p *access.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") },
+	"Pools.Create":      func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },
+	"Pools.Update": func(s *scene, p *access.Principal) error {
+		return second(s.Pools.Update(s.ctx, p, s.pool, control.PoolEdit{}))
+	},
+	"Pools.StopEverything": func(s *scene, p *access.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) },
+	"Pools.Order":          func(s *scene, p *access.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) },
+	"Accounts.UpdateUser": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.UpdateUser(s.ctx, p, s.bob.User.ID, accounts.UserEdit{}))
+	},
+	"Accounts.NewSetupLink": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.NewSetupLink(s.ctx, p, s.bob.User.ID))
-	}},
-	"Pools.List": {pooly, func(s *scene, p *app.Principal) error { return second(s.Pools.List(s.ctx, p)) }},
+	},
+	"Pools.List": func(s *scene, p *access.Principal) error { return second(s.Pools.List(s.ctx, p)) },
 
-	"Pools.Get":     {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Get(s.ctx, p, s.pool)) }},
-	"Pools.Fund":    {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Fund(s.ctx, p, s.pool, 1)) }},
-	"Pools.Account": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Account(s.ctx, p, s.pool, 0, 1)) }},
-	"Pools.Samples": {adminly, func(s *scene, p *app.Principal) error {
+	"Pools.Get":     func(s *scene, p *access.Principal) error { return second(s.Pools.Get(s.ctx, p, s.pool)) },
+	"Pools.Fund":    func(s *scene, p *access.Principal) error { return second(s.Pools.Fund(s.ctx, p, s.pool, 1)) },
+	"Pools.Account": func(s *scene, p *access.Principal) error { return second(s.Pools.Account(s.ctx, p, s.pool, 0, 1)) },
+	"Pools.Samples": func(s *scene, p *access.Principal) error {
 		return second(s.Pools.Samples(s.ctx, p, s.pool, time.Time{}))
-	}},
-	"Pools.RecentSamples": {adminly, func(s *scene, p *app.Principal) error {
+	},
+	"Pools.RecentSamples": func(s *scene, p *access.Principal) error {
 		return second(s.Pools.RecentSamples(s.ctx, p, s.pool, time.Hour))
-	}},
-	"Pools.Actions": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) }},
-	"Pools.People":  {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) }},
-	"Pools.Calls":   {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) }},
-	"Pools.Change": {adminly, func(s *scene, p *app.Principal) error {
-		return second(s.Pools.Change(s.ctx, p, s.pool, func(store.Pool) app.PoolEdit { return app.PoolEdit{} }))
-	}},
-	"Pools.TestOwnRules": {adminly, func(s *scene, p *app.Principal) error {
+	},
+	"Pools.Change": func(s *scene, p *access.Principal) error {
+		return second(s.Pools.Change(s.ctx, p, s.pool, func(store.Pool) control.PoolEdit { return control.PoolEdit{} }))
+	},
+	"Pools.TestOwnRules": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Pools.TestOwnRules(s.ctx, p, s.pool)
 		return err
-	}},
-	"Transfers.MoveFrom": {adminly, func(s *scene, p *app.Principal) error {
+	},
+	"Transfers.MoveFrom": func(s *scene, p *access.Principal) error {
 		return second(s.Transfers.MoveFrom(s.ctx, p, s.pool, s.workers[0].User.ID, s.pool))
-	}},
-	"Pools.TestRules": {adminly, func(s *scene, p *app.Principal) error { return second(s.Pools.TestRules(s.ctx, p, s.pool, nil)) }},
-	"Transfers.Move": {adminly, func(s *scene, p *app.Principal) error {
+	},
+	"Pools.Actions":   func(s *scene, p *access.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) },
+	"Pools.People":    func(s *scene, p *access.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) },
+	"Pools.Calls":     func(s *scene, p *access.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) },
+	"Pools.TestRules": func(s *scene, p *access.Principal) error { return second(s.Pools.TestRules(s.ctx, p, s.pool, nil)) },
+	"Transfers.Move": func(s *scene, p *access.Principal) error {
 		return second(s.Transfers.Move(s.ctx, p, s.workers[0].User.ID, s.pool))
-	}},
-	"Outbox.View": {adminly, func(s *scene, p *app.Principal) error { return second(s.Outbox.View(s.ctx, p)) }},
+	},
+	"Outbox.View": func(s *scene, p *access.Principal) error { return second(s.Outbox.View(s.ctx, p)) },
 
-	"Tenants.Update": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Tenants.Update(s.ctx, p, s.a, app.TenantEdit{Stopped: new(bool)}))
-	}},
-	"Tenants.Account": {tenantly, func(s *scene, p *app.Principal) error {
+	"Tenants.Update": func(s *scene, p *access.Principal) error {
+		return second(s.Tenants.Update(s.ctx, p, s.a, accounts.TenantEdit{Stopped: new(bool)}))
+	},
+	"Tenants.Account": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Tenants.Account(s.ctx, p, s.a, 0, 1)
 		return err
-	}},
-	"Accounts.CreateUser": {tenantly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Accounts.CreateUser(s.ctx, p, app.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
+	},
+	"Accounts.CreateUser": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Accounts.CreateUser(s.ctx, p, accounts.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
 		return err
-	}},
-	"Accounts.Users": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Accounts.Users(s.ctx, p, s.a, 0, 1)) }},
-	"Accounts.BlockWorker": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Accounts.Users": func(s *scene, p *access.Principal) error { return second(s.Accounts.Users(s.ctx, p, s.a, 0, 1)) },
+	"Accounts.BlockWorker": func(s *scene, p *access.Principal) error {
 		return s.Accounts.BlockWorker(s.ctx, p, s.a, s.workers[0].User.ID, false)
-	}},
-	"Batches.Create": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) }},
-	"Batches.List":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) }},
-	"Batches.EditDraft": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Create": func(s *scene, p *access.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) },
+	"Batches.List":   func(s *scene, p *access.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) },
+	"Batches.EditDraft": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.EditDraft(s.ctx, p, s.draft, s.definition()))
-	}},
-	"Batches.Upload": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Batches.Upload(s.ctx, p, s.draft, things(1), app.Upload{}))
-	}},
-	"Batches.Preview": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Preview(s.ctx, p, s.draft, 1)) }},
-	"Batches.Launch":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Launch(s.ctx, p, s.draft, false)) }},
-	"Batches.Pause":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Pause(s.ctx, p, s.running)) }},
-	"Batches.Resume":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Resume(s.ctx, p, s.running)) }},
-	"Batches.End":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) }},
-	"Batches.Cancel":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) }},
-	"Batches.TopUp":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) }},
-	"Batches.Edit": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Batches.Edit(s.ctx, p, s.running, app.BatchEdit{}))
-	}},
-	"Batches.Get":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) }},
-	"Batches.Holding": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) }},
-	"Batches.Why":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) }},
-	"Batches.Quality": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Upload": func(s *scene, p *access.Principal) error {
+		return second(s.Batches.Upload(s.ctx, p, s.draft, things(1), batches.Upload{}))
+	},
+	"Batches.Preview": func(s *scene, p *access.Principal) error { return second(s.Batches.Preview(s.ctx, p, s.draft, 1)) },
+	"Batches.Launch":  func(s *scene, p *access.Principal) error { return second(s.Batches.Launch(s.ctx, p, s.draft, false)) },
+	"Batches.Pause":   func(s *scene, p *access.Principal) error { return second(s.Batches.Pause(s.ctx, p, s.running)) },
+	"Batches.Resume":  func(s *scene, p *access.Principal) error { return second(s.Batches.Resume(s.ctx, p, s.running)) },
+	"Batches.End":     func(s *scene, p *access.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) },
+	"Batches.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) },
+	"Batches.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) },
+	"Batches.Edit": func(s *scene, p *access.Principal) error {
+		return second(s.Batches.Edit(s.ctx, p, s.running, batches.BatchEdit{}))
+	},
+	"Batches.Get":     func(s *scene, p *access.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) },
+	"Batches.Holding": func(s *scene, p *access.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) },
+	"Batches.Why":     func(s *scene, p *access.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) },
+	"Batches.Quality": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Quality(s.ctx, p, s.running, "majority"))
-	}},
-	"Batches.Holders": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Holders": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Batches.Holders(s.ctx, p, s.running, 1)
 		return err
-	}},
-	"Batches.Annotations": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Annotations": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Batches.Annotations(s.ctx, p, s.running, false)
 		return err
-	}},
-	"Batches.Labels": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Labels": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Batches.Labels(s.ctx, p, s.running)
 		return err
-	}},
-	"Batches.Forecast": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Batches.Forecast(s.ctx, p, s.running)) }},
-	"Batches.Watch": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Batches.Forecast": func(s *scene, p *access.Principal) error { return second(s.Batches.Forecast(s.ctx, p, s.running)) },
+	"Batches.Watch": func(s *scene, p *access.Principal) error {
 		_, stop, err := s.Batches.Watch(s.ctx, p, s.running)
 		if err == nil {
 			stop()
 		}
 		return err
-	}},
+	},
 
-	"Work.Next":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Next(s.ctx, p, 0)) }},
-	"Work.Current":    {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Current(s.ctx, p)) }},
-	"Work.WhyNothing": {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) }},
-	"Work.Heartbeat":  {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) }},
-	"Work.Skip":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) }},
-	"Work.Return":     {workerly, func(s *scene, p *app.Principal) error { return s.Work.Return(s.ctx, p, s.held) }},
-	"Work.Submit": {workerly, func(s *scene, p *app.Principal) error {
+	"Work.Next":       func(s *scene, p *access.Principal) error { return second(s.Work.Next(s.ctx, p, 0)) },
+	"Work.Current":    func(s *scene, p *access.Principal) error { return second(s.Work.Current(s.ctx, p)) },
+	"Work.WhyNothing": func(s *scene, p *access.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) },
+	"Work.Heartbeat":  func(s *scene, p *access.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) },
+	"Work.Skip":       func(s *scene, p *access.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) },
+	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },
+	"Work.Submit": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Work.Submit(s.ctx, p, s.held, yes, false, 0)
 		return err
-	}},
-	"Work.Earnings": {workerly, func(s *scene, p *app.Principal) error {
+	},
+	"Work.Earnings": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Work.Earnings(s.ctx, p, 1)
 		return err
-	}},
+	},
 
-	"Duty.Get":    {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.Get(s.ctx, p)) }},
-	"Duty.WhyOff": {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.WhyOff(s.ctx, p)) }},
-	"Duty.Watch": {workerly, func(s *scene, p *app.Principal) error {
+	"Duty.Get":    func(s *scene, p *access.Principal) error { return second(s.Duty.Get(s.ctx, p)) },
+	"Duty.WhyOff": func(s *scene, p *access.Principal) error { return second(s.Duty.WhyOff(s.ctx, p)) },
+	"Duty.Watch": func(s *scene, p *access.Principal) error {
 		_, stop, err := s.Duty.Watch(s.ctx, p)
 		if err == nil {
 			stop()
 		}
 		return err
-	}},
-	"Duty.Await": {workerly, func(s *scene, p *app.Principal) error {
-		return second(s.Duty.Await(s.ctx, p, 0, func(app.DutyView) bool { return true }))
-	}},
-	"Duty.Start":       {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.Start(s.ctx, p)) }},
-	"Duty.End":         {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.End(s.ctx, p)) }},
-	"Duty.DeclineCall": {workerly, func(s *scene, p *app.Principal) error { return s.Duty.DeclineCall(s.ctx, p) }},
-	"Duty.SetWishes":   {workerly, func(s *scene, p *app.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, app.Wishes{})) }},
-	"Duty.Subscribe": {workerly, func(s *scene, p *app.Principal) error {
+	},
+	"Duty.Await": func(s *scene, p *access.Principal) error {
+		return second(s.Duty.Await(s.ctx, p, 0, func(recruit.DutyView) bool { return true }))
+	},
+	"Duty.Start":       func(s *scene, p *access.Principal) error { return second(s.Duty.Start(s.ctx, p)) },
+	"Duty.End":         func(s *scene, p *access.Principal) error { return second(s.Duty.End(s.ctx, p)) },
+	"Duty.DeclineCall": func(s *scene, p *access.Principal) error { return s.Duty.DeclineCall(s.ctx, p) },
+	"Duty.SetWishes":   func(s *scene, p *access.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, recruit.Wishes{})) },
+	"Duty.Subscribe": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.Subscribe(s.ctx, p, store.Subscription{}))
-	}},
+	},
 
-	"Invitations.Open": {access: open}, "Invitations.Join": {access: open}, "Invitations.Decline": {access: open}, // by the link alone
-
-	"Invitations.Invite": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Invitations.Invite(s.ctx, p, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{"a@example.org"}}))
-	}},
-	"Invitations.List": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitations.List(s.ctx, p, s.a, 0, 1)) }},
-	"Invitations.Get":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Invitations.Get(s.ctx, p, s.invited().ID)) }},
-	"Invitations.Resend": {tenantly, func(s *scene, p *app.Principal) error {
+	"Invitations.Invite": func(s *scene, p *access.Principal) error {
+		return second(s.Invitations.Invite(s.ctx, p, accounts.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{"a@example.org"}}))
+	},
+	"Invitations.List": func(s *scene, p *access.Principal) error { return second(s.Invitations.List(s.ctx, p, s.a, 0, 1)) },
+	"Invitations.Get":  func(s *scene, p *access.Principal) error { return second(s.Invitations.Get(s.ctx, p, s.invited().ID)) },
+	"Invitations.Resend": func(s *scene, p *access.Principal) error {
 		return second(s.Invitations.Resend(s.ctx, p, s.invited().ID))
-	}},
-	"Invitations.Withdraw": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Invitations.Withdraw": func(s *scene, p *access.Principal) error {
 		return second(s.Invitations.Withdraw(s.ctx, p, s.invited().ID))
-	}},
-	"Invitations.Accept": {selfly, func(s *scene, p *app.Principal) error {
+	},
+	"Invitations.Accept": func(s *scene, p *access.Principal) error {
 		return second(s.Invitations.Accept(s.ctx, p, s.invited().Token))
-	}},
-	"Tests.Create": {tenantly, func(s *scene, p *app.Principal) error {
-		return second(s.Tests.Create(s.ctx, p, app.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
-	}},
-	"Tests.List":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.List(s.ctx, p, s.a)) }},
-	"Tests.Get":      {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Get(s.ctx, p, s.given().ID)) }},
-	"Tests.Retire":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Retire(s.ctx, p, s.given().ID, true)) }},
-	"Tests.Tries":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tests.Tries(s.ctx, p, s.given().ID, 0, 1)) }},
-	"Tests.Mine":     {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.Mine(s.ctx, p)) }},
-	"Tests.Take":     {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.Take(s.ctx, p, s.asked(p))) }},
-	"Tests.StartTry": {selfly, func(s *scene, p *app.Principal) error { return second(s.Tests.StartTry(s.ctx, p, s.asked(p))) }},
-	"Tests.SubmitTry": {selfly, func(s *scene, p *app.Principal) error {
+	},
+	"Tests.Create": func(s *scene, p *access.Principal) error {
+		return second(s.Tests.Create(s.ctx, p, accounts.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
+	},
+	"Tests.List":     func(s *scene, p *access.Principal) error { return second(s.Tests.List(s.ctx, p, s.a)) },
+	"Tests.Get":      func(s *scene, p *access.Principal) error { return second(s.Tests.Get(s.ctx, p, s.given().ID)) },
+	"Tests.Retire":   func(s *scene, p *access.Principal) error { return second(s.Tests.Retire(s.ctx, p, s.given().ID, true)) },
+	"Tests.Tries":    func(s *scene, p *access.Principal) error { return second(s.Tests.Tries(s.ctx, p, s.given().ID, 0, 1)) },
+	"Tests.Mine":     func(s *scene, p *access.Principal) error { return second(s.Tests.Mine(s.ctx, p)) },
+	"Tests.Take":     func(s *scene, p *access.Principal) error { return second(s.Tests.Take(s.ctx, p, s.asked(p))) },
+	"Tests.StartTry": func(s *scene, p *access.Principal) error { return second(s.Tests.StartTry(s.ctx, p, s.asked(p))) },
+	"Tests.SubmitTry": func(s *scene, p *access.Principal) error {
 		id := s.asked(p)
 		if _, err := s.Tests.StartTry(s.ctx, p, id); err != nil {
 			return err
 		}
 		return second(s.Tests.SubmitTry(s.ctx, p, id, 1, nil, true))
-	}},
+	},
 
-	"Runs.Check": {access: open}, // it reads what it is given, and nothing else
-	"Runs.Make": {tenantly, func(s *scene, p *app.Principal) error {
+	"Runs.Make": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Make(s.ctx, p, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))
-	}},
-	"Runs.Load": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Runs.Load": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Load(s.ctx, p, s.made(), "things", file(s.t, thingsWithID(2))))
-	}},
-	"Runs.Start": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Runs.Start": func(s *scene, p *access.Principal) error {
 		id := s.made()
 		must(s.Runs.Load(s.ctx, s.admin, id, "things", file(s.t, thingsWithID(2))))(s.t)
 		return second(s.Runs.Start(s.ctx, p, id))
-	}},
-	"Runs.List":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.List(s.ctx, p, s.a, 0, 1)) }},
-	"Runs.Get":     {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Get(s.ctx, p, s.under())) }},
-	"Runs.Pause":   {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) }},
-	"Runs.Resume":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) }},
-	"Runs.Cancel":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) }},
-	"Runs.EndStep": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) }},
-	"Runs.Slowest": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) }},
-	"Runs.Path":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Path(s.ctx, p, s.under(), 1)) }},
-	"Runs.Items": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Runs.List":    func(s *scene, p *access.Principal) error { return second(s.Runs.List(s.ctx, p, s.a, 0, 1)) },
+	"Runs.Get":     func(s *scene, p *access.Principal) error { return second(s.Runs.Get(s.ctx, p, s.under())) },
+	"Runs.Pause":   func(s *scene, p *access.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) },
+	"Runs.Resume":  func(s *scene, p *access.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) },
+	"Runs.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) },
+	"Runs.EndStep": func(s *scene, p *access.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) },
+	"Runs.Slowest": func(s *scene, p *access.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) },
+	"Runs.Path":    func(s *scene, p *access.Principal) error { return second(s.Runs.Path(s.ctx, p, s.under(), 1)) },
+	"Runs.Items": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Items(s.ctx, p, s.under(), "alive", 0, 1))
-	}},
-	"Runs.Faults":  {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Faults(s.ctx, p, s.under(), 0, 1)) }},
-	"Runs.Results": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Results(s.ctx, p, s.under(), "alive")) }},
-	"Runs.Skip":    {tenantly, func(s *scene, p *app.Principal) error { return second(s.Runs.Skip(s.ctx, p, s.under(), "")) }},
-	"Runs.Retry": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Runs.Faults":  func(s *scene, p *access.Principal) error { return second(s.Runs.Faults(s.ctx, p, s.under(), 0, 1)) },
+	"Runs.Results": func(s *scene, p *access.Principal) error { return second(s.Runs.Results(s.ctx, p, s.under(), "alive")) },
+	"Runs.Skip":    func(s *scene, p *access.Principal) error { return second(s.Runs.Skip(s.ctx, p, s.under(), "")) },
+	"Runs.Retry": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Runs.Retry(s.ctx, p, s.under(), "")
 		return err
-	}},
-	"Runs.Watch": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Runs.Watch": func(s *scene, p *access.Principal) error {
 		_, stop, err := s.Runs.Watch(s.ctx, p, s.under())
 		if err == nil {
 			stop()
 		}
 		return err
-	}},
-	"Tenants.PutSecret": {tenantly, func(s *scene, p *app.Principal) error { return s.Tenants.PutSecret(s.ctx, p, s.a, "KEY", "x") }},
-	"Tenants.DeleteSecret": {tenantly, func(s *scene, p *app.Principal) error {
+	},
+	"Tenants.PutSecret": func(s *scene, p *access.Principal) error { return s.Tenants.PutSecret(s.ctx, p, s.a, "KEY", "x") },
+	"Tenants.DeleteSecret": func(s *scene, p *access.Principal) error {
 		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, "KEY", "x"))
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
-	}},
-	"Tenants.Secrets": {tenantly, func(s *scene, p *app.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) }},
+	},
+	"Tenants.Secrets": func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },
 
-	"Duty.Subscriptions": {selfly, func(s *scene, p *app.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) }},
-	"Duty.Unsubscribe": {selfly, func(s *scene, p *app.Principal) error {
+	"Duty.Subscriptions": func(s *scene, p *access.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) },
+	"Duty.Unsubscribe": func(s *scene, p *access.Principal) error {
 		if err := s.Duty.Unsubscribe(s.ctx, p, 1); crowd.CodeOf(err) != crowd.NotFound {
 			return err
 		}
 		return nil // there is none to forget
-	}},
-	"Tenants.List":    {selfly, func(s *scene, p *app.Principal) error { return second(s.Tenants.List(s.ctx, p)) }},
-	"Accounts.User":   {selfly, func(s *scene, p *app.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) }},
-	"Accounts.Tokens": {selfly, func(s *scene, p *app.Principal) error { return second(s.Accounts.Tokens(s.ctx, p)) }},
-	"Accounts.CreateToken": {selfly, func(s *scene, p *app.Principal) error {
-		_, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+	},
+	"Tenants.List":    func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
+	"Accounts.User":   func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
+	"Accounts.Tokens": func(s *scene, p *access.Principal) error { return second(s.Accounts.Tokens(s.ctx, p)) },
+	"Accounts.CreateToken": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return err
-	}},
-	"Accounts.RevokeToken": {selfly, func(s *scene, p *app.Principal) error {
-		t, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+	},
+	"Accounts.RevokeToken": func(s *scene, p *access.Principal) error {
+		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.RevokeToken(s.ctx, p, t.ID))
-	}},
-	"Accounts.SignOut": {selfly, func(s *scene, p *app.Principal) error {
-		t, _, err := s.Accounts.CreateToken(s.ctx, p, app.NewToken{Name: "mine", Tenant: p.Token.Tenant})
-		return errors.Join(err, s.Accounts.SignOut(s.ctx, &app.Principal{User: p.User, Token: t}))
-	}},
+	},
+	"Accounts.SignOut": func(s *scene, p *access.Principal) error {
+		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
+		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))
+	},
 }
 
 // oneStep is a workflow of one step.
@@ -327,11 +310,11 @@ func (s *scene) giveUp() {
 }
 
 // invited is a new invitation of ann's tenant.
-func (s *scene) invited() app.InvitationView {
+func (s *scene) invited() accounts.InvitationView {
 	s.t.Helper()
 	s.clock.advance(time.Second)
 	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
-	r := must(s.Invitations.Invite(s.ctx, s.admin, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
+	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
 	return r.Invited[0]
 }
 
@@ -339,19 +322,19 @@ func (s *scene) invited() app.InvitationView {
 func (s *scene) given() store.Test {
 	s.t.Helper()
 	s.clock.advance(time.Second)
-	return must(s.Tests.Create(s.ctx, s.admin, app.NewTest{
+	return must(s.Tests.Create(s.ctx, s.admin, accounts.NewTest{
 		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
 	}))(s.t)
 }
 
 // asked invites p to a new test, and accepts for him.
-func (s *scene) asked(p *app.Principal) int64 {
+func (s *scene) asked(p *access.Principal) int64 {
 	s.t.Helper()
 	test := s.given().ID
 	if p.User.ID == 999 { // is nobody
 		return test
 	}
-	r := must(s.Invitations.Invite(s.ctx, s.admin, app.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
+	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
 	must(s.Invitations.Accept(s.ctx, p, r.Invited[0].Token))(s.t)
 	return test
 }
@@ -362,61 +345,76 @@ func second[T any](_ T, err error) error { return err }
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	both := w.person(app.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
-	limited := func(p *app.Principal, n app.NewToken) *app.Principal {
+	both := w.person(accounts.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
+	limited := func(p *access.Principal, n accounts.NewToken) *access.Principal {
 		t.Helper()
 		n.Name = "limited"
 		_, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
 		ok(t, err)
 		return must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	}
-	suspended := w.person(app.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
-	suspended.User = must(w.Accounts.UpdateUser(w.ctx, w.admin, suspended.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
+	suspended.User = must(w.Accounts.UpdateUser(w.ctx, w.admin, suspended.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
 
 	people := map[string]struct {
-		*app.Principal
-		may []access
+		*access.Principal
+		may []access.Who
 	}{
-		"an admin":                             {w.admin, []access{adminly, tenantly, selfly, pooly}},
-		"a requester of the tenant":            {w.ann, []access{tenantly, selfly, pooly}},
-		"a requester of another tenant":        {w.bob, []access{selfly, pooly}},
-		"a worker":                             {w.workers[0], []access{workerly, selfly, pooly}},
-		"a token for the tenant":               {limited(both, app.NewToken{Tenant: w.a}), []access{tenantly, selfly, pooly}},
-		"a token for another tenant":           {limited(both, app.NewToken{Tenant: w.b}), []access{selfly, pooly}},
-		"a requester's token for working only": {limited(both, app.NewToken{Roles: []app.Role{app.Worker}}), []access{workerly, selfly, pooly}},
-		"a worker's token for requesting only": {limited(both, app.NewToken{Roles: []app.Role{app.Requester}}), []access{tenantly, selfly, pooly}},
-		"a suspended person":                   {suspended, []access{selfly}}, // who cannot even sign in
-		"nobody in particular":                 {&app.Principal{User: store.User{ID: 999}}, nil},
+		"an admin":                             {w.admin, []access.Who{access.Admins, access.Tenant, access.Self, access.Members}},
+		"a requester of the tenant":            {w.ann, []access.Who{access.Tenant, access.Self, access.Members}},
+		"a requester of another tenant":        {w.bob, []access.Who{access.Self, access.Members}},
+		"a worker":                             {w.workers[0], []access.Who{access.Workers, access.Self, access.Members}},
+		"a token for the tenant":               {limited(both, accounts.NewToken{Tenant: w.a}), []access.Who{access.Tenant, access.Self, access.Members}},
+		"a token for another tenant":           {limited(both, accounts.NewToken{Tenant: w.b}), []access.Who{access.Self, access.Members}},
+		"a requester's token for working only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Worker}}), []access.Who{access.Workers, access.Self, access.Members}},
+		"a worker's token for requesting only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Requester}}), []access.Who{access.Tenant, access.Self, access.Members}},
+		"a suspended person":                   {suspended, []access.Who{access.Self}}, // who cannot even sign in
+		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil},
 	}
 
-	operations := operations()
-	for name, operation := range operations {
-		m, found := methods[name]
+	methods, rows := methodsOf(), make(map[string]access.Who)
+	for _, o := range access.Operations() {
+		name, _, part := strings.Cut(o.Name, ": ")
+		if methods[name] == nil {
+			t.Errorf("the table has %s, which is no method", o.Name)
+		}
+		if part { // of what the method does, for fewer people
+			continue
+		}
+		if _, twice := rows[name]; twice {
+			t.Errorf("%s is twice in the table", name)
+		}
+		rows[name] = o.Who
+	}
+	for name, method := range methods {
+		who, found := rows[name]
 		if !found {
 			t.Errorf("nothing says who may call %s", name)
 			continue
 		}
-		if takes := operation.NumIn() > 2 && operation.In(2) == reflect.TypeFor[*app.Principal](); takes == (m.access == open) {
-			t.Errorf("%s takes a principal: %t", name, takes)
+		call, guarded := calls[name], who != access.Internal && who != access.Everybody
+		if takes := method.NumIn() > 2 && method.In(2) == reflect.TypeFor[*access.Principal](); takes != guarded || guarded != (call != nil) {
+			t.Errorf("%s: takes a principal: %t, needs one: %t, is called here: %t", name, takes, guarded, call != nil)
+			continue
 		}
-		if m.access == open {
+		if !guarded {
 			continue
 		}
 		s := &scene{world: w, draft: w.draft(1), running: w.launch(len(people))}
-		for who, p := range people {
-			t.Run(name+" by "+who, func(t *testing.T) {
-				if s.held = s.running.Assignment(1); m.access == workerly && p.Is(app.Worker) {
+		for whom, p := range people {
+			t.Run(name+" by "+whom, func(t *testing.T) {
+				if s.held = s.running.Assignment(1); who == access.Workers && p.Is(access.Worker) {
 					s.held = w.next(p.Principal).Assignment
 				}
-				code := crowd.CodeOf(m.call(s, p.Principal))
+				code := crowd.CodeOf(call(s, p.Principal))
 				turnedAway := code == crowd.Forbidden || code == crowd.NotFound || code == crowd.Unauthenticated
-				switch may := slices.Contains(p.may, m.access); {
-				case p.may == nil && m.access == selfly: // there is no self
+				switch may := slices.Contains(p.may, who); {
+				case p.may == nil && who == access.Self: // there is no self
 				case may && (turnedAway || code == crowd.Internal):
 					t.Errorf("was turned away: %s", code)
 				case !may && !turnedAway:
 					t.Errorf("was let in: %q", code)
-				case !may && m.access == tenantly && p.Is(app.Requester) && code != crowd.NotFound:
+				case !may && who == access.Tenant && p.Is(access.Requester) && code != crowd.NotFound:
 					t.Errorf("another tenant's is %q, it should look as if it were not there", code)
 				}
 			})
@@ -426,14 +424,16 @@ func TestWhoMayDoWhat(t *testing.T) {
 			refused(t, err, crowd.Conflict) // the method has ended it
 		}
 	}
-	if len(methods) != len(operations) {
-		t.Errorf("%d entries for %d methods", len(methods), len(operations))
+	for name := range calls {
+		if methods[name] == nil {
+			t.Errorf("%s is no method", name)
+		}
 	}
 }
 
-// operations lists the methods of the use cases that an app is made of, as
+// methodsOf lists the methods of the use cases that an app is made of, as
 // "Field.Method".
-func operations() map[string]reflect.Type {
+func methodsOf() map[string]reflect.Type {
 	list := make(map[string]reflect.Type)
 	fields := reflect.TypeFor[app.App]()
 	for i := range fields.NumField() {

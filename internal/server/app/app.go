@@ -1,63 +1,197 @@
 package app
 
-// App is the running server without its edges: the use cases, each with what it
-// owns. Make it with Open.
-type App struct {
-	Batches     *Batches
-	Work        *Work
-	Accounts    *Accounts
-	Tenants     *Tenants
-	Invitations *Invitations
-	Tests       *Tests
-	Duty        *Duty
-	Transfers   *Transfers
-	Outbox      *Outbox
-	Pools       *Pools
-	Control     *Control
-	Runs        *Runs
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
 
-	service *service
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/server/runs"
+	"github.com/throng-dev/throng/internal/server/work"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/pool"
+)
+
+// Config sets up an App.
+type Config struct {
+	Store store.Store
+	Log   *slog.Logger
+	Now   live.Clock // time.Now unless a test has its own
+
+	// ControlEvery is how often the pools are sized and moves are finished; 0: only
+	// when Control.Step is called.
+	ControlEvery time.Duration
+	Balance      pool.Balancer // moves people between pools; nil: nobody
+	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
+
+	Senders   recruit.Senders // send messages to people who are off duty
+	PublicURL string          // where people reach the server: goes before the links in messages
+
+	// Services are the private places that service steps of workflows may call, in
+	// addition to public ones.
+	Services httpstep.Allow
 }
 
-// Batches is the work of requesters: drafts, uploads, launches, and what comes out of them.
-type Batches struct{ *service }
+// App is the running server without its edges: the use cases. Make it with Open.
+type App struct {
+	Batches     *batches.Batches
+	Work        *work.Work
+	Accounts    *accounts.Accounts
+	Tenants     *accounts.Tenants
+	Invitations *accounts.Invitations
+	Tests       *accounts.Tests
+	Duty        *recruit.Duty
+	Transfers   *recruit.Transfers
+	Outbox      *recruit.Outbox
+	Pools       *control.Pools
+	Control     *control.Control
+	Runs        *runs.Runs
 
-// Work is a worker's cycle: the next task, the answer, giving it back.
-type Work struct{ *service }
+	live       *live.Pools
+	onCall     *recruit.OnCall
+	stop       context.CancelFunc // ends the jobs
+	background sync.WaitGroup     // the jobs
+}
 
-// Accounts is who may sign in, with what.
-type Accounts struct{ *service }
+// job is something that goes on in the background until its context ends.
+type job struct {
+	name string
+	on   bool
+	run  func(ctx context.Context)
+}
 
-// Tenants is the tenants with their money and their secrets.
-type Tenants struct{ *service }
-
-// Invitations invites people by mail or by a link.
-type Invitations struct{ *service }
-
-// Tests is the qualification tests and the tries at them.
-type Tests struct{ *service }
-
-// Duty is what a worker on call sees and sets.
-type Duty struct{ *service }
-
-// Transfers moves people between pools.
-type Transfers struct{ *service }
-
-// Outbox sends messages to people.
-type Outbox struct{ *service }
-
-// Pools is the pools with their settings and what is seen of them.
-type Pools struct{ *service }
-
-// Control sizes the pools, step by step.
-type Control struct{ *service }
-
-// Runs is the runs of workflows.
-type Runs struct{ *service }
-
-func newApp(s *service) *App {
-	return &App{
-		Batches: &Batches{s}, Work: &Work{s}, Accounts: &Accounts{s}, Tenants: &Tenants{s}, Invitations: &Invitations{s}, Tests: &Tests{s},
-		Duty: &Duty{s}, Transfers: &Transfers{s}, Outbox: &Outbox{s}, Pools: &Pools{s}, Control: &Control{s}, Runs: &Runs{s}, service: s,
+// jobs is everything that goes on in the background, apart from the pools
+// themselves. Calls have no job: each control step lets them go on.
+func (a *App) jobs(cfg Config) []job {
+	return []job{
+		{"control step", cfg.ControlEvery > 0, a.Control.Run},
+		{"transfers", cfg.ControlEvery > 0, a.Transfers.Run},
+		{"outbox", a.Outbox.CanMail() || a.Outbox.CanPush(), a.Outbox.Run},
+		{"runs of workflows", true, a.Runs.Run},
+		{"forecasts", true, a.Batches.RunForecasts},
 	}
+}
+
+// Open starts the server on a store: every pool goes on where it was. A new
+// store gets one pool, "main".
+func Open(ctx context.Context, cfg Config) (*App, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	a, err := compose(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a.stop = stop
+	if err := a.resume(ctx); err != nil {
+		a.Close()
+		return nil, err
+	}
+	for _, j := range a.jobs(cfg) {
+		if j.on {
+			cfg.Log.Debug("a background job starts", "job", j.name)
+			a.background.Go(func() { j.run(background) })
+		}
+	}
+	return a, nil
+}
+
+// compose puts the use cases together. Nothing runs yet.
+func compose(ctx context.Context, cfg Config) (*App, error) {
+	a := &App{onCall: recruit.NewOnCall(cfg.Store)}
+	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
+	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
+
+	funds := accounts.NewFunds(cfg.Store)
+	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
+	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now)
+	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
+	a.Tests = accounts.OpenTests(a.Accounts)
+
+	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change}
+	calls, err := recruit.OpenCalls(ctx, people)
+	if err != nil {
+		return nil, err
+	}
+	a.Duty, a.Transfers = recruit.NewDuty(people, calls), recruit.NewTransfers(people)
+	a.Control = control.New(control.Config{
+		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Calls: calls, Transfers: a.Transfers, Funds: funds, Log: cfg.Log, Clock: cfg.Now,
+		Every: cfg.ControlEvery, Balance: cfg.Balance, Random: cfg.Random,
+	})
+	a.Pools = control.OpenPools(a.Control)
+
+	a.Work = work.New(cfg.Store, a.live, a.onCall)
+	a.Batches = batches.New(cfg.Store, a.live, funds, cfg.Log, cfg.Now)
+	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services})
+	return a, nil
+}
+
+// resume starts the pools, and goes on with what was under way.
+func (a *App) resume(ctx context.Context) error {
+	pools, err := a.Pools.Saved(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.onCall.Load(ctx, pools); err != nil {
+		return err
+	}
+	for _, p := range pools {
+		if err := a.Pools.Start(ctx, p); err != nil {
+			return fmt.Errorf("start pool %s: %w", p.Name, err)
+		}
+	}
+	a.Transfers.Resume(ctx)
+	if err := a.Runs.Continue(ctx); err != nil {
+		return fmt.Errorf("resume the runs of workflows: %w", err)
+	}
+	return nil
+}
+
+// changed passes a durable change of a pool on to the use cases. The pool's loop
+// calls it, so it waits for nothing.
+func (a *App) changed(c *engine.Changes) {
+	if len(c.Progress) > 0 {
+		a.Batches.Changed(c)
+		a.Runs.Changed(c)
+	}
+	if len(c.Shifts)+len(c.Duties) > 0 {
+		a.Transfers.Changed(c)
+	}
+}
+
+// Ready reports, as an error, whether a pool takes no commands.
+func (a *App) Ready(ctx context.Context) error { return a.live.Ready(ctx) }
+
+// StopWaiting ends long polls and watching, so that a server can close.
+func (a *App) StopWaiting() {
+	a.Batches.StopWaiting()
+	a.onCall.StopWaiting()
+	a.Runs.StopWaiting()
+	a.live.StopWaiting()
+}
+
+// Close stops the jobs and every pool, after what was begun is durable. The
+// store stays open.
+func (a *App) Close() {
+	a.StopWaiting()
+	a.stop()
+	a.background.Wait()
+	a.Runs.Close()
+	a.live.Close()
 }

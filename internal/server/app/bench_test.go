@@ -9,7 +9,9 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
@@ -20,7 +22,7 @@ import (
 func BenchmarkSubmit(b *testing.B) {
 	const people = 64
 	w := newWorld(b, people)
-	w.launch(b.N/3+people, func(d *app.NewBatch) {
+	w.launch(b.N/3+people, func(d *batches.NewBatch) {
 		d.Redundancy, d.Lease, d.Reward = label.Count(3), 24*time.Hour, 1
 	})
 	held := make([]crowd.AssignmentID, people)
@@ -59,7 +61,7 @@ func BenchmarkControlStep(b *testing.B) {
 	settings := pool.Settings{Elasticity: "ct-p", Stability: "hybrid", Balance: true, Min: here, Max: people}
 	for i := range pools {
 		id := must(w.store.CreatePool(w.ctx, store.Pool{
-			Name: fmt.Sprint("pool ", i), Policy: app.DefaultPolicy, Control: settings, Calling: app.DefaultCalling(),
+			Name: fmt.Sprint("pool ", i), Policy: control.DefaultPolicy, Control: settings, Calling: recruit.DefaultCalling(),
 			Retainer: engine.Retainer{Called: true, Rate: crowd.Unit / 20, Promise: time.Minute},
 		}))(b)
 		c := engine.Changes{Transfers: []engine.Transfer{{At: w.clock.now(), Kind: engine.Deposit,
@@ -95,7 +97,7 @@ func BenchmarkControlStep(b *testing.B) {
 	})
 	settings.Min = people
 	for _, v := range must(w.Pools.List(w.ctx, w.admin))(b)[1:] {
-		must(w.Pools.Update(w.ctx, w.admin, v.ID, app.PoolEdit{Control: &settings}))(b)
+		must(w.Pools.Update(w.ctx, w.admin, v.ID, control.PoolEdit{Control: &settings}))(b)
 	}
 	start := time.Now()
 	w.step(time.Second)

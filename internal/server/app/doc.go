@@ -1,8 +1,16 @@
-// Package app is what Throng does for its users: the use cases, and who may
-// do what. It runs each pool's engine live (runner.go) and is the only room
-// that knows both the engines and the store. The edges (API, web, CLI) call it
-// and decide nothing.
+// Package app puts the use cases together: it makes each with what it stands on,
+// passes the changes of the pools on to them, and starts and stops everything
+// that goes on in the background (jobs). The edges (API, web, metrics) call its
+// fields and decide nothing; who may call what is in package access.
 //
-// Every method that acts for somebody takes a Principal. What a principal may
-// not see is "not found"; what he may see but not do is "forbidden".
+// Where two locks meet, they are taken in this order, and each is documented
+// where it is declared:
+//
+//	control.Control.step           one control step at a time
+//	recruit.poolCalls.mu           a pool's open call
+//	batches.Batches.drafts         changes of drafts
+//	live.Pools.LockSettings        changes of pools' and tenants' settings
+//	accounts.Accounts.people       changes of people
+//	accounts.Funds                 what is checked is spent
+//	the rest                       held for moments, with nothing waited for
 package app

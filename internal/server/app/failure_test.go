@@ -13,7 +13,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -72,8 +76,8 @@ func (a *acknowledged) check(t *testing.T, w *world, id crowd.BatchID) {
 // labour lets a worker work until there is nothing left, or, if it is not nil,
 // stop says so of an error; other errors make him try again. It returns how it
 // ended.
-func (w *world) labour(p *app.Principal, told *acknowledged, stop func(error) bool) error {
-	var held *app.HeldTask
+func (w *world) labour(p *access.Principal, told *acknowledged, stop func(error) bool) error {
+	var held *work.HeldTask
 	for {
 		var err error
 		if held == nil {
@@ -82,7 +86,7 @@ func (w *world) labour(p *app.Principal, told *acknowledged, stop func(error) bo
 			}
 		} else {
 			var out engine.Outcome
-			var next *app.HeldTask
+			var next *work.HeldTask
 			if out, next, err = w.Work.Submit(w.ctx, p, held.Assignment, yes, true, 0); err == nil {
 				told.add(held.Assignment, out)
 				held = next
@@ -125,7 +129,7 @@ func TestTheDiskIsFull(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 8)
 			ballast := w.draft(8000)
-			id := w.launch(100, times(3), func(b *app.NewBatch) { b.Lease = 24 * time.Hour })
+			id := w.launch(100, times(3), func(b *batches.NewBatch) { b.Lease = 24 * time.Hour })
 			w.close()
 			file, err := os.Stat(w.path)
 			ok(t, err)
@@ -182,14 +186,14 @@ func TestAnUploadOnAFullDiskLeavesNothing(t *testing.T) {
 	ok(t, err)
 	w.options.MaxPages = file.Size()/4096 + 40
 	w.open()
-	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(50_000), app.Upload{})
+	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(50_000), batches.Upload{})
 	refused(t, err, crowd.StorageFull)
 	if b := w.batch(id); b.Spec.Tasks != 0 {
 		t.Errorf("%d tasks are left", b.Spec.Tasks)
 	}
 	_, err = w.Batches.Launch(w.ctx, w.ann, id, false)
 	refused(t, err, crowd.Invalid)
-	must(w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, things(1), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 }
 
@@ -321,7 +325,7 @@ func TestACommitHangs(t *testing.T) {
 			return keep()
 		})
 		results := make(chan error, 3)
-		submit := func(p *app.Principal, id crowd.AssignmentID) {
+		submit := func(p *access.Principal, id crowd.AssignmentID) {
 			go func() { _, err := w.submit(p, id, yes); results <- err }()
 			synctest.Wait()
 		}
@@ -362,7 +366,7 @@ func TestChangesReachAPoolThatFails(t *testing.T) {
 	w := newWorld(t, 2)
 	f := w.unreliable()
 	w.launch(2)
-	last := w.launch(2, func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
+	last := w.launch(2, func(b *batches.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
 	held := w.next(w.workers[0]).Assignment
 	fail := func() {
 		t.Helper()
@@ -372,14 +376,14 @@ func TestChangesReachAPoolThatFails(t *testing.T) {
 		f.set(nil)
 	}
 	fail()
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("edf")}))(t)
-	must(w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: ptr("edf")}))(t)
+	must(w.Tenants.Update(w.ctx, w.ann, w.a, accounts.TenantEdit{Stopped: ptr(true)}))(t)
 	w.clock.advance(time.Second)
 	if work := must(w.Work.Next(w.ctx, w.workers[1], 0))(t); work != nil {
 		t.Error("the tenant's stop was not heard")
 	}
 	fail()
-	must(w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(false)}))(t)
+	must(w.Tenants.Update(w.ctx, w.ann, w.a, accounts.TenantEdit{Stopped: ptr(false)}))(t)
 	late := w.worker("late")
 	w.clock.advance(time.Second)
 	if work := w.next(w.workers[1]); work.Batch != last {
@@ -398,7 +402,7 @@ func TestAnAdminWhoGoesAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	w.wrap = func(s store.Store) store.Store { return goneAfter{s, cancel} }
 	w.open()
-	if _, err := w.Tenants.Update(ctx, w.ann, w.a, app.TenantEdit{Stopped: ptr(true)}); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := w.Tenants.Update(ctx, w.ann, w.a, accounts.TenantEdit{Stopped: ptr(true)}); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if ctx.Err() == nil {
@@ -426,7 +430,7 @@ func TestAStormOfFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 12)
 	f := w.unreliable()
-	id := w.launch(60, func(b *app.NewBatch) { b.Redundancy, b.Lease = label.Agree(2, 3), 30*24*time.Hour })
+	id := w.launch(60, func(b *batches.NewBatch) { b.Redundancy, b.Lease = label.Agree(2, 3), 30*24*time.Hour })
 	random, failures := rand.New(rand.NewPCG(1, 2)), 0
 	f.set(func(keep func() error) error { // called by the committer only
 		switch random.IntN(8) {

@@ -15,7 +15,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -344,7 +344,7 @@ func TestEndStepEarly(t *testing.T) {
 	w, s := newFlowWorld(t)
 	id := w.begin(flowText(s.URL), "things", thingsWithID(6))
 	for _, p := range w.workers[:2] { // both do the first task
-		var work *app.HeldTask
+		var work *work.HeldTask
 		w.until(func() bool { work = must(w.Work.Next(w.ctx, p, 0))(t); return work != nil })
 		_, _, err := w.Work.Submit(w.ctx, p, work.Assignment, yes, false, 0)
 		ok(t, err)

@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/label"
 )
 
 // asked asks for a forecast, lets it be computed, and asks again.
-func (w *world) asked(p *app.Principal, id crowd.BatchID) app.BatchForecast {
+func (w *world) asked(p *access.Principal, id crowd.BatchID) batches.BatchForecast {
 	w.t.Helper()
 	_, err := w.Batches.Forecast(w.ctx, p, id)
 	ok(w.t, err)
@@ -27,7 +30,7 @@ func (w *world) asked(p *app.Principal, id crowd.BatchID) app.BatchForecast {
 func (w *world) answer(n int) {
 	w.t.Helper()
 	for range n {
-		var held []*app.HeldTask
+		var held []*work.HeldTask
 		for _, p := range w.workers {
 			held = append(held, w.next(p))
 		}
@@ -42,28 +45,28 @@ func (w *world) answer(n int) {
 func TestForecast(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, w *world) {
 		deadline := w.clock.now().Add(2 * time.Hour).UTC().Truncate(time.Second)
-		id := w.draft(90, func(b *app.NewBatch) { b.Deadline = deadline })
-		want := func(what string, got app.BatchForecast, status app.ForecastStatus) {
+		id := w.draft(90, func(b *batches.NewBatch) { b.Deadline = deadline })
+		want := func(what string, got batches.BatchForecast, status batches.ForecastStatus) {
 			t.Helper()
 			if got.Status != status {
 				t.Fatalf("%s: the forecast is %q (%s), want %q", what, got.Status, got.Text, status)
 			}
-			if (got.Text == "") != (status == app.ForecastReady) {
+			if (got.Text == "") != (status == batches.ForecastReady) {
 				t.Errorf("%s: it says %q", what, got.Text)
 			}
 		}
-		want("a draft", w.asked(w.ann, id), app.ForecastDraft)
+		want("a draft", w.asked(w.ann, id), batches.ForecastDraft)
 		must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
-		want("at once", must(w.Batches.Forecast(w.ctx, w.ann, id))(t), app.ForecastPending)
-		want("nobody has come", w.asked(w.ann, id), app.ForecastNobody)
+		want("at once", must(w.Batches.Forecast(w.ctx, w.ann, id))(t), batches.ForecastPending)
+		want("nobody has come", w.asked(w.ann, id), batches.ForecastNobody)
 
 		w.next(w.workers[0])
 		w.clock.advance(16 * time.Second)
-		want("somebody works", w.asked(w.ann, id), app.ForecastUnknown)
+		want("somebody works", w.asked(w.ann, id), batches.ForecastUnknown)
 
 		w.answer(10)
 		x := w.asked(w.ann, id)
-		want("30 answers are in", x, app.ForecastReady)
+		want("30 answers are in", x, batches.ForecastReady)
 		now := w.clock.now()
 		f := x.Finish
 		if x.Left != 60 || !x.Deadline.Equal(deadline) || x.Reps < 100 || x.At.After(now) || !strings.Contains(x.Basis, "3 people there") {
@@ -73,7 +76,7 @@ func TestForecast(t *testing.T) {
 		if f.Low.Before(now) || f.Median.Before(now.Add(4*time.Minute)) || f.Median.After(now.Add(20*time.Minute)) || f.High.Before(f.Median) {
 			t.Errorf("it is done from %s to %s, most likely at %s (now %s)", f.Low, f.High, f.Median, now)
 		}
-		if f.Chance == nil || f.Chance.Value < 0.9 || f.Policy != app.DefaultPolicy {
+		if f.Chance == nil || f.Chance.Value < 0.9 || f.Policy != control.DefaultPolicy {
 			t.Errorf("the chance is %+v under %s", f.Chance, f.Policy)
 		}
 
@@ -88,7 +91,7 @@ func TestForecast(t *testing.T) {
 		}
 
 		later := deadline.Add(time.Hour)
-		must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Deadline: &later}))(t)
+		must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Deadline: &later}))(t)
 		if got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); got.Finish.Chance != nil {
 			t.Error("the chance is that of the deadline before")
 		}
@@ -98,28 +101,28 @@ func TestForecast(t *testing.T) {
 		refused(t, err, crowd.NotFound)
 		_, err = w.Batches.Forecast(w.ctx, w.workers[0], id)
 		refused(t, err, crowd.Forbidden)
-		want("an admin asks", must(w.Batches.Forecast(w.ctx, w.admin, id))(t), app.ForecastReady)
+		want("an admin asks", must(w.Batches.Forecast(w.ctx, w.admin, id))(t), batches.ForecastReady)
 
 		must(w.Batches.Pause(w.ctx, w.ann, id))(t)
-		want("paused", w.asked(w.ann, id), app.ForecastPaused)
+		want("paused", w.asked(w.ann, id), batches.ForecastPaused)
 		must(w.Batches.Resume(w.ctx, w.ann, id))(t)
 		stopped := true
-		must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Stopped: &stopped}))(t)
-		want("stopped", w.asked(w.ann, id), app.ForecastStopped)
+		must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Stopped: &stopped}))(t)
+		want("stopped", w.asked(w.ann, id), batches.ForecastStopped)
 		must(w.Batches.End(w.ctx, w.ann, id))(t)
-		want("ended", w.asked(w.ann, id), app.ForecastOver)
+		want("ended", w.asked(w.ann, id), batches.ForecastOver)
 	})
 }
 
 func TestPoolState(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, w *world) {
-		id := w.launch(4, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
+		id := w.launch(4, func(b *batches.NewBatch) { b.Redundancy = label.Agree(2, 3) })
 		w.answer(1)
 		waits := w.workers[2]
 		for _, p := range w.workers[:2] {
 			w.next(p)
 		}
-		for _, p := range []*app.Principal{w.ann, w.workers[0]} {
+		for _, p := range []*access.Principal{w.ann, w.workers[0]} {
 			_, err := w.Batches.PoolState(w.ctx, p, w.pool)
 			refused(t, err, crowd.Forbidden)
 		}
@@ -127,7 +130,7 @@ func TestPoolState(t *testing.T) {
 		refused(t, err, crowd.NotFound)
 
 		ctx, cancel := context.WithCancel(w.ctx)
-		other := w.launch(1, func(b *app.NewBatch) { b.Tenant = w.b }) // another tenant's
+		other := w.launch(1, func(b *batches.NewBatch) { b.Tenant = w.b }) // another tenant's
 		w.next(waits)
 		must(w.Batches.Pause(w.ctx, w.admin, id))(t)
 		free := w.worker("late")
@@ -135,7 +138,7 @@ func TestPoolState(t *testing.T) {
 		s := must(w.Batches.PoolState(w.ctx, w.admin, w.pool))(t)
 		cancel()
 		<-poll.done
-		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != app.DefaultPolicy {
+		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != control.DefaultPolicy {
 			t.Errorf("the state is %+v", s)
 		}
 		if o := s.Observed; len(o.Present) != 4 || o.HandOuts != 3 || o.Answers[id].N != 3 {

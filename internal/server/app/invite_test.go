@@ -10,17 +10,20 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/notify"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
 const goodPassword = "correct horse battery"
 
 // invite invites addresses to the pool, as the admin and without a mail server.
-func (w *world) invite(change func(*app.NewInvitations), addresses ...string) app.InviteReport {
+func (w *world) invite(change func(*accounts.NewInvitations), addresses ...string) accounts.InviteReport {
 	w.t.Helper()
-	n := app.NewInvitations{Pool: w.pool, Addresses: addresses}
+	n := accounts.NewInvitations{Pool: w.pool, Addresses: addresses}
 	if change != nil {
 		change(&n)
 	}
@@ -37,16 +40,16 @@ func (w *world) link(address string) string {
 	return r.Invited[0].Token
 }
 
-func (w *world) join(token, name string) (*app.Principal, error) {
+func (w *world) join(token, name string) (*access.Principal, error) {
 	w.t.Helper()
-	session, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: name, Password: goodPassword})
+	session, err := w.Invitations.Join(w.ctx, token, accounts.NewAccount{Name: name, Password: goodPassword})
 	if err != nil {
 		return nil, err
 	}
 	return must(w.Accounts.Authenticate(w.ctx, session))(w.t), nil
 }
 
-func (w *world) stage(id int64) app.InvitationStage {
+func (w *world) stage(id int64) accounts.InvitationStage {
 	w.t.Helper()
 	return must(w.Invitations.Get(w.ctx, w.admin, id))(w.t).Stage
 }
@@ -56,19 +59,19 @@ func (w *world) stage(id int64) app.InvitationStage {
 func TestInvitedAndAtWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	r := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"Eva@Example.org"}, Note: "  Come!\n"}))(t)
+	r := must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"Eva@Example.org"}, Note: "  Come!\n"}))(t)
 	if r.Mail || len(r.Skipped) != 0 || len(r.Invited) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	token := r.Invited[0].Token
-	if got := w.stage(1); got != app.InvitationHandOut {
+	if got := w.stage(1); got != accounts.InvitationHandOut {
 		t.Errorf("the stage is %q", got)
 	}
 	o := must(w.Invitations.Open(w.ctx, token))(t)
 	if o.Pool.Name != "main" || o.By != "ann" || o.Tenant != "ants" || o.Note != "Come!" || o.Test != nil || o.Address != "Eva@Example.org" {
 		t.Errorf("the offer is %+v", o)
 	}
-	if got := w.stage(1); got != app.InvitationOpened {
+	if got := w.stage(1); got != accounts.InvitationOpened {
 		t.Errorf("opened, the stage is %q", got)
 	}
 	first := must(w.Invitations.Get(w.ctx, w.ann, 1))(t).OpenedAt
@@ -86,7 +89,7 @@ func TestInvitedAndAtWork(t *testing.T) {
 	w.next(eva)
 	must(w.Accounts.SignIn(w.ctx, "eva", goodPassword))(t)
 	i := must(w.Invitations.Get(w.ctx, w.ann, 1))(t)
-	if i.Worker != eva.User.ID || w.stage(1) != app.InvitationAccepted || i.AnsweredAt.IsZero() {
+	if i.Worker != eva.User.ID || w.stage(1) != accounts.InvitationAccepted || i.AnsweredAt.IsZero() {
 		t.Errorf("the invitation is %+v", i)
 	}
 	_, err = w.join(token, "second")
@@ -160,7 +163,7 @@ func TestBadLinks(t *testing.T) {
 		t.Error("a bad link made an account")
 	}
 	ok(t, w.Invitations.Decline(w.ctx, good))
-	if !strings.Contains(tries("declined", good, crowd.Conflict), "declined") || w.stage(1) != app.InvitationDeclined {
+	if !strings.Contains(tries("declined", good, crowd.Conflict), "declined") || w.stage(1) != accounts.InvitationDeclined {
 		t.Errorf("a declined one is %s", w.stage(1))
 	}
 	withdrawn := w.invite(nil, "c@example.org").Invited[0]
@@ -171,11 +174,11 @@ func TestBadLinks(t *testing.T) {
 	if !strings.Contains(tries("withdrawn", withdrawn.Token, crowd.Conflict), "withdrawn") {
 		t.Error("a withdrawn one does not say so")
 	}
-	late := w.invite(func(n *app.NewInvitations) { n.Life = time.Hour }, "d@example.org").Invited[0]
+	late := w.invite(func(n *accounts.NewInvitations) { n.Life = time.Hour }, "d@example.org").Invited[0]
 	w.clock.advance(59 * time.Minute)
 	must(w.Invitations.Open(w.ctx, late.Token))(t)
 	w.clock.advance(time.Minute)
-	if !strings.Contains(tries("expired", late.Token, crowd.Conflict), "expired") || w.stage(late.ID) != app.InvitationExpired {
+	if !strings.Contains(tries("expired", late.Token, crowd.Conflict), "expired") || w.stage(late.ID) != accounts.InvitationExpired {
 		t.Errorf("an expired one is %s", w.stage(late.ID))
 	}
 	// Sent again, the new link works, and the old one is still too old.
@@ -198,7 +201,7 @@ func TestOneLinkOneAccount(t *testing.T) {
 	joined := 0
 	for n := range 6 {
 		group.Go(func() {
-			_, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: fmt.Sprint("racer", n), Password: goodPassword})
+			_, err := w.Invitations.Join(w.ctx, token, accounts.NewAccount{Name: fmt.Sprint("racer", n), Password: goodPassword})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -218,12 +221,12 @@ func TestWhatJoiningNeeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	token := w.link("a@example.org")
-	for _, n := range []app.NewAccount{{Name: "x y", Password: goodPassword}, {Name: "eva", Password: "short"}, {Password: goodPassword}, {Name: "eva", FullName: strings.Repeat("x", 201), Password: goodPassword}} {
+	for _, n := range []accounts.NewAccount{{Name: "x y", Password: goodPassword}, {Name: "eva", Password: "short"}, {Password: goodPassword}, {Name: "eva", FullName: strings.Repeat("x", 201), Password: goodPassword}} {
 		_, err := w.Invitations.Join(w.ctx, token, n)
 		refused(t, err, crowd.Invalid)
 	}
-	_, err := w.Invitations.Join(w.ctx, token, app.NewAccount{Name: "!", Password: "?"})
-	var several app.Problems
+	_, err := w.Invitations.Join(w.ctx, token, accounts.NewAccount{Name: "!", Password: "?"})
+	var several input.Problems
 	if !errors.As(err, &several) || len(several) != 2 || several[0].Field != "name" || several[1].Field != "password" {
 		t.Errorf("two things are wrong: %v", err)
 	}
@@ -233,7 +236,7 @@ func TestWhatJoiningNeeds(t *testing.T) {
 	ok(t, err)
 
 	// An address that has an account makes no second one.
-	_, err = w.join(w.invite(func(n *app.NewInvitations) { n.Pool = must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID }, "A@example.org").Invited[0].Token, "evb")
+	_, err = w.join(w.invite(func(n *accounts.NewInvitations) { n.Pool = must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID }, "A@example.org").Invited[0].Token, "evb")
 	refused(t, err, crowd.Conflict)
 
 	// Names are not tried out without end.
@@ -263,7 +266,7 @@ func TestAcceptWithAnAccount(t *testing.T) {
 	w.next(w.as(u.ID))
 
 	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
-	token := w.invite(func(n *app.NewInvitations) { n.Pool = night }, "one@example.org").Invited[0].Token
+	token := w.invite(func(n *accounts.NewInvitations) { n.Pool = night }, "one@example.org").Invited[0].Token
 	_, err := w.Invitations.Accept(w.ctx, w.workers[0], token)
 	refused(t, err, crowd.Conflict)
 	if !strings.Contains(err.Error(), "you work in another pool, main") {
@@ -281,9 +284,9 @@ func TestAcceptWithAnAccount(t *testing.T) {
 func TestWhoIsInvited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Email: ptr("One@example.org")}))(t)
-	addresses, lines := app.SplitAddresses("\ufeffa@x.org, b@x.org;A@X.org\n\n one@example.org\r\nc@x.org")
-	r := must(w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: addresses, Lines: lines}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Email: ptr("One@example.org")}))(t)
+	addresses, lines := accounts.SplitAddresses("\ufeffa@x.org, b@x.org;A@X.org\n\n one@example.org\r\nc@x.org")
+	r := must(w.Invitations.Invite(w.ctx, w.admin, accounts.NewInvitations{Pool: w.pool, Addresses: addresses, Lines: lines}))(t)
 	if len(r.Invited) != 3 || len(r.Skipped) != 2 {
 		t.Fatalf("%+v", r)
 	}
@@ -303,9 +306,9 @@ func TestWhoIsInvited(t *testing.T) {
 	if len(again.Skipped) != 1 || again.Skipped[0].Why != "is invited already (invitation 2)" {
 		t.Errorf("%+v", again)
 	}
-	by := func(p *app.Principal, tenant crowd.TenantID, address string) app.InviteReport {
+	by := func(p *access.Principal, tenant crowd.TenantID, address string) accounts.InviteReport {
 		t.Helper()
-		return must(w.Invitations.Invite(w.ctx, p, app.NewInvitations{Tenant: tenant, Pool: w.pool, Addresses: []string{address}}))(t)
+		return must(w.Invitations.Invite(w.ctx, p, accounts.NewInvitations{Tenant: tenant, Pool: w.pool, Addresses: []string{address}}))(t)
 	}
 	for _, address := range []string{"b@x.org", "one@example.org"} { // a requester does not learn who is known here
 		if r := by(w.ann, w.a, address); len(r.Invited) != 1 {
@@ -326,7 +329,7 @@ func TestWhoIsInvited(t *testing.T) {
 		t.Errorf("an expired one stands in the way: %+v", r)
 	}
 
-	wrong := func(n app.NewInvitations, code crowd.Code, field string) {
+	wrong := func(n accounts.NewInvitations, code crowd.Code, field string) {
 		t.Helper()
 		if n.Pool == 0 {
 			n.Pool = w.pool
@@ -341,17 +344,17 @@ func TestWhoIsInvited(t *testing.T) {
 			t.Errorf("the field is %q, want %q: %v", e.Field, field, err)
 		}
 	}
-	wrong(app.NewInvitations{Tenant: w.a, Pool: 99}, crowd.Invalid, "pool")
-	wrong(app.NewInvitations{Tenant: w.a, Test: 99}, crowd.Invalid, "test")
-	wrong(app.NewInvitations{Tenant: w.a, Life: time.Minute}, crowd.Invalid, "life")
-	wrong(app.NewInvitations{Tenant: w.a, Life: 31 * 24 * time.Hour}, crowd.Invalid, "life")
-	wrong(app.NewInvitations{Tenant: w.a, Note: strings.Repeat("x", 2001)}, crowd.Invalid, "note")
-	wrong(app.NewInvitations{Tenant: w.a, Addresses: []string{}}, crowd.Invalid, "addresses")
-	wrong(app.NewInvitations{Tenant: w.a, Addresses: make([]string, 10_001)}, crowd.TooLarge, "addresses")
+	wrong(accounts.NewInvitations{Tenant: w.a, Pool: 99}, crowd.Invalid, "pool")
+	wrong(accounts.NewInvitations{Tenant: w.a, Test: 99}, crowd.Invalid, "test")
+	wrong(accounts.NewInvitations{Tenant: w.a, Life: time.Minute}, crowd.Invalid, "life")
+	wrong(accounts.NewInvitations{Tenant: w.a, Life: 31 * 24 * time.Hour}, crowd.Invalid, "life")
+	wrong(accounts.NewInvitations{Tenant: w.a, Note: strings.Repeat("x", 2001)}, crowd.Invalid, "note")
+	wrong(accounts.NewInvitations{Tenant: w.a, Addresses: []string{}}, crowd.Invalid, "addresses")
+	wrong(accounts.NewInvitations{Tenant: w.a, Addresses: make([]string, 10_001)}, crowd.TooLarge, "addresses")
 	before := len(must(w.Invitations.List(w.ctx, w.admin, 0, 0, 1000))(t))
 	bad := []string{"ok@x.org", "x", "Ann <ann@x.org>", "a b@x.org", "a@x.org\nBcc: b@x.org", "@x.org", "a@", strings.Repeat("a", 250) + "@x.org", `"a b"@x.org`}
-	_, err := w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: bad, Lines: []int{10, 20, 30, 40, 50, 60, 70, 80, 90}})
-	var several app.Problems
+	_, err := w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: bad, Lines: []int{10, 20, 30, 40, 50, 60, 70, 80, 90}})
+	var several input.Problems
 	if !errors.As(err, &several) || len(several) != len(bad)-1 {
 		t.Fatalf("%d addresses are wrong: %v", len(bad)-1, err)
 	}
@@ -374,7 +377,7 @@ func TestTenThousand(t *testing.T) {
 }
 
 func tenThousand(t *testing.T, w *world) {
-	list := make([]string, app.MaxInvitations)
+	list := make([]string, accounts.MaxInvitations)
 	for i := range list {
 		list[i] = fmt.Sprintf("p%d@example.org", i)
 	}
@@ -386,11 +389,11 @@ func tenThousand(t *testing.T, w *world) {
 	if len(seen) != len(list) {
 		t.Fatalf("%d different links for %d addresses", len(seen), len(list))
 	}
-	_, err := w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Addresses: []string{"more@example.org"}})
+	_, err := w.Invitations.Invite(w.ctx, w.admin, accounts.NewInvitations{Pool: w.pool, Addresses: []string{"more@example.org"}})
 	refused(t, err, crowd.TooMany)
 	_, err = w.Invitations.Resend(w.ctx, w.admin, r.Invited[0].ID)
 	refused(t, err, crowd.TooMany)
-	if by := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"more@example.org"}}))(t); len(by.Invited) != 1 {
+	if by := must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"more@example.org"}}))(t); len(by.Invited) != 1 {
 		t.Error("another tenant's mails count too")
 	}
 	w.clock.advance(time.Second)
@@ -439,8 +442,8 @@ func (l *letters) to(address string) (text, token string) {
 func TestInvitingByMail(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, w *world) {
 		l := &letters{fail: map[string]error{"gone@example.org": &notify.Failure{Err: errors.New("550 no such mailbox"), Permanent: true}}}
-		w.withPost(app.Senders{Mail: l.send})
-		r := must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org", "gone@example.org", "c@example.org"}, Note: "Come."}))(t)
+		w.withPost(recruit.Senders{Mail: l.send})
+		r := must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org", "gone@example.org", "c@example.org"}, Note: "Come."}))(t)
 		if !r.Mail || len(r.Invited) != 3 {
 			t.Fatalf("%+v", r)
 		}
@@ -449,14 +452,14 @@ func TestInvitingByMail(t *testing.T) {
 				t.Error("the inviter is given a link that goes by mail")
 			}
 		}
-		if got := w.stage(1); got != app.InvitationQueued {
+		if got := w.stage(1); got != accounts.InvitationQueued {
 			t.Errorf("at first it is %s", got)
 		}
 		_, err := w.Invitations.Resend(w.ctx, w.ann, 3)
 		refused(t, err, crowd.Conflict) // its turn has not come
 		must(w.Invitations.Withdraw(w.ctx, w.ann, 3))(t)
 		<-time.After(time.Minute)
-		for id, want := range map[int64]app.InvitationStage{1: app.InvitationSent, 2: app.InvitationFailed, 3: app.InvitationWithdrawn} {
+		for id, want := range map[int64]accounts.InvitationStage{1: accounts.InvitationSent, 2: accounts.InvitationFailed, 3: accounts.InvitationWithdrawn} {
 			if got := w.stage(id); got != want {
 				t.Errorf("invitation %d is %s, want %s", id, got, want)
 			}
@@ -475,7 +478,7 @@ func TestInvitingByMail(t *testing.T) {
 		}
 		// Sent again, both links work for the one account.
 		again := must(w.Invitations.Resend(w.ctx, w.ann, 1))(t)
-		if again.Token != "" || w.stage(1) != app.InvitationQueued {
+		if again.Token != "" || w.stage(1) != accounts.InvitationQueued {
 			t.Errorf("sent again it is %s, %+v", w.stage(1), again)
 		}
 		<-time.After(time.Minute)
@@ -499,7 +502,7 @@ func TestInvitingByMail(t *testing.T) {
 func TestCallsGoBeforeInvitations(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		l := &letters{}
-		w.withPost(app.Senders{Mail: l.send})
+		w.withPost(recruit.Senders{Mail: l.send})
 		list := make([]string, 600)
 		for i := range list {
 			list[i] = fmt.Sprintf("p%d@example.org", i)
@@ -524,7 +527,7 @@ func TestCallsGoBeforeInvitations(t *testing.T) {
 func TestWhoSeesInvitations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	must(w.Invitations.Invite(w.ctx, w.ann, app.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org"}}))(t)
+	must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org"}}))(t)
 	w.link("b@example.org")
 	if list := must(w.Invitations.List(w.ctx, w.ann, w.a, 0, 10))(t); len(list) != 1 || list[0].Address != "a@example.org" {
 		t.Errorf("ann sees %+v", list)

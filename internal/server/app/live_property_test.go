@@ -12,7 +12,12 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -117,7 +122,7 @@ func newTown(t *testing.T, seed uint64) *town {
 func (c *town) anyPool() crowd.PoolID { return c.pools[c.random.IntN(len(c.pools))] }
 
 // somebody is a worker, with whom he said he was when the town began.
-func (c *town) somebody() *app.Principal { return c.workers[c.random.IntN(len(c.workers))] }
+func (c *town) somebody() *access.Principal { return c.workers[c.random.IntN(len(c.workers))] }
 
 // hangUp ends all open requests for work, or those of some.
 func (c *town) hangUp(ids ...crowd.WorkerID) {
@@ -157,13 +162,13 @@ func (c *town) settings(id crowd.PoolID) error {
 		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from main"}}},
 	}
 	stopped := c.random.IntN(6) == 0
-	_, err := c.Pools.Update(c.ctx, c.admin, id, app.PoolEdit{Retainer: &r, Control: &all[c.random.IntN(len(all))], Stopped: &stopped,
+	_, err := c.Pools.Update(c.ctx, c.admin, id, control.PoolEdit{Retainer: &r, Control: &all[c.random.IntN(len(all))], Stopped: &stopped,
 		Calling: &store.Calling{Ask: 1 + c.random.Float64(), Answer: 20 * time.Second, Life: 2 * time.Minute}})
 	return err
 }
 
 // come brings somebody on duty.
-func (c *town) come(p *app.Principal) error {
+func (c *town) come(p *access.Principal) error {
 	before, err := c.Duty.Get(c.ctx, p)
 	if err != nil || before.On {
 		return err
@@ -181,7 +186,7 @@ func (c *town) come(p *app.Principal) error {
 }
 
 // poll lets somebody ask for work and wait.
-func (c *town) poll(p *app.Principal) error {
+func (c *town) poll(p *access.Principal) error {
 	c.hangUp(p.User.ID)
 	ctx, cancel := context.WithCancel(c.ctx)
 	x := &waiting{cancel: cancel, ended: make(chan struct{})}
@@ -190,7 +195,7 @@ func (c *town) poll(p *app.Principal) error {
 	return nil
 }
 
-func (c *town) answer(p *app.Principal) error {
+func (c *town) answer(p *access.Principal) error {
 	work, err := c.Work.Current(c.ctx, p)
 	if err != nil || work == nil {
 		return err
@@ -206,7 +211,7 @@ func (c *town) batch() error {
 	if err != nil {
 		return err
 	}
-	if _, err = c.Batches.Upload(c.ctx, c.admin, b.Spec.ID, things(1+c.random.IntN(4)), app.Upload{}); err != nil {
+	if _, err = c.Batches.Upload(c.ctx, c.admin, b.Spec.ID, things(1+c.random.IntN(4)), batches.Upload{}); err != nil {
 		return err
 	}
 	_, err = c.Batches.Launch(c.ctx, c.admin, b.Spec.ID, true)
@@ -240,11 +245,11 @@ func (c *town) happens() {
 	case n < 88:
 		c.do("launch", c.batch)
 	case n < 90:
-		c.do("wishes", func() error { return second(c.Duty.SetWishes(c.ctx, p, app.Wishes{Away: c.random.IntN(3) == 0})) })
+		c.do("wishes", func() error { return second(c.Duty.SetWishes(c.ctx, p, recruit.Wishes{Away: c.random.IntN(3) == 0})) })
 	case n < 92:
 		suspended := c.random.IntN(3) == 0
 		c.do("suspend", func() error {
-			return second(c.Accounts.UpdateUser(c.ctx, c.admin, p.User.ID, app.UserEdit{Suspended: &suspended}))
+			return second(c.Accounts.UpdateUser(c.ctx, c.admin, p.User.ID, accounts.UserEdit{Suspended: &suspended}))
 		})
 	case n < 93:
 		c.hangUp()
@@ -299,7 +304,7 @@ func (c *town) looksRight() error {
 	}
 	for _, p := range c.workers {
 		u := must(c.store.User(c.ctx, p.User.ID))(c.t)
-		in, duty := app.RosterOf(c.App, u.ID)
+		in, duty := app.OnCallOf(c.App, u.ID)
 		if in != u.Pool || duty != (on[u.ID] != 0) || duty && on[u.ID] != u.Pool {
 			say("%s is of %s; the roster has him in %s, on duty %t; on duty in %s", u.ID, u.Pool, in, duty, on[u.ID])
 		}

@@ -11,7 +11,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -80,7 +84,7 @@ func (w *world) hooked(h *hooked) {
 }
 
 // waits lets somebody wait for work for so long, paid, and go off duty.
-func (w *world) waits(p *app.Principal, d time.Duration) {
+func (w *world) waits(p *access.Principal, d time.Duration) {
 	w.t.Helper()
 	waited := make(chan error, 1)
 	go func() {
@@ -94,19 +98,19 @@ func (w *world) waits(p *app.Principal, d time.Duration) {
 }
 
 // works lets somebody do one task of a tenant's.
-func (w *world) works(p *app.Principal, tenant crowd.TenantID) {
+func (w *world) works(p *access.Principal, tenant crowd.TenantID) {
 	w.t.Helper()
-	w.launch(1, func(b *app.NewBatch) { b.Tenant = tenant })
+	w.launch(1, func(b *batches.NewBatch) { b.Tenant = tenant })
 	task := w.next(p)
 	w.clock.advance(10 * time.Second)
 	must(w.submit(p, task.Assignment, yes))(w.t)
 }
 
-func (w *world) other(change ...func(*app.PoolEdit)) crowd.PoolID {
+func (w *world) other(change ...func(*control.PoolEdit)) crowd.PoolID {
 	w.t.Helper()
 	p := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(w.t)
 	for _, f := range change {
-		var edit app.PoolEdit
+		var edit control.PoolEdit
 		f(&edit)
 		must(w.Pools.Update(w.ctx, w.admin, p.ID, edit))(w.t)
 	}
@@ -133,7 +137,7 @@ func TestSettingsChangeWithinAStep(t *testing.T) {
 		<-within
 	}
 	go func() {
-		ended <- second(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))
+		ended <- second(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{}}))
 	}()
 	for range 2 {
 		select {
@@ -265,13 +269,13 @@ func TestSamplesAfterAFailure(t *testing.T) {
 	f := w.unreliable()
 	w.onCall(pool.Settings{})
 	p := w.workers[0]
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
 	w.step(time.Second)
 	var want []crowd.Money
 	for _, d := range []time.Duration{30 * time.Second, 12 * time.Second} {
 		must(w.Duty.Start(w.ctx, p))(t)
 		w.waits(p, d)
-		want = append(want, must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Purse.Paid)
+		want = append(want, must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Funds.Paid)
 		w.step(10 * time.Second)
 		f.set(notKept)
 		_, err := w.Pools.Fund(w.ctx, w.admin, w.pool, 1)
@@ -321,11 +325,11 @@ func TestMovedWhileHeWaits(t *testing.T) {
 		other := w.other()
 		p := w.workers[0]
 		must(w.Duty.Start(w.ctx, p))(t)
-		var last app.DutyView
+		var last recruit.DutyView
 		moved := make(chan error, 1)
 		go func() {
 			var err error
-			last, err = w.Duty.Await(w.ctx, p, time.Minute, func(v app.DutyView) bool { return v.On && v.Pool.ID == other })
+			last, err = w.Duty.Await(w.ctx, p, time.Minute, func(v recruit.DutyView) bool { return v.On && v.Pool.ID == other })
 			moved <- err
 		}()
 		synctest.Wait()
@@ -334,7 +338,7 @@ func TestMovedWhileHeWaits(t *testing.T) {
 		if !last.On || last.Pool.ID != other {
 			t.Errorf("who waits for news of his duty is told that he is on duty %t in %s", last.On, last.Pool.ID)
 		}
-		must(w.Batches.Launch(w.ctx, w.admin, w.draft(1, func(b *app.NewBatch) { b.Pool = other }), true))(t)
+		must(w.Batches.Launch(w.ctx, w.admin, w.draft(1, func(b *batches.NewBatch) { b.Pool = other }), true))(t)
 		work := must(w.Work.Next(w.ctx, p, 0))(t)
 		if work == nil {
 			t.Fatal("he gets nothing")
@@ -379,7 +383,7 @@ func TestNobodyMovesToAStoppedPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	stopped := true
-	other := w.other(func(e *app.PoolEdit) {
+	other := w.other(func(e *control.PoolEdit) {
 		e.Control = &pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
 		e.Stopped = &stopped
 	})
@@ -389,7 +393,7 @@ func TestNobodyMovesToAStoppedPool(t *testing.T) {
 		t.Error("he was moved to where nothing is handed out")
 	}
 	stopped = false
-	must(w.Pools.Update(w.ctx, w.admin, other, app.PoolEdit{Stopped: &stopped}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other, control.PoolEdit{Stopped: &stopped}))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != other {
 		t.Error("the rule does nothing")
@@ -403,7 +407,7 @@ func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
 	w, h := newWorld(t, 1), &hooked{}
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
-	other := w.other(func(e *app.PoolEdit) { e.Control = &pool.Settings{Min: 1} })
+	other := w.other(func(e *control.PoolEdit) { e.Control = &pool.Settings{Min: 1} })
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
 	h.snapshot = func(id crowd.PoolID) error {
 		if id == w.pool {
@@ -466,7 +470,7 @@ func TestWhatWasDoneIsLogged(t *testing.T) {
 	w.launch(1)
 	ctx, cancel := context.WithCancel(w.ctx)
 	h.commit = func(*engine.Changes) error { cancel(); return nil }
-	must(w.Pools.Update(ctx, w.admin, w.pool, app.PoolEdit{Stopped: ptr(true)}))(t)
+	must(w.Pools.Update(ctx, w.admin, w.pool, control.PoolEdit{Stopped: ptr(true)}))(t)
 	if ctx.Err() == nil {
 		t.Fatal("he is still there")
 	}
@@ -491,10 +495,10 @@ func TestAPoolReadsItselfOnly(t *testing.T) {
 func TestNewcomersLearnFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
-	other := w.other(func(e *app.PoolEdit) { e.Retainer = &engine.Retainer{Training: 2} })
-	must(w.Batches.Launch(w.ctx, w.admin, w.draft(2, func(b *app.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
-	added := w.person(app.NewUser{Name: "newcomer", Pool: other})
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: &other}))(t)
+	other := w.other(func(e *control.PoolEdit) { e.Retainer = &engine.Retainer{Training: 2} })
+	must(w.Batches.Launch(w.ctx, w.admin, w.draft(2, func(b *batches.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
+	added := w.person(accounts.NewUser{Name: "newcomer", Pool: other})
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Pool: &other}))(t)
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[1].User.ID, other))(t)
 	for range 2 {
 		for _, p := range append(w.workers, added) {
@@ -504,7 +508,7 @@ func TestNewcomersLearnFirst(t *testing.T) {
 		}
 		w.reopen()
 	}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, added.User.ID, app.UserEdit{Email: ptr("new@example.org")}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, added.User.ID, accounts.UserEdit{Email: ptr("new@example.org")}))(t)
 	task := w.next(added)
 	must(w.submit(added, task.Assignment, yes))(t)
 	if v := w.duty(added); v.Training != 1 {
@@ -538,7 +542,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 	balanced := []pool.Settings{{Min: 1, Balance: true}, {Min: 3, Max: 4, Balance: true}}
 	repeat(func(int) error { c.clock.advance(7 * time.Second); return c.Control.Step(c.ctx) })
 	repeat(func(i int) error {
-		return second(c.Pools.Update(c.ctx, c.admin, c.pools[i%3], app.PoolEdit{Control: &balanced[i%2]}))
+		return second(c.Pools.Update(c.ctx, c.admin, c.pools[i%3], control.PoolEdit{Control: &balanced[i%2]}))
 	})
 	repeat(func(i int) error {
 		return second(c.Transfers.Move(c.ctx, c.admin, c.workers[i%len(c.workers)].User.ID, c.pools[i%3]))

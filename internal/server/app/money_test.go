@@ -8,14 +8,14 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/label"
 )
 
 func TestLaunchReservesAndEndReleases(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
-	id := w.launch(10, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
+	id := w.launch(10, func(b *batches.NewBatch) { b.Redundancy = label.Agree(2, 3) })
 	reserved := crowd.Unit / 100 * 3 * 10 // the most it can cost
 	if got := w.balance(w.a); got != money-reserved {
 		t.Errorf("after the launch the tenant has %s, want %s", got, money-reserved)
@@ -53,18 +53,18 @@ func TestLaunchIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	for name, x := range map[string]struct {
-		change func(*app.NewBatch)
+		change func(*batches.NewBatch)
 		tasks  int
 		code   crowd.Code
 		field  string
 	}{
 		"without tasks":                        {tasks: 0, code: crowd.Invalid, field: "tasks"},
 		"with more answers than people":        {change: times(3), tasks: 1, code: crowd.Invalid, field: "redundancy"},
-		"for more than the account has":        {change: func(b *app.NewBatch) { b.Budget = money + 1 }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
-		"at a price beyond every budget":       {change: func(b *app.NewBatch) { b.Reward = crowd.MaxMoney }, tasks: 2, code: crowd.Invalid, field: "budget"},
-		"after its deadline":                   {change: func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(time.Minute) }, tasks: 1, code: crowd.Invalid, field: "deadline"},
-		"for people who are not there":         {change: func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: "nurse", Min: 1}} }, tasks: 1, code: crowd.Invalid, field: "redundancy"},
-		"with a budget too small for one task": {change: func(b *app.NewBatch) { times(2)(b); b.Budget = b.Reward }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
+		"for more than the account has":        {change: func(b *batches.NewBatch) { b.Budget = money + 1 }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
+		"at a price beyond every budget":       {change: func(b *batches.NewBatch) { b.Reward = crowd.MaxMoney }, tasks: 2, code: crowd.Invalid, field: "budget"},
+		"after its deadline":                   {change: func(b *batches.NewBatch) { b.Deadline = w.clock.now().Add(time.Minute) }, tasks: 1, code: crowd.Invalid, field: "deadline"},
+		"for people who are not there":         {change: func(b *batches.NewBatch) { b.Requirements = []engine.Requirement{{Name: "nurse", Min: 1}} }, tasks: 1, code: crowd.Invalid, field: "redundancy"},
+		"with a budget too small for one task": {change: func(b *batches.NewBatch) { times(2)(b); b.Budget = b.Reward }, tasks: 1, code: crowd.BudgetTooSmall, field: "budget"},
 	} {
 		d := w.definition()
 		if x.change != nil {
@@ -73,7 +73,7 @@ func TestLaunchIsRefused(t *testing.T) {
 		b, err := w.Batches.Create(w.ctx, w.ann, d)
 		if err == nil {
 			if x.tasks > 0 {
-				must(w.Batches.Upload(w.ctx, w.ann, b.Spec.ID, things(x.tasks), app.Upload{}))(t)
+				must(w.Batches.Upload(w.ctx, w.ann, b.Spec.ID, things(x.tasks), batches.Upload{}))(t)
 			}
 			if name == "after its deadline" {
 				w.clock.advance(time.Hour)
@@ -94,28 +94,28 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	for name, x := range map[string]struct {
-		change func(*app.NewBatch)
+		change func(*batches.NewBatch)
 		code   crowd.Code
 		field  string
 	}{
-		"no price":             {func(b *app.NewBatch) { b.Reward = 0 }, crowd.Invalid, "reward"},
-		"a negative price":     {func(b *app.NewBatch) { b.Reward = -1 }, crowd.Invalid, "reward"},
-		"a negative budget":    {func(b *app.NewBatch) { b.Budget = -1 }, crowd.BudgetTooSmall, "budget"},
-		"too high a price":     {func(b *app.NewBatch) { b.Reward = crowd.MaxMoney + 1 }, crowd.Invalid, "reward"},
-		"a deadline gone by":   {func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(-time.Second) }, crowd.Invalid, "deadline"},
-		"an end gone by":       {func(b *app.NewBatch) { b.EndsAt = w.clock.now().Add(-time.Second) }, crowd.Invalid, "ends_at"},
-		"a negative lease":     {func(b *app.NewBatch) { b.Lease = -1 }, crowd.Invalid, "lease"},
-		"a negative time":      {func(b *app.NewBatch) { b.TaskTime = -1 }, crowd.Invalid, "task_time"},
-		"a negative priority":  {func(b *app.NewBatch) { b.Priority = -1 }, crowd.Invalid, "priority"},
-		"too many answers":     {func(b *app.NewBatch) { b.Redundancy = label.Count(5000) }, crowd.Invalid, "count"},
-		"no answers":           {func(b *app.NewBatch) { b.Redundancy = label.Count(-1) }, crowd.Invalid, "count"},
-		"3 of 2 agree":         {func(b *app.NewBatch) { b.Redundancy = label.Agree(3, 2) }, crowd.Invalid, "agree"},
-		"no name":              {func(b *app.NewBatch) { b.Name = " " }, crowd.Invalid, "name"},
-		"no pool":              {func(b *app.NewBatch) { b.Pool = 99 }, crowd.Invalid, "pool"},
-		"no such tenant":       {func(b *app.NewBatch) { b.Tenant = 99 }, crowd.NotFound, ""},
-		"an impossible score":  {func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: "x", Min: 101}} }, crowd.Invalid, "qualifications"},
-		"no template":          {func(b *app.NewBatch) { b.Template = nil }, crowd.Invalid, "template"},
-		"a template of no use": {func(b *app.NewBatch) { b.Template = []byte(`{"kind": "choose_one", "options": ["yes"]}`) }, crowd.Invalid, "options"},
+		"no price":             {func(b *batches.NewBatch) { b.Reward = 0 }, crowd.Invalid, "reward"},
+		"a negative price":     {func(b *batches.NewBatch) { b.Reward = -1 }, crowd.Invalid, "reward"},
+		"a negative budget":    {func(b *batches.NewBatch) { b.Budget = -1 }, crowd.BudgetTooSmall, "budget"},
+		"too high a price":     {func(b *batches.NewBatch) { b.Reward = crowd.MaxMoney + 1 }, crowd.Invalid, "reward"},
+		"a deadline gone by":   {func(b *batches.NewBatch) { b.Deadline = w.clock.now().Add(-time.Second) }, crowd.Invalid, "deadline"},
+		"an end gone by":       {func(b *batches.NewBatch) { b.EndsAt = w.clock.now().Add(-time.Second) }, crowd.Invalid, "ends_at"},
+		"a negative lease":     {func(b *batches.NewBatch) { b.Lease = -1 }, crowd.Invalid, "lease"},
+		"a negative time":      {func(b *batches.NewBatch) { b.TaskTime = -1 }, crowd.Invalid, "task_time"},
+		"a negative priority":  {func(b *batches.NewBatch) { b.Priority = -1 }, crowd.Invalid, "priority"},
+		"too many answers":     {func(b *batches.NewBatch) { b.Redundancy = label.Count(5000) }, crowd.Invalid, "count"},
+		"no answers":           {func(b *batches.NewBatch) { b.Redundancy = label.Count(-1) }, crowd.Invalid, "count"},
+		"3 of 2 agree":         {func(b *batches.NewBatch) { b.Redundancy = label.Agree(3, 2) }, crowd.Invalid, "agree"},
+		"no name":              {func(b *batches.NewBatch) { b.Name = " " }, crowd.Invalid, "name"},
+		"no pool":              {func(b *batches.NewBatch) { b.Pool = 99 }, crowd.Invalid, "pool"},
+		"no such tenant":       {func(b *batches.NewBatch) { b.Tenant = 99 }, crowd.NotFound, ""},
+		"an impossible score":  {func(b *batches.NewBatch) { b.Requirements = []engine.Requirement{{Name: "x", Min: 101}} }, crowd.Invalid, "qualifications"},
+		"no template":          {func(b *batches.NewBatch) { b.Template = nil }, crowd.Invalid, "template"},
+		"a template of no use": {func(b *batches.NewBatch) { b.Template = []byte(`{"kind": "choose_one", "options": ["yes"]}`) }, crowd.Invalid, "options"},
 	} {
 		d := w.definition()
 		x.change(&d)
@@ -135,7 +135,7 @@ func TestADraftWithoutBudgetStaysSo(t *testing.T) {
 	id := w.draft(1, times(2))
 	_, err := w.Batches.Launch(w.ctx, w.ann, id, false)
 	refused(t, err, crowd.Invalid) // too small a crowd
-	must(w.Batches.Upload(w.ctx, w.ann, id, things(10), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, things(10), batches.Upload{}))(t)
 	v := must(w.Batches.Launch(w.ctx, w.ann, id, true))(t)
 	if want := crowd.Unit / 100 * 2 * 10; v.Progress.Escrow != want {
 		t.Errorf("%s is reserved, want %s", v.Progress.Escrow, want)
@@ -149,7 +149,7 @@ func TestLaunchesCannotOverspend(t *testing.T) {
 	w := newWorld(t, 1)
 	var drafts []crowd.BatchID
 	for range 12 {
-		drafts = append(drafts, w.draft(1, func(b *app.NewBatch) { b.Budget = money / 4 }))
+		drafts = append(drafts, w.draft(1, func(b *batches.NewBatch) { b.Budget = money / 4 }))
 	}
 	var done sync.WaitGroup
 	var launched atomic.Int32

@@ -18,9 +18,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/notify/notifytest"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 )
@@ -29,7 +32,7 @@ const publicURL = "https://throng.example.org"
 
 // withPost is a restart with senders. Between Open and the first look of its
 // loop there is nothing due, in tests that wait for it.
-func (w *world) withPost(senders app.Senders) {
+func (w *world) withPost(senders recruit.Senders) {
 	w.t.Helper()
 	w.close()
 	w.store = must(sqlite.Open(w.ctx, w.path, w.options))(w.t)
@@ -44,7 +47,7 @@ func (w *world) withPost(senders app.Senders) {
 }
 
 // mail is a message to a worker, due now.
-func (w *world) mail(to *app.Principal, change ...func(*store.Message)) store.Message {
+func (w *world) mail(to *access.Principal, change ...func(*store.Message)) store.Message {
 	now := w.clock.now()
 	m := store.Message{
 		Worker: to.User.ID, Channel: store.Mail, Target: to.User.Name + "@example.org", Subject: "There is work", Body: "Come.", Link: "/work",
@@ -144,7 +147,7 @@ func TestOutboxTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		p := &post{fail: down}
-		w.withPost(app.Senders{Mail: p.send})
+		w.withPost(recruit.Senders{Mail: p.send})
 		synctest.Wait()
 		w.queue(w.mail(w.workers[0], func(m *store.Message) { m.UselessAt = m.CreatedAt.Add(10*time.Second + 30*time.Minute) }))
 		<-time.After(29 * time.Minute)
@@ -180,7 +183,7 @@ func TestMailServerGoesDown(t *testing.T) {
 	mail := must(notify.NewMail(must(notify.ParseMail("smtp://" + server.Address() + "?tls=none&from=throng@example.org"))(t)))(t)
 	const people = 20
 	w := newWorld(t, people)
-	senders := app.Senders{Mail: mail.Send}
+	senders := recruit.Senders{Mail: mail.Send}
 	w.withPost(senders)
 	server.Down()
 	for _, p := range w.workers {
@@ -235,7 +238,7 @@ func TestMailServerIsLeftInPeace(t *testing.T) {
 		w := newWorld(t, 1)
 		p := &post{fail: down}
 		pushed := 0
-		w.withPost(app.Senders{Mail: p.send, Push: func(context.Context, store.Subscription, []byte, time.Duration) error { pushed++; return nil }})
+		w.withPost(recruit.Senders{Mail: p.send, Push: func(context.Context, store.Subscription, []byte, time.Duration) error { pushed++; return nil }})
 		synctest.Wait()
 		const waiting = 250
 		var list []store.Message
@@ -288,7 +291,7 @@ func TestOutboxGivesUpWhereItIsOfNoUse(t *testing.T) {
 		}
 		return nil
 	}}
-	w.withPost(app.Senders{Mail: p.send})
+	w.withPost(recruit.Senders{Mail: p.send})
 	old := func(m *store.Message) { m.UselessAt = w.clock.now() }
 	w.queue(w.mail(w.workers[0]), w.mail(w.workers[1]), w.mail(w.workers[2], old))
 	w.sendDue()
@@ -316,7 +319,7 @@ func TestOutboxGivesUpWhereItIsOfNoUse(t *testing.T) {
 	if view.Queued != 0 || view.Failed != 2 || len(view.Errors) != 2 || view.Errors[1].Name != "worker2" || !view.Mail || view.Push {
 		t.Errorf("the admin sees %+v", view)
 	}
-	for _, p := range []*app.Principal{nil, w.ann, w.workers[0]} {
+	for _, p := range []*access.Principal{nil, w.ann, w.workers[0]} {
 		_, err := w.Outbox.View(w.ctx, p)
 		refused(t, err, crowd.Forbidden)
 	}
@@ -356,13 +359,13 @@ func TestOutboxPushes(t *testing.T) {
 	ok(t, err)
 	sender := must(notify.NewPush(notify.PushConfig{Private: private, Subject: "mailto:a@b.c", AllowPrivate: true}))(t)
 	w := newWorld(t, 2)
-	w.withPost(app.Senders{PushKey: public, Push: func(ctx context.Context, sub store.Subscription, payload []byte, ttl time.Duration) error {
+	w.withPost(recruit.Senders{PushKey: public, Push: func(ctx context.Context, sub store.Subscription, payload []byte, ttl time.Duration) error {
 		return sender.Send(ctx, notify.Target{Endpoint: sub.Endpoint, P256dh: sub.P256dh, Auth: sub.Auth}, payload, ttl)
 	}})
 	if w.Duty.PushKey() != public {
 		t.Errorf("the key is %q", w.Duty.PushKey())
 	}
-	subscribe := func(who *app.Principal, path string) int64 {
+	subscribe := func(who *access.Principal, path string) int64 {
 		x := browser.Target(remote.URL + path)
 		return must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: who.User.ID, Endpoint: x.Endpoint, P256dh: x.P256dh, Auth: x.Auth, CreatedAt: w.clock.now()}))(t)
 	}
@@ -441,7 +444,7 @@ func TestOutboxOnAFullDisk(t *testing.T) {
 	faulty := &faultyOutbox{}
 	w.wrap = func(s store.Store) store.Store { faulty.Store = s; return faulty }
 	p := &post{}
-	w.withPost(app.Senders{Mail: p.send})
+	w.withPost(recruit.Senders{Mail: p.send})
 	faulty.set(func(store.Message) bool { return true })
 	w.queue(w.mail(w.workers[0]))
 	for range 3 {
@@ -473,7 +476,7 @@ func TestOutboxOnAFullDisk(t *testing.T) {
 	w.queue(w.mail(w.workers[0]))
 	_, err := w.Outbox.SendDue(w.ctx)
 	refused(t, err, crowd.StorageFull)
-	w.withPost(app.Senders{Mail: p.send})
+	w.withPost(recruit.Senders{Mail: p.send})
 	faulty.set(nil)
 	w.sendDue()
 	if tries, _ := p.total(); tries != 2 {
@@ -503,7 +506,7 @@ func TestOutboxCloses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 1)
 				sending := make(chan struct{}, 10)
-				w.withPost(app.Senders{Mail: func(ctx context.Context, _, _, _ string) error {
+				w.withPost(recruit.Senders{Mail: func(ctx context.Context, _, _, _ string) error {
 					sending <- struct{}{}
 					select {
 					case <-time.After(test.takes):
@@ -523,7 +526,7 @@ func TestOutboxCloses(t *testing.T) {
 					t.Errorf("after closing: %+v", m)
 				}
 				p := &post{}
-				w.withPost(app.Senders{Mail: p.send})
+				w.withPost(recruit.Senders{Mail: p.send})
 				<-time.After(11 * time.Second)
 				synctest.Wait()
 				if m := w.kept()[0]; m.State != store.MessageSent || m.Tries != 1 {
@@ -543,11 +546,11 @@ func TestOutboxSendsNoStaleCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 8)
 	p := &post{}
-	w.withPost(app.Senders{Mail: p.send})
+	w.withPost(recruit.Senders{Mail: p.send})
 	other := w.other()
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
-	must(w.Duty.SetWishes(w.ctx, w.workers[5], app.Wishes{Away: true}))(t)
-	must(w.Duty.SetWishes(w.ctx, w.workers[6], app.Wishes{NoMail: true}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[5], recruit.Wishes{Away: true}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[6], recruit.Wishes{NoMail: true}))(t)
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[7].User.ID, other))(t)
 	now := w.clock.now()
 	open := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 3, State: store.CallOpen}))(t)
@@ -584,7 +587,7 @@ func TestOutboxForgets(t *testing.T) {
 			}
 			return nil
 		}}
-		w.withPost(app.Senders{Mail: p.send})
+		w.withPost(recruit.Senders{Mail: p.send})
 		synctest.Wait()
 		forever := func(m *store.Message) { m.UselessAt = time.Time{} }
 		w.queue(w.mail(w.workers[0]), w.mail(w.workers[1], forever))

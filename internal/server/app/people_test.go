@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -42,7 +43,7 @@ func TestBootstrap(t *testing.T) {
 	refused(t, err, crowd.Invalid) // and the link is still good
 
 	p := must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, password))(t)))(t)
-	if !p.Is(app.Admin) {
+	if !p.Is(access.Admin) {
 		t.Error("the first person is no admin")
 	}
 	_, err = w.Accounts.Setup(w.ctx, link, password+"!")
@@ -100,7 +101,7 @@ func TestANewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	session := must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), password))(t)
-	_, program, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "program"})
+	_, program, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "program"})
 	ok(t, err)
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
 	must(w.Accounts.Authenticate(w.ctx, session))(t) // it goes on until the link is used
@@ -116,7 +117,7 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	w := newWorld(t, 0)
 	fresh := func() string {
 		t.Helper()
-		_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: "t", For: w.ann.User.ID})
+		_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "t", For: w.ann.User.ID})
 		ok(t, err)
 		must(w.Accounts.Authenticate(w.ctx, secret))(t) // it is in the cache now
 		return secret
@@ -127,10 +128,10 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 		refused(t, err, crowd.Unauthenticated)
 	}
 	secret := fresh()
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
 	out(secret)
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
-	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(app.Requester) {
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
+	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}
 	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, must(w.Accounts.Authenticate(w.ctx, secret))(t).Token.ID))
@@ -139,7 +140,7 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret))(t)))
 	out(secret)
 
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "short", Life: time.Minute})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Minute})
 	ok(t, err)
 	must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	w.clock.advance(time.Minute)
@@ -167,14 +168,14 @@ func (s *slowUsers) User(ctx context.Context, id crowd.WorkerID) (store.User, er
 func TestASuspensionOvertakesASignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, app.NewToken{Name: "t"})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "t"})
 	ok(t, err)
 	w.close()
 	var slow *slowUsers
 	w.wrap = func(s store.Store) store.Store { slow = &slowUsers{Store: s}; return slow }
 	w.open()
 	slow.read = func() {
-		must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Suspended: ptr(true)}))(t)
+		must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
 	}
 	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when he asked
 	_, err = w.Accounts.Authenticate(w.ctx, secret)
@@ -184,8 +185,8 @@ func TestASuspensionOvertakesASignIn(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	carl := w.person(app.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
-	make := func(p *app.Principal, n app.NewToken) (*app.Principal, error) {
+	carl := w.person(accounts.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
+	make := func(p *access.Principal, n accounts.NewToken) (*access.Principal, error) {
 		n.Name = "program"
 		token, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
 		if err != nil {
@@ -197,38 +198,38 @@ func TestTokens(t *testing.T) {
 		}
 		return q, nil
 	}
-	forA := must(make(carl, app.NewToken{Tenant: w.a, Life: time.Hour}))(t)
-	if forA.Is(app.Worker) || !slices.Equal(forA.Tenants(), []crowd.TenantID{w.a}) {
-		t.Errorf("a token for a tenant: worker %t, %v", forA.Is(app.Worker), forA.Tenants())
+	forA := must(make(carl, accounts.NewToken{Tenant: w.a, Life: time.Hour}))(t)
+	if forA.Is(access.Worker) || !slices.Equal(forA.Tenants(), []crowd.TenantID{w.a}) {
+		t.Errorf("a token for a tenant: worker %t, %v", forA.Is(access.Worker), forA.Tenants())
 	}
-	if child := must(make(forA, app.NewToken{Tenant: w.a}))(t); !child.Token.ExpiresAt.Equal(forA.Token.ExpiresAt) {
+	if child := must(make(forA, accounts.NewToken{Tenant: w.a}))(t); !child.Token.ExpiresAt.Equal(forA.Token.ExpiresAt) {
 		t.Errorf("a token outlives the one that made it: %s, %s", child.Token.ExpiresAt, forA.Token.ExpiresAt)
 	}
-	working := must(make(carl, app.NewToken{Roles: []app.Role{app.Worker}}))(t)
-	if child := must(make(working, app.NewToken{}))(t); child.Is(app.Requester) {
+	working := must(make(carl, accounts.NewToken{Roles: []access.Role{access.Worker}}))(t)
+	if child := must(make(working, accounts.NewToken{}))(t); child.Is(access.Requester) {
 		t.Error("a token has more roles than the one that made it")
 	}
-	root := must(make(w.admin, app.NewToken{Roles: []app.Role{app.Admin}}))(t)
-	if child := must(make(root, app.NewToken{For: carl.User.ID}))(t); !child.Is(app.Worker) {
+	root := must(make(w.admin, accounts.NewToken{Roles: []access.Role{access.Admin}}))(t)
+	if child := must(make(root, accounts.NewToken{For: carl.User.ID}))(t); !child.Is(access.Worker) {
 		t.Error("an admin's own limits go over to others")
 	}
 
 	for name, x := range map[string]struct {
-		by   *app.Principal
-		new  app.NewToken
+		by   *access.Principal
+		new  accounts.NewToken
 		want crowd.Code
 	}{
-		"for all tenants by a token for one":     {forA, app.NewToken{}, crowd.NotFound},
-		"for another tenant by a token for one":  {forA, app.NewToken{Tenant: w.b}, crowd.NotFound},
-		"for a tenant that is not one's own":     {w.ann, app.NewToken{Tenant: w.b}, crowd.NotFound},
-		"for a role that one does not have":      {w.ann, app.NewToken{Roles: []app.Role{app.Admin}}, crowd.Invalid},
-		"for a role that the token does not":     {working, app.NewToken{Roles: []app.Role{app.Requester}}, crowd.Invalid},
-		"for somebody else by somebody":          {w.ann, app.NewToken{For: carl.User.ID}, crowd.Forbidden},
-		"for the past":                           {w.ann, app.NewToken{Life: -1}, crowd.Invalid},
-		"for a role that is not there":           {w.ann, app.NewToken{Roles: []app.Role{"king"}}, crowd.Invalid},
-		"for somebody's role that he has not":    {w.admin, app.NewToken{For: w.ann.User.ID, Roles: []app.Role{app.Worker}}, crowd.Invalid},
-		"for somebody's tenant that is not his":  {w.admin, app.NewToken{For: w.ann.User.ID, Tenant: w.b}, crowd.NotFound},
-		"for somebody who is not there by admin": {w.admin, app.NewToken{For: 999}, crowd.NotFound},
+		"for all tenants by a token for one":     {forA, accounts.NewToken{}, crowd.NotFound},
+		"for another tenant by a token for one":  {forA, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a tenant that is not one's own":     {w.ann, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a role that one does not have":      {w.ann, accounts.NewToken{Roles: []access.Role{access.Admin}}, crowd.Invalid},
+		"for a role that the token does not":     {working, accounts.NewToken{Roles: []access.Role{access.Requester}}, crowd.Invalid},
+		"for somebody else by somebody":          {w.ann, accounts.NewToken{For: carl.User.ID}, crowd.Forbidden},
+		"for the past":                           {w.ann, accounts.NewToken{Life: -1}, crowd.Invalid},
+		"for a role that is not there":           {w.ann, accounts.NewToken{Roles: []access.Role{"king"}}, crowd.Invalid},
+		"for somebody's role that he has not":    {w.admin, accounts.NewToken{For: w.ann.User.ID, Roles: []access.Role{access.Worker}}, crowd.Invalid},
+		"for somebody's tenant that is not his":  {w.admin, accounts.NewToken{For: w.ann.User.ID, Tenant: w.b}, crowd.NotFound},
+		"for somebody who is not there by admin": {w.admin, accounts.NewToken{For: 999}, crowd.NotFound},
 	} {
 		_, err := make(x.by, x.new)
 		if crowd.CodeOf(err) != x.want {
@@ -242,18 +243,18 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 	w := newWorld(t, 0)
 	mine := []crowd.TenantID{w.a}
 	for name, x := range map[string]struct {
-		app.NewUser
+		accounts.NewUser
 		want crowd.Code
 	}{
-		"an admin":                        {app.NewUser{Admin: true, Tenants: mine}, crowd.Forbidden},
-		"a worker":                        {app.NewUser{Pool: w.pool, Tenants: mine}, crowd.Forbidden},
-		"somebody of no tenant":           {app.NewUser{}, crowd.Forbidden},
-		"a requester of another tenant":   {app.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}, crowd.NotFound},
-		"somebody with a qualification":   {app.NewUser{Tenants: mine, Qualifications: map[string]int{"nurse": 100}}, crowd.Forbidden},
-		"somebody with a name of spaces":  {app.NewUser{Name: "a b", Tenants: mine}, crowd.Invalid},
-		"somebody with no address":        {app.NewUser{Email: "x", Tenants: mine}, crowd.Invalid},
-		"somebody who is there":           {app.NewUser{Name: "BOB", Tenants: mine}, crowd.Conflict},
-		"a requester of their own tenant": {app.NewUser{Name: "eve", Tenants: mine}, ""},
+		"an admin":                        {accounts.NewUser{Admin: true, Tenants: mine}, crowd.Forbidden},
+		"a worker":                        {accounts.NewUser{Pool: w.pool, Tenants: mine}, crowd.Forbidden},
+		"somebody of no tenant":           {accounts.NewUser{}, crowd.Forbidden},
+		"a requester of another tenant":   {accounts.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}, crowd.NotFound},
+		"somebody with a qualification":   {accounts.NewUser{Tenants: mine, Qualifications: map[string]int{"nurse": 100}}, crowd.Forbidden},
+		"somebody with a name of spaces":  {accounts.NewUser{Name: "a b", Tenants: mine}, crowd.Invalid},
+		"somebody with no address":        {accounts.NewUser{Email: "x", Tenants: mine}, crowd.Invalid},
+		"somebody who is there":           {accounts.NewUser{Name: "BOB", Tenants: mine}, crowd.Conflict},
+		"a requester of their own tenant": {accounts.NewUser{Name: "eve", Tenants: mine}, ""},
 	} {
 		if x.Name == "" {
 			x.Name = "dan"
@@ -264,7 +265,7 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 		}
 	}
 	tenants := []crowd.TenantID{w.b, w.a, w.a}
-	w.person(app.NewUser{Name: "both", Tenants: tenants})
+	w.person(accounts.NewUser{Name: "both", Tenants: tenants})
 	if !slices.Equal(tenants, []crowd.TenantID{w.b, w.a, w.a}) {
 		t.Error("the caller's list was changed")
 	}
@@ -282,10 +283,10 @@ func TestAWorkerMoves(t *testing.T) {
 	id := w.launch(1)
 	held := w.next(w.workers[0])
 	me := w.workers[0].User.ID
-	_, err := w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID})
+	_, err := w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID})
 	refused(t, err, crowd.Conflict) // he holds a task
 	ok(t, w.Work.Return(w.ctx, w.workers[0], held.Assignment))
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: &night.Pool.ID}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID}))(t)
 	if work := must(w.Work.Next(w.ctx, w.as(me), 0))(t); work != nil {
 		t.Errorf("the night pool hands out %s of %s", work.Task, id)
 	}
@@ -294,7 +295,7 @@ func TestAWorkerMoves(t *testing.T) {
 			t.Errorf("%s has %d workers, want %d", p.Name, p.Workers, want)
 		}
 	}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, app.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
 	_, err = w.Work.Next(w.ctx, w.as(me), 0)
 	refused(t, err, crowd.Forbidden)
 }
@@ -315,7 +316,7 @@ func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 	w.close()
 	w.wrap = func(s store.Store) store.Store { return brokenUsers{s} }
 	w.open()
-	if _, err := w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, app.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
+	if _, err := w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
 	w.next(w.workers[0])

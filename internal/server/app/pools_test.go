@@ -7,16 +7,19 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
 
 // onCall makes the world's pool one that calls its people, pays their waiting,
 // and is controlled by c.
-func (w *world) onCall(c pool.Settings, change ...func(*app.PoolEdit)) {
+func (w *world) onCall(c pool.Settings, change ...func(*control.PoolEdit)) {
 	w.t.Helper()
-	edit := app.PoolEdit{
+	edit := control.PoolEdit{
 		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute},
 		Calling:  &store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute},
 		Control:  &c,
@@ -35,13 +38,13 @@ func (w *world) step(d time.Duration) {
 	ok(w.t, w.Control.Step(w.ctx))
 }
 
-func (w *world) duty(p *app.Principal) app.DutyView {
+func (w *world) duty(p *access.Principal) recruit.DutyView {
 	w.t.Helper()
 	return must(w.Duty.Get(w.ctx, p))(w.t)
 }
 
 // called lists who of the workers has an open notice.
-func (w *world) called() (list []*app.Principal) {
+func (w *world) called() (list []*access.Principal) {
 	w.t.Helper()
 	for _, p := range w.workers {
 		if w.duty(p).Called != nil {
@@ -135,7 +138,7 @@ func TestACallEndsWithItsTime(t *testing.T) {
 	if len(calls) != 1 || len(calls[0].Notices) != 2 || calls[0].Wanted != 1 {
 		t.Fatalf("calls: %+v", calls)
 	}
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{}}))(t)
 	w.step(10 * time.Minute)
 	if calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t); len(calls) != 0 || len(w.called()) != 0 {
 		t.Errorf("still open: %+v", calls)
@@ -149,7 +152,7 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	p, q := w.workers[0], w.workers[1]
 	must(w.Duty.Start(w.ctx, p))(t)
 	must(w.Duty.Start(w.ctx, q))(t)
-	w.launch(1, func(b *app.NewBatch) { b.Tenant = w.b })
+	w.launch(1, func(b *batches.NewBatch) { b.Tenant = w.b })
 	task := w.next(p)
 	w.clock.advance(10 * time.Second)
 	_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
@@ -179,8 +182,8 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	if paid := before - w.balance(w.b); paid != waiting {
 		t.Errorf("the only tenant who used the pool bears %s of %s", paid, waiting)
 	}
-	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Status.Purse.Funds != 100*crowd.Unit {
-		t.Errorf("the pool has %s left", v.Status.Purse.Funds)
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.Status.Funds.Funds != 100*crowd.Unit {
+		t.Errorf("the pool has %s left", v.Status.Funds.Funds)
 	}
 }
 
@@ -212,7 +215,7 @@ func TestReleasedPeopleFinishWhatTheyHold(t *testing.T) {
 	}
 	w.launch(1)
 	task := w.next(w.workers[1])
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}))(t)
 	w.step(time.Second)
 	if w.duty(w.workers[0]).On || w.duty(w.workers[2]).On {
 		t.Errorf("the idle are still on duty: %+v", w.actions()[0])
@@ -258,14 +261,14 @@ func TestAdviceIsNotCarriedOut(t *testing.T) {
 func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	w := newWorld(t, 2)
 	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{
 		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Training: 1},
 	}))(t)
-	elsewhere := func(b *app.NewBatch) { b.Pool = other.ID }
+	elsewhere := func(b *batches.NewBatch) { b.Pool = other.ID }
 	w.launch(1)
 	real := w.draft(1, elsewhere)
 	must(w.Batches.Launch(w.ctx, w.admin, real, true))(t) // nobody is there yet
-	practice := w.launch(1, elsewhere, times(5), func(b *app.NewBatch) { b.Training = true })
+	practice := w.launch(1, elsewhere, times(5), func(b *batches.NewBatch) { b.Training = true })
 	p := w.workers[0]
 	task := w.next(p)
 	there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t)
@@ -315,13 +318,13 @@ func TestIdlePeopleMoveWhereWorkWaits(t *testing.T) {
 	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
 	balanced := pool.Settings{Balance: true, Expect: pool.Expect{TaskTime: 10 * time.Second}}
 	for _, id := range []crowd.PoolID{w.pool, other.ID} {
-		must(w.Pools.Update(w.ctx, w.admin, id, app.PoolEdit{Control: &balanced}))(t)
+		must(w.Pools.Update(w.ctx, w.admin, id, control.PoolEdit{Control: &balanced}))(t)
 	}
-	must(w.Duty.SetWishes(w.ctx, w.workers[2], app.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
+	must(w.Duty.SetWishes(w.ctx, w.workers[2], recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
 	for _, p := range w.workers {
 		must(w.Duty.Start(w.ctx, p))(t)
 	}
-	must(w.Batches.Launch(w.ctx, w.admin, w.draft(3, func(b *app.NewBatch) { b.Pool = other.ID }), true))(t)
+	must(w.Batches.Launch(w.ctx, w.admin, w.draft(3, func(b *batches.NewBatch) { b.Pool = other.ID }), true))(t)
 	w.step(time.Second)
 	moved := 0
 	for _, p := range w.workers {
@@ -359,7 +362,7 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 	if !strings.Contains(err.Error(), "queue") || !strings.Contains(err.Error(), "column 1") {
 		t.Errorf("the error neither says where nor what would be right: %v", err)
 	}
-	_, err = w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
+	_, err = w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -371,7 +374,7 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		must(w.Duty.Start(w.ctx, p))(t)
 	}
 	w.step(time.Second) // a sample; the next one is ten seconds away
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &rules}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{Control: &rules}))(t)
 	w.step(time.Second)
 	moved := 0
 	for _, p := range w.workers {
@@ -387,10 +390,10 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
 	}
 	name := "elsewhere"
-	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name})
+	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Name: &name})
 	refused(t, err, crowd.Conflict)
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, app.PoolEdit{Control: &pool.Settings{}}))(t)
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Name: &name}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Name: &name}))(t)
 	if why := w.actions()[0].Why; len(why) != 1 || why[0] != "name: elsewhere, before main" {
 		t.Errorf("the log says %q", why)
 	}
@@ -406,7 +409,7 @@ func TestSharesFollowUse(t *testing.T) {
 		tenant crowd.TenantID
 		worked time.Duration
 	}{{w.a, 30 * time.Second}, {w.b, 10 * time.Second}} {
-		w.launch(1, func(b *app.NewBatch) { b.Tenant = x.tenant })
+		w.launch(1, func(b *batches.NewBatch) { b.Tenant = x.tenant })
 		task := w.next(p)
 		w.clock.advance(x.worked)
 		_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
@@ -449,7 +452,7 @@ func TestARestartForgetsNoMove(t *testing.T) {
 	if v := w.duty(p); v.Leaves != engine.Moved {
 		t.Errorf("after a restart he goes with %q", v.Leaves)
 	}
-	for who, id := range map[*app.Principal]crowd.AssignmentID{p: task.Assignment, q: more.Assignment} {
+	for who, id := range map[*access.Principal]crowd.AssignmentID{p: task.Assignment, q: more.Assignment} {
 		_, _, err := w.Work.Submit(w.ctx, who, id, yes, false, 0)
 		ok(t, err)
 	}

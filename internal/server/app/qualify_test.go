@@ -12,7 +12,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -29,9 +32,9 @@ func alive(n int) *strings.Reader {
 }
 
 // test makes a test of the installation with ten questions, six of them drawn.
-func (w *world) test(change ...func(*app.NewTest)) store.Test {
+func (w *world) test(change ...func(*accounts.NewTest)) store.Test {
 	w.t.Helper()
-	n := app.NewTest{Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(10), Draw: 6, PassMark: 80, Tries: 2, Wait: time.Hour}
+	n := accounts.NewTest{Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(10), Draw: 6, PassMark: 80, Tries: 2, Wait: time.Hour}
 	for _, f := range change {
 		f(&n)
 	}
@@ -39,16 +42,16 @@ func (w *world) test(change ...func(*app.NewTest)) store.Test {
 }
 
 // candidate joins by an invitation with a test.
-func (w *world) candidate(name string, test store.Test) *app.Principal {
+func (w *world) candidate(name string, test store.Test) *access.Principal {
 	w.t.Helper()
-	r := w.invite(func(n *app.NewInvitations) { n.Test = test.ID }, name+"@example.org")
+	r := w.invite(func(n *accounts.NewInvitations) { n.Test = test.ID }, name+"@example.org")
 	p, err := w.join(r.Invited[0].Token, name)
 	ok(w.t, err)
 	return p
 }
 
 // answersTo answers a running try, the first so many questions right.
-func answersTo(v app.TestView, right int) map[string]json.RawMessage {
+func answersTo(v accounts.TestView, right int) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for i, q := range v.Current.Questions {
 		var n int
@@ -66,12 +69,12 @@ func answersTo(v app.TestView, right int) map[string]json.RawMessage {
 // hold it yet.
 func (w *world) launchFor(qualification string, n int) crowd.BatchID {
 	w.t.Helper()
-	id := w.draft(n, func(b *app.NewBatch) { b.Requirements = []engine.Requirement{{Name: qualification, Min: 80}} })
+	id := w.draft(n, func(b *batches.NewBatch) { b.Requirements = []engine.Requirement{{Name: qualification, Min: 80}} })
 	must(w.Batches.Launch(w.ctx, w.admin, id, true))(w.t)
 	return id
 }
 
-func names(v app.TestView) []string {
+func names(v accounts.TestView) []string {
 	var out []string
 	for _, q := range v.Current.Questions {
 		out = append(out, q.Values.Cells[0])
@@ -87,7 +90,7 @@ func TestQualifyAndWork(t *testing.T) {
 	test := w.test()
 	w.launchFor("alive", 2)
 	eva := w.candidate("eva", test)
-	if eva.User.Pool != 0 || eva.Is(app.Worker) {
+	if eva.User.Pool != 0 || eva.Is(access.Worker) {
 		t.Fatalf("before the test she is %+v", eva.User)
 	}
 	_, err := w.Work.Next(w.ctx, eva, 0)
@@ -162,7 +165,7 @@ func TestQualifyAndWork(t *testing.T) {
 // by itself.
 func TestAWaitingWorkerIsServedWhenHeQualifies(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		test := w.test(func(n *app.NewTest) { n.Open = true })
+		test := w.test(func(n *accounts.NewTest) { n.Open = true })
 		id := w.launchFor("alive", 1)
 		p := w.workers[0]
 		x := w.poll(w.ctx, p, time.Minute)
@@ -180,7 +183,7 @@ func TestAWaitingWorkerIsServedWhenHeQualifies(t *testing.T) {
 func TestDrawing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	test := w.test(func(n *app.NewTest) { n.Tries, n.Wait = 3, 0 })
+	test := w.test(func(n *accounts.NewTest) { n.Tries, n.Wait = 3, 0 })
 	seen, met := map[string]bool{}, map[string]bool{}
 	for _, name := range []string{"eva", "bea", "mia"} {
 		p := w.candidate(name, test)
@@ -206,7 +209,7 @@ func TestDrawing(t *testing.T) {
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	test := w.test(func(n *app.NewTest) { n.TimeLimit, n.Tries, n.Wait = 10*time.Minute, 3, 30*time.Minute })
+	test := w.test(func(n *accounts.NewTest) { n.TimeLimit, n.Tries, n.Wait = 10*time.Minute, 3, 30*time.Minute })
 	eva, bea, mia := w.candidate("eva", test), w.candidate("bea", test), w.candidate("mia", test)
 	all := must(w.Tests.StartTry(w.ctx, mia, test.ID))(t)
 	v := must(w.Tests.StartTry(w.ctx, bea, test.ID))(t)
@@ -258,9 +261,9 @@ func TestTimeLimit(t *testing.T) {
 func TestTwoWindows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	test := w.test(func(n *app.NewTest) { n.Tries = 5 })
+	test := w.test(func(n *accounts.NewTest) { n.Tries = 5 })
 	eva := w.candidate("eva", test)
-	views := make([]app.TestView, 8)
+	views := make([]accounts.TestView, 8)
 	var group sync.WaitGroup
 	for i := range views {
 		group.Go(func() {
@@ -302,7 +305,7 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 		t.Helper()
 		_, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, answers, false)
 		refused(t, err, crowd.Invalid)
-		var several app.Problems
+		var several input.Problems
 		if !errors.As(err, &several) {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -346,11 +349,11 @@ func TestWhoMayTakeATest(t *testing.T) {
 	w := newWorld(t, 1)
 	test := w.test()
 	eva := w.candidate("eva", test)
-	open := w.test(func(n *app.NewTest) { n.Name, n.Open = "open", true })
-	may := func(p *app.Principal, id int64, want bool) {
+	open := w.test(func(n *accounts.NewTest) { n.Name, n.Open = "open", true })
+	may := func(p *access.Principal, id int64, want bool) {
 		t.Helper()
 		list := must(w.Tests.Mine(w.ctx, p))(t)
-		listed := slices.ContainsFunc(list, func(v app.TestView) bool { return v.ID == id })
+		listed := slices.ContainsFunc(list, func(v accounts.TestView) bool { return v.ID == id })
 		_, err := w.Tests.Take(w.ctx, p, id)
 		_, err2 := w.Tests.SubmitTry(w.ctx, p, id, 7, nil, false)
 		refused(t, err2, crowd.NotFound)
@@ -373,7 +376,7 @@ func TestWhoMayTakeATest(t *testing.T) {
 	}
 	may(eva, test.ID, true) // she was invited to it
 	may(w.workers[0], open.ID, false)
-	_, err := w.Invitations.Invite(w.ctx, w.admin, app.NewInvitations{Pool: w.pool, Test: test.ID, Addresses: []string{"x@example.org"}})
+	_, err := w.Invitations.Invite(w.ctx, w.admin, accounts.NewInvitations{Pool: w.pool, Test: test.ID, Addresses: []string{"x@example.org"}})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -382,16 +385,16 @@ func TestInvitedWithATestHeHasPassed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	test := w.test()
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.bob.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 80}}))(t)
-	accept := func(p *app.Principal) store.User {
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.bob.User.ID, accounts.UserEdit{Qualifications: &map[string]int{"alive": 80}}))(t)
+	accept := func(p *access.Principal) store.User {
 		t.Helper()
-		r := w.invite(func(n *app.NewInvitations) { n.Test = test.ID }, p.User.Name+"@example.org")
+		r := w.invite(func(n *accounts.NewInvitations) { n.Test = test.ID }, p.User.Name+"@example.org")
 		return must(w.Invitations.Accept(w.ctx, p, r.Invited[0].Token))(t)
 	}
 	if u := accept(w.bob); u.Pool != w.pool {
 		t.Errorf("bob is %+v", u)
 	}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 79}}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Qualifications: &map[string]int{"alive": 79}}))(t)
 	if u := accept(w.ann); u.Pool != 0 {
 		t.Errorf("ann is %+v", u)
 	}
@@ -404,7 +407,7 @@ func TestInvitedWithATestHeHasPassed(t *testing.T) {
 		t.Errorf("he is %+v", u)
 	}
 	// A better score that he holds already stays.
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, app.UserEdit{Qualifications: &map[string]int{"alive": 90, "other": 1}}))(t)
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Qualifications: &map[string]int{"alive": 90, "other": 1}}))(t)
 	v = must(w.Tests.StartTry(w.ctx, w.ann, test.ID))(t)
 	must(w.Tests.SubmitTry(w.ctx, w.ann, test.ID, 1, answersTo(v, 5), false))(t)
 	if u := must(w.Accounts.User(w.ctx, w.admin, w.ann.User.ID))(t); u.Qualifications["alive"] != 90 || u.Qualifications["other"] != 1 || u.Pool != w.pool {
@@ -416,44 +419,44 @@ func TestInvitedWithATestHeHasPassed(t *testing.T) {
 func TestBadTests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	w.test(func(n *app.NewTest) { n.Tenant = w.a })
+	w.test(func(n *accounts.NewTest) { n.Tenant = w.a })
 	form := `{"kind": "form", "fields": [{"name": "kind", "type": "choice", "options": ["cat", "dog"]}], "label_field": "kind"}`
 	cases := map[string]struct {
-		change func(*app.NewTest)
+		change func(*accounts.NewTest)
 		field  string
 		row    int
 	}{
-		"no name":                {func(n *app.NewTest) { n.Name = " " }, "name", 0},
-		"no such grant":          {func(n *app.NewTest) { n.Grants = strings.Repeat("x", 101) }, "grants", 0},
-		"mark of 0":              {func(n *app.NewTest) { n.PassMark = 0 }, "pass_mark", 0},
-		"mark of 101":            {func(n *app.NewTest) { n.PassMark = 101 }, "pass_mark", 0},
-		"no tries":               {func(n *app.NewTest) { n.Tries = -1 }, "tries", 0},
-		"many tries":             {func(n *app.NewTest) { n.Tries = 101 }, "tries", 0},
-		"draws too many":         {func(n *app.NewTest) { n.Draw = 11 }, "draw", 0},
-		"draws less":             {func(n *app.NewTest) { n.Draw = -1 }, "draw", 0},
-		"draws none of many":     {func(n *app.NewTest) { n.Draw, n.Questions = 0, alive(101) }, "draw", 0},
-		"waits":                  {func(n *app.NewTest) { n.Wait = -1 }, "wait", 0},
-		"waits years":            {func(n *app.NewTest) { n.Wait = 366 * 24 * time.Hour }, "wait", 0},
-		"no time":                {func(n *app.NewTest) { n.TimeLimit = time.Second }, "time_limit", 0},
-		"no gold":                {func(n *app.NewTest) { n.Questions = strings.NewReader("thing\na\n") }, "_gold", 1},
-		"empty gold":             {func(n *app.NewTest) { n.Questions = strings.NewReader("thing,_gold\na,yes\nb,\n") }, "_gold", 3},
-		"gold that does not fit": {func(n *app.NewTest) { n.Questions = strings.NewReader("thing,_gold\na,maybe\n") }, "_gold", 2},
-		"no questions":           {func(n *app.NewTest) { n.Questions = strings.NewReader("thing,_gold\n") }, "questions", 0},
-		"ragged":                 {func(n *app.NewTest) { n.Questions = strings.NewReader("thing,_gold\na\n") }, "", 2},
-		"too many":               {func(n *app.NewTest) { n.Questions = alive(1001) }, "questions", 0},
-		"no template":            {func(n *app.NewTest) { n.Template = json.RawMessage(`{}`) }, "kind", 0},
-		"no such column":         {func(n *app.NewTest) { n.Questions = strings.NewReader("x,_gold\na,yes\n") }, "question", 0},
-		"html":                   {func(n *app.NewTest) { n.Template = json.RawMessage(`{"kind":"html","html":"<input name=x>"}`) }, "template", 0},
-		"form without label": {func(n *app.NewTest) {
+		"no name":                {func(n *accounts.NewTest) { n.Name = " " }, "name", 0},
+		"no such grant":          {func(n *accounts.NewTest) { n.Grants = strings.Repeat("x", 101) }, "grants", 0},
+		"mark of 0":              {func(n *accounts.NewTest) { n.PassMark = 0 }, "pass_mark", 0},
+		"mark of 101":            {func(n *accounts.NewTest) { n.PassMark = 101 }, "pass_mark", 0},
+		"no tries":               {func(n *accounts.NewTest) { n.Tries = -1 }, "tries", 0},
+		"many tries":             {func(n *accounts.NewTest) { n.Tries = 101 }, "tries", 0},
+		"draws too many":         {func(n *accounts.NewTest) { n.Draw = 11 }, "draw", 0},
+		"draws less":             {func(n *accounts.NewTest) { n.Draw = -1 }, "draw", 0},
+		"draws none of many":     {func(n *accounts.NewTest) { n.Draw, n.Questions = 0, alive(101) }, "draw", 0},
+		"waits":                  {func(n *accounts.NewTest) { n.Wait = -1 }, "wait", 0},
+		"waits years":            {func(n *accounts.NewTest) { n.Wait = 366 * 24 * time.Hour }, "wait", 0},
+		"no time":                {func(n *accounts.NewTest) { n.TimeLimit = time.Second }, "time_limit", 0},
+		"no gold":                {func(n *accounts.NewTest) { n.Questions = strings.NewReader("thing\na\n") }, "_gold", 1},
+		"empty gold":             {func(n *accounts.NewTest) { n.Questions = strings.NewReader("thing,_gold\na,yes\nb,\n") }, "_gold", 3},
+		"gold that does not fit": {func(n *accounts.NewTest) { n.Questions = strings.NewReader("thing,_gold\na,maybe\n") }, "_gold", 2},
+		"no questions":           {func(n *accounts.NewTest) { n.Questions = strings.NewReader("thing,_gold\n") }, "questions", 0},
+		"ragged":                 {func(n *accounts.NewTest) { n.Questions = strings.NewReader("thing,_gold\na\n") }, "", 2},
+		"too many":               {func(n *accounts.NewTest) { n.Questions = alive(1001) }, "questions", 0},
+		"no template":            {func(n *accounts.NewTest) { n.Template = json.RawMessage(`{}`) }, "kind", 0},
+		"no such column":         {func(n *accounts.NewTest) { n.Questions = strings.NewReader("x,_gold\na,yes\n") }, "question", 0},
+		"html":                   {func(n *accounts.NewTest) { n.Template = json.RawMessage(`{"kind":"html","html":"<input name=x>"}`) }, "template", 0},
+		"form without label": {func(n *accounts.NewTest) {
 			n.Template = json.RawMessage(`{"kind":"form","fields":[{"name":"x"}]}`)
 		}, "template", 0},
-		"form with a strange option": {func(n *app.NewTest) {
+		"form with a strange option": {func(n *accounts.NewTest) {
 			n.Template, n.Questions = json.RawMessage(form), strings.NewReader("thing,_gold\na,cat\nb,cow\n")
 		}, "_gold", 3},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			n := app.NewTest{Tenant: w.a, Name: "new " + name, Template: json.RawMessage(yesOrNo), Questions: alive(10), PassMark: 80}
+			n := accounts.NewTest{Tenant: w.a, Name: "new " + name, Template: json.RawMessage(yesOrNo), Questions: alive(10), PassMark: 80}
 			c.change(&n)
 			_, err := w.Tests.Create(w.ctx, w.ann, n)
 			if code := crowd.CodeOf(err); code != crowd.Invalid && code != crowd.TooLarge {
@@ -465,9 +468,9 @@ func TestBadTests(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.Tests.Create(w.ctx, w.ann, app.NewTest{Tenant: w.a, Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
+	_, err := w.Tests.Create(w.ctx, w.ann, accounts.NewTest{Tenant: w.a, Name: "alive", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
 	refused(t, err, crowd.Conflict)
-	_, err = w.Tests.Create(w.ctx, w.ann, app.NewTest{Name: "of all", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
+	_, err = w.Tests.Create(w.ctx, w.ann, accounts.NewTest{Name: "of all", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80})
 	refused(t, err, crowd.Forbidden)
 	if list := must(w.Tests.List(w.ctx, w.ann, w.a))(t); len(list) != 1 {
 		t.Errorf("%d tests were made", len(list))
@@ -479,7 +482,7 @@ func TestBadTests(t *testing.T) {
 		"many":   {`{"kind":"choose_many","question":"Which?","options":["a","b","c"]}`, "thing\t_gold\na\t\"[\"\"c\"\",\"\"a\"\"]\"\n", `["a","c"]`},
 		"text":   {`{"kind":"short_text","question":"Who?"}`, "{\"thing\":\"a\",\"_gold\":\"Ann\"}\n", `" Ann "`},
 	} {
-		x := w.test(func(n *app.NewTest) {
+		x := w.test(func(n *accounts.NewTest) {
 			n.Name, n.Template, n.Questions, n.Draw = name, json.RawMessage(c.template), strings.NewReader(c.file), 0
 		})
 		p := w.candidate("taker-of-"+name, x)
@@ -494,16 +497,16 @@ func TestBadTests(t *testing.T) {
 func TestNothingGivesTheAnswerAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	test := w.test(func(n *app.NewTest) {
+	test := w.test(func(n *accounts.NewTest) {
 		n.Template, n.Draw = json.RawMessage(`{"kind":"short_text","question":"Say ${thing} backwards"}`), 2
 		n.Questions = strings.NewReader("thing,_gold\nabc,goldcba\nxyz,goldzyx\n")
 	})
 	eva := w.candidate("eva", test)
 	looked := 0
-	look := func(v app.TestView) {
+	look := func(v accounts.TestView) {
 		t.Helper()
 		text := string(must(json.Marshal(v))(t)) + fmt.Sprintf("%+v %#v", v, v)
-		for _, q := range append([]app.Asked(nil), current(v)...) {
+		for _, q := range append([]accounts.Asked(nil), current(v)...) {
 			text += fmt.Sprintf("%+v", q)
 		}
 		if looked++; strings.Contains(text, "goldcba") || strings.Contains(text, "goldzyx") || strings.Contains(text, "_gold") {
@@ -525,7 +528,7 @@ func TestNothingGivesTheAnswerAway(t *testing.T) {
 	}
 }
 
-func current(v app.TestView) []app.Asked {
+func current(v accounts.TestView) []accounts.Asked {
 	if v.Current == nil {
 		return nil
 	}

@@ -1,6 +1,6 @@
 //go:build race
 
-package service_test
+package app_test
 
 // slow says that the race detector makes everything several times slower.
 const slow = true

@@ -6,17 +6,18 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 )
 
 // withPassword gives a worker a password and a browser's session.
-func (w *world) withPassword(p *app.Principal) *app.Principal {
+func (w *world) withPassword(p *access.Principal) *access.Principal {
 	w.t.Helper()
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, p.User.ID))(w.t)
 	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, goodPassword))(w.t)))(w.t)
 }
 
-func (w *world) signIn(name string) *app.Principal {
+func (w *world) signIn(name string) *access.Principal {
 	w.t.Helper()
 	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
 }
@@ -116,7 +117,7 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 // log-out, and duty with the silence; who is off duty comes back by a call.
 func TestLoggedOutOnCall(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{
+		must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{
 			Retainer: &engine.Retainer{Rate: crowd.Unit, Silence: time.Minute, Promise: 10 * time.Minute},
 		}))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, w.pool, 100*crowd.Unit))(t)
@@ -151,7 +152,7 @@ func TestASignOutOfAnotherIsNone(t *testing.T) {
 		p := w.workers[0]
 		x := w.poll(w.ctx, p, time.Minute)
 		ok(t, w.Accounts.SignOut(w.ctx, w.ann))
-		refused(t, w.Accounts.SignOut(w.ctx, &app.Principal{User: p.User}), crowd.NotFound)
+		refused(t, w.Accounts.SignOut(w.ctx, &access.Principal{User: p.User}), crowd.NotFound)
 		if !x.waits() || !w.duty(p).Waiting {
 			t.Error("he was taken out of the queue")
 		}

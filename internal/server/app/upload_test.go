@@ -11,6 +11,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -57,13 +59,13 @@ func TestUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := w.draft(0)
-			report, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), app.Upload{SkipBad: x.skipBad})
+			report, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), batches.Upload{SkipBad: x.skipBad})
 			if x.refused != "" {
 				if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), x.refused) {
 					t.Errorf("got %v, want something about %q", err, x.refused)
 				}
 			} else if len(x.bad) > 0 && !x.skipBad {
-				var several app.Problems
+				var several input.Problems
 				if !errors.As(err, &several) {
 					t.Fatalf("got %v, want what is wrong with rows", err)
 				}
@@ -94,18 +96,18 @@ func TestAnUploadReplacesAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	id := w.draft(1500)
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\n"), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\n"), batches.Upload{}))(t)
 	if list := w.tasks(id); len(list) != 1 || list[0].Gold != "yes" || list[0].Values[0] != "a dog" {
 		t.Errorf("kept %v", list)
 	}
 	// A file that could not be read leaves what was there.
-	_, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("other\na dog\n"), app.Upload{})
+	_, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("other\na dog\n"), batches.Upload{})
 	refused(t, err, crowd.Invalid)
 	if n := len(w.tasks(id)); n != 1 {
 		t.Errorf("%d tasks", n)
 	}
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
-	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+	_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), batches.Upload{})
 	refused(t, err, crowd.Conflict)
 }
 
@@ -115,7 +117,7 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	w := newWorld(t, 1)
 	id := w.draft(0)
 	broken := io.MultiReader(things(2500), failing{})
-	if _, err := w.Batches.Upload(w.ctx, w.ann, id, broken, app.Upload{}); !errors.Is(err, errBroken) {
+	if _, err := w.Batches.Upload(w.ctx, w.ann, id, broken, batches.Upload{}); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
 	if n := len(w.tasks(id)); n != 0 {
@@ -156,7 +158,7 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 		looked = true
 		_, err := w.Batches.Launch(w.ctx, w.ann, id, false)
 		refused(t, err, crowd.Conflict)
-		_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), app.Upload{})
+		_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), batches.Upload{})
 		refused(t, err, crowd.Conflict)
 		_, err = w.Batches.EditDraft(w.ctx, w.ann, id, w.definition())
 		refused(t, err, crowd.Conflict)
@@ -174,7 +176,7 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 		_, err = again.Batches.Launch(w.ctx, w.ann, id, false)
 		refused(t, err, crowd.Invalid)
 	}}
-	report := must(w.Batches.Upload(w.ctx, w.ann, id, file, app.Upload{}))(t)
+	report := must(w.Batches.Upload(w.ctx, w.ann, id, file, batches.Upload{}))(t)
 	if !looked || report.Tasks != 2500 {
 		t.Errorf("looked %t, %d tasks", looked, report.Tasks)
 	}
@@ -197,7 +199,7 @@ func TestEditDraft(t *testing.T) {
 		t.Errorf("got %+v", b)
 	}
 	directed := w.draft(0)
-	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), batches.Upload{}))(t)
 	_, err = w.Batches.EditDraft(w.ctx, w.ann, directed, d)
 	refused(t, err, crowd.Invalid) // its people are not of that pool
 }
@@ -241,7 +243,7 @@ func TestALargeUploadTakesLittleMemory(t *testing.T) {
 	if slow {
 		file.n = 10_000
 	}
-	report := must(w.Batches.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, app.Upload{}))(t)
+	report := must(w.Batches.Upload(w.ctx, w.ann, id, &probing{Reader: file, every: 512 << 10, probe: func() { looks++; most = max(most, heap()-before) }}, batches.Upload{}))(t)
 	if report.Tasks != file.n || looks < 3 {
 		t.Fatalf("%d tasks, %d looks", report.Tasks, looks)
 	}

@@ -13,7 +13,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -25,13 +29,13 @@ func as[T any](err error, target *T) bool { return errors.As(err, target) }
 
 // poll is a request for work that runs beside the test.
 type poll struct {
-	work *app.HeldTask
+	work *work.HeldTask
 	err  error
 	done chan struct{}
 }
 
 // poll begins to wait for work, and returns when it waits, or has some.
-func (w *world) poll(ctx context.Context, p *app.Principal, wait time.Duration) *poll {
+func (w *world) poll(ctx context.Context, p *access.Principal, wait time.Duration) *poll {
 	x := &poll{done: make(chan struct{})}
 	go func() {
 		defer close(x.done)
@@ -98,14 +102,14 @@ func TestAPollIsWokenByALaunch(t *testing.T) {
 }
 
 // submit submits without asking for more.
-func (w *world) submit(p *app.Principal, id crowd.AssignmentID, answer json.RawMessage) (engine.Outcome, error) {
+func (w *world) submit(p *access.Principal, id crowd.AssignmentID, answer json.RawMessage) (engine.Outcome, error) {
 	out, _, err := w.Work.Submit(w.ctx, p, id, answer, false, 0)
 	return out, err
 }
 
 func TestAPollRunsOut(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		for wait, want := range map[time.Duration]time.Duration{10 * time.Second: 10 * time.Second, time.Hour: app.MaxWait} {
+		for wait, want := range map[time.Duration]time.Duration{10 * time.Second: 10 * time.Second, time.Hour: work.MaxWait} {
 			start := time.Now()
 			if work := must(w.Work.Next(w.ctx, w.workers[0], wait))(t); work != nil || time.Since(start) != want {
 				t.Errorf("waited %s for %v", time.Since(start), work)
@@ -442,11 +446,11 @@ func TestEmergencyStops(t *testing.T) {
 		held := w.next(w.workers[0]).Assignment
 		for name, stop := range map[string]func(bool) error{
 			"of a batch": func(on bool) error {
-				_, err := w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Stopped: &on})
+				_, err := w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Stopped: &on})
 				return err
 			},
 			"of a tenant, by its requester": func(on bool) error {
-				_, err := w.Tenants.Update(w.ctx, w.ann, w.a, app.TenantEdit{Stopped: &on})
+				_, err := w.Tenants.Update(w.ctx, w.ann, w.a, accounts.TenantEdit{Stopped: &on})
 				return err
 			},
 			"of everything": func(on bool) error { return w.Pools.StopEverything(w.ctx, w.admin, on) },
@@ -482,10 +486,10 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	first := w.launch(10)
-	last := w.launch(10, func(b *app.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
+	last := w.launch(10, func(b *batches.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
 	set := func(policy string) {
 		t.Helper()
-		v := must(w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: &policy}))(t)
+		v := must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: &policy}))(t)
 		if v.Policy != policy {
 			t.Errorf("the policy is %q", v.Policy)
 		}
@@ -505,7 +509,7 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	if work := w.next(w.workers[2]); work.Batch != last {
 		t.Errorf("after a restart edf gives %s", work.Batch)
 	}
-	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, app.PoolEdit{Policy: ptr("best")})
+	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: ptr("best")})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -513,7 +517,7 @@ func TestDirectedBatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	id := w.draft(0, times(2))
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 	if work := must(w.Work.Next(w.ctx, w.workers[2], 0))(t); work != nil {
 		t.Errorf("who is not invited gets %s", work.Task)
@@ -553,12 +557,12 @@ func TestWatching(t *testing.T) {
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals before anything has changed", n)
 		}
-		must(w.Batches.Edit(w.ctx, w.ann, other, app.BatchEdit{Priority: ptr(2.0)}))(t)
+		must(w.Batches.Edit(w.ctx, w.ann, other, batches.BatchEdit{Priority: ptr(2.0)}))(t)
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals of another batch's change", n)
 		}
 		for range 3 {
-			must(w.Batches.Edit(w.ctx, w.ann, id, app.BatchEdit{Priority: ptr(2.0)}))(t)
+			must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Priority: ptr(2.0)}))(t)
 		}
 		if n := signals(); n != 1 {
 			t.Errorf("%d signals of three changes in a row", n)
@@ -612,8 +616,8 @@ func TestWhoHoldsWhatAndWhy(t *testing.T) {
 func TestARestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
-	id := w.launch(20, func(b *app.NewBatch) { b.Redundancy = label.Agree(2, 3) })
-	held := map[int]*app.HeldTask{}
+	id := w.launch(20, func(b *batches.NewBatch) { b.Redundancy = label.Agree(2, 3) })
+	held := map[int]*work.HeldTask{}
 	for i, p := range w.workers {
 		held[i] = w.next(p)
 	}
@@ -655,7 +659,7 @@ func TestQuality(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	id := w.draft(0, times(3))
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), app.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 	if q := must(w.Batches.Quality(w.ctx, w.ann, id, "dawid-skene"))(t); q.Result != nil {
 		t.Error("quality without answers")
@@ -670,7 +674,7 @@ func TestQuality(t *testing.T) {
 			must(w.submit(p, work.Assignment, answer))(t)
 		}
 	}
-	for _, m := range app.Methods() {
+	for _, m := range batches.Methods() {
 		q := must(w.Batches.Quality(w.ctx, w.ann, id, m.Name()))(t)
 		if q.GoldTasks != 2 || q.Accuracy != 1 || q.Names[w.workers[0].User.ID.String()] != "worker1" {
 			t.Errorf("%s: %d gold tasks, accuracy %g, names %v", m.Name(), q.GoldTasks, q.Accuracy, q.Names)

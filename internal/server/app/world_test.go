@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -36,8 +40,8 @@ type world struct {
 
 	services []string // private places that may be called, from the next open on
 
-	admin, ann, bob *app.Principal
-	workers         []*app.Principal
+	admin, ann, bob *access.Principal
+	workers         []*access.Principal
 	a, b            crowd.TenantID // ann's and bob's
 	pool            crowd.PoolID
 }
@@ -58,7 +62,7 @@ func newWorld(t testing.TB, n int) *world {
 	t.Cleanup(w.close)
 	root := store.User{Name: "root", Admin: true}
 	root.ID = must(w.store.CreateUser(w.ctx, root))(t)
-	w.admin = &app.Principal{User: root}
+	w.admin = &access.Principal{User: root}
 	w.admin = w.as(root.ID)
 	w.pool = must(w.Pools.List(w.ctx, w.admin))(t)[0].ID
 	w.a, w.ann = w.tenant("ants", "ann")
@@ -120,19 +124,19 @@ func (w *world) reopen() {
 	w.open()
 }
 
-func (w *world) tenant(name, requester string) (crowd.TenantID, *app.Principal) {
+func (w *world) tenant(name, requester string) (crowd.TenantID, *access.Principal) {
 	w.t.Helper()
 	x := must(w.Tenants.Create(w.ctx, w.admin, name, 1))(w.t)
 	ok(w.t, w.Tenants.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
-	return x.ID, w.person(app.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
+	return x.ID, w.person(accounts.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
 }
 
-func (w *world) worker(name string) *app.Principal {
+func (w *world) worker(name string) *access.Principal {
 	w.t.Helper()
-	return w.person(app.NewUser{Name: name, Pool: w.pool})
+	return w.person(accounts.NewUser{Name: name, Pool: w.pool})
 }
 
-func (w *world) person(n app.NewUser) *app.Principal {
+func (w *world) person(n accounts.NewUser) *access.Principal {
 	w.t.Helper()
 	u, _, err := w.Accounts.CreateUser(w.ctx, w.admin, n)
 	ok(w.t, err)
@@ -140,9 +144,9 @@ func (w *world) person(n app.NewUser) *app.Principal {
 }
 
 // as signs somebody in, by a token.
-func (w *world) as(id crowd.WorkerID) *app.Principal {
+func (w *world) as(id crowd.WorkerID) *access.Principal {
 	w.t.Helper()
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: "test", For: id})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "test", For: id})
 	ok(w.t, err)
 	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
 }
@@ -150,12 +154,12 @@ func (w *world) as(id crowd.WorkerID) *app.Principal {
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`
 
 // definition is a batch of ann's that a test may change.
-func (w *world) definition() app.NewBatch {
-	return app.NewBatch{Tenant: w.a, Name: "things", Template: json.RawMessage(yesOrNo), Reward: crowd.Unit / 100, Redundancy: label.Count(1), Lease: time.Minute}
+func (w *world) definition() batches.NewBatch {
+	return batches.NewBatch{Tenant: w.a, Name: "things", Template: json.RawMessage(yesOrNo), Reward: crowd.Unit / 100, Redundancy: label.Count(1), Lease: time.Minute}
 }
 
 // draft makes a draft with n tasks.
-func (w *world) draft(n int, change ...func(*app.NewBatch)) crowd.BatchID {
+func (w *world) draft(n int, change ...func(*batches.NewBatch)) crowd.BatchID {
 	w.t.Helper()
 	d := w.definition()
 	for _, c := range change {
@@ -163,7 +167,7 @@ func (w *world) draft(n int, change ...func(*app.NewBatch)) crowd.BatchID {
 	}
 	b := must(w.Batches.Create(w.ctx, w.admin, d))(w.t)
 	if n > 0 {
-		must(w.Batches.Upload(w.ctx, w.admin, b.Spec.ID, things(n), app.Upload{}))(w.t)
+		must(w.Batches.Upload(w.ctx, w.admin, b.Spec.ID, things(n), batches.Upload{}))(w.t)
 	}
 	return b.Spec.ID
 }
@@ -179,19 +183,19 @@ func things(n int) *strings.Reader {
 }
 
 // launch launches a draft with n tasks.
-func (w *world) launch(n int, change ...func(*app.NewBatch)) crowd.BatchID {
+func (w *world) launch(n int, change ...func(*batches.NewBatch)) crowd.BatchID {
 	w.t.Helper()
 	id := w.draft(n, change...)
 	must(w.Batches.Launch(w.ctx, w.admin, id, false))(w.t)
 	return id
 }
 
-func times(n int) func(*app.NewBatch) {
-	return func(b *app.NewBatch) { b.Redundancy = label.Count(n) }
+func times(n int) func(*batches.NewBatch) {
+	return func(b *batches.NewBatch) { b.Redundancy = label.Count(n) }
 }
 
 // next returns a worker's next task, which there must be.
-func (w *world) next(p *app.Principal) *app.HeldTask {
+func (w *world) next(p *access.Principal) *work.HeldTask {
 	w.t.Helper()
 	work := must(w.Work.Next(w.ctx, p, 0))(w.t)
 	if work == nil {
@@ -201,7 +205,7 @@ func (w *world) next(p *app.Principal) *app.HeldTask {
 	return work
 }
 
-func (w *world) batch(id crowd.BatchID) app.BatchView {
+func (w *world) batch(id crowd.BatchID) batches.BatchView {
 	w.t.Helper()
 	return must(w.Batches.Get(w.ctx, w.admin, id))(w.t)
 }

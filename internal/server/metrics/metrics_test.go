@@ -18,7 +18,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -32,14 +36,14 @@ type world struct {
 	ctx     context.Context
 	store   store.Store
 	metrics *metrics.Metrics
-	admin   *app.Principal
+	admin   *access.Principal
 	tenant  crowd.TenantID    // ann's
 	secret  map[string]string // by name
-	people  map[string]*app.Principal
+	people  map[string]*access.Principal
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, ctx: context.Background(), secret: map[string]string{}, people: map[string]*app.Principal{}}
+	w := &world{t: t, ctx: context.Background(), secret: map[string]string{}, people: map[string]*access.Principal{}}
 	w.store = must(sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
 	log := slog.New(slog.DiscardHandler)
 	w.App = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log}))(t)
@@ -49,12 +53,12 @@ func newWorld(t *testing.T) *world {
 	})
 	w.metrics = metrics.New(w.App, log)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
-	w.admin = &app.Principal{User: must(w.store.User(w.ctx, root))(t)}
+	w.admin = &access.Principal{User: must(w.store.User(w.ctx, root))(t)}
 	w.admin = w.as("root", root)
 	tenant := must(w.Tenants.Create(w.ctx, w.admin, "ants", 1))(t)
 	w.tenant = tenant.ID
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, tenant.ID, crowd.Unit, ""))
-	for _, n := range []app.NewUser{{Name: "ann", Tenants: []crowd.TenantID{tenant.ID}}, {Name: "one", Pool: 1}, {Name: "two", Pool: 1}} {
+	for _, n := range []accounts.NewUser{{Name: "ann", Tenants: []crowd.TenantID{tenant.ID}}, {Name: "one", Pool: 1}, {Name: "two", Pool: 1}} {
 		u, _, err := w.Accounts.CreateUser(w.ctx, w.admin, n)
 		ok(t, err)
 		w.people[n.Name] = w.as(n.Name, u.ID)
@@ -62,8 +66,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) as(name string, id crowd.WorkerID) *app.Principal {
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, app.NewToken{Name: name, For: id})
+func (w *world) as(name string, id crowd.WorkerID) *access.Principal {
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: name, For: id})
 	ok(w.t, err)
 	w.secret[name] = secret
 	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
@@ -118,8 +122,8 @@ func TestTheScrapeIsTheState(t *testing.T) {
 			}
 		}
 		retainer := engine.Retainer{Called: true, Rate: 60_000, Promise: time.Minute}
-		control := pool.Settings{Elasticity: "static(n=2)", Expect: pool.Expect{TaskTime: 30 * time.Second}}
-		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer, Control: &control}))(t)
+		settings := pool.Settings{Elasticity: "static(n=2)", Expect: pool.Expect{TaskTime: 30 * time.Second}}
+		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Retainer: &retainer, Control: &settings}))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
 		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_coming": 2, "pool_workers": 0, "pool_funds": 1, `pool_actions_total{advice="false",kind="recruit"}`: 1,
@@ -132,9 +136,9 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		one, two := w.people["one"], w.people["two"]
 		must(w.Duty.Start(w.ctx, one))(t)
 		must(w.Duty.Start(w.ctx, two))(t)
-		b := must(w.Batches.Create(w.ctx, w.people["ann"], app.NewBatch{Tenant: w.tenant, Name: "things", Reward: 1000,
+		b := must(w.Batches.Create(w.ctx, w.people["ann"], batches.NewBatch{Tenant: w.tenant, Name: "things", Reward: 1000,
 			Template: json.RawMessage(`{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`)}))(t)
-		must(w.Batches.Upload(w.ctx, w.people["ann"], b.Spec.ID, strings.NewReader("thing\na dog\na cat\na stone\n"), app.Upload{}))(t)
+		must(w.Batches.Upload(w.ctx, w.people["ann"], b.Spec.ID, strings.NewReader("thing\na dog\na cat\na stone\n"), batches.Upload{}))(t)
 		must(w.Batches.Launch(w.ctx, w.people["ann"], b.Spec.ID, false))(t)
 		held := must(w.Work.Next(w.ctx, one, 0))(t)
 		w.want(map[string]float64{"pool_workers": 2, "pool_busy": 1, "pool_queue": 2, "pool_coming": 0}) // as it is now, not at the last step
@@ -146,8 +150,8 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		_, _, err := w.Work.Submit(w.ctx, one, held.Assignment, json.RawMessage(`"yes"`), false, 0)
 		ok(t, err)
 		must(w.Duty.End(w.ctx, two))(t)
-		control.Elasticity, control.Advise = "static(n=0)", true
-		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
+		settings.Elasticity, settings.Advise = "static(n=0)", true
+		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Control: &settings}))(t)
 		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_workers": 1, "pool_completed_total": 1, "pool_abandoned_total": 1, "pool_released_total": 0, "pool_advise": 1,
 			`pool_actions_total{advice="true",kind="release"}`: 1, `pool_actions_total{advice="false",kind="set"}`: 2})
@@ -166,8 +170,8 @@ func TestTheScrapeIsTheState(t *testing.T) {
 			t.Errorf("nothing was seen: %+v", m)
 		}
 		for range 60 { // more than are read at a time
-			control.Advise = !control.Advise
-			must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Control: &control}))(t)
+			settings.Advise = !settings.Advise
+			must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Control: &settings}))(t)
 		}
 		w.want(map[string]float64{`pool_actions_total{advice="false",kind="set"}`: 62})
 		w.Close()
@@ -190,7 +194,7 @@ func TestWaitingPaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		retainer := engine.Retainer{Rate: 60_000, Silence: time.Minute, Promise: time.Minute}
-		must(w.Pools.Update(w.ctx, w.admin, 1, app.PoolEdit{Retainer: &retainer}))(t)
+		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Retainer: &retainer}))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
 		if work := must(w.Work.Next(w.ctx, w.people["one"], 50*time.Second))(t); work != nil {
 			t.Fatalf("work: %+v", work)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -43,14 +44,14 @@ func newPools(s *app.App) *pools {
 type figure struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
-	value func(v *app.PoolView) (x float64, known bool)
+	value func(v *control.PoolView) (x float64, known bool)
 }
 
-func gauge(name, help string, value func(v *app.PoolView) float64) figure {
-	return figure{describe(name, help), prometheus.GaugeValue, func(v *app.PoolView) (float64, bool) { return value(v), true }}
+func gauge(name, help string, value func(v *control.PoolView) float64) figure {
+	return figure{describe(name, help), prometheus.GaugeValue, func(v *control.PoolView) (float64, bool) { return value(v), true }}
 }
 
-func counter(name, help string, value func(v *app.PoolView) float64) figure {
+func counter(name, help string, value func(v *control.PoolView) float64) figure {
 	f := gauge(name, help, value)
 	f.kind = prometheus.CounterValue
 	return f
@@ -58,7 +59,7 @@ func counter(name, help string, value func(v *app.PoolView) float64) figure {
 
 // sometimes is a gauge that is left out while it is not known.
 func sometimes(name, help string, value func(m *pool.Metrics) (float64, bool)) figure {
-	return figure{describe(name, help), prometheus.GaugeValue, func(v *app.PoolView) (float64, bool) {
+	return figure{describe(name, help), prometheus.GaugeValue, func(v *control.PoolView) (float64, bool) {
 		if v.Status.At.IsZero() {
 			return 0, false
 		}
@@ -73,17 +74,17 @@ func describe(name, help string) *prometheus.Desc {
 func money(m crowd.Money) float64 { return float64(m) / float64(crowd.Unit) }
 
 var figures = []figure{
-	gauge("workers", "People on duty: busy, idle and in training.", func(v *app.PoolView) float64 { return float64(v.Status.Workers) }),
-	gauge("busy", "People who hold a task.", func(v *app.PoolView) float64 { return float64(v.Status.Busy) }),
-	gauge("idle", "People on duty who hold nothing and are not in training.", func(v *app.PoolView) float64 { return float64(v.Status.Idle) }),
-	gauge("training", "People on duty who still learn the work.", func(v *app.PoolView) float64 { return float64(v.Status.Training) }),
-	gauge("coming", "People called who are not here yet.", func(v *app.PoolView) float64 { return float64(v.Coming) }),
-	gauge("queue", "Answers wanted and in nobody's hands.", func(v *app.PoolView) float64 { return float64(v.Status.Queue) }),
-	gauge("wait_p95_seconds", "95 of 100 answers handed out lately had waited no longer; 0: none was.", func(v *app.PoolView) float64 { return v.Status.WaitP95 }),
-	gauge("oldest_wait_seconds", "How long the oldest in the queue has waited.", func(v *app.PoolView) float64 { return v.Status.OldestWait }),
-	gauge("funds", "The pool's money for waiting.", func(v *app.PoolView) float64 { return money(v.Status.Purse.Funds) }),
-	gauge("stopped", "1 under the emergency stop.", func(v *app.PoolView) float64 { return truth(v.Pool.Stopped) }),
-	gauge("advise", "1 if the pool decides and does nothing.", func(v *app.PoolView) float64 { return truth(v.Control.Advise) }),
+	gauge("workers", "People on duty: busy, idle and in training.", func(v *control.PoolView) float64 { return float64(v.Status.Workers) }),
+	gauge("busy", "People who hold a task.", func(v *control.PoolView) float64 { return float64(v.Status.Busy) }),
+	gauge("idle", "People on duty who hold nothing and are not in training.", func(v *control.PoolView) float64 { return float64(v.Status.Idle) }),
+	gauge("training", "People on duty who still learn the work.", func(v *control.PoolView) float64 { return float64(v.Status.Training) }),
+	gauge("coming", "People called who are not here yet.", func(v *control.PoolView) float64 { return float64(v.Coming) }),
+	gauge("queue", "Answers wanted and in nobody's hands.", func(v *control.PoolView) float64 { return float64(v.Status.Queue) }),
+	gauge("wait_p95_seconds", "95 of 100 answers handed out lately had waited no longer; 0: none was.", func(v *control.PoolView) float64 { return v.Status.WaitP95 }),
+	gauge("oldest_wait_seconds", "How long the oldest in the queue has waited.", func(v *control.PoolView) float64 { return v.Status.OldestWait }),
+	gauge("funds", "The pool's money for waiting.", func(v *control.PoolView) float64 { return money(v.Status.Funds.Funds) }),
+	gauge("stopped", "1 under the emergency stop.", func(v *control.PoolView) float64 { return truth(v.Pool.Stopped) }),
+	gauge("advise", "1 if the pool decides and does nothing.", func(v *control.PoolView) float64 { return truth(v.Control.Advise) }),
 
 	sometimes("c_star", "The best number of people.", func(m *pool.Metrics) (float64, bool) { return float64(m.CStar), m.CStar != pool.Unknown }),
 	sometimes("lambda", "Answers that come to be wanted, a second.", func(m *pool.Metrics) (float64, bool) { return m.Lambda, true }),
@@ -94,12 +95,12 @@ var figures = []figure{
 	sometimes("preference", "Mean preference of the people on duty for the pool, 0 to 1.", func(m *pool.Metrics) (float64, bool) { return m.Preference, true }),
 	sometimes("cost_per_hour", "Pay for waiting of those who are idle, in money.", func(m *pool.Metrics) (float64, bool) { return m.CostPerHour, true }),
 
-	counter("waiting_paid_total", "Money paid for waiting.", func(v *app.PoolView) float64 { return money(v.Status.Purse.Paid) }),
-	counter("arrived_total", "Answers that came to be wanted.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Arrived) }),
-	counter("completed_total", "Answers that counted.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
-	counter("joined_total", "People who came when they were called.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Joined) }),
-	counter("abandoned_total", "People who left by themselves.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Abandoned) }),
-	counter("released_total", "People who were let go.", func(v *app.PoolView) float64 { return float64(v.Status.Reading.Released) }),
+	counter("waiting_paid_total", "Money paid for waiting.", func(v *control.PoolView) float64 { return money(v.Status.Funds.Paid) }),
+	counter("arrived_total", "Answers that came to be wanted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Arrived) }),
+	counter("completed_total", "Answers that counted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
+	counter("joined_total", "People who came when they were called.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Joined) }),
+	counter("abandoned_total", "People who left by themselves.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Abandoned) }),
+	counter("released_total", "People who were let go.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Released) }),
 }
 
 func truth(b bool) float64 {

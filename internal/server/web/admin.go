@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -21,11 +23,11 @@ type tenantRow struct {
 }
 
 // admin shows tenants and pools.
-func (s *server) admin(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) admin(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showAdmin(w, r, p, nil)
 }
 
-func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -47,12 +49,12 @@ func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *app.Princi
 		stopped = stopped && v.Pool.Stopped
 	}
 	return s.renderStatus(w, r, p, f.status(), "admin", page{Title: "Administration", Section: "admin", Form: f, Data: map[string]any{
-		"Tenants": rows, "Pools": pools, "Stopped": stopped, "Policies": app.Policies(), "Policy": app.DefaultPolicy,
+		"Tenants": rows, "Pools": pools, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
 	}})
 }
 
 // adminForm does what a form on the admin page asks for.
-func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *app.Principal, id, did string, do func(*fields) error) error {
+func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id, did string, do func(*fields) error) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -68,11 +70,11 @@ func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *app.Princi
 	return seeOther(w, r, "/admin", did)
 }
 
-func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.stopForm(w, r, func(stopped bool) error { return s.App.Pools.StopEverything(r.Context(), p, stopped) })
 }
 
-func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.adminForm(w, r, p, "tenant", "saved", func(f *fields) error {
 		weight := f.number("weight")
 		if err := f.err(); err != nil {
@@ -83,7 +85,7 @@ func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *app.Pri
 	})
 }
 
-func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -93,29 +95,29 @@ func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *app.Princ
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Name: &name, Weight: &weight})
+		_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Name: &name, Weight: &weight})
 		return err
 	})
 }
 
-func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
 	}
 	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Stopped: &stopped})
+		_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
 		return err
 	})
 }
 
-func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
 	}
 	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.App.Pools.Update(r.Context(), p, id, app.PoolEdit{Stopped: &stopped})
+		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Stopped: &stopped})
 		return err
 	})
 }
@@ -133,7 +135,7 @@ func (s *server) stopForm(w http.ResponseWriter, r *http.Request, do func(stoppe
 	return seeOther(w, r, "/admin", stopNotice(stopped))
 }
 
-func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -147,34 +149,34 @@ func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *app.Principa
 	})
 }
 
-func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.adminForm(w, r, p, "pool", "saved", func(f *fields) error {
 		_, err := s.App.Pools.Create(r.Context(), p, f.text("name"), f.text("policy"))
 		return err
 	})
 }
 
-func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
 	}
 	return s.adminForm(w, r, p, "pool-"+id.String(), "saved", func(f *fields) error {
 		name, policy := f.text("name"), f.text("policy")
-		_, err := s.App.Pools.Update(r.Context(), p, id, app.PoolEdit{Name: &name, Policy: &policy})
+		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Name: &name, Policy: &policy})
 		return err
 	})
 }
 
 // people lists everybody, and adds people.
-func (s *server) people(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) people(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showPeople(w, r, p, nil, nil)
 }
 
 // newcomer is somebody who was just given a one-time link.
 type newcomer struct{ Name, Link string }
 
-func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, added *newcomer) error {
+func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, added *newcomer) error {
 	var after crowd.WorkerID
 	if text := r.URL.Query().Get("after"); text != "" {
 		var err error
@@ -198,7 +200,7 @@ func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *app.Princ
 }
 
 // menus are the tenants and pools to choose from, and their names.
-func (s *server) menus(r *http.Request, p *app.Principal) (map[string]any, error) {
+func (s *server) menus(r *http.Request, p *access.Principal) (map[string]any, error) {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return nil, err
@@ -244,13 +246,13 @@ func roleFields(f *fields) (admin bool, tenants []crowd.TenantID, pool crowd.Poo
 }
 
 // createPerson adds somebody and shows his one-time link, this once.
-func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	f := &fields{values: values}
-	n := app.NewUser{Name: f.text("name"), FullName: f.text("full_name"), Email: f.text("email")}
+	n := accounts.NewUser{Name: f.text("name"), FullName: f.text("full_name"), Email: f.text("email")}
 	n.Admin, n.Tenants, n.Pool, n.Qualifications = roleFields(f)
 	secret := ""
 	if err = f.err(); err == nil {
@@ -271,7 +273,7 @@ func (s *server) setupURL(r *http.Request, secret string) string {
 }
 
 // person shows somebody, to be changed.
-func (s *server) person(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseWorkerID(r.PathValue("user"))
 	if err != nil {
 		return err
@@ -279,7 +281,7 @@ func (s *server) person(w http.ResponseWriter, r *http.Request, p *app.Principal
 	return s.showPerson(w, r, p, id, nil, nil)
 }
 
-func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.WorkerID, f *form, link *newcomer) error {
+func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID, f *form, link *newcomer) error {
 	u, err := s.App.Accounts.User(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -300,7 +302,7 @@ func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *app.Princ
 	return s.renderStatus(w, r, p, f.status(), "person", page{Title: u.Name, Section: "admin", Form: f, Data: data})
 }
 
-func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseWorkerID(r.PathValue("user"))
 	if err != nil {
 		return err
@@ -313,7 +315,7 @@ func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *app.Princ
 	fullName, email := f.text("full_name"), f.text("email")
 	isAdmin, tenants, pool, quals := roleFields(f)
 	if err = f.err(); err == nil {
-		_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, app.UserEdit{
+		_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{
 			FullName: &fullName, Email: &email, Admin: &isAdmin, Tenants: &tenants, Pool: &pool, Qualifications: &quals,
 		})
 	}
@@ -327,7 +329,7 @@ func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *app.Princ
 }
 
 // suspend takes somebody's access away for the time being, or gives it back.
-func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseWorkerID(r.PathValue("user"))
 	if err != nil {
 		return err
@@ -337,7 +339,7 @@ func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *app.Principa
 		return err
 	}
 	suspended := values.Get("suspended") != ""
-	_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, app.UserEdit{Suspended: &suspended})
+	_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{Suspended: &suspended})
 	if bad := refused("person", values, err); bad != nil {
 		return s.showPerson(w, r, p, id, &form{ID: "suspend", Errs: bad.Errs}, nil)
 	}
@@ -348,7 +350,7 @@ func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // newLink gives somebody a new one-time link and shows it, this once.
-func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseWorkerID(r.PathValue("user"))
 	if err != nil {
 		return err

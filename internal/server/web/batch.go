@@ -10,13 +10,15 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
 // batch shows a batch: a draft to work on, or a launched one to watch.
-func (s *server) batch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
@@ -26,7 +28,7 @@ func (s *server) batch(w http.ResponseWriter, r *http.Request, p *app.Principal)
 
 // showBatch shows a batch, with a form that was refused or with what became of
 // an upload.
-func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.BatchID, f *form, report *app.UploadReport) error {
+func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, f *form, report *batches.UploadReport) error {
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -57,7 +59,7 @@ func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *app.Princi
 	return s.renderStatus(w, r, p, f.status(), "draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Form: f, Data: data})
 }
 
-func poolMenu(list []app.PoolView) []choice {
+func poolMenu(list []control.PoolView) []choice {
 	var menu []choice
 	for _, v := range list {
 		menu = append(menu, choice{v.ID.String(), v.Name + " (" + plural(v.Workers, "worker") + ")"})
@@ -65,7 +67,7 @@ func poolMenu(list []app.PoolView) []choice {
 	return menu
 }
 
-func poolSize(list []app.PoolView, id crowd.PoolID) int {
+func poolSize(list []control.PoolView, id crowd.PoolID) int {
 	for _, v := range list {
 		if v.ID == id {
 			return v.Workers
@@ -75,7 +77,7 @@ func poolSize(list []app.PoolView, id crowd.PoolID) int {
 }
 
 // maxCost is the most that a batch can cost, or its budget if that is set.
-func maxCost(b app.BatchView) crowd.Money {
+func maxCost(b batches.BatchView) crowd.Money {
 	if b.Spec.Budget > 0 {
 		return b.Spec.Budget
 	}
@@ -94,7 +96,7 @@ type settings struct {
 	Qualifications                                     string
 }
 
-func settingsOf(b app.BatchView) settings {
+func settingsOf(b batches.BatchView) settings {
 	x := b.Spec
 	out := settings{
 		Name: b.Name, Pool: b.Pool.String(), Reward: x.Reward.String(), Rule: "count", Count: "3", Agree: "2", Of: "3",
@@ -119,9 +121,9 @@ func settingsOf(b app.BatchView) settings {
 }
 
 // definition is a draft as it stands, to be changed in part.
-func definition(b app.BatchView) app.NewBatch {
+func definition(b batches.BatchView) batches.NewBatch {
 	x := b.Spec
-	return app.NewBatch{
+	return batches.NewBatch{
 		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
 		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
 		Requirements: x.Requirements, Training: x.Training,
@@ -129,14 +131,14 @@ func definition(b app.BatchView) app.NewBatch {
 }
 
 // draftForm reads the form of an action on a draft.
-func (s *server) draftForm(r *http.Request, p *app.Principal) (app.BatchView, url.Values, error) {
+func (s *server) draftForm(r *http.Request, p *access.Principal) (batches.BatchView, url.Values, error) {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
-		return app.BatchView{}, nil, err
+		return batches.BatchView{}, nil, err
 	}
 	values, err := readForm(r)
 	if err != nil {
-		return app.BatchView{}, nil, err
+		return batches.BatchView{}, nil, err
 	}
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err == nil && b.Progress.State != crowd.BatchDraft {
@@ -145,7 +147,7 @@ func (s *server) draftForm(r *http.Request, p *app.Principal) (app.BatchView, ur
 	return b, values, err
 }
 
-func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	b, values, err := s.draftForm(r, p)
 	if err != nil {
 		return err
@@ -165,7 +167,7 @@ func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *app.Pri
 
 // editSettings keeps price, people and time of a draft, and launches it if that
 // was the button.
-func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	b, values, err := s.draftForm(r, p)
 	if err != nil {
 		return err
@@ -188,7 +190,7 @@ func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *app.Pri
 	return seeOther(w, r, "/batches/"+b.Spec.ID.String(), did)
 }
 
-func readSettings(values url.Values, n app.NewBatch) (app.NewBatch, error) {
+func readSettings(values url.Values, n batches.NewBatch) (batches.NewBatch, error) {
 	f := fields{values: values}
 	n.Name = f.text("name")
 	if text := f.text("pool"); text != "" {
@@ -228,7 +230,7 @@ type previewData struct {
 }
 
 // previewOf shows the task that ?task= asks for, or the first one.
-func (s *server) previewOf(r *http.Request, p *app.Principal, b app.BatchView) (*previewData, error) {
+func (s *server) previewOf(r *http.Request, p *access.Principal, b batches.BatchView) (*previewData, error) {
 	n := uint64(1)
 	if text := r.URL.Query().Get("task"); text != "" && r.Method == http.MethodGet {
 		var err error
@@ -257,7 +259,7 @@ func (s *server) previewOf(r *http.Request, p *app.Principal, b app.BatchView) (
 }
 
 // preview shows the tasks of a launched batch.
-func (s *server) preview(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) preview(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
@@ -275,7 +277,7 @@ func (s *server) preview(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // previewFrame is the requester's HTML of a task in a preview.
-func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -23,7 +24,7 @@ const batchesShown = 50
 const firstReward = crowd.Unit / 20
 
 // batches lists the batches of a tenant, or of all for an admin.
-func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) batches(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principa
 		if tenant, err = crowd.ParseTenantID(text); err != nil {
 			return err
 		}
-	case !p.Is(app.Admin) && len(tenants) > 0:
+	case !p.Is(access.Admin) && len(tenants) > 0:
 		tenant = tenants[0].ID
 	}
 	var before crowd.BatchID
@@ -48,7 +49,7 @@ func (s *server) batches(w http.ResponseWriter, r *http.Request, p *app.Principa
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": p.Is(access.Admin), "First": before == 0}
 	if tenant != 0 {
 		balance, _, err := s.App.Tenants.Account(r.Context(), p, tenant, 0, 0)
 		if err != nil {
@@ -70,11 +71,11 @@ func tenantNames(list []store.Tenant) map[crowd.TenantID]string {
 	return names
 }
 
-func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showNewBatch(w, r, p, nil)
 }
 
-func (s *server) showNewBatch(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+func (s *server) showNewBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -150,7 +151,7 @@ const maxDrain = 64 << 20
 func drain(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, maxDrain) }
 
 // createBatch makes a draft and reads its file as it comes.
-func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
 	values, file, err := readFields(r)
@@ -170,7 +171,7 @@ func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *app.Prin
 	return s.receive(w, r, p, b.Spec.ID, values, file)
 }
 
-func (s *server) draft(r *http.Request, p *app.Principal, values url.Values) (store.Batch, error) {
+func (s *server) draft(r *http.Request, p *access.Principal, values url.Values) (store.Batch, error) {
 	tenant, err := crowd.ParseTenantID(values.Get("tenant"))
 	if err != nil {
 		return store.Batch{}, crowd.Fieldf("tenant", "choose one")
@@ -179,13 +180,13 @@ func (s *server) draft(r *http.Request, p *app.Principal, values url.Values) (st
 	if err != nil {
 		return store.Batch{}, err
 	}
-	return s.App.Batches.Create(r.Context(), p, app.NewBatch{
+	return s.App.Batches.Create(r.Context(), p, batches.NewBatch{
 		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: firstReward,
 	})
 }
 
 // upload takes another file for a draft.
-func (s *server) upload(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) upload(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
@@ -207,9 +208,9 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request, p *app.Principal
 
 // receive reads the file of a draft. What is wrong with it is shown on the
 // draft's page, row by row.
-func (s *server) receive(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.BatchID, values url.Values, file *multipart.Part) error {
+func (s *server) receive(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, values url.Values, file *multipart.Part) error {
 	format := table.FormatOf(file.FileName())
-	report, err := s.App.Batches.Upload(r.Context(), p, id, file, app.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
+	report, err := s.App.Batches.Upload(r.Context(), p, id, file, batches.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
 	f := refused("upload", values, err)
 	switch {
 	case f != nil:

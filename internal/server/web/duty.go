@@ -10,14 +10,16 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 )
 
 // offDuty is the part of the page of somebody off duty that moves.
 type offDuty struct {
-	app.DutyView
+	recruit.DutyView
 	Now     time.Time
 	State   string // names what is shown, for the script to say what it has
 	Because string // why he is off duty, if that is known
@@ -40,7 +42,7 @@ var departures = map[engine.Departure]string{
 }
 
 // dutyState names what the page of somebody off duty shows.
-func dutyState(v app.DutyView) string {
+func dutyState(v recruit.DutyView) string {
 	state := v.Pool.ID.String()
 	switch {
 	case v.On:
@@ -53,7 +55,7 @@ func dutyState(v app.DutyView) string {
 	return state + "-off"
 }
 
-func (s *server) offDuty(r *http.Request, p *app.Principal, v app.DutyView) (*offDuty, error) {
+func (s *server) offDuty(r *http.Request, p *access.Principal, v recruit.DutyView) (*offDuty, error) {
 	past, err := s.App.Duty.WhyOff(r.Context(), p)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func (d *offDuty) title() string {
 
 // showOffDuty is where somebody is who works in a pool that calls its people,
 // and is off duty.
-func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *app.Principal, notice string) error {
+func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *access.Principal, notice string) error {
 	v, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
 		return err
@@ -106,16 +108,16 @@ func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *app.Prin
 // waitTime reads how long a poll may take.
 func waitTime(r *http.Request) (time.Duration, error) {
 	seconds, err := strconv.Atoi(r.URL.Query().Get("wait"))
-	if err != nil || seconds < 0 || seconds > int(app.MaxWait/time.Second) {
-		return 0, crowd.Fieldf("wait", "must be 0 to %d seconds", app.MaxWait/time.Second)
+	if err != nil || seconds < 0 || seconds > int(work.MaxWait/time.Second) {
+		return 0, crowd.Fieldf("wait", "must be 0 to %d seconds", work.MaxWait/time.Second)
 	}
 	return time.Duration(seconds) * time.Second, nil
 }
 
 // present returns p as he is now: he may have been moved since the request
 // began. It returns p itself if that cannot be found out.
-func (s *server) present(r *http.Request, p *app.Principal) *app.Principal {
-	if now, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(app.Worker) {
+func (s *server) present(r *http.Request, p *access.Principal) *access.Principal {
+	if now, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(access.Worker) {
 		return now
 	}
 	return p
@@ -123,7 +125,7 @@ func (s *server) present(r *http.Request, p *app.Principal) *app.Principal {
 
 // watchDuty is the long poll of the page of somebody off duty: it answers once
 // there is something else to show than what the page has.
-func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	wait, err := waitTime(r)
 	if err != nil {
 		return err
@@ -131,7 +133,7 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Princi
 	state := r.URL.Query().Get("state")
 	httpkit.Streaming(w)
 	moved := false
-	v, err := s.App.Duty.Await(r.Context(), p, wait, func(v app.DutyView) bool {
+	v, err := s.App.Duty.Await(r.Context(), p, wait, func(v recruit.DutyView) bool {
 		moved = s.present(r, p).User.Pool != p.User.Pool
 		return moved || dutyState(v) != state
 	})
@@ -155,7 +157,7 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *app.Princi
 }
 
 // comeIn brings a worker on duty, if there is a place left.
-func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	_, err := s.App.Duty.Start(r.Context(), p)
 	switch crowd.CodeOf(err) {
 	case "":
@@ -167,7 +169,7 @@ func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *app.Principal
 }
 
 // decline says that a worker does not come this time.
-func (s *server) decline(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) decline(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	if err := s.App.Duty.DeclineCall(r.Context(), p); err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (s *server) decline(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // stopWork takes a worker off duty: at once, or when he has finished his task.
-func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	v, err := s.App.Duty.End(r.Context(), p)
 	switch {
 	case err != nil:
@@ -188,7 +190,7 @@ func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 
 // afterDuty is the page of somebody who has gone off duty: one that hands him
 // no task.
-func afterDuty(v app.DutyView) string {
+func afterDuty(v recruit.DutyView) string {
 	if v.Pool.Retainer.Called {
 		return "/work"
 	}
@@ -201,7 +203,7 @@ func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate
 
 // offNow says whether a worker who waited is off duty for good, and why: where
 // nobody minds he is not.
-func (s *server) offNow(r *http.Request, p *app.Principal, v app.DutyView) (bool, error) {
+func (s *server) offNow(r *http.Request, p *access.Principal, v recruit.DutyView) (bool, error) {
 	if v.On || !keepsDuty(&v.Pool) {
 		return false, nil
 	}
@@ -217,8 +219,8 @@ func (s *server) offNow(r *http.Request, p *app.Principal, v app.DutyView) (bool
 const moveTime = 5 * time.Second
 
 // awaitMove waits until somebody who has gone to another pool is there.
-func (s *server) awaitMove(r *http.Request, p *app.Principal) error {
-	_, err := s.App.Duty.Await(r.Context(), p, moveTime, func(app.DutyView) bool {
+func (s *server) awaitMove(r *http.Request, p *access.Principal) error {
+	_, err := s.App.Duty.Await(r.Context(), p, moveTime, func(recruit.DutyView) bool {
 		return s.present(r, p).User.Pool != p.User.Pool
 	})
 	return err
@@ -230,7 +232,7 @@ const poolCookie = "throng_pool"
 
 // poolNotice says which pool somebody is in, if he was in another one when he
 // looked last.
-func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.DutyView) string {
+func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *access.Principal, v recruit.DutyView) string {
 	now := p.User.ID.String() + "." + v.Pool.ID.String()
 	last := ""
 	if c, err := r.Cookie(poolCookie); err == nil {
@@ -260,7 +262,7 @@ func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *app.Princ
 type lesson struct{ N, Of int }
 
 // lessonOf returns nil if the task is none to learn from.
-func (s *server) lessonOf(r *http.Request, work *app.HeldTask, v app.DutyView) (*lesson, error) {
+func (s *server) lessonOf(r *http.Request, work *work.HeldTask, v recruit.DutyView) (*lesson, error) {
 	if v.Training == 0 {
 		return nil, nil
 	}
@@ -312,11 +314,11 @@ type poolWish struct {
 	Choose []liking
 }
 
-func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showWishes(w, r, p, nil)
 }
 
-func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -358,7 +360,7 @@ func browsersOf(subs []store.Subscription) []taker {
 }
 
 // setWishes keeps what somebody likes and how he is called.
-func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -368,7 +370,7 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Princi
 		return err
 	}
 	f := &fields{values: values}
-	wishes := app.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: values.Get("call") == "", NoMail: values.Get("mail") == ""}
+	wishes := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: values.Get("call") == "", NoMail: values.Get("mail") == ""}
 	for _, v := range pools {
 		was, stated := p.User.Prefers[v.ID]
 		if !stated {
@@ -398,7 +400,7 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *app.Princi
 }
 
 // subscribe keeps a browser that takes push messages; its script sends it.
-func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -411,7 +413,7 @@ func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *app.Princi
 }
 
 // unsubscribe forgets a browser.
-func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := strconv.ParseInt(r.PathValue("subscription"), 10, 64)
 	if err != nil {
 		return errPage
@@ -427,7 +429,7 @@ func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *app.Prin
 
 // pushScript is the program that shows push messages. It stands at an address of
 // its own that never changes, below which it has a say.
-func (s *server) pushScript(w http.ResponseWriter, _ *http.Request, _ *app.Principal) error {
+func (s *server) pushScript(w http.ResponseWriter, _ *http.Request, _ *access.Principal) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/javascript; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")

@@ -11,6 +11,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -20,12 +22,12 @@ import (
 func looping(cfg *app.Config) { cfg.ControlEvery = time.Hour }
 
 // onCall makes the first pool one that calls its people and pays their waiting.
-func (c *company) onCall(control pool.Settings, change ...func(*app.PoolEdit)) {
+func (c *company) onCall(settings pool.Settings, change ...func(*control.PoolEdit)) {
 	c.boss.t.Helper()
-	edit := app.PoolEdit{
+	edit := control.PoolEdit{
 		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute},
 		Calling:  &store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute},
-		Control:  &control,
+		Control:  &settings,
 	}
 	for _, f := range change {
 		f(&edit)
@@ -116,7 +118,7 @@ func TestStoppingAfterTheTask(t *testing.T) {
 	d := c.workers[1]
 	d.get("/work").form("/work/duty").send().want(200, "1.png a cat?").form("/work/return").send().want(200, "You are off duty", "You stopped.")
 	// Where asking for work is enough, stopping leads to a page that does not ask.
-	c.onCall(pool.Settings{}, func(e *app.PoolEdit) { e.Retainer.Called = false })
+	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called = false })
 	d.get("/work").want(200, "2.png a cat?").form("/work/stop").send().want(200).form("/work/submit").set("s.label", "yes").send().want(200, "Taking a break", "Your answer is in").at("/work/rest")
 	d.isOff()
 	d.get("/work").want(200, "3.png a cat?").form("/work/stop").send().want(200).form("/work/skip").send().want(200, "Taking a break", "Skipped.").at("/work/rest")
@@ -166,7 +168,7 @@ func TestLetGoAfterTheLastAnswer(t *testing.T) {
 func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
-	c.onCall(pool.Settings{}, func(e *app.PoolEdit) { e.Retainer.Called = false })
+	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called = false })
 	b := c.workers[0]
 	p := b.principal()
 	answer := make(chan *pageOf, 1)
@@ -180,7 +182,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 			break
 		}
 	}
-	if _, err := c.app.Pools.Update(t.Context(), c.boss.principal(), 1, app.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
+	if _, err := c.app.Pools.Update(t.Context(), c.boss.principal(), 1, control.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
 		t.Fatal(err)
 	}
 	c.step(time.Second)
@@ -197,7 +199,7 @@ func TestWhoIsMovedIsTold(t *testing.T) {
 	c := newCompany(t, 2, looping)
 	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
 	ctx, boss := context.Background(), c.boss.principal()
-	if _, err := c.app.Pools.Update(ctx, boss, 2, app.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
+	if _, err := c.app.Pools.Update(ctx, boss, 2, control.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
 		t.Fatal(err)
 	}
 	// Of the other pool, a batch to learn from.
@@ -248,7 +250,7 @@ func TestWishes(t *testing.T) {
 	}
 	f.set("like-p2", "1").values.Del("call")
 	f.send().want(200, "Saved.")
-	w := app.WishesOf(b.principal().User)
+	w := recruit.WishesOf(b.principal().User)
 	if !w.Away || w.NoMail || len(w.Prefers) != 1 || w.Prefers[2] != 1 {
 		t.Fatalf("kept: %+v", w)
 	}
@@ -262,7 +264,7 @@ func TestWishes(t *testing.T) {
 		t.Fatalf("then it has %v", f.values)
 	}
 	f.set("like-p2", "0").set("call", "1").send().want(200, "Saved.")
-	if w := app.WishesOf(b.principal().User); w.Prefers[1] != 0.6 || w.Prefers[2] != 0 || len(w.Prefers) != 2 || w.Away {
+	if w := recruit.WishesOf(b.principal().User); w.Prefers[1] != 0.6 || w.Prefers[2] != 0 || len(w.Prefers) != 2 || w.Away {
 		t.Fatalf("kept: %+v", w)
 	}
 	f.values.Set("like-p2", "7x")

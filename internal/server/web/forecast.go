@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 )
 
 // outlook is a batch's forecast as its page shows it.
@@ -31,12 +31,12 @@ type timeBar struct {
 }
 
 // newOutlook puts a forecast into words and a picture.
-func newOutlook(now time.Time, b *app.BatchView, f app.BatchForecast) *outlook {
+func newOutlook(now time.Time, b *batches.BatchView, f batches.BatchForecast) *outlook {
 	switch f.Status {
-	case app.ForecastReady:
-	case app.ForecastOver:
+	case batches.ForecastReady:
+	case batches.ForecastOver:
 		return finished(now, b)
-	case app.ForecastDraft:
+	case batches.ForecastDraft:
 		return nil
 	default:
 		o := &outlook{Says: f.Text}
@@ -85,7 +85,7 @@ func likely(p float64) string {
 
 // finished says of a batch that is over whether it was in time; nil if there
 // is nothing to say.
-func finished(now time.Time, b *app.BatchView) *outlook {
+func finished(now time.Time, b *batches.BatchView) *outlook {
 	p := &b.Progress
 	if p.State != crowd.BatchDone || p.Deadline.IsZero() || p.EndedAt.IsZero() {
 		return nil
@@ -112,7 +112,7 @@ func clockTime(now, t time.Time) string {
 }
 
 // newTimeBar draws from now to a little after the last thing that is on it.
-func newTimeBar(now time.Time, f app.BatchForecast) *timeBar {
+func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 	x := &f.Finish
 	end := now.Add(time.Minute)
 	for _, t := range []time.Time{x.Low, x.Median, x.High, f.Deadline} {

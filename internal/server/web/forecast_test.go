@@ -8,7 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -17,12 +17,12 @@ func TestOutlook(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
 	in := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
-	running := &app.BatchView{Batch: store.Batch{Progress: engine.Progress{State: crowd.BatchRunning}}}
-	ended := func(deadline time.Time) *app.BatchView {
-		return &app.BatchView{Batch: store.Batch{Progress: engine.Progress{State: crowd.BatchDone, EndedAt: now, Deadline: deadline}}}
+	running := &batches.BatchView{Batch: store.Batch{Progress: engine.Progress{State: crowd.BatchRunning}}}
+	ended := func(deadline time.Time) *batches.BatchView {
+		return &batches.BatchView{Batch: store.Batch{Progress: engine.Progress{State: crowd.BatchDone, EndedAt: now, Deadline: deadline}}}
 	}
-	ready := func(low, median, high, deadline time.Time, chance float64) app.BatchForecast {
-		f := app.BatchForecast{Status: app.ForecastReady, At: now, Horizon: in(24 * 60), Deadline: deadline, Basis: "b", Finish: forecast.Finish{Low: low, Median: median, High: high}}
+	ready := func(low, median, high, deadline time.Time, chance float64) batches.BatchForecast {
+		f := batches.BatchForecast{Status: batches.ForecastReady, At: now, Horizon: in(24 * 60), Deadline: deadline, Basis: "b", Finish: forecast.Finish{Low: low, Median: median, High: high}}
 		if !deadline.IsZero() {
 			f.Finish.Chance = &forecast.Chance{Value: chance}
 		}
@@ -30,8 +30,8 @@ func TestOutlook(t *testing.T) {
 	}
 	var never time.Time
 	for name, k := range map[string]struct {
-		batch     *app.BatchView
-		forecast  app.BatchForecast
+		batch     *batches.BatchView
+		forecast  batches.BatchForecast
 		says, due string
 		late      bool
 		bar       timeBar
@@ -72,11 +72,11 @@ func TestOutlook(t *testing.T) {
 			timeBar{From: "13:00", To: "5 May, 13:00", Band: 100, Open: true, Median: -1, Deadline: 4.17},
 		},
 		"paused": {
-			running, app.BatchForecast{Status: app.ForecastPaused, Text: "No forecast.", Deadline: in(-60)},
+			running, batches.BatchForecast{Status: batches.ForecastPaused, Text: "No forecast.", Deadline: in(-60)},
 			"No forecast.", "The deadline, 12:00, has passed.", true, timeBar{},
 		},
-		"in time":  {ended(in(90)), app.BatchForecast{Status: app.ForecastOver}, "Done at 13:00.", "1 h 30 min before the deadline.", false, timeBar{}},
-		"too late": {ended(in(-90)), app.BatchForecast{Status: app.ForecastOver}, "Done at 13:00.", "1 h 30 min after the deadline.", true, timeBar{}},
+		"in time":  {ended(in(90)), batches.BatchForecast{Status: batches.ForecastOver}, "Done at 13:00.", "1 h 30 min before the deadline.", false, timeBar{}},
+		"too late": {ended(in(-90)), batches.BatchForecast{Status: batches.ForecastOver}, "Done at 13:00.", "1 h 30 min after the deadline.", true, timeBar{}},
 	} {
 		o := newOutlook(now, k.batch, k.forecast)
 		if o.Says != k.says || o.Due != k.due || o.Late != k.late {
@@ -89,7 +89,7 @@ func TestOutlook(t *testing.T) {
 			t.Errorf("%s: the picture is %+v, want %+v", name, *o.Picture, k.bar)
 		}
 	}
-	if o := newOutlook(now, ended(never), app.BatchForecast{Status: app.ForecastOver}); o != nil {
+	if o := newOutlook(now, ended(never), batches.BatchForecast{Status: batches.ForecastOver}); o != nil {
 		t.Errorf("of a batch without a deadline that is done it says %+v", o)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -40,7 +40,7 @@ func funcs(a assets) template.FuncMap {
 		"money":    func(m crowd.Money) string { return m.String() },
 		"state":    func(s any) string { return fmt.Sprint(s) },
 		"join":     strings.Join,
-		"budget":   func(b app.BatchView) crowd.Money { return b.Budget() },
+		"budget":   func(b batches.BatchView) crowd.Money { return b.Budget() },
 		"tickedIf": ticked,
 		"ticks":    ticks,
 	}

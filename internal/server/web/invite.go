@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -18,7 +19,7 @@ const invitationsShown = 100
 
 // chosenTenant is the tenant that a page is about: the one that was asked for,
 // for a requester else his first. 0, for an admin, is none.
-func (s *server) chosenTenant(r *http.Request, p *app.Principal) (crowd.TenantID, []store.Tenant, error) {
+func (s *server) chosenTenant(r *http.Request, p *access.Principal) (crowd.TenantID, []store.Tenant, error) {
 	list, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return 0, nil, err
@@ -27,16 +28,16 @@ func (s *server) chosenTenant(r *http.Request, p *app.Principal) (crowd.TenantID
 		id, err := crowd.ParseTenantID(text)
 		return id, list, err
 	}
-	if !p.Is(app.Admin) && len(list) > 0 {
+	if !p.Is(access.Admin) && len(list) > 0 {
 		return list[0].ID, list, nil
 	}
 	return 0, list, nil
 }
 
 // tenantMenu is a menu of tenants; an admin may choose none.
-func tenantMenu(p *app.Principal, list []store.Tenant, none string) []choice {
+func tenantMenu(p *access.Principal, list []store.Tenant, none string) []choice {
 	var menu []choice
-	if p.Is(app.Admin) {
+	if p.Is(access.Admin) {
 		menu = append(menu, choice{"", none})
 	}
 	for _, t := range list {
@@ -61,11 +62,11 @@ func menuTenant(values url.Values) (crowd.TenantID, error) {
 // handOut is a link that the inviter has to hand out himself.
 type handOut struct{ Address, Link string }
 
-func (s *server) invitations(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) invitations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showInvitations(w, r, p, nil, nil, nil)
 }
 
-func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, report *app.InviteReport, links []handOut) error {
+func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, report *accounts.InviteReport, links []handOut) error {
 	tenant, tenants, err := s.chosenTenant(r, p)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *app.
 }
 
 // testMenu lists the tests to which somebody may be invited.
-func (s *server) testMenu(r *http.Request, p *app.Principal, tenants []store.Tenant) ([]choice, error) {
+func (s *server) testMenu(r *http.Request, p *access.Principal, tenants []store.Tenant) ([]choice, error) {
 	list, err := s.testsOf(r, p, tenants)
 	menu := []choice{{"", "no test"}}
 	for _, t := range list {
@@ -112,8 +113,8 @@ func (s *server) testMenu(r *http.Request, p *app.Principal, tenants []store.Ten
 }
 
 // testsOf lists the tests that somebody who gives tests sees, each once.
-func (s *server) testsOf(r *http.Request, p *app.Principal, tenants []store.Tenant) ([]store.Test, error) {
-	if p.Is(app.Admin) {
+func (s *server) testsOf(r *http.Request, p *access.Principal, tenants []store.Tenant) ([]store.Test, error) {
+	if p.Is(access.Admin) {
 		return s.App.Tests.List(r.Context(), p, 0)
 	}
 	var all []store.Test
@@ -133,21 +134,21 @@ func (s *server) testsOf(r *http.Request, p *app.Principal, tenants []store.Tena
 
 // invite invites people. Where no mail carries the links they are shown, this
 // once.
-func (s *server) invite(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) invite(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	f := fields{values: values}
-	n := app.NewInvitations{Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
-	n.Addresses, n.Lines = app.SplitAddresses(values.Get("addresses"))
+	n := accounts.NewInvitations{Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
+	n.Addresses, n.Lines = accounts.SplitAddresses(values.Get("addresses"))
 	if n.Pool, err = crowd.ParsePoolID(values.Get("pool")); err != nil {
 		f.bad("pool", "choose one")
 	}
 	if n.Tenant, err = menuTenant(values); err != nil {
 		f.bad("tenant", "choose one")
 	}
-	var report app.InviteReport
+	var report accounts.InviteReport
 	if err = f.err(); err == nil {
 		report, err = s.App.Invitations.Invite(r.Context(), p, n)
 	}
@@ -169,7 +170,7 @@ func refusedOften(id string, values url.Values, err error) *form {
 	return refused(id, values, err)
 }
 
-func (s *server) handOuts(r *http.Request, list ...app.InvitationView) []handOut {
+func (s *server) handOuts(r *http.Request, list ...accounts.InvitationView) []handOut {
 	var links []handOut
 	for _, i := range list {
 		if i.Token != "" {
@@ -188,7 +189,7 @@ func numbered(r *http.Request, name string) (int64, error) {
 	return id, nil
 }
 
-func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "invitation")
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *app
 	return seeOther(w, r, "/invitations", "resent")
 }
 
-func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "invitation")
 	if err != nil {
 		return err
@@ -215,11 +216,11 @@ func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *a
 }
 
 // invitation is the page behind a link: what it is about, and whether one comes.
-func (s *server) invitation(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) invitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showInvitation(w, r, p, r.URL.Query().Get("token"), nil)
 }
 
-func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *app.Principal, token string, f *form) error {
+func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal, token string, f *form) error {
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
 	o, err := s.App.Invitations.Open(r.Context(), token)
 	if err != nil {
@@ -231,7 +232,7 @@ func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *app.P
 }
 
 // answerInvitation joins, accepts or declines.
-func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *app
 			break
 		}
 		var session string
-		session, err = s.App.Invitations.Join(r.Context(), token, app.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name"), Password: values.Get("password")})
+		session, err = s.App.Invitations.Join(r.Context(), token, accounts.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name"), Password: values.Get("password")})
 		if err == nil {
 			s.setSession(w, r, session, cookieLife)
 		}

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -18,11 +19,11 @@ const holdersShown = 30
 
 // live is a launched batch as it stands: the part of its page that moves.
 type live struct {
-	B         app.BatchView
+	B         batches.BatchView
 	Now       time.Time
 	Why       []reasonCount // what keeps the pool's workers from it, while something waits
 	Ahead     int
-	Holders   []app.Holder
+	Holders   []batches.Holder
 	MoreHold  int // of those not listed
 	Workers   int
 	PerAnswer time.Duration // on average, from hand-out to answer
@@ -40,7 +41,7 @@ var workerReasons = map[crowd.Reason]string{
 	crowd.AlreadyDid:    "had every task that is left already",
 }
 
-func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*live, error) {
+func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*live, error) {
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return nil, err
@@ -72,14 +73,14 @@ func (s *server) live(r *http.Request, p *app.Principal, id crowd.BatchID) (*liv
 	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return nil, err
 	}
-	if f.Status != app.ForecastReady {
+	if f.Status != batches.ForecastReady {
 		l.Left = timeLeft(l.Now, b)
 	}
 	return l, nil
 }
 
 // timeLeft reckons when a running batch is done if it goes on as it has.
-func timeLeft(now time.Time, b app.BatchView) time.Duration {
+func timeLeft(now time.Time, b batches.BatchView) time.Duration {
 	const enough = 3 // answers, to speak of a rate
 	x := b.Progress
 	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() {
@@ -89,7 +90,7 @@ func timeLeft(now time.Time, b app.BatchView) time.Duration {
 	return time.Duration(perAnswer * float64(max(0, x.Planned-x.Completed)) * float64(time.Second))
 }
 
-func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *app.Principal, b app.BatchView, f *form) error {
+func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *access.Principal, b batches.BatchView, f *form) error {
 	l, err := s.live(r, p, b.Spec.ID)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *app.Pri
 
 func methodNames() []string {
 	var names []string
-	for _, m := range app.Methods() {
+	for _, m := range batches.Methods() {
 		names = append(names, m.Name())
 	}
 	return names
@@ -122,7 +123,7 @@ const (
 
 // events sends the live part of a batch's page whenever it changes, and "gone"
 // when the page has to be loaded anew because the batch's state is another one.
-func (s *server) events(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, p *app.Principal
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, p, changed, func(p *app.Principal) (string, string, error) {
+	s.sendLive(w, r, p, changed, func(p *access.Principal) (string, string, error) {
 		l, err := s.live(r, p, id)
 		if err != nil {
 			return "", "", err
@@ -149,7 +150,7 @@ const slowness = 3
 // sendLive sends the live part of a page whenever something has changed, and
 // "gone" when its state is no longer ?state=. look returns the state and the
 // HTML.
-func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *app.Principal, changed <-chan struct{}, look func(*app.Principal) (state, html string, err error)) {
+func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *access.Principal, changed <-chan struct{}, look func(*access.Principal) (state, html string, err error)) {
 	state := r.URL.Query().Get("state")
 	httpkit.Streaming(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -211,24 +212,24 @@ func pause(r *http.Request, d time.Duration) bool {
 // action is something to be done to a launched batch or a draft.
 type action struct {
 	Do, Did, Verb, Question, Consequence string
-	run                                  func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error
+	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error
 }
 
 // actions are what the buttons of a batch do. Those with a question are asked
 // about first.
 var actions = []action{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 		_, err := s.App.Batches.Pause(r.Context(), p, id)
 		return err
 	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 		_, err := s.App.Batches.Resume(r.Context(), p, id)
 		return err
 	}},
 	{
 		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
 		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 			_, err := s.App.Batches.End(r.Context(), p, id)
 			return err
 		},
@@ -236,7 +237,7 @@ var actions = []action{
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
 		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 			_, err := s.App.Batches.Cancel(r.Context(), p, id)
 			return err
 		},
@@ -244,17 +245,17 @@ var actions = []action{
 	{
 		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?",
 		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 			return s.stopBatch(r, p, id, true)
 		},
 	},
-	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: func(s *server, r *http.Request, p *app.Principal, id crowd.BatchID) error {
+	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 		return s.stopBatch(r, p, id, false)
 	}},
 }
 
-func (s *server) stopBatch(r *http.Request, p *app.Principal, id crowd.BatchID, stopped bool) error {
-	_, err := s.App.Batches.Edit(r.Context(), p, id, app.BatchEdit{Stopped: &stopped})
+func (s *server) stopBatch(r *http.Request, p *access.Principal, id crowd.BatchID, stopped bool) error {
+	_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Stopped: &stopped})
 	return err
 }
 
@@ -267,7 +268,7 @@ func findAction(do string) (action, error) {
 }
 
 // confirm asks before something that cannot be undone.
-func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
@@ -284,7 +285,7 @@ func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // act does what a button says.
-func (s *server) act(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
@@ -304,19 +305,19 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, p *app.Principal) e
 }
 
 // editBatch changes priority and deadline of a running batch.
-func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.launchedForm(w, r, p, "edit", "saved", func(id crowd.BatchID, f *fields) error {
 		priority, deadline := f.number("priority"), f.time("deadline")
 		if err := f.err(); err != nil {
 			return err
 		}
-		_, err := s.App.Batches.Edit(r.Context(), p, id, app.BatchEdit{Priority: &priority, Deadline: &deadline})
+		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
 		return err
 	})
 }
 
 // topUp raises the budget of a running batch.
-func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.launchedForm(w, r, p, "topup", "topped", func(id crowd.BatchID, f *fields) error {
 		amount := f.money("amount")
 		if err := f.err(); err != nil {
@@ -328,7 +329,7 @@ func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *app.Principal)
 }
 
 // launchedForm does what a form on a launched batch's page asks for.
-func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *app.Principal, form, did string, do func(crowd.BatchID, *fields) error) error {
+func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, form, did string, do func(crowd.BatchID, *fields) error) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -123,11 +123,11 @@ var notices = map[string]string{
 }
 
 // render sends a page with status 200.
-func (s *server) render(w http.ResponseWriter, r *http.Request, p *app.Principal, name string, pg page) error {
+func (s *server) render(w http.ResponseWriter, r *http.Request, p *access.Principal, name string, pg page) error {
 	return s.renderStatus(w, r, p, http.StatusOK, name, pg)
 }
 
-func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *app.Principal, status int, name string, pg page) error {
+func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *access.Principal, status int, name string, pg page) error {
 	t := s.pages[name]
 	if t == nil {
 		return fmt.Errorf("web: there is no page %q", name)
@@ -192,7 +192,7 @@ var headline = map[crowd.Code]string{
 }
 
 // showError answers with an error: a page, or JSON for the page's own scripts.
-func (s *server) showError(w http.ResponseWriter, r *http.Request, p *app.Principal, err error) {
+func (s *server) showError(w http.ResponseWriter, r *http.Request, p *access.Principal, err error) {
 	if r.Context().Err() != nil {
 		return // nobody is there to read it
 	}

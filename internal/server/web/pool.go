@@ -12,7 +12,9 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -50,7 +52,7 @@ func spanOf(name string) poolSpan {
 
 // poolData is a pool's page.
 type poolData struct {
-	V        app.PoolView
+	V        control.PoolView
 	Names    *nameBook
 	Span     poolSpan
 	Spans    []poolSpan
@@ -61,8 +63,8 @@ type poolData struct {
 	People   []poolPerson
 	More     int      // people who are not listed
 	Others   []choice // pools to move somebody to
-	Calls    []app.PoolCall
-	Outbox   app.OutboxView
+	Calls    []control.PoolCall
+	Outbox   recruit.OutboxView
 	Entries  []store.Entry
 }
 
@@ -111,7 +113,7 @@ func (d *poolData) Likes() string {
 
 // Low warns of a purse that is, or soon will be, empty.
 func (d *poolData) Low() string {
-	purse, rate := d.V.Status.Purse, d.V.Retainer.Rate
+	purse, rate := d.V.Status.Funds, d.V.Retainer.Rate
 	switch {
 	case rate == 0:
 		return ""
@@ -127,7 +129,7 @@ func (d *poolData) Low() string {
 type nameBook struct {
 	s      *server
 	r      *http.Request
-	p      *app.Principal
+	p      *access.Principal
 	people map[crowd.WorkerID]string
 	pools  map[crowd.PoolID]string
 }
@@ -185,7 +187,7 @@ func (b *nameBook) action(a store.Action) poolAction {
 
 // poolPerson is somebody of a pool, as he is listed.
 type poolPerson struct {
-	app.PoolPerson
+	control.PoolPerson
 	State string
 	Note  string
 }
@@ -195,7 +197,7 @@ var leaving = map[engine.Departure]string{
 	engine.Left: "stops after it", engine.Released: "is let go after it", engine.Moved: "moves after it", engine.Unpaid: "goes after it: no money",
 }
 
-func personOf(x app.PoolPerson) poolPerson {
+func personOf(x control.PoolPerson) poolPerson {
 	p := poolPerson{PoolPerson: x, State: "off duty"}
 	switch {
 	case x.On && x.Idle.IsZero():
@@ -218,7 +220,7 @@ func personOf(x app.PoolPerson) poolPerson {
 	return p
 }
 
-func (s *server) pool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) pool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
@@ -226,7 +228,7 @@ func (s *server) pool(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return s.showPool(w, r, p, id, nil)
 }
 
-func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.PoolID, f *form) error {
+func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID, f *form) error {
 	d, err := s.poolData(r, p, id)
 	if err != nil {
 		return err
@@ -234,7 +236,7 @@ func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 	return s.renderStatus(w, r, p, f.status(), "pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Form: f, Data: d})
 }
 
-func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*poolData, error) {
+func (s *server) poolData(r *http.Request, p *access.Principal, id crowd.PoolID) (*poolData, error) {
 	ctx := r.Context()
 	v, err := s.App.Pools.Get(ctx, p, id)
 	if err != nil {
@@ -285,7 +287,7 @@ func (s *server) poolData(r *http.Request, p *app.Principal, id crowd.PoolID) (*
 	return d, err
 }
 
-func (s *server) nameBook(r *http.Request, p *app.Principal, people []app.PoolPerson) (*nameBook, error) {
+func (s *server) nameBook(r *http.Request, p *access.Principal, people []control.PoolPerson) (*nameBook, error) {
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return nil, err
@@ -304,7 +306,7 @@ func (s *server) nameBook(r *http.Request, p *app.Principal, people []app.PoolPe
 
 // Called counts the notices of a call by what became of them, and names who
 // came or declined.
-func (d *poolData) Called(c app.PoolCall, state string) []string {
+func (d *poolData) Called(c control.PoolCall, state string) []string {
 	var list []string
 	for _, n := range c.Notices {
 		if string(n.State) == state {
@@ -315,7 +317,7 @@ func (d *poolData) Called(c app.PoolCall, state string) []string {
 }
 
 // Sent lists the messages of a call, newest first.
-func (*poolData) Sent(c app.PoolCall) []store.Message {
+func (*poolData) Sent(c control.PoolCall) []store.Message {
 	return c.Messages[:min(len(c.Messages), messagesShown)]
 }
 
@@ -329,7 +331,7 @@ func (d *poolData) Link(span string, before int64) string {
 }
 
 // poolForm does what a form on a pool's page asks for.
-func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *app.Principal, name string, do func(id crowd.PoolID, f *fields) (did string, err error)) error {
+func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *access.Principal, name string, do func(id crowd.PoolID, f *fields) (did string, err error)) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
@@ -349,7 +351,7 @@ func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *app.Princip
 }
 
 // fundPool adds to a pool's money for waiting, or takes some out of it.
-func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.poolForm(w, r, p, "fund", func(id crowd.PoolID, f *fields) (string, error) {
 		amount := f.money("amount")
 		if amount == 0 && len(f.errs) == 0 {
@@ -367,7 +369,7 @@ func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *app.Princip
 }
 
 // transfer moves somebody to another pool.
-func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.poolForm(w, r, p, "transfer", func(_ crowd.PoolID, f *fields) (string, error) {
 		who, err := crowd.ParseWorkerID(f.text("worker"))
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -46,7 +46,7 @@ type past struct {
 	actions  []store.Action // oldest first
 }
 
-func (s *server) poolPictures(r *http.Request, p *app.Principal, id crowd.PoolID, back poolSpan) ([]poolPicture, error) {
+func (s *server) poolPictures(r *http.Request, p *access.Principal, id crowd.PoolID, back poolSpan) ([]poolPicture, error) {
 	now := s.Now().UTC()
 	h := past{from: now.Add(-back.Back), to: now}
 	var err error

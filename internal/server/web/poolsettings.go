@@ -12,7 +12,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -32,7 +33,7 @@ const spareRules = 1
 
 // poolFormData is the page of a pool's settings.
 type poolFormData struct {
-	V            app.PoolView
+	V            control.PoolView
 	S            url.Values // the settings as the form has them
 	Rules        []ruleRow
 	Elasticities []pool.Form
@@ -229,7 +230,7 @@ func place(rows []ruleRow, err error) bool {
 }
 
 // readPool reads the settings out of the form, on top of what p has.
-func readPool(values url.Values, p store.Pool) (app.PoolEdit, error) {
+func readPool(values url.Values, p store.Pool) (control.PoolEdit, error) {
 	f := &fields{values: values}
 	rules, _ := rulesOf(rowsOf(values, 0))
 	retainer := engine.Retainer{
@@ -245,10 +246,10 @@ func readPool(values url.Values, p store.Pool) (app.PoolEdit, error) {
 	c.Cooldown, c.Window = f.scale("cooldown", time.Second), f.scale("window", time.Minute)
 	c.Target = pool.Target{Eta: f.number("target.eta"), Salary: f.number("target.salary"), Wait: f.scale("target.wait", time.Second), Tail: f.number("target.tail")}
 	c.Expect.TaskTime = f.scale("expect.task_time", time.Second)
-	return app.PoolEdit{Retainer: &retainer, Calling: &calling, Control: &c}, f.err()
+	return control.PoolEdit{Retainer: &retainer, Calling: &calling, Control: &c}, f.err()
 }
 
-func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
@@ -262,11 +263,11 @@ func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *app.Pri
 
 // showPoolSettings shows the form: as kept, or as typed in f; with what came of
 // trying the rules.
-func (s *server) showPoolSettings(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.PoolView, f *form, rows []ruleRow) error {
+func (s *server) showPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, v control.PoolView, f *form, rows []ruleRow) error {
 	return s.showTried(w, r, p, v, f, rows, nil)
 }
 
-func (s *server) showTried(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.PoolView, f *form, rows []ruleRow, t *tried) error {
+func (s *server) showTried(w http.ResponseWriter, r *http.Request, p *access.Principal, v control.PoolView, f *form, rows []ruleRow, t *tried) error {
 	d := &poolFormData{V: v, S: settingsOfPool(v.Pool), Rules: rows, Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: t}
 	if rows == nil {
 		d.Rules = rowsOf(d.S, spareRules)
@@ -279,7 +280,7 @@ const poolFormID = "control"
 
 // editPoolSettings does what a button of the form says: saves it, tries its
 // rules, or adds or removes a row.
-func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParsePoolID(r.PathValue("pool"))
 	if err != nil {
 		return err
@@ -326,7 +327,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *app
 }
 
 // tryRules says what the rules of the form would have done within the last hour.
-func (s *server) tryRules(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.PoolView, typed *form) error {
+func (s *server) tryRules(w http.ResponseWriter, r *http.Request, p *access.Principal, v control.PoolView, typed *form) error {
 	rows := rowsOf(typed.Values, spareRules)
 	rules, _ := rulesOf(rows)
 	list, err := s.App.Pools.TestRules(r.Context(), p, v.Pool.ID, rules)

@@ -12,8 +12,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -21,11 +23,11 @@ import (
 const testsTried = 100
 
 // tests is the page of those who give tests.
-func (s *server) tests(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) tests(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showTests(w, r, p, nil)
 }
 
-func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -40,12 +42,12 @@ func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *app.Princi
 	}})
 }
 
-func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
 	values, file, err := readFields(r)
 	f := fields{values: values}
-	n := app.NewTest{
+	n := accounts.NewTest{
 		Name: f.text("name"), Grants: f.text("grants"), Draw: f.whole("draw"), PassMark: f.whole("pass_mark"), Tries: f.whole("tries"),
 		Wait: f.scale("wait", time.Hour), TimeLimit: f.scale("time_limit", time.Minute), Open: f.text("open") != "",
 	}
@@ -76,7 +78,7 @@ func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *app.Princ
 	return seeOther(w, r, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
 }
 
-func (s *server) test(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "test")
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func (s *server) test(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return s.render(w, r, p, "test", page{Title: t.Name, Section: "invitations", Data: data})
 }
 
-func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "test")
 	if err != nil {
 		return err
@@ -120,7 +122,7 @@ func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *app.Princ
 }
 
 // qualify lists the tests that somebody may take.
-func (s *server) qualify(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) qualify(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	list, err := s.App.Tests.Mine(r.Context(), p)
 	if err != nil {
 		return err
@@ -136,7 +138,7 @@ type question struct {
 
 // take shows a test: the questions of the try that runs, or how it went and
 // whether there is another.
-func (s *server) take(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) take(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "test")
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return s.showTake(w, r, p, v, nil, nil)
 }
 
-func (s *server) showTake(w http.ResponseWriter, r *http.Request, p *app.Principal, v app.TestView, values url.Values, wrong error) error {
+func (s *server) showTake(w http.ResponseWriter, r *http.Request, p *access.Principal, v accounts.TestView, values url.Values, wrong error) error {
 	pg := page{Title: v.Name, Section: "qualify"}
 	status := http.StatusOK
 	var questions []question
@@ -178,7 +180,7 @@ func wrongQuestions(list []*crowd.Error) int {
 
 // askedTask is a question as a task whose controls are called "q1.label" and the
 // like, so that many are in one form. Keys choose nothing: there are many.
-func askedTask(q app.Asked, values url.Values, wrong []*crowd.Error) *taskData {
+func askedTask(q accounts.Asked, values url.Values, wrong []*crowd.Error) *taskData {
 	t := newTask(q.View, "")
 	t.values = values
 	t.Controls = slices.Clone(t.Controls)
@@ -198,7 +200,7 @@ func askedTask(q app.Asked, values url.Values, wrong []*crowd.Error) *taskData {
 	return t
 }
 
-func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "test")
 	if err != nil {
 		return err
@@ -210,7 +212,7 @@ func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *app.Princip
 }
 
 // submitTry takes the answers of a try.
-func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := numbered(r, "test")
 	if err != nil {
 		return err
@@ -228,7 +230,7 @@ func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *app.Princi
 		return err
 	}
 	_, err = s.App.Tests.SubmitTry(r.Context(), p, id, n, answers, values.Get("unfinished") != "")
-	var several app.Problems
+	var several input.Problems
 	if errors.As(err, &several) {
 		now, err2 := s.App.Tests.Take(r.Context(), p, id)
 		if err2 != nil {

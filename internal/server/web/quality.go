@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 )
 
 // workersShown is how many workers the quality page lists.
@@ -23,12 +24,12 @@ type workerQuality struct {
 }
 
 // quality shows how good a batch's answers are.
-func (s *server) quality(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) quality(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseBatchID(r.PathValue("batch"))
 	if err != nil {
 		return err
 	}
-	method := cmp.Or(r.URL.Query().Get("method"), app.Methods()[0].Name())
+	method := cmp.Or(r.URL.Query().Get("method"), batches.Methods()[0].Name())
 	q, err := s.App.Batches.Quality(r.Context(), p, id, method)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (s *server) quality(w http.ResponseWriter, r *http.Request, p *app.Principa
 }
 
 // workersOf says how each worker did, those who agree least first.
-func workersOf(q *app.Quality) []workerQuality {
+func workersOf(q *batches.Quality) []workerQuality {
 	if q.Result == nil {
 		return nil
 	}

@@ -5,30 +5,30 @@ import (
 	"net/url"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// access is who may come to a route at all. What he may do there is for package
+// audience is who may come to a route at all. What he may do there is for package
 // service to say.
-type access string
+type audience string
 
 const (
-	public    access = "public"    // everybody
-	signedIn  access = "signed in" // whoever has signed in
-	worker    access = "worker"
-	requester access = "requester" // or admin
-	admin     access = "admin"
+	public    audience = "public"    // everybody
+	signedIn  audience = "signed in" // whoever has signed in
+	worker    audience = "worker"
+	requester audience = "requester" // or admin
+	admin     audience = "admin"
 )
 
 // handler answers a request. p is nil only on public routes. An error is shown
 // as a page.
-type handler func(s *server, w http.ResponseWriter, r *http.Request, p *app.Principal) error
+type handler func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error
 
 // route is one entry of the table. Body limits: a form's, unless upload is set.
 type route struct {
 	pattern string
-	access  access
+	access  audience
 	handle  handler
 	upload  bool
 }
@@ -182,18 +182,18 @@ func sessionOf(r *http.Request) string {
 	return ""
 }
 
-func allowed(a access, p *app.Principal) bool {
+func allowed(a audience, p *access.Principal) bool {
 	switch a {
 	case public:
 		return true
 	case signedIn:
 		return p != nil
 	case worker:
-		return p.Is(app.Worker)
+		return p.Is(access.Worker)
 	case requester:
-		return p.Is(app.Requester) || p.Is(app.Admin)
+		return p.Is(access.Requester) || p.Is(access.Admin)
 	case admin:
-		return p.Is(app.Admin)
+		return p.Is(access.Admin)
 	}
 	return false
 }
@@ -211,6 +211,6 @@ func (s *server) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-func (s *server) notFound(_ http.ResponseWriter, _ *http.Request, _ *app.Principal) error {
+func (s *server) notFound(_ http.ResponseWriter, _ *http.Request, _ *access.Principal) error {
 	return errPage
 }

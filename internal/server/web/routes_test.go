@@ -32,8 +32,8 @@ func TestWhoMayGoWhere(t *testing.T) {
 	c.boss.get("/admin").form("/admin/tenants").set("name", "Other").send().want(200)
 	stranger := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
 	nobody := c.browser(t, "nobody")
-	people := map[access]*browser{worker: c.workers[0], requester: c.req, admin: c.boss}
-	may := map[access][]access{worker: {worker}, requester: {requester, admin}, admin: {admin}}
+	people := map[audience]*browser{worker: c.workers[0], requester: c.req, admin: c.boss}
+	may := map[audience][]audience{worker: {worker}, requester: {requester, admin}, admin: {admin}}
 
 	list := routes()
 	if len(list) < 40 {
@@ -41,7 +41,7 @@ func TestWhoMayGoWhere(t *testing.T) {
 	}
 	checked := 0
 	for _, rt := range list {
-		if !slices.Contains([]access{public, signedIn, worker, requester, admin}, rt.access) {
+		if !slices.Contains([]audience{public, signedIn, worker, requester, admin}, rt.access) {
 			t.Errorf("%s does not say who may come", rt.pattern)
 		}
 		if strings.Contains(samples.Replace(rt.pattern), "{") {

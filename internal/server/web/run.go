@@ -10,7 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -29,7 +29,7 @@ type runPage struct {
 	Wrong orchestrator.Problems // its files do not fit its workflow
 }
 
-func (s *server) run(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *server) run(w http.ResponseWriter, r *http.Request, p *app.Principal) e
 }
 
 // showRun shows a run: one that needs its files, or one to watch.
-func (s *server) showRun(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.RunID, x runPage) error {
+func (s *server) showRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID, x runPage) error {
 	l, err := s.liveRun(r, p, id)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (l *liveRun) Failed() bool {
 	return slices.ContainsFunc(l.Nodes, func(n runNode) bool { return n.State == store.NodeFailed })
 }
 
-func (s *server) liveRun(r *http.Request, p *app.Principal, id crowd.RunID) (*liveRun, error) {
+func (s *server) liveRun(r *http.Request, p *access.Principal, id crowd.RunID) (*liveRun, error) {
 	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
 }
 
 // runEvents sends the live part of a run's page whenever it changes.
-func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *app.Princi
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, p, changed, func(p *app.Principal) (string, string, error) {
+	s.sendLive(w, r, p, changed, func(p *access.Principal) (string, string, error) {
 		l, err := s.liveRun(r, p, id)
 		if err != nil {
 			return "", "", err
@@ -221,24 +221,24 @@ func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *app.Princi
 type runAction struct {
 	Do, Did, Verb, Question, Consequence string
 	Step                                 bool // may be for one step
-	run                                  func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error
+	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error
 }
 
 // runActions are what the buttons of a run do. Those with a question are asked
 // about first.
 var runActions = []runAction{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
+	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
 		_, err := s.App.Runs.Pause(r.Context(), p, id)
 		return err
 	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
 		_, err := s.App.Runs.Resume(r.Context(), p, id)
 		return err
 	}},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?",
 		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, _ string) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
 			_, err := s.App.Runs.Cancel(r.Context(), p, id)
 			return err
 		},
@@ -246,19 +246,19 @@ var runActions = []runAction{
 	{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
 		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
 			_, err := s.App.Runs.EndStep(r.Context(), p, id, step)
 			return err
 		},
 	},
-	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
+	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
 		_, _, err := s.App.Runs.Retry(r.Context(), p, id, step)
 		return err
 	}},
 	{
 		Do: "skip", Did: "givenup", Verb: "Give them up", Question: "Give up the held items?", Step: true,
 		Consequence: "The items that are held after an error go on as failed: the steps that follow do nothing with them. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *app.Principal, id crowd.RunID, step string) error {
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
 			_, err := s.App.Runs.Skip(r.Context(), p, id, step)
 			return err
 		},
@@ -274,7 +274,7 @@ func findRunAction(do, step string) (runAction, error) {
 }
 
 // confirmRun asks before something that cannot be undone.
-func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *app.Princ
 }
 
 // actRun does what a button says.
-func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err

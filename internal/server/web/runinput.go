@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -31,7 +31,7 @@ func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
 
 // loadRun reads the files of a run's inputs as they come, and starts the run if
 // that was the button and no row was bad.
-func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
 	id, err := crowd.ParseRunID(r.PathValue("run"))
@@ -65,7 +65,7 @@ func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *app.Principa
 
 // readInputs reads the form of the inputs. What was read before something went
 // wrong is returned, too.
-func (s *server) readInputs(r *http.Request, p *app.Principal, id crowd.RunID) (files []loadedFile, start bool, err error) {
+func (s *server) readInputs(r *http.Request, p *access.Principal, id crowd.RunID) (files []loadedFile, start bool, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return nil, false, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
@@ -107,7 +107,7 @@ func inputError(input string, err error) error {
 	return err
 }
 
-func (s *server) readInput(r *http.Request, p *app.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
+func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
 	rows, done, err := openTable(part, part.FileName())
 	if err != nil {
 		return orchestrator.LoadResult{}, err
@@ -154,7 +154,7 @@ func openTable(upload io.Reader, filename string) (rows table.Rows, done func(),
 }
 
 // startRun begins a run; files that do not fit its workflow are told on its page.
-func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *app.Principal, id crowd.RunID) error {
+func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	_, err := s.App.Runs.Start(r.Context(), p, id)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {

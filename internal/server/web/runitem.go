@@ -8,7 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -22,7 +22,7 @@ type stepRow struct {
 }
 
 // runStep lists what a node of a run has done.
-func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ type became struct {
 }
 
 // runItem shows where an item has been.
-func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseRunID(r.PathValue("run"))
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 
 // madeFrom finds the items that were made from an item, among the first rows of
 // each query after it.
-func (s *server) madeFrom(r *http.Request, p *app.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
+func (s *server) madeFrom(r *http.Request, p *access.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
 	queries := 0
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL() != nil && n.Step.SQL().RowByRow {

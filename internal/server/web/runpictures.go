@@ -13,7 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -191,7 +191,7 @@ type runPast struct {
 }
 
 // runCharts draws when items ended, how old they were, and what that cost.
-func (s *server) runCharts(r *http.Request, p *app.Principal, v *orchestrator.View) ([]poolPicture, error) {
+func (s *server) runCharts(r *http.Request, p *access.Principal, v *orchestrator.View) ([]poolPicture, error) {
 	past, err := s.runPast(r, p, v)
 	if err != nil || len(past.items) < 2 {
 		return nil, err
@@ -219,7 +219,7 @@ func (s *server) runCharts(r *http.Request, p *app.Principal, v *orchestrator.Vi
 
 // runPast reads the latest rows of the ends of a run. An item has ended when all
 // ends to which it goes have it.
-func (s *server) runPast(r *http.Request, p *app.Principal, v *orchestrator.View) (*runPast, error) {
+func (s *server) runPast(r *http.Request, p *access.Principal, v *orchestrator.View) (*runPast, error) {
 	past := &runPast{}
 	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
 		past.penalty = &sla.Penalty

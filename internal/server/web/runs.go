@@ -11,7 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -29,7 +29,7 @@ type runRow struct {
 }
 
 // runs lists the runs of a tenant, or of all for an admin.
-func (s *server) runs(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) runs(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	tenant, tenants, err := s.chosenTenant(r, p)
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func (s *server) runs(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 			return err
 		}
 	}
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(app.Admin), "First": before == 0}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(access.Admin), "First": before == 0}
 	var list []store.Run
-	if tenant != 0 || p.Is(app.Admin) {
+	if tenant != 0 || p.Is(access.Admin) {
 		if list, err = s.App.Runs.List(r.Context(), p, tenant, before, runsShown); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *server) runs(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return s.render(w, r, p, "runs", page{Title: "Workflows", Section: "runs", Data: data})
 }
 
-func (s *server) runRow(r *http.Request, p *app.Principal, run store.Run) (runRow, error) {
+func (s *server) runRow(r *http.Request, p *access.Principal, run store.Run) (runRow, error) {
 	row := runRow{Run: run}
 	if run.State.Ended() {
 		if run.State == store.RunDone {
@@ -195,13 +195,13 @@ func splitAt(line string, column int) (before, from string) {
 	return string(chars[:at]), string(chars[at:])
 }
 
-func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showNewRun(w, r, p, nil, nil)
 }
 
 // showNewRun shows the form of a new run. It goes on from ?parent=, or begins with
 // the file of ?like=, if that is there.
-func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, checked *checkedFile) error {
+func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, checked *checkedFile) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func stepMenu(flow *workflow.Workflow) []choice {
 
 // createRun checks a workflow's file and, if that was the button, makes a run.
 // The script of the page has it checked as it is typed.
-func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readRunForm(r)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-func (s *server) makeRun(r *http.Request, p *app.Principal, values url.Values) (orchestrator.Created, error) {
+func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
 	if n.Budget < 0 {

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 )
 
 // secrets lists the names of a tenant's secrets. What they are is never shown.
-func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showSecrets(w, r, p, nil)
 }
 
-func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form) error {
+func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *app.Prin
 }
 
 // putSecret sets a secret, or another value of it.
-func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *app.Princi
 }
 
 // confirmSecret asks before a secret is forgotten.
-func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *app.Pr
 	}})
 }
 
-func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -17,13 +17,13 @@ import (
 const cookieLife = 14 * 24 * time.Hour
 
 // home sends everybody to where his work is.
-func (s *server) home(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) home(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	to := "/signin"
 	switch {
 	case p == nil:
 	case allowed(worker, p):
 		to = "/work"
-	case p.Is(app.Requester):
+	case p.Is(access.Requester):
 		to = "/batches"
 	case allowed(admin, p):
 		to = "/admin"
@@ -33,14 +33,14 @@ func (s *server) home(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return seeOther(w, r, to, "")
 }
 
-func (s *server) signInPage(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) signInPage(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	if p != nil {
 		return s.home(w, r, p)
 	}
 	return s.render(w, r, nil, "signin", page{Title: "Sign in", Data: map[string]string{"Next": localPath(r.URL.Query().Get("next"))}})
 }
 
-func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func localPath(next string) string {
 	return next
 }
 
-func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	if err := s.App.Accounts.SignOut(r.Context(), p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *app.Principa
 	return seeOther(w, r, "/signin", "signedout")
 }
 
-func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	return s.showSetup(w, r, r.URL.Query().Get("token"), nil)
 }
 
@@ -103,7 +103,7 @@ func (s *server) showSetup(w http.ResponseWriter, r *http.Request, token string,
 		Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
 }
 
-func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *app.Principal) error {
+func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err

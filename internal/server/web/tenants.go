@@ -4,7 +4,8 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -12,7 +13,7 @@ import (
 const entriesShown = 50
 
 // tenant shows a tenant's account.
-func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *app.Principal
 	return s.render(w, r, p, "tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries}})
 }
 
-func (s *server) findTenant(r *http.Request, p *app.Principal, id crowd.TenantID) (store.Tenant, error) {
+func (s *server) findTenant(r *http.Request, p *access.Principal, id crowd.TenantID) (store.Tenant, error) {
 	list, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return store.Tenant{}, err
@@ -42,7 +43,7 @@ func (s *server) findTenant(r *http.Request, p *app.Principal, id crowd.TenantID
 }
 
 // stopTenant is the emergency stop of everything of a tenant, and its lifting.
-func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *app.Princ
 		return err
 	}
 	stopped := values.Get("stopped") != ""
-	if _, err := s.App.Tenants.Update(r.Context(), p, id, app.TenantEdit{Stopped: &stopped}); err != nil {
+	if _, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped}); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/tenants/"+id.String(), stopNotice(stopped))
@@ -66,7 +67,7 @@ func stopNotice(stopped bool) string {
 }
 
 // blockWorker says that a tenant does not want a worker, or no longer minds.
-func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
 	if err != nil {
 		return err

@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 )
 
-func (s *server) tokens(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) tokens(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return s.showTokens(w, r, p, nil, "")
 }
 
-func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *app.Principal, f *form, secret string) error {
+func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, secret string) error {
 	list, err := s.App.Accounts.Tokens(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	var roles []app.Role
-	for _, role := range app.Roles() {
+	var roles []access.Role
+	for _, role := range access.Roles() {
 		if p.Is(role) {
 			roles = append(roles, role)
 		}
@@ -29,15 +30,15 @@ func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *app.Princ
 }
 
 // createToken makes a token and shows its secret, this once.
-func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	f := fields{values: values}
-	n := app.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour)}
+	n := accounts.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour)}
 	for _, role := range values["roles"] {
-		n.Roles = append(n.Roles, app.Role(role))
+		n.Roles = append(n.Roles, access.Role(role))
 	}
 	secret := ""
 	if err = f.err(); err == nil {
@@ -52,7 +53,7 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *app.Prin
 	return s.showTokens(w, r, p, nil, secret)
 }
 
-func (s *server) revokeToken(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) revokeToken(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := strconv.ParseInt(r.PathValue("token"), 10, 64)
 	if err != nil {
 		return crowd.Errorf(crowd.NotFound, "there is no such token")

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -444,7 +445,7 @@ func newCompany(t testing.TB, workers int, change ...func(*app.Config)) *company
 }
 
 // principal is who a browser is signed in as.
-func (b *browser) principal() *app.Principal {
+func (b *browser) principal() *access.Principal {
 	b.t.Helper()
 	u, _ := url.Parse(b.site.URL)
 	for _, c := range b.Jar.Cookies(u) {

@@ -11,8 +11,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -69,10 +71,10 @@ func newTask(v task.View, frame string) *taskData {
 
 // workData is the worker's page with a task.
 type workData struct {
-	*app.HeldTask
+	*work.HeldTask
 	Task   *taskData
 	Earned crowd.Money
-	Duty   app.DutyView
+	Duty   recruit.DutyView
 	Lesson *lesson // of a training task
 	Going  string  // what happens after this task, if he goes off duty or moves
 	Stops  bool    // may go off duty
@@ -86,7 +88,7 @@ type reasonCount struct {
 }
 
 // work shows the worker's task: the one that he holds, or the next one.
-func (s *server) work(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) work(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	work, err := s.App.Work.Next(r.Context(), p, 0)
 	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
 		return err
@@ -105,7 +107,7 @@ func (s *server) work(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return s.showWork(w, r, p, work, page{Notice: notice}, nil, nil)
 }
 
-func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Principal, duty app.DutyView, notice string) error {
+func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *access.Principal, duty recruit.DutyView, notice string) error {
 	why, err := s.whyNothing(r, p)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *app.Prin
 		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": keepsDuty(&duty.Pool)}})
 }
 
-func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Principal, work *app.HeldTask, pg page, values url.Values, err error) error {
+func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Principal, work *work.HeldTask, pg page, values url.Values, err error) error {
 	duty, err2 := s.App.Duty.Get(r.Context(), p)
 	if err2 != nil {
 		return err2
@@ -152,7 +154,7 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *app.Princip
 }
 
 // whyNothing says in words why the worker gets nothing.
-func (s *server) whyNothing(r *http.Request, p *app.Principal) ([]reasonCount, error) {
+func (s *server) whyNothing(r *http.Request, p *access.Principal) ([]reasonCount, error) {
 	why, err := s.App.Work.WhyNothing(r.Context(), p)
 	if err != nil {
 		return nil, err
@@ -179,7 +181,7 @@ func reasonList(why map[crowd.Reason]int, texts map[crowd.Reason]string) []reaso
 }
 
 // waitForWork is the long poll of a waiting page's script.
-func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	wait, err := waitTime(r)
 	if err != nil {
 		return err
@@ -241,7 +243,7 @@ func answerOf(values url.Values) (json.RawMessage, error) {
 
 // submit commits an answer, gets the next task in the same commit, and lets the
 // browser load it.
-func (s *server) submit(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
 		return err
@@ -287,7 +289,7 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *app.Principal
 
 // afterTask is the page of somebody who has done with a task that he held when
 // duty was as given.
-func (s *server) afterTask(r *http.Request, p *app.Principal, duty app.DutyView) (string, error) {
+func (s *server) afterTask(r *http.Request, p *access.Principal, duty recruit.DutyView) (string, error) {
 	switch duty.Leaves {
 	case "":
 		return "/work", nil
@@ -319,7 +321,7 @@ func held(r *http.Request) (crowd.AssignmentID, error) {
 	return crowd.ParseAssignmentID(values.Get("assignment"))
 }
 
-func (s *server) skip(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) skip(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := held(r)
 	if err != nil {
 		return err
@@ -345,7 +347,7 @@ func (s *server) skip(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 	return seeOther(w, r, next, "skipped")
 }
 
-func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := held(r)
 	if err != nil {
 		return err
@@ -372,7 +374,7 @@ func isGone(err error) bool {
 
 // rest is where a worker is who has given a task back: nothing is handed to
 // him until he asks.
-func (s *server) rest(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) rest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {
 		return err
@@ -381,7 +383,7 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, p *app.Principal) 
 }
 
 // heartbeat says that the worker is still at it.
-func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := held(r)
 	if err != nil {
 		return err
@@ -395,7 +397,7 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *app.Princi
 
 // workFrame is the requester's HTML of the task that the worker holds. It is
 // shown only in a frame without an origin.
-func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	id, err := crowd.ParseAssignmentID(r.PathValue("assignment"))
 	if err != nil {
 		return err
@@ -449,7 +451,7 @@ type day struct {
 	Paid    crowd.Money
 }
 
-func (s *server) earnings(w http.ResponseWriter, r *http.Request, p *app.Principal) error {
+func (s *server) earnings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	earned, list, err := s.App.Work.Earnings(r.Context(), p, earningsSummed)
 	if err != nil {
 		return err

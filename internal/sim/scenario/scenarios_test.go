@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // dafs-code of paper-table-2.yaml
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )

@@ -1,0 +1,107 @@
+package orchestrator
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// advance moves every step of a run on by what has come to it, in the order of the
+// plan. It reports whether there is more to do at once.
+func (r *run) advance(ctx context.Context) (more bool, err error) {
+	if r.kept.State != store.RunRunning && !r.stale {
+		return false, nil
+	}
+	if err := r.refresh(ctx); err != nil || r.kept.State != store.RunRunning {
+		return false, err
+	}
+	open := 0
+	for _, n := range r.nodes {
+		if n.State == store.NodeDone {
+			continue
+		}
+		open++
+		if n.State == store.NodeFailed || n.runner == nil {
+			continue
+		}
+		stepMore, err := n.runner.advance(ctx)
+		if err != nil {
+			return false, err
+		}
+		more = more || stepMore
+	}
+	accrueMore, err := r.accruePenalties(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := r.updateForecast(ctx); err != nil {
+		return false, err
+	}
+	if more = more || accrueMore; more || open > 0 {
+		return more, nil
+	}
+	return false, r.finish(ctx, store.RunDone)
+}
+
+// refresh gets what is kept of the nodes: the logs grow by labels, too. After a
+// failure of the store it also gets what is kept of the run: what seemed to fail
+// may have been done.
+func (r *run) refresh(ctx context.Context) error {
+	if r.stale {
+		kept, err := r.o.cfg.Store.Run(ctx, 0, r.kept.ID)
+		if err != nil {
+			return err
+		}
+		r.kept, r.stale = kept, false
+		switch {
+		case kept.State.Ended():
+			r.remove()
+			return nil
+		case kept.State != store.RunRunning:
+			r.release()
+		}
+	}
+	nodes, err := r.o.cfg.Store.Nodes(ctx, r.kept.ID)
+	if err != nil {
+		return err
+	}
+	for i, k := range nodes {
+		if k.Batch != r.nodes[i].Batch {
+			r.o.claimBatch(k.Batch, r.kept.ID)
+		}
+		r.nodes[i].Node = k
+	}
+	return nil
+}
+
+// scheduleRetry has the run advanced again after a pause. One retry is planned at a
+// time.
+func (r *run) scheduleRetry() {
+	now := r.o.now()
+	if r.retryAt.After(now) {
+		return
+	}
+	r.retryAt = now.Add(failurePause)
+	r.o.timers.add(timer{at: r.retryAt, run: r.kept.ID})
+}
+
+// remove takes a run that has ended out of the orchestrator.
+func (r *run) remove() {
+	r.stop()
+	r.release()
+	delete(r.o.runs, r.kept.ID)
+	r.o.inbox.Lock()
+	for _, n := range r.nodes {
+		delete(r.o.inbox.owner, n.Batch)
+	}
+	r.o.inbox.Unlock()
+}
+
+// release lets go of what is under way.
+func (r *run) release() {
+	for _, n := range r.nodes {
+		if n.runner != nil {
+			n.runner.release()
+		}
+	}
+}

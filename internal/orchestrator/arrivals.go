@@ -1,0 +1,276 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// chunkRows is the most rows that a step takes in one transaction.
+const chunkRows = 1000
+
+// arrival is an item that has come to a step.
+type arrival struct {
+	item, origin int64
+	n            int64 // of its row in the source from which it came last
+	born         time.Time
+	state        store.RowState
+	err          string     // if failed
+	cells        []string   // by the node's inputs; nil unless ok
+	rows         [][]string // of a step that reshapes: by joined source, nil where the item did not come through it
+}
+
+// intake is what a step takes in one move.
+type intake struct {
+	list    []arrival
+	cursors []int64
+	moved   bool // a cursor has
+	more    bool // there is more to take
+}
+
+// takeArrivals reads what has come to a step since its cursors. Items that the
+// step has dealt with before are passed over: a run that goes on from another one
+// begins with its rows.
+func (r *run) takeArrivals(ctx context.Context, n *node) (intake, error) {
+	t := intake{cursors: slices.Clone(n.Cursors)}
+	for _, i := range n.joined {
+		src := n.step.From[i]
+		from := r.nodes[src.Node]
+		if src.Edge == workflow.Batch && from.State != store.NodeDone || t.cursors[i] >= from.Last {
+			continue
+		}
+		if len(t.list) >= chunkRows {
+			t.more = true
+			break
+		}
+		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, src.Node, t.cursors[i], chunkRows-len(t.list), without(n.joinedNodes, src.Node))
+		if err != nil {
+			return t, err
+		}
+		for k := range rows {
+			row := &rows[k]
+			t.cursors[i], t.moved = row.N, true
+			if _, dealtWith := row.With[n.Node.Node]; dealtWith || !isComplete(n, i, row, t.cursors) {
+				continue
+			}
+			t.list = append(t.list, r.assemble(n, i, row))
+		}
+		t.more = t.more || t.cursors[i] < from.Last
+	}
+	return t, nil
+}
+
+func without(list []int, x int) []int {
+	return slices.DeleteFunc(slices.Clone(list), func(y int) bool { return x == y })
+}
+
+// isComplete reports whether the row is the last of its item: the other sources
+// have handed it on, and it was taken from them.
+func isComplete(n *node, i int, row *store.JoinedRow, cursors []int64) bool {
+	for _, j := range n.joined {
+		if j == i {
+			continue
+		}
+		other, ok := row.With[n.step.From[j].Node]
+		if !ok || other.N > cursors[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// assemble puts together what an item brings from all sources; i is the number of
+// the source that the row is of.
+func (r *run) assemble(n *node, i int, row *store.JoinedRow) arrival {
+	a := arrival{item: row.Item, origin: row.Origin, n: row.N, born: row.Born, state: store.RowSkipped}
+	sourceRow := func(j int) store.Row {
+		if j == i {
+			return row.Row
+		}
+		return row.With[n.step.From[j].Node]
+	}
+	ok := 0
+	for _, j := range n.joined {
+		switch sourceRow(j).State {
+		case store.RowOK:
+			ok++
+		case store.RowFailed:
+			a.state, a.err = store.RowFailed, "it failed before, at "+r.nodes[n.step.From[j].Node].Name
+		}
+	}
+	if a.state == store.RowFailed || ok == 0 || ok < len(n.joined) && n.step.Join == workflow.JoinAll {
+		return a
+	}
+	a.state = store.RowOK
+	a.cells = cellsOf(n.inputs, row)
+	if n.mayMultiply() {
+		for _, j := range n.joined {
+			var cells []string
+			if sourceRow(j).State == store.RowOK {
+				cells = cellsOf(r.nodes[n.step.From[j].Node].columns, row)
+			}
+			a.rows = append(a.rows, cells)
+		}
+	}
+	return a
+}
+
+// cellsOf returns the cells of columns, wherever they are kept. A branch that the
+// item did not take leaves its cells empty.
+func cellsOf(columns []column, row *store.JoinedRow) []string {
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		own := row.Cells
+		if c.node != row.Node {
+			own = row.With[c.node].Cells
+		}
+		if c.cell < len(own) {
+			cells[i] = own[c.cell]
+		}
+	}
+	return cells
+}
+
+// findArrival finds what an item has brought to a step; false if it has not come
+// through all of its sources yet.
+func (r *run) findArrival(ctx context.Context, n *node, item int64) (arrival, bool, error) {
+	rows, err := r.o.cfg.Store.ItemRows(ctx, r.kept.ID, item)
+	if err != nil {
+		return arrival{}, false, err
+	}
+	byNode := make(map[int]store.Row)
+	for _, row := range rows {
+		if row.Item == item {
+			byNode[row.Node] = row
+		}
+	}
+	i := -1
+	for _, j := range n.joined {
+		row, ok := byNode[n.step.From[j].Node]
+		if !ok || row.N > n.Cursors[j] {
+			return arrival{}, false, nil
+		}
+		i = j
+	}
+	return r.assemble(n, i, &store.JoinedRow{Row: byNode[n.step.From[i].Node], With: byNode}), true, nil
+}
+
+// filter adds to a change the rows of the items that the step has nothing to do
+// with, and returns the others.
+func (n *node) filter(list []arrival, c *change) (todo []arrival) {
+	for i := range list {
+		x := &list[i]
+		switch x.state {
+		case store.RowFailed:
+			c.fail(n, x, x.err)
+			continue
+		case store.RowSkipped:
+			c.add(n, x, store.RowSkipped, nil)
+			continue
+		}
+		switch holds, err := n.conditionHolds(x.cells); {
+		case err != nil:
+			c.reject(n, x, 1, "when: "+err.Error())
+		case !holds:
+			c.add(n, x, store.RowSkipped, nil)
+		default:
+			todo = append(todo, *x)
+		}
+	}
+	return todo
+}
+
+// conditionHolds evaluates the step's condition for the cells of an item.
+func (n *node) conditionHolds(cells []string) (bool, error) {
+	if n.step.When == nil {
+		return true, nil
+	}
+	values := make(map[string]any)
+	for _, name := range n.step.When.Uses() {
+		i := slices.IndexFunc(n.inputs, func(x column) bool { return x.Name == name.Name })
+		if i < 0 {
+			return false, crowd.Fieldf(name.Name, "is no column here")
+		}
+		v, err := parseCell(n.inputs[i].Column, cells[i])
+		if err != nil {
+			return false, err
+		}
+		values[name.Name] = v
+	}
+	return n.step.When.Eval(values)
+}
+
+// parseCell returns a cell as its column's type. An empty number is one that is
+// not known, an empty bool is false.
+func parseCell(c workflow.Column, cell string) (any, error) {
+	switch text := strings.TrimSpace(cell); c.Type {
+	case condition.Number:
+		if text == "" {
+			return condition.NotKnown(), nil
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, crowd.Fieldf(c.Name, "%q is not a number", text)
+		}
+		return f, nil
+	case condition.Bool:
+		switch strings.ToLower(text) {
+		case "true", "1", "yes":
+			return true, nil
+		case "false", "0", "no", "":
+			return false, nil
+		}
+		return nil, crowd.Fieldf(c.Name, "%q is neither true nor false", text)
+	}
+	return cell, nil
+}
+
+// setCursors moves the cursors on by what was taken.
+func (n *node) setCursors(t *intake) { copy(n.Cursors[:len(n.step.From)], t.cursors) }
+
+// eachHeldChunk calls f with the items that a step holds after an error, some at a
+// time: the faults, and what the items had brought. f releases them.
+func (r *run) eachHeldChunk(ctx context.Context, n *node, f func([]arrival, []store.Fault) error) error {
+	for after := int64(0); ; {
+		list, faults, err := r.heldItems(ctx, n, after)
+		if err != nil || len(faults) == 0 {
+			return err
+		}
+		after = faults[len(faults)-1].Item
+		if err := f(list, faults); err != nil {
+			return err
+		}
+	}
+}
+
+// heldItems returns some items above number after that a step holds.
+func (r *run) heldItems(ctx context.Context, n *node, after int64) ([]arrival, []store.Fault, error) {
+	faults, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]arrival, len(faults))
+	for i, f := range faults {
+		a, ok, err := r.findArrival(ctx, n, f.Item)
+		if err == nil && !ok { // cannot be: it was taken
+			err = errNotArrived(f.Item, n)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list[i] = a
+	}
+	return list, faults, nil
+}
+
+func errNotArrived(item int64, n *node) error {
+	return fmt.Errorf("item %d has not come to %s", item, n.Name)
+}

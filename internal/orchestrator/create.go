@@ -1,0 +1,183 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// NewRun is what a run is created from.
+type NewRun struct {
+	Tenant crowd.TenantID
+	By     crowd.WorkerID
+	Text   string      // the workflow's file
+	Name   string      // "": that of the workflow
+	Budget crowd.Money // 0: that of the workflow
+	Parent crowd.RunID // a run that this one goes on from, or 0
+	From   string      // the step of the parent from which it is done again; "": only the inputs are taken over
+}
+
+// Created is a run that was made.
+type Created struct {
+	Run   store.Run
+	Needs []string // inputs that have to be loaded before it can start
+	Notes []string // for the requester
+}
+
+// Problems is everything that is wrong with a workflow.
+type Problems []workflow.Problem
+
+func (p Problems) Error() string {
+	text := ""
+	for i, x := range p {
+		if i > 0 {
+			text += "\n"
+		}
+		text += fmt.Sprintf("line %d, column %d: %s", x.Line, x.Column, x.Message)
+	}
+	return text
+}
+
+// As makes it a *crowd.Error, too.
+func (p Problems) As(target any) bool {
+	t, ok := target.(**crowd.Error)
+	if ok {
+		*t = crowd.Errorf(crowd.Invalid, "%s", p.Error())
+	}
+	return ok
+}
+
+// Create makes a run, which then needs its inputs. The error is Problems if the
+// file is wrong.
+func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
+	now := o.now()
+	w, problems := Parse(ctx, n.Text, nil, now)
+	if len(problems) > 0 {
+		return Created{}, Problems(problems)
+	}
+	run := store.Run{
+		Tenant: n.Tenant, Name: n.Name, Text: n.Text, State: store.RunLoading, Budget: n.Budget,
+		Parent: n.Parent, From: n.From, CreatedBy: n.By, CreatedAt: now,
+	}
+	if run.Name == "" {
+		run.Name = w.Name
+	}
+	if run.Budget == 0 {
+		run.Budget = w.Budget
+	}
+	if w.SLA != nil {
+		run.Deadline = w.SLA.Deadline
+	}
+	nodes := make([]store.Node, w.Nodes())
+	for i := range nodes {
+		nodes[i] = store.Node{Node: i, State: store.NodeWaiting}
+		if i < len(w.Inputs) {
+			nodes[i].Name, nodes[i].Cursors = w.Inputs[i].Name, make([]int64, 1)
+			continue
+		}
+		s := &w.Steps[i-len(w.Inputs)]
+		nodes[i].Name, nodes[i].Cursors = s.Name, make([]int64, len(s.From)+1)
+	}
+	made := Created{}
+	over, err := o.nodesToCopy(ctx, &run, w, nodes, &made)
+	if err != nil {
+		return made, err
+	}
+	if run.ID, err = o.cfg.Store.CreateRun(ctx, run, nodes); err != nil {
+		return made, err
+	}
+	if len(over) > 0 {
+		if err := o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over); err != nil {
+			return made, errors.Join(err, o.cancelUnstarted(context.WithoutCancel(ctx), run))
+		}
+	}
+	made.Run = run
+	for i, in := range w.Inputs {
+		if nodes[i].State != store.NodeDone {
+			made.Needs = append(made.Needs, in.Name)
+		}
+	}
+	return made, nil
+}
+
+// cancelUnstarted cancels a run that has not begun.
+func (o *Orchestrator) cancelUnstarted(ctx context.Context, run store.Run) error {
+	run.State, run.EndedAt = store.RunCancelled, o.now()
+	_, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: run.ID, State: &run})
+	return err
+}
+
+// nodesToCopy finds the nodes whose rows the run takes over from its parent: the
+// inputs, and the steps that do not come after From.
+func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Created) (map[int]int, error) {
+	switch {
+	case run.Parent == 0 && run.From != "":
+		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
+	case run.Parent == 0:
+		return nil, nil
+	}
+	parent, err := o.cfg.Store.Run(ctx, run.Tenant, run.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if !parent.State.Ended() {
+		return nil, crowd.Errorf(crowd.Conflict, "%s is %s: a run goes on from one that has ended; cancel it first", run.Parent, parent.State)
+	}
+	old, err := o.cfg.Store.Nodes(ctx, run.Parent)
+	if err != nil {
+		return nil, err
+	}
+	before, err := o.workflow(ctx, &parent, old)
+	if err != nil {
+		return nil, err
+	}
+	redone := make(map[int]bool) // steps that are done again
+	found := run.From == ""
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		found = found || s.Name == run.From
+		redone[s.Node] = run.From == "" || s.Name == run.From ||
+			slices.ContainsFunc(s.From, func(x workflow.Source) bool { return redone[x.Node] })
+	}
+	if !found {
+		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
+	}
+	over := make(map[int]int)
+	for i := range nodes {
+		j := slices.IndexFunc(old, func(x store.Node) bool { return x.Name == nodes[i].Name })
+		if j < 0 || redone[i] {
+			continue
+		}
+		if i < len(w.Inputs) {
+			if j >= len(before.Inputs) || old[j].State != store.NodeDone {
+				continue
+			}
+			nodes[i].State, nodes[i].Columns = store.NodeDone, old[j].Columns
+		} else if !sameColumns(before, j, w, i) {
+			return nil, crowd.Fieldf("from", "the step %s has other columns than in %s: start from it, or from a step before it", nodes[i].Name, run.Parent)
+		}
+		over[j] = i
+	}
+	for j := range old {
+		if old[j].Last > 0 && !slices.ContainsFunc(nodes, func(x store.Node) bool { return x.Name == old[j].Name }) {
+			made.Notes = append(made.Notes, fmt.Sprintf("the step %s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
+		}
+	}
+	return over, nil
+}
+
+// sameColumns reports whether step j of a workflow and step i of another are of one
+// kind and add the same columns.
+func sameColumns(before *workflow.Workflow, j int, after *workflow.Workflow, i int) bool {
+	j, i = j-len(before.Inputs), i-len(after.Inputs)
+	if j < 0 || before.Steps[j].Kind != after.Steps[i].Kind {
+		return false
+	}
+	x, y := before.Steps[j].Own, after.Steps[i].Own
+	return slices.EqualFunc(x, y, func(a, b workflow.Column) bool { return a.Name == b.Name }) || len(y) == 0
+}

@@ -1,0 +1,400 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// maxWaiting is how many tasks of a step with an SLA wait for people at most: each
+// has a place in the queue. What comes beyond waits in the log of the source.
+const maxWaiting = 200_000
+
+// crowdRunner makes a batch of a crowd step's items. The commit that keeps a
+// task's label appends its row to the step's log.
+type crowdRunner struct {
+	stepBase
+	spec     *workflow.Crowd
+	failedTo uint32                   // every task up to this one of the ended batch has its label or its row
+	sentTail time.Duration            // the tail that the batch was sent
+	paid     map[contentHash][]string // labels paid for in earlier runs; nil: not read yet
+	compiled *task.Compiled           // nil: not compiled yet
+}
+
+func newCrowdRunner(b stepBase) stepRunner {
+	return &crowdRunner{stepBase: b, spec: b.node.step.Crowd()}
+}
+
+func (s *crowdRunner) waitsFor() string { return "for people" }
+
+func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
+	r, n := s.run, s.node
+	batch, err := s.launchedBatch(ctx)
+	if err != nil {
+		return false, err
+	}
+	if batch != nil && batch.Progress.State.Ended() {
+		return s.failUnlabelled(ctx)
+	}
+	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks { // before more are made
+		if ok, err := s.announceTasks(ctx, batch); err != nil || !ok {
+			return false, err
+		}
+	}
+	if batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > maxWaiting {
+		return false, nil // the next label advances the run
+	}
+	t, err := r.takeArrivals(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	if t.moved {
+		if batch, err = s.addTasks(ctx, batch, &t, nil); err != nil || n.State == store.NodeFailed {
+			return false, err
+		}
+	}
+	if batch != nil {
+		if ok, err := s.announceTasks(ctx, batch); err != nil || !ok {
+			return false, err
+		}
+	}
+	if t.more || !r.exhausted(n) {
+		return t.more, nil
+	}
+	return s.seal(ctx, batch)
+}
+
+// seal says that no more tasks come. A step without a batch is done.
+func (s *crowdRunner) seal(ctx context.Context, batch *store.Batch) (more bool, err error) {
+	if batch == nil {
+		return false, s.run.finishStep(ctx, s.node)
+	}
+	if s.node.Sealed {
+		return false, nil
+	}
+	if err := s.run.o.cfg.Crowd.Seal(ctx, s.node.Batch); err != nil {
+		return false, err
+	}
+	s.node.Sealed = true
+	return true, s.run.saveNode(ctx, s.node)
+}
+
+// storedBatch reads the step's batch.
+func (s *crowdRunner) storedBatch(ctx context.Context) (*store.Batch, error) {
+	b, err := s.run.o.cfg.Store.Batch(ctx, 0, s.node.Batch)
+	return &b, err
+}
+
+// launchedBatch returns the step's batch, launched; nil: it has none yet.
+func (s *crowdRunner) launchedBatch(ctx context.Context) (*store.Batch, error) {
+	if s.node.Batch == 0 {
+		return nil, nil
+	}
+	b, err := s.storedBatch(ctx)
+	if err == nil && b.Progress.State == crowd.BatchDraft {
+		return s.launch(ctx)
+	}
+	return b, err
+}
+
+// launch begins to hand the step's batch out. A batch that the pool refuses is
+// the step's failure.
+func (s *crowdRunner) launch(ctx context.Context) (*store.Batch, error) {
+	if err := s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch); err != nil {
+		return nil, s.failIfPermanent(ctx, err)
+	}
+	return s.storedBatch(ctx)
+}
+
+// failIfPermanent fails the step for an error that no retry changes, and returns
+// any other.
+func (s *crowdRunner) failIfPermanent(ctx context.Context, err error) error {
+	switch crowd.CodeOf(err) {
+	case crowd.Unavailable, crowd.StorageFull, crowd.TooMany, crowd.Internal:
+		return err
+	}
+	return s.run.failStep(ctx, s.node, err)
+}
+
+// addTasks makes tasks of what was taken, and releases what the step has held. The
+// batch is made with the first task.
+func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intake, release []store.Fault) (*store.Batch, error) {
+	n := s.node
+	c := s.run.newChange()
+	c.Release = release
+	todo, err := s.reuseLabels(ctx, n.filter(t.list, c), c)
+	if err != nil {
+		return nil, err
+	}
+	if len(todo) > 0 && batch == nil {
+		if batch, err = s.createBatch(ctx); err != nil || n.State == store.NodeFailed {
+			return nil, err
+		}
+	}
+	for i := range todo {
+		task, err := s.taskOf(&todo[i])
+		if err != nil {
+			c.reject(n, &todo[i], 1, messageOf(err))
+			continue
+		}
+		c.Tasks, c.Batch = append(c.Tasks, task), n.Batch
+	}
+	n.setCursors(t)
+	return batch, s.run.commit(ctx, c, n)
+}
+
+// shownColumns are the columns of the step's tasks: all but the known answer.
+func (s *crowdRunner) shownColumns() []string {
+	var names []string
+	for _, c := range s.node.inputs {
+		if c.Name != s.spec.Truth {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// taskOf makes the task of an item.
+func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
+	t := store.Task{Item: a.item, Born: a.born}
+	if terms := s.run.flow.SLA; terms != nil && !terms.PerItem {
+		t.Born = s.run.kept.StartedAt // its age is that of the run
+	}
+	for i, c := range s.node.inputs {
+		if c.Name != s.spec.Truth {
+			t.Values = append(t.Values, a.cells[i])
+			continue
+		}
+		if a.cells[i] == "" {
+			continue
+		}
+		template, err := s.template()
+		if err != nil {
+			return t, err
+		}
+		if t.Gold, err = template.Known(a.cells[i]); err != nil {
+			return t, crowd.Fieldf(c.Name, "%q is no answer that a worker could give: %s", a.cells[i], messageOf(err))
+		}
+	}
+	return t, nil
+}
+
+func (s *crowdRunner) template() (*task.Compiled, error) {
+	if s.compiled != nil {
+		return s.compiled, nil
+	}
+	t, err := task.Parse(s.spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	s.compiled, err = t.Compile()
+	return s.compiled, err
+}
+
+// createBatch makes the step's batch and launches it.
+func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
+	r, n, spec := s.run, s.node, s.spec
+	pool, err := r.o.cfg.Crowd.Pool(ctx, spec.Pool)
+	if err != nil {
+		return nil, s.failIfPermanent(ctx, err)
+	}
+	b := store.Batch{
+		Pool: pool, Name: r.kept.Name + ": " + n.Name, Run: r.kept.ID, Node: n.Node.Node, Template: spec.Template, Columns: s.shownColumns(),
+		CreatedBy: r.kept.CreatedBy, CreatedAt: r.o.now(), Progress: engine.Progress{State: crowd.BatchDraft},
+		Spec: engine.Spec{
+			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
+			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
+			Lease: spec.Lease, TaskTime: spec.TaskTime, Open: true,
+		},
+	}
+	if terms := r.flow.SLA; terms != nil {
+		b.Spec.SLA = &engine.Terms{Penalty: terms.Penalty, Tail: n.tail}
+		s.sentTail = n.tail
+	}
+	n.State, n.StartedAt = store.NodeRunning, r.o.now()
+	a := store.Advance{Run: r.kept.ID, Create: &b, Nodes: []store.Node{n.Node}}
+	if n.Batch, err = r.o.cfg.Store.Advance(ctx, &a); err != nil {
+		return nil, err
+	}
+	r.o.claimBatch(n.Batch, r.kept.ID)
+	return s.launch(ctx)
+}
+
+// announceTasks tells the pool of tasks that it does not know yet. It returns false
+// if they cannot be paid for now.
+func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) (bool, error) {
+	r, n := s.run, s.node
+	b, err := s.storedBatch(ctx)
+	if err != nil {
+		return false, err
+	}
+	*batch = *b
+	most := chunkRows
+	for known := b.Progress.Tasks; known < b.Spec.Tasks; {
+		tasks, err := r.o.cfg.Store.Tasks(ctx, n.Batch.Task(known+1), min(most, int(b.Spec.Tasks-known)))
+		if err != nil {
+			return false, err
+		}
+		if tasks, err = r.affordable(ctx, b, tasks); err != nil {
+			return false, s.waitForMoney(ctx, err)
+		}
+		items := make([]engine.Item, len(tasks))
+		for i := range tasks {
+			items[i].Born = tasks[i].Born
+			if n.otherBranches > 0 {
+				items[i].Bound = items[i].Born.Add(n.otherBranches)
+			}
+		}
+		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
+		switch {
+		case crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1: // for all of them
+			most = len(items) / 2
+			continue
+		case crowd.CodeOf(err) == crowd.BudgetTooSmall:
+			return false, s.waitForMoney(ctx, err)
+		case err != nil:
+			return false, err
+		}
+		known += uint32(len(tasks))
+	}
+	if n.Error == "" {
+		return true, nil
+	}
+	n.Error = ""
+	return true, r.saveNode(ctx, n)
+}
+
+// waitForMoney keeps what the step waits for, and advances the run again later.
+func (s *crowdRunner) waitForMoney(ctx context.Context, why error) error {
+	s.run.scheduleRetry()
+	text := messageOf(why)
+	if s.node.Error == text {
+		return nil
+	}
+	s.node.Error = text
+	return s.run.saveNode(ctx, s.node)
+}
+
+// affordable cuts the tasks to those that the run's budget pays for.
+func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task) ([]store.Task, error) {
+	if r.kept.Budget == 0 || b.Spec.Budget > 0 {
+		return tasks, nil
+	}
+	left := r.kept.Budget
+	for _, n := range r.nodes {
+		if n.Batch == 0 {
+			continue
+		}
+		x, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
+		if err != nil {
+			return nil, err
+		}
+		left -= x.Progress.Spent + x.Progress.Escrow
+	}
+	one, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()))
+	if !ok || one > left {
+		return nil, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+			Message: fmt.Sprintf("the run may spend %s, of which %s is left: not enough for one more task (%s)", r.kept.Budget, max(left, 0), one)}
+	}
+	return tasks[:min(int64(len(tasks)), int64(left/one))], nil
+}
+
+// failUnlabelled deals with the tasks of an ended batch that got no label, and with
+// what has come since.
+func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error) {
+	r, n := s.run, s.node
+	tasks, err := r.o.cfg.Store.Unlabelled(ctx, n.Batch, s.failedTo, chunkRows)
+	if err != nil {
+		return false, err
+	}
+	c := r.newChange()
+	if len(tasks) > 0 {
+		for _, t := range tasks {
+			c.fail(n, &arrival{item: t.Item, born: t.Born}, "the job was ended before it had a label")
+		}
+		if err := r.commit(ctx, c); err != nil {
+			return false, err
+		}
+		s.failedTo = tasks[len(tasks)-1].ID.N()
+		return true, nil
+	}
+	t, err := r.takeArrivals(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	if t.moved {
+		todo := n.filter(t.list, c)
+		for i := range todo {
+			c.fail(n, &todo[i], "the job was ended before")
+		}
+		n.setCursors(&t)
+		return true, r.commit(ctx, c, n)
+	}
+	if !r.exhausted(n) {
+		return false, nil
+	}
+	// Its last labels may have come after the nodes were read.
+	if err := r.refresh(ctx); err != nil {
+		return false, err
+	}
+	return false, r.finishStep(ctx, n)
+}
+
+func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {
+	n := s.node
+	err = s.run.eachHeldChunk(ctx, n, func(list []arrival, faults []store.Fault) error {
+		items += len(faults)
+		batch, err := s.launchedBatch(ctx)
+		if err != nil || n.State == store.NodeFailed {
+			return err
+		}
+		if batch != nil && batch.Progress.State.Ended() {
+			return crowd.Fieldf("step", "the job of %s was ended, and takes no more items: skip those that it holds", n.Name)
+		}
+		_, err = s.addTasks(ctx, batch, &intake{list: list, cursors: slices.Clone(n.Cursors)}, faults)
+		return err
+	})
+	return items, err
+}
+
+func (s *crowdRunner) endEarly(ctx context.Context) error {
+	if s.node.Batch == 0 {
+		return crowd.Fieldf("step", "%s has not begun", s.node.Name)
+	}
+	return s.run.o.cfg.Crowd.End(ctx, s.node.Batch)
+}
+
+// observe has the step take as much longer than expected as its single answers do.
+// The requester's figure counts as five observations.
+func (s *crowdRunner) observe(ctx context.Context) error {
+	n, taskTime := s.node, s.spec.TaskTime
+	if n.Batch == 0 {
+		return nil
+	}
+	b, err := s.storedBatch(ctx)
+	if err != nil {
+		return err
+	}
+	mean := (5*taskTime + b.Progress.Worked) / time.Duration(5+b.Progress.Completed)
+	n.expect = time.Duration(float64(n.step.Expect) * float64(mean) / float64(taskTime))
+	return nil
+}
+
+func (s *crowdRunner) sendTail(ctx context.Context) error {
+	n := s.node
+	if n.Batch == 0 || n.State != store.NodeRunning || !hasMoved(s.sentTail, n.tail) {
+		return nil
+	}
+	if err := s.run.o.cfg.Crowd.SetTail(ctx, n.Batch, n.tail); err != nil {
+		return err
+	}
+	s.sentTail = n.tail
+	return nil
+}

@@ -1,0 +1,178 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// exits says where the items of a node leave the workflow. All are numbers of
+// nodes, in order.
+type exits struct {
+	ends        []int  // of an exit: the exits of its items, itself among them
+	multipliers []int  // of an exit: the nodes that may have made its items of others
+	madeEnds    []int  // of a multiplier: the exits of the items that it makes
+	otherJoin   string // of a multiplier: a step that also waits for the item by another path; "": none
+}
+
+// itemConsumers lists the nodes that hand on n's items: its joined consumers.
+func (r *run) itemConsumers(n *node) []*node {
+	var list []*node
+	for _, x := range r.nodes {
+		for _, j := range x.joined {
+			if x.step.From[j].Node == n.Node.Node && !x.step.MakesItems() {
+				list = append(list, x)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// findExits finds where items leave the workflow: at nodes that hand them on to no
+// other. Nodes between which items go share their exits.
+func (r *run) findExits() {
+	region := make([]int, len(r.nodes))
+	for i := range region {
+		region[i] = i
+	}
+	for i, n := range r.nodes {
+		for _, x := range r.itemConsumers(n) {
+			from, to := region[i], region[x.Node.Node]
+			for j := range region {
+				if region[j] == to {
+					region[j] = from
+				}
+			}
+		}
+	}
+	for i, n := range r.nodes {
+		if !r.isExit(n) {
+			continue
+		}
+		for j, x := range r.nodes {
+			if region[j] == region[i] && r.isExit(x) {
+				n.ends = append(n.ends, j)
+			}
+			if region[j] == region[i] && x.mayMultiply() {
+				n.multipliers = append(n.multipliers, j)
+			}
+		}
+	}
+	for _, m := range r.nodes {
+		if m.mayMultiply() {
+			r.traceMadeItems(m)
+		}
+	}
+}
+
+// mayMultiply reports whether a node may make several items of one.
+func (n *node) mayMultiply() bool {
+	return n.step != nil && n.step.Reshapes() && !n.step.MakesItems()
+}
+
+// traceMadeItems finds where the items go that a node makes. A step that they
+// reach only by some of its sources would wait for the others for ever.
+func (r *run) traceMadeItems(m *node) {
+	reached := make([]bool, len(r.nodes))
+	reached[m.Node.Node] = true
+	for i, x := range r.nodes {
+		sources := 0
+		for _, j := range x.joined {
+			if reached[x.step.From[j].Node] {
+				sources++
+			}
+		}
+		reached[i] = reached[i] || sources > 0
+		if reached[i] && r.isExit(x) {
+			m.madeEnds = append(m.madeEnds, i)
+		}
+		if x != m && sources > 0 && sources < len(x.joined) {
+			m.otherJoin = x.Name
+		}
+	}
+}
+
+// isExit reports whether items leave the workflow at a node. Items that a step over
+// all rows makes do not count: they never came in.
+func (r *run) isExit(n *node) bool {
+	return n.step != nil && !n.step.MakesItems() && len(r.itemConsumers(n)) == 0
+}
+
+// accruePenalties adds up what items cost that have left the workflow. It reports
+// whether there is more to do at once.
+func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
+	if r.flow.SLA == nil || !r.flow.SLA.PerItem {
+		return false, nil
+	}
+	for _, n := range r.nodes {
+		if len(n.ends) == 0 {
+			continue
+		}
+		mark := len(n.step.From)
+		if n.Cursors[mark] >= n.Last {
+			continue
+		}
+		with := without(append(slices.Clone(n.ends), n.multipliers...), n.Node.Node)
+		slices.Sort(with)
+		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunkRows, slices.Compact(with))
+		if err != nil {
+			return false, err
+		}
+		kept, before := r.kept, n.Cursors[mark]
+		for i := range rows {
+			row := &rows[i]
+			n.Cursors[mark] = row.N
+			at, last := r.completionTime(n, row)
+			if !last {
+				continue
+			}
+			kept.Ended++
+			if cost := r.flow.SLA.Penalty.At(at.Sub(row.Born)); cost > 0 {
+				kept.Late++
+				kept.Penalty = min(kept.Penalty+cost, crowd.MaxMoney)
+			}
+		}
+		if err := r.commitState(ctx, kept, n); err != nil {
+			n.Cursors[mark] = before
+			return false, err
+		}
+		more = more || n.Cursors[mark] < n.Last
+	}
+	return more, nil
+}
+
+// completionTime returns when an item left the workflow, if the row is the last one
+// of its exits. The path of an item that was made from another one begins where it
+// was made.
+func (r *run) completionTime(n *node, row *store.JoinedRow) (time.Time, bool) {
+	ends := n.ends
+	for _, m := range n.multipliers {
+		made := row.With[m]
+		if m == n.Node.Node {
+			made = row.Row
+		}
+		if made.Origin != 0 {
+			ends = r.nodes[m].madeEnds
+			break
+		}
+	}
+	at := row.At
+	for _, e := range ends {
+		if e == n.Node.Node {
+			continue
+		}
+		other, ok := row.With[e]
+		x := r.nodes[e]
+		if !ok || other.N > x.Cursors[len(x.step.From)] {
+			return at, false
+		}
+		if other.At.After(at) {
+			at = other.At
+		}
+	}
+	return at, true
+}

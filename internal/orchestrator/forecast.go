@@ -1,0 +1,87 @@
+package orchestrator
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/sla"
+)
+
+// forecastEvery is how often expected times are updated.
+const forecastEvery = 5 * time.Second
+
+// forecast computes, from how long steps take, how long items take to the end of
+// their paths.
+func (r *run) forecast() {
+	first := len(r.flow.Inputs)
+	expect := make([]time.Duration, len(r.flow.Steps))
+	for i := range expect {
+		expect[i] = r.nodes[first+i].expect
+	}
+	tails := r.plan.Tails(expect)
+	heads := make([]time.Duration, len(expect)) // from the start to the end of each step
+	before := make([]map[int]bool, len(expect)) // the steps before each step
+	for i := range expect {
+		before[i] = map[int]bool{}
+		for _, j := range r.plan.After(i) {
+			heads[i] = max(heads[i], heads[j])
+			before[i][j] = true
+			for k := range before[j] {
+				before[i][k] = true
+			}
+		}
+		heads[i] += expect[i]
+	}
+	for i := range expect {
+		n := r.nodes[first+i]
+		n.tail, n.otherBranches = tails[i], 0
+		for j := range expect {
+			if i != j && !before[i][j] && !before[j][i] {
+				n.otherBranches = max(n.otherBranches, heads[j]+tails[j])
+			}
+		}
+	}
+}
+
+// proxyRequest returns an item's request to a scheduler proxy.
+func (r *run) proxyRequest(n *node, born, since time.Time) sla.Request {
+	q := sla.Request{Since: since, Start: born, Tail: n.tail}
+	if r.flow.SLA != nil && r.flow.SLA.PerItem {
+		q.Penalty = &r.flow.SLA.Penalty
+	} else if r.flow.SLA != nil {
+		q.Penalty, q.Start = &r.flow.SLA.Penalty, r.kept.StartedAt
+	}
+	if n.otherBranches > 0 {
+		q.Bound = q.Start.Add(n.otherBranches)
+	}
+	return q
+}
+
+// updateForecast observes how long steps take, and passes on what follows from it.
+func (r *run) updateForecast(ctx context.Context) error {
+	now := r.o.now()
+	if r.flow.SLA == nil || now.Sub(r.forecastAt) < forecastEvery {
+		return nil
+	}
+	r.forecastAt = now
+	if err := r.eachRunner(func(s stepRunner) error { return s.observe(ctx) }); err != nil {
+		return err
+	}
+	r.forecast()
+	return r.eachRunner(func(s stepRunner) error { return s.sendTail(ctx) })
+}
+
+func (r *run) eachRunner(f func(stepRunner) error) error {
+	for _, n := range r.nodes {
+		if n.runner == nil {
+			continue
+		}
+		if err := f(n.runner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasMoved reports whether a figure has changed by more than a tenth.
+func hasMoved(from, to time.Duration) bool { return to > from+from/10 || to < from-from/10 }

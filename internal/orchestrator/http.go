@@ -1,0 +1,225 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// maxCalls is how many items of a step have been taken and not answered, at most.
+const maxCalls = 150_000
+
+// httpRunner calls a service for each item. The calls wait in the service's proxy.
+type httpRunner struct {
+	stepBase
+	service *workflow.Service
+	proxy   *proxy          // nil: not joined
+	calls   map[int64]*call // by item: taken, and not answered in the log
+	ended   []outcome       // not kept yet
+	stale   bool            // calls may not be what is kept: at first, after a pause and after a failure of the store
+}
+
+// call is an item on its way through a service.
+type call struct {
+	id       int64 // in the proxy's queue
+	runner   *httpRunner
+	item     int64
+	origin   int64 // the item that it was made from, or 0
+	born     time.Time
+	since    time.Time // when it came to the step
+	attempts int       // made so far
+	dropped  bool      // the run was paused or has ended: the reply is not wanted
+}
+
+// outcome is how a call ended.
+type outcome struct {
+	call  *call
+	cells []string
+	err   string
+	took  time.Duration
+}
+
+func newHTTPRunner(b stepBase) stepRunner {
+	return &httpRunner{stepBase: b, service: b.node.step.Service(), calls: make(map[int64]*call), stale: true}
+}
+
+func (s *httpRunner) waitsFor() string { return "for the service, or for its next try" }
+
+func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
+	r, n := s.run, s.node
+	if s.stale {
+		s.release()
+		s.proxy = r.o.joinProxy(s)
+		if err := s.restoreCalls(ctx); err != nil {
+			return false, err
+		}
+		s.stale = false
+	}
+	defer func() { s.stale = s.stale || err != nil }()
+	if len(s.ended) > 0 {
+		if err := s.saveOutcomes(ctx); err != nil {
+			return false, err
+		}
+	}
+	t := intake{}
+	if len(s.calls) < maxCalls {
+		if t, err = r.takeArrivals(ctx, n); err != nil {
+			return false, err
+		}
+	}
+	if t.moved {
+		c := r.newChange()
+		todo := n.filter(t.list, c)
+		n.setCursors(&t)
+		if err := r.commit(ctx, c, n); err != nil {
+			return false, err
+		}
+		s.addCalls(todo, c.at)
+	}
+	if !t.more && len(s.calls) == 0 && r.exhausted(n) {
+		return false, r.finishStep(ctx, n)
+	}
+	return t.more, nil
+}
+
+// restoreCalls finds the items that were taken and not answered, after a restart
+// or a pause.
+func (s *httpRunner) restoreCalls(ctx context.Context) error {
+	r, n := s.run, s.node
+	held := make(map[int64]bool)
+	for after := int64(0); ; {
+		list, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			held[f.Item], after = true, f.Item
+		}
+		if len(list) < chunkRows {
+			break
+		}
+	}
+	for _, i := range n.joined {
+		for after := int64(0); after < n.Cursors[i]; {
+			rows, err := r.o.cfg.Store.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, chunkRows)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				after = row.N
+				if held[row.Item] || s.calls[row.Item] != nil {
+					continue
+				}
+				a, ok, err := r.findArrival(ctx, n, row.Item)
+				if err != nil {
+					return err
+				}
+				if ok && a.state == store.RowOK {
+					s.addCalls([]arrival{a}, row.At)
+				}
+			}
+			if len(rows) < chunkRows {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// addCalls puts the calls of items into the proxy's queue.
+func (s *httpRunner) addCalls(items []arrival, since time.Time) {
+	o := s.run.o
+	for _, a := range items {
+		o.calls++
+		x := &call{id: o.calls, runner: s, item: a.item, origin: a.origin, born: a.born, since: since}
+		s.calls[a.item] = x
+		o.enqueue(o.now(), x)
+	}
+}
+
+// saveOutcomes keeps how calls ended.
+func (s *httpRunner) saveOutcomes(ctx context.Context) error {
+	r, n := s.run, s.node
+	c := r.newChange()
+	before := n.Node
+	for _, o := range s.ended {
+		x := arrival{item: o.call.item, origin: o.call.origin, born: o.call.born}
+		if o.err != "" {
+			c.reject(n, &x, o.call.attempts, o.err)
+			continue
+		}
+		n.Served++
+		n.Busy += o.took
+		c.add(n, &x, store.RowOK, o.cells)
+	}
+	if err := r.commit(ctx, c, n); err != nil {
+		n.Node = before
+		return err
+	}
+	for _, o := range s.ended {
+		delete(s.calls, o.call.item)
+	}
+	s.ended = nil
+	n.expect = s.proxy.response()
+	return nil
+}
+
+// retryHeld calls the service again for the held items. If the calls are stale, the
+// next pass finds them.
+func (s *httpRunner) retryHeld(ctx context.Context) (items int, err error) {
+	r, n := s.run, s.node
+	err = r.eachHeldChunk(ctx, n, func(list []arrival, faults []store.Fault) error {
+		items += len(faults)
+		c := r.newChange()
+		c.Release = faults
+		todo := n.filter(list, c)
+		if err := r.commit(ctx, c); err != nil {
+			s.stale = true // it may have been kept
+			return err
+		}
+		if !s.stale {
+			s.addCalls(todo, c.at)
+		}
+		return nil
+	})
+	return items, err
+}
+
+// release takes the step's calls out of the proxy's queue.
+func (s *httpRunner) release() {
+	for item, x := range s.calls {
+		x.dropped = true
+		s.proxy.queue.Drop(x.id)
+		delete(s.proxy.calls, x.id)
+		delete(s.calls, item)
+	}
+	s.ended, s.stale = nil, true
+	if s.proxy != nil {
+		delete(s.proxy.users, s)
+	}
+}
+
+// request makes the call of an item.
+func (s *httpRunner) request(ctx context.Context, item int64) (httpstep.Call, error) {
+	r, n := s.run, s.node
+	a, ok, err := r.findArrival(ctx, n, item)
+	if err != nil {
+		return httpstep.Call{}, err
+	}
+	if !ok || a.state != store.RowOK {
+		return httpstep.Call{}, errNotArrived(item, n)
+	}
+	out := httpstep.Call{Key: fmt.Sprintf("%s-%s-%d", r.kept.ID, n.Name, item)}
+	for i, col := range n.inputs {
+		if s.service.Send == nil || slices.Contains(s.service.Send, col.Name) {
+			out.Fields = append(out.Fields, httpstep.Field{Name: col.Name, Value: a.cells[i], Kind: jsonschema.Kind(col.Type)})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,231 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// SlowItem is an item that is on its way at a step.
+type SlowItem struct {
+	Item    int64
+	Step    string
+	Since   time.Time // it came there
+	Born    time.Time
+	Ends    time.Time // as foreseen; zero: it is held, so nobody knows
+	Penalty crowd.Money
+	Why     string // it waits
+}
+
+// SlowestItems returns the items that have been on their way for the longest at each
+// step, at most limit a step, and why they wait.
+func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, limit int) ([]SlowItem, error) {
+	r, err := o.snapshot(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []SlowItem
+	for _, n := range r.nodes {
+		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
+			continue
+		}
+		list, err := r.slowestAt(ctx, n, limit)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
+	return out, nil
+}
+
+// slowestAt returns the items that have been at a step for the longest.
+func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, error) {
+	faults, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, 0, chunkRows)
+	if err != nil {
+		return nil, err
+	}
+	held := make(map[int64]string, len(faults))
+	for _, f := range faults {
+		held[f.Item] = f.Error
+	}
+	var out []SlowItem
+	seen := make(map[int64]bool)
+	for _, i := range n.joined {
+		rows, err := r.pendingRows(ctx, n.step.From[i].Node, n.Node.Node, 0)
+		if err != nil {
+			return nil, err
+		}
+		// Rows come nearly in the order of their items' births.
+		slices.SortStableFunc(rows, func(x, y store.Row) int { return x.Born.Compare(y.Born) })
+		found := 0
+		for _, row := range rows {
+			if seen[row.Item] || row.State != store.RowOK || found == limit {
+				continue
+			}
+			found++
+			seen[row.Item] = true
+			s := SlowItem{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born}
+			if why, isHeld := held[row.Item]; isHeld {
+				s.Why = "held after an error: " + why
+			} else {
+				s.Ends = r.o.now().Add(n.expect + n.tail)
+				if terms := r.flow.SLA; terms != nil && terms.PerItem {
+					s.Penalty = terms.Penalty.At(s.Ends.Sub(row.Born))
+				}
+				if s.Why, err = r.waitReason(ctx, n, i, &row); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// waitReason says what an item at a step waits for; i is the number of the source
+// that its row is of.
+func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row) (string, error) {
+	from := n.step.From[i]
+	switch {
+	case r.kept.State == store.RunPaused:
+		return "the run is paused", nil
+	case n.State == store.NodeFailed:
+		return "the step has failed: " + n.Error, nil
+	case from.Edge == workflow.Batch && r.nodes[from.Node].State != store.NodeDone:
+		return fmt.Sprintf("for all of %s to be there", from.Name), nil
+	case n.Error != "":
+		return n.Error, nil
+	case row.N > n.Cursors[i]:
+		return "in line before the step", nil
+	}
+	if len(n.joined) > 1 {
+		if _, complete, err := r.findArrival(ctx, n, row.Item); err != nil || !complete {
+			return "for the other branches", err
+		}
+	}
+	return n.runner.waitsFor(), nil
+}
+
+// Visit is where an item has been.
+type Visit struct {
+	Step string
+	Kind string // as NodeView.Kind
+	store.Row
+	Columns []string // of Row.Cells
+	Held    string   // the error with which the step holds it; there is no row then
+	Tries   int
+}
+
+// Path returns where an item has been, in the order of the plan.
+func (o *Orchestrator) Path(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, item int64) ([]Visit, error) {
+	r, err := o.snapshot(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := o.cfg.Store.ItemRows(ctx, id, item)
+	if err != nil {
+		return nil, err
+	}
+	var out []Visit
+	for _, row := range rows {
+		n := r.nodes[row.Node]
+		s := Visit{Step: n.Name, Kind: n.kind(), Row: row}
+		for _, col := range n.columns {
+			if col.node == row.Node {
+				s.Columns = append(s.Columns, col.Name)
+			}
+		}
+		if n.step == nil && len(n.Columns) > 0 {
+			s.Columns = n.Columns // of the file
+		}
+		out = append(out, s)
+	}
+	for _, n := range r.nodes {
+		if n.Faults == 0 {
+			continue
+		}
+		list, err := o.cfg.Store.Faults(ctx, id, n.Node.Node, item-1, 1)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			if f.Item == item {
+				out = append(out, Visit{Step: n.Name, Kind: n.kind(), Held: f.Error, Tries: f.Tries, Row: store.Row{Node: f.Node, Item: item, At: f.At}})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, &crowd.Error{Code: crowd.NotFound, Field: "item", Message: fmt.Sprintf("%s has no item %d", id, item)}
+	}
+	slices.SortStableFunc(out, func(x, y Visit) int { return x.Node - y.Node })
+	return out, nil
+}
+
+// Results is the rows of a node, with the columns that it hands on.
+type Results struct {
+	Node    store.Node
+	Columns []workflow.Column
+	Rows    iter.Seq2[Result, error] // in the order in which they were made
+}
+
+// Result is one of them.
+type Result struct {
+	Item  int64
+	State store.RowState
+	Error string
+	Cells []string // by Results.Columns; nil unless ok
+}
+
+// Results returns the rows of a node, by name.
+func (o *Orchestrator) Results(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, name string) (*Results, error) {
+	r, err := o.snapshot(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	n, err := r.findNode(name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Results{Node: n.Node}
+	for _, col := range n.columns {
+		out.Columns = append(out.Columns, col.Column)
+	}
+	with := n.foreignNodes()
+	out.Rows = func(yield func(Result, error) bool) {
+		for row, err := range o.rows(ctx, id, n.Node.Node, with) {
+			if err != nil {
+				yield(Result{}, err)
+				return
+			}
+			x := Result{Item: row.Item, State: row.State, Error: row.Error}
+			if row.State == store.RowOK {
+				x.Cells = cellsOf(n.columns, row)
+			}
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+	return out, nil
+}
+
+// Items lists up to limit rows of a node after number n.
+func (o *Orchestrator) Items(ctx context.Context, id crowd.RunID, name string, after int64, limit int) ([]store.JoinedRow, error) {
+	nodes, err := o.cfg.Store.Nodes(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if n.Name == name {
+			return o.cfg.Store.Rows(ctx, id, n.Node, after, limit, nil)
+		}
+	}
+	return nil, noSuchStep(name)
+}

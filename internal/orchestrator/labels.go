@@ -1,0 +1,104 @@
+package orchestrator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"reflect"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// contentHash stands for the content of a task.
+type contentHash [16]byte
+
+func hashCells(cells []string) contentHash {
+	h := sha256.New()
+	for _, c := range cells {
+		var size [8]byte
+		binary.LittleEndian.PutUint64(size[:], uint64(len(c)))
+		h.Write(size[:])
+		h.Write([]byte(c))
+	}
+	return contentHash(h.Sum(nil)[:16])
+}
+
+// reuseLabels adds to a change the rows of items for which people were paid in a
+// run that this one goes on from, and returns the other items.
+func (s *crowdRunner) reuseLabels(ctx context.Context, todo []arrival, c *change) ([]arrival, error) {
+	parent := s.run.kept.Parent
+	if parent == 0 || len(todo) == 0 {
+		return todo, nil
+	}
+	if s.paid == nil {
+		s.paid = make(map[contentHash][]string)
+		if err := s.readPaidLabels(ctx, parent); err != nil {
+			s.paid = nil
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(todo, func(a arrival) bool {
+		task, err := s.taskOf(&a)
+		if err != nil {
+			return false
+		}
+		cells, ok := s.paid[hashCells(task.Values)]
+		if ok {
+			c.add(s.node, &a, store.RowOK, cells)
+		}
+		return ok
+	}), nil
+}
+
+// readPaidLabels reads the labels of the step of the same name, with the same task
+// for people, in a run and those that it goes on from.
+func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error {
+	st, tenant := s.run.o.cfg.Store, s.run.kept.Tenant
+	run, err := st.Run(ctx, tenant, id)
+	if err != nil {
+		return err
+	}
+	if run.Parent != 0 {
+		if err := s.readPaidLabels(ctx, run.Parent); err != nil {
+			return err
+		}
+	}
+	nodes, err := st.Nodes(ctx, id)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.Name == s.node.Name && x.Batch != 0 })
+	if i < 0 {
+		return nil
+	}
+	b, err := st.Batch(ctx, tenant, nodes[i].Batch)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(b.Columns, s.shownColumns()) || !isSameTask(&b, s.spec) {
+		return nil
+	}
+	for t, err := range st.Labels(ctx, tenant, b.Spec.ID) {
+		if err != nil {
+			return err
+		}
+		if t.Label != nil {
+			s.paid[hashCells(t.Values)] = store.LabelCells(t.Label)
+		}
+	}
+	return nil
+}
+
+// isSameTask reports whether people were asked the same, as often.
+func isSameTask(b *store.Batch, c *workflow.Crowd) bool {
+	x, err := task.Parse(b.Template)
+	if err != nil {
+		return false
+	}
+	y, err := task.Parse(c.Template)
+	return err == nil && reflect.DeepEqual(x, y) && b.Spec.Rule == c.Redundancy
+}

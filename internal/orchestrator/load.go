@@ -1,0 +1,173 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// LoadResult says what became of an input's file.
+type LoadResult struct {
+	Rows int64
+	Bad  int64          // rows that could not be read: items that have failed
+	Some []*crowd.Error // the first of them
+}
+
+// maxExamples is how many bad rows are listed one by one.
+const maxExamples = 100
+
+// Load reads a file as an input of a run that was made. A row that cannot be read
+// becomes an item that has failed, with the reason; a file that cannot be read
+// gives the run up.
+func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
+	leave, err := o.lockInput(inputKey{id, input})
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	run, nodes, err := o.loadingRun(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	i := slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == input && len(n.Cursors) == 1 })
+	switch {
+	case i < 0:
+		return out, crowd.Fieldf("input", "the workflow has no input %q", input)
+	case nodes[i].State != store.NodeWaiting:
+		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", input)
+	}
+	n := nodes[i]
+	n.State, n.StartedAt, n.Columns = store.NodeRunning, o.now(), slices.Clone(file.Columns())
+	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
+		return out, err
+	}
+	if err = o.readRows(ctx, id, i, file, &out); err == nil {
+		n.State, n.EndedAt = store.NodeDone, o.now()
+		_, err = o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
+	}
+	if err != nil { // whoever sent the file may have gone
+		run.State, run.EndedAt = store.RunCancelled, o.now()
+		n.State, n.Error = store.NodeFailed, messageOf(err)
+		_, wrong := o.cfg.Store.Advance(context.WithoutCancel(ctx), &store.Advance{Run: id, State: &run, Nodes: []store.Node{n}})
+		return out, errors.Join(err, wrong)
+	}
+	return out, nil
+}
+
+// loadingRun returns a run that is getting its inputs.
+func (o *Orchestrator) loadingRun(ctx context.Context, id crowd.RunID) (store.Run, []store.Node, error) {
+	run, err := o.cfg.Store.Run(ctx, 0, id)
+	if err != nil {
+		return run, nil, err
+	}
+	if run.State != store.RunLoading {
+		return run, nil, crowd.Errorf(crowd.Conflict, "%s is %s: it has its inputs", id, run.State)
+	}
+	nodes, err := o.cfg.Store.Nodes(ctx, id)
+	return run, nodes, err
+}
+
+// inputKey is an input whose file is being read.
+type inputKey struct {
+	run   crowd.RunID
+	input string
+}
+
+// lockInput keeps others from reading a file as the same input until leave.
+func (o *Orchestrator) lockInput(x inputKey) (leave func(), err error) {
+	o.inbox.Lock()
+	defer o.inbox.Unlock()
+	if o.inbox.loading[x] {
+		return nil, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", x.input)
+	}
+	o.inbox.loading[x] = true
+	return func() {
+		o.inbox.Lock()
+		defer o.inbox.Unlock()
+		delete(o.inbox.loading, x)
+	}, nil
+}
+
+func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {
+	rows := make([]store.Row, 0, chunkRows)
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		_, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Rows: rows})
+		rows = rows[:0]
+		return err
+	}
+	for {
+		cells, _, err := file.Read()
+		if errors.Is(err, io.EOF) {
+			return flush()
+		}
+		now := o.now()
+		row := store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: cells}
+		if err != nil {
+			var bad *crowd.Error
+			if !errors.As(err, &bad) || bad.Row == 0 {
+				return err
+			}
+			if out.Bad++; len(out.Some) < maxExamples {
+				out.Some = append(out.Some, bad)
+			}
+			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
+		}
+		out.Rows++
+		if rows = append(rows, row); len(rows) == chunkRows {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Start begins a run whose inputs are there. If the files do not fit the
+// workflow, the run is given up and the error is Problems.
+func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	run, nodes, err := o.loadingRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	now := o.now()
+	for _, n := range nodes {
+		if len(n.Cursors) == 1 && n.State != store.NodeDone {
+			return crowd.Fieldf("input", "the input %s has no rows yet: load its file first", n.Name)
+		}
+	}
+	_, problems := Parse(ctx, run.Text, filesOf(nodes), now)
+	if len(problems) > 0 {
+		return errors.Join(Problems(problems), o.cancelUnstarted(ctx, run))
+	}
+	run.State, run.StartedAt = store.RunRunning, now
+	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run}); err != nil {
+		o.adoptLater(id) // it may have been kept
+		return err
+	}
+	if err := o.adopt(ctx, id); err != nil && o.toAdopt[id] {
+		o.cfg.Log.Error("a run will be taken up later", "run", id.String(), "err", err)
+	} else {
+		return err
+	}
+	return nil
+}
+
+// Abandon gives up a run that is getting its inputs.
+func (o *Orchestrator) Abandon(ctx context.Context, id crowd.RunID) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	run, _, err := o.loadingRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	return o.cancelUnstarted(ctx, run)
+}

@@ -1,0 +1,299 @@
+// Package orchestrator carries out runs of workflows. It reads the logs of rows that
+// a run consists of (ADR 16), decides what each step has to do with what has
+// come, and keeps every move in one transaction. People and services are behind
+// ports: live they are the engines of the pools and HTTP, in a simulation an
+// engine with model workers and a virtual clock. The store is a real one in
+// both.
+//
+// The orchestrator has no goroutine of its own: its owner calls Step whenever Wake
+// was called or the time that Step returned has come.
+//
+// To add a kind of step is to write a stepRunner in a file of its own and to name
+// it in the table runners.
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// Crowd is where crowd steps have their tasks done. To repeat a command is no error,
+// nor is any command to a batch that has ended.
+type Crowd interface {
+	// Pool returns the pool of that name; "" is the first.
+	Pool(ctx context.Context, name string) (crowd.PoolID, error)
+	// Launch begins to hand out an open batch that is kept as a draft.
+	Launch(ctx context.Context, id crowd.BatchID) error
+	// Grow announces the tasks first, first+1, …, which are kept. The error is
+	// BudgetTooSmall if they cannot be paid for now.
+	Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error
+	// Seal announces that no more tasks come.
+	Seal(ctx context.Context, id crowd.BatchID) error
+	// SetTail sets how long an item is expected to take after its label.
+	SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error
+	// Pause stops handing out a batch.
+	Pause(ctx context.Context, id crowd.BatchID) error
+	// Resume hands out a paused batch again.
+	Resume(ctx context.Context, id crowd.BatchID) error
+	// Cancel ends a batch without labels for its open tasks.
+	Cancel(ctx context.Context, id crowd.BatchID) error
+	// End ends a batch with the labels that there are.
+	End(ctx context.Context, id crowd.BatchID) error
+}
+
+// Attempt is one attempt of a call of a service.
+type Attempt struct {
+	Tenant  crowd.TenantID
+	Service *workflow.Service
+	Call    httpstep.Call
+	N       int           // from 1
+	Expect  time.Duration // how long it is expected to take
+}
+
+// Config sets up an Orchestrator. All of it must be set.
+type Config struct {
+	Store store.Store
+	Crowd Crowd
+	Call  func(a Attempt, done func(httpstep.Reply, error)) // makes the attempt without blocking, and calls done when it is over
+	Go    func(func())                                      // runs a function that takes long without blocking
+	Wake  func()                                            // called when Step has something to do; may be called from anywhere
+	Now   func() time.Time
+	Rand  func() float64 // from 0 to 1
+	Log   *slog.Logger
+}
+
+// Orchestrator carries out runs. Its methods may be called at the same time.
+type Orchestrator struct {
+	cfg  Config
+	ctx  context.Context // of all queries
+	stop context.CancelFunc
+
+	mu      sync.Mutex // guards all up to inbox
+	runs    map[crowd.RunID]*run
+	toAdopt map[crowd.RunID]bool // to be taken up, which the store did not allow so far
+	proxies map[proxyKey]*proxy
+	calls   int64 // made so far
+	timers  timerQueue
+
+	inbox inbox
+	views viewCache
+}
+
+// inbox is what has come in since the last Step. Its lock is never held during a
+// call of the store.
+type inbox struct {
+	sync.Mutex
+	results []func(context.Context) // of what ran asynchronously; to be called under Orchestrator.mu
+	dirty   map[crowd.RunID]bool    // runs that may go on
+	owner   map[crowd.BatchID]crowd.RunID
+	loading map[inputKey]bool // inputs whose files are being read
+}
+
+// New makes an orchestrator. Recover brings it the runs that are under way.
+func New(cfg Config) *Orchestrator {
+	o := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), toAdopt: make(map[crowd.RunID]bool), proxies: make(map[proxyKey]*proxy)}
+	o.ctx, o.stop = context.WithCancel(context.Background())
+	o.inbox.dirty = make(map[crowd.RunID]bool)
+	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
+	o.inbox.loading = make(map[inputKey]bool)
+	o.views.init()
+	return o
+}
+
+// Close ends queries that are under way. What was kept goes on with the next
+// orchestrator.
+func (o *Orchestrator) Close() {
+	o.stop()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.runs {
+		r.release()
+	}
+}
+
+// Recover goes on with all runs that have not ended. One whose inputs were still
+// being read is cancelled: the rest will not come. If the store fails for a run,
+// Step tries again.
+func (o *Orchestrator) Recover(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	list, err := o.cfg.Store.OpenRuns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, kept := range list {
+		if kept.State == store.RunLoading {
+			if err := o.cancelUnstarted(ctx, kept); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := o.adopt(ctx, kept.ID); err != nil {
+			o.cfg.Log.Error("a run cannot go on", "run", kept.ID.String(), "err", err)
+		}
+	}
+	return nil
+}
+
+// adopt takes up a run whose inputs are there, now or, if the store fails, later.
+func (o *Orchestrator) adopt(ctx context.Context, id crowd.RunID) error {
+	if o.runs[id] != nil {
+		return nil
+	}
+	r, err := o.loadRun(ctx, id)
+	if err != nil && !errors.As(err, new(*broken)) && crowd.CodeOf(err) != crowd.NotFound {
+		o.adoptLater(id)
+		return err
+	}
+	delete(o.toAdopt, id)
+	if err != nil || r == nil {
+		return err
+	}
+	o.runs[id] = r
+	o.markDirty(id)
+	return nil
+}
+
+// adoptLater has Step adopt a run after a pause.
+func (o *Orchestrator) adoptLater(id crowd.RunID) {
+	o.toAdopt[id] = true
+	o.timers.add(timer{at: o.now().Add(failurePause), run: id})
+	o.cfg.Wake()
+}
+
+// BatchChanged reports that a batch has a new label, or has ended.
+func (o *Orchestrator) BatchChanged(id crowd.BatchID) {
+	o.inbox.Lock()
+	run, ours := o.inbox.owner[id]
+	o.inbox.Unlock()
+	if ours {
+		o.markDirty(run)
+	}
+}
+
+// markDirty has the next Step advance a run.
+func (o *Orchestrator) markDirty(id crowd.RunID) {
+	o.inbox.Lock()
+	o.inbox.dirty[id] = true
+	o.inbox.Unlock()
+	o.cfg.Wake()
+}
+
+// runAsync runs f without the lock, and what it returns under the lock, in the next
+// Step.
+func (o *Orchestrator) runAsync(f func() func(context.Context)) {
+	o.cfg.Go(func() { o.deliver(f()) })
+}
+
+// deliver has the next Step call f under the lock.
+func (o *Orchestrator) deliver(f func(context.Context)) {
+	o.inbox.Lock()
+	o.inbox.results = append(o.inbox.results, f)
+	o.inbox.Unlock()
+	o.cfg.Wake()
+}
+
+func (o *Orchestrator) now() time.Time { return o.cfg.Now().UTC().Truncate(time.Microsecond) }
+
+// failurePause is how long a run pauses after the store has failed, or while it
+// waits for money.
+const failurePause = 2 * time.Second
+
+// Step does what can be done now. It returns when there is something to do if
+// nothing else happens (zero: never), and whether there is more to do at once.
+func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inbox.Lock()
+	results, dirty := o.inbox.results, o.inbox.dirty
+	o.inbox.results, o.inbox.dirty = nil, make(map[crowd.RunID]bool)
+	o.inbox.Unlock()
+	for _, f := range results {
+		f(ctx)
+	}
+	now := o.now()
+	for t, due := o.timers.due(now); due; t, due = o.timers.due(now) {
+		if t.call != nil {
+			o.enqueue(now, t.call)
+		} else {
+			dirty[t.run] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(dirty)) {
+		o.advanceRun(ctx, id)
+	}
+	o.dispatch(ctx)
+	o.inbox.Lock()
+	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0
+	o.inbox.Unlock()
+	return o.nextTimer(), more
+}
+
+// advanceRun moves a run on, unless it pauses after a failure.
+func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
+	if o.toAdopt[id] {
+		if err := o.adopt(ctx, id); err != nil {
+			o.cfg.Log.Error("a run cannot go on", "run", id.String(), "err", err)
+		}
+	}
+	r := o.runs[id]
+	if r == nil || o.now().Before(r.pausedUntil) {
+		return
+	}
+	more, err := r.advance(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		r.stale = true
+		o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
+		r.scheduleRetry()
+		r.pausedUntil = r.retryAt
+	case more:
+		o.inbox.Lock()
+		o.inbox.dirty[id] = true
+		o.inbox.Unlock()
+	}
+}
+
+// nextTimer returns when the next timer is due, or the order of a proxy changes;
+// zero: never.
+func (o *Orchestrator) nextTimer() time.Time {
+	at := o.timers.next()
+	for _, p := range o.proxies {
+		if t, ok := p.queue.NextChange(); ok && p.queue.Len() > 0 && p.isFree() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	return at
+}
+
+// find returns a run that is under way.
+func (o *Orchestrator) find(id crowd.RunID) (*run, error) {
+	if r := o.runs[id]; r != nil {
+		return r, nil
+	}
+	if o.toAdopt[id] {
+		return nil, crowd.Errorf(crowd.Unavailable, "%s is about to be taken up; try again in a moment", id)
+	}
+	return nil, crowd.Errorf(crowd.Conflict, "%s is not under way", id)
+}
+
+// messageOf returns an error as a requester reads it: the details of an internal
+// error stay in the log.
+func messageOf(err error) string {
+	var known *crowd.Error
+	if errors.As(err, &known) {
+		return known.Error()
+	}
+	return "an error of the server, whose log says more"
+}

@@ -1,0 +1,577 @@
+package orchestrator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+const choose = `crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"], show: [id]}, reward: 0.10}`
+
+// TestConditionsAndJoins has branches that exclude each other meet again: a join
+// of what was taken takes all items, a join of all takes none, and both end.
+func TestConditionsAndJoins(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(values []string) string {
+		if values[0] == "1" {
+			return "no"
+		}
+		return "yes"
+	}
+	id := w.start(`
+workflow: joins
+inputs: {items: {columns: [id, {price: number}, {sold: bool}]}}
+steps:
+  cheap: {from: {items: stream}, when: price <= 10 and not sold, `+choose+`}
+  costly: {from: {items: stream}, when: price > 10, `+choose+`}
+  either: {from: {cheap: stream, costly: stream}, when: cheap == "no" or costly == "yes", service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  both: {from: {cheap: stream, costly: stream}, join: all, `+choose+`}
+`, "id,price,sold\n1,5,no\n2,20,yes\n3,,0\n4,5,true\n5,oops,false\n6,30,maybe\n")
+	w.play()
+	for name, want := range map[string][4]int64{ // ok, skipped, failed, held
+		"cheap": {1, 3, 0, 2}, "costly": {2, 3, 0, 1},
+		"either": {2, 2, 0, 0}, "both": {0, 4, 0, 0},
+	} {
+		n := w.node(id, name)
+		if got := [4]int64{n.OK, n.Skipped, n.Failed, n.Faults}; got != want {
+			t.Errorf("%s has %v rows ok, skipped and failed, and held, want %v", name, got, want)
+		}
+	}
+	w.want(id, "both")
+	items, err := w.o.Skip(w.ctx, id, "")
+	if err != nil || items != 3 {
+		t.Errorf("skip: %d items, %v", items, err)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "either"); n.Failed != 2 {
+		t.Errorf("%d items failed at the join, want those that failed before it", n.Failed)
+	}
+}
+
+// everyKindWithRestarts runs everyKind, with a restart after each step of the
+// orchestrator for which restart returns true, and returns what came out.
+func everyKindWithRestarts(t *testing.T, restart func(step int) bool) string {
+	w := newWorld(t)
+	w.answer = func(values []string) string { return map[bool]string{true: "yes", false: "no"}[values[1] < "m"] }
+	var in strings.Builder
+	in.WriteString("id,word\n")
+	for i := range 9 {
+		fmt.Fprintf(&in, "%d,%c\n", i, 'h'+rune(i))
+	}
+	id := w.start(everyKind, in.String())
+	for step := range 2000 {
+		next, more := w.o.Step(w.ctx)
+		if restart(step) {
+			w.restart()
+			w.work()
+			continue
+		}
+		if more || w.work() {
+			continue
+		}
+		if w.view(id).State == store.RunDone {
+			break
+		}
+		if next.After(w.now) {
+			w.now = next
+		}
+	}
+	w.wantState(id, store.RunDone)
+	if w.answers != 18 {
+		t.Errorf("%d answers, want 18", w.answers)
+	}
+	must(t, w.store.CheckLedger(w.ctx))
+	return strings.Join(w.rows(id, "total"), "; ")
+}
+
+// TestRestartsInTheMiddle kills the server again and again: each item comes through
+// each step once.
+func TestRestartsInTheMiddle(t *testing.T) {
+	want := everyKindWithRestarts(t, func(int) bool { return false })
+	if !strings.Contains(want, "h! i! j! k! l!") {
+		t.Fatalf("the result is %q", want)
+	}
+	for every := 4; every <= 9; every++ {
+		if got := everyKindWithRestarts(t, func(step int) bool { return step%every == every-1 }); got != want {
+			t.Errorf("with a restart every %d steps the result is %q, want %q", every, got, want)
+		}
+	}
+}
+
+// TestTheStoreFails has the store refuse now and then: the run pauses, and goes on.
+func TestTheStoreFails(t *testing.T) {
+	for _, what := range []string{"advance", "rows", "run"} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")
+			calls, failed := 0, 0
+			w.store.fail = func(call string) error {
+				if call != what {
+					return nil
+				}
+				if calls++; calls%3 == 0 {
+					failed++
+					return errDisk
+				}
+				return nil
+			}
+			began := w.now
+			if what == "run" { // which is read when a run is taken up, and after another failure
+				w.store.fail = func(call string) error {
+					if failed++; failed < 3 {
+						return errDisk
+					}
+					return nil
+				}
+				w.restart()
+				wantCode(t, w.o.Pause(w.ctx, id), crowd.Unavailable, "about to be taken up")
+			}
+			w.play()
+			w.store.fail = nil
+			w.play()
+			w.wantState(id, store.RunDone)
+			w.want(id, "total", "yes,3,one! two! three!")
+			if failed == 0 || !w.now.After(began) {
+				t.Errorf("%d failures, and %s have passed", failed, w.now.Sub(began))
+			}
+		})
+	}
+}
+
+func TestPauseResumeCancel(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(everyKind, "id,word\n1,one\n2,two\n")
+	w.settle()
+	must(t, w.o.Pause(w.ctx, id))
+	w.play()
+	w.wantState(id, store.RunPaused)
+	if w.answers != 0 {
+		t.Errorf("%d answers to a paused run", w.answers)
+	}
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 1)
+	if err != nil || len(slow) != 1 || slow[0].Why != "the run is paused" {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	_, _, err = w.o.Retry(w.ctx, id, "")
+	wantCode(t, err, crowd.Conflict, "is paused")
+	w.restart() // which leaves it paused
+	must(t, w.o.Resume(w.ctx, id))
+	w.lag = true
+	w.play()
+	if len(w.open) != 2 {
+		t.Fatalf("%d calls are under way, want 2", len(w.open))
+	}
+	must(t, w.o.Pause(w.ctx, id))
+	w.endCalls() // in vain: they are made again
+	w.play()
+	must(t, w.o.Resume(w.ctx, id))
+	w.play()
+	if len(w.open) != 2 || len(w.attempts) != 4 {
+		t.Errorf("%d calls are under way after %d attempts, want 2 and 4", len(w.open), len(w.attempts))
+	}
+	must(t, w.o.Cancel(w.ctx, id))
+	w.endCalls()
+	w.play()
+	w.wantState(id, store.RunCancelled)
+	w.want(id, "ask", "1,one,yes,1,2,false,false", "2,two,yes,1,2,false,false")
+	wantCode(t, w.o.Resume(w.ctx, id), crowd.Conflict, "not under way")
+	wantCode(t, w.o.Pause(w.ctx, 99), crowd.Conflict, "not under way")
+}
+
+// TestEndOfAStep ends a crowd step with the labels that there are.
+func TestEndOfAStep(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(values []string) string {
+		if values[1] == "two" {
+			return "" // nobody answers it
+		}
+		return "yes"
+	}
+	id := w.start(everyKind, "id,word\n1,one\n2,two\n")
+	wantCode(t, w.o.EndStep(w.ctx, id, "ask"), crowd.Invalid, "has not begun")
+	w.play()
+	wantCode(t, w.o.EndStep(w.ctx, id, "tidy"), crowd.Invalid, "no crowd step")
+	wantCode(t, w.o.EndStep(w.ctx, id, "items"), crowd.Invalid, "no crowd step")
+	wantCode(t, w.o.EndStep(w.ctx, id, "nothing"), crowd.NotFound, "no step")
+	must(t, w.o.EndStep(w.ctx, id, "ask"))
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "total", "yes,1,one!")
+	if n := w.node(id, "ask"); n.OK != 1 || n.Failed != 1 {
+		t.Errorf("ask has %d rows ok and %d failed, want 1 and 1", n.OK, n.Failed)
+	}
+}
+
+// TestItemsComeAfterTheEndOfAStep has a step end while its source still makes rows.
+func TestItemsComeAfterTheEndOfAStep(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	id := w.start(`
+workflow: late
+inputs: {items: {columns: [id]}}
+steps:
+  call: {from: {items: stream}, service: {url: "https://x.example/", concurrency: 1, response: {type: object, properties: {loud: {type: string}}}}}
+  ask: {from: {call: stream}, `+choose+`}
+`, "id\n1\n2\n")
+	w.settle()
+	w.endCalls()
+	w.settle()
+	must(t, w.o.EndStep(w.ctx, id, "ask"))
+	w.endCalls()
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "ask"); n.Failed != 2 {
+		t.Errorf("%d items failed, want 2", n.Failed)
+	}
+}
+
+// TestKnownAnswers makes gold tasks of a column with known answers. An answer that
+// nobody could give is held, and cannot be added once the job was ended.
+func TestKnownAnswers(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`
+workflow: gold
+inputs: {items: {columns: [id, known]}}
+steps:
+  ask: {from: {items: stream}, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"], show: [id]}, reward: 0.10, truth: known}}
+`, "id,known\n1,yes\n2,\n3,perhaps\n")
+	w.settle()
+	b := w.node(id, "ask").Batch
+	if b == nil || strings.Join(b.Columns, ",") != "id" {
+		t.Fatalf("the batch is %+v", b)
+	}
+	gold, err := w.store.Task(w.ctx, b.Spec.ID.Task(1))
+	if err != nil || gold.Gold != "yes" || len(gold.Values) != 1 {
+		t.Errorf("the first task is %+v, %v", gold, err)
+	}
+	if n := w.node(id, "ask"); n.Faults != 1 {
+		t.Errorf("%d items are held, want 1", n.Faults)
+	}
+	items, _, err := w.o.Retry(w.ctx, id, "ask")
+	if err != nil || items != 1 {
+		t.Errorf("retry: %d items, %v", items, err)
+	}
+	w.play()
+	must(t, w.o.EndStep(w.ctx, id, "ask"))
+	_, _, err = w.o.Retry(w.ctx, id, "ask")
+	wantCode(t, err, crowd.Invalid, "was ended")
+	if n, err := w.o.Skip(w.ctx, id, ""); err != nil || n != 1 {
+		t.Errorf("skip: %d, %v", n, err)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+}
+
+// TestARunWaitsForMoney goes on when there is some.
+func TestARunWaitsForMoney(t *testing.T) {
+	w := newWorld(t)
+	one := "workflow: w\nbudget: 0.30\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: {items: stream}, " + choose + "}\n"
+	id := w.start(one, "id\n1\n2\n3\n4\n5\n")
+	w.settle()
+	for w.work() {
+		w.settle()
+	}
+	if n := w.node(id, "ask"); n.OK != 3 || !strings.Contains(n.Error, "the run may spend 0.3") {
+		t.Errorf("%d labels, %q; want 3", n.OK, n.Error)
+	}
+	must(t, w.o.Cancel(w.ctx, id))
+
+	poor, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now})
+	must(t, err)
+	must(t, w.store.Deposit(w.ctx, w.now, poor, 3*crowd.Unit/10, "start"))
+	w.tenant = poor
+	w.restart()
+	id = w.start(strings.Replace(one, "budget: 0.30\n", "", 1), "id\n1\n2\n3\n4\n5\n")
+	w.settle()
+	for w.work() {
+		w.settle()
+	}
+	if n := w.node(id, "ask"); n.OK == 0 || n.OK > 3 || !strings.Contains(n.Error, "the tenant has") {
+		t.Fatalf("%d labels, %q", n.OK, n.Error)
+	}
+	must(t, w.store.Deposit(w.ctx, w.now, poor, crowd.Unit, "more"))
+	w.restart()
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "ask"); n.OK != 5 || n.Error != "" {
+		t.Errorf("%d labels, %q; want 5", n.OK, n.Error)
+	}
+}
+
+// TestAPoolThatIsNotThere fails the step, which a retry begins again.
+func TestAPoolThatIsNotThere(t *testing.T) {
+	w := newWorld(t)
+	id := w.start("workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, "+strings.Replace(choose, "reward", "pool: nowhere, reward", 1)+"}\n", "id\n1\n")
+	w.play()
+	if n := w.node(id, "ask"); n.State != store.NodeFailed || !strings.Contains(n.Error, "no pool") {
+		t.Fatalf("ask is %s: %q", n.State, n.Error)
+	}
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+	if err != nil || len(slow) != 1 || !strings.HasPrefix(slow[0].Why, "the step has failed: ") {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	_, steps, err := w.o.Retry(w.ctx, id, "")
+	if err != nil || steps != 1 {
+		t.Errorf("retry: %d steps, %v", steps, err)
+	}
+	w.play()
+	if n := w.node(id, "ask"); n.State != store.NodeFailed {
+		t.Errorf("ask is %s", n.State)
+	}
+}
+
+const penalized = `
+workflow: late
+sla: {SLA}
+inputs: {items: {columns: [id]}}
+steps:
+  ask: {from: {items: stream}, ` + choose + `}
+  call: {from: {ask: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  side: {from: {items: stream}, expect: 1m, service: {url: "https://y.example/", response: {type: object, properties: {aside: {type: string}}}}}
+`
+
+// TestPenalties counts what items cost that end late, and what they will cost.
+func TestPenalties(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(strings.Replace(penalized, "SLA", "per: item, penalty: staged, after: 1m, every: 1m, cost: 1", 1), "id\n1\n2\n3\n4\n")
+	w.settle()
+	v := w.view(id)
+	if v.Going != 4 || v.Predicted != 0 {
+		t.Errorf("%d items on their way will cost %s, want 4 and 0", v.Going, v.Predicted)
+	}
+	w.work() // of three people, each one
+	w.now = w.now.Add(150 * time.Second)
+	w.settle()
+	if v = w.view(id); v.Ended != 3 || v.Late != 3 || v.Penalty != 3*crowd.Unit {
+		t.Errorf("%d ended, %d late, for %s; want 3, 3 and 3", v.Ended, v.Late, v.Penalty)
+	}
+	if v.Going != 1 || v.Predicted != 2*crowd.Unit {
+		t.Errorf("%d items on their way will cost %s, want 1 and 2", v.Going, v.Predicted)
+	}
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+	if err != nil || len(slow) != 1 || slow[0].Penalty != 2*crowd.Unit {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	w.now = w.now.Add(10 * time.Second)
+	if _, err := w.o.Skip(w.ctx, id, ""); err != nil { // nothing, but the run is advanced
+		t.Fatal(err)
+	}
+	w.settle()
+	if len(w.tails) != 1 || w.tails[0] >= time.Second {
+		t.Errorf("the pool was sent the tails %v, want one that is less than the second that was expected", w.tails)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if v = w.view(id); v.Ended != 4 || v.Penalty != 4*crowd.Unit {
+		t.Errorf("%d ended for %s, want 4 for 4", v.Ended, v.Penalty)
+	}
+}
+
+// TestAPenaltyOfTheRun is due once, by the age of the run.
+func TestAPenaltyOfTheRun(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(strings.Replace(penalized, "SLA", "per: run, penalty: linear, deadline: 2026-01-01T08:10:00Z, every: 1h, cost: 6", 1), "id\n1\n2\n")
+	w.settle()
+	w.now = w.now.Add(40 * time.Minute)
+	if v := w.view(id); v.Going != 2 || v.Predicted < 3*crowd.Unit || v.Deadline.IsZero() {
+		t.Errorf("%d items on their way will cost %s, deadline %s", v.Going, v.Predicted, v.Deadline)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if v := w.view(id); v.Penalty != 3*crowd.Unit {
+		t.Errorf("the run costs %s, want 3", v.Penalty)
+	}
+}
+
+// TestMadeItemsHaveTheirOwnEnds has items that a query makes of one end late.
+func TestMadeItemsHaveTheirOwnEnds(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	id := w.start(`
+workflow: parts
+sla: {per: item, penalty: constant, after: 1m, cost: 1}
+inputs: {items: {columns: [id, parts]}}
+steps:
+  parts: {from: {items: stream}, sql: "select items.id as id, value as part from items, json_each(parts)"}
+  call: {from: {parts: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  again: {from: {items: stream}, service: {url: "https://y.example/", response: {type: object, properties: {aside: {type: string}}}}}
+`, "id,parts\n1,\"[\"\"a\"\",\"\"b\"\"]\"\n2,\"[\"\"c\"\"]\"\n")
+	w.settle()
+	w.now = w.now.Add(2 * time.Minute)
+	w.endCalls()
+	w.play()
+	w.wantState(id, store.RunDone)
+	if v := w.view(id); v.Ended != 4 || v.Late != 4 || v.Penalty != 4*crowd.Unit {
+		t.Errorf("%d ended, %d late, for %s; want 4, 4 and 4", v.Ended, v.Late, v.Penalty)
+	}
+}
+
+// TestAQueryThatMultipliesBeforeAJoin may not give several rows of one item.
+func TestAQueryThatMultipliesBeforeAJoin(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`
+workflow: parts
+inputs: {items: {columns: [id, parts]}}
+steps:
+  parts: {from: {items: stream}, sql: "select value as part from items, json_each(parts)"}
+  ask: {from: {items: stream}, `+choose+`}
+  both: {from: {parts: stream, ask: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+`, "id,parts\n1,\"[\"\"a\"\",\"\"b\"\"]\"\n2,\"[\"\"c\"\"]\"\n")
+	w.play()
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+	if err != nil || len(slow) != 2 || !strings.Contains(slow[0].Why, "2 rows for one item") || slow[1].Why != "for the other branches" {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	if _, err := w.o.Skip(w.ctx, id, "parts"); err != nil {
+		t.Error(err)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "both", "c,2,[\"c\"],yes,1,1,false,false,c!")
+}
+
+// TestARunGoesOnFromAnother takes over its inputs, and what people were paid for.
+func TestARunGoesOnFromAnother(t *testing.T) {
+	w := newWorld(t)
+	first := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")
+	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: everyKind, Parent: first})
+	wantCode(t, err, crowd.Conflict, "has ended; cancel it first")
+	w.play()
+	w.wantState(first, store.RunDone)
+	answers := w.answers
+
+	second := w.load(orchestrator.NewRun{Text: everyKind, Parent: first}, nil)
+	must(t, w.o.Start(w.ctx, second))
+	w.play()
+	w.wantState(second, store.RunDone)
+	w.want(second, "total", "yes,3,one! two! three!")
+	if w.answers != answers || len(w.attempts) != 6 {
+		t.Errorf("%d more answers and %d attempts, want 0 and 6", w.answers-answers, len(w.attempts))
+	}
+
+	third := w.load(orchestrator.NewRun{Text: everyKind, Parent: second, From: "total"}, nil)
+	must(t, w.o.Start(w.ctx, third))
+	w.play()
+	w.wantState(third, store.RunDone)
+	w.want(third, "total", "yes,3,one! two! three!")
+	if len(w.attempts) != 6 {
+		t.Errorf("%d attempts, want 6: the calls are taken over", len(w.attempts))
+	}
+
+	without := strings.Replace(strings.Replace(everyKind, "from: {tidy: stream}", "from: {ask: stream}", 1), `
+  tidy:
+    from: {ask: stream}
+    sql: select id, word, ask from ask where word <> 'none'
+    columns: {id: number}`, "", 1)
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: without, Parent: second, From: "total", Name: "shorter", Budget: 5 * crowd.Unit})
+	if err != nil || len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "the step tidy") || len(made.Needs) != 0 || made.Run.Name != "shorter" {
+		t.Errorf("%+v, %v", made, err)
+	}
+	for want, n := range map[string]orchestrator.NewRun{
+		"say of which run":    {Text: everyKind, From: "total"},
+		"no step":             {Text: everyKind, Parent: second, From: "nothing"},
+		"other columns than":  {Text: strings.Replace(everyKind, "loud", "shout", 2), Parent: second, From: "total"},
+		"line 2, column 1":    {Text: "workflow: x\nsteps: {}\n"},
+		"there is no run r99": {Text: everyKind, Parent: 99},
+	} {
+		n.Tenant = w.tenant
+		if _, err := w.o.Create(w.ctx, n); err == nil || want != "there is no run r99" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// TestLabelsOfAnotherTaskAreNotReused asks people again when they are asked
+// something else.
+func TestLabelsOfAnotherTaskAreNotReused(t *testing.T) {
+	w := newWorld(t)
+	text := "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + choose + "}\n"
+	first := w.start(text, "id\n1\n2\n")
+	w.play()
+	second := w.load(orchestrator.NewRun{Text: strings.Replace(text, `"?"`, `"Really?"`, 1), Parent: first}, nil)
+	must(t, w.o.Start(w.ctx, second))
+	w.play()
+	w.wantState(second, store.RunDone)
+	if w.answers != 4 {
+		t.Errorf("%d answers, want 4", w.answers)
+	}
+}
+
+func TestInputsAreLoaded(t *testing.T) {
+	w := newWorld(t)
+	text := "workflow: w\ninputs: {items: {}, more: {columns: [id]}}\nsteps:\n  joined: {from: [items, more], sql: select items.id as id from items join more on more.id = items.id}\n"
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	id := made.Run.ID
+	wantCode(t, w.o.Start(w.ctx, id), crowd.Invalid, "has no rows yet")
+	_, err = w.o.Load(w.ctx, id, "nothing", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Invalid, "no input")
+	result, err := w.o.Load(w.ctx, id, "items", csv(t, "id,word\n1,one\n2\n3,three\n"))
+	if err != nil || result.Rows != 3 || result.Bad != 1 || len(result.Some) != 1 {
+		t.Errorf("loaded: %+v, %v", result, err)
+	}
+	_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Conflict, "has its rows already")
+	if v := w.view(id); v.State != store.RunLoading || v.Nodes[0].OK != 2 || v.Nodes[0].Failed != 1 {
+		t.Errorf("the run is %+v", v)
+	}
+	_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n3\n"))
+	must(t, err)
+	must(t, w.o.Start(w.ctx, id))
+	wantCode(t, w.o.Start(w.ctx, id), crowd.Conflict, "it has its inputs")
+	_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Conflict, "it has its inputs")
+	wantCode(t, w.o.Abandon(w.ctx, id), crowd.Conflict, "it has its inputs")
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "joined", "3")
+
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	must(t, w.o.Abandon(w.ctx, made.Run.ID))
+	w.wantState(made.Run.ID, store.RunCancelled)
+
+	bad := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "name\n1\n", "more": "id\n3\n"})
+	var problems orchestrator.Problems
+	if err := w.o.Start(w.ctx, bad); !errors.As(err, &problems) || crowd.CodeOf(err) != crowd.Invalid {
+		t.Errorf("a file that does not fit: %v", err)
+	}
+	w.wantState(bad, store.RunCancelled)
+
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	gone, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if _, err := w.o.Load(gone, made.Run.ID, "items", csv(t, "id\n1\n")); err == nil {
+		t.Error("a file is loaded for a caller that has gone")
+	}
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	w.restart()
+	w.wantState(made.Run.ID, store.RunCancelled)
+}
+
+// TestAServerThatStops drops what is under way.
+func TestAServerThatStops(t *testing.T) {
+	w := newWorld(t)
+	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) { return httpstep.Reply{}, context.Canceled }
+	id := w.start(strings.Replace(oneCall, "HOLD", "hold", 1), "id\n1\n")
+	w.lag = true
+	w.settle()
+	end := w.open[0]
+	w.o.Close()
+	end()
+	w.o.Step(w.ctx)
+	if n := w.node(id, "call"); n.Faults != 0 || n.Last != 0 {
+		t.Errorf("call has %d held and %d rows, want none", n.Faults, n.Last)
+	}
+}

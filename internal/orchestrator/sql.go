@@ -1,0 +1,212 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
+)
+
+// newSQLRunner makes the runner of an SQL step: over all rows, or row by row.
+func newSQLRunner(b stepBase) stepRunner {
+	q := sqlBase{stepBase: b, query: b.node.step.SQL()}
+	if q.query.RowByRow {
+		return &rowQueryRunner{sqlBase: q}
+	}
+	return &tableQueryRunner{sqlBase: q}
+}
+
+// sqlBase is what both runners of SQL steps have.
+type sqlBase struct {
+	stepBase
+	query *workflow.SQL
+	busy  bool // a query is under way
+}
+
+func (s *sqlBase) waitsFor() string { return "for the query" }
+
+func (s *sqlBase) limits() sqlstep.Limits {
+	return sqlstep.Limits{Time: s.query.Time, Rows: s.query.Rows}
+}
+
+// storeError is a failure of the store during a query, which is not the query's.
+type storeError struct{ error }
+
+func (e *storeError) Unwrap() error { return e.error }
+
+// isAbandoned reports whether the result of a query is not wanted any more: the
+// run has ended, or the server stops.
+func (r *run) isAbandoned(ctx context.Context) bool {
+	return r.o.runs[r.kept.ID] != r || r.ctx.Err() != nil || ctx.Err() != nil
+}
+
+// settle keeps the result of a query that has ended, by save; err is how it ended.
+// What is kept is read again first if it may be stale.
+func (s *sqlBase) settle(ctx context.Context, err error, save func() error) error {
+	r := s.run
+	if r.stale {
+		wrong := r.refresh(ctx)
+		if wrong == nil && r.isAbandoned(ctx) {
+			wrong = crowd.Errorf(crowd.Conflict, "%s is %s", r.kept.ID, r.kept.State)
+		}
+		if wrong != nil {
+			err = &storeError{wrong}
+		}
+	}
+	switch {
+	case err == nil:
+		err = save()
+	case !errors.As(err, new(*storeError)):
+		err = r.failStep(ctx, s.node, err)
+	}
+	if err != nil {
+		r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
+		r.stale = true
+		r.scheduleRetry()
+		return err
+	}
+	r.o.markDirty(r.kept.ID)
+	return nil
+}
+
+// tableQueryRunner runs a query that needs all rows once, when the step's sources
+// have ended. A query that was cut off is repeated, and the rows that are kept
+// already are passed over: the same query over the same rows gives the same rows
+// in the same order.
+type tableQueryRunner struct{ sqlBase }
+
+func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
+	r, n := s.run, s.node
+	if s.busy || !r.sourcesDone(n) {
+		return false, nil
+	}
+	if n.State == store.NodeWaiting {
+		n.State, n.StartedAt = store.NodeRunning, r.o.now()
+		if err := r.saveNode(ctx, n); err != nil {
+			return false, err
+		}
+	}
+	var inputs []sqlstep.Table
+	for _, from := range n.step.From {
+		inputs = append(inputs, r.table(from.Node))
+	}
+	s.busy = true
+	keptRows := n.Last
+	r.o.runAsync(func() func(context.Context) {
+		began := r.o.now()
+		err := s.runQuery(inputs, keptRows)
+		took := r.o.now().Sub(began)
+		return func(ctx context.Context) {
+			s.busy = false
+			if r.isAbandoned(ctx) {
+				return
+			}
+			_ = s.settle(ctx, err, func() error { // which has logged it, and retries
+				n.Served, n.Busy = 1, took
+				return r.finishStep(ctx, n)
+			})
+		}
+	})
+	return false, nil
+}
+
+// runQuery runs the query and keeps its rows after the first ones, which are kept
+// already. It holds no lock.
+func (s *tableQueryRunner) runQuery(inputs []sqlstep.Table, keptRows int64) error {
+	r, node := s.run, s.node.Node.Node
+	var rows []store.Row
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		_, err := r.o.cfg.Store.Advance(r.ctx, &store.Advance{Run: r.kept.ID, Rows: rows})
+		rows = rows[:0]
+		r.o.markDirty(r.kept.ID)
+		if err != nil {
+			return &storeError{err}
+		}
+		return nil
+	}
+	given := int64(0)
+	for cells, err := range sqlstep.Run(r.ctx, s.query.Query, inputs, s.limits()) {
+		if err != nil {
+			return err
+		}
+		if given++; given <= keptRows {
+			continue
+		}
+		now := r.o.now()
+		rows = append(rows, store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
+		if len(rows) == chunkRows {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// retryHeld does nothing: a query over all rows holds no item. A failed step runs
+// again in the next pass.
+func (s *tableQueryRunner) retryHeld(context.Context) (items int, err error) { return 0, nil }
+
+// table returns a node's rows as an input of a query.
+func (r *run) table(node int) sqlstep.Table {
+	from := r.nodes[node]
+	t := sqlstep.Table{Name: from.Name}
+	for _, c := range from.columns {
+		t.Columns = append(t.Columns, sqlstep.Column{Name: c.Name, Kind: sqlstep.Kind(c.Type)})
+	}
+	id, columns, o, ctx := r.kept.ID, from.columns, r.o, r.ctx
+	with := from.foreignNodes()
+	t.Rows = func(yield func([]string, error) bool) {
+		for row, err := range o.rows(ctx, id, node, with) {
+			if err != nil {
+				yield(nil, &storeError{err})
+				return
+			}
+			if row.State == store.RowOK && !yield(cellsOf(columns, row), nil) {
+				return
+			}
+		}
+	}
+	return t
+}
+
+// foreignNodes lists the other nodes whose cells the node's rows hand on.
+func (n *node) foreignNodes() []int {
+	var list []int
+	for _, c := range n.columns {
+		if c.node != n.Node.Node && !slices.Contains(list, c.node) {
+			list = append(list, c.node)
+		}
+	}
+	return list
+}
+
+// rows yields a node's log in order.
+func (o *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
+	return func(yield func(*store.JoinedRow, error) bool) {
+		for after := int64(0); ; {
+			rows, err := o.cfg.Store.Rows(ctx, id, node, after, chunkRows, with)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range rows {
+				after = rows[i].N
+				if !yield(&rows[i], nil) {
+					return
+				}
+			}
+			if len(rows) < chunkRows {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
+)
+
+// maxMade is about how many rows a query gives before they are kept.
+const maxMade = 20_000
+
+// rowQueryRunner runs a query for each item by itself.
+type rowQueryRunner struct {
+	sqlBase
+	stream    *sqlstep.Stream // nil: not opened
+	retrying  bool            // held items are tried again …
+	retriedTo int64           // … and those up to this item have been
+	round     int             // results of a query that began in another round are dropped
+}
+
+func (s *rowQueryRunner) closeStream() {
+	if s.stream != nil {
+		s.stream.Close()
+		s.stream = nil
+	}
+}
+
+func (s *rowQueryRunner) release() {
+	if !s.busy {
+		s.closeStream()
+	}
+}
+
+// retryHeld leaves the held items to the next passes: a query may be under way.
+func (s *rowQueryRunner) retryHeld(context.Context) (items int, err error) {
+	s.retrying, s.retriedTo = s.node.Faults > 0, 0
+	return int(s.node.Faults), nil
+}
+
+func (s *rowQueryRunner) dropRetries() {
+	s.round++ // a query under way may be about them
+	s.retrying = false
+}
+
+func (s *rowQueryRunner) advance(ctx context.Context) (more bool, err error) {
+	r, n := s.run, s.node
+	if s.busy {
+		return false, nil
+	}
+	for j, from := range n.step.From {
+		if !slices.Contains(n.joined, j) && r.nodes[from.Node].State != store.NodeDone {
+			return false, nil // a table in which each row is looked up
+		}
+	}
+	if s.retrying {
+		return s.retryChunk(ctx)
+	}
+	t, err := r.takeArrivals(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	if t.moved {
+		err = s.queryItems(ctx, &t, nil)
+		return !s.busy, err // if no item needed the query, the step may be done
+	}
+	if r.exhausted(n) {
+		s.closeStream()
+		return false, r.finishStep(ctx, n)
+	}
+	return false, nil
+}
+
+// retryChunk runs the query again for some of the held items.
+func (s *rowQueryRunner) retryChunk(ctx context.Context) (more bool, err error) {
+	list, faults, err := s.run.heldItems(ctx, s.node, s.retriedTo)
+	if err != nil {
+		return false, err
+	}
+	if s.retrying = len(faults) > 0; !s.retrying {
+		return true, nil
+	}
+	s.retriedTo = faults[len(faults)-1].Item
+	err = s.queryItems(ctx, &intake{list: list, cursors: slices.Clone(s.node.Cursors)}, faults)
+	return !s.busy, err
+}
+
+// queryResult is what a query gave for one item.
+type queryResult struct {
+	rows [][]string
+	err  error
+}
+
+// queryItems runs the query for each item that was taken. If it gives very many
+// rows, only the first items are dealt with.
+func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []store.Fault) error {
+	r, n := s.run, s.node
+	c := r.newChange()
+	c.Release = release
+	todo := n.filter(t.list, c)
+	if len(todo) == 0 {
+		n.setCursors(t)
+		return r.commit(ctx, c, n)
+	}
+	var static, streamed []sqlstep.Table
+	if s.stream == nil {
+		for j, from := range n.step.From {
+			if slices.Contains(n.joined, j) {
+				streamed = append(streamed, r.table(from.Node))
+			} else {
+				static = append(static, r.table(from.Node))
+			}
+		}
+	}
+	s.busy = true
+	round := s.round
+	r.o.runAsync(func() func(context.Context) {
+		began := r.o.now()
+		stream, err := s.stream, error(nil)
+		if stream == nil {
+			stream, err = sqlstep.Open(r.ctx, s.query.Query, static, streamed, s.limits())
+		}
+		var results []queryResult
+		for made := 0; err == nil && len(results) < len(todo) && made < maxMade; {
+			rows, wrong := stream.Row(r.ctx, todo[len(results)].rows)
+			results = append(results, queryResult{slices.Clone(rows), wrong}) // the stream uses its list again
+			made += len(rows)
+			err = r.ctx.Err()
+		}
+		took := r.o.now().Sub(began)
+		return func(ctx context.Context) {
+			s.busy = false
+			s.stream = stream
+			if r.isAbandoned(ctx) {
+				s.closeStream()
+				return
+			}
+			err := s.settle(ctx, err, func() error {
+				if round != s.round { // what is not given up is taken again
+					return nil
+				}
+				if len(results) < len(todo) {
+					s.keepFirst(c, todo, len(results))
+				} else {
+					n.setCursors(t)
+				}
+				return s.saveResults(ctx, todo[:len(results)], results, c, took)
+			})
+			if err != nil {
+				s.retriedTo = 0
+			}
+		}
+	})
+	return nil
+}
+
+// keepFirst makes a change one of the first done items: the cursors stay, and when
+// the items are taken again, those that have their rows then are passed over.
+func (s *rowQueryRunner) keepFirst(c *change, todo []arrival, done int) {
+	c.Release = slices.DeleteFunc(c.Release, func(f store.Fault) bool {
+		return slices.ContainsFunc(todo[done:], func(x arrival) bool { return x.item == f.Item })
+	})
+	s.retriedTo = todo[done-1].item
+}
+
+// saveResults keeps what a query gave for each item. One row is the item's own; of
+// several each is a new item, and the one that they were made from goes no
+// further.
+func (s *rowQueryRunner) saveResults(ctx context.Context, items []arrival, results []queryResult, c *change, took time.Duration) error {
+	n := s.node
+	c.at = s.run.o.now()
+	for i := range items {
+		x, got := &items[i], results[i]
+		switch {
+		case got.err != nil:
+			c.reject(n, x, 1, messageOf(got.err))
+		case len(got.rows) > 1 && n.otherJoin != "":
+			c.reject(n, x, 1, fmt.Sprintf("the query gave %d rows for one item, but %s waits for it by another way, too, where there is only one: give at most one row, or join both ways in the query", len(got.rows), n.otherJoin))
+		case len(got.rows) == 1:
+			c.add(n, x, store.RowOK, got.rows[0])
+		default:
+			c.add(n, x, store.RowSkipped, nil)
+			for _, cells := range got.rows {
+				c.addMade(n, x, cells)
+			}
+		}
+	}
+	n.Served += int64(len(items))
+	n.Busy += took
+	if n.Served > 0 {
+		n.expect = n.Busy / time.Duration(n.Served)
+	}
+	return s.run.commit(ctx, c, n)
+}

@@ -1,0 +1,128 @@
+package cioppino
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/repro/experiment"
+)
+
+// The grid of the sensitivity: α of the paper, the mean time to come in seconds,
+// and the rush hour in busy people; and the interval of control.
+var (
+	gridAbandon  = []float64{0.02, 0.05, 0.1, 0.2}
+	gridArrive   = []float64{10, 30, 90, 180}
+	gridPeak     = []float64{10, 20, high}
+	gridInterval = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+)
+
+func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	type cell struct {
+		name  string
+		world poolWorld
+	}
+	abandon, arrive, interval := gridAbandon, gridArrive, gridInterval
+	if o.Small {
+		abandon, arrive, interval = ends(abandon), ends(arrive), ends(interval)
+	}
+	var cells []cell
+	for _, p := range gridPeak {
+		for _, a := range abandon {
+			for _, t := range arrive {
+				w := generated(byTurns)
+				w.high, w.abandon, w.arrive = p, a, t
+				cells = append(cells, cell{fmt.Sprintf("rush hour %g, α = %g, %g s to come", p, a, t), w})
+			}
+		}
+	}
+	people := len(cells)
+	for _, d := range interval {
+		for _, p := range gridPeak {
+			w := generated(byTurns)
+			w.high, w.step = p, d
+			cells = append(cells, cell{fmt.Sprintf("rush hour %g, a step every %s", p, d), w})
+		}
+	}
+	var trials []trial
+	for _, c := range cells {
+		trials = append(trials, trial{baseline, c.world, o.Reps}, trial{throng, c.world, o.Reps})
+	}
+	runs, err := try(ctx, o, trials)
+	if err != nil {
+		return nil, err
+	}
+	r := &experiment.Result{}
+	values := make([][]float64, len(gains))
+	below := make([]int, len(gains))
+	for i, c := range cells {
+		for g := range gains {
+			row := c.world.compare(c.name, gains[g], runs[2*i+1], runs[2*i])
+			r.Rows = append(r.Rows, row)
+			values[g] = append(values[g], float64(row.Ours))
+			if i < people && float64(row.Ours) < 1 {
+				below[g]++
+			}
+		}
+	}
+	rows, columns := labels(abandon, "%g"), labels(arrive, "%g s")
+	for k, p := range gridPeak {
+		var panels []chart.Chart
+		for g := range gains {
+			panels = append(panels, heat(gains[g].metric, "time to come", "α: leave after a task", rows, columns, values[g][k*len(rows)*len(columns):]))
+		}
+		r.Pictures = append(r.Pictures, heats(fmt.Sprintf("cioppino-sensitivity-%g", p), fmt.Sprintf("Gains of ours over the baseline, rush hour of %g busy people", p), panels))
+	}
+	var panels []chart.Chart
+	for g := range gains {
+		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", durations(interval), labels(gridPeak, "%g"), values[g][people:]))
+	}
+	r.Pictures = append(r.Pictures, heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
+	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d. Other parameters are as everywhere else.", people, below[0], below[1], below[2]))
+	r.Note("Below 1 of net preference is no loss of liking: the baseline, which does not count who is coming, has more people on duty there, and pays for them.")
+	r.Note("The baseline is " + baseline.text() + "; ours " + throng.text() + ".")
+	r.Note(cioppinoSetting)
+	return r, nil
+}
+
+// ends are the first and the last of a list.
+func ends[T any](list []T) []T { return []T{list[0], list[len(list)-1]} }
+
+func labels(list []float64, format string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = fmt.Sprintf(format, x)
+	}
+	return out
+}
+
+func durations(list []time.Duration) []string {
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.String()
+	}
+	return out
+}
+
+// heat is a map of the first figures of a list, row by row.
+func heat(title, x, y string, rows, columns []string, list []float64) chart.Chart {
+	spec := chart.HeatSpec{
+		Head: chart.Head{Title: title, Size: chart.Size{Width: 330, Height: 280}},
+		X:    chart.Axis{Label: x}, Y: chart.Axis{Label: y}, Rows: rows, Columns: columns,
+	}
+	for i := range rows {
+		spec.Values = append(spec.Values, list[i*len(columns):(i+1)*len(columns)])
+	}
+	return chart.Heat(spec)
+}
+
+func heats(name, words string, panels []chart.Chart) experiment.Picture {
+	return experiment.Picture{Name: name, Words: words, Chart: chart.Grid(chart.GridSpec{
+		Head: chart.Head{
+			Title: words, Alt: words + ": throughput, cost and net preference, as heat maps with numbers",
+			Note: "Above 1 (blue) ours is the better; below 1 (orange, hatched) the baseline is.", Size: chart.Size{Width: 1000, Height: 340},
+		},
+		Panels: panels, Columns: 3,
+	})}
+}

@@ -1,0 +1,116 @@
+package authors
+
+import (
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// A batch is what a policy keeps of one.
+type batch struct {
+	id                          crowd.BatchID
+	deadline                    time.Time // noDeadline for none
+	turn                        uint64
+	class                       sched.Class
+	planned, running, completed int
+	candidate                   bool // something of it may be handed out
+
+	weight weight // of sdafs-code and dafs-code
+	sum    logSum // of a deadline batch, with logarithms
+	hash   uint64 // of the state of a candidate, else 0
+}
+
+// noDeadline is later than every deadline.
+var noDeadline = time.Unix(0, math.MaxInt64).UTC()
+
+func (b *batch) best() bool { return b.deadline.Equal(noDeadline) } // best-effort
+
+// fill takes over what is known of the batch, each figure brought into its domain.
+func (b *batch) fill(in *sched.Batch) {
+	count := func(n int) int { return min(max(n, 0), sched.MaxPlanned) }
+	b.id, b.turn, b.class, b.candidate = in.ID, in.Turn, in.Class, in.Assignable
+	b.planned, b.running, b.completed = count(in.Planned), count(in.Running), count(in.Completed)
+	b.deadline = noDeadline
+	if !in.Deadline.IsZero() && in.Deadline.Before(noDeadline) {
+		b.deadline = in.Deadline.UTC()
+	}
+}
+
+// batches keeps the open batches by slot, and the candidates in the order of a key.
+type batches struct {
+	slots map[crowd.BatchID]uint32
+	list  []batch // by slot
+	free  []uint32
+	order ranks
+	root  tree // the candidates by key, then id
+}
+
+// slot returns the slot of a batch, made if need be.
+func (s *batches) slot(id crowd.BatchID) uint32 {
+	if slot, known := s.slots[id]; known {
+		return slot
+	}
+	if s.slots == nil {
+		s.slots = map[crowd.BatchID]uint32{}
+	}
+	slot := uint32(len(s.list))
+	if n := len(s.free); n > 0 {
+		slot, s.free = s.free[n-1], s.free[:n-1]
+		s.list[slot] = batch{}
+	} else {
+		s.list = append(s.list, batch{})
+	}
+	s.slots[id] = slot
+	return slot
+}
+
+// place puts a slot into the order of the candidates with a key, or takes it out.
+func (s *batches) place(slot uint32, candidate bool, key uint64) {
+	was := s.order.has(slot)
+	if was && candidate && s.order.key(slot) == key {
+		return
+	}
+	if was {
+		s.order.remove(&s.root, slot)
+	}
+	if candidate {
+		s.order.insert(&s.root, slot, key, int64(s.list[slot].id))
+	}
+}
+
+// forget drops a batch and returns its slot, and false if it is not there.
+func (s *batches) forget(id crowd.BatchID) (slot uint32, known bool) {
+	if slot, known = s.slots[id]; known {
+		s.place(slot, false, 0)
+		delete(s.slots, id)
+		s.free = append(s.free, slot)
+	}
+	return slot, known
+}
+
+func (s *batches) candidates() int { return s.order.size(s.root) }
+
+// at returns the slot of the candidate at a place of the order.
+func (s *batches) at(place int) uint32 { return s.order.at(s.root, place) }
+
+// offer asks whether the worker may do the slot's batch.
+func (s *batches) offer(slot uint32, w sched.Worker) (crowd.BatchID, bool) {
+	b := &s.list[slot]
+	return b.id, w.MayClass(b.class) && w.MayBatch(b.id)
+}
+
+// newKey returns the part of a key that all policies share.
+func newKey(policy string, b *batch) sched.Key {
+	return sched.Key{Policy: policy, Batch: b.id, Candidate: b.candidate, Turn: b.turn}
+}
+
+// ordered maps a float64 that is a number to a key in the same order.
+func ordered(f float64) uint64 {
+	raw := math.Float64bits(f + 0) // + 0 turns -0 into 0
+	if raw>>63 == 0 {
+		return raw | 1<<63
+	}
+	return ^raw
+}

@@ -1,0 +1,286 @@
+package dafs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/repro/experiment"
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// nonFinite is what the authors' program records for an index that is no finite
+// number.
+const nonFinite = -3000
+
+// An index is what the authors' program records as its fairness index: a value
+// at each decision, -max_b S/x_b over the candidates, x being their weights but
+// for the chosen one, which has the program's weight_plus. See codeWeights in
+// package sched for those weights; weight_plus of a best-effort batch is
+// (R+1)/T, of one with a deadline its weight + ln(C/T). log is the program's
+// option of that name: without it ln is left out.
+type index struct {
+	world  *synthetic
+	log    bool
+	x      []float64 // by the program's index of the batch
+	listed []bool    // a candidate
+	at     []float64 // s
+	value  []float64
+}
+
+func newIndex(w *synthetic, log bool) *index {
+	n := w.newBatches() + w.old
+	return &index{world: w, log: log, x: make([]float64, n), listed: make([]bool, n)}
+}
+
+// place turns the position in a cast into the program's index: new batches first.
+func (x *index) place(batch int) int {
+	if batch < x.world.old {
+		return x.world.newBatches() + batch
+	}
+	return batch - x.world.old
+}
+
+func (x *index) term(n, of int) float64 {
+	share := float64(n) / float64(of)
+	if x.log {
+		return math.Log(share)
+	}
+	return share
+}
+
+// weight is that of a batch with so many running, of a deadline or not.
+func (x *index) weight(v *sim.BatchView, running int) float64 {
+	t := float64(v.Planned)
+	if v.Deadline == 0 {
+		return float64(running) / t
+	}
+	sum := 0.0
+	for i := range running {
+		sum += x.term(v.Completed+running-i, v.Planned)
+	}
+	return sum / t
+}
+
+// observe records the index of a decision.
+func (x *index) observe(at time.Duration, batch int, open []sim.BatchView) {
+	clear(x.listed)
+	for i := range open {
+		v := &open[i]
+		running := v.Running
+		if v.Batch == batch {
+			running-- // as it was at the decision
+		}
+		if v.Planned-v.Completed-running <= 0 {
+			continue
+		}
+		k := x.place(v.Batch)
+		x.listed[k] = true
+		x.x[k] = x.weight(v, running)
+		if v.Batch != batch {
+			continue
+		}
+		if v.Deadline == 0 {
+			x.x[k] += 1 / float64(v.Planned)
+		} else {
+			x.x[k] += x.term(v.Completed, v.Planned)
+		}
+	}
+	sum := 0.0
+	for k, yes := range x.listed {
+		if yes {
+			sum += x.x[k]
+		}
+	}
+	most, first := math.NaN(), true
+	for k, yes := range x.listed {
+		if !yes {
+			continue
+		}
+		if q := sum / x.x[k]; first || q > most { // Python's max: a NaN stays only if it is the first
+			most, first = q, false
+		}
+	}
+	f := -most
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		f = nonFinite
+	}
+	x.at, x.value = append(x.at, at.Seconds()), append(x.value, f)
+}
+
+// share returns the share of decisions whose index is no finite number.
+func (x *index) share() float64 {
+	n := 0
+	for _, v := range x.value {
+		if v == nonFinite {
+			n++
+		}
+	}
+	return float64(n) / float64(len(x.value))
+}
+
+// nonFiniteShares are those of seed 1: what the published program records.
+var nonFiniteShares = []struct {
+	policy string
+	window float64
+	share  float64
+}{
+	// rounded to whole per cent
+	{"DAFS", 1200, 0.47}, {"EDF", 2400, 0.58}, {"FS", 2400, 0.46}, {"SDAFS", 2400, 0.66},
+}
+
+// watched is a run with its index.
+type watched struct {
+	index *index
+	jinf  float64 // share of the samples at which the paper's J∞ is finite
+}
+
+func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	windows := []float64{1200, 2400}
+	var list []variant
+	for _, w := range windows {
+		list = append(list, published(table2(w))...)
+	}
+	list = append(list, formulas(table2(1200), tableAlpha)...)
+	type job struct{ variant, rep int }
+	var jobs []job
+	for v := range list {
+		for rep := range o.Reps {
+			if rep == 0 || list[v].world.window == 1200 {
+				jobs = append(jobs, job{v, rep})
+			}
+		}
+	}
+	all, err := sim.Sweep(ctx, len(jobs), func(i int) (*watched, error) {
+		v, rep := list[jobs[i].variant], jobs[i].rep
+		r := sim.Run{Setup: v.world.setup(v.rule()), Policy: v.policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Samples: 1200}}
+		x := newIndex(&v.world, true)
+		if v.code {
+			r.Observe = x.observe
+		}
+		out, err := r.DoContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &watched{x, out.Metrics().JInfFinite}, nil
+	}, func(ended int) { o.Report(ended, len(jobs)) })
+	if err != nil {
+		return nil, err
+	}
+	runs := make([][]*watched, len(list))
+	for i, j := range jobs {
+		runs[j.variant] = append(runs[j.variant], all[i])
+	}
+	of := func(v int) []*watched { return runs[v] }
+
+	r := &experiment.Result{}
+	for v := range list[:8] {
+		variant, shares := list[v], make([]float64, len(of(v)))
+		for i, w := range of(v) {
+			shares[i] = w.index.share()
+		}
+		label := fmt.Sprintf("%s, %g s", variant.label, variant.world.window)
+		const what = "decisions with an index that is not finite"
+		for _, p := range nonFiniteShares {
+			if p.policy == variant.label && p.window == variant.world.window && o.Seed == 1 {
+				row := experiment.NewRow(label+", seed 1", what, "ratio", experiment.Estimate{Value: shares[0], Low: shares[0], High: shares[0]})
+				row.Statistic, row.Source, row.Published = "one run", "the published program, re-run", experiment.Number(p.share)
+				f := experiment.Figure{Value: p.share, Unit: 0.01}
+				if f.Same = variant.label == "EDF" || variant.label == "FS"; !f.Same {
+					f.Own = 0.05 // one run against another of the same scenario, with other service times
+				}
+				row.Verdict = f.Judge(row.Estimate())
+				if row.Verdict == experiment.Differs {
+					row.Why = "one run against another of the same scenario, with other service times: the published program shuffles with the stream that its service times come from"
+				}
+				r.Rows = append(r.Rows, row)
+			}
+		}
+		if variant.world.window == 1200 {
+			r.Rows = append(r.Rows, experiment.Ours(label, what, "ratio", experiment.Mean, shares))
+		}
+	}
+	r.Rows = append(r.Rows, figure16Claims(list, of)...)
+	for v := 8; v < len(list); v++ {
+		shares := make([]float64, o.Reps)
+		for i, w := range of(v) {
+			shares[i] = w.jinf
+		}
+		r.Rows = append(r.Rows, experiment.Ours(list[v].name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", experiment.Mean, shares))
+	}
+	r.Note("The program records -3000 for an index that is not finite, and plots it; with its option log the weights of started deadline batches are negative, so that values of different policies do not compare. By the paper's own equation 2 over all open batches J∞ is finite only while there are fewer of them than workers: else some batch has nobody, and J∞ is -∞ whatever the policy.")
+	r.Pictures = append(r.Pictures, figure16Chart(list, of))
+	return r, nil
+}
+
+// figure16Claims are the sentences of §4.6.2, about the index as recorded.
+func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
+	recorded := func(v int, from, to float64) []float64 {
+		var means []float64
+		for _, w := range of(v) {
+			sum, n := 0.0, 0
+			for i, at := range w.index.at {
+				if at >= from && at < to {
+					sum, n = sum+w.index.value[i], n+1
+				}
+			}
+			means = append(means, sum/float64(n))
+		}
+		return means
+	}
+	const source, edf, dafs = "§4.6.2, Figure 16", 0, 3
+	var rows []experiment.Row
+	for v := range list[:3] {
+		rows = append(rows, experiment.Claim("DAFS less "+list[v].label+", 1200 s", "index as recorded, mean", "", experiment.Mean, minus(recorded(dafs, 0, 1220), recorded(v, 0, 1220)),
+			"DAFS keeps the index highest", experiment.Above(0), source,
+			"the more decisions have no finite index, the lower the mean, and which these are depends on signs and zeros, not on fairness"))
+	}
+	for v := range list[:4] {
+		must, words := experiment.Above(0), "the index rises as time passes"
+		if v == edf {
+			must, words = experiment.Below(0), "all but EDF: the index does not rise"
+		}
+		rows = append(rows, experiment.Claim(list[v].label+", 1200 s", "index as recorded, second half less first", "", experiment.Mean, minus(recorded(v, 600, 1220), recorded(v, 0, 600)),
+			words, must, source, "the index as recorded moves with the number of batches that have nobody at work, which grows or shrinks with the load of the scenario"))
+	}
+	return rows
+}
+
+func figure16Chart(list []variant, of func(int) []*watched) experiment.Picture {
+	const step = 20.0
+	value := chart.LinesSpec{
+		Head: chart.Head{Title: "index where it is finite: median of 20 s", Size: chart.Size{Width: 860, Height: 330}},
+		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "recorded index"},
+	}
+	share := chart.LinesSpec{
+		Head: chart.Head{Title: "decisions without a finite index", Size: chart.Size{Width: 860, Height: 330}},
+		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "share", Kind: chart.Percent, Zero: true, Max: 1},
+	}
+	for v := range list[:4] {
+		x := of(v)[0].index
+		a, b := chart.Series{Name: list[v].label}, chart.Series{Name: list[v].label}
+		for from, i := 0.0, 0; from < list[v].world.window; from += step {
+			var finite []float64
+			all := 0
+			for ; i < len(x.at) && x.at[i] < from+step; i++ {
+				all++
+				if x.value[i] != nonFinite {
+					finite = append(finite, x.value[i])
+				}
+			}
+			if all == 0 {
+				continue
+			}
+			a.X, a.Y = append(a.X, from+step/2), append(a.Y, stats.Quantile(finite, 0.5))
+			b.X, b.Y = append(b.X, from+step/2), append(b.Y, 1-float64(len(finite))/float64(all))
+		}
+		value.Series, share.Series = append(value.Series, a), append(share.Series, b)
+	}
+	return experiment.Picture{Name: "fig16", Words: "The program's fairness index over 1,200 s, one scenario", Chart: chart.Grid(chart.GridSpec{
+		Head:   chart.Head{Title: "The authors' fairness index over 1,200 s, seed 1", Alt: "The recorded index of four policies over time, and the share of decisions at which it is not finite", Size: chart.Size{Width: 880, Height: 700}},
+		Panels: []chart.Chart{chart.Lines(value), chart.Lines(share)}, Columns: 1,
+	})}
+}

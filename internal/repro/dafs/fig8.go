@@ -1,0 +1,279 @@
+package dafs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/repro/experiment"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/label"
+)
+
+// trace28 is the trace of the live deployment (§4.4; trace.txt of the authors'
+// data set): 28 batches, 287 tasks (the paper says 286), three answers each, all
+// at the same price and published at once. The kinds are stood in for by those
+// that the calibration has.
+var trace28 = []struct {
+	tasks int
+	kind  string
+}{
+	{17, "B6"}, {45, "B2"}, {11, "B5"}, {4, "B2"}, {12, "B3"}, {4, "B2"}, {11, "B5"}, {11, "B6"}, {33, "B7"}, {11, "B5"},
+	{4, "B3"}, {4, "B7"}, {5, "B3"}, {8, "B2"}, {3, "B5"}, {1, "B3"}, {22, "B2"}, {5, "B3"}, {4, "B7"}, {12, "B6"},
+	{4, "B7"}, {10, "B5"}, {4, "B2"}, {14, "B6"}, {5, "B5"}, {5, "B3"}, {9, "B6"}, {9, "B3"},
+}
+
+// traceClasses are the paper's, by tasks of a batch.
+var traceClasses = []sim.Class{{Name: "small (1-9)", Most: 9}, {Name: "medium (10-15)", Most: 15}, {Name: "large (16-45)", Most: 0}}
+
+// tracePolicies: the batches one by one on a pull market, and in a bundle.
+var tracePolicies = []struct{ label, policy string }{
+	{"individual batches", "market"}, {"FS", "fs"}, {"WCFS", "wcfs(fs,k=3)"},
+}
+
+func traceSetup() *sim.Setup {
+	s := &sim.Setup{
+		Horizon: 6 * time.Hour,
+		Tenants: make([]sim.Tenant, 1),
+		Kinds:   realKinds(),
+		Groups:  []sim.Group{realCrowd(sim.Arrivals{Rate: 3600 / arrivalGap, Until: 6 * time.Hour})},
+		Classes: traceClasses,
+	}
+	kinds := map[string]int{}
+	for i, k := range kindFits {
+		kinds[k.name] = i
+	}
+	for i, b := range trace28 {
+		s.Batches = append(s.Batches, sim.Batch{
+			Name: fmt.Sprintf("%d (%s, %d)", i+1, b.kind, b.tasks), Kind: kinds[b.kind], Tasks: b.tasks, Rule: label.Count(3),
+			At: time.Duration(i) * time.Microsecond,
+		})
+	}
+	return s
+}
+
+// A traced run of the trace.
+type traced struct {
+	perTask  float64         // s, mean time of an answer
+	switches float64         // share of the hand-outs
+	curves   [3]sim.Timeline // when tasks were labelled, by class
+	out      *sim.Outcome    // of the first repetition
+}
+
+// after returns the seconds until a share of the tasks of a class was done; of a
+// negative class, of all.
+func (t *traced) after(class int, share float64) float64 {
+	of := t.curves[:]
+	if class >= 0 {
+		of = of[class : class+1]
+	}
+	step, total := time.Second, int64(0)
+	for i := range of {
+		step, total = max(step, of[i].Step), total+of[i].Total
+	}
+	// All steps are a second times a power of two, so the longest is made of whole
+	// shorter ones.
+	done := 0.0
+	for n := range 100_000 {
+		for i := range of {
+			shorter := max(int(step/max(of[i].Step, time.Second)), 1)
+			for k := n * shorter; k < (n+1)*shorter && k < len(of[i].Counts); k++ {
+				done += float64(of[i].Counts[k])
+			}
+		}
+		if done >= share*float64(total) {
+			return (time.Duration(n+1) * step).Seconds()
+		}
+	}
+	return math.NaN()
+}
+
+// traces runs the trace under each of tracePolicies.
+func traces(ctx context.Context, o *experiment.Options) ([][]*traced, error) {
+	setup := traceSetup()
+	n := len(tracePolicies) * o.Reps
+	runs, err := sim.Sweep(ctx, n, func(i int) (*traced, error) {
+		rep := i % o.Reps
+		r := sim.Run{Setup: setup, Policy: tracePolicies[i/o.Reps].policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
+		if rep == 0 {
+			r.Record.Samples, r.Record.Allocation = 2000, true
+		}
+		out, err := r.DoContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := &traced{perTask: out.Crowd.Worked.Seconds() / float64(out.HandOuts), switches: float64(out.Switches) / float64(out.HandOuts)}
+		copy(t.curves[:], out.Finished)
+		if rep == 0 {
+			t.out = out
+		}
+		return t, nil
+	}, func(ended int) { o.Report(ended, n) })
+	if err != nil {
+		return nil, err
+	}
+	var list [][]*traced
+	for i := range tracePolicies {
+		list = append(list, runs[i*o.Reps:(i+1)*o.Reps])
+	}
+	return list, nil
+}
+
+// of returns a figure of each repetition.
+func of(runs []*traced, f func(*traced) float64) []float64 {
+	list := make([]float64, len(runs))
+	for i, t := range runs {
+		list[i] = f(t)
+	}
+	return list
+}
+
+const (
+	individual, fair, conscious = 0, 1, 2 // in tracePolicies
+
+	whyTrace = "people found, chose and left the batches on a marketplace among all else that was there, and only the picture shows the times. In its place: the same crowd, from the fit to the authors' logs, before a pull market or a bundle"
+)
+
+func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	runs, err := traces(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	const source = "§4.4.2, Figure 8"
+	r := &experiment.Result{}
+	per := func(t *traced) float64 { return t.perTask }
+	switched := func(t *traced) float64 { return t.switches }
+	spec := chart.BarsSpec{
+		Head: chart.Head{Title: "Mean time for a task", Note: "Means with 95 % intervals.", Size: chart.Size{Width: 560, Height: 360}},
+		X:    chart.Axis{Label: "how it is served"}, Y: chart.Axis{Label: "mean time", Kind: chart.Time, Zero: true}, Numbers: true,
+	}
+	bars := chart.BarSeries{Name: "simulated"}
+	for i, p := range tracePolicies {
+		r.Rows = append(r.Rows, experiment.Ours(p.label, "mean time for a task", "s", experiment.Mean, of(runs[i], per)).NotSimulatable("in the figure only", whyTrace, source))
+		r.Rows = append(r.Rows, experiment.Ours(p.label, "hand-outs of another batch than the last", "ratio", experiment.Mean, of(runs[i], switched)))
+		e := experiment.Mean.Of(of(runs[i], per))
+		spec.Groups = append(spec.Groups, p.label)
+		bars.Values, bars.Lo, bars.Hi = append(bars.Values, e.Value), append(bars.Lo, e.Low), append(bars.Hi, e.High)
+	}
+	spec.Series = []chart.BarSeries{bars}
+	r.Rows = append(r.Rows,
+		experiment.Claim("FS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
+		experiment.Claim("WCFS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[conscious], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
+		experiment.Claim("FS less WCFS", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[conscious], per)), "WCFS lies between", experiment.Above(0), source, ""),
+		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches and lost practice together cost more here than the authors saw"),
+	)
+	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
+	return r, nil
+}
+
+// over returns a/b - 1, pair by pair.
+func over(a, b []float64) []float64 {
+	list := make([]float64, len(a))
+	for i := range a {
+		list[i] = a[i]/b[i] - 1
+	}
+	return list
+}
+
+func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	runs, err := traces(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	const source = "§4.4.3, Figure 9"
+	r := &experiment.Result{}
+	first := of(runs[individual], func(t *traced) float64 { return t.after(0, 0.25) })
+	row := experiment.Compare("individual batches", "a quarter of the small batches' tasks", "s", experiment.Mean, first, experiment.Figure{Value: 500, Unit: 50}, source, "")
+	r.Rows = append(r.Rows, row.NotSimulatable("", whyTrace, source))
+	for c, class := range traceClasses {
+		for _, p := range []int{fair, conscious} {
+			who := tracePolicies[p].label + " less individual batches, " + class.Name
+			quarter, last := func(t *traced) float64 { return t.after(c, 0.25) }, func(t *traced) float64 { return t.after(c, 1) }
+			r.Rows = append(r.Rows,
+				experiment.Claim(who, "a quarter of the tasks", "s", experiment.Mean, minus(of(runs[p], quarter), of(runs[individual], quarter)), "individual batches started faster", experiment.Above(0), source,
+					"on the marketplace more people came to 28 visible batches at first than to one bundle of mixed work; here the same people come to both, and on the pull market they go for the large batches first"),
+				experiment.Claim(who, "all of the tasks", "s", experiment.Mean, minus(of(runs[p], last), of(runs[individual], last)), "individual batches ended last", experiment.Below(0), source,
+					"the pull market begins with the large batches, so it ends with the small ones. That people leave a marketplace when what they like is gone, or take their time to come back, is not in the model"))
+		}
+	}
+	var panels []chart.Chart
+	for c, class := range traceClasses {
+		spec := chart.LinesSpec{
+			Head: chart.Head{Title: class.Name, Size: chart.Size{Width: 400, Height: 320}},
+			X:    chart.Axis{Label: "time", Kind: chart.Time, Zero: true}, Y: chart.Axis{Label: "tasks done", Kind: chart.Percent, Zero: true, Max: 1},
+		}
+		for p, policy := range tracePolicies {
+			line := chart.Series{Name: policy.label}
+			for share := 0.02; share <= 1.0001; share += 0.02 {
+				line.X = append(line.X, experiment.Mean.Of(of(runs[p], func(t *traced) float64 { return t.after(c, math.Min(share, 1)) })).Value)
+				line.Y = append(line.Y, math.Min(share, 1))
+			}
+			spec.Series = append(spec.Series, line)
+		}
+		panels = append(panels, chart.Lines(spec))
+	}
+	const title = "When the tasks of small, medium and large batches were done"
+	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig9", Words: title, Chart: chart.Grid(chart.GridSpec{
+		Head:   chart.Head{Title: title, Alt: "Three panels of cumulative shares over time", Size: chart.Size{Width: 1200, Height: 400}},
+		Panels: panels, Columns: 3,
+	})})
+	return r, nil
+}
+
+func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	runs, err := traces(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	const source = "§4.4.3, Figure 10"
+	r := &experiment.Result{}
+	last := func(t *traced) float64 { return t.after(-1, 0.95) }
+	for _, p := range []int{fair, conscious} {
+		row := experiment.Compare(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", experiment.Mean, minus(of(runs[individual], last), of(runs[p], last)),
+			experiment.Figure{Value: 750, Unit: 300}, source, "")
+		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", whyTrace+"; so both end at about the same time, and what the bundle gains is that people came back to it", source))
+	}
+	spread := func(t *traced) float64 { // small batches against all, at half of the tasks
+		return t.after(0, 0.5) / t.after(-1, 0.5)
+	}
+	for _, p := range []int{fair, conscious} {
+		r.Rows = append(r.Rows, experiment.Claim(tracePolicies[p].label+" less individual batches", "half of the small batches' tasks, against half of all", "ratio", experiment.Mean,
+			minus(of(runs[p], spread), of(runs[individual], spread)), "FS and WCFS balance the load: small batches do not starve", experiment.Below(0), source, ""))
+	}
+	for i, p := range tracePolicies {
+		r.Rows = append(r.Rows, experiment.Ours(p.label, "95 % of the tasks", "s", experiment.Mean, of(runs[i], last)))
+	}
+	var panels []chart.Chart
+	for i, p := range tracePolicies {
+		out := runs[i][0].out
+		spec := chart.StackSpec{
+			Head: chart.Head{Title: p.label, Size: chart.Size{Width: 900, Height: 260}},
+			X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "people at work", Zero: true},
+			Biggest: len(trace28), Stepped: true,
+		}
+		rows := len(out.Samples.At)
+		for rows > 1 && out.Samples.Working[rows-1] == 0 {
+			rows--
+		}
+		for _, t := range out.Samples.At[:rows] {
+			spec.At = append(spec.At, t.Seconds())
+		}
+		for k := range out.Batches {
+			spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, rows)})
+		}
+		for i, row := range out.Samples.Allocation[:rows] {
+			for _, a := range row {
+				spec.Layers[a.Batch].Y[i] = float64(a.Running)
+			}
+		}
+		panels = append(panels, chart.Stack(spec))
+	}
+	const title = "People at work by batch"
+	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig10", Words: title, Chart: chart.Grid(chart.GridSpec{
+		Head:   chart.Head{Title: title, Alt: "Three stacks over time: who works on which of 28 batches", Size: chart.Size{Width: 920, Height: 860}},
+		Panels: panels, Columns: 1,
+	})})
+	return r, nil
+}

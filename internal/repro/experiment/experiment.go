@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"context"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sim/pools"
+)
+
+// An Experiment is a table or a figure of a paper.
+type Experiment struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	What   string `json:"what"`       // what it shows
+	Source string `json:"source"`     // where the published figures are from
+	Crowd  bool   `json:"crowd_data"` // uses figures of the real crowd that the authors logged
+	Reps   int    `json:"reps"`       // repetitions, unless told otherwise
+	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
+	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
+
+	Run func(context.Context, *Options) (*Result, error) `json:"-"`
+}
+
+// Options of a run. The zero value means the experiment's own.
+type Options struct {
+	Reps     int                  // ≥ 2
+	Extra    int                  // ≥ 2, or -1 for none; at most Reps
+	Seed     uint64               // the first of Reps seeds, from 1; 0: 1, as the authors
+	Small    bool                 // the ends of a grid for all of it, shorter worlds, and none of the largest
+	Progress func(ended, all int) // called after each repetition; may be nil
+
+	// Trace is the user's own, for an experiment that takes one; nil: what the
+	// experiment has.
+	Trace *pools.Trace
+	File  string // the name of Trace, for the report
+}
+
+// Report calls Progress.
+func (o *Options) Report(ended, all int) {
+	if o.Progress != nil {
+		o.Progress(ended, all)
+	}
+}
+
+// Duration is so many seconds, to the nearest nanosecond.
+func Duration(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+
+// Run runs an experiment of a list. The error is Invalid for a name that is none
+// and for options that make no sense.
+func Run(ctx context.Context, list []Experiment, name string, o Options) (*Result, error) {
+	for i := range list {
+		if list[i].Name == name {
+			return list[i].run(ctx, o)
+		}
+	}
+	return nil, crowd.Fieldf("name", "there is no experiment %q: throng paper list shows them", name)
+}
+
+// maxReps bounds a run to hours.
+const maxReps = 100_000
+
+func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
+	if o.Reps == 0 {
+		o.Reps = e.Reps
+	}
+	switch {
+	case e.Extra == 0:
+		o.Extra = -1
+	case o.Extra == 0:
+		o.Extra = e.Extra
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	switch {
+	case o.Reps < 2 || o.Reps > maxReps:
+		return nil, crowd.Fieldf("reps", "%d repetitions: from 2, for there is no interval of one, to %d", o.Reps, maxReps)
+	case o.Extra != -1 && (o.Extra < 2 || o.Extra > maxReps):
+		return nil, crowd.Fieldf("extra-reps", "%d repetitions: from 2 to %d, or -1 for none", o.Extra, maxReps)
+	case o.Seed+uint64(o.Reps) >= 1<<32:
+		return nil, crowd.Fieldf("seed", "the seeds from %d on do not all fit into the 32 bits that the authors' generator takes", o.Seed)
+	}
+	o.Extra = min(o.Extra, o.Reps)
+	if o.Trace != nil && !e.Trace {
+		return nil, crowd.Fieldf("trace", "%s does not run on a trace of a crowd", e.Name)
+	}
+	// A run's garbage is a few megabytes: collecting it less often is a fifth of
+	// the time.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	start := time.Now()
+	r, err := e.Run(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	r.Name, r.Title, r.What, r.Source = e.Name, e.Title, e.What, e.Source
+	if e.Extra > 0 {
+		r.Extra = o.Extra
+	}
+	r.File = o.File
+	r.Seed, r.Reps, r.WallS = o.Seed, o.Reps, time.Since(start).Seconds()
+	return r, nil
+}

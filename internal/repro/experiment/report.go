@@ -1,0 +1,204 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// WriteTo makes a folder with the rows as CSV, each picture as SVG and PNG, and
+// a report as Markdown and as a page that needs no other file. Files of the same
+// names are replaced.
+func (r *Result) WriteTo(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files := map[string][]byte{"rows.csv": r.CSV(), "report.md": []byte(r.Markdown("."))}
+	page := &bytes.Buffer{}
+	fmt.Fprintf(page, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n<style>%s</style>\n<body>\n", html.EscapeString(r.Title), pageStyle)
+	fmt.Fprintf(page, "<h1>%s</h1>\n<p>%s.</p>\n<p>%s</p>\n", html.EscapeString(r.Title), html.EscapeString(Capitalized(r.What)), html.EscapeString(r.made()))
+	for _, p := range r.Pictures {
+		svg, err := p.Chart.SVG()
+		if err != nil {
+			return fmt.Errorf("picture %s: %w", p.Name, err)
+		}
+		png, err := p.Chart.PNG()
+		if err != nil {
+			return fmt.Errorf("picture %s: %w", p.Name, err)
+		}
+		files[p.Name+".svg"], files[p.Name+".png"] = svg, png
+		fmt.Fprintf(page, "<figure><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"><figcaption>%s</figcaption></figure>\n",
+			html.EscapeString(p.Words), base64.StdEncoding.EncodeToString(svg), html.EscapeString(p.Words))
+	}
+	page.WriteString(r.table())
+	for _, n := range r.Notes {
+		fmt.Fprintf(page, "<p>%s</p>\n", html.EscapeString(n))
+	}
+	page.WriteString("</body></html>\n")
+	files["report.html"] = page.Bytes()
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const pageStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;font-size:.85rem}th,td{padding:.25rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}
+td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}img{max-width:100%}figure{margin:1rem 0}`
+
+// Command is the command line that makes the result.
+func (r *Result) Command() string {
+	c := "throng paper run " + r.Name + " --reps " + strconv.Itoa(r.Reps)
+	switch {
+	case r.Extra > 0:
+		c += " --extra-reps " + strconv.Itoa(r.Extra)
+	case r.Extra < 0:
+		c += " --no-extras"
+	}
+	if r.File != "" {
+		c += " --trace " + r.File
+	}
+	if r.Seed != 1 {
+		c += " --seed " + strconv.FormatUint(r.Seed, 10)
+	}
+	return c
+}
+
+// made says how the result came about.
+func (r *Result) made() string {
+	return fmt.Sprintf("Made by %q. Published figures: %s. Of %d rows %d are reproduced, %d differ, %d are not simulatable and %d are not in the paper.",
+		r.Command(), r.Source, len(r.Rows), r.Count(Reproduced), r.Count(Differs), r.Count(NotSimulatable), r.Count(NotInPaper))
+}
+
+// Markdown returns the report, its pictures in a folder.
+func (r *Result) Markdown(pictures string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s\n\n", r.Title, Capitalized(r.What), r.made())
+	for _, p := range r.Pictures {
+		fmt.Fprintf(&b, "![%s](%s)\n\n", p.Words, filepath.ToSlash(filepath.Join(pictures, p.Name+".svg")))
+	}
+	b.WriteString("| what | of | published | ours | verdict |\n| --- | --- | ---: | ---: | --- |\n")
+	reasons, numbers := []string{}, map[string]int{}
+	for _, row := range r.Rows {
+		verdict := string(row.Verdict)
+		if row.Why != "" {
+			if numbers[row.Why] == 0 {
+				reasons = append(reasons, row.Why)
+				numbers[row.Why] = len(reasons)
+			}
+			verdict += fmt.Sprintf(" (%d)", numbers[row.Why])
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.Name, row.Statistic, row.published(), row.ours(), verdict)
+	}
+	b.WriteString("\n")
+	for i, why := range reasons {
+		fmt.Fprintf(&b, "%d. %s.\n", i+1, strings.TrimSuffix(Capitalized(why), "."))
+	}
+	if len(reasons) > 0 {
+		b.WriteString("\n")
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "%s\n\n", n)
+	}
+	return b.String()
+}
+
+func (r *Result) table() string {
+	var b strings.Builder
+	b.WriteString("<table><tr><th>what<th>of<th>published<th>ours<th>verdict<th>why<th>source</tr>\n")
+	for _, row := range r.Rows {
+		fmt.Fprintf(&b, "<tr><td>%s<td>%s<td class=n>%s<td class=n>%s<td>%s<td>%s<td>%s</tr>\n",
+			html.EscapeString(row.Name), html.EscapeString(row.Statistic), html.EscapeString(row.published()), html.EscapeString(row.ours()),
+			html.EscapeString(string(row.Verdict)), html.EscapeString(row.Why), html.EscapeString(row.Source))
+	}
+	b.WriteString("</table>\n")
+	return b.String()
+}
+
+// published writes the published figure, or what the paper says in words.
+func (r *Row) published() string {
+	switch {
+	case r.Published.Missing():
+		return r.Claim
+	case r.Claim != "":
+		return r.Claim + ": " + figures(float64(r.Published))
+	}
+	return figures(float64(r.Published))
+}
+
+// ours writes ours with its interval.
+func (r *Row) ours() string {
+	if r.Ours.Missing() {
+		return ""
+	}
+	text := figures(float64(r.Ours))
+	if !r.CI95.Missing() {
+		text += " ± " + figures(float64(r.CI95))
+	}
+	if r.Unit == "s" || r.Unit == "min" {
+		text += " " + r.Unit
+	}
+	return text
+}
+
+// Table returns the rows as cells, the first of them the header, for a terminal.
+func (r *Result) Table() [][]string {
+	rows := [][]string{{"what", "of", "published", "ours", "verdict"}}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		rows = append(rows, []string{row.Name, row.Statistic, row.published(), row.ours(), string(row.Verdict)})
+	}
+	return rows
+}
+
+func (r *Result) CSV() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	cell := func(n Number) string {
+		if n.Missing() || math.IsInf(float64(n), 0) {
+			return ""
+		}
+		return strconv.FormatFloat(float64(n), 'g', -1, 64)
+	}
+	_ = w.Write([]string{"name", "policy", "metric", "statistic", "unit", "claim", "published", "ours", "ci95", "low", "high", "verdict", "why", "source"})
+	for _, row := range r.Rows { // a buffer takes everything
+		_ = w.Write([]string{row.Name, row.Policy, row.Metric, row.Statistic, row.Unit, row.Claim, cell(row.Published), cell(row.Ours), cell(row.CI95),
+			cell(row.Low), cell(row.High), string(row.Verdict), row.Why, row.Source})
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// figures writes a number with as many digits as say something.
+func figures(f float64) string {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "none"
+	case a >= 1000:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	case a >= 2:
+		return strconv.FormatFloat(f, 'f', 2, 64)
+	case a != 0 && a < 0.001:
+		return strconv.FormatFloat(f, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 4, 64)
+}
+
+// capitalized begins a sentence.
+func Capitalized(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,198 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
+)
+
+// A statistic is a mean or a median over repetitions.
+type statistic string
+
+const (
+	Mean   statistic = "mean"
+	Median statistic = "median"
+)
+
+// An estimate is a figure with its 95 % interval.
+type Estimate struct{ Value, Low, High float64 }
+
+// of estimates a statistic from a sample. NaNs are left out.
+func (s statistic) Of(values []float64) Estimate {
+	if s == Median {
+		return medianOf(values)
+	}
+	m := stats.Summarise(values)
+	return Estimate{m.Mean, m.Mean - m.CI95, m.Mean + m.CI95}
+}
+
+// medianOf takes the interval from order statistics: the narrowest symmetric pair
+// of ranks that holds the median with 95 % or more, whatever the distribution.
+// A sample too small for that has all of it.
+func medianOf(values []float64) Estimate {
+	kept := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(kept)
+	n := len(kept)
+	if n == 0 {
+		return Estimate{math.NaN(), math.NaN(), math.NaN()}
+	}
+	b := distuv.Binomial{N: float64(n), P: 0.5}
+	k := 0 // how many at each end are outside
+	for k+1 < (n+1)/2 && b.CDF(float64(k+1)) <= 0.025 {
+		k++
+	}
+	return Estimate{stats.Quantile(kept, 0.5), kept[k], kept[n-1-k]}
+}
+
+// shareOf estimates the probability of a thing that happened k times in n, by
+// Wilson's interval.
+func ShareOf(k, n int) Estimate {
+	p, z, of := float64(k)/float64(n), 1.96, float64(n)
+	middle := (p + z*z/(2*of)) / (1 + z*z/of)
+	half := z / (1 + z*z/of) * math.Sqrt(p*(1-p)/of+z*z/(4*of*of))
+	return Estimate{p, max(middle-half, 0), min(middle+half, 1)}
+}
+
+// A figure is a published one with what is not known of it.
+type Figure struct {
+	Value float64
+	Own   float64 // half the width of its own 95 % interval
+	Unit  float64 // of the last digit that is printed
+	Same  bool    // ours are the very same runs, so that chance has no part
+}
+
+// ofMean returns a published mean over n scenarios of which the standard
+// deviation is known.
+func OfMean(value, sd float64, n int, unit float64) Figure {
+	return Figure{Value: value, Own: 1.96 * sd / math.Sqrt(float64(n)), Unit: unit}
+}
+
+// ofMedian returns a median over n scenarios that was read off a box plot with the
+// box from q1 to q3. Its uncertainty is the notch of McGill, Tukey and Larsen 1978.
+func OfMedian(median, q1, q3 float64, n int) Figure {
+	return Figure{Value: median, Own: 1.57 * (q3 - q1) / math.Sqrt(float64(n)), Unit: 0.0002}
+}
+
+// judge says whether a published figure is the estimate's: see the package comment.
+func (f Figure) Judge(e Estimate) Verdict {
+	side := e.High - e.Value
+	if f.Value < e.Value {
+		side = e.Value - e.Low
+	}
+	if math.IsNaN(side) {
+		side = 0 // one figure has no interval: the published one's own is all the room there is
+	}
+	room := math.Hypot(side, f.Own)
+	if f.Same {
+		room = 0
+	}
+	if math.Abs(f.Value-e.Value) <= room+f.Unit/2+1e-9 {
+		return Reproduced
+	}
+	return Differs
+}
+
+// compare compares a sample of ours with a published figure.
+func Compare(policy, metric, unit string, s statistic, sample []float64, f Figure, source, why string) Row {
+	r := Ours(policy, metric, unit, s, sample)
+	r.Published, r.Source = Number(f.Value), source
+	r.Verdict = f.Judge(r.Estimate())
+	if r.Verdict == Differs {
+		r.Why = why
+		if r.Low.Missing() {
+			r.Why = "of less than two figures there is no interval: it is not decided"
+		}
+	}
+	return r
+}
+
+// ours is a row that has nothing to be compared with.
+func Ours(policy, metric, unit string, s statistic, sample []float64) Row {
+	e := s.Of(sample)
+	r := NewRow(policy, metric, unit, e)
+	r.Statistic = fmt.Sprintf("%s of %d", s, len(sample))
+	r.Name += ", " + string(s)
+	return r
+}
+
+func NewRow(policy, metric, unit string, e Estimate) Row {
+	name := metric
+	if policy != "" {
+		name = policy + ": " + metric
+	}
+	return Row{
+		Name: name, Policy: policy, Metric: metric, Unit: unit, Published: Missing,
+		Ours: Number(e.Value), CI95: Number((e.High - e.Low) / 2), Low: Number(e.Low), High: Number(e.High),
+		Verdict: NotInPaper,
+	}
+}
+
+func (r *Row) Estimate() Estimate {
+	return Estimate{float64(r.Ours), float64(r.Low), float64(r.High)}
+}
+
+// A side is where a figure must lie for a claim to hold.
+type Side struct {
+	least, most float64
+}
+
+var (
+	Above  = func(x float64) Side { return Side{x, math.Inf(1)} }
+	Below  = func(x float64) Side { return Side{math.Inf(-1), x} }
+	Within = func(a, b float64) Side { return Side{a, b} }
+)
+
+// claim compares a figure with what the paper says in words: it is reproduced if
+// the whole interval lies where the words say, and differs if none of it does or
+// the middle does not.
+func Claim(policy, metric, unit string, s statistic, sample []float64, words string, must Side, source, why string) Row {
+	r := Ours(policy, metric, unit, s, sample)
+	r.Claim, r.Source = words, source
+	r.Decide(must, why)
+	return r
+}
+
+func (r *Row) Decide(must Side, why string) {
+	if float64(r.Low) >= must.least && float64(r.High) <= must.most {
+		r.Verdict = Reproduced
+		return
+	}
+	r.Verdict = Differs
+	r.Why = why
+	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
+		r.Why = "the figure is on the side of the claim, but its interval does not exclude the other side: with so many repetitions it is not decided"
+	}
+}
+
+// notSimulatable turns a row into one that says so, and why.
+func (r Row) NotSimulatable(words, why, source string) Row {
+	r.Verdict, r.Claim, r.Why, r.Source = NotSimulatable, words, why, source
+	return r
+}
+
+// Against compares a row with a published figure of which the last digit printed
+// has a unit.
+func (r Row) Against(published, unit float64, source, why string) Row {
+	r.Published, r.Source = Number(published), source
+	if r.Verdict = (Figure{Value: published, Unit: unit}).Judge(r.Estimate()); r.Verdict == Differs {
+		r.Why = why
+	}
+	return r
+}
+
+// Claims compares a row with what the paper says in words.
+func (r Row) Claims(words string, must Side, source, why string) Row {
+	r.Claim, r.Source = words, source
+	r.Decide(must, why)
+	return r
+}
+
+// AtLeast compares a row with a published figure that it is to reach.
+func (r Row) AtLeast(published float64, source, why string) Row {
+	r.Published = Number(published)
+	return r.Claims("at least", Above(published), source, why)
+}

@@ -1,0 +1,219 @@
+package repro
+
+import (
+	"context"
+	"encoding/csv"
+	"html"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/repro/experiment"
+)
+
+// least is how many rows each experiment has at least, and a piece of a name that
+// one of them must have.
+var least = map[string]struct {
+	rows int
+	name string
+}{
+	"table3": {45, "DAFS, paper's formula: mean completion of best-effort batches"}, "fig5": {9, "SEQ25"}, "fig6": {40, "SJF: completion of B4"},
+	"fig7a": {20, "B2 at $0.05"}, "fig7b": {20, "20 to 25 people"}, "fig8": {10, "WCFS"}, "fig9": {13, "large (16-45)"}, "fig10": {7, "95 % of the tasks"},
+	"fig11": {150, "FIFO, 200 workers: completion of B5"}, "fig12": {40, "priority 50"}, "fig13": {100, "DAFS, authors' program: deadline success at α = 0.6"},
+	"fig14": {30, "DAFS against FS"}, "fig15": {23, "EDF less FS"}, "fig16": {10, "not finite"}, "pareto": {500, "laxity, share 0.6 over 300 s, α = 1"},
+	"cioppino-fig3a": {40, "CT-p over S"}, "cioppino-fig3b": {30, "AR over N"}, "cioppino-fig3c": {30, "PB over RT"},
+	"cioppino-fig4": {70, "our balance contributes"}, "cioppino-headline": {30, "Throng over Cioppino"}, "cioppino-sensitivity": {54, "a step every 1s"},
+	"sla-e1": {135, "loop, each 2 RT less"}, "sla-e2": {90, "most that an order can save"}, "sla-e3": {90, "reduction less that of E1"},
+	"sla-e4": {80, "reduction less that of E2"}, "sla-e5": {90, "reduction less that of E3"}, "sla-e6": {130, "T2 without the information request"},
+	"sla-orders": {80, "a slope, costs 1 and 10"}, "sla-fig9": {70, "loop, its cost charged: F' = 400"}, "cymphony-events": {40, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
+}
+
+// inShort are the experiments of a short run, as under the race detector: one for
+// each way in which experiments share out their runs among goroutines.
+var inShort = map[string]bool{
+	"fig5": true, "fig6": true, "fig9": true, "fig12": true, "fig15": true, "cioppino-fig3c": true, "sla-e3": true, "cymphony-events": true,
+}
+
+// brief are the options with which the tests run an experiment. The rows of what
+// the paper does not have are made where they are cheap or no other has them: the
+// extras of fig14 are those of fig15, and those of sla-e1, by height of the peak,
+// and of sla-e6, by length and with all types and delays, those of the others.
+func brief(name string) experiment.Options {
+	o := experiment.Options{Reps: 2, Extra: 2, Small: true}
+	switch name {
+	case "fig15", "sla-e2", "sla-e3", "sla-e4", "sla-e5":
+		o.Extra = -1
+	}
+	return o
+}
+
+// results runs each experiment once, for all tests that look at its rows.
+var results = func() map[string]func() (*experiment.Result, error) {
+	all := map[string]func() (*experiment.Result, error){}
+	for _, e := range Experiments() {
+		all[e.Name] = sync.OnceValues(func() (*experiment.Result, error) { return Run(context.Background(), e.Name, brief(e.Name)) })
+	}
+	return all
+}()
+
+// resultOf is the shared result of an experiment, only to be read.
+func resultOf(t *testing.T, name string) *experiment.Result {
+	t.Helper()
+	r, err := results[name]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestEveryExperiment(t *testing.T) {
+	t.Parallel()
+	if len(Experiments()) != len(least) {
+		t.Errorf("%d experiments, %d expected", len(Experiments()), len(least))
+	}
+	for _, e := range Experiments() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && !inShort[e.Name] {
+				t.Skip("left out: another experiment runs the same way")
+			}
+			if e.Title == "" || e.What == "" || e.Source == "" || e.Reps < 2 {
+				t.Errorf("%+v is not described", e)
+			}
+			r := resultOf(t, e.Name)
+			want := least[e.Name]
+			if len(r.Rows) < want.rows {
+				t.Errorf("%d rows, want %d or more", len(r.Rows), want.rows)
+			}
+			names, found := map[string]bool{}, false
+			for _, row := range r.Rows {
+				found = found || strings.Contains(row.Name, want.name)
+				if names[row.Name] {
+					t.Errorf("two rows are %q", row.Name)
+				}
+				names[row.Name] = true
+				checkRow(t, &row)
+			}
+			if !found {
+				t.Errorf("no row has %q in its name", want.name)
+			}
+			dir := filepath.Join(t.TempDir(), "new")
+			if err := r.WriteTo(dir); err != nil {
+				t.Fatal(err)
+			}
+			checkFolder(t, dir, r)
+		})
+	}
+}
+
+func checkRow(t *testing.T, row *experiment.Row) {
+	t.Helper()
+	switch row.Verdict {
+	case experiment.Reproduced, experiment.NotInPaper:
+	case experiment.Differs, experiment.NotSimulatable:
+		if row.Why == "" {
+			t.Errorf("%s: %s, and does not say why", row.Name, row.Verdict)
+		}
+	default:
+		t.Errorf("%s: verdict %q", row.Name, row.Verdict)
+	}
+	if row.Verdict != experiment.NotInPaper && row.Published.Missing() && row.Claim == "" {
+		t.Errorf("%s: compared with nothing", row.Name)
+	}
+	if row.Verdict != experiment.NotInPaper && row.Source == "" {
+		t.Errorf("%s: no source", row.Name)
+	}
+	if row.Statistic == "" {
+		t.Errorf("%s: of what?", row.Name)
+	}
+}
+
+func checkFolder(t *testing.T, dir string, r *experiment.Result) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "rows.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != len(r.Rows)+1 {
+		t.Errorf("rows.csv has %d rows of %d: %v", len(rows)-1, len(r.Rows), err)
+	}
+	if len(r.Pictures) == 0 {
+		t.Error("no picture")
+	}
+	for _, p := range r.Pictures {
+		for suffix, begin := range map[string]string{".svg": "<svg", ".png": "\x89PNG"} {
+			data, err := os.ReadFile(filepath.Join(dir, p.Name+suffix))
+			if err != nil || !strings.HasPrefix(string(data), begin) {
+				t.Errorf("%s%s: %v, begins %.10q", p.Name, suffix, err, data)
+			}
+		}
+	}
+	for _, name := range []string{"report.md", "report.html"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(html.UnescapeString(string(data)), r.Pictures[0].Words) {
+			t.Errorf("%s does not show the picture: %v", name, err)
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	t.Parallel()
+	for field, o := range map[string]experiment.Options{
+		"reps": {Reps: 1}, "extra-reps": {Reps: 5, Extra: 1}, "seed": {Reps: 5, Seed: 1<<32 - 3},
+	} {
+		_, err := Run(context.Background(), "table3", o)
+		if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), field) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := Run(context.Background(), "fig99", experiment.Options{}); crowd.CodeOf(err) != crowd.Invalid {
+		t.Errorf("an experiment that is none: %v", err)
+	}
+}
+
+// The same seed gives the same rows, and another seed others. Rows of what the
+// clock says are in none of these.
+func TestSameSeedSameRows(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"fig12", "fig15", "fig9", "cioppino-fig3c", "sla-e3", "cymphony-events"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := brief(name)
+			o.Seed = 1 // as when none is given
+			again, err := Run(context.Background(), name, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(resultOf(t, name).CSV()) != string(again.CSV()) {
+				t.Error("two runs differ")
+			}
+		})
+	}
+	for name, rows := range map[string][]string{
+		"fig12":          {"B2 with priority 1, 25 workers: completion of B2", "B2 with priority 1, 25 workers as threads: completion of B2"},
+		"cioppino-fig3c": {"PB over RT: throughput"}, "cymphony-events": nil,
+	} {
+		o := brief(name)
+		o.Seed = 5
+		other, err := Run(context.Background(), name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := resultOf(t, name)
+		if string(one.CSV()) == string(other.CSV()) || !strings.HasSuffix(other.Command(), " --seed 5") {
+			t.Errorf("%s: another seed makes no difference, or is not told: %s", name, other.Command())
+		}
+		for _, begin := range rows {
+			i := slices.IndexFunc(one.Rows, func(r experiment.Row) bool { return strings.HasPrefix(r.Name, begin) })
+			if i < 0 || one.Rows[i].Ours == other.Rows[i].Ours {
+				t.Errorf("%s: row %d, %q, is the same with another seed", name, i, begin)
+			}
+		}
+	}
+}

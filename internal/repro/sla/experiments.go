@@ -1,0 +1,51 @@
+package sla
+
+import (
+	"github.com/throng-dev/throng/internal/repro/experiment"
+)
+
+// slaExperiments lists the tables and figures of the paper, in its order.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{
+		{
+			Name: "sla-e1", Title: "SLA, Figure 6 left (E1): one type of process, F' from 19 to 26",
+			What:   "penalties without an order and with listing 1, in the paper's loop and by events, when a peak overloads the services: claims of type T1 only, T' = 5 s",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE1,
+		},
+		{
+			Name: "sla-e2", Title: "SLA, Figure 6 right (E2): one type of process, T' from 3 to 10 s",
+			What:   "the same by the length of the peak, F' = 20",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE2,
+		},
+		{
+			Name: "sla-e3", Title: "SLA, Figure 7 left (E3): two types of process, F' from 22 to 29",
+			What:   "the same with claims of types T1 and T2, which may take 8 s, T' = 5 s",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE3,
+		},
+		{
+			Name: "sla-e4", Title: "SLA, Figure 7 right (E4): two types of process, T' from 3 to 9 s",
+			What:   "the same by the length of the peak, F' = 25",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE4,
+		},
+		{
+			Name: "sla-e5", Title: "SLA, Figure 8 left (E5): four types of process and delays, F' from 19 to 26",
+			What:   "the same with T1 at three penalties and T2, the analysis late in 10 % of cases, T' = 6 s",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE5,
+		},
+		{
+			Name: "sla-e6", Title: "SLA, Figure 8 right (E6): four types of process and delays, T' from 3 to 9 s",
+			What:   "the same by the length of the peak, F' = 22",
+			Source: slaSource, Reps: 100, Extra: 40, Run: runSLAE6,
+		},
+		{
+			Name: "sla-fig9", Title: "SLA, Figure 9: large F', and up to 100,000 running processes",
+			What:   "how far the paper's loop carries, what a pass and an event cost, and ours where the loop has long stopped",
+			Source: slaSource, Reps: 20, Extra: 2, Run: runSLAFig9,
+		},
+		{
+			Name: "sla-orders", Title: "SLA, our order among all",
+			What:   "by what share the paper's loop, listing 1 by events and apparent tardiness cost reduce penalties, in sixteen worlds: costs alike and far apart, steps near and far, each form of a penalty, a little and far too much load",
+			Source: "not in the paper", Reps: 100, Run: runSLAOrders,
+		},
+	}
+}

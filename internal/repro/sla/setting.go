@@ -1,0 +1,324 @@
+package sla
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/repro/experiment"
+	"github.com/throng-dev/throng/internal/repro/sla/orchestration"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/sla"
+)
+
+// What the paper on SLAs does not say, and what is taken for it: F₀, seven
+// tenths of what the expertise service can serve (14.3 processes a second), and T₀.
+const (
+	slaBase = 10.0 // processes a second
+	slaSpan = 20.0 // s
+)
+
+// slaSetting says so in the reports.
+var slaSetting = fmt.Sprintf("The paper gives neither F₀ nor T₀, nor how processes come. Taken for all of E1 to E6: F₀ = %g a second, 70 %% of what the expertise service can serve (5 at a time, 0.5 s, for 70 %% of the processes: 14.3 a second), T₀ = %g s, the peak in the middle of it, exponential gaps. "+
+	"A service takes RT + RT·k·R with k = 0.3; R is standard normal, and what would be less than a hundredth of RT (one figure in about 2,000) is taken as that. T1 is Registration, then Estimation beside Analysis and Information request, then Decision, then in 70 %% of cases Expertise. Of T2's middle the text says only that a decision is made \"based on received information\": taken is Registration, Information request, Decision, Expertise in 70 %% of cases; the other reading, without the request, is a row. The automatic notification takes no service. "+
+	"In Table II the rows of E5 and E6 run into each other. The text says four types and a quarter of the processes of type T2, so: T1 with L_S(t,3,10), L_S(t,3,15) and L_S(t,3,20), and T2 with L_C(t,8,20), equally likely; a request of the analysis service takes 0.5 s more in 10 %% of cases. "+
+	"The proxies stand before the four services that people give (analysis, information request, decision, expertise); the other two serve 100 at a time and never make anybody wait.", slaBase, slaSpan)
+
+// slaFIFO and the others are who decides.
+const (
+	slaFIFO   = "FIFO"
+	slaLoop   = "loop" // of the paper
+	slaNoWait = "loop, no predictions"
+	slaEvent  = "event"
+	slaATC    = "atc" // ours: apparent tardiness cost
+)
+
+func slaPolicy(name string) orchestration.Policy {
+	switch name {
+	case slaFIFO:
+		return orchestration.Policy{Order: orchestration.FIFO}
+	case slaLoop:
+		return slaPeriod(0.5)
+	case slaNoWait:
+		return orchestration.Policy{Order: orchestration.Listing, Period: 0.5}
+	case slaATC:
+		return orchestration.Policy{Order: orchestration.Queue, Form: sla.ATC}
+	}
+	return orchestration.Policy{Order: orchestration.Queue, Form: sla.Event}
+}
+
+// slaPeriod is the paper's loop with another period, in response times.
+func slaPeriod(p float64) orchestration.Policy {
+	return orchestration.Policy{Order: orchestration.Listing, Period: p, Predict: true}
+}
+
+// slaNames lists the policies of the figures.
+var slaNames = []string{slaFIFO, slaLoop, slaNoWait, slaEvent, slaATC}
+
+// The services of Table I, by number.
+const (
+	analysis = iota
+	expertise
+	decision
+	information
+	estimation
+	registration
+)
+
+func slaServices() []orchestration.Service {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	return []orchestration.Service{
+		{Name: "Analysis service", Response: ms(150), Capacity: 5, Proxied: true},
+		{Name: "Expertise service", Response: ms(500), Capacity: 5, Proxied: true},
+		{Name: "Decision making service", Response: ms(200), Capacity: 5, Proxied: true},
+		{Name: "Information request service", Response: ms(100), Capacity: 10, Proxied: true},
+		{Name: "Estimation service", Response: ms(100), Capacity: 100},
+		{Name: "Registration service", Response: ms(10), Capacity: 100},
+	}
+}
+
+// comprehensive is T1 with L_S(t, 3, p).
+func comprehensive(p int64) orchestration.Kind {
+	return orchestration.Kind{Name: fmt.Sprintf("T1, L_S(t,3,%d)", p), Steps: []orchestration.Step{
+		{Name: "Register", Service: registration, Chance: 1},
+		{Name: "Estimate cost", Service: estimation, After: []int{0}, Chance: 1},
+		{Name: "Analyse", Service: analysis, After: []int{0}, Chance: 1},
+		{Name: "Request information", Service: information, After: []int{2}, Chance: 1},
+		{Name: "Decide", Service: decision, After: []int{1, 3}, Chance: 1},
+		{Name: "Perform expertise", Service: expertise, After: []int{4}, Chance: 0.7},
+	}, Penalty: &sla.Penalty{Kind: sla.Staged, After: 3 * time.Second, Cost: crowd.Money(p) * crowd.Unit, Every: time.Second}}
+}
+
+// liability is T2 with L_C(t, 8, 20).
+func liability(asks bool) orchestration.Kind {
+	k := orchestration.Kind{Name: "T2, L_C(t,8,20)", Steps: []orchestration.Step{{Name: "Register", Service: registration, Chance: 1}},
+		Penalty: &sla.Penalty{Kind: sla.Constant, After: 8 * time.Second, Cost: 20 * crowd.Unit}}
+	if asks {
+		k.Steps = append(k.Steps, orchestration.Step{Name: "Request information", Service: information, After: []int{0}, Chance: 1})
+	}
+	n := len(k.Steps)
+	k.Steps = append(k.Steps,
+		orchestration.Step{Name: "Decide", Service: decision, After: []int{n - 1}, Chance: 1},
+		orchestration.Step{Name: "Perform expertise", Service: expertise, After: []int{n}, Chance: 0.7})
+	return k
+}
+
+// A claims is one of the experiments of Table II.
+type claims struct {
+	name      string
+	staged    []int64 // the p of each T1
+	liability bool    // T2 is there too
+	late      bool    // analysis is late in 10 % of cases
+	peak      float64 // F', where it is not varied
+	span      float64 // T' in seconds, where it is not varied
+	xs        []float64
+	byPeak    bool // xs are F', else T'
+}
+
+func from(a, b float64) []float64 {
+	var list []float64
+	for x := a; x <= b; x++ {
+		list = append(list, x)
+	}
+	return list
+}
+
+var (
+	slaE1 = claims{name: "e1", staged: []int64{10}, span: 5, xs: from(19, 26), byPeak: true}
+	slaE2 = claims{name: "e2", staged: []int64{10}, peak: 20, xs: from(3, 10)}
+	slaE3 = claims{name: "e3", staged: []int64{10}, liability: true, span: 5, xs: from(22, 29), byPeak: true}
+	slaE4 = claims{name: "e4", staged: []int64{10}, liability: true, peak: 25, xs: from(3, 9)}
+	slaE5 = claims{name: "e5", staged: []int64{10, 15, 20}, liability: true, late: true, span: 6, xs: from(19, 26), byPeak: true}
+	slaE6 = claims{name: "e6", staged: []int64{10, 15, 20}, liability: true, late: true, peak: 22, xs: from(3, 9)}
+)
+
+// A reading is how what the paper leaves open is read.
+type reading struct {
+	name       string
+	base, span float64 // F₀, T₀
+	even       bool    // equal gaps
+	exact      bool    // k = 0
+	bare       bool    // T2 without the information request
+}
+
+var asTaken = reading{name: "as taken", base: slaBase, span: slaSpan}
+
+// at is the world at a point of the figure.
+func (c *claims) at(x float64, r reading) *orchestration.World {
+	peak, span := c.peak, c.span
+	if c.byPeak {
+		peak = x
+	} else {
+		span = x
+	}
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	w := &orchestration.World{
+		Services: slaServices(), Inaccuracy: 0.3,
+		Load: orchestration.Load{Base: r.base, Peak: peak, Span: seconds(r.span), PeakSpan: seconds(span), Even: r.even},
+	}
+	for _, p := range c.staged {
+		w.Kinds = append(w.Kinds, comprehensive(p))
+	}
+	if c.liability {
+		w.Kinds = append(w.Kinds, liability(!r.bare))
+	}
+	if c.late {
+		w.Delay = orchestration.Delay{Service: analysis, Share: 0.1, By: 500 * time.Millisecond}
+	}
+	if r.exact {
+		w.Inaccuracy = 0
+	}
+	return w
+}
+
+func (c *claims) label(x float64) string {
+	if c.byPeak {
+		return fmt.Sprintf("F' = %g", x)
+	}
+	return fmt.Sprintf("T' = %g s", x)
+}
+
+// A claimsRun is what came of one run.
+type claimsRun struct {
+	penalty float64 // money units
+	bound   float64 // what no order can go below that does not know the service times, see slaBound
+	held    float64 // place-seconds kept for predicted requests while others waited, over those at work
+	most    float64 // processes at once
+	late    float64
+}
+
+// A claimsTrial is a policy in a world, so many times.
+type claimsTrial struct {
+	world  *orchestration.World
+	policy orchestration.Policy
+	reps   int
+}
+
+// slaTry runs trials: repetition n of all meets the same world.
+func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([][]claimsRun, error) {
+	type job struct{ trial, rep int }
+	var jobs []job
+	for i, t := range trials {
+		for rep := range t.reps {
+			jobs = append(jobs, job{i, rep})
+		}
+	}
+	list, err := sim.Sweep(ctx, len(jobs), func(i int) (claimsRun, error) {
+		t := &trials[jobs[i].trial]
+		out, err := orchestration.Run(ctx, t.world, t.policy, o.Seed+uint64(jobs[i].rep))
+		if err != nil {
+			return claimsRun{}, err
+		}
+		return claimsSummary(t.world, out), nil
+	}, func(ended int) { o.Report(ended, len(jobs)) })
+	if err != nil {
+		return nil, err
+	}
+	runs := make([][]claimsRun, len(trials))
+	for i, j := range jobs {
+		runs[j.trial] = append(runs[j.trial], list[i])
+	}
+	return runs, nil
+}
+
+func claimsSummary(w *orchestration.World, out *orchestration.Outcome) claimsRun {
+	r := claimsRun{penalty: float64(out.Penalty) / float64(crowd.Unit), most: float64(out.Most), late: float64(out.Late)}
+	for _, p := range out.Processes {
+		r.bound += slaBound(w.Kinds[p.Kind].Penalty, p.Ended-p.Begun)
+	}
+	busy, held := 0.0, 0.0
+	for _, s := range out.Services {
+		busy += s.Busy.Seconds()
+		held += s.Held.Seconds()
+	}
+	if busy > 0 {
+		r.held = held / busy
+	}
+	return r
+}
+
+// slaBound is the greatest convex function below a staged penalty, p·(t − t₁)⁺
+// with t₁ the first age that costs anything: equation 1 is nothing from t₀ to
+// t₀ + 1. Of processes that are all alike, first come first served has the least
+// mean of any convex function of their ages among the orders that do not know
+// the service times, so FIFO's mean of this one is a bound for all of them.
+func slaBound(p *sla.Penalty, age time.Duration) float64 {
+	first, ok := p.NextStep(p.After)
+	if !ok || p.Kind != sla.Staged {
+		return math.NaN()
+	}
+	return max(0, (age-first).Seconds()) * float64(p.Cost) / float64(crowd.Unit)
+}
+
+// values takes one figure of each run.
+func values(runs []claimsRun, of func(claimsRun) float64) []float64 {
+	list := make([]float64, len(runs))
+	for i, r := range runs {
+		list[i] = of(r)
+	}
+	return list
+}
+
+func penalties(runs []claimsRun) []float64 {
+	return values(runs, func(r claimsRun) float64 { return r.penalty })
+}
+
+// added sums lists of equal length, repetition by repetition.
+func added(lists ...[]float64) []float64 {
+	sum := make([]float64, len(lists[0]))
+	for _, list := range lists {
+		for i, v := range list {
+			sum[i] += v
+		}
+	}
+	return sum
+}
+
+// A reduction is by what share the mean penalty with an order is below that
+// without, over repetitions on common random numbers: 1 − mean(with)/mean(without).
+// effects are what each repetition adds to it, in first order (the delta method).
+type reduction struct {
+	value   float64
+	effects []float64
+}
+
+func reductionOf(with, without []float64) reduction {
+	r := reduction{math.NaN(), make([]float64, len(with))}
+	base := stats.Mean(without)
+	ratio := stats.Mean(with) / base
+	if base > 0 {
+		r.value = 1 - ratio
+	}
+	for i := range with {
+		r.effects[i] = -(with[i] - ratio*without[i]) / base
+	}
+	return r
+}
+
+// less is the difference of two reductions over the same repetitions.
+func (r reduction) less(o reduction) reduction {
+	d := reduction{r.value - o.value, slices.Clone(r.effects)}
+	for i := range d.effects {
+		d.effects[i] -= o.effects[i]
+	}
+	return d
+}
+
+func (r reduction) estimate() experiment.Estimate {
+	n := float64(len(r.effects))
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * stats.Summarise(r.effects).SD / math.Sqrt(n)
+	return experiment.Estimate{Value: r.value, Low: r.value - half, High: r.value + half}
+}
+
+// row is a row of it that has nothing to be compared with.
+func (r reduction) row(policy, metric string) experiment.Row {
+	row := experiment.NewRow(policy, metric, "ratio", r.estimate())
+	row.Statistic = fmt.Sprintf("ratio of means of %d", len(r.effects))
+	return row
+}

@@ -1,0 +1,131 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Role is what somebody acts as.
+type Role string
+
+// The roles. One person may have several; a token may be limited to some.
+const (
+	Admin     Role = "admin"     // runs the installation
+	Requester Role = "requester" // of a tenant: uploads, launches, downloads
+	Worker    Role = "worker"    // of a pool: does tasks
+)
+
+// Roles lists every role.
+func Roles() []Role { return []Role{Admin, Requester, Worker} }
+
+// Principal is a person who has signed in, and the session or token with which
+// they did.
+type Principal struct {
+	User  store.User
+	Token store.Token
+}
+
+// Is reports whether p may act in a role at all.
+func (p *Principal) Is(r Role) bool {
+	if p == nil || p.User.Suspended || (len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(r))) {
+		return false
+	}
+	switch r {
+	case Admin:
+		return p.User.Admin && p.Token.Tenant == 0
+	case Requester:
+		return len(p.Tenants()) > 0
+	case Worker:
+		return p.User.Pool != 0 && p.Token.Tenant == 0
+	}
+	return false
+}
+
+// Tenants returns the tenants for which p may act as a requester, ascending.
+func (p *Principal) Tenants() []crowd.TenantID {
+	if p.User.Suspended {
+		return nil
+	}
+	if len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(Requester)) {
+		return nil
+	}
+	if p.Token.Tenant != 0 {
+		if slices.Contains(p.User.Tenants, p.Token.Tenant) {
+			return []crowd.TenantID{p.Token.Tenant}
+		}
+		return nil
+	}
+	return p.User.Tenants
+}
+
+// ListTenant is the tenant whose things are listed: the one named, or else that of
+// a requester of one. For an admin none named (0) means all.
+func (p *Principal) ListTenant(named crowd.TenantID) crowd.TenantID {
+	if own := p.Tenants(); named == 0 && !p.Is(Admin) && len(own) == 1 {
+		return own[0]
+	}
+	return named
+}
+
+// OwnerTenant is the tenant for which something is made: the one named, or else
+// that of a requester of one.
+func (p *Principal) OwnerTenant(named crowd.TenantID) (crowd.TenantID, error) {
+	if own := p.Tenants(); named == 0 && len(own) == 1 {
+		return own[0], nil
+	}
+	if named == 0 {
+		return 0, crowd.Fieldf("tenant", "say for which tenant")
+	}
+	return named, nil
+}
+
+// ErrTenant is the error about a tenant that is not there, or not to be seen.
+var ErrTenant = &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: "no such tenant"}
+
+// May checks whether p may call an operation at all. Of an operation on
+// something of a tenant, it leaves open which tenants' things p may touch: that
+// is for MayFor, once the tenant is known.
+func (p *Principal) May(o Operation) error {
+	switch o.Who {
+	case Admins:
+		return p.need(Admin)
+	case Workers:
+		return p.need(Worker)
+	case Tenant:
+		if p.Is(Admin) {
+			return nil
+		}
+		return p.need(Requester)
+	case Members:
+		if p.Is(Admin) || p.Is(Requester) {
+			return nil
+		}
+		return p.need(Worker)
+	}
+	return nil // for everybody
+}
+
+// MayFor checks whether p may call an operation for a tenant; tenant 0 stands
+// for all of them, and is for admins. Who may not does not learn whether the
+// tenant exists.
+func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
+	switch {
+	case o.Who != Tenant:
+		return p.May(o)
+	case tenant == 0:
+		return p.need(Admin)
+	case p.Is(Admin), p.Is(Requester) && slices.Contains(p.Tenants(), tenant):
+		return nil
+	}
+	return ErrTenant
+}
+
+// need checks for a role.
+func (p *Principal) need(r Role) error {
+	if p.Is(r) {
+		return nil
+	}
+	return crowd.Errorf(crowd.Forbidden, "this needs the role %s", r)
+}

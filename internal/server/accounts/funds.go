@@ -1,0 +1,45 @@
+package accounts
+
+import (
+	"context"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Funds is the tenants' money, as far as it is spent: what was checked to be
+// there is spent before anybody else checks.
+type Funds struct {
+	store store.Store
+	mu    sync.Mutex
+}
+
+// NewFunds makes it.
+func NewFunds(st store.Store) *Funds { return &Funds{store: st} }
+
+// Hold keeps others from spending until release is called.
+func (f *Funds) Hold() (release func()) {
+	f.mu.Lock()
+	return f.mu.Unlock
+}
+
+// Balance returns the balance of a tenant.
+func (f *Funds) Balance(ctx context.Context, tenant crowd.TenantID) (crowd.Money, error) {
+	return f.store.Balance(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)})
+}
+
+// Suffices checks that a tenant's account has an amount that a batch reserves.
+// The caller holds the funds.
+func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, amount crowd.Money) error {
+	have, err := f.Balance(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	if have < amount {
+		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+			Message: "the batch reserves " + amount.String() + ", but the tenant's account has " + have.String()}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// tokenOf is the token in an invitation's link: "inv", its id and the second
+// when it expires, and the signature of these and of the address.
+func tokenOf(secret string, i *store.Invitation) string {
+	id, ends := strconv.FormatInt(i.ID, 10), strconv.FormatInt(i.ExpiresAt.Unix(), 10)
+	return "inv." + id + "." + ends + "." + auth.Sign(secret, "invitation", id, ends, strings.ToLower(i.Address))
+}
+
+// The errors about links. The first is for everybody; the others are only seen
+// by those who have a link that was once good.
+var (
+	errForged = crowd.Errorf(crowd.NotFound, "this link is not valid; was all of it copied?")
+	errEnded  = crowd.Errorf(crowd.Conflict, "this invitation has expired; ask whoever invited you to send it again")
+	errGone   = crowd.Errorf(crowd.Conflict, "this invitation was withdrawn")
+	errUsed   = crowd.Errorf(crowd.Conflict, "this invitation was accepted already: sign in with the account that was made")
+	errRefuse = crowd.Errorf(crowd.Conflict, "this invitation was declined; ask whoever invited you for a new one")
+)
+
+// linked returns the open invitation of a link.
+func (s *Invitations) linked(ctx context.Context, token string) (store.Invitation, error) {
+	parts := strings.Split(token, ".")
+	if len(token) > 200 || len(parts) != 4 || parts[0] != "inv" {
+		return store.Invitation{}, errForged
+	}
+	id, err1 := strconv.ParseInt(parts[1], 10, 64)
+	ends, err2 := strconv.ParseInt(parts[2], 10, 64)
+	if err1 != nil || err2 != nil {
+		return store.Invitation{}, errForged
+	}
+	secret, err := s.inviteSecret(ctx)
+	if err != nil {
+		return store.Invitation{}, err
+	}
+	i, err := s.store.Invitation(ctx, 0, id)
+	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return store.Invitation{}, err
+	}
+	// Of an invitation that is not there the signature is checked all the same.
+	if signed := auth.Signed(secret, parts[3], "invitation", parts[1], parts[2], strings.ToLower(i.Address)); !signed || err != nil {
+		return store.Invitation{}, errForged
+	}
+	switch i.State {
+	case store.InvitationAccepted:
+		return i, errUsed
+	case store.InvitationDeclined:
+		return i, errRefuse
+	case store.InvitationWithdrawn:
+		return i, errGone
+	}
+	if !s.clock.Time().Before(time.Unix(ends, 0)) || !s.clock.Time().Before(i.ExpiresAt) {
+		return i, errEnded
+	}
+	return i, nil
+}
+
+// Offer is an invitation as the invited person sees it.
+type Offer struct {
+	store.Invitation
+	Pool   store.Pool
+	Tenant string // for which they are invited, or ""
+	By     string // who invites
+	Test   *store.Test
+}
+
+// Open shows an invitation to whoever has its link, and keeps that it was opened.
+func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
+	i, err := s.linked(ctx, token)
+	if err != nil {
+		return Offer{}, err
+	}
+	o := Offer{Invitation: i}
+	o.Pool, _ = s.live.Settings(i.Pool)
+	if i.Tenant != 0 {
+		t, err := s.store.Tenant(ctx, i.Tenant)
+		if err != nil {
+			return Offer{}, err
+		}
+		o.Tenant = t.Name
+	}
+	by, err := s.store.User(ctx, i.InvitedBy)
+	if err != nil {
+		return Offer{}, err
+	}
+	o.By = cmp.Or(by.FullName, by.Name)
+	if o.Test, err = s.testOf(ctx, &i); err != nil {
+		return Offer{}, err
+	}
+	if i.OpenedAt.IsZero() {
+		i.OpenedAt = s.clock.Time()
+		if err := s.store.UpdateInvitation(ctx, i, nil); err != nil && crowd.CodeOf(err) != crowd.Conflict {
+			return Offer{}, err
+		}
+	}
+	return o, nil
+}
+
+// testOf returns the test that has to be passed first, or nil.
+func (s *Invitations) testOf(ctx context.Context, i *store.Invitation) (*store.Test, error) {
+	if i.Test == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	t, err := s.store.Test(ctx, 0, i.Test)
+	return &t, err
+}
+
+// NewAccount is what somebody who is invited chooses.
+type NewAccount struct {
+	Name     string // to sign in with
+	FullName string
+	Password string
+}
+
+// Join accepts an invitation with a new account, and signs in. Who has to pass
+// a test first works in the pool from then on; everybody else at once.
+func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (session string, err error) {
+	i, err := s.linked(ctx, token)
+	if err != nil {
+		return "", err
+	}
+	if ok, _ := s.trials.take(i.ID, 1, attemptBurst, attemptEvery, s.clock.Time()); !ok {
+		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
+	}
+	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
+	var wrong input.Problems
+	for _, err := range []error{s.accounts.validUser(ctx, &u), auth.ValidPassword(n.Password)} {
+		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those two make it
+			wrong = append(wrong, e)
+		} else if err != nil {
+			return "", err
+		}
+	}
+	if len(wrong) > 0 {
+		return "", wrong
+	}
+	if u.PasswordHash, err = s.accounts.passwords.Hash(ctx, n.Password); err != nil {
+		return "", err
+	}
+	s.accounts.people.Lock()
+	defer s.accounts.people.Unlock()
+	if others, err := s.store.UsersByEmail(ctx, i.Address); err != nil {
+		return "", err
+	} else if len(others) > 0 {
+		return "", crowd.Errorf(crowd.Conflict, "there is an account with your address already: sign in with it, and accept then")
+	}
+	if u, err = s.accept(ctx, i, u); err != nil {
+		return "", err
+	}
+	return s.accounts.session(ctx, u.ID)
+}
+
+// Accept accepts an invitation with the account that p has.
+func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token string) (store.User, error) {
+	i, err := s.linked(ctx, token)
+	if err != nil {
+		return store.User{}, err
+	}
+	s.accounts.people.Lock()
+	defer s.accounts.people.Unlock()
+	u, err := s.store.User(ctx, p.User.ID)
+	if err != nil {
+		return u, err
+	}
+	if u.Pool != 0 && u.Pool != i.Pool {
+		at, _ := s.live.Settings(u.Pool)
+		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
+	}
+	return s.accept(ctx, i, u)
+}
+
+// accept keeps that u has accepted, and lets them work unless a test comes first.
+func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.User) (store.User, error) {
+	test, err := s.testOf(ctx, &i)
+	if err != nil {
+		return u, err
+	}
+	comes := u.Pool == 0 && qualified(&u, test)
+	if comes {
+		u.Pool = i.Pool
+	}
+	if i.AnsweredAt = s.clock.Time(); i.OpenedAt.IsZero() {
+		i.OpenedAt = i.AnsweredAt
+	}
+	if u.ID, err = s.store.AcceptInvitation(ctx, i, u); err != nil {
+		return u, err
+	}
+	s.accounts.sessions.clear()
+	if !comes {
+		return u, nil // nothing of them changes for their pool, or they have none yet
+	}
+	return u, s.accounts.tellPool(u, true)
+}
+
+// Decline keeps that the invited person does not come.
+func (s *Invitations) Decline(ctx context.Context, token string) error {
+	i, err := s.linked(ctx, token)
+	if err != nil {
+		return err
+	}
+	if i.State, i.AnsweredAt = store.InvitationDeclined, s.clock.Time(); i.OpenedAt.IsZero() {
+		i.OpenedAt = i.AnsweredAt
+	}
+	return s.store.UpdateInvitation(ctx, i, nil)
+}

@@ -1,0 +1,461 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/mail"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Accounts is the people, and how they sign in.
+type Accounts struct {
+	store     store.Store
+	live      *live.Pools
+	onCall    *recruit.OnCall
+	clock     live.Clock
+	passwords *auth.Passwords
+	attempts  attempts
+	sessions  sessionCache
+
+	// people is held by changes of people and their invitations and tries. It
+	// comes before the locks of OnCall and of the pools' loops.
+	people sync.Mutex
+}
+
+// New makes the use case.
+func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall, clock live.Clock) *Accounts {
+	return &Accounts{store: st, live: pools, onCall: onCall, clock: clock, passwords: auth.NewPasswords(runtime.NumCPU())}
+}
+
+// mayMake checks that p may make something of a tenant that exists, or, of
+// tenant 0, of the installation.
+func (s *Accounts) mayMake(ctx context.Context, p *access.Principal, o access.Operation, tenant crowd.TenantID) error {
+	if err := p.MayFor(o, tenant); err != nil || tenant == 0 {
+		return err
+	}
+	_, err := s.store.Tenant(ctx, tenant)
+	return err
+}
+
+// How long a browser stays signed in, and a one-time link is good.
+const (
+	sessionLife = 14 * 24 * time.Hour
+	setupLife   = 7 * 24 * time.Hour
+)
+
+// Bootstrap returns the secret of a one-time link with which the first admin
+// sets their password, or "" when somebody can sign in as admin already. There is
+// no default password. Each call gives a new link and makes older ones void.
+func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
+	s.people.Lock()
+	defer s.people.Unlock()
+	u, err := s.store.UserByName(ctx, "admin")
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		if others, err := s.store.ListUsers(ctx, 0, 0, 1); err != nil || len(others) > 0 {
+			return "", err
+		}
+		u = store.User{Name: "admin", Admin: true, CreatedAt: s.clock.Time()}
+		if u.ID, err = s.store.CreateUser(ctx, u); err != nil {
+			return "", err
+		}
+	case err != nil:
+		return "", err
+	case u.PasswordHash != "" || !u.Admin:
+		return "", nil
+	}
+	return s.setupLink(ctx, u.ID)
+}
+
+// setupLink makes a one-time link for a user and takes away older ones.
+func (s *Accounts) setupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
+	if err := s.deleteTokens(ctx, id, store.SetupToken); err != nil {
+		return "", err
+	}
+	return s.issue(ctx, &store.Token{Kind: store.SetupToken, User: id, Name: "set a password", ExpiresAt: s.clock.Time().Add(setupLife)}, "setup")
+}
+
+// issue keeps a new token and returns its secret, which is shown this once.
+func (s *Accounts) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
+	secret = auth.NewSecret(prefix)
+	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
+	if t.ID, err = s.store.CreateToken(ctx, *t); err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// deleteTokens takes a user's tokens of one kind away.
+func (s *Accounts) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
+	tokens, err := s.store.ListTokens(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if t.Kind == kind {
+			if err := s.store.DeleteToken(ctx, id, t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var errLink = crowd.Errorf(crowd.NotFound, "this link has been used or is too old; ask for a new one")
+
+// SetupUser returns the name of the user whom a one-time link is for.
+func (s *Accounts) SetupUser(ctx context.Context, secret string) (string, error) {
+	_, u, err := s.setupToken(ctx, secret)
+	return u.Name, err
+}
+
+func (s *Accounts) setupToken(ctx context.Context, secret string) (store.Token, store.User, error) {
+	t, err := s.store.TokenByHash(ctx, auth.HashSecret(secret))
+	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind != store.SetupToken || expired(t, s.clock.Time()))) {
+		return t, store.User{}, errLink
+	}
+	if err != nil {
+		return t, store.User{}, err
+	}
+	u, err := s.store.User(ctx, t.User)
+	return t, u, err
+}
+
+// Setup uses a one-time link up: it sets the password, ends the sessions that
+// there are, and signs in.
+func (s *Accounts) Setup(ctx context.Context, secret, password string) (session string, err error) {
+	if err := auth.ValidPassword(password); err != nil {
+		return "", err
+	}
+	t, u, err := s.setupToken(ctx, secret)
+	if err != nil {
+		return "", err
+	}
+	hash, err := s.passwords.Hash(ctx, password)
+	if err != nil {
+		return "", err
+	}
+	s.people.Lock()
+	defer s.people.Unlock()
+	defer s.sessions.clear()
+	if err := s.store.DeleteToken(ctx, u.ID, t.ID); crowd.CodeOf(err) == crowd.NotFound {
+		return "", errLink
+	} else if err != nil {
+		return "", err
+	}
+	if u, err = s.store.User(ctx, u.ID); err != nil {
+		return "", err
+	}
+	u.PasswordHash = hash
+	if err := s.store.UpdateUser(ctx, u); err != nil {
+		return "", err
+	}
+	if err := s.deleteTokens(ctx, u.ID, store.SessionToken); err != nil {
+		return "", err
+	}
+	return s.session(ctx, u.ID)
+}
+
+func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, error) {
+	return s.issue(ctx, &store.Token{Kind: store.SessionToken, User: id, ExpiresAt: s.clock.Time().Add(sessionLife)}, "ses")
+}
+
+// SignIn checks a name and a password and returns the secret of a new session.
+// It does not say which of the two was wrong.
+func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, error) {
+	if err := s.attempts.take(name, s.clock.Time()); err != nil {
+		return "", err
+	}
+	u, err := s.store.UserByName(ctx, name)
+	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return "", err
+	}
+	ok, err := s.passwords.Check(ctx, u.PasswordHash, password)
+	if err != nil {
+		return "", err
+	}
+	if !ok || u.Suspended {
+		return "", crowd.Errorf(crowd.Unauthenticated, "the name or the password is wrong")
+	}
+	s.attempts.right(name)
+	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
+		return "", err
+	}
+	return s.session(ctx, u.ID)
+}
+
+// SignOut ends the session or token of p. If they wait for a task, they leave the
+// queue at once; what they hold stays theirs until its lease runs out.
+func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
+	defer s.sessions.clear()
+	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
+		return err
+	}
+	if !p.Is(access.Worker) {
+		return nil
+	}
+	pool, err := s.live.Get(cmp.Or(s.onCall.PoolOf(p.User.ID), p.User.Pool))
+	if err != nil {
+		return nil //nolint:nilerr // a pool that is not there has no queue
+	}
+	return pool.LeaveQueue(ctx, p.User.ID)
+}
+
+// NewUser is what is needed to add a person.
+type NewUser struct {
+	Name           string
+	FullName       string
+	Email          string
+	Admin          bool
+	Tenants        []crowd.TenantID // requester of these
+	Pool           crowd.PoolID     // worker of this; 0: not a worker
+	Qualifications map[string]int
+}
+
+var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
+
+// CreateUser adds a person, and returns the secret of a one-time link with
+// which they set their password. Admins add anybody; requesters add requesters of
+// their own tenants.
+func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUser) (store.User, string, error) {
+	if err := p.May(access.AccountsCreateUser); err != nil {
+		return store.User{}, "", err
+	}
+	if !p.Is(access.Admin) {
+		if n.Admin || n.Pool != 0 || len(n.Qualifications) > 0 || len(n.Tenants) == 0 {
+			return store.User{}, "", crowd.Errorf(crowd.Forbidden, "a requester can add requesters of their tenants only")
+		}
+	}
+	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants,
+		Qualifications: n.Qualifications, CreatedAt: s.clock.Time()}
+	for _, t := range u.Tenants {
+		if err := p.MayFor(access.AccountsCreateUser, t); err != nil {
+			return store.User{}, "", err
+		}
+	}
+	s.people.Lock()
+	defer s.people.Unlock()
+	if err := s.validUser(ctx, &u); err != nil {
+		return store.User{}, "", err
+	}
+	id, err := s.store.CreateUser(ctx, u)
+	if err != nil {
+		return store.User{}, "", err
+	}
+	u.ID = id
+	if err := s.tellPool(u, true); err != nil {
+		return store.User{}, "", err
+	}
+	link, err := s.setupLink(ctx, id)
+	return u, link, err
+}
+
+func (s *Accounts) validUser(ctx context.Context, u *store.User) error {
+	u.Tenants = slices.Compact(slices.Sorted(slices.Values(u.Tenants)))
+	switch {
+	case !userName.MatchString(u.Name):
+		return crowd.Fieldf("name", "%q is not a name to sign in with (letters, digits and . _ @ + -, at most 64)", u.Name)
+	case len(u.FullName) > 200:
+		return crowd.Fieldf("full_name", "is longer than 200 bytes")
+	}
+	if u.Email != "" {
+		if a, err := mail.ParseAddress(u.Email); err != nil || a.Address != u.Email {
+			return crowd.Fieldf("email", "%q is not an address", u.Email)
+		}
+	}
+	if u.Pool != 0 {
+		if _, err := s.live.Get(u.Pool); err != nil {
+			return crowd.Fieldf("pool", "no such pool")
+		}
+	}
+	for _, t := range u.Tenants {
+		if _, err := s.store.Tenant(ctx, t); err != nil {
+			return err
+		}
+	}
+	return validQualifications(u.Qualifications)
+}
+
+func validQualifications(quals map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(quals)) {
+		if err := engine.ValidRequirements([]engine.Requirement{{Name: name, Min: quals[name]}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UserEdit changes a person; nil fields stay as they are.
+type UserEdit struct {
+	FullName       *string
+	Email          *string
+	Admin          *bool
+	Tenants        *[]crowd.TenantID
+	Pool           *crowd.PoolID
+	Suspended      *bool
+	Qualifications *map[string]int
+}
+
+// UpdateUser changes a person. Admins only.
+func (s *Accounts) UpdateUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, edit UserEdit) (store.User, error) {
+	if err := p.May(access.AccountsUpdateUser); err != nil {
+		return store.User{}, err
+	}
+	return s.Change(ctx, id, func(u *store.User) error {
+		input.Set(&u.FullName, edit.FullName)
+		input.Set(&u.Email, edit.Email)
+		input.Set(&u.Admin, edit.Admin)
+		input.Set(&u.Tenants, edit.Tenants)
+		input.Set(&u.Pool, edit.Pool)
+		input.Set(&u.Suspended, edit.Suspended)
+		input.Set(&u.Qualifications, edit.Qualifications)
+		if id == p.User.ID && (!u.Admin || u.Suspended) {
+			return crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
+		}
+		return nil
+	})
+}
+
+// Change changes a person in the store and in their pool.
+func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+	s.people.Lock()
+	defer s.people.Unlock()
+	u, err := s.store.User(ctx, id)
+	if err != nil {
+		return u, err
+	}
+	before := u
+	if err := change(&u); err != nil {
+		return u, err
+	}
+	if err := s.validUser(ctx, &u); err != nil {
+		return u, err
+	}
+	learns := false // is in the training of the old pool, and leaves before its end
+	leaves := before.Pool != u.Pool && before.Pool != 0
+	if leaves { // first out of the old pool: who holds a task has to finish it
+		r, err := s.live.Get(before.Pool)
+		if err != nil {
+			return u, err
+		}
+		if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+			c, _ := e.OnCall(now, id)
+			learns = c.Training > 0
+			return e.RemoveWorker(now, id)
+		}); err != nil {
+			return u, err
+		}
+	}
+	if err := s.store.UpdateUser(ctx, u); err != nil {
+		if leaves {
+			err = errors.Join(err, s.tellPool(before, false))
+		}
+		return u, err
+	}
+	s.sessions.clear()
+	err = s.tellPool(u, before.Pool != u.Pool)
+	if learns {
+		s.onCall.Unlearn(id, before.Pool)
+	}
+	return u, err
+}
+
+// tellPool tells a user's pool what the store has of them. A newcomer starts its
+// training, unless they have completed it.
+func (s *Accounts) tellPool(u store.User, newcomer bool) error {
+	if u.Pool == 0 {
+		s.onCall.Remove(u.ID)
+		return nil
+	}
+	s.onCall.Set(u)
+	r, err := s.live.Get(u.Pool)
+	if err != nil {
+		return err
+	}
+	set := func(e *engine.Engine, now time.Time) error {
+		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Suspended: u.Suspended, BlockedBy: u.BlockedBy})
+	}
+	p, _ := s.live.Settings(u.Pool)
+	if !newcomer || p.Retainer.Training == 0 || s.onCall.Knows(u.ID, u.Pool) {
+		return r.Tell(set)
+	}
+	return r.Command(context.Background(), func(e *engine.Engine, now time.Time) error {
+		if err := set(e, now); err != nil {
+			return err
+		}
+		return e.Train(now, u.ID, p.Retainer.Training)
+	})
+}
+
+// BlockWorker keeps a worker from the tasks of a tenant, or lifts that.
+func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant crowd.TenantID, id crowd.WorkerID, blocked bool) error {
+	if err := p.MayFor(access.AccountsBlockWorker, tenant); err != nil {
+		return err
+	}
+	_, err := s.Change(ctx, id, func(u *store.User) error {
+		if u.Pool == 0 {
+			return &crowd.Error{Code: crowd.NotFound, Field: "worker", Message: "no such worker"}
+		}
+		list := slices.DeleteFunc(slices.Clone(u.BlockedBy), func(t crowd.TenantID) bool { return t == tenant })
+		if blocked {
+			list = append(list, tenant)
+			slices.Sort(list)
+		}
+		u.BlockedBy = list
+		return nil
+	})
+	return err
+}
+
+// NewSetupLink gives a person a new one-time link, for a forgotten password.
+// Sessions go on until it is used. Admins only.
+func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id crowd.WorkerID) (string, error) {
+	if err := p.May(access.AccountsNewSetupLink); err != nil {
+		return "", err
+	}
+	s.people.Lock()
+	defer s.people.Unlock()
+	if _, err := s.store.User(ctx, id); err != nil {
+		return "", err
+	}
+	return s.setupLink(ctx, id)
+}
+
+// User returns a person: oneself, or anybody for an admin.
+func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, error) {
+	if id != p.User.ID && !p.Is(access.Admin) {
+		return store.User{}, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
+	}
+	return s.store.User(ctx, id)
+}
+
+// Users lists people with ids above after. Admins see everybody, requesters the
+// requesters of a tenant of theirs.
+func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
+	if err := p.MayFor(access.AccountsUsers, tenant); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ListUsers(ctx, tenant, after, limit)
+	if err == nil && !p.Is(access.Admin) {
+		for i := range list { // of their other tenants, only those that p acts for too
+			others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
+			list[i].Tenants = slices.DeleteFunc(list[i].Tenants, others)
+		}
+	}
+	return list, err
+}

@@ -1,0 +1,181 @@
+package accounts
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Tenants is the tenants with their money and their secrets.
+type Tenants struct {
+	store store.Store
+	live  *live.Pools
+	clock live.Clock
+}
+
+// NewTenants makes the use case.
+func NewTenants(st store.Store, pools *live.Pools, clock live.Clock) *Tenants {
+	return &Tenants{store: st, live: pools, clock: clock}
+}
+
+// Create adds a tenant. Admins only.
+func (s *Tenants) Create(ctx context.Context, p *access.Principal, name string, weight float64) (store.Tenant, error) {
+	t := store.Tenant{Name: name, Weight: weight, CreatedAt: s.clock.Time()}
+	if err := p.May(access.TenantsCreate); err != nil {
+		return t, err
+	}
+	if err := validTenant(t); err != nil {
+		return t, err
+	}
+	defer s.live.LockSettings()()
+	id, err := s.store.CreateTenant(ctx, t)
+	if err != nil {
+		return t, err
+	}
+	t.ID = id
+	return t, s.tellPools(t)
+}
+
+func validTenant(t store.Tenant) error {
+	if err := input.ValidName("name", t.Name); err != nil {
+		return err
+	}
+	if !(t.Weight > 0) || t.Weight > engine.MaxPriority {
+		return crowd.Fieldf("weight", "%g is not a weight (more than 0, at most %g)", t.Weight, float64(engine.MaxPriority))
+	}
+	return nil
+}
+
+func (s *Tenants) tellPools(t store.Tenant) error {
+	return s.live.Each(func(r *live.Pool) error {
+		return r.Tell(func(e *engine.Engine, now time.Time) error {
+			return e.SetTenant(now, engine.Tenant{ID: t.ID, Weight: t.Weight, Stopped: t.Stopped})
+		})
+	})
+}
+
+// TenantEdit changes a tenant; nil fields stay as they are.
+type TenantEdit struct {
+	Name    *string
+	Weight  *float64
+	Stopped *bool // emergency stop of everything of the tenant
+}
+
+// Update changes a tenant. Admins only; but its requesters may stop it.
+func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.TenantID, edit TenantEdit) (store.Tenant, error) {
+	if err := p.MayFor(access.TenantsUpdate, id); err != nil {
+		return store.Tenant{}, err
+	}
+	if edit.Name != nil || edit.Weight != nil {
+		if err := p.May(access.TenantsUpdateSettings); err != nil {
+			return store.Tenant{}, err
+		}
+	}
+	defer s.live.LockSettings()()
+	t, err := s.store.Tenant(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	input.Set(&t.Name, edit.Name)
+	input.Set(&t.Weight, edit.Weight)
+	input.Set(&t.Stopped, edit.Stopped)
+	if err := validTenant(t); err != nil {
+		return t, err
+	}
+	if err := s.store.UpdateTenant(ctx, t); err != nil {
+		return t, err
+	}
+	return t, s.tellPools(t)
+}
+
+// List lists the tenants that p may see, in order of id.
+func (s *Tenants) List(ctx context.Context, p *access.Principal) ([]store.Tenant, error) {
+	if p.Is(access.Admin) {
+		return s.store.ListTenants(ctx)
+	}
+	var list []store.Tenant
+	for _, id := range p.Tenants() {
+		t, err := s.store.Tenant(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// Deposit puts money into a tenant's account. Admins only.
+func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.TenantID, amount crowd.Money, note string) error {
+	if err := p.May(access.TenantsDeposit); err != nil {
+		return err
+	}
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return crowd.Fieldf("amount", "%s is not an amount (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
+	if len(note) > 500 {
+		return crowd.Fieldf("note", "is longer than 500 bytes")
+	}
+	if _, err := s.store.Tenant(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Deposit(ctx, s.clock.Time(), id, amount, note)
+}
+
+// Account returns the balance of a tenant and its latest ledger entries with
+// ids below before (0: all), newest first.
+func (s *Tenants) Account(ctx context.Context, p *access.Principal, id crowd.TenantID, before int64, limit int) (crowd.Money, []store.Entry, error) {
+	if err := p.MayFor(access.TenantsAccount, id); err != nil {
+		return 0, nil, err
+	}
+	if _, err := s.store.Tenant(ctx, id); err != nil {
+		return 0, nil, err
+	}
+	a := engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
+	balance, err := s.store.Balance(ctx, a)
+	if err != nil {
+		return 0, nil, err
+	}
+	entries, err := s.store.Entries(ctx, a, before, limit)
+	return balance, entries, err
+}
+
+var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// maxSecret is the length of a secret, in bytes.
+const maxSecret = 4096
+
+// PutSecret keeps a secret of a tenant, which its workflows name.
+func (s *Tenants) PutSecret(ctx context.Context, p *access.Principal, tenant crowd.TenantID, name, value string) error {
+	switch err := p.MayFor(access.TenantsPutSecret, tenant); {
+	case err != nil:
+		return err
+	case !secretName.MatchString(name):
+		return crowd.Fieldf("name", "%q is not the name of a secret (letters, digits and _, at most 64)", name)
+	case value == "" || len(value) > maxSecret:
+		return crowd.Fieldf("value", "a secret has 1 to %d bytes", maxSecret)
+	}
+	return s.store.PutTenantSecret(ctx, tenant, name, value)
+}
+
+// DeleteSecret forgets a secret.
+func (s *Tenants) DeleteSecret(ctx context.Context, p *access.Principal, tenant crowd.TenantID, name string) error {
+	if err := p.MayFor(access.TenantsDeleteSecret, tenant); err != nil {
+		return err
+	}
+	return s.store.DeleteTenantSecret(ctx, tenant, name)
+}
+
+// Secrets lists the names of a tenant's secrets. Their values are never shown.
+func (s *Tenants) Secrets(ctx context.Context, p *access.Principal, tenant crowd.TenantID) ([]string, error) {
+	if err := p.MayFor(access.TenantsSecrets, tenant); err != nil {
+		return nil, err
+	}
+	return s.store.TenantSecrets(ctx, tenant)
+}

@@ -1,0 +1,284 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// The limits of a qualification test.
+const (
+	MaxQuestions = 1000
+	MaxDrawn     = 100 // in a try: they are all on one page
+	MaxTries     = 100
+	MaxTestWait  = 365 * 24 * time.Hour
+	submitGrace  = 5 * time.Second // for the way that answers take
+)
+
+// Tests is the qualification tests and the tries at them.
+type Tests struct {
+	store    store.Store
+	live     *live.Pools
+	clock    live.Clock
+	accounts *Accounts
+}
+
+// OpenTests makes the use case.
+func OpenTests(accounts *Accounts) *Tests {
+	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts}
+}
+
+// NewTest is what is needed to make a qualification test.
+type NewTest struct {
+	Tenant    crowd.TenantID // 0: of the whole installation, which admins make
+	Name      string
+	Template  json.RawMessage
+	Questions io.Reader // a file as for a batch, with the right answers in the column _gold
+	Format    table.Format
+	Draw      int           // questions in a try; 0: all, at most MaxDrawn
+	PassMark  int           // score from which on it is passed, 1 to 100
+	Tries     int           // at most; 0: 1
+	Wait      time.Duration // between the end of a try and the next
+	TimeLimit time.Duration // of a try; 0: none
+	Grants    string        // the qualification; "": the test's name
+	Open      bool          // every worker may take it, not only those invited to it
+}
+
+// Create keeps a qualification test with its questions.
+func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (store.Test, error) {
+	if err := s.accounts.mayMake(ctx, p, access.TestsCreate, n.Tenant); err != nil {
+		return store.Test{}, err
+	}
+	t := store.Test{
+		Tenant: n.Tenant, Name: strings.TrimSpace(n.Name), Template: n.Template, Draw: n.Draw, PassMark: n.PassMark, Tries: cmp.Or(n.Tries, 1),
+		Wait: n.Wait, TimeLimit: n.TimeLimit, Grants: strings.TrimSpace(n.Grants), Open: n.Open, CreatedBy: p.User.ID, CreatedAt: s.clock.Time(),
+	}
+	t.Grants = cmp.Or(t.Grants, t.Name)
+	if err := validTest(&t); err != nil {
+		return t, err
+	}
+	questions, err := readQuestions(&t, n.Questions, n.Format)
+	if err != nil {
+		return t, err
+	}
+	t.Questions = len(questions)
+	switch {
+	case t.Draw > t.Questions:
+		return t, crowd.Fieldf("draw", "%d questions cannot be drawn: the file has %d", t.Draw, t.Questions)
+	case t.Draw == 0 && t.Questions > MaxDrawn:
+		return t, crowd.Fieldf("draw", "the file has %d questions: say how many of them make a try (at most %d)", t.Questions, MaxDrawn)
+	}
+	t.Draw = cmp.Or(t.Draw, t.Questions)
+	t.ID, err = s.store.CreateTest(ctx, t, questions)
+	return t, err
+}
+
+// validTest checks everything but the template and the questions.
+func validTest(t *store.Test) error {
+	var wrong input.Problems
+	bad := func(field, format string, args ...any) {
+		wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	if t.Name == "" || len(t.Name) > 100 || strings.ContainsAny(t.Name, "\x00\n") {
+		bad("name", "give the test a name (at most 100 bytes)")
+	} else if err := engine.ValidRequirements([]engine.Requirement{{Name: t.Grants}}); err != nil {
+		bad("grants", "%q is not the name of a qualification (1 to 100 characters)", t.Grants)
+	}
+	if t.PassMark < 1 || t.PassMark > 100 {
+		bad("pass_mark", "%d is not a pass mark (from 1 to 100)", t.PassMark)
+	}
+	if t.Tries < 1 || t.Tries > MaxTries {
+		bad("tries", "%d tries cannot be given (1 to %d)", t.Tries, MaxTries)
+	}
+	if t.Draw < 0 || t.Draw > MaxDrawn {
+		bad("draw", "%d questions cannot be drawn (1 to %d)", t.Draw, MaxDrawn)
+	}
+	if t.Wait < 0 || t.Wait > MaxTestWait {
+		bad("wait", "%s cannot be between tries (at most a year)", t.Wait)
+	}
+	if t.TimeLimit != 0 && (t.TimeLimit < 10*time.Second || t.TimeLimit > 24*time.Hour) {
+		bad("time_limit", "%s is not a time for a try (10 seconds to a day)", t.TimeLimit)
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
+}
+
+// readQuestions reads the file of a test, sets t.Columns, and checks that the
+// template fits it and each right answer the template.
+func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.Question, error) {
+	parsed, err := task.Parse(t.Template)
+	if err != nil {
+		return nil, err
+	}
+	kind := parsed.Kind.Describe()
+	if kind.Framed {
+		return nil, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
+	}
+	if kind.Composite && parsed.LabelField == "" {
+		return nil, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
+	}
+	rows, err := table.NewReader(file, table.Options{Format: format})
+	if err != nil {
+		return nil, err
+	}
+	header := rows.Columns()
+	gold := slices.Index(header, input.GoldColumn)
+	if gold < 0 {
+		return nil, &crowd.Error{Code: crowd.Invalid, Field: input.GoldColumn, Row: 1, Message: "is missing: a test needs a column with the right answers"}
+	}
+	t.Columns = slices.Delete(slices.Clone(header), gold, gold+1)
+	if problems := parsed.Validate(t.Columns); len(problems) > 0 {
+		return nil, input.Problems(problems)
+	}
+	compiled, err := parsed.Compile()
+	if err != nil {
+		return nil, err
+	}
+	t.Template, err = json.Marshal(parsed)
+	if err != nil {
+		return nil, err
+	}
+	var questions []store.Question
+	var wrong input.Problems
+	for {
+		row, line, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var key string
+		if err == nil {
+			key, err = rightAnswer(compiled, row[gold], line)
+		}
+		if problem := input.BadRow(err); problem != nil {
+			if wrong = append(wrong, problem); len(wrong) == input.MaxProblems {
+				break
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(questions) == MaxQuestions {
+			return nil, &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: fmt.Sprintf("the file has more than %d questions", MaxQuestions)}
+		}
+		questions = append(questions, store.Question{Values: slices.Delete(slices.Clone(row), gold, gold+1), Gold: key})
+	}
+	switch {
+	case len(wrong) > 0:
+		return nil, wrong
+	case len(questions) == 0:
+		return nil, crowd.Fieldf("questions", "the file has no questions")
+	}
+	return questions, nil
+}
+
+// rightAnswer returns the key of the right answer to a question.
+func rightAnswer(c *task.Compiled, cell string, line int) (string, error) {
+	bad := func(format string, args ...any) error {
+		return &crowd.Error{Code: crowd.Invalid, Row: line, Field: input.GoldColumn, Message: fmt.Sprintf(format, args...)}
+	}
+	if cell == "" {
+		return "", bad("is empty: every question of a test needs its right answer")
+	}
+	if options := c.LabelOptions(); options != nil && !slices.Contains(options, cell) { // Known takes what stands there as it is
+		return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, c.Template().LabelField)
+	}
+	key, err := c.Known(cell)
+	if err == nil {
+		return key, nil
+	}
+	var wrong *crowd.Error
+	if errors.As(err, &wrong) {
+		return "", bad("is no answer that a worker could give: %s", wrong.Message)
+	}
+	return "", err
+}
+
+var errTest = &crowd.Error{Code: crowd.NotFound, Field: "test", Message: "no such test"}
+
+// managed returns a test that p may see as somebody who gives tests: an admin
+// any, a requester those of their tenants and of the installation. Only admins
+// may change those of the installation.
+func (s *Tests) managed(ctx context.Context, p *access.Principal, o access.Operation, id int64, change bool) (store.Test, error) {
+	if err := p.May(o); err != nil {
+		return store.Test{}, err
+	}
+	t, err := s.store.Test(ctx, 0, id)
+	hidden := t.Tenant != 0 && p.MayFor(o, t.Tenant) != nil || t.Tenant == 0 && change && !p.Is(access.Admin)
+	if crowd.CodeOf(err) == crowd.NotFound || err == nil && hidden {
+		return store.Test{}, errTest
+	}
+	return t, err
+}
+
+// List lists the tests of a tenant and of the installation, in order of id; of
+// no tenant, for an admin, all.
+func (s *Tests) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID) ([]store.Test, error) {
+	if err := p.MayFor(access.TestsList, tenant); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ListTests(ctx, 0)
+	return slices.DeleteFunc(list, func(t store.Test) bool { return tenant != 0 && t.Tenant != 0 && t.Tenant != tenant }), err
+}
+
+// Get returns a test, for who gives tests.
+func (s *Tests) Get(ctx context.Context, p *access.Principal, id int64) (store.Test, error) {
+	return s.managed(ctx, p, access.TestsGet, id, false)
+}
+
+// Retire keeps new people from taking a test, or lifts that. Who was invited to
+// it before may go on.
+func (s *Tests) Retire(ctx context.Context, p *access.Principal, id int64, retired bool) (store.Test, error) {
+	t, err := s.managed(ctx, p, access.TestsRetire, id, true)
+	if err != nil {
+		return t, err
+	}
+	t.Retired = retired
+	return t, s.store.RetireTest(ctx, t.Tenant, t.ID, retired)
+}
+
+// TriedTest is a try with who made it.
+type TriedTest struct {
+	store.Try
+	Name string // the person's
+}
+
+// Tries lists up to limit tries at a test with ids below before (0: all),
+// newest first, with the answers that were given. Of the installation's tests
+// only admins see them.
+func (s *Tests) Tries(ctx context.Context, p *access.Principal, id, before int64, limit int) ([]TriedTest, error) {
+	t, err := s.managed(ctx, p, access.TestsTries, id, true)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.store.TestTries(ctx, t.Tenant, id, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TriedTest, len(list))
+	for i, try := range list {
+		u, err := s.store.User(ctx, try.Worker)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = TriedTest{try, u.Name}
+	}
+	return out, nil
+}

@@ -1,0 +1,444 @@
+package batches
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
+)
+
+// What a batch gets where the requester says nothing.
+const (
+	DefaultLease    = 30 * time.Minute
+	DefaultTaskTime = 30 * time.Second
+	DefaultPriority = 1
+)
+
+// Batches is the batches of the tenants.
+type Batches struct {
+	store     store.Store
+	live      *live.Pools
+	funds     *accounts.Funds
+	clock     live.Clock
+	watchers  live.Watchers[crowd.BatchID]
+	forecasts *forecasts
+
+	// drafts is held by changes of drafts. It comes before the lock of the funds.
+	drafts  sync.Mutex
+	uploads map[crowd.BatchID]bool // drafts that are getting their tasks
+}
+
+// New makes the use case.
+func New(st store.Store, pools *live.Pools, funds *accounts.Funds, log *slog.Logger, clock live.Clock) *Batches {
+	b := &Batches{store: st, live: pools, funds: funds, clock: clock, uploads: make(map[crowd.BatchID]bool)}
+	b.forecasts = newForecasts(b, log)
+	return b
+}
+
+// Changed signals those who watch batches that have changed. A pool's loop calls
+// it.
+func (s *Batches) Changed(c *engine.Changes) {
+	for i := range c.Progress {
+		s.watchers.Signal(c.Progress[i].Batch)
+	}
+}
+
+// StopWaiting ends all watching.
+func (s *Batches) StopWaiting() { s.watchers.Close() }
+
+// RunForecasts computes the forecasts that are asked for, until ctx is done.
+func (s *Batches) RunForecasts(ctx context.Context) { s.forecasts.run(ctx) }
+
+// NewBatch is the definition of a batch. Zero values of the optional fields
+// stand for the defaults.
+type NewBatch struct {
+	Tenant       crowd.TenantID
+	Pool         crowd.PoolID // default: the first pool
+	Name         string
+	Template     json.RawMessage
+	Redundancy   label.Rule // default: one answer
+	Reward       crowd.Money
+	Budget       crowd.Money // default: the most that the batch can cost
+	Priority     float64
+	Deadline     time.Time
+	Production   bool
+	Lease        time.Duration
+	TaskTime     time.Duration
+	EndsAt       time.Time
+	Requirements []engine.Requirement
+	Training     bool // its tasks are for newcomers of the pool, before they get others
+}
+
+// Create makes a draft. It gets its tasks by Upload.
+func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (store.Batch, error) {
+	if err := p.MayFor(access.BatchesCreate, n.Tenant); err != nil {
+		return store.Batch{}, err
+	}
+	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
+		return store.Batch{}, err
+	}
+	b, err := s.draft(n)
+	if err != nil {
+		return b, err
+	}
+	b.CreatedBy, b.CreatedAt = p.User.ID, s.clock.Time()
+	b.Spec.ID, err = s.store.CreateBatch(ctx, b)
+	return b, err
+}
+
+// draft checks a definition as far as it can be checked without tasks.
+func (s *Batches) draft(n NewBatch) (store.Batch, error) {
+	if n.Redundancy == (label.Rule{}) {
+		n.Redundancy = label.Count(1)
+	}
+	b := store.Batch{
+		Pool: n.Pool, Name: n.Name, Template: n.Template,
+		Spec: engine.Spec{
+			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
+			Priority: cmp.Or(n.Priority, DefaultPriority), Deadline: n.Deadline, Production: n.Production,
+			Lease: cmp.Or(n.Lease, DefaultLease), TaskTime: cmp.Or(n.TaskTime, DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
+		},
+		Progress: engine.Progress{State: crowd.BatchDraft},
+	}
+	if b.Pool == 0 {
+		b.Pool = s.live.List()[0].ID
+	} else if _, err := s.live.Get(b.Pool); err != nil {
+		return b, crowd.Fieldf("pool", "no such pool")
+	}
+	if err := input.ValidName("name", b.Name); err != nil {
+		return b, err
+	}
+	compiled, err := input.Compile(b.Template)
+	if err != nil {
+		return b, err
+	}
+	b.Spec.Rule = compiled.Template().Kind.Describe().Rule(b.Spec.Rule)
+	probe := b.Spec // as if it were launched now, with one task
+	probe.ID, probe.Tasks = 1, 1
+	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)
+	return b, probe.Validate(s.clock.Time())
+}
+
+// openDraft returns a draft that may be changed. The caller holds s.drafts.
+func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
+	b, err := s.batch(ctx, p, o, id)
+	switch {
+	case err != nil:
+		return b, err
+	case b.Progress.State != crowd.BatchDraft:
+		return b, crowd.Errorf(crowd.Conflict, "%s is %s; this can be done to a draft only", id, b.Progress.State)
+	case s.uploads[id]:
+		return b, crowd.Errorf(crowd.Conflict, "%s is getting its tasks; wait for the upload to end", id)
+	}
+	return b, nil
+}
+
+// EditDraft replaces the definition of a draft; its tasks stay.
+func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.BatchID, n NewBatch) (store.Batch, error) {
+	s.drafts.Lock()
+	defer s.drafts.Unlock()
+	old, err := s.openDraft(ctx, p, access.BatchesEditDraft, id)
+	if err != nil {
+		return old, err
+	}
+	n.Tenant = old.Spec.Tenant
+	b, err := s.draft(n)
+	if err != nil {
+		return b, err
+	}
+	b.Spec.ID, b.Spec.Tasks = id, old.Spec.Tasks
+	b.Columns, b.Directed, b.CreatedBy, b.CreatedAt = old.Columns, old.Directed, old.CreatedBy, old.CreatedAt
+	if len(b.Columns) > 0 {
+		if err := templateFits(b.Template, b.Columns); err != nil {
+			return b, err
+		}
+	}
+	if b.Directed && b.Pool != old.Pool {
+		return b, crowd.Fieldf("pool", "the tasks name people of the pool %s; upload the file again after a change of pool", old.Pool)
+	}
+	return b, s.store.UpdateDraft(ctx, b)
+}
+
+var errBatch = &crowd.Error{Code: crowd.NotFound, Field: "batch", Message: "no such batch"}
+
+// batch returns a batch that p may see.
+func (s *Batches) batch(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
+	if err := p.May(o); err != nil {
+		return store.Batch{}, err
+	}
+	b, err := s.store.Batch(ctx, 0, id)
+	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, b.Spec.Tenant) != nil) {
+		return store.Batch{}, errBatch
+	}
+	return b, err
+}
+
+// templateFits checks a template against the columns of an upload.
+func templateFits(raw json.RawMessage, columns []string) error {
+	t, err := task.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if problems := t.Validate(columns); len(problems) > 0 {
+		return input.Problems(problems)
+	}
+	return nil
+}
+
+// Launch starts to hand a draft out. Its budget is reserved from the tenant's
+// account. smallCrowd launches it even if the pool has too few people for it.
+func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
+	s.drafts.Lock()
+	defer s.drafts.Unlock()
+	b, err := s.openDraft(ctx, p, access.BatchesLaunch, id)
+	switch {
+	case err != nil:
+		return BatchView{}, err
+	case b.Spec.Tasks == 0 || len(b.Columns) == 0: // the columns come when an upload has come to its end
+		return BatchView{}, crowd.Fieldf("tasks", "%s has no tasks yet; upload a file first", id)
+	}
+	if err := templateFits(b.Template, b.Columns); err != nil {
+		return BatchView{}, err
+	}
+	if b.Spec.Budget, err = Budget(&b.Spec); err != nil {
+		return BatchView{}, err
+	}
+	defer s.funds.Hold()()
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, b.Spec.Budget); err != nil {
+		return BatchView{}, err
+	}
+	spec := b.Spec
+	spec.SmallCrowdOK = smallCrowd
+	if b.Directed {
+		if spec.Invited, err = s.store.Invitations(ctx, id); err != nil {
+			return BatchView{}, err
+		}
+	}
+	r, err := s.live.Get(b.Pool)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Launch(now, spec) }); err != nil {
+		return BatchView{}, err
+	}
+	return s.view(ctx, id)
+}
+
+// Budget returns what a batch reserves at its launch: the budget that was asked
+// for, or the most that the batch can cost.
+func Budget(b *engine.Spec) (crowd.Money, error) {
+	if b.Budget != 0 {
+		return b.Budget, nil
+	}
+	most, ok := b.Reward.Times(int64(b.Rule.Most()) * int64(b.Tasks))
+	if !ok || most > crowd.MaxMoney {
+		return 0, crowd.Fieldf("budget", "the batch can cost more than %s; set a budget", crowd.MaxMoney)
+	}
+	return most, nil
+}
+
+// BatchEdit changes a running batch; nil fields stay as they are.
+type BatchEdit struct {
+	Priority *float64
+	Deadline *time.Time // the zero time takes it away
+	Stopped  *bool      // emergency stop
+}
+
+// Edit changes a batch while it runs.
+func (s *Batches) Edit(ctx context.Context, p *access.Principal, id crowd.BatchID, edit BatchEdit) (BatchView, error) {
+	return s.onBatch(ctx, p, access.BatchesEdit, id, func(e *engine.Engine, now time.Time) error {
+		if err := e.Edit(now, id, engine.Edit{Priority: edit.Priority, Deadline: edit.Deadline}); err != nil {
+			return err
+		}
+		if edit.Stopped != nil {
+			return e.StopBatch(now, id, *edit.Stopped)
+		}
+		return nil
+	})
+}
+
+// Pause stops handing a batch out; what is held may be submitted.
+func (s *Batches) Pause(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	return s.onBatch(ctx, p, access.BatchesPause, id, func(e *engine.Engine, now time.Time) error { return e.Pause(now, id) })
+}
+
+// Resume hands a paused batch out again.
+func (s *Batches) Resume(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	return s.onBatch(ctx, p, access.BatchesResume, id, func(e *engine.Engine, now time.Time) error { return e.Resume(now, id) })
+}
+
+// End ends a batch early, with the labels that there are.
+func (s *Batches) End(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	return s.onBatch(ctx, p, access.BatchesEnd, id, func(e *engine.Engine, now time.Time) error { return e.End(now, id) })
+}
+
+// Cancel gives a batch up, running or draft.
+func (s *Batches) Cancel(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	b, err := s.batch(ctx, p, access.BatchesCancel, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if b.Progress.State == crowd.BatchDraft {
+		return s.cancelDraft(ctx, p, access.BatchesCancel, id)
+	}
+	return s.onBatch(ctx, p, access.BatchesCancel, id, func(e *engine.Engine, now time.Time) error { return e.Cancel(now, id) })
+}
+
+func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (BatchView, error) {
+	s.drafts.Lock()
+	defer s.drafts.Unlock()
+	b, err := s.openDraft(ctx, p, o, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if err := s.store.CancelDraft(ctx, b.Spec.Tenant, id, s.clock.Time()); err != nil {
+		return BatchView{}, err
+	}
+	return s.view(ctx, id)
+}
+
+// TopUp adds to a running batch's budget from its tenant's account.
+func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return BatchView{}, crowd.Fieldf("amount", "%s is not an amount to add (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
+	defer s.funds.Hold()()
+	b, err := s.batch(ctx, p, access.BatchesTopUp, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, amount); err != nil {
+		return BatchView{}, err
+	}
+	return s.onBatch(ctx, p, access.BatchesTopUp, id, func(e *engine.Engine, now time.Time) error { return e.TopUp(now, id, amount) })
+}
+
+// onBatch runs a command on a launched batch.
+func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) (BatchView, error) {
+	b, err := s.batch(ctx, p, o, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if !b.Progress.State.Open() {
+		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is %s", id, b.Progress.State)
+	}
+	r, err := s.live.Get(b.Pool)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if err := r.Command(ctx, f); err != nil {
+		return BatchView{}, err
+	}
+	return s.view(ctx, id)
+}
+
+// BatchView is a batch as it stands.
+type BatchView struct {
+	store.Batch
+	Running int          // assignments in somebody's hands
+	Waiting int          // wanted, in nobody's hands
+	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
+}
+
+// Get returns a batch as it stands.
+func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
+		return BatchView{}, err
+	}
+	return s.view(ctx, id)
+}
+
+func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error) {
+	b, err := s.store.Batch(ctx, 0, id)
+	v := BatchView{Batch: b}
+	if err != nil || !b.Progress.State.Open() {
+		return v, err
+	}
+	r, err := s.live.Get(b.Pool)
+	if err != nil {
+		return v, err
+	}
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+		if st, ok := e.Status(id); ok {
+			v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
+		}
+	})
+	return v, err
+}
+
+// List lists the batches of a tenant (0: of all, for an admin) with ids below
+// before (0: all), newest first.
+func (s *Batches) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
+	if tenant == 0 && !p.Is(access.Admin) && p.Is(access.Requester) {
+		return nil, crowd.Fieldf("tenant", "say for which tenant")
+	}
+	if err := p.MayFor(access.BatchesList, tenant); err != nil {
+		return nil, err
+	}
+	return s.store.ListBatches(ctx, tenant, before, limit)
+}
+
+// Holding lists who holds what of a batch, the longest held first.
+func (s *Batches) Holding(ctx context.Context, p *access.Principal, id crowd.BatchID) ([]engine.Handout, error) {
+	var list []engine.Handout
+	_, err := s.onBatch(ctx, p, access.BatchesHolding, id, func(e *engine.Engine, _ time.Time) error {
+		list = e.Holding(id)
+		return nil
+	})
+	return list, err
+}
+
+// Why returns what keeps a batch waiting.
+func (s *Batches) Why(ctx context.Context, p *access.Principal, id crowd.BatchID) (why engine.Why, err error) {
+	_, err = s.onBatch(ctx, p, access.BatchesWhy, id, func(e *engine.Engine, _ time.Time) (err error) {
+		why, err = e.WhyBatch(id)
+		return err
+	})
+	return why, err
+}
+
+// Holder is somebody who holds a task.
+type Holder struct {
+	engine.Handout
+	Name string // of the worker
+}
+
+// Holders lists up to limit of those who hold tasks of a batch, the longest held
+// first, with their names; more is how many there are beyond.
+func (s *Batches) Holders(ctx context.Context, p *access.Principal, id crowd.BatchID, limit int) (list []Holder, more int, err error) {
+	hands, err := s.Holding(ctx, p, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	more = max(0, len(hands)-limit)
+	for _, h := range hands[:len(hands)-more] {
+		u, err := s.store.User(ctx, h.Worker)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, Holder{h, u.Name})
+	}
+	return list, more, nil
+}
+
+// Watch returns a channel that gets a signal after each durable change of a
+// batch, and closes when the server does. stop must be called in the end.
+func (s *Batches) Watch(ctx context.Context, p *access.Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
+	if _, err := s.batch(ctx, p, access.BatchesWatch, id); err != nil {
+		return nil, nil, err
+	}
+	changed, stop = s.watchers.Watch(id)
+	return changed, stop, nil
+}

@@ -1,0 +1,4 @@
+// Package batches is the work of requesters: drafts, uploads, launches, changes of
+// running batches, previews, results with their quality, and forecasts. The
+// batches of workflow steps are driven by the orchestrator, through Steps.
+package batches

@@ -1,0 +1,292 @@
+package batches
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/sim/forecast"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// What a forecast may cost the server.
+const (
+	forecastEvery = 15 * time.Second // a forecast is good for so long, at least
+	forecastShare = 20               // and for so many times as long as it took
+	maxActivity   = 100_000          // assignments that people's habits are read from
+)
+
+// enoughSeen is how many hand-outs there must have been before a forecast is
+// more than a guess.
+const enoughSeen = 5
+
+// StateOf reads a pool's state as of its last commit. waiting are the people
+// who wait for a task now, nil if that is not known.
+func StateOf(ctx context.Context, st store.Store, pool store.Pool, now time.Time, waiting []crowd.WorkerID) (*forecast.State, error) {
+	snapshot, err := st.Snapshot(ctx, pool.ID)
+	if err != nil {
+		return nil, err
+	}
+	since := now.Add(-forecast.Window)
+	if pool.CreatedAt.After(since) {
+		since = pool.CreatedAt
+	}
+	list, since, err := st.Activity(ctx, pool.ID, since, maxActivity)
+	if err != nil {
+		return nil, err
+	}
+	signs := make([]forecast.Sign, len(list))
+	for i, a := range list {
+		signs[i] = forecast.Sign{Worker: a.Worker, Batch: a.Assignment.Batch(), State: a.State, At: a.At, Ended: a.EndedAt}
+	}
+	out := &forecast.State{
+		Now: now, Pool: pool.ID, Name: pool.Name, Policy: pool.Policy, Snapshot: snapshot,
+		Batches: make(map[crowd.BatchID]string, len(snapshot.Batches)),
+	}
+	for i := range snapshot.Batches {
+		id := snapshot.Batches[i].Spec.ID
+		b, err := st.Batch(ctx, 0, id)
+		if err != nil {
+			return nil, err
+		}
+		out.Batches[id] = b.Name
+	}
+	out.Observed = forecast.Observe(now, since, signs, snapshot.Workers, waiting)
+	forecast.Hide(snapshot)
+	return out, nil
+}
+
+// PoolState returns all that a forecast needs of a pool, to be made elsewhere.
+// Admins only: it shows all tenants' batches.
+func (s *Batches) PoolState(ctx context.Context, p *access.Principal, id crowd.PoolID) (*forecast.State, error) {
+	if err := p.May(access.BatchesPoolState); err != nil {
+		return nil, err
+	}
+	return s.poolState(ctx, id)
+}
+
+func (s *Batches) poolState(ctx context.Context, id crowd.PoolID) (*forecast.State, error) {
+	r, err := s.live.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	pool, _ := s.live.Settings(id)
+	waiting, err := r.Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return StateOf(ctx, s.store, pool, s.clock.Time(), waiting)
+}
+
+// ForecastStatus is whether a batch has a forecast, or why it has none.
+type ForecastStatus string
+
+// The statuses of a forecast.
+const (
+	ForecastReady   ForecastStatus = "ready"
+	ForecastPending ForecastStatus = "pending" // being computed for the first time
+	ForecastUnknown ForecastStatus = "unknown" // too little was seen yet
+	ForecastNobody  ForecastStatus = "nobody"  // nobody is there, and nobody came
+	ForecastPaused  ForecastStatus = "paused"
+	ForecastStopped ForecastStatus = "stopped" // emergency stop
+	ForecastTooBig  ForecastStatus = "too_big"
+	ForecastFailed  ForecastStatus = "failed"
+	ForecastDraft   ForecastStatus = "draft"
+	ForecastOver    ForecastStatus = "over"
+)
+
+// forecastTexts say it in words.
+var forecastTexts = map[ForecastStatus]string{
+	ForecastReady:   "",
+	ForecastPending: "The forecast is being computed.",
+	ForecastUnknown: "Too little is known yet: a forecast needs a few answers.",
+	ForecastNobody:  "Nobody is there to work on it, and nobody came lately: there is nothing to forecast from.",
+	ForecastPaused:  "No forecast while it is paused.",
+	ForecastStopped: "No forecast while an emergency stop lasts.",
+	ForecastTooBig:  "The pool has too much to do to forecast it on the server; an admin can, with throng sim run --from.",
+	ForecastFailed:  "The forecast could not be computed.",
+	ForecastDraft:   "It has not been launched.",
+	ForecastOver:    "It is over.",
+}
+
+// ForecastStatuses lists every status.
+func ForecastStatuses() []ForecastStatus {
+	return []ForecastStatus{
+		ForecastReady, ForecastPending, ForecastUnknown, ForecastNobody, ForecastPaused, ForecastStopped, ForecastTooBig, ForecastFailed, ForecastDraft, ForecastOver,
+	}
+}
+
+// BatchForecast is when a batch will be done.
+type BatchForecast struct {
+	Status   ForecastStatus
+	Text     string // why there is none; "" if there is one
+	Deadline time.Time
+	// Only of ForecastReady:
+	At      time.Time // of the state that it starts from
+	Horizon time.Time
+	Reps    int
+	Left    int // answers, at that time
+	Finish  forecast.Finish
+	Basis   string // what it rests on, in words
+}
+
+// Forecast returns when a batch will be done, as far as that has been computed.
+// Asking is what gets it computed, in the background.
+func (s *Batches) Forecast(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchForecast, error) {
+	b, err := s.Get(ctx, p, id)
+	if err != nil {
+		return BatchForecast{}, err
+	}
+	f := BatchForecast{Deadline: b.Progress.Deadline}
+	f.Status = s.forecastOf(&b, &f)
+	if f.Text == "" {
+		f.Text = forecastTexts[f.Status]
+	}
+	return f, nil
+}
+
+// forecastOf fills in what is expected of a batch, if there is something.
+func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
+	switch {
+	case b.Progress.State == crowd.BatchDraft:
+		return ForecastDraft
+	case b.Progress.State.Ended():
+		return ForecastOver
+	case b.Reason == crowd.EmergencyStop:
+		return ForecastStopped
+	case b.Progress.State == crowd.BatchOnHold:
+		return ForecastPaused
+	case b.Progress.Open && int(b.Progress.Tasks) == b.Progress.Labelled:
+		f.Text = "Every task that there is has its label, and more may come: there is nothing to forecast."
+		return ForecastUnknown
+	}
+	result, err := s.forecasts.ask(b.Pool)
+	switch {
+	case crowd.CodeOf(err) == crowd.TooLarge:
+		return ForecastTooBig
+	case err != nil:
+		return ForecastFailed
+	case result == nil:
+		return ForecastPending
+	}
+	i := slices.IndexFunc(result.Batches, func(x forecast.Batch) bool { return x.ID == b.Spec.ID })
+	if i < 0 || result.Batches[i].State != crowd.BatchRunning || result.Batches[i].Stopped {
+		return ForecastPending // the forecast is of before it was launched, or resumed
+	}
+	x, basis := &result.Batches[i], &result.Basis
+	switch {
+	case basis.Present == 0 && basis.Arrivals == 0:
+		return ForecastNobody
+	case basis.RecentHandOuts < enoughSeen && x.Answers < enoughSeen:
+		return ForecastUnknown
+	}
+	f.At, f.Horizon, f.Reps, f.Left, f.Finish, f.Basis = result.At, result.Horizon, result.Reps, x.Left, x.Finish[0], result.Words(x)
+	if !x.Deadline.Equal(b.Progress.Deadline) {
+		f.Finish.Chance = nil // it was of another deadline
+	}
+	return ForecastReady
+}
+
+// forecasts computes forecasts in the background, one at a time, and keeps the
+// last one of each pool.
+type forecasts struct {
+	batches *Batches
+	log     *slog.Logger
+	wake    chan struct{} // has a signal when something was queued
+
+	mu    sync.Mutex
+	list  map[crowd.PoolID]*poolForecast
+	queue []crowd.PoolID // wanted, not begun
+}
+
+type poolForecast struct {
+	result *forecast.Result // nil: none yet
+	err    error            // why the last one failed
+	until  time.Time        // it is good for so long
+	wanted bool             // in the queue, or being computed
+}
+
+func newForecasts(b *Batches, log *slog.Logger) *forecasts {
+	return &forecasts{batches: b, log: log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
+}
+
+// ask returns a pool's last forecast, if there is one, and queues a new one when
+// that is too old.
+func (f *forecasts) ask(pool crowd.PoolID) (*forecast.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.list[pool]
+	if x == nil {
+		x = &poolForecast{}
+		f.list[pool] = x
+	}
+	if !x.wanted && f.batches.clock().After(x.until) {
+		x.wanted = true
+		f.queue = append(f.queue, pool)
+		select {
+		case f.wake <- struct{}{}:
+		default: // it will look anyway
+		}
+	}
+	return x.result, x.err
+}
+
+// run computes what is queued until ctx is done.
+func (f *forecasts) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+		}
+		for ctx.Err() == nil {
+			pool, ok := f.next()
+			if !ok {
+				break
+			}
+			f.compute(ctx, pool)
+		}
+	}
+}
+
+// next takes a pool out of the queue.
+func (f *forecasts) next() (pool crowd.PoolID, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.queue) == 0 {
+		return 0, false
+	}
+	pool, f.queue = f.queue[0], f.queue[1:]
+	return pool, true
+}
+
+// compute makes the forecast of a pool, keeps it and signals who watches its
+// batches.
+func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
+	now, begin := f.batches.clock(), time.Now() // its cost is real time, whatever the clock of the server
+	var result *forecast.Result
+	state, err := f.batches.poolState(ctx, pool)
+	if err == nil { // on half of the cores, at most: people come first
+		result, err = forecast.Forecast(ctx, state, forecast.Options{Seed: 1, Cores: max(1, runtime.GOMAXPROCS(0)/2)})
+	}
+	cost := time.Since(begin)
+	if err != nil && !errors.Is(err, context.Canceled) && crowd.CodeOf(err) != crowd.TooLarge {
+		f.log.Warn("a forecast failed", "pool", pool.String(), "err", err)
+	}
+	f.mu.Lock()
+	x := f.list[pool]
+	x.result, x.err, x.wanted = result, err, false
+	x.until = now.Add(max(forecastEvery, forecastShare*cost))
+	f.mu.Unlock()
+	if result != nil {
+		for i := range result.Batches {
+			f.batches.watchers.Signal(result.Batches[i].ID)
+		}
+	}
+}

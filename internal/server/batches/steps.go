@@ -1,0 +1,115 @@
+package batches
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// Steps drives the batches of crowd steps of workflows, for the orchestrator.
+type Steps struct{ batches *Batches }
+
+// NewSteps makes it.
+func NewSteps(b *Batches) Steps { return Steps{b} }
+
+// Pool returns the pool with a name, or the first one for "".
+func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
+	for _, p := range s.batches.live.List() {
+		if name == "" || p.Name == name {
+			return p.ID, nil
+		}
+	}
+	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
+}
+
+// onLaunched runs a command on a step's batch, unless the batch has ended.
+func (s Steps) onLaunched(ctx context.Context, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) error {
+	b, err := s.batches.store.Batch(ctx, 0, id)
+	if err != nil || b.Progress.State.Ended() {
+		return err
+	}
+	r, err := s.batches.live.Get(b.Pool)
+	if err != nil {
+		return err
+	}
+	err = r.Command(ctx, f)
+	if crowd.CodeOf(err) == crowd.NotFound { // it has ended meanwhile
+		return nil
+	}
+	return err
+}
+
+// Launch begins to hand out a step's batch. The people for it may come later.
+func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
+	s.batches.drafts.Lock()
+	defer s.batches.drafts.Unlock()
+	defer s.batches.funds.Hold()()
+	b, err := s.batches.store.Batch(ctx, 0, id)
+	if err != nil || b.Progress.State != crowd.BatchDraft {
+		return err
+	}
+	if b.Spec.Budget > 0 {
+		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, b.Spec.Budget); err != nil {
+			return err
+		}
+	}
+	spec := b.Spec
+	spec.Tasks, spec.SmallCrowdOK = 0, true // the engine hears of the tasks by Grow
+	r, err := s.batches.live.Get(b.Pool)
+	if err != nil {
+		return err
+	}
+	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Launch(now, spec) })
+}
+
+// Grow adds tasks to a step's batch, which its budget or its tenant's account must
+// suffice for.
+func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error {
+	defer s.batches.funds.Hold()()
+	b, err := s.batches.store.Batch(ctx, 0, id)
+	if err != nil {
+		return err
+	}
+	if b.Spec.Budget == 0 {
+		cost, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(len(items)))
+		if !ok {
+			return crowd.Fieldf("reward", "%d tasks cost more than anybody has", len(items))
+		}
+		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, cost); err != nil {
+			return err
+		}
+	}
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Grow(now, id, first, items) })
+}
+
+// Seal lets a step's batch end with the tasks that it has.
+func (s Steps) Seal(ctx context.Context, id crowd.BatchID) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Seal(now, id) })
+}
+
+// SetTail sets the time that items of a step's batch still have before them.
+func (s Steps) SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.SetTail(now, id, tail) })
+}
+
+// Pause stops handing a step's batch out.
+func (s Steps) Pause(ctx context.Context, id crowd.BatchID) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Pause(now, id) })
+}
+
+// Resume hands a paused batch out again.
+func (s Steps) Resume(ctx context.Context, id crowd.BatchID) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Resume(now, id) })
+}
+
+// Cancel gives a step's batch up.
+func (s Steps) Cancel(ctx context.Context, id crowd.BatchID) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Cancel(now, id) })
+}
+
+// End ends a step's batch early, with the labels that there are.
+func (s Steps) End(ctx context.Context, id crowd.BatchID) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.End(now, id) })
+}

@@ -1,0 +1,237 @@
+package batches
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// Columns of an upload with a meaning of their own. They are not shown to
+// workers.
+const (
+	GoldColumn    = input.GoldColumn // the known answer, to measure accuracy
+	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces
+)
+
+// uploadChunk is the number of tasks kept in one transaction.
+const uploadChunk = 1000
+
+// Upload is how a file of tasks is read.
+type Upload struct {
+	Format  table.Format // "": from the content
+	SkipBad bool         // keep the good rows of a file with bad ones
+}
+
+// UploadReport is the outcome of an upload.
+type UploadReport struct {
+	Columns  []string
+	Tasks    int            // rows kept
+	Bad      int            // rows that were wrong
+	Problems []*crowd.Error // the first of them, with line and column
+}
+
+// Upload reads a draft's tasks from a file: CSV with a header, TSV, or JSON
+// Lines, one task a row. It takes the place of what was uploaded before. The
+// file is read as it comes, in bounded memory. If a row is wrong, nothing is
+// kept, unless SkipBad asks for the good rows.
+//
+// Until an upload has come to its end, well or not, the draft can be neither
+// changed nor launched. One that the server's end cut off leaves a draft without
+// columns, which cannot be launched either.
+func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.BatchID, body io.Reader, how Upload) (UploadReport, error) {
+	b, err := s.beginUpload(ctx, p, id)
+	if err != nil {
+		return UploadReport{}, err
+	}
+	defer s.endUpload(id)
+	rows, err := table.NewReader(body, table.Options{Format: how.Format})
+	if err != nil {
+		return UploadReport{}, err
+	}
+	u := uploading{batches: s, how: how, names: make(map[string]crowd.WorkerID), columns: rows.Columns(), pool: b.Pool, batch: id}
+	if err := u.prepare(&b); err != nil {
+		return UploadReport{}, err
+	}
+	columns := b.Columns
+	b.Columns = nil // until all tasks are there
+	if err := s.store.UpdateDraft(ctx, b); err != nil {
+		return UploadReport{}, err
+	}
+	if err := s.store.DropTasks(ctx, b.Spec.Tenant, id); err != nil {
+		return UploadReport{}, err
+	}
+	if err = u.all(ctx, rows); err == nil {
+		b.Columns, u.report.Columns = columns, columns
+		err = s.store.UpdateDraft(ctx, b)
+	}
+	if err != nil { // whoever sent the file may have gone
+		err = errors.Join(err, s.store.DropTasks(context.WithoutCancel(ctx), b.Spec.Tenant, id))
+		return UploadReport{Bad: u.report.Bad, Problems: u.report.Problems}, err
+	}
+	return u.report, nil
+}
+
+// beginUpload makes the draft the upload's own, until endUpload.
+func (s *Batches) beginUpload(ctx context.Context, p *access.Principal, id crowd.BatchID) (store.Batch, error) {
+	s.drafts.Lock()
+	defer s.drafts.Unlock()
+	b, err := s.openDraft(ctx, p, access.BatchesUpload, id)
+	if err == nil {
+		s.uploads[id] = true
+	}
+	return b, err
+}
+
+func (s *Batches) endUpload(id crowd.BatchID) {
+	s.drafts.Lock()
+	defer s.drafts.Unlock()
+	delete(s.uploads, id)
+}
+
+// uploading turns rows into tasks.
+type uploading struct {
+	batches  *Batches
+	how      Upload
+	report   UploadReport
+	batch    crowd.BatchID
+	pool     crowd.PoolID
+	columns  []string // of the file
+	gold     int      // column numbers, or -1
+	workers  int
+	template *task.Compiled
+	names    map[string]crowd.WorkerID // seen so far
+}
+
+// prepare finds the special columns and checks that the template fits the rest.
+func (u *uploading) prepare(b *store.Batch) error {
+	u.gold, u.workers = slices.Index(u.columns, input.GoldColumn), slices.Index(u.columns, WorkersColumn)
+	b.Columns = u.plain(u.columns)
+	b.Directed = u.workers >= 0
+	if len(b.Columns) == 0 {
+		return crowd.Errorf(crowd.Invalid, "the file has no column with data for the task")
+	}
+	if err := templateFits(b.Template, b.Columns); err != nil {
+		return err
+	}
+	var err error
+	u.template, err = input.Compile(b.Template)
+	return err
+}
+
+// all reads the rows and keeps them.
+func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
+	chunk := make([]store.Task, 0, uploadChunk)
+	for {
+		row, line, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var t store.Task
+		if err == nil {
+			t, err = u.task(ctx, row, line)
+		}
+		if problem := input.BadRow(err); problem != nil {
+			if u.report.Bad++; len(u.report.Problems) < input.MaxProblems {
+				u.report.Problems = append(u.report.Problems, problem)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if u.report.Bad > 0 && !u.how.SkipBad {
+			continue // only looking for more bad rows
+		}
+		if chunk = append(chunk, t); len(chunk) == uploadChunk {
+			if err := u.keep(ctx, chunk); err != nil {
+				return err
+			}
+			chunk = chunk[:0]
+		}
+	}
+	if u.report.Bad > 0 && !u.how.SkipBad {
+		return input.Problems(u.report.Problems)
+	}
+	return u.keep(ctx, chunk)
+}
+
+func (u *uploading) keep(ctx context.Context, chunk []store.Task) error {
+	if len(chunk) == 0 {
+		return nil
+	}
+	if err := u.batches.store.AddTasks(ctx, u.batch, chunk); err != nil {
+		return err
+	}
+	u.report.Tasks += len(chunk)
+	return nil
+}
+
+// plain returns the cells that are not special.
+func (u *uploading) plain(row []string) []string {
+	out := make([]string, 0, len(row))
+	for i, cell := range row {
+		if i != u.gold && i != u.workers {
+			out = append(out, cell)
+		}
+	}
+	return out
+}
+
+func (u *uploading) task(ctx context.Context, row []string, line int) (store.Task, error) {
+	t := store.Task{Values: u.plain(row)}
+	if u.gold >= 0 && row[u.gold] != "" {
+		key, err := u.template.Known(row[u.gold])
+		if err != nil {
+			var wrong *crowd.Error
+			if errors.As(err, &wrong) {
+				err = &crowd.Error{Code: crowd.Invalid, Row: line, Field: input.GoldColumn, Message: "is no answer that a worker could give: " + wrong.Message}
+			}
+			return t, err
+		}
+		t.Gold = key
+	}
+	if u.workers < 0 {
+		return t, nil
+	}
+	for _, name := range strings.FieldsFunc(row[u.workers], func(r rune) bool { return r == ';' || r == ' ' || r == ',' }) {
+		id, err := u.worker(ctx, name)
+		if err != nil {
+			return t, err
+		}
+		if id == 0 {
+			return t, &crowd.Error{Code: crowd.Invalid, Row: line, Field: WorkersColumn, Message: name + " is not a worker of the batch's pool"}
+		}
+		if !slices.Contains(t.Invited, id) {
+			t.Invited = append(t.Invited, id)
+		}
+	}
+	if len(t.Invited) == 0 {
+		return t, &crowd.Error{Code: crowd.Invalid, Row: line, Field: WorkersColumn, Message: "names nobody who may do the task"}
+	}
+	return t, nil
+}
+
+// worker finds a worker of the pool by name, or 0.
+func (u *uploading) worker(ctx context.Context, name string) (crowd.WorkerID, error) {
+	if id, ok := u.names[name]; ok {
+		return id, nil
+	}
+	person, err := u.batches.store.UserByName(ctx, name)
+	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		return 0, err
+	}
+	if err != nil || person.Pool != u.pool {
+		return 0, nil
+	}
+	u.names[name] = person.ID
+	return person.ID, nil
+}

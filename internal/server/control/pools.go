@@ -1,0 +1,513 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+	"github.com/throng-dev/throng/sched"
+)
+
+// DefaultPolicy is the policy of a new pool: tenants share fairly, batches of a
+// tenant by weight.
+const DefaultPolicy = "tenant-fair(wfs)"
+
+// Policies lists the text forms of the policies that a pool can have, for
+// help texts and menus.
+func Policies() []string { return sched.Names() }
+
+// Pools is the pools with their settings, and how they stand.
+type Pools struct {
+	cfg     Config
+	control *Control
+}
+
+// OpenPools makes the use case.
+func OpenPools(c *Control) *Pools { return &Pools{cfg: c.cfg, control: c} }
+
+// Saved returns the pools that the store has. A new store gets one, "main".
+func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
+	pools, err := s.cfg.Store.ListPools(ctx)
+	if err != nil || len(pools) > 0 {
+		return pools, err
+	}
+	p := s.newPool("main", DefaultPolicy)
+	p.ID, err = s.cfg.Store.CreatePool(ctx, p)
+	return []store.Pool{p}, err
+}
+
+// Start starts a pool, under its controllers.
+func (s *Pools) Start(ctx context.Context, p store.Pool) error {
+	if p.Calling.Ask == 0 { // kept by a version that had no calls
+		p.Calling, p.Retainer = recruit.DefaultCalling(), DefaultRetainer()
+		if err := s.cfg.Store.UpdatePool(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := s.control.set(p); err != nil {
+		return err
+	}
+	return s.cfg.Live.Start(ctx, p)
+}
+
+// PoolView is a pool as it stands.
+type PoolView struct {
+	store.Pool
+	engine.Counts
+	Status PoolStatus // at the last control step; requesters see its figures only
+	Coming int        // people called who are not here yet
+}
+
+// DefaultRetainer is how a new pool keeps people: whoever asks for work is on
+// duty, and waiting is not paid.
+func DefaultRetainer() engine.Retainer {
+	return engine.Retainer{Silence: time.Minute, Promise: 10 * time.Minute}
+}
+
+// newPool is a pool with the settings of a new one.
+func (s *Pools) newPool(name, policy string) store.Pool {
+	return store.Pool{Name: name, Policy: policy, CreatedAt: s.cfg.Clock.Time(), Retainer: DefaultRetainer(), Calling: recruit.DefaultCalling()}
+}
+
+// Create adds a pool. Admins only.
+func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy string) (PoolView, error) {
+	if err := p.May(access.PoolsCreate); err != nil {
+		return PoolView{}, err
+	}
+	if err := validPoolName(name); err != nil {
+		return PoolView{}, err
+	}
+	parsed, err := sched.Parse(policy)
+	if err != nil {
+		return PoolView{}, err
+	}
+	defer s.cfg.Live.LockSettings()()
+	pool := s.newPool(name, parsed.Name())
+	if pool.ID, err = s.cfg.Store.CreatePool(ctx, pool); err != nil {
+		return PoolView{}, err
+	}
+	return PoolView{Pool: pool}, s.Start(context.WithoutCancel(ctx), pool)
+}
+
+// PoolEdit changes a pool; nil fields stay as they are.
+type PoolEdit struct {
+	Name     *string
+	Policy   *string
+	Stopped  *bool // emergency stop
+	Retainer *engine.Retainer
+	Control  *pool.Settings
+	Calling  *store.Calling
+}
+
+// Update changes a pool while it runs. Admins only.
+func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
+	return s.change(ctx, p, access.PoolsUpdate, id, func(store.Pool) PoolEdit { return edit })
+}
+
+// Change is Update with the edit that edit makes of the pool as it is; no other
+// change comes in between. Admins only.
+func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, edit func(store.Pool) PoolEdit) (PoolView, error) {
+	return s.change(ctx, p, access.PoolsChange, id, edit)
+}
+
+func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, editOf func(store.Pool) PoolEdit) (PoolView, error) {
+	if err := p.May(o); err != nil {
+		return PoolView{}, err
+	}
+	defer s.cfg.Live.LockSettings()()
+	r, err := s.cfg.Live.Get(id)
+	if err != nil {
+		return PoolView{}, err
+	}
+	now, _ := s.cfg.Live.Settings(id)
+	before := now
+	edit := editOf(before)
+	input.Set(&now.Name, edit.Name)
+	input.Set(&now.Stopped, edit.Stopped)
+	input.Set(&now.Retainer, edit.Retainer)
+	input.Set(&now.Control, edit.Control)
+	input.Set(&now.Calling, edit.Calling)
+	if err := s.validPool(&before, &now); err != nil {
+		return PoolView{}, err
+	}
+	var policy sched.Policy
+	if edit.Policy != nil {
+		if policy, err = sched.Parse(*edit.Policy); err != nil {
+			return PoolView{}, err
+		}
+		now.Policy = policy.Name()
+	}
+	if err := s.cfg.Store.UpdatePool(ctx, now); err != nil {
+		return PoolView{}, err
+	}
+	s.cfg.Live.SetSettings(now)
+	if err := s.control.set(now); err != nil {
+		return PoolView{}, err
+	}
+	v := PoolView{Pool: now}
+	if err := r.Tell(func(e *engine.Engine, at time.Time) error {
+		if policy != nil {
+			e.SetPolicy(policy)
+		}
+		e.Stop(at, now.Stopped)
+		err := e.SetRetainer(at, now.Retainer)
+		v.Counts = e.Counts()
+		return err
+	}); err != nil {
+		return v, err
+	}
+	if what := differences(before, now); len(what) > 0 {
+		return v, s.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{Pool: id, At: s.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
+	}
+	return v, nil
+}
+
+// validPoolName refuses names that are read as ids of pools, too.
+func validPoolName(name string) error {
+	if _, err := crowd.ParsePoolID(name); err == nil {
+		return crowd.Fieldf("name", "%q is how a pool's id looks; choose another name", name)
+	}
+	return input.ValidName("name", name)
+}
+
+// validPool checks the settings of a pool. What stays as it was is not checked
+// where that takes time, so that an emergency stop is quick.
+func (s *Pools) validPool(before, p *store.Pool) error {
+	if err := validPoolName(p.Name); err != nil {
+		return err
+	}
+	if err := p.Retainer.Validate(); err != nil {
+		return err
+	}
+	if err := p.Control.Validate(); err != nil {
+		return err
+	}
+	if !slices.Equal(before.Control.Rules, p.Control.Rules) {
+		if err := s.validRules(p.Control.Rules); err != nil {
+			return err
+		}
+	}
+	if err := recruit.ValidCalling(p.Calling); err != nil {
+		return err
+	}
+	if before.Name == p.Name {
+		return nil
+	}
+	lookup := func(name string) (crowd.PoolID, bool) { // as it will be
+		if name == p.Name {
+			return p.ID, true
+		}
+		id, ok := s.cfg.Live.Lookup(name)
+		return id, ok && id != p.ID
+	}
+	for _, other := range s.cfg.Live.List() {
+		if err := pool.CheckRules(other.Control.Rules, lookup); err != nil && other.ID != p.ID {
+			return crowd.Errorf(crowd.Conflict, "rules of the pool %s name this one; change them first", other.Name)
+		}
+	}
+	return nil
+}
+
+// validRules checks rules, also that the pools that they name are there.
+func (s *Pools) validRules(rules []pool.Rule) error {
+	if err := pool.CheckRules(rules, s.cfg.Live.Lookup); err != nil {
+		if known := new(crowd.Error); errors.As(err, &known) {
+			return err
+		}
+		return &crowd.Error{Code: crowd.Invalid, Field: "rules", Message: err.Error(), Cause: err}
+	}
+	return nil
+}
+
+// List lists the pools. Requesters see them too, to choose one for a batch, and
+// workers, to say which they like.
+func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, error) {
+	if err := p.May(access.PoolsList); err != nil {
+		return nil, err
+	}
+	pools := s.cfg.Live.List()
+	views := make([]PoolView, 0, len(pools))
+	for _, x := range pools {
+		v, err := s.poolView(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		if !p.Is(access.Admin) {
+			v = v.forOthers()
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// forOthers is a pool as it is shown to others than admins.
+func (v PoolView) forOthers() PoolView {
+	v.Control, v.Status.Funds, v.Status.Next = pool.Settings{}, engine.RetainerFunds{}, pool.Decision{}
+	return v
+}
+
+// Get returns one pool. Admins only.
+func (s *Pools) Get(ctx context.Context, p *access.Principal, id crowd.PoolID) (PoolView, error) {
+	if err := p.May(access.PoolsGet); err != nil {
+		return PoolView{}, err
+	}
+	x, ok := s.cfg.Live.Settings(id)
+	if !ok {
+		return PoolView{}, errPool
+	}
+	return s.poolView(ctx, x)
+}
+
+var errPool = crowd.Errorf(crowd.NotFound, "no such pool")
+
+func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
+	v := PoolView{Pool: x}
+	r, err := s.cfg.Live.Get(x.ID)
+	if err != nil {
+		return v, err
+	}
+	s.control.statusMu.RLock()
+	v.Status = s.control.status[x.ID]
+	s.control.statusMu.RUnlock()
+	v.Coming, _, _ = s.cfg.Calls.Coming(s.cfg.Clock.Time(), x.ID)
+	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Funds = e.Counts(), e.RetainerFunds(now) })
+}
+
+// StopEverything is the emergency stop of all pools, and its lifting. Admins
+// only.
+func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped bool) error {
+	if err := p.May(access.PoolsStopEverything); err != nil {
+		return err
+	}
+	var errs []error
+	for _, pool := range s.cfg.Live.List() {
+		_, err := s.Update(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Order lists the running batches of a pool with their places in its policy's
+// order. Admins only: it shows all tenants' batches.
+func (s *Pools) Order(ctx context.Context, p *access.Principal, id crowd.PoolID) (keys []sched.Key, err error) {
+	r, err := s.find(p, access.PoolsOrder, id)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { keys = e.Keys() })
+	return keys, err
+}
+
+func (s *Pools) find(p *access.Principal, o access.Operation, id crowd.PoolID) (*live.Pool, error) {
+	if err := p.May(o); err != nil {
+		return nil, err
+	}
+	return s.cfg.Live.Get(id)
+}
+
+// Fund adds to a pool's money for waiting, or takes out of it what nobody has
+// earned yet (a negative amount). Admins only.
+func (s *Pools) Fund(ctx context.Context, p *access.Principal, id crowd.PoolID, amount crowd.Money) (money engine.RetainerFunds, err error) {
+	r, err := s.find(p, access.PoolsFund, id)
+	if err != nil {
+		return money, err
+	}
+	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+		if amount < 0 {
+			err = e.Withdraw(now, -amount)
+		} else {
+			err = e.Fund(now, engine.Account{Kind: engine.Outside}, amount)
+		}
+		money = e.RetainerFunds(now)
+		return err
+	})
+	return money, err
+}
+
+// Account returns a pool's latest ledger entries with ids below before (0:
+// all), newest first. Admins only.
+func (s *Pools) Account(ctx context.Context, p *access.Principal, id crowd.PoolID, before int64, limit int) ([]store.Entry, error) {
+	if _, err := s.find(p, access.PoolsAccount, id); err != nil {
+		return nil, err
+	}
+	return s.cfg.Store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
+}
+
+// Samples returns how a pool looked since a time, in order. Admins only.
+func (s *Pools) Samples(ctx context.Context, p *access.Principal, id crowd.PoolID, since time.Time) ([]store.Sample, error) {
+	if _, err := s.find(p, access.PoolsSamples, id); err != nil {
+		return nil, err
+	}
+	return s.cfg.Store.Samples(ctx, id, since)
+}
+
+// RecentSamples returns how a pool looked within the last time, in order. Admins
+// only.
+func (s *Pools) RecentSamples(ctx context.Context, p *access.Principal, id crowd.PoolID, back time.Duration) ([]store.Sample, error) {
+	return s.Samples(ctx, p, id, s.cfg.Clock.Time().Add(-back))
+}
+
+// Actions returns what was done to a pool and why: up to limit entries with
+// ids below before (0: all), newest first. Admins only.
+func (s *Pools) Actions(ctx context.Context, p *access.Principal, id crowd.PoolID, before int64, limit int) ([]store.Action, error) {
+	if _, err := s.find(p, access.PoolsActions, id); err != nil {
+		return nil, err
+	}
+	return s.cfg.Store.ListActions(ctx, id, before, min(limit, actionLimit))
+}
+
+// lastHour is what rules are tried on.
+const lastHour = time.Hour
+
+// TestOwnRules is TestRules with the rules that the pool has, which it returns.
+// Admins only.
+func (s *Pools) TestOwnRules(ctx context.Context, p *access.Principal, id crowd.PoolID) ([]pool.Rule, []pool.Tested, error) {
+	if _, err := s.find(p, access.PoolsTestOwnRules, id); err != nil {
+		return nil, nil, err
+	}
+	x, _ := s.cfg.Live.Settings(id)
+	list, err := s.TestRules(ctx, p, id, x.Control.Rules)
+	return x.Control.Rules, list, err
+}
+
+// TestRules returns what rules would have done in a pool within the last hour, step
+// by step as it was sampled. Admins only.
+func (s *Pools) TestRules(ctx context.Context, p *access.Principal, id crowd.PoolID, rules []pool.Rule) ([]pool.Tested, error) {
+	if _, err := s.find(p, access.PoolsTestRules, id); err != nil {
+		return nil, err
+	}
+	if err := s.validRules(rules); err != nil {
+		return nil, err
+	}
+	samples, err := s.cfg.Store.Samples(ctx, id, s.cfg.Clock.Time().Add(-lastHour))
+	if err != nil {
+		return nil, err
+	}
+	past := make([]pool.Past, len(samples))
+	for i, x := range samples {
+		past[i] = pool.Past{At: x.At, Metrics: x.Metrics}
+	}
+	return pool.Test(rules, past)
+}
+
+// PoolPerson is somebody of a pool.
+type PoolPerson struct {
+	engine.OnCall
+	Name       string
+	Preference float64 // for this pool
+	Away       bool    // does not want to be called
+	Suspended  bool
+}
+
+// People lists a pool's people, those on duty first. Admins only.
+func (s *Pools) People(ctx context.Context, p *access.Principal, id crowd.PoolID) ([]PoolPerson, error) {
+	r, err := s.find(p, access.PoolsPeople, id)
+	if err != nil {
+		return nil, err
+	}
+	users, err := s.cfg.Store.PoolUsers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]PoolPerson, len(users))
+	err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+		for i, u := range users {
+			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: recruit.Preference(&u, id)}
+			list[i].OnCall, _ = e.OnCall(now, u.ID)
+			list[i].Worker = u.ID
+		}
+	})
+	slices.SortFunc(list, func(x, y PoolPerson) int {
+		if x.On != y.On {
+			if x.On {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(x.Worker, y.Worker)
+	})
+	return list, err
+}
+
+// PoolCall is a pool's open call, with who was asked and what was sent.
+type PoolCall struct {
+	store.Call
+	Notices  []store.Notice
+	Messages []store.Message
+}
+
+// Calls lists a pool's open calls. Admins only.
+func (s *Pools) Calls(ctx context.Context, p *access.Principal, id crowd.PoolID) ([]PoolCall, error) {
+	if _, err := s.find(p, access.PoolsCalls, id); err != nil {
+		return nil, err
+	}
+	calls, err := s.cfg.Store.OpenCalls(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]PoolCall, len(calls))
+	for i, c := range calls {
+		list[i].Call = c
+		if list[i].Notices, err = s.cfg.Store.Notices(ctx, c.ID); err != nil {
+			return nil, err
+		}
+		if list[i].Messages, err = s.cfg.Store.ListMessages(ctx, c.ID, 0, actionLimit); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Figures are the figures of all pools, for monitoring.
+type Figures struct {
+	Pools          []PoolView // their Status is of now, its rates of the last control step
+	Queued, Failed int        // messages; failed within the last day
+}
+
+// Figures returns the figures. The caller has checked who may see them.
+func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
+	pools, readings, funds, err := s.control.readings(ctx, s.cfg.Clock.Time(), s.cfg.Live.List())
+	if err != nil {
+		s.cfg.Log.Warn("the figures of some pools are missing", "err", err)
+	}
+	for i, p := range pools {
+		v, err := s.poolView(ctx, p)
+		if err != nil {
+			return f, err
+		}
+		r, m := &readings[i], &v.Status.Metrics
+		m.Queue, m.Workers, m.Busy, m.Idle, m.Training, m.Coming = r.Queue, r.Workers, r.Busy, len(r.Idle), r.Training, r.Coming
+		m.WaitP95, m.OldestWait = r.WaitP95.Seconds(), r.OldestWait.Seconds()
+		v.Status.Reading, v.Status.Funds = r.Tally, funds[i]
+		f.Pools = append(f.Pools, v)
+	}
+	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))
+	return f, err
+}
+
+// ActionsAfter returns a pool's log after an entry (0: from its
+// beginning), newest first, at most a page of it. The caller has checked who may
+// see it.
+func (s *Pools) ActionsAfter(ctx context.Context, id crowd.PoolID, after int64) ([]store.Action, error) {
+	for limit := 50; ; limit = actionLimit { // mostly there is little that is new
+		list, err := s.cfg.Store.ListActions(ctx, id, 0, limit)
+		for i := range list {
+			if list[i].ID <= after {
+				return list[:i], err
+			}
+		}
+		if err != nil || len(list) < limit || limit == actionLimit {
+			return list, err
+		}
+	}
+}

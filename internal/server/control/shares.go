@@ -1,0 +1,191 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// shares divides what waiting costs among the tenants, once a minute: by the time
+// that people of the pool spent on each one's tasks within the last hour; if they
+// spent none, by weight among the tenants with running batches; if there are
+// none, the pool bears it. A tenant is never charged more than it has; the pool
+// bears the rest.
+type shares map[crowd.PoolID]*poolShares
+
+type poolShares struct {
+	settled time.Time
+	paid    crowd.Money // for waiting, up to the last settlement
+	past    []usage     // oldest first, within useWindow
+}
+
+// usage is the tenants' use at a moment, since the engine was restored.
+type usage struct {
+	at   time.Time
+	used map[crowd.TenantID]time.Duration
+}
+
+const (
+	settleEvery = time.Minute
+	settleSteps = 20 // the pools are settled in turn, within so many steps or fewer
+	useWindow   = time.Hour
+)
+
+// shareWaiting charges the tenants what the pools have paid for waiting.
+func (c *Control) shareWaiting(ctx context.Context, now time.Time) error {
+	pools := c.cfg.Live.List()
+	turns := max(settleSteps, (len(pools)+settleSteps-1)/settleSteps)
+	var errs []error
+	for _, p := range pools {
+		ps := c.shares[p.ID]
+		if ps == nil {
+			ps = &poolShares{}
+			c.shares[p.ID] = ps
+		}
+		if turns == 0 || !ps.settled.IsZero() && now.Sub(ps.settled) < settleEvery {
+			continue
+		}
+		turns--
+		ps.settled = now
+		if err := c.sharePool(ctx, now, p, ps); err != nil {
+			errs = append(errs, fmt.Errorf("share what waiting costs in pool %s: %w", p.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps *poolShares) error {
+	r, err := c.cfg.Live.Get(p.ID)
+	if err != nil {
+		return err
+	}
+	var uses []engine.Use
+	var paid crowd.Money
+	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.RetainerFunds(now).Paid }); err != nil {
+		return err
+	}
+	if p.Retainer.Rate == 0 && paid == 0 {
+		return nil
+	}
+	if paid < ps.paid { // the engine was restored
+		ps.paid, ps.past = 0, nil
+	}
+	amount := paid - ps.paid
+	ps.paid = paid
+	weights := ps.observe(now, uses)
+	if amount == 0 {
+		return nil
+	}
+	if len(weights) == 0 {
+		if weights, err = c.openTenants(ctx, uses); err != nil {
+			return err
+		}
+	}
+	return c.charge(ctx, r, p, divide(amount, weights))
+}
+
+// observe adds the present use and returns each tenant's within the window.
+func (ps *poolShares) observe(now time.Time, uses []engine.Use) map[crowd.TenantID]float64 {
+	u := usage{at: now, used: make(map[crowd.TenantID]time.Duration, len(uses))}
+	for _, x := range uses {
+		u.used[x.Tenant] = x.Worked
+	}
+	ps.past = append(ps.past, u)
+	for len(ps.past) > 2 && now.Sub(ps.past[1].at) >= useWindow {
+		ps.past = ps.past[1:]
+	}
+	weights := make(map[crowd.TenantID]float64)
+	first := ps.past[0].used
+	if len(ps.past) == 1 {
+		first = nil // all that the engine knows of
+	}
+	for t, used := range u.used {
+		if d := used - first[t]; d > 0 {
+			weights[t] = d.Seconds()
+		}
+	}
+	return weights
+}
+
+func (c *Control) openTenants(ctx context.Context, uses []engine.Use) (map[crowd.TenantID]float64, error) {
+	weights := make(map[crowd.TenantID]float64)
+	for _, x := range uses {
+		if x.Open {
+			t, err := c.cfg.Store.Tenant(ctx, x.Tenant)
+			if err != nil {
+				return nil, err
+			}
+			weights[x.Tenant] = t.Weight
+		}
+	}
+	return weights, nil
+}
+
+// divide splits an amount by weight, to the micro-unit: what rounding leaves goes
+// to the largest remainders, then the least id.
+func divide(amount crowd.Money, weights map[crowd.TenantID]float64) map[crowd.TenantID]crowd.Money {
+	sum := 0.0
+	ids := slices.Sorted(maps.Keys(weights))
+	for _, id := range ids {
+		sum += weights[id]
+	}
+	if !(sum > 0) {
+		return nil
+	}
+	parts, rest := make(map[crowd.TenantID]crowd.Money, len(ids)), make(map[crowd.TenantID]float64, len(ids))
+	left := amount
+	for _, id := range ids {
+		exact := float64(amount) * (weights[id] / sum)
+		part := min(crowd.Money(exact), left)
+		parts[id], rest[id] = part, exact-float64(part)
+		left -= part
+	}
+	slices.SortStableFunc(ids, func(x, y crowd.TenantID) int { return cmp.Compare(rest[y], rest[x]) })
+	for i := 0; left > 0; i = (i + 1) % len(ids) {
+		parts[ids[i]]++
+		left--
+	}
+	return parts
+}
+
+// charge moves the tenants' parts to the pool, as far as they have the money, in
+// one commit.
+func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
+	defer c.cfg.Funds.Hold()()
+	due := make(map[engine.Account]crowd.Money, len(parts))
+	order := make([]engine.Account, 0, len(parts))
+	for _, id := range slices.Sorted(maps.Keys(parts)) {
+		account := engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
+		balance, err := c.cfg.Funds.Balance(ctx, id)
+		if err != nil {
+			return err
+		}
+		part := min(parts[id], balance)
+		if part < parts[id] {
+			c.cfg.Log.Warn("a tenant cannot pay its share of waiting; the pool bears it", "tenant", id.String(), "pool", p.ID.String(), "share", parts[id].String(), "has", balance.String())
+		}
+		if part > 0 {
+			due[account], order = part, append(order, account)
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	return r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		for _, account := range order {
+			if err := e.Fund(now, account, due[account]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,74 @@
+// Package input is what the use cases share to check what users send.
+package input
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// GoldColumn is the column of a file with the known answers. It is not shown to
+// workers.
+const GoldColumn = "_gold"
+
+// MaxProblems is how many bad rows are reported one by one.
+const MaxProblems = 100
+
+// Problems is several things that are wrong, as one error.
+type Problems []*crowd.Error
+
+func (list Problems) Error() string {
+	lines := make([]string, len(list))
+	for i, e := range list {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap makes errors.As find the first.
+func (list Problems) Unwrap() []error {
+	errs := make([]error, len(list))
+	for i, e := range list {
+		errs[i] = e
+	}
+	return errs
+}
+
+// BadRow returns the problem of an error about a row of a file, or nil.
+func BadRow(err error) *crowd.Error {
+	var e *crowd.Error
+	if errors.As(err, &e) && e.Row > 0 {
+		return e
+	}
+	return nil
+}
+
+var noun = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
+
+// ValidName checks the name of a batch, a pool or a tenant.
+func ValidName(field, name string) error {
+	if !noun.MatchString(name) || strings.TrimSpace(name) != name {
+		return crowd.Fieldf(field, "%q is not a name (letters, digits, spaces and . _ -, at most 100)", name)
+	}
+	return nil
+}
+
+// Compile reads a template as it is kept.
+func Compile(raw json.RawMessage) (*task.Compiled, error) {
+	t, err := task.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	return t.Compile()
+}
+
+// Set is one field of an edit: *to becomes *from, unless from is nil.
+func Set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}

@@ -1,0 +1,233 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// group is what one commit makes durable, and the commands that wait for it.
+type group struct {
+	changes engine.Changes
+	ops     []*op
+	err     error
+}
+
+// commitAll is the committer.
+func (p *Pool) commitAll(in <-chan *group, out chan<- *group) {
+	for g := range in {
+		g.err = nil // of its last use
+		if !g.changes.Empty() {
+			g.err = p.cfg.Store.Commit(context.Background(), &g.changes)
+		}
+		out <- g
+	}
+	close(out)
+}
+
+// loop is the state of a pool's loop.
+type loop struct {
+	*Pool
+	engine    *engine.Engine
+	waiters   map[crowd.WorkerID]*waiter
+	ops       []*op // applied, not yet on their way to the store
+	commit    chan *group
+	committed chan *group
+	free      *group // nil while a commit is on its way
+	failed    error  // the store failed: commands are refused until retryAt
+	retryAt   time.Time
+}
+
+func (l *loop) run() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		l.sendGroup()
+		l.setTimer(timer)
+		select {
+		case o := <-l.in:
+			l.apply(o)
+			l.drain()
+		case g := <-l.committed:
+			l.finish(g)
+		case <-timer.C:
+			l.tick()
+		case <-l.stop:
+			l.shutDown()
+			return
+		}
+	}
+}
+
+// drain applies what else has come in, up to a bound, so that it shares a commit.
+func (l *loop) drain() {
+	for range cap(l.in) {
+		select {
+		case o := <-l.in:
+			l.apply(o)
+		default:
+			return
+		}
+	}
+}
+
+func (l *loop) apply(o *op) {
+	if l.failed != nil && !l.recover() {
+		o.err = l.failed
+		close(o.done)
+		return
+	}
+	now := l.cfg.Now.Time()
+	if at, ok := l.engine.NextTimer(); ok && !at.After(now) {
+		l.engine.Tick(now) // a lease that has run out has run out, however late the timer is
+	}
+	o.do(l.engine, now)
+	if o.inspect != nil {
+		o.inspect(l.waiters)
+	}
+	l.ops = append(l.ops, o)
+	if o.gives != nil && l.waiters[o.gives.worker] == o.gives {
+		l.engine.Leave(now, o.gives.worker)
+		delete(l.waiters, o.gives.worker)
+	}
+	if o.asks != nil && o.asks.left() {
+		l.queue(now, o.asks)
+	}
+}
+
+// queue keeps the request of a worker whom the engine has made wait. Of several
+// requests of one worker the last patient one is served.
+func (l *loop) queue(now time.Time, w *waiter) {
+	old := l.waiters[w.worker]
+	switch {
+	case !w.patient && old == nil:
+		l.engine.Leave(now, w.worker)
+	case w.patient:
+		if old != nil {
+			close(old.served)
+		}
+		l.waiters[w.worker] = w
+	}
+}
+
+// sendGroup hands what was applied to the committer, if it is free.
+func (l *loop) sendGroup() {
+	if l.free == nil || len(l.ops) == 0 {
+		return
+	}
+	g := l.free
+	l.free = nil
+	l.engine.Take(&g.changes)
+	g.ops, l.ops = l.ops, g.ops[:0]
+	l.commit <- g
+}
+
+// finish answers the commands of a group, and serves those whom it has served.
+func (l *loop) finish(g *group) {
+	l.free = g
+	if g.err != nil {
+		l.fail(g)
+		return
+	}
+	l.cfg.Changed(&g.changes)
+	for _, o := range g.ops {
+		close(o.done)
+	}
+	clear(g.ops)
+	for _, h := range g.changes.Served {
+		if w := l.waiters[h.Worker]; w != nil {
+			delete(l.waiters, h.Worker)
+			w.served <- h
+		}
+	}
+	for _, x := range g.changes.Shifts {
+		if w := l.waiters[x.Worker]; w != nil && !x.On && !l.waits(x.Worker) {
+			delete(l.waiters, x.Worker)
+			close(w.served)
+		}
+	}
+}
+
+// waits reports whether a worker is in the engine's queue now: they may have come
+// back since they went off duty.
+func (l *loop) waits(id crowd.WorkerID) bool {
+	c, _ := l.engine.OnCall(l.cfg.Now.Time(), id)
+	return c.Waiting
+}
+
+// fail refuses everything that is not durable.
+func (l *loop) fail(g *group) {
+	l.log.Error("the store failed; the pool goes on from what is durable", "err", g.err)
+	l.failed, l.retryAt = userError(g.err), l.cfg.Now().Add(retryAfter)
+	for _, ops := range [][]*op{g.ops, l.ops} {
+		for _, o := range ops {
+			o.err = l.failed
+			close(o.done)
+		}
+		clear(ops)
+	}
+	l.ops = l.ops[:0]
+	for w, x := range l.waiters {
+		close(x.served)
+		delete(l.waiters, w)
+	}
+}
+
+// recover goes on from what the store has, or reports that it is not yet time
+// or that the store still fails.
+func (l *loop) recover() bool {
+	if l.cfg.Now().Before(l.retryAt) {
+		return false
+	}
+	e, err := l.restore(context.Background())
+	if err != nil {
+		l.log.Error("the store cannot be read", "err", err)
+		l.failed, l.retryAt = userError(err), l.cfg.Now().Add(retryAfter)
+		return false
+	}
+	l.engine, l.failed = e, nil
+	l.cfg.Restored(l.id, e.People(l.cfg.Now.Time()))
+	return true
+}
+
+// tick lets the engine do what is due, by a command whose result nobody waits for.
+func (l *loop) tick() {
+	if l.failed == nil || l.recover() {
+		l.apply(&op{do: func(*engine.Engine, time.Time) {}, done: make(chan struct{})})
+	}
+}
+
+func (l *loop) setTimer(t *time.Timer) {
+	wait := time.Hour
+	if l.failed != nil {
+		wait = l.retryAt.Sub(l.cfg.Now())
+	} else if at, ok := l.engine.NextTimer(); ok {
+		wait = at.Sub(l.cfg.Now())
+	}
+	t.Reset(max(wait, time.Millisecond))
+}
+
+// shutDown makes durable what was applied and refuses what comes.
+func (l *loop) shutDown() {
+	if l.free == nil {
+		l.finish(<-l.committed)
+	}
+	if l.sendGroup(); l.free == nil {
+		l.finish(<-l.committed)
+	}
+	for _, w := range l.waiters {
+		close(w.served)
+	}
+	close(l.commit)
+	for {
+		select {
+		case o := <-l.in:
+			o.err = errClosing
+			close(o.done)
+		default:
+			return
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
+)
+
+// MaxWait is the longest that a worker waits for a task in one request.
+const MaxWait = time.Minute
+
+// retryAfter is how long a pool refuses commands after the store has failed.
+const retryAfter = time.Second
+
+// Pool is one pool's engine with its loop and its committer.
+type Pool struct {
+	id  crowd.PoolID
+	cfg Config
+	log *slog.Logger
+
+	in    chan *op
+	stop  chan struct{} // closed to end the loop
+	ended chan struct{} // closed when it has ended
+	awake chan struct{} // closed to end all waiting for a task
+	wg    sync.WaitGroup
+	once  sync.Once // closes awake
+}
+
+// op is one command on its way through the loop.
+type op struct {
+	do      func(e *engine.Engine, now time.Time)
+	asks    *waiter                          // joins the loop's waiters if do leaves the worker waiting
+	gives   *waiter                          // leaves the waiters, if it still is among them
+	inspect func(map[crowd.WorkerID]*waiter) // if set, called with the waiters
+	err     error
+	done    chan struct{}
+}
+
+// waiter is a worker's open request for a task. Whoever is in the engine's queue
+// has one: who has no request open waits for nothing.
+type waiter struct {
+	worker  crowd.WorkerID
+	patient bool                // false: asks, and does not wait
+	served  chan engine.Handout // one hand-out, or closed when another request of the same worker took over
+	left    func() bool         // reports whether do left the worker waiting
+}
+
+// start restores a pool and runs it.
+func start(ctx context.Context, id crowd.PoolID, cfg Config) (*Pool, error) {
+	p := &Pool{
+		id: id, cfg: cfg, log: cfg.Log.With("pool", id.String()),
+		in: make(chan *op, 1024), stop: make(chan struct{}), ended: make(chan struct{}), awake: make(chan struct{}),
+	}
+	e, err := p.restore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{Pool: p, engine: e, waiters: make(map[crowd.WorkerID]*waiter), commit: make(chan *group), committed: make(chan *group), free: &group{}}
+	p.wg.Add(2)
+	go func() { defer p.wg.Done(); defer close(p.ended); l.run() }()
+	go func() { defer p.wg.Done(); p.commitAll(l.commit, l.committed) }()
+	return p, nil
+}
+
+// ID returns the pool's id.
+func (p *Pool) ID() crowd.PoolID { return p.id }
+
+// close stops the pool after what was begun is durable.
+func (p *Pool) close() {
+	close(p.stop)
+	p.wg.Wait()
+}
+
+// stopWaiting ends all waiting for a task, now and to come.
+func (p *Pool) stopWaiting() { p.once.Do(func() { close(p.awake) }) }
+
+// Do runs a command and returns when what it changed is durable. The command
+// may read the engine, but must keep nothing of it.
+func (p *Pool) Do(ctx context.Context, f func(e *engine.Engine, now time.Time)) error {
+	return p.send(ctx, &op{do: f, done: make(chan struct{})})
+}
+
+// Command is Do for a command that may be refused.
+func (p *Pool) Command(ctx context.Context, f func(e *engine.Engine, now time.Time) error) error {
+	var refused error
+	if err := p.Do(ctx, func(e *engine.Engine, now time.Time) { refused = f(e, now) }); err != nil {
+		return err
+	}
+	return refused
+}
+
+// Tell lets the engine know of a change that the store has already. It cannot be
+// cancelled. A pool that is out of order because the store has failed will read
+// the change when it is restored, so that is no error.
+func (p *Pool) Tell(f func(e *engine.Engine, now time.Time) error) error {
+	return unlessDown(p.Command(context.Background(), f))
+}
+
+// unlessDown drops the error of a pool that is out of order.
+func unlessDown(err error) error {
+	if code := crowd.CodeOf(err); code == crowd.Unavailable || code == crowd.StorageFull {
+		return nil
+	}
+	return err
+}
+
+// Next runs first, if it is not nil, and asks for a task in the same commit. Then
+// it waits up to wait for one. Being barred from tasks is an error only if first
+// is nil: it is no error of what was done first.
+func (p *Pool) Next(ctx context.Context, id crowd.WorkerID, wait time.Duration, first func(e *engine.Engine, now time.Time) error) (engine.Handout, bool, error) {
+	var hand engine.Handout
+	var ok, barred bool
+	var refused error
+	o := &op{done: make(chan struct{})}
+	o.do = func(e *engine.Engine, now time.Time) {
+		if first != nil {
+			if refused = first(e, now); refused != nil {
+				return
+			}
+		}
+		if hand, ok, refused = e.Ready(now, id); refused != nil && first != nil {
+			barred, refused = true, nil
+		}
+	}
+	o.asks = &waiter{worker: id, patient: wait > 0, served: make(chan engine.Handout, 1), left: func() bool { return !ok && !barred && refused == nil }}
+	if err := p.send(ctx, o); err != nil {
+		return hand, false, err
+	}
+	if ok || barred || refused != nil || wait <= 0 {
+		return hand, ok, refused
+	}
+	hand, ok = p.await(ctx, o.asks, wait)
+	return hand, ok, nil
+}
+
+// await waits until the worker is served, and leaves the queue in the end. If the
+// pool fails or closes, there is no task: that is not an error of what the worker
+// did before.
+func (p *Pool) await(ctx context.Context, w *waiter, wait time.Duration) (hand engine.Handout, ok bool) {
+	timer := time.NewTimer(min(wait, MaxWait))
+	defer timer.Stop()
+	select {
+	case hand, ok = <-w.served:
+		return hand, ok
+	case <-p.awake:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	leave := &op{gives: w, done: make(chan struct{}), do: func(e *engine.Engine, _ time.Time) {
+		hand, ok = e.Holds(w.worker) // they may have been served meanwhile
+	}}
+	if err := p.send(context.WithoutCancel(ctx), leave); err != nil {
+		return engine.Handout{}, false
+	}
+	return hand, ok
+}
+
+// Waiting lists the people who wait for a task, in order of id.
+func (p *Pool) Waiting(ctx context.Context) ([]crowd.WorkerID, error) {
+	list := []crowd.WorkerID{}
+	err := p.send(ctx, &op{
+		do:      func(*engine.Engine, time.Time) {},
+		inspect: func(waiters map[crowd.WorkerID]*waiter) { list = slices.AppendSeq(list, maps.Keys(waiters)) },
+		done:    make(chan struct{}),
+	})
+	slices.Sort(list)
+	return list, err
+}
+
+// LeaveQueue takes a worker out of the queue for tasks, whichever request is
+// waiting. A pool that is out of order has an empty queue.
+func (p *Pool) LeaveQueue(ctx context.Context, id crowd.WorkerID) error {
+	return unlessDown(p.send(context.WithoutCancel(ctx), &op{
+		do: func(e *engine.Engine, now time.Time) { e.Leave(now, id) },
+		inspect: func(waiters map[crowd.WorkerID]*waiter) {
+			if w := waiters[id]; w != nil {
+				delete(waiters, id)
+				close(w.served)
+			}
+		},
+		done: make(chan struct{}),
+	}))
+}
+
+// send passes a command to the loop and waits for its result.
+func (p *Pool) send(ctx context.Context, o *op) error {
+	select {
+	case p.in <- o:
+	case <-p.ended:
+		return errClosing
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// A command that was taken is carried out: its sender must hear the result.
+	select {
+	case <-o.done:
+		return o.err
+	case <-p.ended:
+	}
+	select {
+	case <-o.done:
+		return o.err
+	default:
+		return errClosing
+	}
+}
+
+var errClosing = crowd.Errorf(crowd.Unavailable, "the server is closing; try again")
+
+// restore makes an engine of what the store has.
+func (p *Pool) restore(ctx context.Context) (*engine.Engine, error) {
+	kept, err := p.cfg.Store.Pool(ctx, p.id)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := sched.Parse(kept.Policy)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := p.cfg.Store.Snapshot(ctx, p.id)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Restore(p.cfg.Now.Time(), engine.Config{Pool: p.id, Policy: policy}, snapshot)
+}
+
+// userError keeps errors that are meant for users, and replaces others by "try
+// again".
+func userError(err error) error {
+	var known *crowd.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &crowd.Error{Code: crowd.Unavailable, Message: "the answer could not be kept just now; try again", Cause: err}
+}

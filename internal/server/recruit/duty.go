@@ -1,0 +1,258 @@
+package recruit
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/notify"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Duty is what a worker on call sees and sets.
+type Duty struct {
+	cfg   Config
+	calls *Calls
+}
+
+// NewDuty makes the use case.
+func NewDuty(cfg Config, calls *Calls) *Duty { return &Duty{cfg, calls} }
+
+// DutyView is what a person on call has to know.
+type DutyView struct {
+	engine.OnCall
+	Pool   store.Pool
+	Called *store.Notice // they are asked to come on duty
+	Call   *store.Call   // with a place for them, asked or not
+}
+
+// Get returns whether a worker is on duty, and whether they are called.
+func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
+	r, err := s.workplace(p, access.DutyGet)
+	if err != nil {
+		return DutyView{}, err
+	}
+	var v DutyView
+	v.Pool, _ = s.cfg.Live.Settings(r.ID())
+	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { v.OnCall, _ = e.OnCall(now, p.User.ID) }); err != nil {
+		return v, err
+	}
+	if !v.On {
+		v.Call, v.Called = s.calls.place(r.ID(), p.User.ID)
+		if v.Called != nil && v.Called.State != store.NoticeAsked {
+			v.Called = nil
+		}
+	}
+	return v, nil
+}
+
+// OffDuty is how somebody came to be off duty.
+type OffDuty struct {
+	Why  engine.Departure // with which they went off duty last; "": never, or nothing is kept of it
+	At   time.Time
+	Call *store.Call // of their latest notice, if they were thanked: it has ended
+}
+
+// WhyOff returns how a worker came to be off duty in their pool, and how the last
+// call to them ended.
+func (s *Duty) WhyOff(ctx context.Context, p *access.Principal) (OffDuty, error) {
+	if err := p.May(access.DutyWhyOff); err != nil {
+		return OffDuty{}, err
+	}
+	var v OffDuty
+	if d := s.cfg.OnCall.lastDuty(p.User.ID); d.Pool == p.User.Pool && !d.On {
+		v.Why, v.At = d.Why, d.At
+	}
+	notices, err := s.cfg.Store.WorkerNotices(ctx, p.User.ID, 1)
+	if err != nil {
+		return v, err
+	}
+	for _, n := range notices {
+		if n.State != store.NoticeThanked {
+			continue
+		}
+		call, err := s.cfg.Store.Call(ctx, n.Call)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			continue
+		}
+		if err != nil {
+			return v, err
+		}
+		v.Call = &call
+	}
+	return v, nil
+}
+
+// Watch returns a channel that gets a signal after each change in a worker's
+// duty or calls, and closes when the server does. stop must be called in the end.
+func (s *Duty) Watch(_ context.Context, p *access.Principal) (changed <-chan struct{}, stop func(), err error) {
+	if err := p.May(access.DutyWatch); err != nil {
+		return nil, nil, err
+	}
+	changed, stop = s.cfg.OnCall.watchers.Watch(p.User.ID)
+	return changed, stop, nil
+}
+
+// Await is Duty once there is something new to say, or after wait.
+func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duration, news func(DutyView) bool) (DutyView, error) {
+	changed, stop, err := s.Watch(ctx, p)
+	if err != nil {
+		return DutyView{}, err
+	}
+	defer stop()
+	timer := time.NewTimer(min(wait, live.MaxWait))
+	defer timer.Stop()
+	for {
+		v, err := s.Get(ctx, p)
+		if err != nil || news(v) {
+			return v, err
+		}
+		select {
+		case _, open := <-changed:
+			if !open {
+				return v, nil
+			}
+		case <-timer.C:
+			return v, nil
+		case <-ctx.Done():
+			return v, nil
+		}
+	}
+}
+
+// Start brings a worker on duty: in a pool that calls its people, if one of
+// those called for is still missing.
+func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error) {
+	r, err := s.workplace(p, access.DutyStart)
+	if err != nil {
+		return DutyView{}, err
+	}
+	at, _ := s.cfg.Live.Settings(r.ID())
+	var on engine.OnCall
+	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { on, _ = e.OnCall(now, p.User.ID) }); err != nil {
+		return DutyView{}, err
+	}
+	switch call, _ := s.calls.place(at.ID, p.User.ID); {
+	case on.On && on.Leaves == "":
+	case !on.On && (at.Retainer.Called || call != nil):
+		err = s.calls.comeIn(ctx, s.cfg.Clock.Time(), at.ID, p.User.ID)
+	case on.Leaves == engine.Released || on.Leaves == engine.Moved:
+		err = crowd.Errorf(crowd.Conflict, "you were let go and go off duty as soon as you have finished what you hold; you will be called when there is work")
+	default:
+		err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, p.User.ID) })
+	}
+	if err != nil {
+		return DutyView{}, err
+	}
+	return s.Get(ctx, p)
+}
+
+// End takes a worker off duty at their own wish: at once, or when they have
+// finished what they hold.
+func (s *Duty) End(ctx context.Context, p *access.Principal) (DutyView, error) {
+	r, err := s.workplace(p, access.DutyEnd)
+	if err != nil {
+		return DutyView{}, err
+	}
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		_, err := e.EndDuty(now, p.User.ID, engine.Left)
+		return err
+	}); err != nil {
+		return DutyView{}, err
+	}
+	return s.Get(ctx, p)
+}
+
+// DeclineCall keeps that a worker does not come this time.
+func (s *Duty) DeclineCall(ctx context.Context, p *access.Principal) error {
+	r, err := s.workplace(p, access.DutyDeclineCall)
+	if err != nil {
+		return err
+	}
+	return s.calls.decline(ctx, s.cfg.Clock.Time(), r.ID(), p.User.ID)
+}
+
+// Wishes are a worker's own settings: the pools that they prefer, and whether and
+// how they are called.
+type Wishes struct {
+	Prefers map[crowd.PoolID]float64 // by pool, 0 to 1
+	Away    bool                     // not called at all
+	NoMail  bool
+}
+
+// WishesOf returns a worker's wishes.
+func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.Away, NoMail: u.NoMail} }
+
+// SetWishes keeps a worker's wishes.
+func (s *Duty) SetWishes(ctx context.Context, p *access.Principal, w Wishes) (store.User, error) {
+	if err := p.May(access.DutySetWishes); err != nil {
+		return store.User{}, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Prefers)) {
+		if _, ok := s.cfg.Live.Settings(id); !ok {
+			return store.User{}, crowd.Fieldf("prefers", "there is no pool %s", id)
+		}
+		if x := w.Prefers[id]; !(x >= 0 && x <= 1) {
+			return store.User{}, crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
+		}
+	}
+	return s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
+		u.Prefers, u.Away, u.NoMail = w.Prefers, w.Away, w.NoMail
+		return nil
+	})
+}
+
+// Subscribe keeps a browser that takes push messages for p.
+func (s *Duty) Subscribe(ctx context.Context, p *access.Principal, sub store.Subscription) (int64, error) {
+	if err := p.May(access.DutySubscribe); err != nil {
+		return 0, err
+	}
+	if !s.cfg.Outbox.CanPush() {
+		return 0, crowd.Errorf(crowd.Conflict, "this server sends no push messages")
+	}
+	to := notify.Target{Endpoint: sub.Endpoint, P256dh: sub.P256dh, Auth: sub.Auth}
+	if err := to.Check(); err != nil {
+		return 0, err
+	}
+	sub.Worker, sub.CreatedAt = p.User.ID, s.cfg.Clock.Time()
+	return s.cfg.Store.PutSubscription(ctx, sub)
+}
+
+// Unsubscribe forgets a browser of p's.
+func (s *Duty) Unsubscribe(ctx context.Context, p *access.Principal, id int64) error {
+	return s.cfg.Store.DeleteSubscription(ctx, p.User.ID, id)
+}
+
+// Subscriptions lists the browsers that take push messages for p.
+func (s *Duty) Subscriptions(ctx context.Context, p *access.Principal) ([]store.Subscription, error) {
+	return s.cfg.Store.Subscriptions(ctx, p.User.ID)
+}
+
+// PushKey is the public key with which a browser subscribes to push messages, or
+// "" if there are none.
+func (s *Duty) PushKey() string {
+	if !s.cfg.Outbox.CanPush() {
+		return ""
+	}
+	return s.cfg.Outbox.senders.PushKey
+}
+
+// workplace returns the pool in which a worker is now.
+func (s *Duty) workplace(p *access.Principal, o access.Operation) (*live.Pool, error) {
+	return Workplace(s.cfg.Live, s.cfg.OnCall, p, o)
+}
+
+// Workplace returns the pool in which a worker is now: whoever has waited for
+// long may have been moved since they signed in.
+func Workplace(pools *live.Pools, onCall *OnCall, p *access.Principal, o access.Operation) (*live.Pool, error) {
+	if err := p.May(o); err != nil {
+		return nil, err
+	}
+	return pools.Get(cmp.Or(onCall.PoolOf(p.User.ID), p.User.Pool))
+}

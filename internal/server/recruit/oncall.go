@@ -1,0 +1,282 @@
+package recruit
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// OnCall is the people of all pools, as far as calling and moving them needs it,
+// so that a control step reads nothing from the store.
+type OnCall struct {
+	store    store.Store
+	watchers live.Watchers[crowd.WorkerID] // who watches their own duty
+
+	mu     sync.RWMutex
+	people map[crowd.WorkerID]*person
+	pools  map[crowd.PoolID]map[crowd.WorkerID]*person // the same, by pool
+}
+
+// NewOnCall makes it; it knows nobody before Load.
+func NewOnCall(st store.Store) *OnCall {
+	return &OnCall{store: st, people: make(map[crowd.WorkerID]*person), pools: make(map[crowd.PoolID]map[crowd.WorkerID]*person)}
+}
+
+// Signal signals those who watch the duty of people.
+func (o *OnCall) Signal(people ...crowd.WorkerID) { o.watchers.Signal(people...) }
+
+// StopWaiting ends all watching.
+func (o *OnCall) StopWaiting() { o.watchers.Close() }
+
+// person is a worker with their duty.
+type person struct {
+	store.User
+	knows map[crowd.PoolID]bool // pools whose training they have completed
+	on    bool                  // on duty
+	duty  engine.Duty           // the last change that was kept
+}
+
+// Load reads everybody from the store.
+func (o *OnCall) Load(ctx context.Context, pools []store.Pool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range pools {
+		users, err := o.store.PoolUsers(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			o.put(u)
+		}
+	}
+	for _, p := range pools {
+		duties, err := o.store.PoolDuties(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, d := range duties {
+			o.enter(d)
+		}
+	}
+	return nil
+}
+
+// get returns the entry of a person, which may be new. The caller holds the lock.
+func (o *OnCall) get(id crowd.WorkerID) *person {
+	p := o.people[id]
+	if p == nil {
+		p = &person{User: store.User{ID: id}, knows: make(map[crowd.PoolID]bool)}
+		o.people[id] = p
+	}
+	return p
+}
+
+// put keeps a user, in their pool. The caller holds the lock.
+func (o *OnCall) put(u store.User) {
+	p := o.get(u.ID)
+	delete(o.pools[p.Pool], u.ID)
+	p.User = u
+	if o.pools[u.Pool] == nil {
+		o.pools[u.Pool] = make(map[crowd.WorkerID]*person)
+	}
+	o.pools[u.Pool][u.ID] = p
+}
+
+// enter takes over a change of somebody's duty and training. The caller holds the lock.
+func (o *OnCall) enter(d engine.Duty) {
+	p := o.get(d.Worker)
+	p.knows[d.Pool] = d.Training == 0
+	if !d.At.Before(p.duty.At) {
+		p.duty = d
+	}
+}
+
+// Set replaces what is known of a user.
+func (o *OnCall) Set(u store.User) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.get(u.ID)
+	if p.Pool != u.Pool {
+		p.on = false
+		p.knows[p.Pool] = true // they worked there
+	}
+	o.put(u)
+}
+
+// Present sets who is on duty in a pool, when it starts or is restored.
+func (o *OnCall) Present(id crowd.PoolID, people []engine.OnCall) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.pools[id] {
+		p.on = false
+	}
+	for _, c := range people {
+		o.get(c.Worker).on = true
+	}
+}
+
+// changed takes over the changes of a pool's people.
+func (o *OnCall) changed(c *engine.Changes) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, d := range c.Duties {
+		o.enter(d)
+	}
+	for _, x := range c.Shifts {
+		o.get(x.Worker).on = x.On
+	}
+}
+
+// Remove forgets somebody who is no longer a worker.
+func (o *OnCall) Remove(id crowd.WorkerID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.people[id]; p != nil {
+		delete(o.pools[p.Pool], id)
+		delete(o.people, id)
+	}
+}
+
+// Preference returns a person's preference for a pool: what they have stated, else
+// indifferent.
+func Preference(u *store.User, id crowd.PoolID) float64 {
+	if x, ok := u.Prefers[id]; ok {
+		return x
+	}
+	return indifferent
+}
+
+// indifferent is the preference of somebody who has stated none.
+const indifferent = 0.5
+
+// callable lists the people of a pool who may be called and were not yet: off
+// duty, not suspended, and willing.
+func (o *OnCall) callable(id crowd.PoolID, called map[crowd.WorkerID]store.Notice) []store.User {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var list []store.User
+	for _, p := range o.pools[id] {
+		if p.on || p.Suspended || p.Away {
+			continue
+		}
+		if _, met := called[p.ID]; !met {
+			list = append(list, p.User)
+		}
+	}
+	slices.SortFunc(list, func(x, y store.User) int { return cmp.Compare(x.ID, y.ID) })
+	return list
+}
+
+// PoolOf returns the pool that a worker is in now, or 0 if they are not known.
+func (o *OnCall) PoolOf(id crowd.WorkerID) crowd.PoolID {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).Pool
+}
+
+// OnDuty reports whether a worker is on duty.
+func (o *OnCall) OnDuty(id crowd.WorkerID) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).on
+}
+
+// Preference returns the sum of the preferences of people for a pool.
+func (o *OnCall) Preference(id crowd.PoolID, people []engine.OnCall) (sum float64) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, c := range people {
+		sum += Preference(&o.of(c.Worker).User, id)
+	}
+	return sum
+}
+
+// of returns what is known of a person; never nil. The caller holds the lock.
+func (o *OnCall) of(id crowd.WorkerID) *person {
+	if p := o.people[id]; p != nil {
+		return p
+	}
+	return &person{}
+}
+
+// Describe fills in what the idle people of the pools prefer and know, in the
+// order of the pools. Most have stated no preference and completed no training:
+// they share one read-only list.
+func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	at := make(map[crowd.PoolID]int, len(pools))
+	likes, knows := make([]float64, len(pools)), make([]bool, len(pools))
+	for j := range pools {
+		at[pools[j].ID], likes[j], knows[j] = j, indifferent, pools[j].Retainer.Training == 0
+	}
+	for i := range readings {
+		for k := range readings[i].Idle {
+			x := &readings[i].Idle[k]
+			p := o.of(x.ID)
+			x.Prefers, x.Knows = likes, knows
+			shared := true
+			for id, like := range p.Prefers {
+				if j, ok := at[id]; ok {
+					if shared {
+						x.Prefers, shared = slices.Clone(likes), false
+					}
+					x.Prefers[j] = like
+				}
+			}
+			shared = true
+			for id, learnt := range p.knows {
+				if j, ok := at[id]; ok && learnt && !knows[j] {
+					if shared {
+						x.Knows, shared = slices.Clone(knows), false
+					}
+					x.Knows[j] = true
+				}
+			}
+		}
+	}
+}
+
+// Knows reports whether somebody has completed the training of a pool.
+func (o *OnCall) Knows(id crowd.WorkerID, to crowd.PoolID) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).knows[to]
+}
+
+// Unlearn makes somebody start a pool's training again when they come back.
+func (o *OnCall) Unlearn(id crowd.WorkerID, in crowd.PoolID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.people[id]; p != nil {
+		p.knows[in] = false
+	}
+}
+
+// lastDuty returns the last change of somebody's duty that was kept.
+func (o *OnCall) lastDuty(id crowd.WorkerID) engine.Duty {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).duty
+}
+
+// moving lists those who move as soon as they have finished what they hold.
+func (o *OnCall) moving() []store.User {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var list []store.User
+	for _, id := range slices.Sorted(maps.Keys(o.people)) {
+		if p := o.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool {
+			list = append(list, p.User)
+		}
+	}
+	return list
+}

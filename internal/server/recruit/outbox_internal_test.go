@@ -1,0 +1,64 @@
+package recruit
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// oneMessage is a store with at most one message.
+type oneMessage struct {
+	store.Store
+	waiting atomic.Bool
+}
+
+func (o *oneMessage) DueMessages(_ context.Context, now time.Time, _ int) ([]store.Message, error) {
+	if !o.waiting.Load() {
+		return nil, nil
+	}
+	return []store.Message{{ID: 1, Channel: store.Mail, Target: "ann@example.org", State: store.MessageQueued, UselessAt: now.Add(time.Hour)}}, nil
+}
+
+func (o *oneMessage) UpdateMessage(context.Context, store.Message) error {
+	o.waiting.Store(false)
+	return nil
+}
+
+func (o *oneMessage) DropMessages(context.Context, time.Time) error { return nil }
+
+// TestOutboxIsWoken: what is queued goes out at once, not at the next look; and
+// to wake it never waits.
+func TestOutboxIsWoken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kept := &oneMessage{}
+		var sent time.Time
+		outbox := NewOutbox(OutboxConfig{
+			Store: kept, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+			Senders: Senders{Mail: func(context.Context, string, string, string) error { sent = time.Now(); return nil }},
+		})
+		for range 10 {
+			outbox.Wake() // before the loop runs
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var background sync.WaitGroup
+		background.Go(func() { outbox.Run(ctx) })
+		<-time.After(7 * time.Second)
+		synctest.Wait()
+		queued := time.Now()
+		kept.waiting.Store(true)
+		outbox.Wake()
+		synctest.Wait()
+		if sent != queued {
+			t.Errorf("queued at %s, sent at %s", queued, sent)
+		}
+		cancel()
+		background.Wait()
+	})
+}

@@ -1,0 +1,273 @@
+package recruit
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Transfers moves people from one pool to another. Who holds a task finishes it
+// first; the rest of their move is done when their pool tells that they are gone.
+type Transfers struct {
+	cfg     Config
+	mu      sync.Mutex // of pending; a pool's loop takes it, so nothing is waited for while it is held
+	pending map[crowd.WorkerID]pendingMove
+	ready   chan crowd.WorkerID
+}
+
+// NewTransfers makes the use case.
+func NewTransfers(cfg Config) *Transfers {
+	return &Transfers{cfg: cfg, pending: make(map[crowd.WorkerID]pendingMove), ready: make(chan crowd.WorkerID, 1024)}
+}
+
+// Run finishes moves as soon as people have finished what they held, until ctx
+// is done.
+func (t *Transfers) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-t.ready:
+			t.finish(ctx, id)
+		}
+	}
+}
+
+// Changed takes over changes of people's duty, finishes what waited for them and
+// signals those who watch. A pool's loop calls it.
+func (t *Transfers) Changed(c *engine.Changes) {
+	t.cfg.OnCall.changed(c)
+	people := make([]crowd.WorkerID, 0, len(c.Shifts)+len(c.Duties))
+	for _, x := range c.Shifts {
+		people = append(people, x.Worker)
+		if !x.On {
+			t.gone(x.Worker, x.Why)
+		}
+	}
+	for _, d := range c.Duties {
+		people = append(people, d.Worker)
+	}
+	t.cfg.OnCall.Signal(people...)
+}
+
+// pendingMove is the move of somebody who finishes something first.
+type pendingMove struct {
+	to  crowd.PoolID
+	off bool // they left by themselves: they change the pool, and do not come on duty there
+}
+
+// gone takes note that somebody went off duty.
+func (t *Transfers) gone(id crowd.WorkerID, why engine.Departure) {
+	t.mu.Lock()
+	x, waits := t.pending[id]
+	if waits && why != engine.Moved {
+		x.off = true
+		t.pending[id] = x
+	}
+	t.mu.Unlock()
+	if waits {
+		select {
+		case t.ready <- id:
+		default: // the next control step looks again
+		}
+	}
+}
+
+// take returns where somebody is to move, once.
+func (t *Transfers) take(id crowd.WorkerID) (pendingMove, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x, ok := t.pending[id]
+	delete(t.pending, id)
+	return x, ok
+}
+
+func (t *Transfers) put(id crowd.WorkerID, to crowd.PoolID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pending[id] = pendingMove{to: to}
+}
+
+// waiting lists those who are still to move.
+func (t *Transfers) waiting() []crowd.WorkerID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.pending))
+}
+
+// MoveFrom is Move for a worker who has to be one of the pool from. Admins only.
+func (t *Transfers) MoveFrom(ctx context.Context, p *access.Principal, from crowd.PoolID, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
+	if err := p.May(access.TransfersMoveFrom); err != nil {
+		return false, err
+	}
+	if _, err := t.cfg.Live.Get(from); err != nil {
+		return false, err
+	}
+	u, err := t.cfg.Store.User(ctx, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		return false, crowd.Fieldf("worker", "there is no %s", id)
+	case err != nil:
+		return false, err
+	case u.Pool != from:
+		return false, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, from)
+	}
+	return t.Move(ctx, p, id, to)
+}
+
+// Move moves a worker to another pool. It reports whether they are there; if not,
+// they hold a task and move when they have finished it. Admins only.
+func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
+	if err := p.May(access.TransfersMove); err != nil {
+		return false, err
+	}
+	u, err := t.cfg.Store.User(ctx, id)
+	switch {
+	case err != nil:
+		return false, err
+	case u.Pool == 0:
+		return false, crowd.Fieldf("worker", "%s is not a worker", u.Name)
+	case u.Pool == to:
+		return true, t.stay(ctx, id, to)
+	case u.MovesTo == to:
+		return false, nil // said twice
+	}
+	if _, ok := t.cfg.Live.Settings(to); !ok {
+		return false, crowd.Fieldf("to", "no such pool")
+	}
+	there, err = t.Transfer(ctx, id, u.Pool, to)
+	if err != nil {
+		return there, err
+	}
+	why := "an admin moved " + u.Name
+	if !there {
+		why += ", who finishes their task first"
+	}
+	return there, t.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{
+		Pool: u.Pool, At: t.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionTransfer, N: 1, Worker: id, To: to, Why: []string{why},
+	}})
+}
+
+// stay takes back a move that waits for somebody's task.
+func (t *Transfers) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID) error {
+	x, waits := t.take(id)
+	if !waits || x.off {
+		return nil
+	}
+	r, err := t.cfg.Live.Get(in)
+	if err != nil {
+		return err
+	}
+	t.keep(ctx, id, in, 0)
+	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
+}
+
+// keep keeps where somebody of a pool is to move, so that a restart does not
+// forget it; 0: nowhere any more. What cannot be kept is done all the same.
+func (t *Transfers) keep(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) {
+	_, err := t.cfg.ChangeUser(context.WithoutCancel(ctx), id, func(u *store.User) error {
+		if u.Pool == from { // else they have arrived meanwhile
+			u.MovesTo = to
+		}
+		return nil
+	})
+	if err != nil {
+		t.cfg.Log.Error("a move could not be kept", "worker", id.String(), "to", to.String(), "err", err)
+	}
+}
+
+// Resume goes on with the moves that the last run of the server has kept.
+func (t *Transfers) Resume(ctx context.Context) {
+	for _, u := range t.cfg.OnCall.moving() {
+		if _, err := t.Transfer(ctx, u.ID, u.Pool, u.MovesTo); err != nil {
+			t.cfg.Log.Error("a move could not be resumed", "worker", u.ID.String(), "to", u.MovesTo.String(), "err", err)
+		}
+	}
+}
+
+// Transfer takes a worker out of a pool, and brings them into another if they are
+// free.
+func (t *Transfers) Transfer(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) (there bool, err error) {
+	r, err := t.cfg.Live.Get(from)
+	if err != nil {
+		return false, err
+	}
+	free, was := false, engine.OnCall{}
+	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+		was, _ = e.OnCall(now, id)
+		if free, err = e.EndDuty(now, id, engine.Moved); err == nil && !free {
+			t.put(id, to) // before the pool can tell that they are gone
+		}
+		return err
+	})
+	if err != nil || !free {
+		t.cfg.OnCall.Signal(id)
+		if err != nil {
+			t.take(id)
+		} else {
+			t.keep(ctx, id, from, to)
+		}
+		return false, err
+	}
+	if before, waited := t.take(id); waited && !before.off {
+		was.On = true // they went off duty to move somewhere else, and have not arrived
+	}
+	return true, t.arrive(context.WithoutCancel(ctx), id, to, was.On)
+}
+
+// arrive brings somebody into a pool: they learn its work first, if they do not
+// know it, and are on duty if they were so before.
+func (t *Transfers) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
+	if _, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error { u.Pool, u.MovesTo = to, 0; return nil }); err != nil {
+		return err
+	}
+	r, err := t.cfg.Live.Get(to)
+	if err != nil {
+		return err
+	}
+	if on {
+		err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
+	}
+	t.cfg.OnCall.Signal(id)
+	return err
+}
+
+// finish brings somebody who has finished what they held into the other pool.
+func (t *Transfers) finish(ctx context.Context, id crowd.WorkerID) {
+	x, ok := t.take(id)
+	if !ok {
+		return
+	}
+	if err := t.arrive(context.WithoutCancel(ctx), id, x.to, !x.off); err != nil {
+		t.cfg.Log.Error("a move could not be finished", "worker", id.String(), "to", x.to.String(), "err", err)
+	}
+}
+
+// FinishLate finishes the moves that Run has missed.
+func (t *Transfers) FinishLate(ctx context.Context) {
+	for _, id := range t.waiting() {
+		u, err := t.cfg.Store.User(ctx, id)
+		if err != nil || u.Pool == 0 {
+			t.take(id)
+			continue
+		}
+		r, err := t.cfg.Live.Get(u.Pool)
+		if err != nil {
+			continue
+		}
+		var c engine.OnCall
+		if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { c, _ = e.OnCall(now, id) }); err == nil && !c.On {
+			t.finish(ctx, id)
+		} else if err == nil && c.Leaves == "" {
+			t.take(id) // they stay: they came on duty again, or the pool was restored
+			t.keep(ctx, id, u.Pool, 0)
+		}
+	}
+}

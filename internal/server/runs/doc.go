@@ -1,0 +1,3 @@
+// Package runs is the use case of workflows: it checks them, makes and loads runs,
+// lets the orchestrator carry them out live, and shows how they stand.
+package runs

@@ -1,0 +1,329 @@
+package runs
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// Config sets up the runs.
+type Config struct {
+	Store store.Store
+	Crowd orchestrator.Crowd
+	Log   *slog.Logger
+	Clock live.Clock
+	// Services are the private places that service steps may call, in addition to
+	// public ones.
+	Services httpstep.Allow
+}
+
+// Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
+// of services and queries are goroutines of their own.
+type Runs struct {
+	store        store.Store
+	log          *slog.Logger
+	clock        live.Clock
+	allow        httpstep.Allow
+	orchestrator *orchestrator.Orchestrator
+	watchers     live.Watchers[crowd.RunID]
+	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
+	wake         chan struct{}
+	calls        context.Context // of the calls under way
+	stop         context.CancelFunc
+	underway     sync.WaitGroup
+
+	mu      sync.Mutex
+	clients map[crowd.TenantID]*httpstep.Client // each knows its tenant's secrets
+}
+
+// New makes the use case. Nothing runs before Continue.
+func New(cfg Config) *Runs {
+	s := &Runs{
+		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
+		wake: make(chan struct{}, 1), clients: make(map[crowd.TenantID]*httpstep.Client),
+	}
+	s.calls, s.stop = context.WithCancel(context.Background())
+	s.orchestrator = orchestrator.New(orchestrator.Config{
+		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
+		Go: func(do func()) { s.underway.Go(do) },
+		Wake: func() {
+			select {
+			case s.wake <- struct{}{}:
+			default: // it will look anyway
+			}
+			s.watchers.SignalAll()
+		},
+	})
+	return s
+}
+
+// Continue goes on with the runs that are under way.
+func (s *Runs) Continue(ctx context.Context) (err error) {
+	if s.keyPrefix, err = s.store.Secret(ctx, "idempotency", crand.Text()[:12]); err != nil {
+		return err
+	}
+	return s.orchestrator.Recover(ctx)
+}
+
+// Changed tells the orchestrator of batches that have changed. A pool's loop
+// calls it.
+func (s *Runs) Changed(c *engine.Changes) {
+	for i := range c.Progress {
+		s.orchestrator.BatchChanged(c.Progress[i].Batch)
+	}
+}
+
+// StopWaiting ends all watching.
+func (s *Runs) StopWaiting() { s.watchers.Close() }
+
+// call makes a try of a call, in a goroutine of its own.
+func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
+	client := s.client(t.Tenant)
+	t.Call.Key = s.keyPrefix + "-" + t.Call.Key
+	s.underway.Go(func() { done(client.Do(s.calls, t.Service, t.Call, t.N)) })
+}
+
+// client returns what makes the calls of a tenant.
+func (s *Runs) client(tenant crowd.TenantID) *httpstep.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[tenant]
+	if c == nil {
+		c = httpstep.NewClient(httpstep.Options{Allow: s.allow, Now: s.clock, Secrets: func(name string) (string, bool) {
+			value, err := s.store.TenantSecret(s.calls, tenant, name)
+			if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+				s.log.Error("a secret cannot be read", "tenant", tenant.String(), "err", err)
+			}
+			return value, err == nil
+		}})
+		s.clients[tenant] = c
+	}
+	return c
+}
+
+// Run steps the orchestrator until ctx is done.
+func (s *Runs) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-timer.C:
+		}
+		next, more := s.orchestrator.Step(ctx)
+		s.watchers.SignalAll() // what was signalled before is kept only now
+		wait := time.Minute
+		switch {
+		case more:
+			wait = 0
+		case !next.IsZero():
+			wait = min(max(next.Sub(s.clock()), 0), time.Minute)
+		}
+		timer.Reset(wait)
+	}
+}
+
+// Close ends what is under way. The calls will be made again.
+func (s *Runs) Close() {
+	s.stop()
+	s.orchestrator.Close()
+	s.underway.Wait()
+	for _, c := range s.clients {
+		c.Close()
+	}
+}
+
+// Check reads the file of a workflow and returns everything that is wrong with it.
+func (s *Runs) Check(ctx context.Context, text string) (*workflow.Workflow, []workflow.Problem) {
+	return orchestrator.Parse(ctx, text, nil, s.clock.Time())
+}
+
+// Make makes a run of a workflow, which then needs its inputs.
+func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
+	if err := p.MayFor(access.RunsMake, n.Tenant); err != nil {
+		return orchestrator.Created{}, err
+	}
+	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
+		return orchestrator.Created{}, err
+	}
+	switch {
+	case n.Budget < 0:
+		return orchestrator.Created{}, crowd.Fieldf("budget", "%s is not a budget (more than 0)", n.Budget)
+	case n.From != "" && n.Parent == 0:
+		return orchestrator.Created{}, crowd.Fieldf("parent", "is missing: from is a step of it")
+	}
+	n.By = p.User.ID
+	return s.orchestrator.Create(ctx, n)
+}
+
+// Load reads a file as an input of a run that was made.
+func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
+	if _, err := s.find(ctx, p, access.RunsLoad, id); err != nil {
+		return orchestrator.LoadResult{}, err
+	}
+	return s.orchestrator.Load(ctx, id, input, file)
+}
+
+// Start begins a run whose inputs are there.
+func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Orchestrator) error { return c.Start(ctx, id) })
+}
+
+var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
+
+// find returns a run that p may see.
+func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID) (store.Run, error) {
+	if err := p.May(o); err != nil {
+		return store.Run{}, err
+	}
+	r, err := s.store.Run(ctx, 0, id)
+	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, r.Tenant) != nil) {
+		return store.Run{}, errRun
+	}
+	return r, err
+}
+
+// onRun does something to a run, and returns it as it is then.
+func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID, f func(*orchestrator.Orchestrator) error) (store.Run, error) {
+	if _, err := s.find(ctx, p, o, id); err != nil {
+		return store.Run{}, err
+	}
+	if err := f(s.orchestrator); err != nil {
+		return store.Run{}, err
+	}
+	s.watchers.Signal(id)
+	return s.store.Run(ctx, 0, id)
+}
+
+// Pause stops a run; what people hold they may submit.
+func (s *Runs) Pause(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsPause, id, func(c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) })
+}
+
+// Resume goes on with a paused run.
+func (s *Runs) Resume(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsResume, id, func(c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) })
+}
+
+// Cancel gives a run up; what it has made stays to be read.
+func (s *Runs) Cancel(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsCancel, id, func(c *orchestrator.Orchestrator) error {
+		r, err := s.store.Run(ctx, 0, id)
+		if err != nil || r.State != store.RunLoading {
+			return errors.Join(err, c.Cancel(ctx, id))
+		}
+		return c.Abandon(ctx, id)
+	})
+}
+
+// EndStep ends a crowd step of a run early, with the labels that there are.
+func (s *Runs) EndStep(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsEndStep, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })
+}
+
+// Retry tries again what a step ("": every step) holds, and steps that have
+// failed.
+func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items, steps int, err error) {
+	_, err = s.onRun(ctx, p, access.RunsRetry, id, func(c *orchestrator.Orchestrator) (err error) {
+		items, steps, err = c.Retry(ctx, id, step)
+		return err
+	})
+	return items, steps, err
+}
+
+// Skip gives up the items that a step ("": every step) holds.
+func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items int, err error) {
+	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Orchestrator) (err error) {
+		items, err = c.Skip(ctx, id, step)
+		return err
+	})
+	return items, err
+}
+
+// List lists the runs of a tenant (0: of all, for an admin) with ids below before
+// (0: all), newest first.
+func (s *Runs) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
+	if tenant == 0 && !p.Is(access.Admin) && p.Is(access.Requester) {
+		return nil, crowd.Fieldf("tenant", "say for which tenant")
+	}
+	if err := p.MayFor(access.RunsList, tenant); err != nil {
+		return nil, err
+	}
+	return s.store.ListRuns(ctx, tenant, before, limit)
+}
+
+// Get returns a run as it stands.
+func (s *Runs) Get(ctx context.Context, p *access.Principal, id crowd.RunID) (*orchestrator.View, error) {
+	if _, err := s.find(ctx, p, access.RunsGet, id); err != nil {
+		return nil, err
+	}
+	return s.orchestrator.View(ctx, 0, id)
+}
+
+// Slowest returns the items that have been on their way for the longest at
+// each step, and why they wait.
+func (s *Runs) Slowest(ctx context.Context, p *access.Principal, id crowd.RunID, limit int) ([]orchestrator.SlowItem, error) {
+	if _, err := s.find(ctx, p, access.RunsSlowest, id); err != nil {
+		return nil, err
+	}
+	return s.orchestrator.SlowestItems(ctx, 0, id, limit)
+}
+
+// Path returns where an item of a run has been.
+func (s *Runs) Path(ctx context.Context, p *access.Principal, id crowd.RunID, item int64) ([]orchestrator.Visit, error) {
+	if _, err := s.find(ctx, p, access.RunsPath, id); err != nil {
+		return nil, err
+	}
+	return s.orchestrator.Path(ctx, 0, id, item)
+}
+
+// Items lists up to limit rows of a node of a run after number n.
+func (s *Runs) Items(ctx context.Context, p *access.Principal, id crowd.RunID, node string, after int64, limit int) ([]store.JoinedRow, error) {
+	if _, err := s.find(ctx, p, access.RunsItems, id); err != nil {
+		return nil, err
+	}
+	return s.orchestrator.Items(ctx, id, node, after, limit)
+}
+
+// Faults lists up to limit items that steps of a run hold with an error, with
+// numbers above after.
+func (s *Runs) Faults(ctx context.Context, p *access.Principal, id crowd.RunID, after int64, limit int) ([]store.Fault, error) {
+	if _, err := s.find(ctx, p, access.RunsFaults, id); err != nil {
+		return nil, err
+	}
+	return s.store.Faults(ctx, id, -1, after, limit)
+}
+
+// Results returns all rows of a node of a run.
+func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
+	if _, err := s.find(ctx, p, access.RunsResults, id); err != nil {
+		return nil, err
+	}
+	return s.orchestrator.Results(ctx, 0, id, node)
+}
+
+// Watch returns a channel that gets a signal when a run may have changed, and
+// closes when the server does. stop must be called in the end.
+func (s *Runs) Watch(ctx context.Context, p *access.Principal, id crowd.RunID) (changed <-chan struct{}, stop func(), err error) {
+	if _, err := s.find(ctx, p, access.RunsWatch, id); err != nil {
+		return nil, nil, err
+	}
+	changed, stop = s.watchers.Watch(id)
+	return changed, stop, nil
+}

@@ -1,0 +1,247 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// MaxWait is the longest that Next waits for a task.
+const MaxWait = live.MaxWait
+
+// Work is a worker's cycle.
+type Work struct {
+	store       store.Store
+	live        *live.Pools
+	onCall      *recruit.OnCall
+	definitions definitionCache
+	tasks       taskCache
+}
+
+// New makes the use case.
+func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall) *Work {
+	return &Work{store: st, live: pools, onCall: onCall, definitions: definitionCache{store: st}, tasks: taskCache{store: st}}
+}
+
+// HeldTask is a task in a worker's hands, with all that is needed to show it.
+type HeldTask struct {
+	engine.Handout
+	Batch    crowd.BatchID
+	Name     string // of the batch
+	Lease    time.Duration
+	Template *task.Compiled
+	Values   task.Values
+}
+
+// Next returns the worker's task: the one that they hold, or the next one,
+// waiting up to wait for it. It returns nil when there is none.
+func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration) (*HeldTask, error) {
+	r, err := s.workplace(p, access.WorkNext)
+	if err != nil {
+		return nil, err
+	}
+	hand, ok, err := r.Next(ctx, p.User.ID, wait, nil)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return s.show(ctx, hand)
+}
+
+// workplace returns the pool in which a worker is now.
+func (s *Work) workplace(p *access.Principal, o access.Operation) (*live.Pool, error) {
+	return recruit.Workplace(s.live, s.onCall, p, o)
+}
+
+// show adds what is needed to show a task.
+func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
+	d, err := s.definitions.get(ctx, h.Task.Batch())
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.tasks.task(ctx, h.Task)
+	if err != nil {
+		return nil, err
+	}
+	return &HeldTask{
+		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
+		Values: task.Values{Columns: d.Columns, Cells: t.Values},
+	}, nil
+}
+
+// IsTraining reports whether a task that a worker holds is one to learn from.
+func (s *Work) IsTraining(ctx context.Context, w *HeldTask) (bool, error) {
+	d, err := s.definitions.get(ctx, w.Batch)
+	if err != nil {
+		return false, err
+	}
+	return d.Spec.Training, nil
+}
+
+// Submit commits an answer. With next, it also returns the worker's next task
+// in the same commit, waiting up to wait for one; a nil task means that there is
+// none. An answer counts once, however often it is sent.
+func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
+	r, err := s.workplace(p, access.WorkSubmit)
+	if err != nil {
+		return engine.Outcome{}, nil, err
+	}
+	d, err := s.definitions.get(ctx, id.Batch())
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return engine.Outcome{}, nil, notYours(id)
+	}
+	if err != nil {
+		return engine.Outcome{}, nil, err
+	}
+	body, key, err := d.template.Check(answer)
+	if err != nil {
+		if holds, herr := s.everHeld(ctx, r, p.User.ID, id); herr != nil || !holds {
+			return engine.Outcome{}, nil, errors.Join(herr, notYours(id)) // who never held it does not learn what fits
+		}
+		return engine.Outcome{}, nil, err
+	}
+	var out engine.Outcome
+	submit := func(e *engine.Engine, now time.Time) (err error) {
+		out, err = e.Submit(now, p.User.ID, id, body, key)
+		return err
+	}
+	var hand engine.Handout
+	var ok bool
+	if next {
+		hand, ok, err = r.Next(ctx, p.User.ID, wait, submit)
+	} else {
+		err = r.Command(ctx, submit)
+	}
+	if errors.Is(err, engine.ErrForgotten) {
+		if out, err = s.submitForgotten(ctx, r, p.User.ID, id, body, key); err == nil && next {
+			hand, ok, err = r.Next(ctx, p.User.ID, wait, nil)
+		}
+	}
+	if err != nil || !ok {
+		return out, nil, err
+	}
+	work, err := s.show(ctx, hand)
+	return out, work, err
+}
+
+func notYours(id crowd.AssignmentID) error {
+	return &crowd.Error{Code: crowd.NotFound, Field: "assignment", Message: id.String() + " is not an assignment of yours"}
+}
+
+// everHeld reports whether an assignment is, or was, the worker's.
+func (s *Work) everHeld(ctx context.Context, r *live.Pool, worker crowd.WorkerID, id crowd.AssignmentID) (bool, error) {
+	var held engine.Handout
+	if err := r.Do(ctx, func(e *engine.Engine, _ time.Time) { held, _ = e.Holds(worker) }); err != nil || held.Assignment == id {
+		return err == nil, err
+	}
+	a, err := s.store.Assignment(ctx, id)
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return false, nil
+	}
+	return err == nil && a.Worker == worker, err
+}
+
+// submitForgotten takes an answer for an assignment that the engine no longer
+// knows. All that the engine did before is durable by now, so the store knows.
+func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.WorkerID, id crowd.AssignmentID, body, key string) (engine.Outcome, error) {
+	a, err := s.store.Assignment(ctx, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound || (err == nil && a.Worker != worker):
+		return engine.Outcome{}, notYours(id)
+	case err != nil:
+		return engine.Outcome{}, err
+	case a.State.Answered():
+		return engine.Outcome{Counted: a.Counted, Late: a.Late, Duplicate: true, Paid: a.Paid}, nil
+	case !a.State.May(crowd.Submitted):
+		return engine.Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", id, a.State)
+	}
+	var out engine.Outcome
+	err = r.Do(ctx, func(e *engine.Engine, now time.Time) { out = e.KeepLate(now, worker, id, body, key) })
+	return out, err
+}
+
+// Return gives a task back; the worker is done for now.
+func (s *Work) Return(ctx context.Context, p *access.Principal, id crowd.AssignmentID) error {
+	r, err := s.workplace(p, access.WorkReturn)
+	if err != nil {
+		return err
+	}
+	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Return(now, p.User.ID, id) })
+}
+
+// Skip gives a task back and returns another one, as Next does.
+func (s *Work) Skip(ctx context.Context, p *access.Principal, id crowd.AssignmentID, wait time.Duration) (*HeldTask, error) {
+	r, err := s.workplace(p, access.WorkSkip)
+	if err != nil {
+		return nil, err
+	}
+	hand, ok, err := r.Next(ctx, p.User.ID, wait, func(e *engine.Engine, now time.Time) error { return e.Skip(now, p.User.ID, id) })
+	if err != nil || !ok {
+		return nil, err
+	}
+	return s.show(ctx, hand)
+}
+
+// Heartbeat extends the lease of a task that the worker is working on, and
+// returns when it runs out now.
+func (s *Work) Heartbeat(ctx context.Context, p *access.Principal, id crowd.AssignmentID) (expires time.Time, err error) {
+	r, err := s.workplace(p, access.WorkHeartbeat)
+	if err != nil {
+		return expires, err
+	}
+	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+		expires, err = e.Heartbeat(now, p.User.ID, id)
+		return err
+	})
+	return expires, err
+}
+
+// Current returns the task that the worker holds, or nil, without asking for
+// another.
+func (s *Work) Current(ctx context.Context, p *access.Principal) (*HeldTask, error) {
+	r, err := s.workplace(p, access.WorkCurrent)
+	if err != nil {
+		return nil, err
+	}
+	var hand engine.Handout
+	var ok bool
+	if err := r.Do(ctx, func(e *engine.Engine, _ time.Time) { hand, ok = e.Holds(p.User.ID) }); err != nil || !ok {
+		return nil, err
+	}
+	return s.show(ctx, hand)
+}
+
+// WhyNothing returns why the worker gets nothing: for each reason the number of
+// running batches.
+func (s *Work) WhyNothing(ctx context.Context, p *access.Principal) (why map[crowd.Reason]int, err error) {
+	r, err := s.workplace(p, access.WorkWhyNothing)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Command(ctx, func(e *engine.Engine, _ time.Time) (err error) {
+		why, err = e.WhyWorker(p.User.ID)
+		return err
+	})
+	return why, err
+}
+
+// Earnings returns what the worker has earned in all, and their latest answers.
+func (s *Work) Earnings(ctx context.Context, p *access.Principal, limit int) (crowd.Money, []store.Annotation, error) {
+	if err := p.May(access.WorkEarnings); err != nil {
+		return 0, nil, err
+	}
+	earned, err := s.store.Balance(ctx, engine.Account{Kind: engine.WorkerAccount, ID: int64(p.User.ID)})
+	if err != nil {
+		return 0, nil, err
+	}
+	list, err := s.store.WorkerAnnotations(ctx, p.User.ID, limit)
+	return earned, list, err
+}
