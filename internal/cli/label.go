@@ -34,7 +34,7 @@ type Label struct {
 func (*Label) Help() string {
 	return `Combines the answers of many workers to many tasks into one label a task, and says how far they agree. It needs no server.
 
-"majority" takes the answer given most often. "dawid-skene" learns how each worker confuses the classes and weighs his answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
+"majority" takes the answer given most often. "dawid-skene" learns how each worker confuses the classes and weighs their answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
 
 Other columns are passed over, so what "throng batch results" writes can be read as it is; rows whose column "counted" is false are left out.
 
@@ -336,7 +336,7 @@ func writeWorkers(w io.Writer, name string, r *label.Result) error {
 	return out.Flush()
 }
 
-// sameFile says whether two paths name one file that is there.
+// sameFile reports whether two paths name one file that is there.
 func sameFile(a, b string) bool {
 	x, errA := os.Stat(a)
 	y, errB := os.Stat(b)

@@ -91,7 +91,7 @@ type PoolPolicy struct {
 
 // Help is the long help.
 func (*PoolPolicy) Help() string {
-	return `Changes the order in which batches are served, at once; nobody loses what he holds. For admins. What a policy would do can be tried with "throng explain".
+	return `Changes the order in which batches are served, at once; nobody loses what they hold. For admins. What a policy would do can be tried with "throng explain".
 
 Policies: ` + strings.Join(policies(), ", ") + `
 

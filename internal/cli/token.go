@@ -13,7 +13,7 @@ type Token struct {
 
 // Help is the long help.
 func (*Token) Help() string {
-	return `A token lets a program act for somebody, in some of his roles, or for one of his tenants.`
+	return `A token lets a program act for somebody, in some of their roles, or for one of their tenants.`
 }
 
 // TokenCreate is "throng token create".

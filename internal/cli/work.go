@@ -34,7 +34,7 @@ func (*WorkerRun) Help() string {
 
 Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
 
-In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what he holds, and then it ends.
+In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what they hold, and then it ends.
 
 Tasks in a requester's own HTML need a browser; they can be skipped here.
 
@@ -457,7 +457,7 @@ func valueOf(control *task.Control, text string) (any, error) {
 	return text, nil
 }
 
-// byNumber says whether the options can be picked by their numbers: not where
+// byNumber reports whether the options can be picked by their numbers: not where
 // the value of one is the number of another, as with 0 and 1.
 func byNumber(options []task.ViewOption) bool {
 	for i, o := range options {

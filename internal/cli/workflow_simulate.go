@@ -317,7 +317,7 @@ func (s *simulated) measure(ctx context.Context, st store.Store, v *orchestrator
 	return nil
 }
 
-// broughtFailed says whether an item had failed before it came.
+// broughtFailed reports whether an item had failed before it came.
 func broughtFailed(r *store.JoinedRow) bool {
 	for _, from := range r.With {
 		if from.State == store.RowFailed {
