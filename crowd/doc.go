@@ -1,4 +1,4 @@
-// Package crowd holds the nouns that every other room speaks in: identifiers,
+// Package crowd holds the nouns that every other package uses: identifiers,
 // money, states with the moves between them, error codes and the closed set of
 // reasons for a refusal.
 //

@@ -22,13 +22,13 @@ var batchMoves = map[BatchState][]BatchState{
 	BatchOnHold:  {BatchRunning, BatchDone, BatchStopped, BatchCancelled},
 }
 
-// May says whether a batch may go from s to next.
+// May reports whether a batch may go from s to next.
 func (s BatchState) May(next BatchState) bool { return contains(batchMoves[s], next) }
 
-// Open says whether the batch is launched and not ended.
+// Open reports whether the batch is launched and not ended.
 func (s BatchState) Open() bool { return s == BatchRunning || s == BatchOnHold }
 
-// Ended says whether the batch can change no more.
+// Ended reports whether the batch can change no more.
 func (s BatchState) Ended() bool { return len(batchMoves[s]) == 0 }
 
 // BatchStates lists every state of a batch.
@@ -55,10 +55,10 @@ var assignmentMoves = map[AssignmentState][]AssignmentState{
 	Withdrawn: {Submitted}, // a late answer
 }
 
-// May says whether an assignment may go from s to next.
+// May reports whether an assignment may go from s to next.
 func (s AssignmentState) May(next AssignmentState) bool { return contains(assignmentMoves[s], next) }
 
-// Answered says whether an answer came in.
+// Answered reports whether an answer came in.
 func (s AssignmentState) Answered() bool { return s == Submitted }
 
 // AssignmentStates lists every state of an assignment.

@@ -22,7 +22,7 @@ const None Class = -1
 // data sets in whatever order they came. It does not change once built and may
 // be shared.
 //
-// It takes 8 bytes an answer and 8 a task beside the names.
+// It takes 8 bytes an answer and 8 a task next to the names.
 type Dataset struct {
 	tasks, workers, classes []string
 

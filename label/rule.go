@@ -154,7 +154,7 @@ type Decision struct {
 // It allocates nothing up to 32 answers.
 func (r Rule) Decide(task crowd.TaskID, answers []string, live int) Decision {
 	var d Decision
-	var votes tally
+	var votes answerCounts
 	top := 0
 	for n, answer := range answers {
 		c := votes.add(answers[:n], answer)
@@ -192,14 +192,14 @@ func (r Rule) want(answered, live int, enough bool) int {
 	return min(max(r.Fewest(), next), r.Most())
 }
 
-// tally counts equal answers as they come: by looking back while they are few,
+// answerCounts counts equal answers as they come: by looking back while they are few,
 // then in a map.
-type tally struct{ counts map[string]int }
+type answerCounts struct{ counts map[string]int }
 
 const fewAnswers = 32
 
 // add returns how often answer has been given, it included, after before.
-func (t *tally) add(before []string, answer string) int {
+func (t *answerCounts) add(before []string, answer string) int {
 	if len(before) >= fewAnswers {
 		if t.counts == nil {
 			t.counts = make(map[string]int, 2*len(before))

@@ -107,7 +107,7 @@ func (noBalance) Plan([]BalanceView, Random) []Move { return nil }
 
 // randomBalance "sends idle workers to a random pool" (RT, section 6.2 of the
 // paper). Every pool is as likely as any other, the person's own among them, as
-// the text says "a random pool" and not "another": who draws his own stays. One
+// the text says "a random pool" and not "another": who draws their own stays. One
 // number is drawn for each idle person, in the order of their ids, whatever
 // comes of it. A pool lets nobody go below its Min; who draws first goes first.
 type randomBalance struct{}
@@ -131,7 +131,7 @@ func (randomBalance) Plan(views []BalanceView, rnd Random) []Move {
 	for _, c := range idle {
 		to := min(int(rnd.Float64()*float64(len(pools))), len(pools)-1)
 		from := &pools[c.own]
-		if to == c.own || from.out >= from.spare() {
+		if to == c.own || from.out >= from.mayLeave() {
 			continue
 		}
 		from.out++
@@ -161,12 +161,12 @@ func balancePools(views []BalanceView) []balancePool {
 	return pools
 }
 
-// spare is how many people may leave the pool, so that it keeps its Min.
-func (p *balancePool) spare() int {
+// mayLeave is how many people may leave the pool, so that it keeps its Min.
+func (p *balancePool) mayLeave() int {
 	return max(0, min(len(p.Idle), p.Workers, p.Workers+p.training-p.Min))
 }
 
-// wants says whether the pool may get people: it has a queue (section 5.4 of
+// wants reports whether the pool may get people: it has a queue (section 5.4 of
 // the paper), and it is known how fast people work there, as otherwise nothing
 // can be said about what they would change.
 func (p *balancePool) wants() bool { return p.Queue > 0 && p.Mu > 0 }

@@ -15,9 +15,9 @@ import (
 //   - The greedy assignment takes the people of a subset in that order, so the one
 //     of s people is that of s-1 people and one more. Ties between destinations go
 //     to the one that the person prefers, then to the lower id.
-//   - In equation 4 everybody who comes must be trained, whatever he knows. Those
+//   - In equation 4 everybody who comes must be trained, whatever they know. Those
 //     who are in training already are newcomers in equation 4, and workers in
-//     equation 3, as a newcomer is once the heuristic has counted him.
+//     equation 3, as a newcomer is once the heuristic has counted them.
 //   - The score must be better than that of the sets before, the empty one first:
 //     "if net_score > best_tset_score".
 //
@@ -106,8 +106,8 @@ func (s paperScore) compare(t paperScore) int {
 // A candidate is somebody who may leave.
 type candidate struct {
 	who  *Person
-	own  int     // his pool
-	gain float64 // by how much better he likes another pool with a queue, at best
+	own  int     // their pool
+	gain float64 // by how much better they like another pool with a queue, at best
 }
 
 func (c candidate) compare(d candidate) int {
@@ -125,7 +125,7 @@ func (b *paperBalance) order(pools []balancePool) []candidate {
 	var all []candidate
 	for own := range pools {
 		from := &pools[own]
-		most := from.spare()
+		most := from.mayLeave()
 		if b.cap > 0 {
 			most = min(most, b.cap)
 		}

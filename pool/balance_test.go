@@ -306,7 +306,7 @@ func TestSearchAgainstPaper(t *testing.T) {
 	t.Logf("paper sends people who are of no use in %d towns; in %d of them that has the greater value, by up to %.4f", useless, uselessBetter, most)
 }
 
-// mixed says whether people are idle in a pool with a queue.
+// mixed reports whether people are idle in a pool with a queue.
 func mixed(views []pool.BalanceView) bool {
 	return slices.ContainsFunc(views, func(v pool.BalanceView) bool { return v.Queue > 0 && len(v.Idle) > 0 })
 }

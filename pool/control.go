@@ -111,12 +111,12 @@ type poolStep struct {
 	trained int // of in, who need no training
 }
 
-// gives says whether one more person may move out.
+// gives reports whether one more person may move out.
 func (p *poolStep) gives(r *Reading) bool {
 	return r.Workers-max(p.d.Release, p.out+1) >= p.settings.Min
 }
 
-// takes says whether one more may move in.
+// takes reports whether one more may move in.
 func (p *poolStep) takes(r *Reading) bool {
 	if p.d.Release > 0 || p.d.Withdraw > 0 {
 		return false

@@ -44,12 +44,12 @@ func anyStep(rnd *rand.Rand, r *Reading, length time.Duration) {
 	}
 	r.Affordable = rnd.IntN(8) - 2
 	r.Preference = rnd.Float64() * float64(r.Workers)
-	r.Tally.Arrived += int64(rnd.IntN(5))
-	r.Tally.Completed += int64(rnd.IntN(5))
-	r.Tally.Abandoned += int64(rnd.IntN(3))
-	r.Tally.Worked += time.Duration(rnd.IntN(10)) * length
+	r.Counters.Arrived += int64(rnd.IntN(5))
+	r.Counters.Completed += int64(rnd.IntN(5))
+	r.Counters.Abandoned += int64(rnd.IntN(3))
+	r.Counters.Worked += time.Duration(rnd.IntN(10)) * length
 	if rnd.IntN(200) == 0 {
-		r.Tally = Tally{}
+		r.Counters = Counters{}
 	}
 }
 
@@ -461,10 +461,10 @@ func TestSetKeepsWhatStays(t *testing.T) {
 	m := c.pools[1]
 	r := Reading{Pool: 1, Workers: 3, Affordable: -1}
 	for i := range 20 {
-		r.Tally.Arrived += 10
-		r.Tally.Completed += 10
-		r.Tally.Abandoned++
-		r.Tally.Worked += 5 * time.Second
+		r.Counters.Arrived += 10
+		r.Counters.Completed += 10
+		r.Counters.Abandoned++
+		r.Counters.Worked += 5 * time.Second
 		c.Step(epoch.Add(time.Duration(i)*10*time.Second), []Reading{r}, fixed(0.9))
 	}
 	sum, left, seen := m.pid.sum, m.left, m.seen
@@ -483,7 +483,7 @@ func TestSetKeepsWhatStays(t *testing.T) {
 		t.Error("what means something else was kept")
 	}
 	set(Settings{Window: time.Minute})
-	if m.seen == seen || m.seen.tally != seen.tally || m.seen.mu != seen.mu {
+	if m.seen == seen || m.seen.counters != seen.counters || m.seen.mu != seen.mu {
 		t.Error("the tally and μ are not kept with another window")
 	}
 	c.Remove(1)
@@ -496,7 +496,7 @@ func TestRestartedWorld(t *testing.T) {
 	t.Parallel()
 	c := mustNew(t, Settings{})
 	at := func(s int, arrived int64) Metrics {
-		return c.Step(epoch.Add(time.Duration(s)*time.Second), &Reading{Tally: Tally{Arrived: arrived}}, fixed(0)).Saw
+		return c.Step(epoch.Add(time.Duration(s)*time.Second), &Reading{Counters: Counters{Arrived: arrived}}, fixed(0)).Saw
 	}
 	at(0, 1000)
 	if m := at(10, 1020); m.Backlog != 20 || m.Lambda != 2 {
@@ -536,15 +536,15 @@ func BenchmarkControlStep1000(b *testing.B) {
 					n := int64(load[i])
 					if moving {
 						n = int64(load[i] * 2 * rnd.Float64())
-						r.Tally.Worked += time.Duration(rnd.IntN(1e9))
+						r.Counters.Worked += time.Duration(rnd.IntN(1e9))
 					}
 					r.Workers = int(load[i]) + 3
 					r.Busy = int(load[i])
 					r.Queue = rnd.IntN(5)
-					r.Tally.Arrived += n
-					r.Tally.Completed += n
-					r.Tally.Abandoned += int64(rnd.IntN(2))
-					r.Tally.Worked += time.Duration(n) * 10 * time.Second
+					r.Counters.Arrived += n
+					r.Counters.Completed += n
+					r.Counters.Abandoned += int64(rnd.IntN(2))
+					r.Counters.Worked += time.Duration(n) * 10 * time.Second
 				}
 			}
 			for range 60 * 7 { // more than an hour: all windows are full

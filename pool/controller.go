@@ -46,7 +46,7 @@ func (c *Controller) set(s Settings) error {
 	if c.seen == nil || c.settings.Window != s.Window {
 		fresh := newEstimates(s.Window)
 		if c.seen != nil {
-			fresh.seen, fresh.at, fresh.tally, fresh.mu = c.seen.seen, c.seen.at, c.seen.tally, c.seen.mu
+			fresh.seen, fresh.at, fresh.counters, fresh.mu = c.seen.seen, c.seen.at, c.seen.counters, c.seen.mu
 		}
 		c.seen = fresh
 	}
@@ -86,7 +86,7 @@ type plan struct {
 }
 
 func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
-	ch := c.seen.observe(now, &r.Tally)
+	ch := c.seen.observe(now, &r.Counters)
 	m := c.metrics(now, r, ch)
 	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
 	d := &p.d
@@ -129,7 +129,7 @@ func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
 	return p
 }
 
-// withdraws says whether people who are coming may be told that they are not
+// withdraws reports whether people who are coming may be told that they are not
 // wanted. The paper's forms do not know them; then only Max withdraws.
 func (c *Controller) withdraws() bool {
 	coming, ok := c.parts.elastic.options["coming"]

@@ -27,10 +27,10 @@ type estimates struct {
 	service    *queueing.Window // answers by one person who works, a second
 	recruiting *queueing.Window // one over the time from being asked to coming
 
-	seen  bool
-	at    time.Time // of the last step
-	tally Tally     // at the last step
-	mu    float64   // the last that was known; 0: never
+	seen     bool
+	at       time.Time // of the last step
+	counters Counters  // at the last step
+	mu       float64   // the last that was known; 0: never
 }
 
 func newEstimates(span time.Duration) *estimates {
@@ -51,9 +51,9 @@ type change struct {
 }
 
 // observe takes a reading in and returns what has changed.
-func (e *estimates) observe(now time.Time, t *Tally) change {
-	before, last, seen := e.tally, e.at, e.seen
-	e.tally, e.at, e.seen = *t, now, true
+func (e *estimates) observe(now time.Time, t *Counters) change {
+	before, last, seen := e.counters, e.at, e.seen
+	e.counters, e.at, e.seen = *t, now, true
 	step := now.Sub(last)
 	if !seen || step <= 0 || t.before(&before) {
 		return change{}
@@ -73,7 +73,7 @@ func (e *estimates) observe(now time.Time, t *Tally) change {
 }
 
 // before says that t is older than other in some count: the world was restarted.
-func (t *Tally) before(other *Tally) bool {
+func (t *Counters) before(other *Counters) bool {
 	return t.Arrived < other.Arrived || t.Completed < other.Completed || t.Joined < other.Joined ||
 		t.Abandoned < other.Abandoned || t.Released < other.Released ||
 		t.Worked < other.Worked || t.OnDuty < other.OnDuty || t.Awaited < other.Awaited || t.Idled < other.Idled

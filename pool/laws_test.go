@@ -19,12 +19,12 @@ func (f fixed) Float64() float64 { return float64(f) }
 
 // primed is a controller whose c* is about best: it has seen ten minutes of a
 // load, in steps of ten seconds, at which nobody was on duty.
-func primed(t testing.TB, s Settings) (*Controller, time.Time, Tally) {
+func primed(t testing.TB, s Settings) (*Controller, time.Time, Counters) {
 	t.Helper()
 	c := mustNew(t, Settings{Window: s.Window, Target: s.Target, Expect: s.Expect})
-	now, tally := epoch, Tally{}
+	now, tally := epoch, Counters{}
 	for range 60 {
-		c.Step(now, &Reading{Pool: 1, Tally: tally, Affordable: -1}, fixed(0.5))
+		c.Step(now, &Reading{Pool: 1, Counters: tally, Affordable: -1}, fixed(0.5))
 		now = now.Add(10 * time.Second)
 		tally.Arrived += 3
 		tally.Completed += 3
@@ -42,7 +42,7 @@ const primedBest = 17
 func TestPrimedBest(t *testing.T) {
 	t.Parallel()
 	c, now, tally := primed(t, Settings{})
-	m := c.Step(now, &Reading{Pool: 1, Tally: tally, Affordable: -1}, fixed(0)).Saw
+	m := c.Step(now, &Reading{Pool: 1, Counters: tally, Affordable: -1}, fixed(0)).Saw
 	if m.CStar != primedBest || math.Abs(m.Lambda-0.3) > 1e-9 || math.Abs(m.Mu-1./30) > 1e-9 {
 		t.Fatalf("c* %d, λ %g, μ %g", m.CStar, m.Lambda, m.Mu)
 	}
@@ -67,7 +67,7 @@ func TestPaperRules(t *testing.T) {
 				check := func(s Settings, want int) {
 					t.Helper()
 					c, now, tally := primed(t, s)
-					r.Tally = tally
+					r.Counters = tally
 					d := c.Step(now, r, fixed(0.99))
 					if got := d.Recruit - d.Release; got != want || d.Withdraw != 0 {
 						t.Fatalf("%s/%s: queue %d, %d people, %d coming: %+d, withdraws %d, want %+d", s.Elasticity, s.Stability, queue, workers, coming, got, d.Withdraw, want)
@@ -202,7 +202,7 @@ func TestARequestersEstimateStandsIn(t *testing.T) {
 		}
 		r := &Reading{Pool: 1, Affordable: -1, TaskTime: taskTime, Rate: rate}
 		c.Step(start, r, fixed(0.5))
-		r.Queue, r.Tally.Arrived = 60, 60
+		r.Queue, r.Counters.Arrived = 60, 60
 		return c.Step(start.Add(time.Second), r, fixed(0.5)).Saw
 	}
 	if m := read(0, 0.05); m.CStar != Unknown || m.Mu != 0 {
@@ -288,14 +288,14 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		c, now, tally := primed(t, Settings{Elasticity: tc.elasticity})
-		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Tally: tally}
-		c.seen.observe(now, &r.Tally)
+		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Counters: tally}
+		c.seen.observe(now, &r.Counters)
 		now = now.Add(10 * time.Second)
 		r.Queue = tc.queue
 		// The same again, so that λ hardly changes and c* not at all.
-		r.Tally.Arrived += tc.arrived
-		r.Tally.Completed += tc.completed
-		r.Tally.Worked += 30 * time.Duration(tc.completed) * time.Second
+		r.Counters.Arrived += tc.arrived
+		r.Counters.Completed += tc.completed
+		r.Counters.Worked += 30 * time.Duration(tc.completed) * time.Second
 		d := c.Step(now, r, fixed(0.5))
 		best := d.Saw.CStar
 		if best < primedBest || best > primedBest+1 {
@@ -326,10 +326,10 @@ func TestAverageRate(t *testing.T) {
 			}
 			now = now.Add(step)
 			if rnd.Float64() < 0.11*step.Seconds()/4 {
-				r.Tally.Abandoned += 4
+				r.Counters.Abandoned += 4
 			}
 		}
-		left := float64(r.Tally.Abandoned)
+		left := float64(r.Counters.Abandoned)
 		// each call is a draw with the right mean: the deviation is below 5 σ
 		if diff := math.Abs(float64(called) - left); diff > 5*math.Sqrt(left)+20 {
 			t.Errorf("step %s: %.0f left, %d called", step, left, called)
@@ -345,7 +345,7 @@ func TestAverageRateLiterally(t *testing.T) {
 			c := mustNew(t, Settings{Stability: "average-rate"})
 			r := &Reading{Pool: 1, Workers: 500, Affordable: -1}
 			c.Step(epoch, r, fixed(draw))
-			r.Tally.Abandoned = n
+			r.Counters.Abandoned = n
 			d := c.Step(epoch.Add(time.Second), r, fixed(draw))
 			want := int(n / 60)
 			if draw < float64(n%60)/60 {
@@ -374,12 +374,12 @@ func TestHybrid(t *testing.T) {
 				{"hybrid-paper", map[bool]int{true: 20}[primedBest-workers > 5]},
 			} {
 				c, now, tally := primed(t, Settings{Stability: tc.stability})
-				r := &Reading{Pool: 1, Workers: workers, Coming: coming, Affordable: -1, Tally: tally}
+				r := &Reading{Pool: 1, Workers: workers, Coming: coming, Affordable: -1, Counters: tally}
 				c.Step(now, r, fixed(0))
-				r.Tally.Arrived += 3
-				r.Tally.Abandoned += 120
-				r.Tally.Completed += 3
-				r.Tally.Worked += 90 * time.Second
+				r.Counters.Arrived += 3
+				r.Counters.Abandoned += 120
+				r.Counters.Completed += 3
+				r.Counters.Worked += 90 * time.Second
 				d := c.Step(now.Add(10*time.Second), r, fixed(0.5))
 				if d.Recruit != tc.most || d.Saw.CStar != primedBest {
 					t.Fatalf("%s, %d on duty, %d coming: %d called, want %d (c* %d)", tc.stability, workers, coming, d.Recruit, tc.most, d.Saw.CStar)
@@ -397,8 +397,8 @@ func TestHybrid(t *testing.T) {
 func TestHybridCountsElasticity(t *testing.T) {
 	t.Parallel()
 	c, now, tally := primed(t, Settings{Elasticity: "ct-p(kp=1)", Stability: "hybrid"})
-	r := &Reading{Pool: 1, Workers: 10, Affordable: -1, Tally: tally}
-	r.Tally.Abandoned += 600
+	r := &Reading{Pool: 1, Workers: 10, Affordable: -1, Counters: tally}
+	r.Counters.Abandoned += 600
 	if d := c.Step(now, r, fixed(0)); d.Recruit != primedBest-10 {
 		t.Errorf("%d called, want %d (%q)", d.Recruit, primedBest-10, d.Why)
 	}
@@ -422,11 +422,11 @@ func TestNothingFromAGuess(t *testing.T) {
 			c := mustNew(t, s)
 			now, r := epoch, &Reading{Pool: 1, Workers: 30, Busy: 1, Coming: 1, Affordable: -1}
 			for i := range 30 {
-				r.Tally.Arrived++
-				r.Tally.Worked += 2 * time.Second
-				r.Tally.Abandoned++
+				r.Counters.Arrived++
+				r.Counters.Worked += 2 * time.Second
+				r.Counters.Abandoned++
 				if i == 20 {
-					r.Tally.Completed += 4 // one fewer than it takes
+					r.Counters.Completed += 4 // one fewer than it takes
 				}
 				if d := c.Step(now, r, fixed(0)); !d.Idle() || d.Saw.CStar != Unknown {
 					t.Fatalf("%s, %s: step %d: %+v", f.Name, g.Name, i, d)
@@ -442,7 +442,7 @@ func TestRules(t *testing.T) {
 	c, now, tally := primed(t, Settings{Elasticity: "rules", Rules: []Rule{
 		{"queue > 10", "recruit 3"}, {"idle > 2", "release 1"}, {"queue > 1000", "recruit 100"},
 	}})
-	r := &Reading{Pool: 1, Workers: 9, Busy: 5, Queue: 14, Affordable: -1, Tally: tally}
+	r := &Reading{Pool: 1, Workers: 9, Busy: 5, Queue: 14, Affordable: -1, Counters: tally}
 	d := c.Step(now, r, fixed(0))
 	if d.Recruit != 2 || d.Release != 0 {
 		t.Errorf("recruit %d, release %d", d.Recruit, d.Release)
@@ -465,7 +465,7 @@ func TestCStarFollowsTheTarget(t *testing.T) {
 		{Target{Wait: time.Second, Tail: 0.001}, func(c int) bool { return c > 15 && c < 40 }},
 	} {
 		c, now, tally := primed(t, Settings{Target: tc.target})
-		if m := c.Step(now, &Reading{Pool: 1, Tally: tally}, fixed(0)).Saw; !tc.want(m.CStar) {
+		if m := c.Step(now, &Reading{Pool: 1, Counters: tally}, fixed(0)).Saw; !tc.want(m.CStar) {
 			t.Errorf("%+v: c* %d", tc.target, m.CStar)
 		}
 	}
@@ -476,13 +476,13 @@ func TestExpectedTaskTime(t *testing.T) {
 	c := mustNew(t, Settings{Expect: Expect{TaskTime: 30 * time.Second}})
 	r := &Reading{Pool: 1, Affordable: -1}
 	c.Step(epoch, r, fixed(0))
-	r.Tally.Arrived = 20
+	r.Counters.Arrived = 20
 	m := c.Step(epoch.Add(20*time.Second), r, fixed(0)).Saw
 	if math.Abs(m.Mu-1./30) > 1e-12 || m.CStar < 30 {
 		t.Errorf("μ %g, c* %d", m.Mu, m.CStar)
 	}
 	// five answers of 10 s weigh as much as what was expected
-	r.Tally.Completed, r.Tally.Worked = 5, 50*time.Second
+	r.Counters.Completed, r.Counters.Worked = 5, 50*time.Second
 	if m := c.Step(epoch.Add(30*time.Second), r, fixed(0)).Saw; math.Abs(m.Mu-1./20) > 1e-12 {
 		t.Errorf("μ %g", m.Mu)
 	}
@@ -534,7 +534,7 @@ func TestExactLoadSettles(t *testing.T) {
 	t.Parallel()
 	for _, start := range []int{0, 5, 40} {
 		c, now, tally := primed(t, Settings{Elasticity: "ct-p"})
-		r := &Reading{Pool: 1, Workers: start, Affordable: -1, Tally: tally}
+		r := &Reading{Pool: 1, Workers: start, Affordable: -1, Counters: tally}
 		for step := range 40 {
 			d := c.Step(now, r, fixed(0.5))
 			if step >= 12 && (!d.Idle() || r.Workers+r.Coming != primedBest) {
@@ -546,9 +546,9 @@ func TestExactLoadSettles(t *testing.T) {
 			r.Coming += d.Recruit - d.Withdraw
 			r.Workers -= d.Release
 			now = now.Add(10 * time.Second)
-			r.Tally.Arrived += 3
-			r.Tally.Completed += 3
-			r.Tally.Worked += 90 * time.Second
+			r.Counters.Arrived += 3
+			r.Counters.Completed += 3
+			r.Counters.Worked += 90 * time.Second
 		}
 	}
 }
@@ -655,7 +655,7 @@ func TestLimitsStopTheSum(t *testing.T) {
 		tc.s.Elasticity = "ct-p(kp=1,ki=0.01)"
 		c, now, tally := primed(t, tc.s)
 		for range 100 {
-			d := c.Step(now, &Reading{Pool: 1, Workers: tc.workers, Affordable: tc.affordable, Tally: tally}, fixed(0))
+			d := c.Step(now, &Reading{Pool: 1, Workers: tc.workers, Affordable: tc.affordable, Counters: tally}, fixed(0))
 			if tc.stays && !d.Idle() {
 				t.Fatalf("%s: %+v", name, d)
 			}
@@ -667,7 +667,7 @@ func TestLimitsStopTheSum(t *testing.T) {
 	// a cool-down is a limit, too
 	c, now, tally := primed(t, Settings{Elasticity: "ct-p(kp=1,ki=0.01)", Cooldown: time.Hour})
 	c.grew = now
-	c.Step(now, &Reading{Pool: 1, Workers: 40, Affordable: -1, Tally: tally}, fixed(0))
+	c.Step(now, &Reading{Pool: 1, Workers: 40, Affordable: -1, Counters: tally}, fixed(0))
 	if c.pid.sum != 0 {
 		t.Errorf("in a cool-down: the sum is %g", c.pid.sum)
 	}
@@ -677,7 +677,7 @@ func TestLimitsStopTheSum(t *testing.T) {
 func TestCStarIsOfNow(t *testing.T) {
 	t.Parallel()
 	c, now, tally := primed(t, Settings{})
-	best := func() int { return c.Step(now, &Reading{Pool: 1, Tally: tally}, fixed(0)).Saw.CStar }
+	best := func() int { return c.Step(now, &Reading{Pool: 1, Counters: tally}, fixed(0)).Saw.CStar }
 	if got := best(); got != primedBest {
 		t.Fatal(got)
 	}
@@ -706,7 +706,7 @@ func TestWhenTheLoadIsKnown(t *testing.T) {
 			if known := m.CStar != Unknown; known != (step >= tc.known) {
 				t.Errorf("%d a step: after %d steps c* is %d", tc.arrived, step, m.CStar)
 			}
-			r.Tally.Arrived += tc.arrived
+			r.Counters.Arrived += tc.arrived
 		}
 	}
 }
@@ -718,7 +718,7 @@ func TestMuIsKept(t *testing.T) {
 		c := mustNew(t, Settings{Expect: expect})
 		r := &Reading{Affordable: -1}
 		c.Step(epoch, r, fixed(0))
-		r.Tally.Completed, r.Tally.Worked = 1000, 10_000*time.Second
+		r.Counters.Completed, r.Counters.Worked = 1000, 10_000*time.Second
 		before := c.Step(epoch.Add(time.Minute), r, fixed(0)).Saw.Mu
 		after := c.Step(epoch.Add(5*time.Hour), r, fixed(0)).Saw.Mu // this one holds the gap itself
 		later := c.Step(epoch.Add(10*time.Hour), r, fixed(0)).Saw.Mu

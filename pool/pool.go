@@ -24,7 +24,7 @@ type Reading struct {
 	Coming   int // asked for by earlier decisions, and not here yet
 	Queue    int // answers that are wanted and in nobody's hands
 
-	Tally      Tally         // all that happened since the world began
+	Counters   Counters      // all that happened since the world began
 	WaitP95    time.Duration // 95th percentile of the waits of what was handed out lately; 0: nothing was
 	OldestWait time.Duration // of what is still in the queue; 0: nothing is
 
@@ -48,10 +48,10 @@ type Reading struct {
 	Idle []Person
 }
 
-// Tally counts what happened in a pool since its world began. A control step
-// looks at the differences to the step before; a Tally that runs backwards (the
-// world was restarted) starts anew.
-type Tally struct {
+// Counters counts what happened in a pool since its world began. A control step
+// looks at the differences to the step before; Counters that run backwards (the
+// world was restarted) starts again.
+type Counters struct {
 	Arrived   int64 // answers that came to be wanted
 	Completed int64 // answers that counted
 	Joined    int64 // people who came on duty because they were asked
@@ -70,8 +70,8 @@ type Person struct {
 	// Prefers has the person's preference for each pool, from 0 to 1, in the
 	// order of the readings of the step; nil: all the same.
 	Prefers []float64
-	// Knows says, in the same order, for which pools he needs no training;
-	// nil: for his own only.
+	// Knows says, in the same order, for which pools they need no training;
+	// nil: for their own only.
 	Knows []bool
 }
 
@@ -88,7 +88,7 @@ type Decision struct {
 	Pool     crowd.PoolID
 	Recruit  int              // people to call; 0 if Release or Withdraw is not
 	Withdraw int              // people asked for and not here yet who are no longer wanted; at most Coming
-	Release  int              // people on duty to let go, each after what he holds
+	Release  int              // people on duty to let go, each after what they hold
 	Go       []crowd.WorkerID // whom of the idle to let go first; at most Release of them
 	Moves    []Move           // out of this pool
 	Advice   bool             // decided, and not to be done
@@ -96,7 +96,7 @@ type Decision struct {
 	Why      []string // for people: one line for each part that had a say, the limits included
 }
 
-// Idle says whether there is nothing to do.
+// Idle reports whether there is nothing to do.
 func (d *Decision) Idle() bool {
 	return d.Recruit == 0 && d.Withdraw == 0 && d.Release == 0 && len(d.Moves) == 0
 }

@@ -106,8 +106,8 @@ const stays = -1
 
 type top struct {
 	who  int32   // -1: nobody
-	like float64 // what his preference is worth
-	gain float64 // his preference less what his leaving costs, in value; -Inf: nobody may leave
+	like float64 // what their preference is worth
+	gain float64 // their preference less what their leaving costs, in value; -Inf: nobody may leave
 }
 
 // newSearch returns nil if nobody can move.
@@ -120,7 +120,7 @@ func newSearch(pools []balancePool, omega float64, limit int) *search {
 			s.dests = append(s.dests, i)
 			waiting += p.backlog(0, 0, 0)
 		}
-		most := p.spare()
+		most := p.mayLeave()
 		if p.CStar > 0 {
 			most = max(0, min(most, p.Workers-p.CStar))
 		}
@@ -184,7 +184,7 @@ func (s *search) change(i, out, ready, fresh int) float64 {
 	return s.cost[i] - s.costOf(i, out, ready, fresh)
 }
 
-// liking is the value of the person's preference for a dest over his own pool.
+// liking is the value of the person's preference for a dest over their own pool.
 func (s *search) liking(w int32, dest int) float64 {
 	if dest == stays {
 		return 0

@@ -296,7 +296,7 @@ func (c *chains) walk(u, v int) []int {
 	}
 }
 
-// apply moves the people of a chain. It says whether that has gained what was
+// apply moves the people of a chain. It reports whether that has gained what was
 // expected, and takes everything back if not.
 func (c *chains) apply(way []int) bool {
 	n := len(c.nodes)

@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/queueing"
 )
 
-// allOfUse says whether a plan sends nobody where he is of no use: no more people
+// allOfUse reports whether a plan sends nobody where he is of no use: no more people
 // than tasks, and no more to be trained than shorten the queue.
 func allOfUse(views []pool.BalanceView, moves []pool.Move) bool {
 	for i := range views {

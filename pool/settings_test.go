@@ -311,10 +311,10 @@ func FuzzSettings(f *testing.F) {
 		}
 		r := Reading{Workers: 4, Coming: 2, Queue: 12, Affordable: 9}
 		for i := range 20 {
-			r.Tally.Arrived += 3
-			r.Tally.Completed += 3
-			r.Tally.Abandoned++
-			r.Tally.Worked += 30 * time.Second
+			r.Counters.Arrived += 3
+			r.Counters.Completed += 3
+			r.Counters.Abandoned++
+			r.Counters.Worked += 30 * time.Second
 			d := c.Step(epoch.Add(time.Duration(i)*10*time.Second), &r, fixed(0.5))
 			if d.Recruit < 0 || d.Recruit > 9 || d.Release < 0 || d.Release > 4 || d.Withdraw < 0 || d.Withdraw > 2 {
 				t.Fatalf("%+v: %+v", s, d)

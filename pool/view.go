@@ -59,8 +59,8 @@ func (p *Person) PrefersAt(at int) float64 {
 	return p.Prefers[at]
 }
 
-// KnowsAt says whether the person needs no training for the pool at place at of
-// the readings, when he is on duty in the one at place own.
+// KnowsAt reports whether the person needs no training for the pool at place at of
+// the readings, when they are on duty in the one at place own.
 func (p *Person) KnowsAt(at, own int) bool {
 	if at == own {
 		return true

@@ -24,7 +24,7 @@ type world struct {
 	busy    int
 	idle    int
 	coming  int
-	tally   Tally
+	tally   Counters
 	waiting float64 // answers in the queue, summed over seconds
 	idling  float64 // people idle, summed over seconds
 	actions int     // people called, withdrawn and let go
@@ -91,7 +91,7 @@ func (w *world) tick() {
 func (w *world) people() int { return w.busy + w.idle - w.leaving }
 
 func (w *world) reading() *Reading {
-	r := &Reading{Pool: 1, Workers: w.people(), Busy: w.busy - w.leaving, Coming: w.coming, Queue: w.queue, Tally: w.tally, Affordable: -1, Preference: float64(w.people())}
+	r := &Reading{Pool: 1, Workers: w.people(), Busy: w.busy - w.leaving, Coming: w.coming, Queue: w.queue, Counters: w.tally, Affordable: -1, Preference: float64(w.people())}
 	for i := range w.idle {
 		r.Idle = append(r.Idle, Person{ID: crowd.WorkerID(i + 1)})
 	}

@@ -68,7 +68,7 @@ func LeastStable(lambda, mu float64) (int, error) {
 	// Whole numbers need no rounding, so a is in the right step of ⌊λ/μ⌋, or was
 	// rounded up to the whole number at its end.
 	c := int64(a) + 1
-	if c > 1 && spare(lambda, mu, c-1) > 0 {
+	if c > 1 && surplus(lambda, mu, c-1) > 0 {
 		c--
 	}
 	if c > MaxServers {
@@ -77,13 +77,13 @@ func LeastStable(lambda, mu float64) (int, error) {
 	return int(c), nil
 }
 
-// spare returns cμ−λ, rounded once: its sign is exact, and it is right to 2⁻⁵³ of
+// surplus returns cμ−λ, rounded once: its sign is exact, and it is right to 2⁻⁵³ of
 // itself however near cμ is to λ.
-func spare(lambda, mu float64, c int64) float64 { return math.FMA(float64(c), mu, -lambda) }
+func surplus(lambda, mu float64, c int64) float64 { return math.FMA(float64(c), mu, -lambda) }
 
 // erlangs returns a = λ/μ and d = c−a, both right to 2⁻⁵² of themselves.
 func (q Queue) erlangs() (a, d float64) {
-	return q.Lambda / q.Mu, spare(q.Lambda, q.Mu, int64(q.Servers)) / q.Mu
+	return q.Lambda / q.Mu, surplus(q.Lambda, q.Mu, int64(q.Servers)) / q.Mu
 }
 
 // Offered returns a = λ/μ, the offered load in erlangs: how many servers are busy
@@ -156,7 +156,7 @@ func (q Queue) WaitTail(t float64) float64 {
 	if t < 0 {
 		return 1
 	}
-	over := spare(q.Lambda, q.Mu, int64(q.Servers))
+	over := surplus(q.Lambda, q.Mu, int64(q.Servers))
 	if over <= 0 {
 		return 1
 	}
@@ -170,7 +170,7 @@ func (q Queue) WaitQuantile(p float64) float64 {
 	if !(p >= 0 && p <= 1) {
 		return math.NaN()
 	}
-	wait, over := q.WaitProbability(), spare(q.Lambda, q.Mu, int64(q.Servers))
+	wait, over := q.WaitProbability(), surplus(q.Lambda, q.Mu, int64(q.Servers))
 	switch {
 	case p == 0 || wait <= 1-p:
 		return 0

@@ -108,7 +108,7 @@ func checkBeta(t *testing.T, seed uint64, name string, beta float64, f xfunc) (s
 	return seen
 }
 
-// betaBetter says whether handing out from a is clearly better than from b.
+// betaBetter reports whether handing out from a is clearly better than from b.
 func betaBetter(open []sched.Batch, a, b sched.Batch, beta float64, f xfunc) bool {
 	xa, da := f(a)
 	xb, db := f(b)

@@ -43,7 +43,7 @@ func (b Batch) Validate() error {
 	return nil
 }
 
-// Open says whether answers are still wanted: Completed < Planned.
+// Open reports whether answers are still wanted: Completed < Planned.
 func (b *Batch) Open() bool { return b.Completed < b.Planned }
 
 // A record is what a policy keeps of a batch: the Batch brought into its
@@ -122,7 +122,7 @@ func (b *book) set(in *Batch) (slot uint32, r *record, known bool) {
 	return slot, r, known
 }
 
-// slot returns the batch's slot, made if need be; known says whether it was
+// slot returns the batch's slot, made if need be; known reports whether it was
 // there already.
 func (b *book) slot(id crowd.BatchID) (slot uint32, known bool) {
 	if slot, known = b.slots.get(id); known {

@@ -166,7 +166,7 @@ func (p *betaFair) Next(_ time.Time, w Worker) crowd.BatchID {
 	return 0
 }
 
-// refresh computes the scores anew if anything has changed.
+// refresh computes the scores again if anything has changed.
 func (p *betaFair) refresh() {
 	if !p.stale {
 		return
@@ -190,7 +190,7 @@ func (p *betaFair) refresh() {
 	}
 }
 
-// zeroRule says whether a component is zero where that makes J_β = -∞.
+// zeroRule reports whether a component is zero where that makes J_β = -∞.
 func (p *betaFair) zeroRule() bool {
 	return p.beta >= 1 && len(p.order) > 0 && p.groups[p.order[0]].x == 0
 }

@@ -26,7 +26,7 @@ import (
 //
 // Exactness. S is summed without rounding, x and δ are functions of the batch's
 // figures, and the comparison of (S+δ_a)/m_a with (S+δ_i)/x_a is decided in
-// exact arithmetic whenever floating point leaves a doubt.
+// exact arithmetic whenever floating point cannot decide.
 //
 // Zero components. While x_b = 0 for some b after the assignment, J∞ = -∞
 // whatever is chosen. Then batches with x_b = 0 go first, by δ, then the others,
@@ -144,7 +144,7 @@ func (p *maxmin) loneLeast() (lone, bool) {
 	return lone{slot: entries[0].Slot, second: math.Float64frombits(second)}, second > least
 }
 
-// leastFirst says whether handing out from the lone least batch a goes before
+// leastFirst reports whether handing out from the lone least batch a goes before
 // handing out from e: by J∞, then turn, then id.
 func (p *maxmin) leastFirst(a *lone, e *entry) bool {
 	c, i := p.comp[a.slot], p.comp[e.Slot]
@@ -158,10 +158,10 @@ func (p *maxmin) leastFirst(a *lone, e *entry) bool {
 	return r.turn < e.Turn || r.turn == e.Turn && int64(r.id) < e.ID
 }
 
-// doubt is the relative difference below which two products of three rounded
+// tolerance is the relative difference below which two products of three rounded
 // factors may be in the wrong order: each carries at most four roundings of
 // 2^-53.
-const doubt = 0x1p-49
+const tolerance = 0x1p-49
 
 // compareJ returns the sign of J∞ after raising the lone least component c less
 // J∞ after raising another one by delta: of (S+delta)/x_a - (S+δ_a)/m_a.
@@ -170,9 +170,9 @@ func (p *maxmin) compareJ(c component, second, delta float64) int {
 	m := min(c.x+c.delta, second)
 	other, self := (s+delta)*m, (s+c.delta)*c.x
 	switch diff := other - self; {
-	case diff > doubt*other:
+	case diff > tolerance*other:
 		return 1
-	case diff < -doubt*self:
+	case diff < -tolerance*self:
 		return -1
 	}
 	return p.compareExactly(c, second, delta)

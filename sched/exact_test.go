@@ -79,7 +79,7 @@ func TestComparisonInDoubtIsExact(t *testing.T) {
 	// S = x_a + x_b with x_a = 1, x_b = 2, δ_a = 1: m_a = 2, J_a = -(3+1)/2 = -2.
 	// Raising b by d gives J_b = -(3+d)/1, equal to J_a only for d = -1; so take
 	// second = 1+ε: m_a = 1+ε, J_a = -4/(1+ε), and J_b = -(3+d), equal at
-	// d = (1-3ε)/(1+ε); just beside it, d = 1-4ε, J_b = -(4-4ε) > J_a by 4ε² relative.
+	// d = (1-3ε)/(1+ε); just next to it, d = 1-4ε, J_b = -(4-4ε) > J_a by 4ε² relative.
 	eps := 0x1p-30
 	p := &maxmin{}
 	p.sum.add(3)

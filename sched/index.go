@@ -19,13 +19,13 @@ type cell struct {
 // small integers that the owner of the index gives out; an entry is found by
 // its slot without a search.
 type index struct {
-	shards    []shard        // by handle
-	live      []int32        // handles of the shards that hold something
-	free      []int32        // handles of the shards that do not
-	byCell    map[cell]int32 // handles of the live shards
-	shardOf   []int32        // by slot: the handle of the entry's shard; -1: none
-	positions []int32        // by slot: the entry's position in its shard
-	front     heap.Front     // the walk's memory, kept from walk to walk
+	shards     []shard        // by handle
+	live       []int32        // handles of the shards that hold something
+	freeShards []int32        // handles of the shards that do not
+	byCell     map[cell]int32 // handles of the live shards
+	shardOf    []int32        // by slot: the handle of the entry's shard; -1: none
+	positions  []int32        // by slot: the entry's position in its shard
+	front      heap.Front     // the walk's memory, kept from walk to walk
 }
 
 // set adds the entry to a cell or moves it there.
@@ -72,8 +72,8 @@ func (ix *index) open(c cell) int32 {
 		return handle
 	}
 	var handle int32
-	if n := len(ix.free); n > 0 {
-		handle, ix.free = ix.free[n-1], ix.free[:n-1]
+	if n := len(ix.freeShards); n > 0 {
+		handle, ix.freeShards = ix.freeShards[n-1], ix.freeShards[:n-1]
 	} else {
 		handle = int32(len(ix.shards))
 		ix.shards = append(ix.shards, shard{})
@@ -98,7 +98,7 @@ func (ix *index) retire(handle int32) {
 	ix.live = ix.live[:last]
 	h.live = -1
 	delete(ix.byCell, h.cell)
-	ix.free = append(ix.free, handle)
+	ix.freeShards = append(ix.freeShards, handle)
 }
 
 // A shard is the heap of the entries of one cell.

@@ -24,7 +24,7 @@ type Key struct {
 	Inner     *Key          `json:"inner,omitempty"` // the place within the wrapped policy
 }
 
-// Before says whether k's batch goes before other's for a worker who may do
+// Before reports whether k's batch goes before other's for a worker who may do
 // both. A key of another policy gives no meaningful answer.
 func (k Key) Before(other Key) bool {
 	if k.Candidate != other.Candidate {

@@ -22,7 +22,7 @@ import (
 //
 //	need = L s/(ℓ - t),   need′ = need rounded down to a power of two
 //
-// The crowd N is everybody at work, and the worker who asks. The batch
+// The crowd N is everybody at work, and the worker for whom a batch is sought. The batch
 //
 //	is lost     when t ≥ ℓ: it has no claim any more
 //	is too big  when need′ > N: not even everybody would do
@@ -31,7 +31,7 @@ import (
 //	is on pace  otherwise
 //
 // and the first of these that holds is its state. s and N are estimates, so the
-// rounding gives a batch the benefit of the doubt. It also makes the need change
+// rounding is in favour of the batch. It also makes the need change
 // in steps.
 //
 // Batches that are behind go first. The crowd is strained when the need′ of all
@@ -255,16 +255,16 @@ func (p *laxity) crowd() int64 { return p.people + 1 }
 // owed says that the batches without a claim have less than their share.
 func (p *laxity) owed() bool { return float64(p.free) < p.share*float64(p.crowd()) }
 
-// room is the greatest size that is not too big.
-func (p *laxity) room() int { return bits.Len64(uint64(p.crowd())) - 1 }
+// largestSize is the greatest size that is not too big.
+func (p *laxity) largestSize() int { return bits.Len64(uint64(p.crowd())) - 1 }
 
 // demand is Σ need′ of the batches with a claim that are not too big.
 func (p *laxity) demand() float64 {
 	sum := 0.0 // in units of 2^size
-	for size := leastSize; size <= p.room(); size++ {
+	for size := leastSize; size <= p.largestSize(); size++ {
 		sum = sum/2 + float64(p.sizes[size-leastSize])
 	}
-	return math.Ldexp(sum, p.room())
+	return math.Ldexp(sum, p.largestSize())
 }
 
 // strained says that not all who have a claim can be served in time.
@@ -280,7 +280,7 @@ func (p *laxity) advance(now int64) {
 
 func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 	p.advance(nanos(at))
-	room, last := uint32(p.room()), uint32(idleGroup)
+	largest, last := uint32(p.largestSize()), uint32(idleGroup)
 	if p.owed() {
 		if id := firstYes(p.byShare.walkGroups(w, idleGroup, idleGroup), w); id != 0 {
 			return id
@@ -291,10 +291,10 @@ func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 	if p.strained() {
 		order = &p.byWork
 	}
-	if id := firstYes(order.walkGroups(w, 0, room), w); id != 0 {
+	if id := firstYes(order.walkGroups(w, 0, largest), w); id != 0 {
 		return id
 	}
-	return firstYes(p.byShare.walkGroups(w, room+1, last), w)
+	return firstYes(p.byShare.walkGroups(w, largest+1, last), w)
 }
 
 // firstYes names the first batch of a walk that the worker may work on, or 0.
@@ -319,7 +319,7 @@ func (p *laxity) Key(id crowd.BatchID) (Key, bool) {
 		{"L", Number(r.left()), "left: running or not yet started"},
 		{"P", Number(r.priority), "priority"},
 		{"s", Number(r.taskTime.Seconds()), "expected time of one assignment, seconds"},
-		{"N", Number(p.crowd()), "the crowd: everybody at work, and the worker who asks"},
+		{"N", Number(p.crowd()), "the crowd: everybody at work, and the worker for whom a batch is sought"},
 		{"free", Number(p.free), fmt.Sprintf("running in batches without a claim, which are owed %g of N", p.share)},
 	}
 	const owed, first, rest = 0, 1, 2
@@ -344,7 +344,7 @@ func (p *laxity) Key(id crowd.BatchID) (Key, bool) {
 	switch {
 	case c.state == onPace:
 		k.Words = fmt.Sprintf("on pace: %g times as many work on it as it needs, or more; least R/P first", p.pace)
-	case int(c.size) > p.room():
+	case int(c.size) > p.largestSize():
 		k.Words = "too big: it needs more people than there are; least R/P first"
 	case p.strained():
 		k.Words = fmt.Sprintf("behind: fewer work on it than %g times as many as it needs; the crowd is strained (demand above N), so the least work L s/P goes first", p.pace)

@@ -29,7 +29,7 @@ import (
 // Systems", over all batches of the pool. The two differ in when Added is computed,
 // which is not done here: see PenaltyForm.
 //
-// Deliberately starves: while tasks that a delay makes dearer take every worker,
+// Deliberately starves: while tasks that a delay makes more expensive take every worker,
 // what costs nothing, or is lost already, waits.
 type penalty struct {
 	name string
@@ -40,7 +40,7 @@ type penalty struct {
 	ix   index     // the candidates
 }
 
-// A promise is what penalty keeps of a batch beside its record: Due, Since, Stake
+// A promise is what penalty keeps of a batch in addition to its record: Due, Since, Stake
 // and Added brought into their domain.
 type promise struct {
 	due, since   int64 // ns since 1970; noDeadline for none

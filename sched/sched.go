@@ -47,10 +47,10 @@ type Batch struct {
 	// TenantTurn is the same of the tenant: the number of hand-outs in the pool
 	// when any batch of it was last served, 0 if none was. Read by tenant-fair,
 	// which also learns it from the Turns it sees; so it matters only when a
-	// policy is filled anew, after a restart.
+	// policy is filled again after a restart.
 	TenantTurn uint64
 	// Of the most urgent of its waiting tasks, where something was promised. Due: to
-	// be handed out before then, lest the penalty of Stake falls due; zero: nothing
+	// be handed out before then so that the penalty of Stake does not fall due; zero: nothing
 	// can be escaped any more, or nothing was promised. Added: the penalty that one
 	// more expected time of an assignment of delay would add. Since: when the task
 	// came; without a promise, when the batch was launched. Read by penalty.
@@ -68,9 +68,9 @@ type Batch struct {
 type Worker interface {
 	// LastBatch is the batch of the worker's last assignment, or 0.
 	LastBatch() crowd.BatchID
-	// MayClass says whether the worker meets the requirements of a class.
+	// MayClass reports whether the worker meets the requirements of a class.
 	MayClass(Class) bool
-	// MayBatch says whether the batch, of a class the worker meets, has a task
+	// MayBatch reports whether the batch, of a class the worker meets, has a task
 	// for this very worker.
 	MayBatch(crowd.BatchID) bool
 }

@@ -19,7 +19,7 @@ import (
 // A tenant's turn is the greatest number of hand-outs that it was told of: as
 // TenantTurn, or as the Turn of a batch that has been started. (The Turn of one
 // that has not is its launch, which is no service.) It outlives the tenant's
-// batches, lest finishing a batch move the tenant forward. Of differing
+// batches, so that finishing a batch does not move the tenant forward. Of differing
 // TenantWeights of a tenant the last told counts.
 //
 // A tenant none of whose batches suits the worker is passed over. A decision

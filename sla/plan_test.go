@@ -14,7 +14,7 @@ import (
 )
 
 // claims is the process for the comprehensive insurance plan (figure 1a):
-// registration, then the estimate beside the request for information and its
+// registration, then the estimate next to the request for information and its
 // analysis, then the decision, then the expertise.
 var claims = [][]int{{}, {0}, {0}, {2}, {1, 3}, {4}}
 

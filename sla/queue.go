@@ -107,7 +107,7 @@ func (q *Queue) open(id int64) uint32 {
 	return slot
 }
 
-// Drop takes the request out and says whether there was one.
+// Drop takes the request out and reports whether there was one.
 func (q *Queue) Drop(id int64) bool {
 	slot, ok := q.slots[id]
 	if !ok {

@@ -186,7 +186,7 @@ func (p *Penalty) over(part, response int64) crowd.Money {
 	return p.slope(time.Duration(notch(part, response)))
 }
 
-// follow says whether the ages grow with time between two instants: at the ends
+// follow reports whether the ages grow with time between two instants: at the ends
 // of the range they do not.
 func (f *fate) follow(from, to, response int64) bool {
 	one, two, _ := f.ages(from, response)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Batch is "throng batch".
@@ -255,7 +256,7 @@ func (x *BatchWhy) Run(c *Context) error {
 			if reason.UnmarshalText([]byte(code)) == nil {
 				text = reason.Text()
 			}
-			say(w, "%s: %s\n", count(why.Workers[code], "worker"), text)
+			say(w, "%s: %s\n", format.Count(why.Workers[code], "worker"), text)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -112,7 +113,7 @@ func (x *BatchCreate) Run(c *Context) error {
 	v := viewOf(b)
 	v.Upload = &uploaded
 	return x.print(c, v, func(w io.Writer) {
-		say(w, "%s %s: %s, %s\n", b.ID, clean(b.Name), b.State, count(uploaded.Tasks, "task"))
+		say(w, "%s %s: %s, %s\n", b.ID, clean(b.Name), b.State, format.Count(uploaded.Tasks, "task"))
 		if b.State == crowd.BatchDraft {
 			say(w, "to hand it out: throng batch launch %s\n", b.ID)
 		}
@@ -151,7 +152,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 		say(c.Stderr, "%s\n", rowLine(x.File, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
 	}
 	if out.Bad > 0 {
-		say(c.Stderr, "throng: %s: %s left out\n", x.File, count(out.Bad, "bad row"))
+		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}
 	return out, nil
 }

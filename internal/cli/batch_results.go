@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 )
 
@@ -118,7 +119,7 @@ func (x *BatchQuality) Run(c *Context) error {
 	}
 	return x.print(c, q, func(w io.Writer) {
 		pairs(w, "method", q.Method, "alpha", share(q.Alpha), "unanimous", share(&q.Unanimous),
-			"accuracy", share(q.Accuracy)+" on "+count(q.GoldTasks, "task")+" with a known answer")
+			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
 		rows := [][]string{{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}}
 		for _, k := range q.Workers {
 			rows = append(rows, []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)})

@@ -69,8 +69,7 @@ func (d *Demo) Run(c *Context) error {
 	if d.Scene == "pools" {
 		return d.pools(ctx, c)
 	}
-	o := demo.Options{For: d.For, Seed: d.Seed, Workers: d.Workers, Replay: d.Replay, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
-		Screen: c.Stderr, Live: onTerminal(c.Stderr)}
+	o := demo.Options{Common: d.common(c), Workers: d.Workers, Replay: d.Replay}
 	if o.For == 0 && o.Replay == "" {
 		o.For = demo.DefaultFor
 	}
@@ -88,13 +87,20 @@ func (d *Demo) Run(c *Context) error {
 	return nil
 }
 
+// common are the options of both scenes.
+func (d *Demo) common(c *Context) demo.Common {
+	return demo.Common{
+		For: d.For, Seed: d.Seed, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
+		Screen: c.Stderr, Live: onTerminal(c.Stderr),
+	}
+}
+
 // pools runs the scene of live pools.
 func (d *Demo) pools(ctx context.Context, c *Context) error {
 	if d.Replay != "" {
 		return wrong("replay", "is not for the scene of pools")
 	}
-	o := demo.PoolsOptions{For: d.For, Seed: d.Seed, People: d.People, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
-		Screen: c.Stderr, Live: onTerminal(c.Stderr), Inspect: inspectFolder}
+	o := demo.PoolsOptions{Common: d.common(c), People: d.People, Inspect: inspectFolder}
 	if o.For == 0 {
 		o.For = demo.DefaultPoolsFor
 	}

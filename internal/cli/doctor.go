@@ -18,6 +18,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/store"
@@ -100,7 +101,7 @@ func (x *Doctor) Run(c *Context) error {
 		return err
 	}
 	if bad > 0 {
-		return crowd.Errorf(failed, "%s failed", count(bad, "check"))
+		return crowd.Errorf(failed, "%s failed", format.Count(bad, "check"))
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	d.Counts["pools"] = int64(len(pools))
 	for _, p := range pools {
 		counts, err := checkPool(ctx, st, p)
-		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
+		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Duty is "throng duty".
@@ -127,7 +128,7 @@ func showDuty(w io.Writer, d client.Duty) {
 		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)
 	}
 	if d.Training > 0 {
-		say(w, "%s to do before others\n", count(d.Training, "training task"))
+		say(w, "%s to do before others\n", format.Count(d.Training, "training task"))
 	}
 }
 

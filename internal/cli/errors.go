@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
@@ -139,7 +140,7 @@ func tell(w io.Writer, err error, asJSON bool) {
 		for _, e := range list {
 			_, _ = fmt.Fprintln(w, clean(e.Error()))
 		}
-		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", clean(list[0].File), count(len(list), "error"))
+		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", clean(list[0].File), format.Count(len(list), "error"))
 		return
 	}
 	var file *inFile
@@ -156,7 +157,7 @@ func tell(w io.Writer, err error, asJSON bool) {
 	}
 	switch list := entries(err); {
 	case rows > 0:
-		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", name, count(rows, "bad row"))
+		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", name, format.Count(rows, "bad row"))
 	case len(list) > 1:
 		for _, e := range list {
 			_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(e.Error())))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/task"
@@ -293,22 +294,22 @@ func (r labelReport) show(w io.Writer) {
 	if r.Method != r.Asked {
 		method += " (" + r.Asked + " needs more answers a task, or gold)"
 	} else if r.Iterations > 0 {
-		method += " (" + count(r.Iterations, "iteration") + ")"
+		method += " (" + format.Count(r.Iterations, "iteration") + ")"
 	}
 	accuracy, bad, gold := "", "", ""
 	if r.Accuracy != nil {
-		accuracy = share(r.Accuracy) + " of " + count(r.Scored, "task") + " with known truth, ties shared"
+		accuracy = share(r.Accuracy) + " of " + format.Count(r.Scored, "task") + " with known truth, ties shared"
 	}
 	if r.Bad > 0 {
 		bad = strconv.Itoa(r.Bad)
 	}
 	if r.Gold > 0 {
-		gold = count(r.Gold, "task") + " learnt from"
+		gold = format.Count(r.Gold, "task") + " learnt from"
 	}
 	pairs(w,
 		"answers", strconv.Itoa(r.Answers), "tasks", strconv.Itoa(r.Tasks), "workers", strconv.Itoa(r.Workers), "classes", strconv.Itoa(r.Classes),
 		"answers a task", strconv.FormatFloat(r.Redundancy, 'f', 2, 64), "rows left out", bad, "method", method, "gold", gold,
-		"alpha", share(r.Alpha), "unanimous", share(r.Unanimous), "ties", count(r.Ties, "task"), "accuracy", accuracy)
+		"alpha", share(r.Alpha), "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"), "accuracy", accuracy)
 }
 
 func writeLabels(w io.Writer, name string, r *label.Result) error {

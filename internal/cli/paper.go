@@ -63,7 +63,7 @@ type PaperRun struct {
 	Small bool       `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
 	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
-	Out   *newFolder `help:"Folder for pictures (SVG, PNG), the rows as CSV, and a report." placeholder:"DIR"`
+	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
 }
 
@@ -159,6 +159,7 @@ func (p *PaperRun) Run(c *Context) error {
 				say(w, "%s (%s): %s\n", row.Verdict, row.Name, row.Why)
 			}
 		}
+		say(w, "the reasons, and what was taken for what the paper does not say: %s\n", r.Doc)
 		for _, n := range r.Notes {
 			say(w, "%s\n", n)
 		}

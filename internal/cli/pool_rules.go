@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 	"github.com/throng-dev/throng/pool"
 )
@@ -139,7 +140,7 @@ func (x *PoolRulesSet) Run(c *Context) error {
 		return file.place(asFlag(err))
 	}
 	return x.print(c, p, func(w io.Writer) {
-		say(w, "%s %s: %s, elasticity %s\n", p.ID, clean(p.Name), count(len(val(p.Control.Rules)), "rule"), val(p.Control.Elasticity))
+		say(w, "%s %s: %s, elasticity %s\n", p.ID, clean(p.Name), format.Count(len(val(p.Control.Rules)), "rule"), val(p.Control.Elasticity))
 	})
 }
 
@@ -189,13 +190,13 @@ func (x *PoolRulesTest) Run(c *Context) error {
 			say(w, "there is nothing to try them on yet: the pool is sampled every ten seconds\n")
 			return
 		}
-		say(w, "tried on %s since %s\n", count(out.Samples, "sample"), stamp(out.From))
+		say(w, "tried on %s since %s\n", format.Count(out.Samples, "sample"), stamp(out.From))
 		for _, r := range out.Rules {
 			say(w, "rule %d, when %s: %s: ", r.Rule, clean(r.When), clean(r.Do))
 			if r.Fired == 0 {
 				say(w, "never\n")
 			} else {
-				say(w, "%s, first %s, last %s\n", count(r.Fired, "time"), clock(r.FirstAt), clock(r.LastAt))
+				say(w, "%s, first %s, last %s\n", format.Count(r.Fired, "time"), clock(r.FirstAt), clock(r.LastAt))
 			}
 		}
 		for i, f := range out.Fired {

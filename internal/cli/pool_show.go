@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // PoolShow is "throng pool show".
@@ -150,7 +151,7 @@ func (p *shownPool) figures() []string {
 			mu = fmt.Sprintf("one person takes %s for an answer", time.Duration(float64(time.Second) / *m.Mu).Round(100*time.Millisecond))
 		}
 		list = append(list,
-			"queue", fmt.Sprintf("%s wanted, the oldest for %s", count(m.Queue, "answer"), lasting(m.OldestWait)),
+			"queue", fmt.Sprintf("%s wanted, the oldest for %s", format.Count(m.Queue, "answer"), lasting(m.OldestWait)),
 			"load", fmt.Sprintf("%.3g answers a minute wanted (lambda), %.3g given; %s", m.Lambda*60, m.Throughput*60, mu),
 			"wait", fmt.Sprintf("95 %% were handed out within %s", lasting(m.WaitP95)),
 			"leaving", fmt.Sprintf("%.3g people an hour", m.Abandonment*3600),
@@ -181,14 +182,14 @@ func (p *shownPool) settings() []string {
 		keeps = append(keeps, fmt.Sprintf("pays %s a minute of waiting, promises %s", val(r.Rate), lasting(val(r.PromiseSeconds))))
 	}
 	if val(r.Training) > 0 {
-		keeps = append(keeps, fmt.Sprintf("newcomers do %s first", count(val(r.Training), "training task")))
+		keeps = append(keeps, fmt.Sprintf("newcomers do %s first", format.Count(val(r.Training), "training task")))
 	}
 	sizes := "elasticity " + cmp.Or(val(k.Elasticity), "static") + ", stability " + cmp.Or(val(k.Stability), "none")
 	if val(k.Balance) {
 		sizes += ", balances with other pools"
 	}
 	if n := len(val(k.Rules)); n > 0 {
-		sizes += ", " + count(n, "rule")
+		sizes += ", " + format.Count(n, "rule")
 	}
 	if val(k.Min) > 0 || val(k.Max) > 0 {
 		most := "any number"

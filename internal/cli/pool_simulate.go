@@ -14,6 +14,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
 	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -35,7 +36,7 @@ func (*PoolSimulate) Help() string {
 
 docs/pool-simulation.md explains the file. It may name a trace of a real crowd (see "throng pool trace"); what is said of the trace tells whether it is a generated one. The same file, repetitions and seed give the same figures.
 
-With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG and PNG.
+With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG.
 
 --json prints {scenario, reps, seed, horizon_s, tasks, trace, ratios_to, variants: {NAME: {pools: {NAME: {metrics, ci95, ratios}}, total}}}; a figure that is not there is null.
 
@@ -120,7 +121,7 @@ func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.
 
 func writePools(w io.Writer, r *report.PoolsReport, dir string) {
 	say(w, "%s\n", clean(fmt.Sprintf("%s: %s of %s, seed %d, %d tasks completed, in %.1f s",
-		r.Scenario, count(r.Reps, "repetition"), r.Horizon.Round(time.Millisecond), r.Seed, r.Tasks, r.WallS)))
+		r.Scenario, format.Count(r.Reps, "repetition"), r.Horizon.Round(time.Millisecond), r.Seed, r.Tasks, r.WallS)))
 	for _, text := range r.Trace {
 		say(w, "%s\n", clean(text))
 	}

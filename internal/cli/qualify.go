@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -128,7 +129,7 @@ func (x *TestCreate) Run(c *Context) error {
 		return ofFile(x.Questions, err)
 	}
 	return x.print(c, out, func(w io.Writer) {
-		say(w, "%d %s: %d of %s, %d %% to pass, grants %s\n", out.ID, clean(out.Name), out.Questions, count(out.File, "question"), out.PassMark, clean(out.Grants))
+		say(w, "%d %s: %d of %s, %d %% to pass, grants %s\n", out.ID, clean(out.Name), out.Questions, format.Count(out.File, "question"), out.PassMark, clean(out.Grants))
 	})
 }
 

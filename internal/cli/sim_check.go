@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
@@ -61,6 +62,6 @@ func (s *SimCheck) Run(c *Context) error {
 	}
 	return s.print(c, checked{[]checkedError{}, sc.Name, sc.Policies}, func(w io.Writer) {
 		say(w, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, policies %s", s.File, sc.Name,
-			count(sc.Reps, "repetition"), count(len(sc.Expect), "expectation"), strings.Join(sc.Policies, ", "))))
+			format.Count(sc.Reps, "repetition"), format.Count(len(sc.Expect), "expectation"), strings.Join(sc.Policies, ", "))))
 	})
 }

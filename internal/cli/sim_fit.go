@@ -19,7 +19,7 @@ type SimFit struct {
 	Skips    string    `placeholder:"FILE" help:"Tasks that were given back: one row each, with the log's column of the kind, and seconds."`
 	Where    []string  `placeholder:"COLUMN=VALUE" sep:"none" help:"Only rows with this value; may be repeated: several values of one column, or several columns."`
 	Scenario bool      `help:"Print a whole scenario: the model, and a batch of each kind as in the log."`
-	Out      newFolder `placeholder:"DIR" help:"Folder for model.yaml, fit.txt and pictures as SVG and PNG."`
+	Out      newFolder `placeholder:"DIR" help:"Folder for model.yaml, fit.txt and pictures as SVG."`
 	Rounding string    `placeholder:"R" help:"What a stored x stands for: nearest [x-0.5, x+0.5), down [x, x+1), exact; default: nearest if all are whole numbers."`
 
 	By      string `group:"Columns of the log:" placeholder:"COLUMN" help:"Kind of task; default: kind, batch or type; if there is none, all are of one kind."`
@@ -145,11 +145,7 @@ func (s *SimFit) write(c *Context, m *calibrate.Model, text []byte) ([]string, e
 		if err != nil {
 			return nil, err
 		}
-		png, err := picture.PNG()
-		if err != nil {
-			return nil, err
-		}
-		files["fit-"+name+".svg"], files["fit-"+name+".png"] = svg, png
+		files["fit-"+name+".svg"] = svg
 	}
 	if err := os.MkdirAll(string(s.Out), 0o755); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/sim/forecast"
@@ -159,7 +160,7 @@ func poolName(id crowd.PoolID, name string) string {
 // writeForecast prints a forecast for people.
 func writeForecast(w io.Writer, r *forecast.Result, name string) {
 	b := &r.Basis
-	say(w, "%s\n", clean(fmt.Sprintf("pool %s at %s: %s, %d tasks handed out, seed %d", poolName(r.Pool, name), stamp(r.At), count(r.Reps, "repetition"), r.Cycles, r.Seed)))
+	say(w, "%s\n", clean(fmt.Sprintf("pool %s at %s: %s, %d tasks handed out, seed %d", poolName(r.Pool, name), stamp(r.At), format.Count(r.Reps, "repetition"), r.Cycles, r.Seed)))
 	say(w, "people: %d of %d there; since %s, %.0f came and %.0f left\n\n", int(math.Round(b.Present)), b.Members, shortTime(r.At, b.Since), b.Arrivals, b.Departures)
 	head := []string{"BATCH", "NAME", "LEFT", "DEADLINE"}
 	for i, policy := range r.Policies {

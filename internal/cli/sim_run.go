@@ -14,6 +14,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -35,7 +36,7 @@ type SimRun struct {
 func (*SimRun) Help() string {
 	return `Runs a scenario under each policy with the engine that runs live, on all cores, and prints what came of it: means over the repetitions with their 95 % intervals, and how far each policy differs from the first one. In a repetition every policy meets the same people, batches and service times, so differences are the policies' doing. The same file, policies, repetitions and seed give the same figures.
 
-With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG and PNG. It is put in its place when it is complete.
+With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG. It is put in its place when it is complete.
 
 A policy may have commas within its parentheses; quote it for the shell.
 
@@ -167,7 +168,7 @@ func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario
 // writeReport prints what people want to know first; the report folder has the
 // rest.
 func writeReport(w io.Writer, r *report.Report, dir string) {
-	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, %d tasks handed out, in %.1f s", r.Scenario, count(r.Reps, "repetition"), r.Seed, r.Cycles, r.WallS)))
+	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, %d tasks handed out, in %.1f s", r.Scenario, format.Count(r.Reps, "repetition"), r.Seed, r.Cycles, r.WallS)))
 	say(w, "\n")
 	table := [][]string{{"metric"}}
 	for i := range r.Policies {

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/verify/soak"
 )
 
@@ -53,7 +54,7 @@ func (s *SimSoak) Run(c *Context) error {
 	}
 	err = s.print(c, r, func(w io.Writer) {
 		if r.Failed != nil {
-			fmt.Fprintf(w, "the world of seed %d breaks: %s\nlooked at: %s\nagain: throng sim soak --seed %d --rounds 1\n", *r.Failed, r.Problem, count(r.Worlds, "world"), *r.Failed)
+			fmt.Fprintf(w, "the world of seed %d breaks: %s\nlooked at: %s\nagain: throng sim soak --seed %d --rounds 1\n", *r.Failed, r.Problem, format.Count(r.Worlds, "world"), *r.Failed)
 			return
 		}
 		pairs(w,

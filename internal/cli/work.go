@@ -17,6 +17,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -68,7 +69,7 @@ func (x *WorkerRun) Run(c *Context) error {
 		err = nil
 	}
 	if err == nil {
-		w.event("finished", finished{w.answers, w.paid}, "%s, %s earned\n", count(w.answers, "answer"), w.paid)
+		w.event("finished", finished{w.answers, w.paid}, "%s, %s earned\n", format.Count(w.answers, "answer"), w.paid)
 	}
 	return err
 }

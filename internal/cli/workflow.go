@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -95,7 +96,7 @@ func (e *badWorkflow) tell(w io.Writer) {
 	for _, x := range e.list {
 		say(w, "%s\n", clean(fmt.Sprintf("%s:%d:%d: %s", e.file, x.Line, x.Column, x.Message)))
 	}
-	say(w, "throng: %s: %s\n", clean(e.file), count(len(e.list), "error"))
+	say(w, "throng: %s: %s\n", clean(e.file), format.Count(len(e.list), "error"))
 }
 
 // ofWorkflow says of which file the problems are that an error brings.
@@ -169,7 +170,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	}
 	return x.print(c, api.ToWorkflowOut(w, nil), func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
-			count(len(w.Inputs), "input"), count(len(w.Steps), "step"), count(len(w.Outputs), "output"))))
+			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
 		rows := [][]string{{"STEP", "KIND", "FROM", "WHEN", "ROWS"}}
 		for i := range w.Steps {
 			s := &w.Steps[i]

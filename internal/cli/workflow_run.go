@@ -18,6 +18,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -272,7 +273,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
 			say(c.Stderr, "%s\n", rowLine(in.path, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
 		}
 		if loaded.Bad > 0 {
-			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), count(int(loaded.Bad), "bad row"), loaded.Rows)
+			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), format.Count(int(loaded.Bad), "bad row"), loaded.Rows)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 )
 
@@ -140,7 +141,7 @@ func showRun(w io.Writer, r *client.Run) {
 		late = fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)
 	}
 	if r.PredictedMicros > 0 {
-		predicted = fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, count(int(r.Going), "item"))
+		predicted = fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))
 	}
 	state := r.State
 	if r.Stuck {
@@ -445,7 +446,7 @@ func (x *WorkflowRetry) Run(c *Context) error {
 		return err
 	}
 	return x.print(c, did, func(w io.Writer) {
-		say(w, "tried again: %s, %s\n", count(did.Items, "item"), count(did.Steps, "step"))
+		say(w, "tried again: %s, %s\n", format.Count(did.Items, "item"), format.Count(did.Steps, "step"))
 	})
 }
 
@@ -474,5 +475,5 @@ func (x *WorkflowSkip) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	return x.print(c, map[string]int{"items": did.Items}, func(w io.Writer) { say(w, "given up: %s\n", count(did.Items, "item")) })
+	return x.print(c, map[string]int{"items": did.Items}, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
 }

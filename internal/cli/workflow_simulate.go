@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/api"
@@ -348,7 +349,7 @@ func (s *simulated) write(ctx context.Context, c *Context, world *workflows.Worl
 // writeSimulated prints it for people.
 func writeSimulated(w io.Writer, s *simulated) {
 	say(w, "%s\n", clean(fmt.Sprintf("%s: simulated with %s a pool, policy %s, seed %d: %s of virtual time in %.1f s", s.Workflow,
-		count(s.Workers, "worker"), s.Policy, s.Seed, (time.Duration(s.VirtualS*float64(time.Second))).Round(time.Second), s.WallS)))
+		format.Count(s.Workers, "worker"), s.Policy, s.Seed, (time.Duration(s.VirtualS*float64(time.Second))).Round(time.Second), s.WallS)))
 	rows := [][]string{{"STEP", "KIND", "IN", "OK", "SKIPPED", "FAILED", "ANSWERS", "ACCURACY", "MEAN"}}
 	for _, x := range s.Steps {
 		accuracy, mean := "", ""
@@ -371,11 +372,11 @@ func writeSimulated(w io.Writer, s *simulated) {
 			say(w, "%s\n", clean(rowLine(name, &crowd.Error{Field: b.Field, Row: b.Line, Message: b.Message})))
 		}
 		if s.bad[name] > 0 {
-			say(w, "%s: %s; the rest went on\n", clean(name), count(int(s.bad[name]), "bad row"))
+			say(w, "%s: %s; the rest went on\n", clean(name), format.Count(int(s.bad[name]), "bad row"))
 		}
 	}
 	if s.GaveUp > 0 {
-		say(w, "given up in the end, after errors: %s\n", count(s.GaveUp, "item"))
+		say(w, "given up in the end, after errors: %s\n", format.Count(s.GaveUp, "item"))
 	}
 	const some = 5
 	for i, e := range s.Errors {
@@ -398,6 +399,6 @@ func writeSimulated(w io.Writer, s *simulated) {
 		}
 	}
 	for _, name := range sortedNames(s.Outputs) {
-		say(w, "%s: %s\n", clean(s.Outputs[name]), count(s.rows[name], "row"))
+		say(w, "%s: %s\n", clean(s.Outputs[name]), format.Count(s.rows[name], "row"))
 	}
 }

@@ -15,7 +15,7 @@ import (
 //
 // Finding the first task that a worker has not held yet is O(1) amortised:
 // tasks stand in a list in the order of their stamps, and each worker has a
-// cursor that only moves on, past tasks that he has held and past gaps. A task
+// cursor that only moves on, past tasks that they have held and past gaps. A task
 // that comes back into the list gets a new stamp, ahead of every cursor.
 type backlog struct {
 	tasks uint32 // in the batch
@@ -24,7 +24,7 @@ type backlog struct {
 	listed  []*task // by stamp; nil: a gap
 	first   uint64  // stamp of listed[0]
 	gaps    int
-	room    []*task                   // the memory of listed (see push)
+	buffer  []*task                   // the memory of listed (see push)
 	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
 	invited *invitations // nil: everybody may do every task
@@ -32,7 +32,7 @@ type backlog struct {
 }
 
 // invitations says who may do which task. A worker's list shrinks from the
-// front as his tasks are done.
+// front as their tasks are done.
 type invitations struct {
 	lists  map[crowd.WorkerID][]uint32
 	number []uint16         // people invited, by task number - 1; enough is enough
@@ -78,7 +78,7 @@ func (b *backlog) place(now time.Time, t *task) {
 	case t.closed || t.slots() <= 0:
 		b.remove(t)
 	case b.invited == nil && t.place == 0:
-		b.listed, b.room = push(b.listed, b.room, t)
+		b.listed, b.buffer = push(b.listed, b.buffer, t)
 		t.place = b.first + uint64(len(b.listed)) - 1
 		if b.order != nil {
 			b.order.back(now, t.n)
@@ -109,7 +109,7 @@ func (b *backlog) remove(t *task) {
 	}
 }
 
-// compact closes the gaps. Stamps are given anew above all that were used, in
+// compact closes the gaps. Stamps are given again above all that were used, in
 // the same order, and each cursor moves with the task it stood before.
 func (b *backlog) compact() {
 	end := b.first + uint64(len(b.listed))
@@ -164,7 +164,7 @@ func (b *backlog) refusal(w crowd.WorkerID) crowd.Reason {
 	return reason
 }
 
-// untouched says whether there is a task that nobody was given yet, in a batch
+// untouched reports whether there is a task that nobody was given yet, in a batch
 // with an order of its own.
 func (b *backlog) untouched() bool { return b.order.queue.Len() > len(b.listed)-b.gaps }
 
@@ -212,7 +212,7 @@ func (inv *invitations) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	if !ok {
 		return nil, 0, crowd.NotInvited
 	}
-	busy := 0 // tasks passed that may come back to him, moved along before list[i]
+	busy := 0 // tasks passed that may come back to them, moved along before list[i]
 	for i, n := range list {
 		switch t := inv.open[n]; {
 		case inv.isClosed(n) || t != nil && t.heldBy(w):

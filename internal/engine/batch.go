@@ -56,7 +56,7 @@ type task struct {
 }
 
 // assignment is one worker's lease on one task, kept while the task is open.
-// While the worker holds it, his timer knows when the lease ends.
+// While the worker holds it, their timer knows when the lease ends.
 type assignment struct {
 	task    *task
 	worker  *worker
@@ -110,14 +110,14 @@ func (t *task) heldBy(w crowd.WorkerID) bool {
 // waiting returns how many assignments are wanted and in nobody's hands.
 func (b *batch) waiting() int { return b.planned - b.completed - b.running }
 
-// canPay says whether the budget pays one more assignment on top of those in
+// canPay reports whether the budget pays one more assignment on top of those in
 // people's hands.
 func (b *batch) canPay() bool {
 	committed, ok := b.spec.Reward.Times(int64(b.running) + 1)
 	return ok && committed <= b.escrow
 }
 
-// maxWorked bounds the sum of observed times, some 146 years, lest it overflow.
+// maxWorked bounds the sum of observed times, some 146 years, so that it does not overflow.
 const maxWorked = time.Duration(1 << 62)
 
 // priorWeight is the number of observed answers that the requester's estimate
@@ -163,7 +163,7 @@ func (b *batch) firstWant(n uint32) int {
 
 // start returns task n of b, which is about to be handed out for the first time.
 func (e *Engine) start(b *batch, n uint32) *task {
-	t := e.spare.task()
+	t := e.free.task()
 	t.batch, t.n, t.planned = b, n, int32(b.firstWant(n))
 	b.backlog.start(t)
 	b.open++
@@ -205,7 +205,7 @@ func (e *Engine) sortedBatches() []*batch {
 // forget drops a task that has its label, or whose batch has ended.
 func (e *Engine) forget(t *task) {
 	t.forget()
-	e.spare.retire(t)
+	e.free.retire(t)
 }
 
 func (t *task) forget() {

@@ -126,7 +126,7 @@ func (t *taskBook) want() int {
 	return min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most())
 }
 
-// agreed says whether the rule is satisfied.
+// agreed reports whether the rule is satisfied.
 func (t *taskBook) agreed() bool {
 	if len(t.answers) >= t.rule.Most() {
 		return true

@@ -23,13 +23,13 @@ type Changes struct {
 	// are in Handouts too, and somebody has to tell those workers.
 	Served []Handout
 	// Shifts lists who came on duty and who went off, in order. Who was waiting
-	// when he went waits no longer, and somebody has to tell him.
+	// when they went wait no longer, and somebody has to tell them.
 	Shifts []Shift
 	// Events is filled when Config.Observe is set.
 	Events []Event
 }
 
-// Empty says whether there is nothing to make durable.
+// Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
 	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Progress) == 0
 }

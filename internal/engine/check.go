@@ -41,10 +41,10 @@ func (e *Engine) Check() error {
 }
 
 // checkDuty verifies that the people on duty, at work and paid for waiting are
-// those who are counted, and that the purse holds no less than nothing.
+// those who are counted, and that the account holds no less than nothing.
 func (e *Engine) checkDuty() error {
 	present, busy, learning, queued := 0, 0, 0, 0
-	p := &e.purse
+	p := &e.wages
 	paid, begun, rests := int64(0), int64(0), int64(0)
 	for id, w := range e.workers {
 		if w.on {
@@ -65,11 +65,11 @@ func (e *Engine) checkDuty() error {
 		case w.on && w.suspended && w.holds == nil:
 			return fmt.Errorf("%s is suspended and on duty", id)
 		case w.leaves != "" && w.holds == nil:
-			return fmt.Errorf("%s is about to go (%s), but nothing keeps him", id, w.leaves)
+			return fmt.Errorf("%s is about to go (%s), but nothing keeps them", id, w.leaves)
 		case w.on && w.holds == nil && !w.waiting && w.lease.on != (e.retainer.Silence > 0):
-			return fmt.Errorf("%s is idle, his silence noticed: %t", id, w.lease.on)
+			return fmt.Errorf("%s is idle, their silence noticed: %t", id, w.lease.on)
 		case w.on && w.waiting && w.lease.on:
-			return fmt.Errorf("%s waits, and his silence is counted", id)
+			return fmt.Errorf("%s waits, and their silence is counted", id)
 		case w.waiting && w.training > 0:
 			return fmt.Errorf("%s waits to learn (%d tasks), and there is nothing to learn from", id, w.training)
 		}
@@ -211,7 +211,7 @@ func (e *Engine) checkNobodyIdles() error {
 	for w := e.waiting.head; w != nil; w = w.next {
 		for _, b := range e.batches {
 			if e.hindrance(b) == crowd.Eligible && w.fits(b) {
-				return fmt.Errorf("%s waits, although %s has something for him", w.id, b.spec.ID)
+				return fmt.Errorf("%s waits, although %s has something for them", w.id, b.spec.ID)
 			}
 		}
 	}

@@ -181,21 +181,21 @@ func TestCheckSeesDuty(t *testing.T) {
 		"one idle noticed without a silence": func(e *Engine) { e.retainer.Silence = 0 },
 		"one who waits in silence":           func(e *Engine) { e.timers.set(&e.workers[2].lease, now) },
 		"one who waits to learn":             func(e *Engine) { e.workers[2].training = 1 },
-		"less than nothing in the purse":     func(e *Engine) { e.purse.funds = -1 },
-		"a wait paid to nobody":              func(e *Engine) { e.purse.waiters++ },
-		"a paid wait not counted":            func(e *Engine) { e.purse.waiters-- },
+		"less than nothing in the purse":     func(e *Engine) { e.wages.funds = -1 },
+		"a wait paid to nobody":              func(e *Engine) { e.wages.waiters++ },
+		"a paid wait not counted":            func(e *Engine) { e.wages.waiters-- },
 		"a wait paid from another time":      func(e *Engine) { e.workers[2].paidTo = now },
-		"the begin of the waits miscounted":  func(e *Engine) { e.purse.begun++ },
+		"the begin of the waits miscounted":  func(e *Engine) { e.wages.begun++ },
 		"what is left of a pay miscounted":   func(e *Engine) { e.workers[2].rest++ },
-		"no payday":                          func(e *Engine) { e.purse.alarm.stop() },
-		"a wait that should be paid":         func(e *Engine) { e.purse.remove(e.workers[2]); e.workers[2].paidTo = time.Time{} },
+		"no payday":                          func(e *Engine) { e.wages.alarm.stop() },
+		"a wait that should be paid":         func(e *Engine) { e.wages.remove(e.workers[2]); e.workers[2].paidTo = time.Time{} },
 		"people called who cannot be paid stay": func(e *Engine) {
 			for _, id := range []crowd.WorkerID{2, 3} {
-				e.purse.remove(e.workers[id])
+				e.wages.remove(e.workers[id])
 				e.workers[id].paidTo = time.Time{}
 			}
-			e.purse.empty = true
-			e.purse.alarm.stop()
+			e.wages.empty = true
+			e.wages.alarm.stop()
 		},
 	}
 	for name, spoil := range cases {

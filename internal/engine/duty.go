@@ -14,7 +14,7 @@ type Retainer struct {
 	// asking for work is enough.
 	Called bool
 	// Silence is how long somebody who holds nothing and does not wait may stay
-	// unheard of before he counts as gone. 0: for ever.
+	// unheard of before they count as gone. 0: for ever.
 	Silence time.Duration
 	// Rate is paid for a minute of waiting, from the pool's account; 0: nothing.
 	Rate crowd.Money
@@ -78,12 +78,12 @@ type duty struct {
 	since    time.Time
 	seen     time.Time // heard of last
 	idle     time.Time // without a task since then
-	leaves   Departure // goes with this as soon as he holds nothing
+	leaves   Departure // goes with this as soon as they hold nothing
 	training int
 	paidTo   time.Time   // waiting is paid up to here
 	kept     bool        // on, as last told in Changes.Duties
 	rest     int64       // of rate × ns: what was less than a micro-unit
-	earned   crowd.Money // by waiting, since he came on duty
+	earned   crowd.Money // by waiting, since they came on duty
 }
 
 // SetRetainer changes how the pool keeps people on call. Who is on duty stays so.
@@ -145,7 +145,7 @@ func (e *Engine) comeOn(now time.Time, w *worker) {
 }
 
 // EndDuty takes a worker off duty; who holds a task first finishes it. It says
-// whether he is off duty now.
+// whether they are off duty now.
 func (e *Engine) EndDuty(now time.Time, id crowd.WorkerID, why Departure) (bool, error) {
 	w := e.worker(id)
 	if w == nil {
@@ -169,9 +169,9 @@ func (e *Engine) goOff(now time.Time, w *worker, why Departure) {
 	e.present--
 	switch why {
 	case Left, Silent:
-		e.tally.Abandoned++
+		e.counters.Abandoned++
 	case Released, Unpaid:
-		e.tally.Released++
+		e.counters.Released++
 	}
 	w.lease.stop()
 	w.on, w.since, w.leaves, w.paidTo, w.rest = false, time.Time{}, "", time.Time{}, 0
@@ -216,7 +216,7 @@ func (e *Engine) expectToHear(w *worker) {
 	}
 }
 
-// enterQueue lets w wait for a task: event 1's queue. From here on his waiting
+// enterQueue lets w wait for a task: event 1's queue. From here on their waiting
 // is paid.
 func (e *Engine) enterQueue(now time.Time, w *worker) {
 	if w.waiting {
@@ -227,7 +227,7 @@ func (e *Engine) enterQueue(now time.Time, w *worker) {
 	e.startPay(now, w)
 }
 
-// leaveQueue ends w's waiting, if he waits.
+// leaveQueue ends w's waiting, if they wait.
 func (e *Engine) leaveQueue(now time.Time, w *worker) {
 	if !w.waiting {
 		return
@@ -237,7 +237,7 @@ func (e *Engine) leaveQueue(now time.Time, w *worker) {
 }
 
 // Train says how many tasks of training batches a worker still has to do before
-// he gets others.
+// they get others.
 func (e *Engine) Train(now time.Time, id crowd.WorkerID, tasks int) error {
 	w := e.worker(id)
 	switch {

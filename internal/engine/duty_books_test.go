@@ -46,7 +46,7 @@ type stays struct {
 	paid     crowd.Money // for waiting, since the start
 	waited   crowd.Money // the same, since the world began
 	shared   map[crowd.TenantID]crowd.Money
-	tally    pool.Tally
+	tally    pool.Counters
 	used     map[crowd.TenantID]time.Duration
 	handed   []handed // since the start, of real work
 
@@ -153,7 +153,7 @@ func (k *books) unpaidDue() *big.Int {
 	return sum
 }
 
-// short says whether those who wait have earned more than there is.
+// short reports whether those who wait have earned more than there is.
 func (k *books) short() bool { return k.unpaidDue().Cmp(whole(k.accounts[poolAccount])) > 0 }
 
 // beforeTick finds out who has to go because the purse is empty: when it cannot
@@ -464,7 +464,7 @@ func (k *books) checkUses(e *engine.Engine) error {
 
 func (k *books) checkReading(got pool.Reading, present int) error {
 	var idle []crowd.WorkerID
-	want := pool.Reading{Pool: poolID, Tally: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
+	want := pool.Reading{Pool: poolID, Counters: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
 	for id, p := range k.people {
 		switch {
 		case !p.on || p.leaves != "":
@@ -558,7 +558,7 @@ func (k *books) checkDue(e *engine.Engine) error {
 
 // restarted forgets what a restart forgets.
 func (k *books) restarted() {
-	k.tally, k.paid, k.handed, k.waiting = pool.Tally{}, 0, nil, nil
+	k.tally, k.paid, k.handed, k.waiting = pool.Counters{}, 0, nil, nil
 	clear(k.used)
 	k.refunded()
 	for id, p := range k.people {

@@ -32,19 +32,19 @@ type Engine struct {
 	timers  timers
 
 	retainer Retainer
-	purse    purse
+	wages    retainerAccount
 	present  int // on duty
 	busy     int // hold a task
 	learning int // of them, one to learn from
-	tally    pool.Tally
-	counted  time.Time // up to when the tally's person-times are counted
+	counters pool.Counters
+	counted  time.Time // up to when the counters' person-times are counted
 	waits    waits
 
 	queue     []pending        // events of the command being worked off
 	decisions []label.Decision // what they are about
 	found     found            // what the worker whom the policy asked last may be given
 	seen      sched.Batch      // what the policy was last shown
-	spare     spare
+	free      freeList
 	offers    []*batch // batches that may have something for a waiting worker
 	stale     []*batch // batches that the policy has to hear of
 	dirty     []*batch // batches whose progress is to be kept
@@ -61,7 +61,7 @@ func New(cfg Config) *Engine {
 		batches: make(map[crowd.BatchID]*batch),
 		classes: newClasses(),
 	}
-	e.purse.empty = true
+	e.wages.empty = true
 	return e
 }
 
@@ -73,7 +73,7 @@ func (e *Engine) Take(out *Changes) {
 		b.dirty = false
 		e.changes.Progress = append(e.changes.Progress, Progress{})
 		b.progress(&e.changes.Progress[len(e.changes.Progress)-1])
-		e.spare.retireBatch(b)
+		e.free.retireBatch(b)
 	}
 	e.dirty = emptied(e.dirty)
 	out.reset()
@@ -137,7 +137,7 @@ func (e *Engine) Stop(now time.Time, stopped bool) {
 }
 
 // Tick does what is due: leases run out, lifetimes end, people are not heard of
-// any more, waiting is paid, delays become dearer.
+// any more, waiting is paid, delays become more expensive.
 func (e *Engine) Tick(now time.Time) {
 	for t := e.timers.due(now); t != nil; t = e.timers.due(now) {
 		switch {
@@ -190,7 +190,7 @@ func (e *Engine) refresh() {
 		if b.state.Open() {
 			e.policy.Set(e.view(b))
 		} else {
-			e.spare.retireBatch(b)
+			e.free.retireBatch(b)
 		}
 	}
 	e.stale = emptied(e.stale)

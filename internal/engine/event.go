@@ -89,7 +89,7 @@ func (e *Engine) run(now time.Time) {
 	}
 	e.queue = emptied(e.queue)
 	e.decisions = emptied(e.decisions)
-	e.spare.reuse()
+	e.free.reuse()
 	e.offer(now)
 }
 

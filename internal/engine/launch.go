@@ -47,7 +47,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 }
 
 func (e *Engine) newBatch(s Spec) *batch {
-	b := e.spare.batch()
+	b := e.free.batch()
 	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(&s)
 	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
@@ -99,7 +99,7 @@ func (e *Engine) crowdSuffices(b *batch) error {
 		if have == want {
 			break
 		}
-		if r := e.mayEver(w, b); r == crowd.Eligible || r == crowd.NotInTraining { // he will have learnt it
+		if r := e.mayEver(w, b); r == crowd.Eligible || r == crowd.NotInTraining { // they will have learnt it
 			have++
 		}
 	}
@@ -110,7 +110,7 @@ func (e *Engine) crowdSuffices(b *batch) error {
 	return nil
 }
 
-// mayEver says whether w may work on b at all, whatever is left of it.
+// mayEver reports whether w may work on b at all, whatever is left of it.
 func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	switch {
 	case w.suspended:

@@ -5,20 +5,20 @@ package engine
 // of an open task; older ones need not be read to restore the batch. A place
 // costs 8 bytes, also where a later task has gone before the oldest one.
 type log struct {
-	first uint32        // number of list[0]
-	list  []*assignment // nil: its task is no longer open
-	room  []*assignment // the memory of list (see push)
-	few   [4]*assignment
+	first  uint32        // number of list[0]
+	list   []*assignment // nil: its task is no longer open
+	buffer []*assignment // the memory of list (see push)
+	few    [4]*assignment
 }
 
 // begin lets the log begin in the memory that it has within itself.
-func (l *log) begin() { l.first, l.list, l.room = 1, l.few[:0], l.few[:0] }
+func (l *log) begin() { l.first, l.list, l.buffer = 1, l.few[:0], l.few[:0] }
 
 // next is the number that the next assignment gets.
 func (l *log) next() uint32 { return l.first + uint32(len(l.list)) }
 
 // add appends the next assignment.
-func (l *log) add(a *assignment) { l.list, l.room = push(l.list, l.room, a) }
+func (l *log) add(a *assignment) { l.list, l.buffer = push(l.list, l.buffer, a) }
 
 // pass lets the numbers up to n pass: their tasks are gone.
 func (l *log) pass(n uint32) {

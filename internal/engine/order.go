@@ -34,7 +34,7 @@ func (t *Terms) validate() error {
 // begun goes before who has not. So among equals the order is that of the
 // numbers.
 //
-// Finding a worker's task passes over those before it that he has held:
+// Finding a worker's task passes over those before it that they have held:
 // O(k log k) for k of them. Whether there is one at all is known from the
 // backlog's list and costs no walk.
 type order struct {
@@ -55,7 +55,7 @@ func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 	}
 }
 
-// leastResponse is the least response time that an order reckons with. On the slope
+// leastResponse is the least response time that an order assumes. On the slope
 // of a linear penalty each task moves once in so much time.
 const leastResponse = time.Second
 

@@ -264,7 +264,7 @@ func (b *batchBook) stake(now time.Time) (first float64, since time.Time) {
 	return float64(step.Due.UnixMicro()) - 60e6*worth, t.since
 }
 
-// later says whether under penalty another batch goes before b.
+// later reports whether under penalty another batch goes before b.
 func (b *batchBook) later(now time.Time, other *batchBook) bool {
 	mine, since := b.stake(now)
 	its, from := other.stake(now)
@@ -274,7 +274,7 @@ func (b *batchBook) later(now time.Time, other *batchBook) bool {
 	return its < mine || its == mine && from.Before(since)
 }
 
-// idle says whether an open batch has nothing to do, and nothing else hinders it.
+// idle reports whether an open batch has nothing to do, and nothing else hinders it.
 func (k *books) idle(b *batchBook) bool {
 	stopped := k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped || b.kept.State != crowd.BatchRunning
 	idle := b.open && !stopped && b.running == 0 && b.labelled == len(b.tasks)

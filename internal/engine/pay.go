@@ -7,12 +7,12 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// purse is the pool's money for waiting. Waiting is paid to the nanosecond, from
-// the moment when somebody's request for work finds nothing until he is served,
+// retainerAccount is the pool's money for waiting. Waiting is paid to the nanosecond, from
+// the moment when somebody's request for work finds nothing until they are served,
 // goes, or is no longer there; it reaches the ledger when the wait ends, and once
-// a minute. Never more is paid than there is: the purse knows when it will be
+// a minute. Never more is paid than there is: the account knows when it will be
 // empty.
-type purse struct {
+type retainerAccount struct {
 	funds   crowd.Money // balance of the pool's account
 	paid    crowd.Money // for waiting, since the engine was made
 	waiters int64       // whose waiting is paid now
@@ -20,7 +20,7 @@ type purse struct {
 	rests   int64       // sum of what they were owed then: see duty.rest
 	epoch   time.Time
 	empty   bool  // nothing more can be paid
-	alarm   timer // the next payday, or when the purse will be empty
+	alarm   timer // the next payday, or when the account will be empty
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 // Fund adds money to the pool's account. Where it comes from a tenant, the
 // caller has made sure that the tenant has it.
 func (e *Engine) Fund(now time.Time, from Account, amount crowd.Money) error {
-	if amount <= 0 || amount > crowd.MaxMoney-e.purse.funds {
+	if amount <= 0 || amount > crowd.MaxMoney-e.wages.funds {
 		return crowd.Fieldf("amount", "%s is not an amount to add (more than 0, and the pool's funds at most %s)", amount, crowd.MaxMoney)
 	}
 	kind := Deposit
@@ -45,7 +45,7 @@ func (e *Engine) Fund(now time.Time, from Account, amount crowd.Money) error {
 		kind = WaitingShare
 	}
 	e.payAll(now) // what was earned until now is paid from what there was
-	e.purse.funds += amount
+	e.wages.funds += amount
 	e.transfer(now, kind, from, e.account(), amount, 0)
 	e.restartPay(now)
 	return nil
@@ -54,10 +54,10 @@ func (e *Engine) Fund(now time.Time, from Account, amount crowd.Money) error {
 // Withdraw takes money out of the pool's account that no waiting has earned yet.
 func (e *Engine) Withdraw(now time.Time, amount crowd.Money) error {
 	e.payAll(now)
-	if amount <= 0 || amount > e.purse.funds {
-		return crowd.Fieldf("amount", "%s is not an amount to take out (more than 0, at most %s)", amount, e.purse.funds)
+	if amount <= 0 || amount > e.wages.funds {
+		return crowd.Fieldf("amount", "%s is not an amount to take out (more than 0, at most %s)", amount, e.wages.funds)
 	}
-	e.purse.funds -= amount
+	e.wages.funds -= amount
 	e.transfer(now, Withdrawal, e.account(), Account{Kind: Outside}, amount, 0)
 	e.setPayday(now)
 	return nil
@@ -65,8 +65,8 @@ func (e *Engine) Withdraw(now time.Time, amount crowd.Money) error {
 
 func (e *Engine) account() Account { return Account{PoolAccount, int64(e.cfg.Pool)} }
 
-// pays says whether waiting is paid now.
-func (e *Engine) pays() bool { return e.retainer.Rate > 0 && !e.purse.empty }
+// pays reports whether waiting is paid now.
+func (e *Engine) pays() bool { return e.retainer.Rate > 0 && !e.wages.empty }
 
 // startPay begins to pay w's waiting. A wait that follows on another one within
 // the time of a renewal goes on.
@@ -79,22 +79,22 @@ func (e *Engine) startPay(now time.Time, w *worker) {
 	if w.paidTo.IsZero() || now.Sub(w.paidTo) > renewal {
 		w.paidTo = now
 	}
-	e.purse.add(w)
+	e.wages.add(w)
 	e.setPayday(now)
 }
 
 // stopPay ends the pay of w's waiting.
 func (e *Engine) stopPay(now time.Time, w *worker) {
 	if !w.paidTo.IsZero() {
-		e.purse.remove(w)
+		e.wages.remove(w)
 		e.pay(now, w)
 	}
 	e.setPayday(now)
 }
 
-func (p *purse) since(t time.Time) int64 { return int64(t.Sub(p.epoch)) }
+func (p *retainerAccount) since(t time.Time) int64 { return int64(t.Sub(p.epoch)) }
 
-func (p *purse) add(w *worker) {
+func (p *retainerAccount) add(w *worker) {
 	if p.waiters == 0 {
 		p.epoch, p.begun, p.rests = w.paidTo, 0, 0
 	}
@@ -103,13 +103,13 @@ func (p *purse) add(w *worker) {
 	p.rests += w.rest
 }
 
-func (p *purse) remove(w *worker) {
+func (p *retainerAccount) remove(w *worker) {
 	p.waiters--
 	p.begun -= p.since(w.paidTo)
 	p.rests -= w.rest
 }
 
-// due is what w has earned since he was paid last, and what is left of it below
+// due is what w has earned since they were paid last, and what is left of it below
 // a micro-unit, times ns. A gap longer than longestWait is none that anybody
 // waited: the clock was changed, or the machine slept.
 func (e *Engine) due(now time.Time, w *worker) (crowd.Money, int64) {
@@ -126,10 +126,10 @@ func (e *Engine) pay(now time.Time, w *worker) {
 		return
 	}
 	due, rest := e.due(now, w)
-	amount := min(due, e.purse.funds)
+	amount := min(due, e.wages.funds)
 	w.paidTo, w.rest = now, rest
-	e.purse.funds -= amount
-	e.purse.paid += amount
+	e.wages.funds -= amount
+	e.wages.paid += amount
 	w.earned += amount
 	e.transfer(now, Waiting, e.account(), Account{WorkerAccount, int64(w.id)}, amount, 0)
 }
@@ -138,16 +138,16 @@ func (e *Engine) pay(now time.Time, w *worker) {
 func (e *Engine) payAll(now time.Time) {
 	for w := e.waiting.head; w != nil; w = w.next {
 		if !w.paidTo.IsZero() {
-			e.purse.remove(w)
+			e.wages.remove(w)
 			e.pay(now, w)
-			e.purse.add(w)
+			e.wages.add(w)
 		}
 	}
 }
 
 // earned is what the people who wait have earned and not been paid, in rate × ns.
 func (e *Engine) earned(now time.Time) float64 {
-	p := &e.purse
+	p := &e.wages
 	if p.waiters == 0 {
 		return 0
 	}
@@ -160,15 +160,15 @@ func (e *Engine) owed(now time.Time) crowd.Money {
 	return crowd.Money(e.earned(now) / float64(nanosAMinute))
 }
 
-// left is how long the purse pays those who wait, in ns; at least one does.
+// left is how long the account pays those who wait, in ns; at least one does.
 func (e *Engine) left(now time.Time) float64 {
-	p := &e.purse
+	p := &e.wages
 	return (float64(p.funds)*float64(nanosAMinute) - e.earned(now)) / float64(int64(e.retainer.Rate)*p.waiters)
 }
 
-// setPayday sets the alarm to when the purse has to be looked at next.
+// setPayday sets the alarm to when somebody has to be paid, or the account is empty.
 func (e *Engine) setPayday(now time.Time) {
-	p := &e.purse
+	p := &e.wages
 	switch {
 	case e.letsGo():
 		e.timers.set(&p.alarm, now)
@@ -186,12 +186,12 @@ func (e *Engine) setPayday(now time.Time) {
 	}
 }
 
-// letsGo says whether people wait whom the pool called and cannot pay.
+// letsGo reports whether people wait whom the pool called and cannot pay.
 func (e *Engine) letsGo() bool {
-	return e.purse.empty && e.retainer.Called && e.retainer.Rate > 0 && e.waiting.len() > 0
+	return e.wages.empty && e.retainer.Called && e.retainer.Rate > 0 && e.waiting.len() > 0
 }
 
-// onPayday pays everybody who waits. When the purse is empty, a pool that calls
+// onPayday pays everybody who waits. When the account is empty, a pool that calls
 // its people lets those who wait go; in an open one they may stay, unpaid.
 func (e *Engine) onPayday(now time.Time) {
 	e.payAll(now)
@@ -199,11 +199,11 @@ func (e *Engine) onPayday(now time.Time) {
 		e.setPayday(now)
 		return
 	}
-	e.purse.empty = true
+	e.wages.empty = true
 	for w := e.waiting.head; w != nil; {
 		next := w.next
 		if !w.paidTo.IsZero() {
-			e.purse.remove(w)
+			e.wages.remove(w)
 			w.paidTo = time.Time{}
 		}
 		if e.retainer.Called {
@@ -217,17 +217,17 @@ func (e *Engine) onPayday(now time.Time) {
 // funds have changed.
 func (e *Engine) restartPay(now time.Time) {
 	e.payAll(now)
-	e.purse.empty = e.purse.funds == 0
+	e.wages.empty = e.wages.funds == 0
 	for w := e.waiting.head; w != nil; w = w.next {
 		switch {
 		case e.pays() && w.paidTo.IsZero():
 			w.paidTo = now
-			e.purse.add(w)
+			e.wages.add(w)
 		case !e.pays() && !w.paidTo.IsZero():
-			e.purse.remove(w)
+			e.wages.remove(w)
 			w.paidTo = time.Time{}
 		}
 	}
-	e.purse.alarm.stop()
+	e.wages.alarm.stop()
 	e.setPayday(now)
 }

@@ -16,9 +16,9 @@ func (e *Engine) elapse(now time.Time) {
 		return
 	}
 	if dt := span(e.counted, now); dt > 0 && !e.counted.IsZero() {
-		e.tally.OnDuty += dt * time.Duration(e.present)
-		e.tally.Worked += dt * time.Duration(e.busy-e.learning)
-		e.tally.Idled += dt * time.Duration(max(e.present-e.busy, 0))
+		e.counters.OnDuty += dt * time.Duration(e.present)
+		e.counters.Worked += dt * time.Duration(e.busy-e.learning)
+		e.counters.Idled += dt * time.Duration(max(e.present-e.busy, 0))
 	}
 	e.counted = now
 }
@@ -32,7 +32,7 @@ func span(from, to time.Time) time.Duration {
 // wanted counts answers that came to be wanted.
 func (e *Engine) wanted(b *batch, n int) {
 	if n > 0 && !b.spec.Training {
-		e.tally.Arrived += int64(n)
+		e.counters.Arrived += int64(n)
 	}
 }
 
@@ -97,7 +97,7 @@ func (w *waits) p95(now time.Time) time.Duration {
 // coming, how long they take, what people prefer and know.
 func (e *Engine) Reading(now time.Time) pool.Reading {
 	e.elapse(now)
-	r := pool.Reading{Pool: e.cfg.Pool, Rate: float64(e.retainer.Rate) / float64(crowd.Unit), Workers: e.present, Tally: e.tally, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
+	r := pool.Reading{Pool: e.cfg.Pool, Rate: float64(e.retainer.Rate) / float64(crowd.Unit), Workers: e.present, Counters: e.counters, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
 	for _, b := range e.batches {
 		if b.spec.Training || e.hindrance(b) != crowd.Eligible {
 			continue
@@ -148,7 +148,7 @@ func (e *Engine) affordable(now time.Time) int {
 		return -1
 	}
 	each := float64(e.retainer.Rate) * max(e.retainer.Promise, time.Minute).Minutes()
-	return max(int(float64(e.purse.funds-e.owed(now))/each)-e.present, 0)
+	return max(int(float64(e.wages.funds-e.owed(now))/each)-e.present, 0)
 }
 
 // RetainerFunds is the pool's money for waiting.
@@ -161,7 +161,7 @@ type RetainerFunds struct {
 
 // RetainerFunds returns the pool's money for waiting.
 func (e *Engine) RetainerFunds(now time.Time) RetainerFunds {
-	p := &e.purse
+	p := &e.wages
 	return RetainerFunds{Funds: p.funds, Owed: e.owed(now), Paid: p.paid, Empty: (p.empty || p.funds == 0) && e.retainer.Rate > 0}
 }
 
@@ -197,9 +197,9 @@ type OnCall struct {
 	Idle     time.Time // without a task since then; zero: holds one
 	Waiting  bool      // for a task, right now
 	Seen     time.Time
-	Leaves   Departure // as soon as he has finished
+	Leaves   Departure // as soon as they have finished
 	Training int
-	Earned   crowd.Money // by waiting since he came on duty, up to now
+	Earned   crowd.Money // by waiting since they came on duty, up to now
 }
 
 func (w *worker) onCall(now time.Time) OnCall {
@@ -214,7 +214,7 @@ func (w *worker) onCall(now time.Time) OnCall {
 	return c
 }
 
-// OnCall returns one person, or false if he is not of this pool.
+// OnCall returns one person, or false if they are not of this pool.
 func (e *Engine) OnCall(now time.Time, id crowd.WorkerID) (OnCall, bool) {
 	if w := e.workers[id]; w != nil {
 		return w.onCall(now), true

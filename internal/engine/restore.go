@@ -61,7 +61,7 @@ type AssignmentSnapshot struct {
 // Restore makes an engine from a snapshot. What is in people's hands stays
 // there; since heartbeats are not kept, each lease starts again at now. The
 // order of turns among batches, the workers' last batches and a policy's
-// concessions start anew: they are nobody's due. Of an open batch the engine knows
+// concessions start again: nobody is entitled to them. Of an open batch the engine knows
 // as many tasks as it did (Progress.Tasks): the caller says Grow again for what the
 // store may have beyond.
 func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
@@ -80,8 +80,8 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	if err := s.Retainer.Validate(); err != nil {
 		return nil, err
 	}
-	e.retainer, e.purse.funds = s.Retainer, s.Funds
-	e.purse.empty = s.Funds <= 0
+	e.retainer, e.wages.funds = s.Retainer, s.Funds
+	e.wages.empty = s.Funds <= 0
 	for _, d := range s.Duties {
 		if w := e.workers[d.Worker]; w != nil {
 			w.training = d.Training
@@ -171,9 +171,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 
 func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot) error {
 	w := e.workers[s.Worker]
-	if w == nil { // he has left the pool; the task must not go to him again
+	if w == nil { // they have left the pool; the task must not go to them again
 		w = e.newWorker(s.Worker)
-		if s.State == crowd.Assigned { // though he should have finished first: he may now
+		if s.State == crowd.Assigned { // though they should have finished first: they may now
 			w.suspended = true
 			e.workers[w.id] = w
 		}
@@ -182,7 +182,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 	if s.ID.Batch() != b.spec.ID || s.ID.N() < b.log.next() {
 		return fmt.Errorf("%s is out of order: the next one is %s", s.ID, b.spec.ID.Assignment(b.log.next()))
 	}
-	a := e.spare.assignment()
+	a := e.free.assignment()
 	*a = assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
 	b.log.pass(s.ID.N())
 	b.log.add(a)

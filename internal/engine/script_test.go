@@ -326,7 +326,7 @@ func (s *script) reading() {
 	}
 	s.say("%d on duty: %d busy, %d in training, idle %v; %d in the queue, the oldest %s, others %s; affordable %d",
 		r.Workers, r.Busy, r.Training, idle, r.Queue, r.OldestWait, r.WaitP95, r.Affordable)
-	t := r.Tally
+	t := r.Counters
 	s.say("arrived %d, completed %d, abandoned %d, released %d; on duty %s = worked %s + idle %s",
 		t.Arrived, t.Completed, t.Abandoned, t.Released, t.OnDuty, t.Worked, t.Idled)
 	if t.Joined != 0 || t.Awaited != 0 {

@@ -37,7 +37,7 @@ type Spec struct {
 	Requirements []Requirement
 
 	// Invited, when not nil, says who may do which task: for each worker the
-	// numbers of his tasks, ascending. A task then wants no more answers than
+	// numbers of their tasks, ascending. A task then wants no more answers than
 	// there are people invited to it.
 	Invited map[crowd.WorkerID][]uint32
 
@@ -137,7 +137,7 @@ func tooMany(tasks int64, s *Spec) error {
 	return nil
 }
 
-// ascending says whether each number is greater than the one before.
+// ascending reports whether each number is greater than the one before.
 func ascending(list []uint32) bool {
 	for i := 1; i < len(list); i++ {
 		if list[i] <= list[i-1] {

@@ -8,7 +8,7 @@ import (
 )
 
 // timer is something that is due at a time: the lease of the task that a
-// worker holds, or else his silence; the lifetime of a batch; or, of neither, the
+// worker holds, or else their silence; the lifetime of a batch; or, of neither, the
 // pool's payday. Each worker, each batch and the pool has one.
 type timer struct {
 	at     time.Time

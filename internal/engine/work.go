@@ -7,7 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// errNotYours answers everybody who names an assignment that he does not hold,
+// errNotYours answers everybody who names an assignment that they do not hold,
 // whether it exists or not.
 func errNotYours(id crowd.AssignmentID) error {
 	return &crowd.Error{Code: crowd.NotFound, Field: "assignment", Message: id.String() + " is not an assignment of yours"}
@@ -16,7 +16,7 @@ func errNotYours(id crowd.AssignmentID) error {
 // Ready says that a worker can take a task. It returns the hand-out and true,
 // or false when nothing is ready: the worker then waits, and is named in
 // Changes.Served once something fits. Who holds a task already gets the same
-// one again; who waits already keeps his place.
+// one again; who waits already keeps their place.
 func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) {
 	w := e.worker(id)
 	switch {
@@ -27,7 +27,7 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 		return w.holds.handout(), true, nil
 	case w.suspended:
 		return Handout{}, false, crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text())
-	case w.waiting: // nothing has come to fit, or he had been served: he keeps his place
+	case w.waiting: // nothing has come to fit, or they had been served: they keep their place
 		w.seen = now
 		return Handout{}, false, nil
 	case !w.on && e.retainer.Called:
@@ -44,8 +44,8 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 	return w.holds.handout(), true, nil
 }
 
-// Leave says that a worker waits no longer (he closed the page, or logged out).
-// What he holds stays his until the lease runs out; he stays on duty until he is
+// Leave says that a worker waits no longer (they closed the page, or logged out).
+// What they hold stays theirs until the lease runs out; they stay on duty until they are
 // not heard of for too long.
 func (e *Engine) Leave(now time.Time, id crowd.WorkerID) {
 	if w := e.workers[id]; w != nil && w.waiting {
@@ -84,7 +84,7 @@ func (e *Engine) choose(now time.Time, w *worker) found {
 }
 
 // ask asks the policy for a batch that has something for w, and finds the task in
-// it that is next for him; or nothing.
+// it that is next for them; or nothing.
 func (e *Engine) ask(now time.Time, w *worker) found {
 	e.refresh()
 	e.found = found{}
@@ -106,7 +106,7 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	if number == 1 {
 		b.firstStarted = now
 	}
-	a := e.spare.assignment()
+	a := e.free.assignment()
 	a.n, a.task, a.worker, a.state, a.at = number, t, w, crowd.Assigned, now
 	b.log.add(a)
 	t.give(a)
@@ -151,7 +151,7 @@ func (e *Engine) offer(now time.Time) {
 	e.offers = emptied(e.offers)
 }
 
-// serve gives a waiting worker a task, if there is one for him.
+// serve gives a waiting worker a task, if there is one for them.
 func (e *Engine) serve(now time.Time, w *worker) {
 	f := e.choose(now, w)
 	if f.batch == nil {
@@ -336,7 +336,7 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	b.worked += min(took, maxWorked-b.worked)
 	b.tenant.used += took
 	if !b.spec.Training {
-		e.tally.Completed++
+		e.counters.Completed++
 	}
 	b.escrow -= b.spec.Reward
 	b.spent += b.spec.Reward

@@ -19,7 +19,7 @@ type worker struct {
 	blockedBy []crowd.TenantID
 
 	holds   *assignment // at most one
-	lease   timer       // of what he holds, or of his silence
+	lease   timer       // of what they hold, or of their silence
 	last    crowd.BatchID
 	waiting bool
 	classes []int8 // by class: 0 not known yet, 1 meets it, -1 does not
@@ -60,12 +60,12 @@ func (w *worker) MayBatch(id crowd.BatchID) bool {
 	return true
 }
 
-// fits says whether w could take something of b, which has something.
+// fits reports whether w could take something of b, which has something.
 func (w *worker) fits(b *batch) bool {
 	return w.MayClass(b.class) && w.refusal(b) == crowd.Eligible
 }
 
-// refusal says why w gets nothing of b, whose class he meets and which has
+// refusal says why w gets nothing of b, whose class they meet and which has
 // something to hand out.
 func (w *worker) refusal(b *batch) crowd.Reason {
 	if w.blocked(b) {
@@ -88,7 +88,7 @@ func meets(quals map[string]int, list []Requirement) bool {
 	return true
 }
 
-// SetWorker adds a worker to the pool or changes what is known of him. A
+// SetWorker adds a worker to the pool or changes what is known of them. A
 // change of qualification counts from the next hand-out on.
 func (e *Engine) SetWorker(now time.Time, in Worker) error {
 	if in.ID < 1 {

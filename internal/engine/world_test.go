@@ -45,7 +45,7 @@ var policies = []string{
 	"penalty", "tenant-fair(penalty)", "wcfs(penalty,k=2)", "penalty(form=event)", "tenant-fair(penalty(form=event))",
 }
 
-// calm says whether a world is one of long batches that hardly anything
+// calm reports whether a world is one of long batches that hardly anything
 // disturbs, in which backlogs grow.
 func calm(seed uint64) bool { return seed%5 == 4 }
 

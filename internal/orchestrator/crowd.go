@@ -71,7 +71,7 @@ func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 	return s.seal(ctx, batch)
 }
 
-// seal says that no more tasks come. A step without a batch is done.
+// seal announces that no more tasks come. A step without a batch is done.
 func (s *crowdRunner) seal(ctx context.Context, batch *store.Batch) (more bool, err error) {
 	if batch == nil {
 		return false, s.run.finishStep(ctx, s.node)

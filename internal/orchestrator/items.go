@@ -18,7 +18,7 @@ type SlowItem struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as foreseen; zero: it is held, so nobody knows
+	Ends    time.Time // as predicted; zero: it is held, so it is not known
 	Penalty crowd.Money
 	Why     string // it waits
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// LoadResult says what became of an input's file.
+// LoadResult describes what became of an input's file.
 type LoadResult struct {
 	Rows int64
 	Bad  int64          // rows that could not be read: items that have failed
@@ -50,7 +50,7 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 		n.State, n.EndedAt = store.NodeDone, o.now()
 		_, err = o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
 	}
-	if err != nil { // whoever sent the file may have gone
+	if err != nil { // the sender of the file may have gone
 		run.State, run.EndedAt = store.RunCancelled, o.now()
 		n.State, n.Error = store.NodeFailed, messageOf(err)
 		_, wrong := o.cfg.Store.Advance(context.WithoutCancel(ctx), &store.Advance{Run: id, State: &run, Nodes: []store.Node{n}})

@@ -42,7 +42,7 @@ func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.S
 	}
 	var shape sqlstep.Shape
 	var err error
-	if open { // which columns there are is not known: Fit looks again
+	if open { // which columns there are is not known: Fit checks again
 		shape, err = sqlstep.Glance(query, stream)
 	} else {
 		shape, err = sqlstep.Check(c.ctx, query, inputs, stream)

@@ -164,7 +164,7 @@ func (r *run) buildNodes(kept []store.Node) {
 	r.forecast()
 }
 
-// sourcesDone says whether no more rows come to a step.
+// sourcesDone reports whether no more rows come to a step.
 func (r *run) sourcesDone(n *node) bool {
 	for _, s := range n.step.From {
 		if r.nodes[s.Node].State != store.NodeDone {
@@ -174,7 +174,7 @@ func (r *run) sourcesDone(n *node) bool {
 	return true
 }
 
-// exhausted says whether no more rows come to a step, and it has taken all, and holds
+// exhausted reports whether no more rows come to a step, and it has taken all, and holds
 // none.
 func (r *run) exhausted(n *node) bool {
 	if !r.sourcesDone(n) || n.Faults > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -327,116 +326,6 @@ func TestAPoolThatIsNotThere(t *testing.T) {
 	if n := w.node(id, "ask"); n.State != store.NodeFailed {
 		t.Errorf("ask is %s", n.State)
 	}
-}
-
-const penalized = `
-workflow: late
-sla: {SLA}
-inputs: {items: {columns: [id]}}
-steps:
-  ask: {from: {items: stream}, ` + choose + `}
-  call: {from: {ask: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
-  side: {from: {items: stream}, expect: 1m, service: {url: "https://y.example/", response: {type: object, properties: {aside: {type: string}}}}}
-`
-
-// TestPenalties counts what items cost that end late, and what they will cost.
-func TestPenalties(t *testing.T) {
-	w := newWorld(t)
-	id := w.start(strings.Replace(penalized, "SLA", "per: item, penalty: staged, after: 1m, every: 1m, cost: 1", 1), "id\n1\n2\n3\n4\n")
-	w.settle()
-	v := w.view(id)
-	if v.Going != 4 || v.Predicted != 0 {
-		t.Errorf("%d items on their way will cost %s, want 4 and 0", v.Going, v.Predicted)
-	}
-	w.work() // of three people, each one
-	w.now = w.now.Add(150 * time.Second)
-	w.settle()
-	if v = w.view(id); v.Ended != 3 || v.Late != 3 || v.Penalty != 3*crowd.Unit {
-		t.Errorf("%d ended, %d late, for %s; want 3, 3 and 3", v.Ended, v.Late, v.Penalty)
-	}
-	if v.Going != 1 || v.Predicted != 2*crowd.Unit {
-		t.Errorf("%d items on their way will cost %s, want 1 and 2", v.Going, v.Predicted)
-	}
-	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
-	if err != nil || len(slow) != 1 || slow[0].Penalty != 2*crowd.Unit {
-		t.Errorf("slowest: %+v, %v", slow, err)
-	}
-	w.now = w.now.Add(10 * time.Second)
-	if _, err := w.o.Skip(w.ctx, id, ""); err != nil { // nothing, but the run is advanced
-		t.Fatal(err)
-	}
-	w.settle()
-	if len(w.tails) != 1 || w.tails[0] >= time.Second {
-		t.Errorf("the pool was sent the tails %v, want one that is less than the second that was expected", w.tails)
-	}
-	w.play()
-	w.wantState(id, store.RunDone)
-	if v = w.view(id); v.Ended != 4 || v.Penalty != 4*crowd.Unit {
-		t.Errorf("%d ended for %s, want 4 for 4", v.Ended, v.Penalty)
-	}
-}
-
-// TestAPenaltyOfTheRun is due once, by the age of the run.
-func TestAPenaltyOfTheRun(t *testing.T) {
-	w := newWorld(t)
-	id := w.start(strings.Replace(penalized, "SLA", "per: run, penalty: linear, deadline: 2026-01-01T08:10:00Z, every: 1h, cost: 6", 1), "id\n1\n2\n")
-	w.settle()
-	w.now = w.now.Add(40 * time.Minute)
-	if v := w.view(id); v.Going != 2 || v.Predicted < 3*crowd.Unit || v.Deadline.IsZero() {
-		t.Errorf("%d items on their way will cost %s, deadline %s", v.Going, v.Predicted, v.Deadline)
-	}
-	w.play()
-	w.wantState(id, store.RunDone)
-	if v := w.view(id); v.Penalty != 3*crowd.Unit {
-		t.Errorf("the run costs %s, want 3", v.Penalty)
-	}
-}
-
-// TestMadeItemsHaveTheirOwnEnds has items that a query makes of one end late.
-func TestMadeItemsHaveTheirOwnEnds(t *testing.T) {
-	w := newWorld(t)
-	w.lag = true
-	id := w.start(`
-workflow: parts
-sla: {per: item, penalty: constant, after: 1m, cost: 1}
-inputs: {items: {columns: [id, parts]}}
-steps:
-  parts: {from: {items: stream}, sql: "select items.id as id, value as part from items, json_each(parts)"}
-  call: {from: {parts: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
-  again: {from: {items: stream}, service: {url: "https://y.example/", response: {type: object, properties: {aside: {type: string}}}}}
-`, "id,parts\n1,\"[\"\"a\"\",\"\"b\"\"]\"\n2,\"[\"\"c\"\"]\"\n")
-	w.settle()
-	w.now = w.now.Add(2 * time.Minute)
-	w.endCalls()
-	w.play()
-	w.wantState(id, store.RunDone)
-	if v := w.view(id); v.Ended != 4 || v.Late != 4 || v.Penalty != 4*crowd.Unit {
-		t.Errorf("%d ended, %d late, for %s; want 4, 4 and 4", v.Ended, v.Late, v.Penalty)
-	}
-}
-
-// TestAQueryThatMultipliesBeforeAJoin may not give several rows of one item.
-func TestAQueryThatMultipliesBeforeAJoin(t *testing.T) {
-	w := newWorld(t)
-	id := w.start(`
-workflow: parts
-inputs: {items: {columns: [id, parts]}}
-steps:
-  parts: {from: {items: stream}, sql: "select value as part from items, json_each(parts)"}
-  ask: {from: {items: stream}, `+choose+`}
-  both: {from: {parts: stream, ask: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
-`, "id,parts\n1,\"[\"\"a\"\",\"\"b\"\"]\"\n2,\"[\"\"c\"\"]\"\n")
-	w.play()
-	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
-	if err != nil || len(slow) != 2 || !strings.Contains(slow[0].Why, "2 rows for one item") || slow[1].Why != "for the other branches" {
-		t.Errorf("slowest: %+v, %v", slow, err)
-	}
-	if _, err := w.o.Skip(w.ctx, id, "parts"); err != nil {
-		t.Error(err)
-	}
-	w.play()
-	w.wantState(id, store.RunDone)
-	w.want(id, "both", "c,2,[\"c\"],yes,1,1,false,false,c!")
 }
 
 // TestARunGoesOnFromAnother takes over its inputs, and what people were paid for.

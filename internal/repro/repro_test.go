@@ -29,7 +29,7 @@ var least = map[string]struct {
 	"cioppino-fig4": {70, "our balance contributes"}, "cioppino-headline": {30, "Throng over Cioppino"}, "cioppino-sensitivity": {54, "a step every 1s"},
 	"sla-e1": {135, "loop, each 2 RT less"}, "sla-e2": {90, "most that an order can save"}, "sla-e3": {90, "reduction less that of E1"},
 	"sla-e4": {80, "reduction less that of E2"}, "sla-e5": {90, "reduction less that of E3"}, "sla-e6": {130, "T2 without the information request"},
-	"sla-orders": {80, "a slope, costs 1 and 10"}, "sla-fig9": {70, "loop, its cost charged: F' = 400"}, "cymphony-events": {40, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
+	"sla-orders": {80, "a slope, costs 1 and 10"}, "sla-fig9": {70, "loop, its cost charged: F' = 400"}, "cymphony-events": {30, "u2 commits no for t1.1: event 4 of t1.1, aggregate() → update_task()"},
 }
 
 // inShort are the experiments of a short run, as under the race detector: one for
@@ -97,6 +97,7 @@ func TestEveryExperiment(t *testing.T) {
 				}
 				names[row.Name] = true
 				checkRow(t, &row)
+				checkReasons(t, r.Doc, row.Why)
 			}
 			if !found {
 				t.Errorf("no row has %q in its name", want.name)
@@ -107,6 +108,23 @@ func TestEveryExperiment(t *testing.T) {
 			}
 			checkFolder(t, dir, r)
 		})
+	}
+}
+
+// checkReasons looks for the paragraph of each reason.
+func checkReasons(t *testing.T, doc, why string) {
+	t.Helper()
+	if why == "" {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join("../..", doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range strings.SplitSeq(why, ", ") {
+		if !strings.Contains(string(text), "\n- `"+code+"`: ") {
+			t.Errorf("%s does not explain %q", doc, code)
+		}
 	}
 }
 
@@ -147,11 +165,9 @@ func checkFolder(t *testing.T, dir string, r *experiment.Result) {
 		t.Error("no picture")
 	}
 	for _, p := range r.Pictures {
-		for suffix, begin := range map[string]string{".svg": "<svg", ".png": "\x89PNG"} {
-			data, err := os.ReadFile(filepath.Join(dir, p.Name+suffix))
-			if err != nil || !strings.HasPrefix(string(data), begin) {
-				t.Errorf("%s%s: %v, begins %.10q", p.Name, suffix, err, data)
-			}
+		data, err := os.ReadFile(filepath.Join(dir, p.Name+".svg"))
+		if err != nil || !strings.HasPrefix(string(data), "<svg") {
+			t.Errorf("%s.svg: %v, begins %.10q", p.Name, err, data)
 		}
 	}
 	for _, name := range []string{"report.md", "report.html"} {

@@ -52,7 +52,7 @@ func (a *audit) read(c *engine.Changes) error {
 			return fmt.Errorf("%s was paid for an answer that did not count", n.Worker)
 		}
 	}
-	// After a step: who submits is given his next task in the same one.
+	// After a step: a worker who submits is given the next task in the same one.
 	for _, h := range c.Handouts {
 		if a.labelled[h.Task] {
 			return fmt.Errorf("%s was handed out after it had its label", h.Task)

@@ -38,7 +38,8 @@ func (s *Setup) horizon() time.Duration {
 	return DefaultHorizon
 }
 
-// maxBatches bounds what a flow may draw, lest a slip of the pen take the memory.
+// maxBatches bounds what a flow may draw, so that a typing error does not take all
+// memory.
 const maxBatches = 5_000_000
 
 // draw makes the cast of a repetition.

@@ -1,7 +1,7 @@
 // Package sim is the simulated world: it drives the real engine with models of
 // people, of requesters and of what goes wrong, under virtual time.
 //
-// A Setup says what a world is drawn from; a Run is one repetition of it under
+// A Setup is what a world is drawn from; a Run is one repetition of it under
 // one policy, and gives an Outcome. The engine and the policies are the ones
 // that run live: nothing here decides who gets which task.
 //

@@ -5,7 +5,7 @@ import "time"
 // An event is something that will happen to somebody.
 type event struct {
 	who  int32  // worker, batch or fault, by kind
-	gen  uint32 // a worker's: void if his plans have changed since
+	gen  uint32 // a worker's: void if their plans have changed since
 	kind eventKind
 }
 
@@ -14,15 +14,15 @@ type eventKind uint8
 const (
 	batchArrives  eventKind = iota // who: batch
 	workerArrives                  // who: a group's next worker
-	answerComes                    // who: worker; he is done with what he holds
-	workerGivesUp                  // who: worker; he skips or returns what he holds
+	answerComes                    // who: worker; the task in hand is done
+	workerGivesUp                  // who: worker; the task in hand is skipped or returned
 	heartbeat                      // who: worker; still at it
 	backFromPause                  // who: worker
 	sessionEnds                    // who: worker
-	patienceEnds                   // who: worker; he has waited long enough
+	patienceEnds                   // who: worker; has waited long enough
 	faultStrikes                   // who: fault
 	stopEnds                       // of an emergency stop
 )
 
-// later puts an event in the event queue, so many ns after the start.
-func (w *world) later(at int64, e event) { w.eventQueue.Push(time.Duration(at), e) }
+// schedule plans an event so many ns after the start.
+func (w *world) schedule(at int64, e event) { w.queue.Push(time.Duration(at), e) }

@@ -14,8 +14,8 @@ import (
 // each worker picks a batch from a list. It exists only in simulation, to
 // compare with.
 //
-// A worker stays with his batch while it has tasks for him, with probability
-// stay. Otherwise he picks one of the open batches with probability
+// A worker stays with a batch while it has tasks for them, with probability
+// stay. Otherwise they pick one of the open batches with probability
 // proportional to (tasks waiting)^size × priority^price: people prefer large
 // batches, which spare them the search (Difallah et al. 2019, §1.1).
 //

@@ -66,12 +66,12 @@ func share(n, of int) float64 {
 	return min(float64(n)/float64(of), 1)
 }
 
-// InTime says whether a batch was completed by its deadline; false without one.
+// InTime reports whether a batch was completed by its deadline; false without one.
 func (b *BatchOutcome) InTime() bool {
 	return b.Deadline > 0 && b.Completed >= 0 && b.Completed <= b.At+b.Deadline
 }
 
-// A CrowdOutcome says how the people's time went.
+// A CrowdOutcome is how the people spent their time.
 type CrowdOutcome struct {
 	Came    int           // workers who came in
 	Turned  int           // who found the door closed (see Arrivals.Band)

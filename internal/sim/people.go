@@ -42,10 +42,10 @@ func visits(list []Visit) func() (time.Duration, bool) {
 	}
 }
 
-// callNext puts the next arrival at a gate in the event queue.
+// callNext schedules the next arrival at a gate.
 func (w *world) callNext(gate int32) {
 	if at, ok := w.gates[gate].next(); ok {
-		w.later(int64(at), event{kind: workerArrives, who: gate})
+		w.schedule(int64(at), event{kind: workerArrives, who: gate})
 	}
 }
 
@@ -89,8 +89,8 @@ func (w *world) arrive(at int32) {
 	}
 }
 
-// come adds a worker to the pool. self is who he is, whatever the policy: the
-// number under which his figures are drawn.
+// come adds a worker to the pool. self is the number under which their figures are
+// drawn, whatever the policy.
 func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	model := &w.setup.Groups[group]
 	p := workerState{id: id, self: self, group: group, last: -1, speed: 1, since: w.now, came: w.now}
@@ -101,7 +101,7 @@ func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	who := int32(len(w.workers))
 	if n := len(w.vacant); n > 0 {
 		who, w.vacant = w.vacant[n-1], w.vacant[:n-1]
-		p.gen = w.workers[who].gen // events of him who was here before stay void
+		p.gen = w.workers[who].gen // events of the worker who was here before stay void
 		p.visit = w.workers[who].visit + 1
 		w.workers[who] = p
 	} else {
@@ -115,7 +115,7 @@ func (w *world) come(group int32, id crowd.WorkerID, self uint64) int32 {
 	}
 	if model.Session != nil {
 		r := w.sessions.At(self)
-		w.later(w.after(w.draw(model.Session, &r)), event{kind: sessionEnds, who: who, gen: p.visit})
+		w.schedule(w.after(w.draw(model.Session, &r)), event{kind: sessionEnds, who: who, gen: p.visit})
 	}
 	return who
 }
@@ -143,7 +143,7 @@ func (w *world) ready(who int32) {
 		p.gen++
 		p.waits++
 		r := w.patience.At(random.Mix(p.self) + p.waits)
-		w.later(w.after(w.draw(patience, &r)), event{kind: patienceEnds, who: who, gen: p.gen})
+		w.schedule(w.after(w.draw(patience, &r)), event{kind: patienceEnds, who: who, gen: p.gen})
 	}
 }
 
@@ -151,8 +151,8 @@ func (w *world) ready(who int32) {
 // drawn now, from the figures that belong to the task.
 func (w *world) begin(who int32, h engine.Handout) { w.carryOn(who, h, 0) }
 
-// carryOn is begin for a task that the worker has had for some seconds: he has
-// the rest of the time before him of somebody who has come that far.
+// carryOn is begin for a task that the worker has had for some seconds: what is left
+// is the rest of the time of a worker who has come that far.
 func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	i := w.batch(h.Task.Batch())
 	p, b := &w.workers[who], &w.batches[i]
@@ -187,7 +187,7 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 		}
 		took = max(took-had, 0)
 	}
-	// What else he does is his own, and drawn apart: a task that is given up once
+	// What else the worker does is drawn apart: a task that is given up once
 	// would otherwise be given up by everybody.
 	own := w.habits.At(random.Mix(uint64(h.Task)) ^ random.Mix(p.self))
 	what, silent := own.Float64(), own.Float64()
@@ -217,9 +217,9 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	}
 	end := w.after(took)
 	if end-w.now >= b.lease && silent >= kind.Silent {
-		w.later(w.now+b.lease/2, event{kind: heartbeat, who: who, gen: p.gen})
+		w.schedule(w.now+b.lease/2, event{kind: heartbeat, who: who, gen: p.gen})
 	}
-	w.later(end, next)
+	w.schedule(end, next)
 }
 
 // draw takes a figure from r. A distribution is handed figures of the world's own
@@ -268,7 +268,7 @@ func (w *world) done(p *workerState) {
 	p.since = w.now
 }
 
-// answer submits what a worker has done, and he goes on.
+// answer submits what a worker has done, and lets them go on.
 func (w *world) answer(who int32) {
 	p := &w.workers[who]
 	b := &w.batches[p.batch]
@@ -319,7 +319,7 @@ func (w *world) goOnWorking(who int32) {
 		p.pauses++
 		r := w.pauses.At(random.Mix(p.self) + p.pauses)
 		p.doing = pausing
-		w.later(w.after(w.draw(model.Pause, &r)), event{kind: backFromPause, who: who, gen: p.gen})
+		w.schedule(w.after(w.draw(model.Pause, &r)), event{kind: backFromPause, who: who, gen: p.gen})
 	default:
 		w.ready(who)
 	}
@@ -368,12 +368,12 @@ func (w *world) giveUp(who int32) {
 func (w *world) heartbeat(who int32) {
 	p := &w.workers[who]
 	if _, err := w.engine.Heartbeat(w.time(), p.id, p.holds.Assignment); err != nil {
-		return // ended meanwhile; he will learn of it when he submits
+		return // ended meanwhile; the worker learns of it on submitting
 	}
-	w.later(w.now+w.batches[p.batch].lease/2, event{kind: heartbeat, who: who, gen: p.gen})
+	w.schedule(w.now+w.batches[p.batch].lease/2, event{kind: heartbeat, who: who, gen: p.gen})
 }
 
-// endSession lets a worker go once he has finished what he holds.
+// endSession lets a worker go once the task in hand is finished.
 func (w *world) endSession(who int32) {
 	switch p := &w.workers[who]; p.doing {
 	case gone:
@@ -425,7 +425,7 @@ func (w *world) forget(id crowd.WorkerID) {
 	}
 }
 
-// vanish lets a worker disappear with what he holds: the engine learns of it
+// vanish lets a worker disappear with the task in hand: the engine learns of it
 // when the lease runs out.
 func (w *world) vanish(who int32) {
 	if w.workers[who].doing == working {
@@ -460,6 +460,6 @@ func (w *world) strike(f *Fault, number int32) {
 	if f.Stop > 0 {
 		w.stopped = max(w.stopped, w.now+int64(f.Stop))
 		w.engine.Stop(w.time(), true)
-		w.later(w.stopped, event{kind: stopEnds})
+		w.schedule(w.stopped, event{kind: stopEnds})
 	}
 }

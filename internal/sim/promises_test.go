@@ -50,7 +50,7 @@ func TestEverybodyIsTheSameUnderEveryPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		for w.err == nil {
-			first, ok := w.eventQueue.Next()
+			first, ok := w.queue.Next()
 			at := int64(first)
 			if !ok || at > w.horizon {
 				break
@@ -59,7 +59,7 @@ func TestEverybodyIsTheSameUnderEveryPolicy(t *testing.T) {
 				w.tick(max(int64(timer.Sub(w.epoch)), w.now))
 				continue
 			}
-			_, e := w.eventQueue.Pop()
+			_, e := w.queue.Pop()
 			if e.kind == sessionEnds && !w.void(e) {
 				f.end[w.workers[e.who].self] = at - w.workers[e.who].came
 			}
@@ -273,9 +273,9 @@ func TestMemoryIsFlat(t *testing.T) {
 	if w.out.Crowd.Came < 3000 || w.out.Expired < 300 {
 		t.Fatalf("%d came, %d leases ran out: too little has happened", w.out.Crowd.Came, w.out.Expired)
 	}
-	if w.eventQueue.Len() > 2000 || len(w.workers) > 500 || people > 500 || len(w.people) > 500 || len(w.missed) > 100 {
+	if w.queue.Len() > 2000 || len(w.workers) > 500 || people > 500 || len(w.people) > 500 || len(w.missed) > 100 {
 		t.Errorf("after %d arrivals: %d plans, %d places for people, %d people in the pool, %d known, %d missed",
-			w.out.Crowd.Came, w.eventQueue.Len(), len(w.workers), people, len(w.people), len(w.missed))
+			w.out.Crowd.Came, w.queue.Len(), len(w.workers), people, len(w.people), len(w.missed))
 	}
 }
 

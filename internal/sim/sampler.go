@@ -189,7 +189,7 @@ func (w *world) elapse(to int64) {
 	}
 }
 
-// views are the open batches as an observer sees them, until it is told again.
+// views are the open batches as an observer sees them, until the next hand-out.
 func (w *world) views() []BatchView {
 	list := w.viewed[:0]
 	for _, i := range w.open {

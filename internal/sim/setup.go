@@ -72,7 +72,7 @@ type Kind struct {
 	// gone without a word (Vanish). Skips and returns come after GiveUpAfter
 	// seconds (nil: a tenth of the service time).
 	Skip, Return, Vanish float64
-	// Silent is the probability that his page sends no heartbeat (a laptop is
+	// Silent is the probability that the page sends no heartbeat (a laptop is
 	// closed): what takes longer than the lease then comes late.
 	Silent      float64
 	GiveUpAfter Dist
@@ -90,8 +90,8 @@ type Kind struct {
 type Group struct {
 	Name    string
 	Arrive  Arrivals
-	Session Dist // seconds from arrival until he leaves, after what he holds; nil: he stays
-	// Patience is how long he waits for a task before he leaves, in seconds;
+	Session Dist // seconds from arrival until they leave, after the task in hand; nil: they stay
+	// Patience is how long they wait for a task before they leave, in seconds;
 	// nil: as long as it takes.
 	Patience       Dist
 	Pause          Dist               // seconds between a task and the next; nil: none
@@ -100,7 +100,7 @@ type Group struct {
 	Qualifications map[string]int     // name to score, 0 to 100
 }
 
-// Arrivals says when workers or batches come. Exactly one form is used.
+// Arrivals are the times at which workers or batches come. Exactly one form is used.
 type Arrivals struct {
 	// Count at once, at From.
 	Count int

@@ -180,7 +180,7 @@ func TestWhatPeopleDo(t *testing.T) {
 			}, "rr",
 			func(o *sim.Outcome) bool { return o.GivenUp > 0 && o.Crowd.Stayed == 20-int(o.GivenUp) && o.Done },
 		},
-		"who vanishes is missed when his lease runs out": {
+		"a worker who vanishes is missed when the lease runs out": {
 			func(s *sim.Setup) {
 				s.Kinds[0].Vanish = 0.02
 				s.Groups[0].Arrive.Count = 20
@@ -192,7 +192,7 @@ func TestWhatPeopleDo(t *testing.T) {
 				return o.Expired > 0 && o.Crowd.Stayed == 20-int(o.Expired) && o.Done && o.Answers == 180
 			},
 		},
-		"who is there keeps his lease": {
+		"a worker who is there keeps the lease": {
 			func(s *sim.Setup) {
 				for i := range s.Batches {
 					s.Batches[i].Lease = 2 * time.Second

@@ -9,21 +9,21 @@ import (
 )
 
 // A Start is a live pool to go on from. Its batches and people are those of the
-// snapshot; the setup says how people work (Kinds, Groups), who else will come
+// snapshot; the setup is how people work (Kinds, Groups), who else will come
 // and what else there will be to do.
 type Start struct {
 	Snapshot *engine.Snapshot
 	Now      time.Time
 	Batches  map[crowd.BatchID]StartBatch
 	// Present lists the people who are there, with the group whose habits they
-	// have. Who holds a task is there in any case, unless he is Lost.
+	// have. A worker who holds a task is there in any case, unless they are Lost.
 	Present map[crowd.WorkerID]int
 	// Lost are those who hold a task and will not come back to it: it is free
 	// again when its lease runs out.
 	Lost map[crowd.WorkerID]bool
 	// Members, when not nil, are the people who come and go: each arrival of a
-	// group is one of them, any of them as likely, and if he is there already
-	// nobody comes. Nil: whoever arrives is new to the pool.
+	// group is one of them, any of them as likely, and if they are there already
+	// nobody comes. Nil: all who arrive are new to the pool.
 	Members []crowd.WorkerID
 }
 
@@ -34,7 +34,7 @@ type StartBatch struct {
 }
 
 // goOn restores the pool and puts its people back to work: who holds a task
-// began it when he was given it, and has the rest of the time before him that
+// began it when they were given it, and have the rest of the time before them that
 // somebody has who has come that far.
 func (w *world) goOn(s *Start, policy sched.Policy) error {
 	w.epoch = s.Now
@@ -79,7 +79,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 			continue
 		}
 		who := w.come(int32(s.Present[h.Worker]), h.Worker, member(h.Worker))
-		w.workers[who].leaving = !active[h.Worker] // he may finish what he holds
+		w.workers[who].leaving = !active[h.Worker] // the task in hand may be finished
 		w.takesUp(who, h)
 	}
 	for _, p := range s.Snapshot.Workers {
@@ -98,7 +98,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	return w.err
 }
 
-// member is who a person of a Start's pool is, for his figures.
+// member is the number of a person of a Start's pool, for their figures.
 func member(id crowd.WorkerID) uint64 { return 1<<63 | uint64(id) }
 
 func batchesOf(list []BatchOutcome) []Batch {
@@ -109,7 +109,7 @@ func batchesOf(list []BatchOutcome) []Batch {
 	return out
 }
 
-// comer returns who it is that arrives, or false if he is there already.
+// comer returns who it is that arrives, or false if they are there already.
 func (w *world) comer() (crowd.WorkerID, bool) {
 	s := w.run.Start
 	if s == nil || s.Members == nil {
@@ -125,11 +125,11 @@ func (w *world) comer() (crowd.WorkerID, bool) {
 	if _, here := w.people[id]; here {
 		return 0, false
 	}
-	_, holds := w.engine.Holds(id) // he had vanished with it, and is missed only when its lease runs out
+	_, holds := w.engine.Holds(id) // the worker had vanished with it, and is missed only when its lease runs out
 	return id, !holds
 }
 
-// takesUp lets a worker go on with what he holds.
+// takesUp lets a worker go on with the task in hand.
 func (w *world) takesUp(who int32, h engine.Handout) {
 	w.carryOn(who, h, w.epoch.Sub(h.At).Seconds())
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
-// TestWhoHoldsATaskHasTheRestOfItBeforeHim: tasks take 100 s; he has had his for
-// 40 s, so he is done with it after 60 s, and with the next one after 160 s.
-func TestWhoHoldsATaskHasTheRestOfItBeforeHim(t *testing.T) {
+// TestATaskInHandHasItsRestLeft: tasks take 100 s; a worker has had one for 40 s, so
+// it is done after 60 s, and the next one after 160 s.
+func TestATaskInHandHasItsRestLeft(t *testing.T) {
 	t.Parallel()
 	const batch, worker = crowd.BatchID(5), crowd.WorkerID(7)
 	now := epoch.Add(time.Hour)

@@ -40,7 +40,7 @@ func Sweep[T any](ctx context.Context, n int, do func(i int) (T, error), done fu
 			failed, reason = i, err
 		}
 	}
-	// Who finds somebody telling leaves it to him to tell of this end too.
+	// While another goroutine reports progress, it reports this end too.
 	tell := func() {
 		lock.Lock()
 		defer lock.Unlock()

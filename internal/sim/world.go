@@ -2,49 +2,13 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
-
-// A Run is one repetition under one policy.
-type Run struct {
-	Setup  *Setup
-	Policy string // a text form that ParsePolicy reads
-	Seed   uint64
-	Rep    int
-	// Check verifies after every event everything that must hold, and stops
-	// at the first breach.
-	Check  bool
-	Record Record
-	// Start, when not nil, is a pool to go on from, in place of an empty one.
-	Start *Start
-	// Observe, when not nil, is told of each hand-out, after it. The list is its
-	// until it returns.
-	Observe func(at time.Duration, batch int, open []BatchView)
-}
-
-// A Record says what a run keeps beside its totals.
-type Record struct {
-	Samples    int  // how many samples over time, at most; 0: none
-	Allocation bool // what runs of each batch, at each sample
-	Finished   bool // when tasks were finished, by size class
-}
-
-// A BatchView is an open batch as an observer sees it.
-type BatchView struct {
-	Batch              int // index in the outcome
-	Planned, Completed int // T, C: answers
-	Running            int // R
-	Priority           float64
-	Production         bool
-	Deadline           time.Duration // from the start of the run; 0: none
-}
 
 // epoch is when a run starts that does not go on from a live pool.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -56,84 +20,6 @@ const DefaultReward crowd.Money = 10_000
 // send heartbeats, so it matters only for those who vanish.
 const defaultLease = time.Hour
 
-type world struct {
-	run        *Run
-	setup      *Setup
-	engine     *engine.Engine
-	epoch      time.Time
-	horizon    int64
-	now        int64 // ns since the start
-	eventQueue heap.Queue[event]
-	changes    engine.Changes
-	unread     int // commands since the changes were last read
-	err        error
-
-	cast    *Cast
-	batches []batchState
-	byID    map[crowd.BatchID]int32
-	toCome  int     // batches that have not arrived
-	open    []int32 // batches that have arrived and not ended
-	workers []workerState
-	vacant  []int32        // places in workers of those who are gone
-	firstID crowd.WorkerID // of those who come; those before it are of a Start's pool
-	comers  crowd.WorkerID // new people so far
-	people  map[crowd.WorkerID]int32
-	missed  map[crowd.AssignmentID]crowd.WorkerID // who is gone with a task in his hands
-	called  uint64                                // arrivals so far of a Start's members
-	gates   []gate
-	present int
-	working int
-	waiting int
-	stopped int64 // until when the emergency stop lasts
-	spent   crowd.Money
-
-	figure                                                                                  Rand // see draw
-	service, answers, truths, speeds, sessions, pauses, patience, habits, switches, members Stream
-
-	out     Outcome
-	sampler sampler
-	books   books
-	viewed  []BatchView // the memory of views
-	audit   *audit
-}
-
-// batchState is a batch while the run lasts.
-type batchState struct {
-	kind      int32
-	place     int32 // in world.open, -1 when it is not there
-	class     int32
-	perWorker bool // a task wants several answers, so its figures are each worker's own
-	running   int32
-	completed int32
-	planned   int32
-	lease     int64
-	id        crowd.BatchID
-	priority  float64
-	x         float64 // x_b: see books; of the figures above, while it is open and somebody works on it
-}
-
-// workerState is a person.
-type workerState struct {
-	id       crowd.WorkerID
-	self     uint64 // who he is, whatever the policy
-	group    int32
-	batch    int32  // index of the batch of what he holds
-	last     int32  // of his last assignment, -1: none
-	gen      uint32 // of his plans
-	visit    uint32 // of those who had this place before him
-	doing    doing
-	leaving  bool
-	speed    float64
-	since    int64 // when he began what he is doing
-	came     int64
-	waits    uint64 // so far
-	pauses   uint64
-	holds    engine.Handout
-	practice []uint16 // tasks done, by kind; nil unless somebody learns
-}
-
-type doing uint8
-
 const (
 	gone doing = iota
 	held       // at the door, until enough have come (Arrivals.Band)
@@ -141,27 +27,6 @@ const (
 	working
 	pausing
 )
-
-// Do runs it. The error is Invalid where the setup makes no sense, and any
-// breach that Check found.
-func (r *Run) Do() (*Outcome, error) { return r.DoContext(context.Background()) }
-
-// DoContext is Do that stops soon after the context ends, with its error.
-func (r *Run) DoContext(ctx context.Context) (*Outcome, error) {
-	w, err := newWorld(r)
-	if err != nil {
-		return nil, err
-	}
-	w.loop(ctx)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if w.err != nil {
-		return nil, fmt.Errorf("repetition %d of policy %s, seed %d, at %s: %w", r.Rep+1, r.Policy, r.Seed, time.Duration(w.now), w.err)
-	}
-	w.finish()
-	return &w.out, nil
-}
 
 func newWorld(r *Run) (*world, error) {
 	policy, err := ParsePolicy(r.Policy)
@@ -220,33 +85,15 @@ func (w *world) seedMarket(p sched.Policy) {
 	}
 }
 
-func tenantID(i int) crowd.TenantID { return crowd.TenantID(i + 1) }
-
-func orOne(f float64) float64 {
-	if f == 0 {
-		return 1
-	}
-	return f
-}
-
-func classOf(classes []Class, tasks int) int32 {
-	for i, c := range classes {
-		if c.Most == 0 || tasks <= c.Most {
-			return int32(i)
-		}
-	}
-	return int32(len(classes) - 1)
-}
-
-// plan puts the first event of everything in the event queue.
+// plan schedules the first event of everything.
 func (w *world) plan() {
 	first := len(w.batches) // those before it are there already
 	w.toCome = len(w.cast.Batches) - first
 	if w.toCome > 0 {
-		w.later(int64(w.cast.Batches[first].At), event{kind: batchArrives})
+		w.schedule(int64(w.cast.Batches[first].At), event{kind: batchArrives})
 	}
 	for i, f := range w.setup.Faults {
-		w.later(int64(f.At), event{kind: faultStrikes, who: int32(i)})
+		w.schedule(int64(f.At), event{kind: faultStrikes, who: int32(i)})
 	}
 	if w.cast.Visits != nil {
 		w.gates = []gate{{next: visits(w.cast.Visits)}}
@@ -265,7 +112,7 @@ func (w *world) loop(ctx context.Context) {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return
 		}
-		first, ok := w.eventQueue.Next()
+		first, ok := w.queue.Next()
 		at := int64(first)
 		timer, set := w.engine.NextTimer()
 		if set {
@@ -283,7 +130,7 @@ func (w *world) loop(ctx context.Context) {
 		if !ok || at > w.horizon {
 			break
 		}
-		_, e := w.eventQueue.Pop()
+		_, e := w.queue.Pop()
 		w.step(at, e)
 	}
 	w.read()
@@ -322,8 +169,6 @@ func (w *world) tick(at int64) {
 	w.verify()
 }
 
-func (w *world) time() time.Time { return w.epoch.Add(time.Duration(w.now)) }
-
 func (w *world) step(at int64, e event) {
 	if w.void(e) {
 		return
@@ -361,8 +206,8 @@ func (w *world) step(at int64, e event) {
 	}
 	w.verify()
 	// Nobody has more than three plans at a time; the rest are void.
-	if w.eventQueue.Len() > 256+6*len(w.workers) {
-		w.eventQueue.DeleteFunc(w.void)
+	if w.queue.Len() > 256+6*len(w.workers) {
+		w.queue.DeleteFunc(w.void)
 	}
 }
 
@@ -385,7 +230,7 @@ func (w *world) launch() {
 	i := int32(len(w.batches))
 	b := &w.cast.Batches[i]
 	if w.toCome--; w.toCome > 0 {
-		w.later(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
+		w.schedule(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
 	}
 	id := b.ID
 	if id == 0 {
@@ -536,12 +381,6 @@ func (w *world) progress(p *engine.Progress) {
 	b.place = -1
 }
 
-func (w *world) fail(err error) {
-	if w.err == nil {
-		w.err = err
-	}
-}
-
 // verify checks what must hold, if asked to.
 func (w *world) verify() {
 	if w.audit == nil || w.err != nil {
@@ -580,7 +419,7 @@ func (w *world) finish() {
 	w.out.Jain, w.out.JInf, w.out.JInfFinite = k.jain/k.jainTime, k.jinf/k.jinfTime, k.jinfTime/(k.jinfTime+k.idleTime)
 }
 
-// account books the time that a worker has spent on what he was doing.
+// account books the time that a worker has spent on their activity.
 func (w *world) account(p *workerState) {
 	spent := time.Duration(w.now - p.since)
 	switch p.doing {
@@ -595,13 +434,4 @@ func (w *world) account(p *workerState) {
 func (w *world) truth(k *Kind, t crowd.TaskID) int {
 	r := w.truths.At(uint64(t))
 	return r.IntN(len(k.Answers))
-}
-
-// ParsePolicy reads the text form of a policy: those of package sched, and
-// market, which exists only where nobody decides.
-func ParsePolicy(text string) (sched.Policy, error) {
-	if p, ok, err := parseMarket(text); ok {
-		return p, err
-	}
-	return sched.Parse(text)
 }

@@ -21,7 +21,7 @@ const (
 	RunCancelled RunState = "cancelled"
 )
 
-// Ended says whether nothing happens in the run any more.
+// Ended reports whether nothing happens in the run any more.
 func (s RunState) Ended() bool { return s == RunDone || s == RunCancelled }
 
 // Run is one execution of a workflow. See ADR 16.
@@ -34,7 +34,7 @@ type Run struct {
 	Budget    crowd.Money // over all its crowd steps; 0: what the tenant has
 	Deadline  time.Time   // of the whole run; zero: none
 	Parent    crowd.RunID // whose rows it took over, or 0
-	From      string      // the step from which it does anew, if it has a parent
+	From      string      // the step from which it repeats, if it has a parent
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time
 	StartedAt time.Time // when its inputs were there
@@ -67,7 +67,7 @@ type Node struct {
 
 	Batch crowd.BatchID // of a crowd step, once it has one
 	// Cursors are, by source, the last row taken from it; and one more: the last
-	// row of the node's own log whose item's end was reckoned (see Run.Ended).
+	// row of the node's own log whose item's end was counted (see Run.Ended).
 	Cursors   []int64
 	Sealed    bool // all of its sources have ended, and everything was taken
 	StartedAt time.Time

@@ -103,11 +103,11 @@ type User struct {
 	Qualifications map[string]int
 	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
 
-	Prefers map[crowd.PoolID]float64 // how much he likes each pool's work, from 0 to 1; others: 0.5
+	Prefers map[crowd.PoolID]float64 // how much they like each pool's work, from 0 to 1; others: 0.5
 	Away    bool                     // does not want to be called
 	NoMail  bool                     // not by e-mail
 
-	MovesTo crowd.PoolID // where he goes as soon as he has finished what he holds; 0: he stays
+	MovesTo crowd.PoolID // where they go as soon as they have finished what they hold; 0: they stay
 }
 
 // People keeps users.
@@ -158,7 +158,7 @@ type Tokens interface {
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 	// ListTokens returns a user's tokens in order of id.
 	ListTokens(ctx context.Context, user crowd.WorkerID) ([]Token, error)
-	// DeleteToken takes a token of the user away; NotFound if it is not his.
+	// DeleteToken takes a token of the user away; NotFound if it is not theirs.
 	// Deleting is how a one-time token is used up: of two callers one succeeds.
 	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error
 	// DeleteExpiredTokens takes away what expired before now.

@@ -100,9 +100,9 @@ var redundancyShape = object("How many answers a task gets: {count: n}, or {agre
 
 // crowd reads a crowd step.
 func (r *reader) crowd(m *made, v *value) {
-	r.itemsOf(m)
+	r.joinSources(m)
 	if v == nil {
-		m.lose()
+		m.loseColumns()
 		return
 	}
 	c := &Crowd{

@@ -9,7 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
-// SQLChecker looks at a query without running it.
+// SQLChecker checks a query without running it.
 type SQLChecker interface {
 	CheckSQL(query string, sources []SQLSource) SQLFacts
 }
@@ -18,11 +18,11 @@ type SQLChecker interface {
 type SQLSource struct {
 	Name    string
 	Columns []Column
-	Open    bool // it has columns beside these, not known yet
+	Open    bool // it has other columns, too, not known yet
 	Stream  bool // it comes item by item
 }
 
-// SQLFacts says what a query gives.
+// SQLFacts is what is known of a query.
 type SQLFacts struct {
 	Columns  []Column
 	Open     bool      // its columns depend on those of an open source
@@ -36,7 +36,7 @@ type SQLFacts struct {
 // that is wrong with the file, in its order. It never returns both, nor neither.
 //
 // With a zero now, a deadline in the past is no problem: so the file of a run
-// that has begun is read. Without a checker, queries are not looked at: the
+// that has begun is read. Without a checker, queries are not checked: the
 // columns of their steps are open, and on a stream edge they go row by row.
 func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
 	return parse(file, now, sql, nil)
@@ -292,7 +292,7 @@ func ready(m *made, done map[*made]bool) bool {
 	return true
 }
 
-// circles notes each circle once, by the way round from its first step in the
+// circles notes each circle once, along its edges from its first step in the
 // file.
 func (r *reader) circles(done map[*made]bool) {
 	told := map[*made]bool{}
@@ -316,7 +316,7 @@ func (r *reader) circles(done map[*made]bool) {
 		for _, n := range way {
 			told[n] = true
 		}
-		// The way is against the edges; tell it with them.
+		// The path is against the edges; the message has it along them.
 		for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
 			names[i], names[j] = names[j], names[i]
 		}
@@ -330,7 +330,7 @@ func (r *reader) circles(done map[*made]bool) {
 	}
 }
 
-// round returns the shortest way from a step over its sources back to itself.
+// round returns the shortest path from a step over its sources back to itself.
 func (r *reader) round(m *made, done map[*made]bool) []*made {
 	before := map[*made]*made{}
 	queue := []*made{m}
@@ -387,7 +387,7 @@ func (r *reader) unused(steps *value) {
 // on a circle.
 func (r *reader) build(m *made) {
 	if r.notes.Full() {
-		return // nobody would be told
+		return // nothing more would be reported
 	}
 	if m.input != nil {
 		r.input(m)

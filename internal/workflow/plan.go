@@ -6,7 +6,7 @@ import (
 	"github.com/throng-dev/throng/sla"
 )
 
-// Plan returns the shape of an item's way, for predictions: step i of the plan is
+// Plan returns the shape of an item's path, for predictions: step i of the plan is
 // Steps[i]. Inputs take no time, so they are not part of it. A fork is two steps
 // after the same one, a join is a step after two, and a condition is a step that
 // may be skipped; predictions take the latest branch.
@@ -46,8 +46,8 @@ func (w *Workflow) Step(node int) *Step {
 	return nil
 }
 
-// Columns returns the columns of a node's rows, and whether it may have others
-// beside them (see Input.Open).
+// Columns returns the columns of a node's rows, and whether it may have others,
+// too (see Input.Open).
 func (w *Workflow) Columns(node int) (columns []Column, open bool) {
 	if s := w.Step(node); s != nil {
 		return s.Columns, s.Open

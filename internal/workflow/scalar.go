@@ -18,7 +18,7 @@ import (
 
 var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 
-// want says what should stand at a place of the shape.
+// want describes what should stand at a place of the shape.
 func (s *shape) want() string {
 	switch s.form {
 	case aText:
@@ -69,7 +69,7 @@ func (s *shape) between(words func(float64) string) string {
 	return fmt.Sprintf(" (from %s to %s)", words(s.least), words(s.most))
 }
 
-// wrong says what is wrong with a scalar of the shape, or "".
+// wrong describes what is wrong with a scalar of the shape, or "".
 func (s *shape) wrong(text string) string {
 	switch s.form {
 	case aText:
@@ -160,7 +160,7 @@ func (s *shape) wrongDuration(text string) string {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// wrongWord says why a text is not a name.
+// wrongWord explains why a text is not a name.
 func wrongWord(name string) string {
 	if !nameForm.MatchString(name) {
 		return fmt.Sprintf("%s is not a name: a letter and then letters, digits and _, at most 63", yamlfile.Quote(name))
@@ -168,7 +168,7 @@ func wrongWord(name string) string {
 	return ""
 }
 
-// wrongTable says why a name cannot be that of an input or a step.
+// wrongTable explains why a name cannot be that of an input or a step.
 func wrongTable(name string) string {
 	if lower := strings.ToLower(name); slices.Contains(reserved, lower) || strings.HasPrefix(lower, "sqlite_") {
 		return fmt.Sprintf("%s is a word of SQL, where names of inputs and steps are tables: choose another", yamlfile.Quote(name))
@@ -176,7 +176,7 @@ func wrongTable(name string) string {
 	return ""
 }
 
-// wrongColumn says why a text cannot name a column.
+// wrongColumn explains why a text cannot name a column.
 func wrongColumn(name string) string {
 	switch {
 	case strings.TrimSpace(name) == "":

@@ -186,7 +186,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// fits says whether a file fits the schema, as an editor sees it.
+// fits reports whether a file fits the schema, as an editor sees it.
 func fits(t tester, s *jsonschema.Schema, text []byte) error {
 	t.Helper()
 	var v any

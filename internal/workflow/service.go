@@ -74,9 +74,9 @@ var serviceShape = object("An HTTP call for each item.",
 
 // service reads a service step.
 func (r *reader) service(m *made, v *value) {
-	r.itemsOf(m)
+	r.joinSources(m)
 	if v == nil {
-		m.lose()
+		m.loseColumns()
 		return
 	}
 	s := &Service{
@@ -111,7 +111,7 @@ func (r *reader) expect(m *made, v *value) {
 	}
 }
 
-// wrongURL says why a text cannot be the address of a service.
+// wrongURL explains why a text cannot be the address of a service.
 func wrongURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -185,17 +185,17 @@ func (r *reader) send(m *made, v *value) {
 func (r *reader) response(m *made, v *value) {
 	response := v.get("response")
 	if response == nil {
-		m.lose()
+		m.loseColumns()
 		return
 	}
 	raw, ok := response.node.JSON(&r.notes)
 	if !ok {
-		m.lose()
+		m.loseColumns()
 		return
 	}
 	s, err := jsonschema.Compile(raw)
 	if err != nil {
-		m.lose()
+		m.loseColumns()
 		var wrong *crowd.Error
 		if errors.As(err, &wrong) && strings.HasPrefix(wrong.Field, "#") {
 			r.problem(response.node.Pointed(strings.TrimPrefix(wrong.Field, "#")).Place, "response: %s", wrong.Message)

@@ -10,7 +10,7 @@ import (
 // node is a part of the file.
 type node = yamlfile.Node
 
-// A form is what a value of the language looks like.
+// A form is the form of a value of the language.
 type form uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	anEither                  // one of several shapes, told apart by whether it is a scalar, a list or a mapping
 )
 
-// A shape says what may stand at a place of the file. The reader and the JSON
+// A shape describes what may stand at a place of the file. The reader and the JSON
 // Schema of the language both come from the same shapes.
 type shape struct {
 	form        form
@@ -72,13 +72,13 @@ func (s *shape) names() []string {
 // A value is a part of the file that has its shape. Its methods may be called on
 // nil, which is a part that is not there or was refused.
 type value struct {
-	shape *shape
-	key   *node // that stands before it, or nil
-	node  *node
-	text  string   // of a scalar
-	list  []*value // of a list, and of a map in the order of the file
-	named map[string]*value
-	said  map[string]bool // fields that stand there, though they may have been refused
+	shape   *shape
+	key     *node // that stands before it, or nil
+	node    *node
+	text    string   // of a scalar
+	list    []*value // of a list, and of a map in the order of the file
+	named   map[string]*value
+	present map[string]bool // fields that stand there, though they may have been refused
 }
 
 // get returns a field.
@@ -89,8 +89,8 @@ func (v *value) get(field string) *value {
 	return v.named[field]
 }
 
-// has says whether a field stands there, right or wrong.
-func (v *value) has(field string) bool { return v != nil && v.said[field] }
+// has reports whether a field stands there, right or wrong.
+func (v *value) has(field string) bool { return v != nil && v.present[field] }
 
 // name is the word before the value.
 func (v *value) name() string {
@@ -212,7 +212,7 @@ func (r *reader) readFields(v *value) *value {
 		r.problem(v.at(), "%s; here is %s", s.want(), n.What())
 		return nil
 	}
-	v.named, v.said = map[string]*value{}, map[string]bool{}
+	v.named, v.present = map[string]*value{}, map[string]bool{}
 	for _, f := range n.Fields {
 		name, of := f.Key.Text, s.of
 		if s.form == anObject {
@@ -223,7 +223,7 @@ func (r *reader) readFields(v *value) *value {
 		} else {
 			r.readKey(f.Key, s)
 		}
-		v.said[name] = true
+		v.present[name] = true
 		if f.Value.Kind == yamlfile.Nothing && of.form != aValue {
 			r.problem(f.Key.Place, "%s has no value: %s", yamlfile.Clip(name), of.want())
 			continue
@@ -262,14 +262,14 @@ func (r *reader) complete(v *value, n int) {
 		return
 	}
 	for _, f := range s.fields {
-		if f.must && !v.said[f.name] {
+		if f.must && !v.present[f.name] {
 			r.problem(v.start(), "%s is missing: %s", f.name, f.shape.want())
 		}
 	}
 	first := ""
 	for _, name := range s.exactlyOne {
 		switch {
-		case !v.said[name]:
+		case !v.present[name]:
 		case first != "":
 			r.problem(v.keyPlace(name), "%s goes alone, and here is %s already: leave one of them out", name, first)
 		default:
@@ -289,8 +289,8 @@ func (v *value) keyPlace(field string) Place {
 	return v.at()
 }
 
-// hint says what was probably meant, or what there is. It is not looked for where
-// nobody will read it.
+// hint suggests what was probably meant, or lists what there is. It is not computed
+// where no more problems are kept.
 func (r *reader) hint(word string, known []string) string {
 	if r.notes.Full() {
 		return ""

@@ -72,7 +72,7 @@ func (r *reader) sqlStep(m *made, v *value) {
 		m.step.Expect = queryTime
 	}
 	streamed := slices.ContainsFunc(m.sources, func(s source) bool { return s.edge == Stream })
-	facts := r.asked(m, query, streamed)
+	facts := r.checkQuery(m, query, streamed)
 	s.RowByRow = streamed && facts.RowByRow
 	if !s.RowByRow {
 		s.Why = facts.Why
@@ -99,7 +99,7 @@ func (r *reader) rowByRow(m *made) {
 		}
 	}
 	r.gather(m, streams)
-	r.meet(m, streams)
+	r.checkFamily(m, streams)
 	r.when(m)
 }
 
@@ -135,8 +135,8 @@ func (m *made) label() string {
 	return m.name
 }
 
-// asked has the query looked at.
-func (r *reader) asked(m *made, query *value, streamed bool) SQLFacts {
+// checkQuery has the query checked.
+func (r *reader) checkQuery(m *made, query *value, streamed bool) SQLFacts {
 	if query == nil {
 		m.lost = true
 	}

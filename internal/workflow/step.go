@@ -23,8 +23,8 @@ func (r *reader) step(m *made) {
 		}
 	}
 	if s.Kind == "" { // which has been noted
-		r.itemsOf(m)
-		m.lose()
+		r.joinSources(m)
+		m.loseColumns()
 	}
 	for _, k := range kinds {
 		for _, f := range k.fields {
@@ -35,11 +35,11 @@ func (r *reader) step(m *made) {
 	}
 }
 
-// itemsOf joins the sources of a step that goes item by item: its columns so
-// far, its items, and what holds for them.
-func (r *reader) itemsOf(m *made) {
+// joinSources joins the sources of a step that goes item by item: it gathers their
+// columns, checks that they have items in common, and reads the condition.
+func (r *reader) joinSources(m *made) {
 	r.gather(m, m.sources)
-	r.meet(m, m.sources)
+	r.checkFamily(m, m.sources)
 	r.when(m)
 }
 
@@ -48,7 +48,7 @@ func (r *reader) gather(m *made, sources []source) {
 	have := map[string]owned{}
 	for _, s := range sources {
 		if s.from == nil || !s.from.built {
-			m.lose()
+			m.loseColumns()
 			continue
 		}
 		m.open, m.lost = m.open || s.from.open, m.lost || s.from.lost
@@ -72,12 +72,12 @@ func (r *reader) gather(m *made, sources []source) {
 		}
 	}
 	if len(sources) == 0 {
-		m.lose()
+		m.loseColumns()
 	}
 }
 
-// lose says that nobody can tell the columns.
-func (m *made) lose() { m.open, m.lost = true, true }
+// loseColumns marks the columns as not known.
+func (m *made) loseColumns() { m.open, m.lost = true, true }
 
 func columnWords(names []string) string {
 	if len(names) == 1 {
@@ -93,8 +93,8 @@ func itOrThem(names []string) string {
 	return "them"
 }
 
-// meet checks that the sources have items in common.
-func (r *reader) meet(m *made, sources []source) {
+// checkFamily checks that the sources have items in common.
+func (r *reader) checkFamily(m *made, sources []source) {
 	m.family = unknownFamily
 	var first *made
 	for _, s := range sources {

@@ -21,7 +21,7 @@ func (r *reader) template(m *made, v *value) task.Template {
 	c := m.step.Crowd()
 	before := r.notes.Count()
 	if c.Truth != "" {
-		r.unseen(v, c.Truth)
+		r.checkTruthIsHidden(v, c.Truth)
 	}
 	raw, err := json.Marshal(plainValue(v))
 	if err != nil {
@@ -61,8 +61,8 @@ func (r *reader) template(m *made, v *value) task.Template {
 	return t
 }
 
-// unseen notes where a template shows a column that nobody may see.
-func (r *reader) unseen(v *value, truth string) {
+// checkTruthIsHidden notes where a template shows the column that no worker may see.
+func (r *reader) checkTruthIsHidden(v *value, truth string) {
 	const never = "%s is the known answer (truth), which no worker is shown: leave it out"
 	for _, c := range append([]*value{v.get("left"), v.get("right")}, v.get("show").items()...) {
 		if c != nil && c.shape.form == anObject {
@@ -122,7 +122,7 @@ func plainValue(v *value) any {
 var indexForm = regexp.MustCompile(`^([a-z_]+)\[(\d+)\]$`)
 
 // partOf finds a part of a template by the name that package template gives it,
-// such as "options[2].label", or as much of the way as there is.
+// such as "options[2].label", or as much of the path as there is.
 func partOf(v *value, field string) (part *value, missing string) {
 	for name := range strings.SplitSeq(field, ".") {
 		if name == "" {
@@ -148,7 +148,7 @@ func partOf(v *value, field string) (part *value, missing string) {
 	return v, ""
 }
 
-// refused says whether a part stands there, but was no part of a template.
+// refused reports whether a part stands there, but was no part of a template.
 func (r *reader) refused(v *value, field string) bool {
 	part, missing := partOf(v, field)
 	if missing != "" && part.has(missing) && part.get(missing) == nil {

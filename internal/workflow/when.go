@@ -14,7 +14,7 @@ import (
 
 // when reads the condition of a step. Its names must be columns, its types must
 // fit, and a label must be one that its template has. Whether it can ever hold is
-// not looked at.
+// not checked.
 func (r *reader) when(m *made) {
 	v := m.value.get("when")
 	if v == nil {
@@ -54,7 +54,7 @@ func (m *made) conditionNames(tree ast.Node) []condition.Name {
 }
 
 // guessed returns the names of a condition that are not known. Those of an open
-// input are texts. Those of a query that could not be looked at are what they are
+// input are texts. Those of a query that could not be checked are what they are
 // used as: Fit will know.
 func (m *made) guessed(tree ast.Node, origin *made) []condition.Name {
 	var names []condition.Name
@@ -258,7 +258,7 @@ func mistyped(tree ast.Node, isText func(name string) bool) string {
 	return first
 }
 
-// hasNumber says whether a list has numbers in it.
+// hasNumber reports whether a list has numbers in it.
 func hasNumber(n ast.Node) bool {
 	list, ok := n.(*ast.ArrayNode)
 	return ok && slices.ContainsFunc(list.Nodes, func(n ast.Node) bool { _, number := constant(n); return number })

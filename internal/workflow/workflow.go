@@ -46,7 +46,7 @@ type Input struct {
 	Place   Place
 }
 
-// Open says whether the columns are not known yet.
+// Open reports whether the columns are not known yet.
 func (i *Input) Open() bool { return i.Columns == nil }
 
 // Edge says when a step is handed what its source makes.
@@ -67,7 +67,7 @@ const (
 	JoinAll   Join = "all"   // those that came through all sources
 )
 
-// OnError says what becomes of an item that a step cannot deal with.
+// OnError is what becomes of an item that a step cannot deal with.
 type OnError string
 
 // What becomes of it.
@@ -97,7 +97,7 @@ type Step struct {
 	Columns []Column      // of its rows, whole: those handed on and its own
 	Owners  []int         // of Columns, one by one: the node that adds it
 	Own     []Column      // those that it adds (of an SQL step: all)
-	Open    bool          // it has columns beside these, of an input that is open
+	Open    bool          // it has other columns, too, of an input that is open
 	Place   Place
 }
 

@@ -29,7 +29,7 @@ type skips struct {
 	low int // not positive, on a logarithmic axis
 }
 
-func (s *skips) join(t skips) { s.bad += t.bad; s.low += t.low }
+func (s *skips) add(t skips) { s.bad += t.bad; s.low += t.low }
 
 func (s skips) note() string {
 	var parts []string
@@ -52,13 +52,14 @@ func plural(n int, what string) string {
 	return thousands(strconv.Itoa(n)) + " " + what + "s"
 }
 
-// finite says whether v can be drawn at all.
+// finite reports whether v can be drawn at all.
 func finite(v float64) bool { return math.Abs(v) <= widest } // not so of NaN
 
 func (k Kind) log() bool { return k == Log || k == LogTime }
 
-// sees says whether v can be drawn on an axis of this kind, and counts if not.
-func (k Kind) sees(v float64, s *skips) bool {
+// accepts reports whether v can be drawn on an axis of this kind. If not, it counts
+// the value in s.
+func (k Kind) accepts(v float64, s *skips) bool {
 	switch {
 	case !finite(v):
 		s.bad++
@@ -70,8 +71,8 @@ func (k Kind) sees(v float64, s *skips) bool {
 	return true
 }
 
-// axis is an axis whose range is settled. lo and hi, and what at returns, are
-// logarithms on a logarithmic axis.
+// axis is an axis with its range. On a logarithmic axis lo, hi and the result of at
+// are decimal logarithms.
 type axis struct {
 	Axis
 	lo, hi float64
@@ -87,19 +88,20 @@ func (a axis) at(v float64) float64 {
 	return v
 }
 
-// share says where v lies between the ends, 0 to 1.
-func (a axis) share(v float64) float64 { return (a.at(v) - a.lo) / (a.hi - a.lo) }
+// fraction returns the position of v between the ends of the axis, 0 to 1.
+func (a axis) fraction(v float64) float64 { return (a.at(v) - a.lo) / (a.hi - a.lo) }
 
-// within says whether v is in the range that the spec asks for, if it does.
-func (a Axis) within(v float64) bool { return a.Min >= a.Max || (v >= a.Min && v <= a.Max) }
+// inRange reports whether v is in the range of the spec, if it has one.
+func (a Axis) inRange(v float64) bool { return a.Min >= a.Max || (v >= a.Min && v <= a.Max) }
 
 // widest is the largest magnitude on an axis: differences must not overflow,
 // nor values in another unit.
 const widest = 1e300
 
-// settle gives the axis its range: what the spec says, else that of the data
-// with some air around it, so that markers and line ends are not cut.
-func (a Axis) settle(s span, air float64) axis {
+// resolve gives the axis its range: that of the spec, else that of the data with
+// padding (a share of the range) on both sides, so that markers and line ends are
+// not cut.
+func (a Axis) resolve(s span, padding float64) axis {
 	out := axis{Axis: a, unit: 1}
 	lo, hi := s.lo, s.hi
 	fixed := a.Min < a.Max && finite(a.Min) && finite(a.Max) && (!a.Kind.log() || a.Min > 0)
@@ -112,36 +114,12 @@ func (a Axis) settle(s span, air float64) axis {
 		}
 	}
 	lo, hi = math.Max(lo, -widest), math.Min(hi, widest)
-	if a.Kind.log() && !(lo > 0) { // callers see to it; a logarithm of zero would have no end of ticks
+	if a.Kind.log() && !(lo > 0) { // the logarithm of zero would have no end of ticks
 		lo, hi = 0.1, math.Max(1, hi)
 	}
-	zero := !a.Kind.log() && (a.Zero || (lo > 0 && lo < 0.3*hi))
 	out.lo, out.hi = out.at(lo), out.at(hi)
 	if !fixed {
-		switch {
-		case out.hi-out.lo > 0 && out.hi-out.lo > 1e-12*math.Max(math.Abs(out.lo), math.Abs(out.hi)):
-		case a.Kind.log():
-			out.lo, out.hi = out.lo-0.5, out.hi+0.5
-		case lo == 0:
-			out.hi = 1
-		default: // one value: itself in the middle, or at the top of an axis from zero
-			d := math.Abs(lo) * 0.1
-			out.lo, out.hi = lo-d, lo+d
-		}
-		above, below := air*(out.hi-out.lo), air*(out.hi-out.lo)
-		if zero && out.lo > 0 {
-			out.lo, below = 0, 0
-		}
-		if zero && a.Zero && out.hi < 0 {
-			out.hi, above = 0, 0
-		}
-		if lo == 0 && !a.Kind.log() {
-			below = 0
-		}
-		if hi == 0 && s.n > 0 && !a.Kind.log() && lo < 0 {
-			above = 0
-		}
-		out.lo, out.hi = out.lo-below, out.hi+above
+		out.pad(lo, hi, padding)
 	}
 	unit := a.Unit
 	switch {
@@ -162,7 +140,36 @@ func (a Axis) settle(s span, air float64) axis {
 	return out
 }
 
-// timeUnit picks the unit in which so many seconds read best.
+// pad widens the range lo to hi of the data, and begins it at zero where that is
+// asked for or near. No padding reaches beyond zero.
+func (a *axis) pad(lo, hi, padding float64) {
+	log := a.Kind.log()
+	switch {
+	case a.hi-a.lo > 0 && a.hi-a.lo > 1e-12*math.Max(math.Abs(a.lo), math.Abs(a.hi)):
+	case log:
+		a.lo, a.hi = a.lo-0.5, a.hi+0.5
+	case lo == 0:
+		a.hi = 1
+	default: // one value: itself in the middle, or at the top of an axis from zero
+		d := math.Abs(lo) * 0.1
+		a.lo, a.hi = lo-d, lo+d
+	}
+	above, below := padding*(a.hi-a.lo), padding*(a.hi-a.lo)
+	if zero := !log && (a.Zero || (lo > 0 && lo < 0.3*hi)); zero && a.lo > 0 {
+		a.lo, below = 0, 0
+	} else if zero && a.Zero && a.hi < 0 {
+		a.hi, above = 0, 0
+	}
+	if lo == 0 && !log {
+		below = 0
+	}
+	if hi == 0 && lo < 0 && !log {
+		above = 0
+	}
+	a.lo, a.hi = a.lo-below, a.hi+above
+}
+
+// timeUnit returns the unit in which a time of so many seconds reads best.
 func timeUnit(longest float64) (float64, string) {
 	const eps = 1.001
 	switch {
@@ -335,7 +342,7 @@ func thousands(t string) string {
 var timeRounds = []struct {
 	seconds float64
 	text    string
-	main    bool // kept when there is room for few
+	main    bool // kept where only few fit
 }{
 	{1e-6, "1 µs", true}, {1e-5, "10 µs", true}, {1e-4, "100 µs", true},
 	{1e-3, "1 ms", true}, {1e-2, "10 ms", true}, {1e-1, "100 ms", true},
@@ -345,52 +352,67 @@ var timeRounds = []struct {
 	{86400, "1 d", false}, {3 * 86400, "3 d", true}, {10 * 86400, "10 d", false}, {30 * 86400, "30 d", true}, {100 * 86400, "100 d", false}, {365 * 86400, "1 y", true},
 }
 
+// logTicks returns ticks at powers of ten with short ones between them, or at round
+// durations on an axis of time, or at round numbers where the range is narrow.
 func (a axis) logTicks(most int) []tick {
-	const eps = 1e-9
 	if a.Kind == LogTime {
-		var all, main []tick
-		for _, r := range timeRounds {
-			at := math.Log10(r.seconds)
-			if at < a.lo-eps || at > a.hi+eps {
-				continue
-			}
-			all = append(all, tick{at, r.text})
-			if r.main {
-				main = append(main, tick{at, r.text})
-			}
-		}
-		if len(all) >= 2 && len(all) <= most {
-			return all
-		}
-		if len(main) >= 2 { // those left out stay as short ones
-			every := (len(main) + most - 1) / most
-			for i := range main {
-				if i%every != 0 {
-					main[i].text = ""
-				}
-			}
-			return main
+		if ticks := a.durationTicks(most); ticks != nil {
+			return ticks
 		}
 	}
 	if a.hi-a.lo < 0.7 { // less than from 1 to 5: round numbers, spaced unevenly
-		lo, hi := math.Pow(10, a.lo), math.Pow(10, a.hi)
-		b := a
-		if a.Kind == LogTime {
-			unit, name := timeUnit(hi)
-			b.unit = unit
-			ticks := b.evenTicks(lo, hi, most)
-			for i := range ticks {
-				ticks[i] = tick{math.Log10(ticks[i].at), ticks[i].text + " " + name}
-			}
-			return ticks
-		}
-		ticks := b.evenTicks(lo, hi, most)
-		for i := range ticks {
-			ticks[i].at = math.Log10(ticks[i].at)
-		}
-		return ticks
+		return a.narrowTicks(most)
 	}
-	first, last := math.Floor(a.lo-eps), math.Ceil(a.hi+eps)
+	return a.decadeTicks(most)
+}
+
+// logTolerance is a difference of decimal logarithms that cannot be seen.
+const logTolerance = 1e-9
+
+// durationTicks returns ticks at round durations; nil if there are too few.
+func (a axis) durationTicks(most int) []tick {
+	var all, main []tick
+	for _, r := range timeRounds {
+		at := math.Log10(r.seconds)
+		if at < a.lo-logTolerance || at > a.hi+logTolerance {
+			continue
+		}
+		all = append(all, tick{at, r.text})
+		if r.main {
+			main = append(main, tick{at, r.text})
+		}
+	}
+	if len(all) >= 2 && len(all) <= most {
+		return all
+	}
+	if len(main) < 2 {
+		return nil
+	}
+	every := (len(main) + most - 1) / most
+	for i := range main {
+		if i%every != 0 {
+			main[i].text = "" // stays as a short one
+		}
+	}
+	return main
+}
+
+func (a axis) narrowTicks(most int) []tick {
+	lo, hi := math.Pow(10, a.lo), math.Pow(10, a.hi)
+	name := ""
+	if a.Kind == LogTime {
+		a.unit, name = timeUnit(hi)
+		name = " " + name
+	}
+	ticks := a.evenTicks(lo, hi, most)
+	for i := range ticks {
+		ticks[i] = tick{math.Log10(ticks[i].at), ticks[i].text + name}
+	}
+	return ticks
+}
+
+func (a axis) decadeTicks(most int) []tick {
+	first, last := math.Floor(a.lo-logTolerance), math.Ceil(a.hi+logTolerance)
 	decades := a.hi - a.lo
 	every := math.Max(1, math.Ceil(decades/float64(most)))
 	texts := map[int]bool{1: true}
@@ -403,7 +425,7 @@ func (a axis) logTicks(most int) []tick {
 	for d := first; d <= last; d++ {
 		for m := 1; m < 10; m++ {
 			at := d + math.Log10(float64(m))
-			if at < a.lo-eps || at > a.hi+eps || (m > 1 && every > 1) {
+			if at < a.lo-logTolerance || at > a.hi+logTolerance || (m > 1 && every > 1) {
 				continue
 			}
 			t := tick{at: at}

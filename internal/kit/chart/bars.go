@@ -8,7 +8,7 @@ import (
 
 // Bars draws groups of bars, in each group one bar a series, with error bars.
 func Bars(spec BarsSpec) Chart {
-	c := Chart{head: spec.Head, usual: Size{600, 320}}
+	c := Chart{head: spec.Head, defaultSize: Size{600, 320}}
 	p := &plot{levels: spec.Levels}
 	var ys span
 	for i, s := range spec.Series {
@@ -22,7 +22,7 @@ func Bars(spec BarsSpec) Chart {
 			if math.IsNaN(v) {
 				continue // a gap, as the spec says
 			}
-			if !spec.Y.Kind.sees(v, &p.skipped) {
+			if !spec.Y.Kind.accepts(v, &p.skipped) {
 				continue
 			}
 			ys.add(v)
@@ -38,14 +38,14 @@ func Bars(spec BarsSpec) Chart {
 		ys.add(0) // the length of a bar is its value
 	}
 	includeLevels(spec.Levels, spec.Y, &ys)
-	air := 0.05
+	padding := 0.05
 	if spec.Numbers {
-		air = 0.1
+		padding = 0.1
 	}
-	p.x, p.y = groupAxis(spec.X, spec.Groups), spec.Y.settle(ys, air)
+	p.x, p.y = groupAxis(spec.X, spec.Groups), spec.Y.resolve(ys, padding)
 	p.draw = func(f *frame) { drawBars(f, spec) }
 	c.plot = p
-	c.about = describe("bars", p, names(spec.Series, func(s BarSeries) string { return s.Name }))
+	c.autoAlt = describe("bars", p, names(spec.Series, func(s BarSeries) string { return s.Name }))
 	return c
 }
 
@@ -84,7 +84,7 @@ func drawBars(f *frame, spec BarsSpec) {
 	centre, width := slots(f, len(spec.Series), 46)
 	base := f.box.y1
 	if !f.y.Kind.log() {
-		base = math.Max(f.box.y0, math.Min(f.box.y1, near(f.py(0))))
+		base = math.Max(f.box.y0, math.Min(f.box.y1, clampPlace(f.py(0))))
 	}
 	inner := width * 0.9
 	for n, s := range spec.Series {
@@ -94,22 +94,24 @@ func drawBars(f *frame, spec BarsSpec) {
 				continue
 			}
 			x := centre(g, n)
-			y := math.Max(f.box.y0, math.Min(f.box.y1, near(f.py(v))))
-			text := plain(v, f.y)
+			y := math.Max(f.box.y0, math.Min(f.box.y1, clampPlace(f.py(v))))
+			text := valueText(v, f.y)
 			lo, hi, bar := errorBar(s.Lo, s.Hi, g, spec.Y)
 			about := clean(s.Name+", "+spec.Groups[g]) + ": " + text
 			if bar {
-				about += " (" + plain(lo, f.y) + " to " + plain(hi, f.y) + ")"
+				about += " (" + valueText(lo, f.y) + " to " + valueText(hi, f.y) + ")"
 			}
 			f.s.begin(about)
 			tile(f.s, st, rect{x - inner/2, math.Min(y, base), x + inner/2, math.Max(y, base)}, barStrength)
 			top := math.Min(y, base)
 			if bar {
-				a, b := near(f.py(lo)), near(f.py(hi))
-				whisk(f, pt{x, a}, pt{x, b}, math.Min(4, inner/3))
+				a, b := clampPlace(f.py(lo)), clampPlace(f.py(hi))
+				lines := errorLines(f, pt{x, a}, pt{x, b}, math.Min(4, inner/3))
+				f.s.stroke(pen{paper, 0.8, 2.6, nil}, lines)
+				f.s.stroke(pen{ink, 1, 1.1, nil}, lines)
 				top = math.Min(top, b)
 			}
-			if spec.Numbers && f.fonts.width(text, noteText, false) < width+6 && v >= 0 {
+			if spec.Numbers && textWidth(text, noteText, false) < width+6 && v >= 0 {
 				f.s.write(label{at: pt{x, top - 4}, text: text, size: noteText, colour: ink, align: middle})
 			}
 			f.s.end()
@@ -117,29 +119,27 @@ func drawBars(f *frame, spec BarsSpec) {
 	}
 }
 
-// whisk draws an error bar from a to b with short ends, upright or level.
-func whisk(f *frame, a, b pt, end float64) {
-	line := cutLine([]pt{a, b}, f.box)
-	if len(line) == 0 {
-		return
+// errorLines are the lines of an error bar from a to b, upright or level, with
+// short lines of half a length of end across it. An end beyond the frame has none.
+func errorLines(f *frame, a, b pt, end float64) [][]pt {
+	lines := cutLine([]pt{a, b}, f.box)
+	if len(lines) == 0 {
+		return nil
 	}
-	lines := append([][]pt{}, line...)
 	for _, p := range []pt{a, b} {
-		if !f.holds(p) {
-			continue // the bar goes on outside
-		}
-		if a.x == b.x {
+		switch {
+		case !f.contains(p):
+		case a.x == b.x:
 			lines = append(lines, []pt{{p.x - end, p.y}, {p.x + end, p.y}})
-		} else {
+		default:
 			lines = append(lines, []pt{{p.x, p.y - end}, {p.x, p.y + end}})
 		}
 	}
-	f.s.stroke(pen{paper, 0.8, 2.6, nil}, lines)
-	f.s.stroke(pen{ink, 1, 1.1, nil}, lines)
+	return lines
 }
 
-// plain writes a value of the axis a with three digits, fewer if they are zero.
-func plain(v float64, a axis) string {
+// valueText writes a value of the axis a with three digits, fewer if they are zero.
+func valueText(v float64, a axis) string {
 	if a.Kind == LogTime {
 		unit, name := timeUnit(math.Abs(v))
 		return digits(v/unit) + " " + name

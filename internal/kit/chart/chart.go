@@ -1,5 +1,9 @@
 // Package chart draws the pictures of reports, documents and pages: plain data
-// in, an SVG or a PNG out. The same data always gives the same bytes.
+// in, an SVG document out. The same data always gives the same bytes.
+//
+// An SVG of this package has no style sheet, script, id or font of its own, so
+// that several can stand inline in one page, and the page's CSS can turn them
+// dark. ADR 18 says why there is neither a library nor a PNG.
 //
 // # What a reader can count on
 //
@@ -11,15 +15,15 @@
 //
 // # What is not drawn is said
 //
-// Points that are NaN or infinite (or beyond 1e300), or not positive on a logarithmic axis, are
-// left out, and a note under the chart says how many. A chart without any
-// point says "no data"; it is not an error. Errors are for specs that make no
-// sense, such as a series with three x and four y.
+// Points that are NaN or infinite (or beyond 1e300), or not positive on a
+// logarithmic axis, are left out, and a note under the chart says how many. A
+// chart without any point says "no data"; it is not an error. Errors are for
+// specs that make no sense, such as a series with three x and four y.
 //
 // # Many points
 //
-// A line is thinned before it is drawn. A column of half a point in width (one
-// pixel of the PNG) keeps its first, lowest, highest and last value, which is
+// A line is thinned before it is drawn. A column of half a point in width keeps
+// its first, lowest, highest and last value, which is
 // all that a line through the column can show: no peak disappears. A band
 // keeps its lowest low and highest high of the column. A stack keeps the mean
 // of each layer, for its areas are what is looked at, and its total is drawn
@@ -31,8 +35,8 @@
 // It reads no clock, starts nothing, and keeps nothing between calls.
 package chart
 
-// Size is the size of a picture in points. A PNG has two pixels a point. Zero
-// stands for a sensible default of each chart.
+// Size is the size of a picture in points. Zero stands for a sensible default of
+// each chart.
 type Size struct{ Width, Height float64 }
 
 // Head is what every chart says in words.
@@ -109,18 +113,7 @@ type StackSpec struct {
 	Layers  []Layer   // from the bottom up
 	Biggest int       // how many layers are shown one by one, the rest is summed into "other"; 0: 13
 	Stepped bool      // a value holds until the next x
-	Marks   []Mark
-	Levels  []Mark
 }
-
-// Whiskers is how far the whiskers of a box reach.
-type Whiskers uint8
-
-// The reaches of whiskers.
-const (
-	Tukey  Whiskers = iota // to the last value within 1.5 interquartile ranges of the box; what is beyond is drawn as dots
-	MinMax                 // to the lowest and the highest value
-)
 
 // Sample is a number of values with a name.
 type Sample struct {
@@ -139,28 +132,16 @@ type BoxSeries struct {
 // BoxesSpec is what [Boxes] draws.
 type BoxesSpec struct {
 	Head
-	X, Y     Axis // of X, only the label counts
-	Groups   []string
-	Series   []BoxSeries
-	Whiskers Whiskers
-	Outliers int // how many dots a box may have at either end, the outermost first; 0: 20
-	Levels   []Mark
-}
-
-// CDFPanel is one panel of a chart of distribution functions.
-type CDFPanel struct {
-	Name    string
-	Samples []Sample
+	X, Y   Axis // of X, only the label counts
+	Groups []string
+	Series []BoxSeries
 }
 
 // CDFSpec is what [CDF] draws.
 type CDFSpec struct {
 	Head
 	X, Y    Axis // if Y has no label, it is "share at or below", in per cent
-	Panels  []CDFPanel
-	Columns int    // of panels; 0: what suits their number
-	Own     bool   // each panel has its own range of x; else they share one
-	Marks   []Mark // in every panel
+	Samples []Sample
 }
 
 // BarSeries is one kind of bars, with a value for each group. NaN leaves a gap.
@@ -197,47 +178,23 @@ type ScatterSpec struct {
 	Head
 	X, Y   Axis
 	Series []Points
-	Marks  []Mark
 	Levels []Mark
 }
 
-// HistogramSpec is what [Histogram] draws.
+// HistogramSpec is what [Histogram] draws. The bins follow the rule of Freedman
+// and Diaconis, at least 5 of them and at most 120.
 type HistogramSpec struct {
 	Head
 	X, Y   Axis // if Y has no label, it is "density"
 	Values []float64
 	Name   string   // of the values, in the legend: "observed"
-	Bins   int      // 0: by the rule of Freedman and Diaconis, at least 5, at most 120
 	Curves []Series // densities to compare with, such as a fit
 	Marks  []Mark
-}
-
-// QQSample is a sample to be held against a distribution.
-type QQSample struct {
-	Name     string
-	Values   []float64
-	Quantile func(p float64) float64 // of the distribution; called with 0 < p < 1
-	Ink      int                     // as in Series
-}
-
-// QQSpec is what [QQ] draws.
-type QQSpec struct {
-	Head
-	X, Y    Axis // X: quantiles of the distribution, Y: of the sample
-	Samples []QQSample
 }
 
 // GridSpec is what [Grid] draws.
 type GridSpec struct {
 	Head
-	Panels  []Chart
-	Columns int // 0: what suits their number
+	Panels  []Chart // none of them a grid itself
+	Columns int     // 0: what suits their number
 }
-
-// Figure is what can be drawn in either format.
-type Figure interface {
-	SVG() ([]byte, error)
-	PNG() ([]byte, error)
-}
-
-var _ Figure = Chart{}

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// margins are the room around the frame of a plot.
+// margins are the space around the frame of a plot, in points.
 type margins struct{ left, right, top, bottom float64 }
 
 const (
-	nameRoom = nameText * 1.5  // for the name of an axis
-	tickRoom = tickText + 7    // for the texts at the ticks of x
-	markRoom = noteText * 1.35 // for a row of texts of marks
+	nameHeight = nameText * 1.5  // for the name of an axis
+	tickHeight = tickText + 7    // for the texts at the ticks of x
+	markHeight = noteText * 1.35 // for a row of texts of marks
 )
 
 // margins measures what the axes of a plot need in r.
-func (p *plot) margins(d drawing, r rect, v view) margins {
+func (p *plot) margins(r rect, v view) margins {
 	m := margins{left: 8, right: 8, top: 6, bottom: 4}
 	guess := rect{r.x0 + math.Min(50, r.w()/4), r.y0, r.x1 - 10, r.y1}
-	if _, rows := p.placeMarks(d, guess, r.x1); rows > 0 {
-		m.top += float64(rows)*markRoom - 2
+	if _, rows := p.placeMarks(guess, r.x1); rows > 0 {
+		m.top += float64(rows)*markHeight - 2
 	}
 	if v.x && p.x.name != "" {
-		m.bottom += nameRoom
+		m.bottom += nameHeight
 	}
 	if v.y && p.y.name != "" {
-		m.left += nameRoom
+		m.left += nameHeight
 	}
 	for _, l := range p.levels {
 		if p.shows(p.y, l) {
-			m.right = math.Max(m.right, 6+math.Min(r.w()*0.25, slack*d.fonts.width(clean(l.Text), noteText, false)))
+			m.right = math.Max(m.right, 6+math.Min(r.w()*0.25, widthMargin*textWidth(clean(l.Text), noteText, false)))
 		}
 	}
 	if p.empty {
@@ -38,22 +38,22 @@ func (p *plot) margins(d drawing, r rect, v view) margins {
 	}
 	reach := 0.0
 	if p.x.groups == nil {
-		m.bottom += tickRoom
+		m.bottom += tickHeight
 	} else {
-		names := p.groupNames(d, guess.w())
+		names := p.groupNames(guess.w())
 		m.bottom += names.height
 		reach = names.out
 	}
 	wide := 0.0
 	for _, t := range p.yTicks(r.h() - m.top - m.bottom) {
-		wide = math.Max(wide, d.fonts.width(t.text, tickText, false))
+		wide = math.Max(wide, textWidth(t.text, tickText, false))
 	}
-	m.left = math.Max(m.left+wide*slack, math.Min(reach, r.w()/4))
+	m.left = math.Max(m.left+wide*widthMargin, math.Min(reach, r.w()/4))
 	if p.x.groups == nil {
-		ticks := p.xTicks(d, r.w()-m.left-m.right)
+		ticks := p.xTicks(r.w() - m.left - m.right)
 		for _, t := range ticks { // the last one may stick out
 			at := (t.at - p.x.lo) / (p.x.hi - p.x.lo) * (r.w() - m.left - m.right)
-			out := at + slack*d.fonts.width(t.text, tickText, false)/2 - (r.w() - m.left - m.right)
+			out := at + widthMargin*textWidth(t.text, tickText, false)/2 - (r.w() - m.left - m.right)
 			m.right = math.Max(m.right, math.Min(out, 60))
 		}
 	}
@@ -62,8 +62,8 @@ func (p *plot) margins(d drawing, r rect, v view) margins {
 
 func (p *plot) yTicks(h float64) []tick { return p.y.ticks(int(h / 34)) }
 
-// xTicks returns as many ticks as there is room for their texts.
-func (p *plot) xTicks(d drawing, w float64) []tick {
+// xTicks returns as many ticks as fit with their texts into the width w.
+func (p *plot) xTicks(w float64) []tick {
 	var ticks []tick
 	for most := max(2, int(w/46)); most >= 2; most-- {
 		ticks = p.x.ticks(most)
@@ -72,7 +72,7 @@ func (p *plot) xTicks(d drawing, w float64) []tick {
 			if t.text == "" {
 				continue
 			}
-			at, half := (t.at-p.x.lo)/(p.x.hi-p.x.lo)*w, slack*d.fonts.width(t.text, tickText, false)/2
+			at, half := (t.at-p.x.lo)/(p.x.hi-p.x.lo)*w, widthMargin*textWidth(t.text, tickText, false)/2
 			fits = fits && at-half >= free
 			free = at + half + 9
 		}
@@ -83,7 +83,7 @@ func (p *plot) xTicks(d drawing, w float64) []tick {
 	return ticks
 }
 
-// groupNames is how the names of groups are written below the axis.
+// groupNames are the names of groups as they are written below the axis.
 type groupNames struct {
 	lines  [][]string
 	turned bool
@@ -93,44 +93,44 @@ type groupNames struct {
 
 // groupNames writes them upright, on several lines if need be, or slanted if
 // that does not do.
-func (p *plot) groupNames(d drawing, w float64) groupNames {
+func (p *plot) groupNames(w float64) groupNames {
 	const most = 3
 	out := groupNames{}
 	slot := w / float64(max(1, len(p.x.groups)))
 	rows := 1
 	for _, g := range p.x.groups {
 		g = clean(g)
-		lines := d.fonts.wrap(g, tickText, false, (slot-6)/slack, most)
+		lines := wrapText(g, tickText, false, (slot-6)/widthMargin, most)
 		out.turned = out.turned || strings.Join(lines, " ") != g
 		out.lines = append(out.lines, lines)
 		rows = max(rows, len(lines))
 	}
 	if !out.turned {
-		out.height = tickRoom + float64(rows-1)*tickText*1.2
+		out.height = tickHeight + float64(rows-1)*tickText*1.2
 		return out
 	}
 	wide := 0.0
 	for i, g := range p.x.groups {
-		g = d.fonts.fit(clean(g), tickText, false, 120)
+		g = fitText(clean(g), tickText, false, 120)
 		out.lines[i] = []string{g}
-		wide = math.Max(wide, d.fonts.width(g, tickText, false)*slack)
+		wide = math.Max(wide, textWidth(g, tickText, false)*widthMargin)
 	}
 	sin, cos := math.Sincos(slant * math.Pi / 180)
-	out.height = wide*sin + tickRoom - 6
+	out.height = wide*sin + tickHeight - 6
 	for i, l := range out.lines { // how far the first ones reach out to the left
-		out.out = math.Max(out.out, slack*d.fonts.width(l[0], tickText, false)*cos-(float64(i)+0.5)*slot)
+		out.out = math.Max(out.out, widthMargin*textWidth(l[0], tickText, false)*cos-(float64(i)+0.5)*slot)
 	}
 	return out
 }
 
 const slant = 40.0 // degrees
 
-// shows says whether a mark is within the range of its axis.
+// shows reports whether a mark is within the range of its axis.
 func (p *plot) shows(a axis, m Mark) bool {
 	if p.empty || !finite(m.At) || (a.Kind.log() && m.At <= 0) {
 		return false
 	}
-	at := a.share(m.At)
+	at := a.fraction(m.At)
 	return at >= -1e-9 && at <= 1+1e-9
 }
 
@@ -145,7 +145,7 @@ type placedMark struct {
 // placeMarks finds rows above the frame in which the texts of marks meet
 // neither each other nor the lines that lead up to them. A text begins at its
 // line, or ends there if it would leave the picture.
-func (p *plot) placeMarks(d drawing, box rect, end float64) ([]placedMark, int) {
+func (p *plot) placeMarks(box rect, end float64) ([]placedMark, int) {
 	marks := make([]Mark, 0, len(p.marks))
 	for _, m := range p.marks {
 		if p.shows(p.x, m) {
@@ -159,9 +159,9 @@ func (p *plot) placeMarks(d drawing, box rect, end float64) ([]placedMark, int) 
 	rows := 0
 	out := make([]placedMark, len(marks))
 	for i, m := range marks {
-		k := placedMark{x: box.x0 + p.x.share(m.At)*box.w(), row: -1}
-		text := d.fonts.fit(clean(m.Text), noteText, false, box.w())
-		w := slack * d.fonts.width(text, noteText, false)
+		k := placedMark{x: box.x0 + p.x.fraction(m.At)*box.w(), row: -1}
+		text := fitText(clean(m.Text), noteText, false, box.w())
+		w := widthMargin * textWidth(text, noteText, false)
 		k.from, k.to = k.x, k.x+w+8
 		if k.x+w > end {
 			k.align, k.from, k.to = right, k.x-w-8, k.x
@@ -177,7 +177,7 @@ func (p *plot) placeMarks(d drawing, box rect, end float64) ([]placedMark, int) 
 	return out, rows
 }
 
-// fits says whether the mark can have its text in a row, given the others.
+// fits reports whether the mark can have its text in a row, given the others.
 func (k placedMark) fits(row int, others []placedMark) bool {
 	for _, o := range others {
 		if o.row == row && k.from < o.to && o.from < k.to {
@@ -194,31 +194,31 @@ func (k placedMark) fits(row int, others []placedMark) bool {
 }
 
 // paint draws a plot into r.
-func (p *plot) paint(d drawing, r rect, m margins, v view) {
+func (p *plot) paint(s *svg, r rect, m margins, v view) {
 	box := rect{r.x0 + m.left, r.y0 + m.top, r.x1 - m.right, r.y1 - m.bottom}
 	if box.w() < 4 || box.h() < 4 {
-		return // no room for anything
+		return // too small for anything
 	}
-	p.names(d, r, box, v)
+	p.names(s, r, box, v)
 	if p.empty {
-		d.s.stroke(pen{colour: faint, alpha: 1, width: 1}, outline(box))
-		d.s.write(label{at: pt{(box.x0 + box.x1) / 2, (box.y0+box.y1)/2 + 4}, text: "no data", size: panelText, colour: soft, align: middle})
+		s.stroke(pen{colour: faint, alpha: 1, width: 1}, outline(box))
+		s.write(label{at: pt{(box.x0 + box.x1) / 2, (box.y0+box.y1)/2 + 4}, text: "no data", size: panelText, colour: soft, align: middle})
 		return
 	}
-	f := &frame{drawing: d, box: box, x: p.x, y: p.y}
+	f := &frame{s: s, box: box, x: p.x, y: p.y}
 	p.ticks(f)
 	axes := [][]pt{{{box.x0, box.y1}, {box.x1, box.y1}}, {{box.x0, box.y0}, {box.x0, box.y1}}}
-	d.s.stroke(pen{colour: edge, alpha: 1, width: thin}, axes)
+	s.stroke(pen{colour: edge, alpha: 1, width: thin}, axes)
 	p.lines(f, r, m)
 	p.draw(f)
 }
 
-func (p *plot) names(d drawing, r, box rect, v view) {
+func (p *plot) names(s *svg, r, box rect, v view) {
 	if v.x {
-		d.s.write(label{at: pt{(box.x0 + box.x1) / 2, r.y1 - 3}, text: d.fonts.fit(p.x.name, nameText, false, r.w()), size: nameText, colour: ink, align: middle})
+		s.write(label{at: pt{(box.x0 + box.x1) / 2, r.y1 - 3}, text: fitText(p.x.name, nameText, false, r.w()), size: nameText, colour: ink, align: middle})
 	}
 	if v.y {
-		d.s.write(label{at: pt{r.x0 + nameText*0.85, (box.y0 + box.y1) / 2}, text: d.fonts.fit(p.y.name, nameText, false, r.h()), size: nameText, colour: ink, align: middle, turn: 90})
+		s.write(label{at: pt{r.x0 + nameText*0.85, (box.y0 + box.y1) / 2}, text: fitText(p.y.name, nameText, false, r.h()), size: nameText, colour: ink, align: middle, turn: 90})
 	}
 }
 
@@ -242,7 +242,7 @@ func (p *plot) ticks(f *frame) {
 	if p.x.groups != nil {
 		p.groupTicks(f)
 	} else {
-		for _, t := range p.xTicks(f.drawing, box.w()) {
+		for _, t := range p.xTicks(box.w()) {
 			x := box.x0 + (t.at-p.x.lo)/(p.x.hi-p.x.lo)*box.w()
 			if t.text == "" {
 				short = append(short, []pt{{x, box.y1}, {x, box.y1 + 2.5}})
@@ -263,7 +263,7 @@ func (p *plot) ticks(f *frame) {
 }
 
 func (p *plot) groupTicks(f *frame) {
-	names := p.groupNames(f.drawing, f.box.w())
+	names := p.groupNames(f.box.w())
 	for i, lines := range names.lines {
 		x := f.px(float64(i))
 		for k, line := range lines {
@@ -280,15 +280,15 @@ func (p *plot) groupTicks(f *frame) {
 func (p *plot) lines(f *frame, r rect, m margins) {
 	box := f.box
 	line := pen{colour: soft, alpha: 1, width: 1, dash: []float64{3, 2.5}}
-	marks, _ := p.placeMarks(f.drawing, box, r.x1)
-	rows := int((m.top - 4) / markRoom)
+	marks, _ := p.placeMarks(box, r.x1)
+	rows := int((m.top - 4) / markHeight)
 	for _, k := range marks {
 		row := min(k.row, max(0, rows-1))
 		if row < 0 {
 			f.s.stroke(line, [][]pt{{{k.x, box.y1}, {k.x, box.y0}}})
 			continue
 		}
-		y := box.y0 - 4 - float64(row)*markRoom
+		y := box.y0 - 4 - float64(row)*markHeight
 		l := label{at: pt{k.x + 2, y}, text: k.text, size: noteText, colour: ink, align: k.align}
 		if k.align == right {
 			l.at.x = k.x - 2
@@ -309,6 +309,6 @@ func (p *plot) lines(f *frame, r rect, m margins) {
 		f.s.stroke(line, [][]pt{{{box.x0, y}, {box.x1, y}}})
 		at := math.Min(y+noteText*0.35, free)
 		free = at - noteText*1.15
-		f.s.write(label{at: pt{box.x1 + 4, at}, text: f.fonts.fit(clean(l.Text), noteText, false, math.Max(0, r.x1-box.x1-3)), size: noteText, colour: ink})
+		f.s.write(label{at: pt{box.x1 + 4, at}, text: fitText(clean(l.Text), noteText, false, math.Max(0, r.x1-box.x1-3)), size: noteText, colour: ink})
 	}
 }

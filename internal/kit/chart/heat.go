@@ -18,7 +18,7 @@ type HeatSpec struct {
 // how far it is from 1, on a logarithmic scale that ends at a tenth and at ten:
 // blue is above, orange below, white is the same. A cell below 1 is hatched too.
 func Heat(spec HeatSpec) Chart {
-	c := Chart{head: spec.Head, usual: Size{420, 320}}
+	c := Chart{head: spec.Head, defaultSize: Size{420, 320}}
 	if len(spec.Values) != len(spec.Rows) {
 		return Chart{err: fmt.Errorf("chart: %d rows of values for %d rows", len(spec.Values), len(spec.Rows))}
 	}
@@ -32,7 +32,7 @@ func Heat(spec HeatSpec) Chart {
 			switch {
 			case math.IsNaN(v): // a gap, as the spec says
 			case !finite(v) || v <= 0:
-				Log.sees(v, &p.skipped)
+				Log.accepts(v, &p.skipped)
 			default:
 				lowest, highest, n = math.Min(lowest, v), math.Max(highest, v), n+1
 			}
@@ -41,8 +41,8 @@ func Heat(spec HeatSpec) Chart {
 	p.empty = n == 0
 	p.draw = func(f *frame) { drawHeat(f, spec) }
 	c.plot = p
-	if c.about = describe("heat map", p, nil); n > 0 {
-		c.about += " Values from " + digits(lowest) + " to " + digits(highest) + "."
+	if c.autoAlt = describe("heat map", p, nil); n > 0 {
+		c.autoAlt += " Values from " + digits(lowest) + " to " + digits(highest) + "."
 	}
 	return c
 }
@@ -71,7 +71,7 @@ func drawHeat(f *frame, spec HeatSpec) {
 			if v >= 10 {
 				text = digits(math.Round(v*10) / 10)
 			}
-			if size := tickText; f.fonts.width(text, size, false)*slack < cell.w()-4 && cell.h() > size*1.2 {
+			if size := tickText; textWidth(text, size, false)*widthMargin < cell.w()-4 && cell.h() > size*1.2 {
 				f.s.write(label{at: pt{(cell.x0 + cell.x1) / 2, (cell.y0+cell.y1)/2 + size*0.36}, text: text, size: size, colour: ink, align: middle})
 			}
 			f.s.end()

@@ -13,15 +13,15 @@ type key struct {
 }
 
 const (
-	keyRoom = 24.0 // for the sign before a name
-	keyText = 10.5
-	keyRow  = 15.0
-	keyGap  = 14.0 // between entries of a row
+	keySignWidth = 24.0 // for the sign before a name
+	keyText      = 10.5
+	keyRow       = 15.0
+	keyGap       = 14.0 // between entries of a row
 )
 
 // legend draws the entries in at most two rows above what remains of r, or to
 // its right, and returns what remains.
-func (d drawing) legend(keys []key, side bool, r rect) rect {
+func (s *svg) legend(keys []key, side bool, r rect) rect {
 	if len(keys) == 0 || r.w() < 60 || r.h() < 60 {
 		return r
 	}
@@ -29,8 +29,8 @@ func (d drawing) legend(keys []key, side bool, r rect) rect {
 	widths := make([]float64, len(keys))
 	widest, rows, x := 0.0, 1, 0.0
 	for i, k := range keys {
-		names[i] = d.fonts.fit(clean(k.name), keyText, false, math.Max(80, r.w()*0.3))
-		widths[i] = keyRoom + slack*d.fonts.width(names[i], keyText, false)
+		names[i] = fitText(clean(k.name), keyText, false, math.Max(80, r.w()*0.3))
+		widths[i] = keySignWidth + widthMargin*textWidth(names[i], keyText, false)
 		widest = math.Max(widest, widths[i])
 		if x > 0 && x+widths[i] > r.w() {
 			rows, x = rows+1, 0
@@ -44,7 +44,7 @@ func (d drawing) legend(keys []key, side bool, r rect) rect {
 			if x > r.x0 && x+widths[i] > r.x1 {
 				x, y = r.x0, y+keyRow
 			}
-			d.entry(k, names[i], pt{x, y})
+			s.entry(k, names[i], pt{x, y})
 			x += widths[i] + keyGap
 		}
 		r.y0 += float64(rows)*keyRow + 5
@@ -55,32 +55,32 @@ func (d drawing) legend(keys []key, side bool, r rect) rect {
 	for i := range shown {
 		at := pt{x0, r.y0 + 6 + float64(i)*keyRow}
 		if i == shown-1 && shown < len(keys) {
-			d.s.write(label{at: pt{at.x, at.y + keyRow*0.72}, text: "and " + plural(len(keys)-i, "other"), size: keyText, colour: soft})
+			s.write(label{at: pt{at.x, at.y + keyRow*0.72}, text: "and " + plural(len(keys)-i, "other"), size: keyText, colour: soft})
 			break
 		}
-		d.entry(keys[i], names[i], at)
+		s.entry(keys[i], names[i], at)
 	}
 	r.x1 = x0 - 12
 	return r
 }
 
 // entry draws one entry whose top left corner is at.
-func (d drawing) entry(k key, name string, at pt) {
+func (s *svg) entry(k key, name string, at pt) {
 	const long = 20.0
 	mid := at.y + keyRow/2
 	if k.band {
-		d.s.fill(k.style.colour, bandAlpha, [][]pt{rect{at.x, mid - 5, at.x + long, mid + 5}.ring()})
+		s.fill(k.style.colour, bandAlpha, [][]pt{rect{at.x, mid - 5, at.x + long, mid + 5}.ring()})
 	}
 	if k.line {
-		d.s.stroke(pen{k.style.colour, 1, thick, k.style.dash}, [][]pt{{{at.x, mid}, {at.x + long, mid}}})
+		s.stroke(pen{k.style.colour, 1, thick, k.style.dash}, [][]pt{{{at.x, mid}, {at.x + long, mid}}})
 	}
 	if k.dot {
-		drawMarkers(d.s, k.style, 3.2, []pt{{at.x + long/2, mid}})
+		drawMarkers(s, k.style, 3.2, []pt{{at.x + long/2, mid}})
 	}
 	if k.tile > 0 {
-		tile(d.s, k.style, rect{at.x + 2, mid - 5, at.x + long - 2, mid + 5}, k.tile)
+		tile(s, k.style, rect{at.x + 2, mid - 5, at.x + long - 2, mid + 5}, k.tile)
 	}
-	d.s.write(label{at: pt{at.x + keyRoom, mid + keyText*0.36}, text: name, size: keyText, colour: ink})
+	s.write(label{at: pt{at.x + keySignWidth, mid + keyText*0.36}, text: name, size: keyText, colour: ink})
 }
 
 const bandAlpha = 0.18

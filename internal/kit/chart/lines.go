@@ -14,24 +14,24 @@ func Lines(spec LinesSpec) Chart { return lines(spec, false) }
 func Steps(spec LinesSpec) Chart { return lines(spec, true) }
 
 func lines(spec LinesSpec, steps bool) Chart {
-	c := Chart{head: spec.Head, usual: Size{640, 340}}
+	c := Chart{head: spec.Head, defaultSize: Size{640, 340}}
 	var xs, ys span
 	var seen skips
 	p := &plot{marks: spec.Marks, levels: spec.Levels}
 	curves := make([]curve, len(spec.Series))
-	air := 0.0
+	padding := 0.0
 	for i, s := range spec.Series {
 		if err := s.check(); err != nil {
 			return Chart{err: err}
 		}
 		curves[i] = s.prepare(i, spec.X, spec.Y, steps, &xs, &ys, &seen)
 		if s.Markers || s.Dots || len(s.X) == 1 {
-			air = 0.02
+			padding = 0.02
 		}
 		p.keys = append(p.keys, key{name: s.Name, style: curves[i].style, line: !s.Dots, dot: s.Markers || s.Dots, band: s.Lo != nil})
 	}
 	includeLevels(spec.Levels, spec.Y, &ys)
-	p.x, p.y = spec.X.settle(xs, air), spec.Y.settle(ys, 0.05)
+	p.x, p.y = spec.X.resolve(xs, padding), spec.Y.resolve(ys, 0.05)
 	p.empty, p.skipped = ys.n == 0, seen
 	p.draw = func(f *frame) {
 		for _, c := range curves {
@@ -42,11 +42,11 @@ func lines(spec LinesSpec, steps bool) Chart {
 		}
 	}
 	c.plot = p
-	c.about = describe("lines", p, names(spec.Series, func(s Series) string { return s.Name }))
+	c.autoAlt = describe("lines", p, names(spec.Series, func(s Series) string { return s.Name }))
 	return c
 }
 
-// includeLevels makes room for levels that are not far off the data.
+// includeLevels extends the range of y to levels that are not far off the data.
 func includeLevels(levels []Mark, a Axis, s *span) {
 	if s.n == 0 {
 		return
@@ -141,15 +141,15 @@ func (s Series) prepare(place int, ax, ay Axis, steps bool, xs, ys *span, seen *
 			seen.bad++
 			continue
 		}
-		if !ax.Kind.sees(x, seen) {
+		if !ax.Kind.accepts(x, seen) {
 			continue
 		}
-		if !ay.Kind.sees(y, seen) {
+		if !ay.Kind.accepts(y, seen) {
 			flush()
 			continue
 		}
 		line = append(line, [2]float64{x, y})
-		if ax.within(x) {
+		if ax.inRange(x) {
 			xs.add(x)
 			ys.add(y)
 		}
@@ -162,11 +162,11 @@ func (s Series) prepare(place int, ax, ay Axis, steps bool, xs, ys *span, seen *
 		}
 		if ay.Kind.log() && lo <= 0 {
 			lo = y / 1e3 // the band leaves the picture at the bottom
-		} else if ax.within(x) {
+		} else if ax.inRange(x) {
 			ys.add(lo)
 		}
 		band = append(band, [3]float64{x, lo, hi})
-		if ax.within(x) {
+		if ax.inRange(x) {
 			ys.add(hi)
 		}
 	}
@@ -205,7 +205,7 @@ func (c curve) draw(f *frame) {
 		line := make([]pt, len(piece))
 		for i, v := range piece {
 			line[i] = f.place(v[0], v[1])
-			if (c.markers || len(piece) == 1) && f.holds(line[i]) {
+			if (c.markers || len(piece) == 1) && f.contains(line[i]) {
 				dots = append(dots, line[i])
 			}
 		}

@@ -4,10 +4,10 @@ import (
 	"math"
 )
 
-// Scatter draws points, with labels beside them.
+// Scatter draws points, with labels next to them.
 func Scatter(spec ScatterSpec) Chart {
-	c := Chart{head: spec.Head, usual: Size{600, 380}}
-	p := &plot{marks: spec.Marks, levels: spec.Levels, gridX: true}
+	c := Chart{head: spec.Head, defaultSize: Size{600, 380}}
+	p := &plot{levels: spec.Levels, gridX: true}
 	var xs, ys span
 	clouds := make([]cloud, len(spec.Series))
 	for i, s := range spec.Series {
@@ -17,11 +17,11 @@ func Scatter(spec ScatterSpec) Chart {
 		}
 		k := cloud{Points: s, style: styleOf(i, s.Ink)}
 		for j := range s.X {
-			if !spec.X.Kind.sees(s.X[j], &p.skipped) || !spec.Y.Kind.sees(s.Y[j], &p.skipped) {
+			if !spec.X.Kind.accepts(s.X[j], &p.skipped) || !spec.Y.Kind.accepts(s.Y[j], &p.skipped) {
 				continue
 			}
 			k.shown = append(k.shown, j)
-			if !spec.X.within(s.X[j]) || !spec.Y.within(s.Y[j]) {
+			if !spec.X.inRange(s.X[j]) || !spec.Y.inRange(s.Y[j]) {
 				continue
 			}
 			xs.add(s.X[j])
@@ -40,10 +40,10 @@ func Scatter(spec ScatterSpec) Chart {
 	}
 	p.empty = xs.n == 0
 	includeLevels(spec.Levels, spec.Y, &ys)
-	p.x, p.y = spec.X.settle(xs, 0.06), spec.Y.settle(ys, 0.08)
+	p.x, p.y = spec.X.resolve(xs, 0.06), spec.Y.resolve(ys, 0.08)
 	p.draw = func(f *frame) { drawClouds(f, clouds, spec.X, spec.Y) }
 	c.plot = p
-	c.about = describe("points", p, names(spec.Series, func(s Points) string { return s.Name }))
+	c.autoAlt = describe("points", p, names(spec.Series, func(s Points) string { return s.Name }))
 	return c
 }
 
@@ -52,7 +52,6 @@ type cloud struct {
 	Points
 	style style
 	shown []int
-	size  float64 // of the markers; 0: as usual
 }
 
 func drawClouds(f *frame, clouds []cloud, ax, ay Axis) {
@@ -80,7 +79,7 @@ func drawClouds(f *frame, clouds []cloud, ax, ay Axis) {
 		var dots []pt
 		for i, j := range k.shown {
 			p := at[n][i]
-			if !f.holds(p) {
+			if !f.contains(p) {
 				continue
 			}
 			var ends [][2]pt
@@ -91,7 +90,7 @@ func drawClouds(f *frame, clouds []cloud, ax, ay Axis) {
 				ends = append(ends, [2]pt{f.place(k.X[j], lo), f.place(k.X[j], hi)})
 			}
 			for _, e := range ends {
-				whiskIn(f, k.style.colour, e[0], e[1])
+				f.s.stroke(pen{k.style.colour, 0.7, 1, nil}, errorLines(f, e[0], e[1], 2.5))
 				if len(taken) < 4000 {
 					taken = append(taken, along(e[0], e[1])...)
 				}
@@ -100,11 +99,7 @@ func drawClouds(f *frame, clouds []cloud, ax, ay Axis) {
 		}
 		switch {
 		case len(dots) <= 400:
-			size := 3.6
-			if k.size > 0 {
-				size = k.size
-			}
-			drawMarkers(f.s, k.style, size, dots)
+			drawMarkers(f.s, k.style, 3.6, dots)
 		default:
 			drawCloud(f, k.style.colour, dots)
 		}
@@ -146,22 +141,7 @@ func along(a, b pt) []rect {
 	return out
 }
 
-func whiskIn(f *frame, colour string, a, b pt) {
-	lines := cutLine([]pt{a, b}, f.box)
-	for _, p := range []pt{a, b} {
-		if !f.holds(p) {
-			continue
-		}
-		if a.x == b.x {
-			lines = append(lines, []pt{{p.x - 2.5, p.y}, {p.x + 2.5, p.y}})
-		} else {
-			lines = append(lines, []pt{{p.x, p.y - 2.5}, {p.x, p.y + 2.5}})
-		}
-	}
-	f.s.stroke(pen{colour, 0.7, 1, nil}, lines)
-}
-
-// drawLabels puts each label beside its point, on the side where it covers
+// drawLabels puts each label next to its point, on the side where it covers
 // least. Beyond the first hundred, labels would be all there is to see.
 func drawLabels(f *frame, clouds []cloud, at [][]pt, taken []rect) {
 	drawn := 0
@@ -171,12 +151,12 @@ func drawLabels(f *frame, clouds []cloud, at [][]pt, taken []rect) {
 		}
 		for i, j := range k.shown {
 			p := at[n][i]
-			text := f.fonts.fit(clean(k.Labels[j]), noteText, false, 150)
-			if text == "" || !f.holds(p) || drawn == 100 {
+			text := fitText(clean(k.Labels[j]), noteText, false, 150)
+			if text == "" || !f.contains(p) || drawn == 100 {
 				continue
 			}
 			drawn++
-			w := slack * f.fonts.width(text, noteText, false)
+			w := widthMargin * textWidth(text, noteText, false)
 			best, least := label{}, math.Inf(1)
 			var room rect
 			for order, o := range []struct {

@@ -13,7 +13,7 @@ const legendLimit = 14
 // area they cover) are summed into one, "other", at the top. Up to 14 layers
 // get a legend; of more, the SVG shows the name of the layer under the mouse.
 func Stack(spec StackSpec) Chart {
-	c := Chart{head: spec.Head, usual: Size{680, 340}}
+	c := Chart{head: spec.Head, defaultSize: Size{680, 340}}
 	for _, l := range spec.Layers {
 		if len(l.Y) != len(spec.At) {
 			return Chart{err: fmt.Errorf("chart: layer %q has %d values, the stack has %d x", l.Name, len(l.Y), len(spec.At))}
@@ -22,10 +22,10 @@ func Stack(spec StackSpec) Chart {
 	if spec.Y.Kind.log() {
 		return Chart{err: fmt.Errorf("chart: a stack has no logarithmic axis of y: its areas would mean nothing")}
 	}
-	p := &plot{marks: spec.Marks, levels: spec.Levels, sideKeys: true}
+	p := &plot{sideKeys: true}
 	var kept []int // of At
 	for _, i := range order(spec.At) {
-		if spec.X.Kind.sees(spec.At[i], &p.skipped) {
+		if spec.X.Kind.accepts(spec.At[i], &p.skipped) {
 			kept = append(kept, i)
 		}
 	}
@@ -38,7 +38,7 @@ func Stack(spec StackSpec) Chart {
 		for _, l := range layers {
 			total[k] += l.y[k]
 		}
-		if spec.X.within(at[k]) {
+		if spec.X.inRange(at[k]) {
 			xs.add(at[k])
 			ys.add(math.Min(total[k], widest))
 		}
@@ -46,8 +46,7 @@ func Stack(spec StackSpec) Chart {
 	if ys.n > 0 {
 		ys.add(0)
 	}
-	includeLevels(spec.Levels, spec.Y, &ys)
-	p.x, p.y = spec.X.settle(xs, 0), spec.Y.settle(ys, 0.05)
+	p.x, p.y = spec.X.resolve(xs, 0), spec.Y.resolve(ys, 0.05)
 	p.empty = ys.n == 0 || len(layers) == 0
 	if len(layers) <= legendLimit {
 		for i := len(layers) - 1; i >= 0; i-- { // as they lie
@@ -56,7 +55,7 @@ func Stack(spec StackSpec) Chart {
 	}
 	p.draw = func(f *frame) { drawStack(f, at, total, layers, spec.Stepped) }
 	c.plot = p
-	c.about = describe("stacked areas", p, names(spec.Layers, func(l Layer) string { return l.Name }))
+	c.autoAlt = describe("stacked areas", p, names(spec.Layers, func(l Layer) string { return l.Name }))
 	return c
 }
 
@@ -147,11 +146,11 @@ func drawStack(f *frame, at, total []float64, layers []stackLayer, steps bool) {
 			}
 			sums[k] += mean
 			seen[k] = mean > 0
-			edge[k] = pt{c.x, near(f.py(sums[k]))}
+			edge[k] = pt{c.x, clampPlace(f.py(sums[k]))}
 		}
 		edges[n], runs[n] = edge, runsOf(seen)
 	}
-	base := near(f.py(0))
+	base := clampPlace(f.py(0))
 	for n := len(layers) - 1; n >= 0; n-- {
 		var rings, rims [][]pt
 		for _, run := range runs[n] {
@@ -167,7 +166,7 @@ func drawStack(f *frame, at, total []float64, layers []stackLayer, steps bool) {
 			if ring = cutRing(ring, f.box); len(ring) > 2 {
 				rings = append(rings, ring)
 			}
-			if !restless(edge) {
+			if !jagged(edge) {
 				rims = append(rims, cutLine(edge, f.box)...)
 			}
 		}
@@ -188,9 +187,9 @@ func drawStack(f *frame, at, total []float64, layers []stackLayer, steps bool) {
 	f.s.stroke(pen{ink, 0.8, 0.6, nil}, cutLine(line, f.box))
 }
 
-// restless says whether an edge turns so often that a rim along it would be all
-// there is to see of its layer.
-func restless(edge []pt) bool {
+// jagged reports whether an edge turns so often that a rim along it would hide its
+// layer.
+func jagged(edge []pt) bool {
 	const every = 2 // points
 	turns := 0
 	for i := 1; i < len(edge); i++ {
@@ -201,8 +200,8 @@ func restless(edge []pt) bool {
 	return every*float64(turns) > edge[len(edge)-1].x-edge[0].x
 }
 
-// runsOf returns where a layer is to be seen, with the columns beside: hundreds
-// of layers that live for a while would be a picture of mostly nothing.
+// runsOf returns the runs of columns in which a layer can be seen, each with one
+// more column at both ends: of hundreds of layers most are empty most of the time.
 func runsOf(seen []bool) [][2]int {
 	var out [][2]int
 	for i := 0; i < len(seen); i++ {
@@ -236,7 +235,7 @@ func columnsOf(f *frame, at []float64, wide float64) []columnOf {
 	}
 	last := math.NaN()
 	for i, v := range at {
-		x := near(f.px(v))
+		x := clampPlace(f.px(v))
 		c := float64(i)
 		if wide > 0 {
 			c = math.Floor(x / wide)
@@ -248,7 +247,7 @@ func columnsOf(f *frame, at []float64, wide float64) []columnOf {
 		out[len(out)-1].to = i + 1
 	}
 	if len(out) > 1 {
-		out[len(out)-1].x = near(f.px(at[len(at)-1])) // the areas end where the data does
+		out[len(out)-1].x = clampPlace(f.px(at[len(at)-1])) // the areas end where the data does
 	}
 	return out
 }

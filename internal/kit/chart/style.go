@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// The colours of the house: those of its pages.
+// The colours of the project's pages.
 const (
 	paper = "#ffffff"
 	ink   = "#1d2422" // texts that are read first
@@ -26,7 +26,7 @@ const (
 // Colours returns the colours of series in their order. The first eight are
 // those of Okabe and Ito ("Color Universal Design", 2008) in an order that
 // keeps neighbours far apart, with two changes for a white ground: the ink of
-// the house for black, and a darker yellow. The other six are from the muted
+// the pages for black, and a darker yellow. The other six are from the muted
 // scheme of Paul Tol ("Colour Schemes", 2021). Further series take them again,
 // with another dash and marker.
 func Colours() []string {
@@ -36,8 +36,8 @@ func Colours() []string {
 	}
 }
 
-// style is how one series differs from the others: by colour, and by
-// everything that is left on grey paper.
+// style is how one series differs from the others: by colour, and by all that can
+// still be told apart in black and white.
 type style struct {
 	colour  string
 	dash    []float64
@@ -72,7 +72,7 @@ const (
 
 // drawMarkers draws the markers of a series. A white rim keeps them apart from
 // each other and from lines.
-func drawMarkers(s surface, st style, size float64, at []pt) {
+func drawMarkers(s *svg, st style, size float64, at []pt) {
 	rim := pen{colour: paper, alpha: 1, width: 1.4}
 	switch st.marker {
 	case 0:
@@ -138,7 +138,7 @@ func cross(p pt, size float64, slanted bool) [][]pt {
 }
 
 // tile fills a rectangle with the colour and texture of a series.
-func tile(s surface, st style, r rect, strength float64) {
+func tile(s *svg, st style, r rect, strength float64) {
 	if r.w() <= 0 || r.h() <= 0 {
 		return
 	}

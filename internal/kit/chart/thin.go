@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// column is the width within which points of a line are thinned: a pixel of
-// the PNG.
-const column = 1.0 / pixels
+// column is the width, in points, within which points of a line are thinned: a
+// pixel of a screen with two pixels a point.
+const column = 0.5
 
 // few is the number of points that need no thinning.
 const few = 400
@@ -59,9 +59,9 @@ func thinBand(top, bottom []pt) ([]pt, []pt) {
 	return tops, bottoms
 }
 
-// thinDots keeps one of the points that would cover one another, of those in
-// the same cell of so many points of width, and says of how many it
-// stands for.
+// thinDots keeps one of the points that would cover one another: those in the same
+// square of so many points of width. stand is how many points each of them stands
+// for.
 func thinDots(at []pt, cell float64) (kept []pt, stand []int) {
 	seen := make(map[[2]int]int)
 	for _, p := range at {
@@ -138,7 +138,7 @@ func cut(a, b pt, r rect) (pt, pt, bool) {
 // cutLine clips a line to r. What leaves and comes back becomes two lines. A line
 // along the edge stays, on whichever side of it rounding has put it.
 func cutLine(line []pt, r rect) [][]pt {
-	r = rect{r.x0 - hair, r.y0 - hair, r.x1 + hair, r.y1 + hair}
+	r = rect{r.x0 - edgeTolerance, r.y0 - edgeTolerance, r.x1 + edgeTolerance, r.y1 + edgeTolerance}
 	var out [][]pt
 	var now []pt
 	for i := 1; i < len(line); i++ {

@@ -182,8 +182,8 @@ func (c *Condition) Text() string { return c.text }
 // Uses returns the names that the condition has, in order of their first use.
 func (c *Condition) Uses() []Name { return append([]Name(nil), c.uses...) }
 
-// Eval says whether the condition holds. A number may be any of Go's integer and
-// float types. Values that the condition does not use are not looked at. An
+// Eval reports whether the condition holds. A number may be any of Go's integer and
+// float types. Values that the condition does not use are not read. An
 // error says that a value is missing or has another type than its name.
 func (c *Condition) Eval(values map[string]any) (bool, error) {
 	env := make(map[string]any, len(c.uses))

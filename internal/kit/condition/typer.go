@@ -17,7 +17,7 @@ type typer struct {
 	uses  []Name
 }
 
-// isNumber says whether a node that was let through is a number. Those of names
+// isNumber reports whether a node that was accepted is a number. Those of names
 // are in uses.
 func (t *typer) isNumber(n ast.Node) bool {
 	switch n := n.(type) {

@@ -2,9 +2,9 @@
 // found by small integers, the Front of a walk over heaps in order, and a Queue of
 // events by time.
 //
-// All have their keys in the entry and compare them without a branch: no processor
-// predicts which of two random keys is less, and a comparison by a function value,
-// as in container/heap, costs a call.
+// They compare keys inline and without a branch: which of two random keys is less
+// cannot be predicted, and a comparison by a function, as in container/heap, costs a
+// call. That is why a Queue is no Heap of other entries.
 package heap
 
 import "math/bits"

@@ -9,7 +9,7 @@ type Indexed struct {
 
 const absent = -1
 
-// At returns the slot's entry, or nil. Who changes its key calls Init.
+// At returns the slot's entry, or nil. After its key was changed, Init must follow.
 func (x *Indexed) At(slot uint32) *Entry {
 	if int(slot) >= len(x.positions) || x.positions[slot] == absent {
 		return nil

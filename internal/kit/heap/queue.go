@@ -13,7 +13,8 @@ import (
 // open at the root until the next event is pushed, which then moves down from
 // there, or until something else is asked of the queue.
 //
-// It is no Heap: an event is kept in its entry, and needs neither ID nor slot.
+// An event is kept in its entry, which has neither ID nor slot: with them, the four
+// children of a node would not fit into two cache lines.
 type Queue[T any] struct {
 	heap   []timed[T]
 	open   bool // heap[0] has been popped

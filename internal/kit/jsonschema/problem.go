@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // problem is one thing that is wrong at one place.
@@ -24,7 +25,7 @@ func place(at string) string {
 	if at == "" {
 		return "the value"
 	}
-	return clip(at, 100)
+	return format.Clip(at, 100)
 }
 
 // problems gathers what is wrong, in the order of the places. Where one of
@@ -59,10 +60,10 @@ func gather(e *jsonschema.ValidationError) []problem {
 				}
 			}
 		}
-		return []problem{{at, clip("it fits none of the alternatives: "+strings.Join(why, ", or "), 200)}}
+		return []problem{{at, format.Clip("it fits none of the alternatives: "+strings.Join(why, ", or "), 200)}}
 	}
 	if len(e.Causes) == 0 {
-		return []problem{{at, clip(explainKind(e), 200)}}
+		return []problem{{at, format.Clip(explainKind(e), 200)}}
 	}
 	var list []problem
 	for _, c := range e.Causes {
@@ -145,27 +146,27 @@ func explain(err error) error {
 	)
 	switch {
 	case errors.As(err, &load):
-		return crowd.Errorf(crowd.Invalid, "%s: %v", clip(strings.TrimPrefix(load.URL, base), 200), load.Err)
+		return crowd.Errorf(crowd.Invalid, "%s: %v", format.Clip(strings.TrimPrefix(load.URL, base), 200), load.Err)
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &wrong):
 		list := problems(wrong)
 		if len(list) == 0 {
 			break
 		}
-		return crowd.Fieldf("#"+clip(list[0].at, 200), "%s", list[0].what)
+		return crowd.Fieldf("#"+format.Clip(list[0].at, 200), "%s", list[0].what)
 	case errors.As(err, &pattern):
-		return crowd.Fieldf(fragment(pattern.URL), "%s is not a regular expression that can be used: %v", quoted(clip(pattern.Regex, 100)), pattern.Err)
+		return crowd.Fieldf(fragment(pattern.URL), "%s is not a regular expression that can be used: %v", quoted(format.Clip(pattern.Regex, 100)), pattern.Err)
 	case errors.As(err, &missing):
 		return crowd.Fieldf(fragment(missing.URL), "the schema has no such place to refer to")
 	case errors.As(err, &anchor):
 		return crowd.Fieldf(fragment(anchor.Reference), "the schema has no such anchor to refer to")
 	}
-	return crowd.Errorf(crowd.Invalid, "the schema cannot be used: %s", clip(strings.ReplaceAll(err.Error(), base, ""), 300))
+	return crowd.Errorf(crowd.Invalid, "the schema cannot be used: %s", format.Clip(strings.ReplaceAll(err.Error(), base, ""), 300))
 }
 
 // fragment returns the part of an address from # on.
 func fragment(url string) string {
 	if i := strings.IndexByte(url, '#'); i >= 0 {
-		return clip(url[i:], 200)
+		return format.Clip(url[i:], 200)
 	}
 	return "#"
 }
@@ -180,14 +181,6 @@ func pointer(tokens []string) string {
 
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
-}
-
-// clip shortens a text to n bytes or a little less.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -16,15 +16,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 const (
 	// MaxBytes is how long the text of a schema may be.
 	MaxBytes = 64 << 10
 	// maxSteps is how many schemas one may unfold to when each reference is
-	// replaced by what it refers to: so often a value is looked at, at most.
+	// replaced by what it refers to: a value is checked at most that often.
 	maxSteps = 2000
-	// maxProblems is how many problems of a value Check tells.
+	// maxProblems is how many problems of a value Check reports.
 	maxProblems = 3
 	// base is the address of the schema itself. No host can have this name
 	// (RFC 2606).
@@ -163,7 +164,7 @@ func unfit(v any, at string) (where, what string) {
 	switch v := v.(type) {
 	case json.Number:
 		if !ordinary(string(v)) {
-			return at, fmt.Sprintf("the number %s is too long, too large or too small", clip(string(v), 40))
+			return at, fmt.Sprintf("the number %s is too long, too large or too small", format.Clip(string(v), 40))
 		}
 	case []any:
 		for i, e := range v {
@@ -184,7 +185,7 @@ func unfit(v any, at string) (where, what string) {
 // exponent finds a number's exponent.
 var exponent = regexp.MustCompile(`[eE]([+-]?\d+)$`)
 
-// ordinary says whether a number is one that a float64 could stand for, give
+// ordinary reports whether a number is one that a float64 could stand for, give
 // or take its precision.
 func ordinary(n string) bool {
 	const longest, most = 100, 308

@@ -1,8 +1,8 @@
 // Package sharedtest finds what tests need from outside the repository: the
-// reference data that they compare with (the folder shared/data beside it), and
+// reference data that they compare with (the folder shared/data next to it), and
 // a browser. Where something is not there such tests are skipped, and say so;
 // where it is required, as in CI, that is a failure, so that no check can
-// quietly stop looking.
+// quietly stop being made.
 package sharedtest
 
 import (
@@ -14,7 +14,7 @@ import (
 // Dir returns the path of shared/data/<parts>, a file or a folder. Where it
 // does not exist, it ends the test: by a skip that names what was left out, or
 // by a failure if THRONG_REQUIRE_SHARED is 1. THRONG_SHARED, if set, is used in
-// place of the folder shared beside the repository.
+// place of the folder shared next to the repository.
 func Dir(t testing.TB, parts ...string) string {
 	t.Helper()
 	shared := os.Getenv("THRONG_SHARED")

@@ -24,7 +24,7 @@ import (
 	"github.com/adrg/strutil/metrics"
 )
 
-// How much of a text is looked at.
+// How much of a text is compared.
 const (
 	MaxRunes = 1_000     // characters, by JaroWinkler and Levenshtein
 	MaxBytes = 100 << 10 // bytes, by Jaccard, Cosine, JaccardQGrams and Tokens
@@ -200,7 +200,7 @@ func same(a, b string) float64 {
 	return 0
 }
 
-// head returns the characters of s that are looked at.
+// head returns the characters of s that are compared.
 func head(s string) []rune {
 	r := []rune(cut(s, MaxRunes*utf8.UTFMax))
 	return r[:min(len(r), MaxRunes)]

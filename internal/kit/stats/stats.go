@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // A Summary describes a sample of figures. NaNs are left out and counted.
@@ -43,9 +43,18 @@ func Summarise(values []float64) Summary {
 		squares += (v - s.Mean) * (v - s.Mean)
 	}
 	s.SD = math.Sqrt(squares / float64(n-1))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}
-	s.CI95 = t.Quantile(0.975) * s.SD / math.Sqrt(float64(n))
+	s.CI95 = studentT975(float64(n-1)) * s.SD / math.Sqrt(float64(n))
 	return s
+}
+
+// studentT975 is the 97.5 % quantile of Student's t with nu degrees of freedom:
+// the t > 0 at which I_x(nu/2, 1/2) = 0.05 for x = nu/(t²+nu), where I is the
+// regularised incomplete beta function (Abramowitz and Stegun, 26.7.1). Package
+// distuv computes it likewise, but would link all of gonum's linear algebra.
+func studentT975(nu float64) float64 {
+	p := 0.975
+	x := mathext.InvRegIncBeta(nu/2, 0.5, 2*(1-p))
+	return math.Sqrt(nu * (1 - x) / x)
 }
 
 // Paired describes a[i] - b[i]: the difference of two policies on common random

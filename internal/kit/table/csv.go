@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // readRecord reads one row of CSV or TSV, the header included: while the
@@ -27,9 +27,9 @@ func (t *Reader) readRecord() ([]string, int, error) {
 	}
 	switch want := len(t.columns); {
 	case want > 0 && found != want:
-		return nil, line, bad(line, "", "the row has %s, the header has %d", count(found, "cell"), want)
+		return nil, line, bad(line, "", "the row has %s, the header has %d", format.Count(found, "cell"), want)
 	case want == 0 && found > len(t.ends):
-		e := bad(line, "", "it has %s, %d are allowed", count(found, "column"), t.opts.MaxColumns)
+		e := bad(line, "", "it has %s, %d are allowed", format.Count(found, "column"), t.opts.MaxColumns)
 		e.Code = crowd.TooLarge
 		return nil, line, e
 	}
@@ -47,8 +47,8 @@ func (t *Reader) readRecord() ([]string, int, error) {
 
 // splitRecord gathers the cells of the row that begins at begin, whose first
 // line has been consumed, and consumes the further lines that the row spans.
-// It returns the number of cells, of which only as many are gathered as can be
-// of use. wrong is an error about this row; err is one of the source.
+// It returns the number of cells, of which those beyond the columns are only
+// counted. wrong is an error about this row; err is one of the source.
 func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, err error) {
 	comma := byte(',')
 	if t.opts.Format == TSV {
@@ -114,11 +114,4 @@ func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, er
 			return found, nil, nil
 		}
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

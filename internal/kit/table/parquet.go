@@ -32,7 +32,7 @@ type Rows interface {
 // reads as NewReader does, once from the beginning to the end.
 //
 // Parquet cannot be read from a stream: what its bytes mean stands at its end.
-// Whoever has an upload puts it into a file first.
+// An upload is put into a file first.
 //
 // Of a Parquet file, one page of each column is in memory, at most maxHeld
 // bytes; a row is held to MaxRowBytes (of its text) and MaxColumns. Cells are
@@ -59,7 +59,7 @@ func OpenFile(r io.ReaderAt, size int64, opts Options) (Rows, error) {
 		return nil, crowd.Errorf(crowd.Invalid, "this is not a Parquet file: it does not begin with %s", parquetMagic)
 	}
 	t := &parquetReader{file: r, size: size, opts: opts}
-	if err := sheltered(t.open); err != nil {
+	if err := recovered(t.open); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -71,7 +71,7 @@ const (
 )
 
 // parquetReader reads the rows of a Parquet file. The library decodes the
-// values; the pages it gets from a feeder, which has looked at them first.
+// values, from pages that a feeder has checked.
 type parquetReader struct {
 	file    io.ReaderAt
 	size    int64
@@ -95,9 +95,9 @@ func broken(where, what string, args ...any) error {
 	return e
 }
 
-// sheltered runs f and turns a panic of the library, which some broken files
+// recovered runs f and turns a panic of the library, which some broken files
 // cause, into an error.
-func sheltered(f func() error) (err error) {
+func recovered(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = broken("", "%s", clip(fmt.Sprint(r)))
@@ -185,8 +185,8 @@ func (t *parquetReader) readFooter() error {
 	return nil
 }
 
-// openPlain lets the library have the metadata, changed so that it sees chunks
-// of pages that are not compressed, and nothing of the indexes.
+// openPlain opens the metadata with the library, changed so that its chunks have
+// pages that are not compressed, and no indexes.
 func (t *parquetReader) openPlain() (*parquet.File, error) {
 	meta := *t.meta
 	meta.ColumnOrders = nil
@@ -265,7 +265,7 @@ func (t *parquetReader) Read() (row []string, line int, err error) {
 	if t.err != nil {
 		return nil, t.row, t.err
 	}
-	err = sheltered(func() error {
+	err = recovered(func() error {
 		row, err = t.next()
 		return err
 	})
@@ -412,7 +412,7 @@ func (l *leaf) next() error {
 	}
 }
 
-// fill reads further values, of the next page if need be.
+// fill reads further values, of the next page at the end of one.
 func (l *leaf) fill() error {
 	for {
 		if l.values == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// What follows walks over encoded data without decoding it, so that nothing is
-// decoded that claims to be much larger than it is.
+// The checks below walk over encoded data without decoding it, so that no data is
+// decoded that takes much more memory than its size allows.
 
 var errShort = errors.New("it breaks off")
 

@@ -32,9 +32,9 @@ const (
 )
 
 // feeder gives the library the pages of one column of one row group, unpacked
-// and looked at. A file says itself how much memory its pages take, in sizes,
-// counts and lengths of runs; the library believes that. So each is checked
-// here before.
+// and checked. A file says itself how much memory its pages take, in sizes,
+// counts and lengths of runs, and the library trusts it: so each is checked
+// first.
 type feeder struct {
 	t      *parquetReader
 	column *parquet.Column

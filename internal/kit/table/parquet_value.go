@@ -254,7 +254,7 @@ func (b *builder) items(c *parquet.Column, values [][]parquet.Value) [][][]parqu
 	return items
 }
 
-// have says whether every leaf has a value, as it must.
+// have reports whether every leaf has a value, as it must.
 func (b *builder) have(values [][]parquet.Value) bool {
 	for _, list := range values {
 		if len(list) == 0 {
@@ -326,7 +326,7 @@ func (b *builder) element(list, repeated *parquet.Column, item [][]parquet.Value
 	b.one(repeated, item)
 }
 
-// isMap says whether a group holds the key and the value of a map, of which
+// isMap reports whether a group holds the key and the value of a map, of which
 // the key is text.
 func isMap(c *parquet.Column) bool {
 	pair := c.Columns()

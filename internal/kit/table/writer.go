@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // WriterOptions say how a table is written. The zero value writes plain
@@ -110,7 +111,7 @@ func NewWriter(w io.Writer, columns []string, opts WriterOptions) (*Writer, erro
 // Write adds a row, which has one cell for each column.
 func (t *Writer) Write(row []string) error {
 	if len(row) != t.columns {
-		return fmt.Errorf("write table: the row has %s, the header has %d", count(len(row), "cell"), t.columns)
+		return fmt.Errorf("write table: the row has %s, the header has %d", format.Count(len(row), "cell"), t.columns)
 	}
 	var err error
 	switch t.opts.Format {

@@ -4,9 +4,9 @@
 //	form   = name [ "(" part { "," part } ")" ]
 //	part   = form | option "=" value
 //
-// in which spaces do not count. Whoever gave the names a meaning takes the options
-// out of a Form with Number, Uint, Duration and Choice, which note the first that is
-// wrong, and then calls Finish.
+// in which spaces do not count. The package that gives the names their meaning takes
+// the options out of a Form with Number, Uint, Duration and Choice, which note the
+// first that is wrong, and then calls Finish.
 package textform
 
 import (

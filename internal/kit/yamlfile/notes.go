@@ -44,17 +44,14 @@ func (p Problems) Error() string {
 // Unwrap gives it the code of bad input.
 func (p Problems) Unwrap() error { return crowd.Errorf(crowd.Invalid, "%s", p.Error()) }
 
-// How many problems are told: who has made more has made one many times. And how
-// many are kept, of which those are told.
 const (
-	maxTold = 100
-	maxKept = 1000
+	maxTold = 100  // problems reported; a file with more has one of them many times
+	maxKept = 1000 // problems kept, of which those reported are the first in the file
 )
 
-// Notes are what a reader notes about a file while it goes on. The zero value is
-// ready for use.
+// Notes collects the problems of a file while it is read. The zero value is empty.
 type Notes struct {
-	File string // what problems call it; "" where nobody asks
+	File string // the name of the file in its problems
 
 	list  []Problem
 	seen  map[Problem]bool
@@ -89,8 +86,8 @@ func (n *Notes) note(p Problem) {
 // Count returns how many different problems have been noted.
 func (n *Notes) Count() int { return n.count }
 
-// Full says that there are so many that no more will be told, so that it is not
-// worth while to find out what was probably meant.
+// Full reports whether there are so many problems that no more will be reported: a
+// reader then need not look for what was probably meant.
 func (n *Notes) Full() bool { return n.count >= maxKept }
 
 // Problems returns what has been noted, in order: the first 100, and how many

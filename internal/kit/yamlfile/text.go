@@ -53,8 +53,8 @@ func (n *Node) At(line, column int) Place {
 	return Place{last.Line, last.Column + 1}
 }
 
-// trace finds each character of a scalar's text in the file: what is not white
-// is written there in the same order, give or take quotes and escapes.
+// trace finds each character of a scalar's text in the file. All but white space
+// stands there in the same order, between quotes and escapes.
 func (n *Node) trace() []Place {
 	c := &cursor{lines: n.file.lines(), line: n.Line - 1, column: n.Column - 1}
 	c.skipAnchor()
@@ -193,7 +193,7 @@ func (c *cursor) escape() (length int, white bool) {
 	return 2, false
 }
 
-// white says whether the n hexadecimal digits of an escape are white space.
+// white reports whether the n hexadecimal digits of an escape are white space.
 func (c *cursor) white(n int) bool {
 	end := min(c.column+2+n, len(c.runes))
 	var code rune

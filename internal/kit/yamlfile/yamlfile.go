@@ -9,13 +9,14 @@
 // document, text that is not UTF-8. An anchor that no alias uses says nothing and
 // is taken. Aliases are not followed, so a tree is never larger than its text.
 //
-// Notes collects what is wrong, so that a reader notes it and goes on, and
-// whoever wrote the file is told everything at once, in the order of the file.
+// Notes collects what is wrong, so that everything is reported at once, in the order
+// of the file.
 //
 // Duration, Rate, Share, Number, Count, Money and Bool read texts with their
 // units, and say what would be right.
 //
-// Which fields there are, and what they mean, is for the reader of each language.
+// Which fields there are, and what they mean, is for the reader of each language;
+// package fields reads mappings by tables of them.
 package yamlfile
 
 import (
@@ -202,7 +203,7 @@ func strange(text []byte) Place {
 	return Place{1, 1}
 }
 
-// tabAt says whether a line is indented with a tab.
+// tabAt reports whether a line is indented with a tab.
 func tabAt(text []byte, line int) bool {
 	for range line - 1 {
 		_, text, _ = bytes.Cut(text, []byte("\n"))

@@ -4,9 +4,9 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-// cioppinoExperiments lists the tables and figures of the paper, in its order.
+// Experiments lists the tables and figures of the paper, in its order.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{
+	return experiment.Explained("docs/papers/cioppino.md", []experiment.Experiment{
 		{
 			Name: "cioppino-fig3a", Title: "Cioppino, Figure 3a: who follows the load",
 			What:   "a fixed size (S), rules (RB), and PID controllers of throughput (CT-t) and of size (CT-p), when the load goes up",
@@ -37,5 +37,5 @@ func Experiments() []experiment.Experiment {
 			What:   "the three gains of ours over the baseline for abandonment × time to come, at three loads, and for interval of control × load",
 			Source: "not in the paper", Reps: 3, Run: runCioppinoSensitivity,
 		},
-	}
+	})
 }

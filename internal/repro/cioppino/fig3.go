@@ -2,7 +2,6 @@ package cioppino
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -15,7 +14,6 @@ type technique struct {
 	world         poolWorld
 	systems       []system
 	rows          func(f *technique, runs map[string][]*poolRun) []experiment.Row
-	notes         []string
 }
 
 func (f *technique) run(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
@@ -35,7 +33,6 @@ func (f *technique) run(ctx context.Context, o *experiment.Options) (*experiment
 	for _, s := range f.systems {
 		r.Rows = append(r.Rows, absolute(s.name, runs[s.name])...)
 	}
-	r.Notes = append(f.notes, cioppinoSetting)
 	r.Pictures = []experiment.Picture{
 		barsOf("cioppino-"+f.figure, f.words, f.systems, runs),
 		sizesOf("cioppino-"+f.figure+"-size", sizesWords, f.systems, runs),
@@ -91,22 +88,20 @@ func runCioppino3a(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		},
 	}
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
-		const whyThroughput = "RB, CT-t and CT-p all come to carry the load, and end with little or no queue: over the whole run throughput is then what arrived, whoever was the faster. The pictures show who was"
-		const whyStart = "CT-t begins with c*, and while as much is completed as arrives it has no reason to let anybody go: most of its cost is of the time before the step, when it is as idle as the others. How long that is the paper does not say"
 		const best = "CT-p has the best throughput"
 		rows := []experiment.Row{
-			f.over("CT-t", "RB", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyStart),
-			f.over("CT-t", "CT-p", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyStart),
-			f.over("CT-t", "S", gainCost, runs).Against(88, 1, source, whyStart),
-			f.over("CT-p", "CT-t", gainThroughput, runs).Claims("2 to 12 % higher", experiment.Within(1.02, 1.12), source, whyThroughput),
-			f.over("CT-p", "RB", gainThroughput, runs).Against(1.12, 0.01, source, whyThroughput),
-			f.over("CT-p", "S", gainThroughput, runs).Against(1.17, 0.01, source, "S has people for the mean load, and falls behind as far as the high load is above it: how far that is the paper does not say"),
+			f.over("CT-t", "RB", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyIdleBeforeStep),
+			f.over("CT-t", "CT-p", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyIdleBeforeStep),
+			f.over("CT-t", "S", gainCost, runs).Against(88, 1, source, whyIdleBeforeStep),
+			f.over("CT-p", "CT-t", gainThroughput, runs).Claims("2 to 12 % higher", experiment.Within(1.02, 1.12), source, whyCarryTheLoad),
+			f.over("CT-p", "RB", gainThroughput, runs).Against(1.12, 0.01, source, whyCarryTheLoad),
+			f.over("CT-p", "S", gainThroughput, runs).Against(1.17, 0.01, source, whyStaticFallsBehind),
 		}
 		for _, b := range []string{"S", "RB", "CT-p"} {
-			rows = append(rows, f.order("CT-t", b, gainCost, "CT-t is the cheapest", source, whyStart, runs))
+			rows = append(rows, f.order("CT-t", b, gainCost, "CT-t is the cheapest", source, whyIdleBeforeStep, runs))
 		}
 		for _, b := range []string{"S", "RB", "CT-t"} {
-			rows = append(rows, f.order("CT-p", b, gainThroughput, best, source, whyThroughput, runs))
+			rows = append(rows, f.order("CT-p", b, gainThroughput, best, source, whyCarryTheLoad, runs))
 		}
 		for _, s := range f.systems[4:] {
 			for _, g := range gains[:2] {
@@ -115,7 +110,6 @@ func runCioppino3a(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		}
 		return rows
 	}
-	f.notes = []string{"Nobody abandons and nobody moves: elasticity alone. The load of all applications goes from low to high at half time; S begins with c* of the mean load, the others with that of the first half. Cost is what the ledger paid for waiting over the whole run."}
 	return f.run(ctx, o)
 }
 
@@ -129,17 +123,16 @@ func runCioppino3b(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		systems: []system{keeps("N", "none"), keeps("RB", "rule-paper"), keeps("AR", "average-rate"), keeps("HR", "hybrid-paper"), keeps("ours, rule", "rule"), keeps("ours, hybrid", "hybrid")},
 	}
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
-		const whyRule = "RB keeps its pools constant and somewhat below c* − 5, slightly too low, as the paper has it; but with tasks of 20 s c* is seven or eight above the load, so what RB keeps still carries it. Where c* is not so far above the load, as with the short tasks of the trace, it does not"
 		rows := []experiment.Row{
-			f.over("AR", "HR", gainThroughput, runs).Claims("5 to 15 % higher", experiment.Within(1.05, 1.15), source, "HR calls at the average rate only while the pool is below c* − 5, so it stays below for good: by how much throughput suffers hangs on how much more than the load c* is"),
-			f.over("AR", "RB", gainThroughput, runs).Claims("14 % to 2 times higher", experiment.Within(1.14, 2), source, whyRule),
-			f.over("AR", "N", gainThroughput, runs).Claims("up to 14 times higher", experiment.Within(1, 14), source, "people of N do ten tasks each, and then they are gone: the longer the run, the larger the ratio"),
-			f.over("HR", "AR", gainCost, runs).Against(3.3, 0.1, source, "AR knows no measure: who leaves is replaced, so its size is a random walk from c* on, and its cost is what it strays above the load; the ratio goes with the horizon and the seed"),
-			f.over("RB", "AR", gainCost, runs).Against(47, 1, source, whyRule),
-			f.order("AR", "HR", gainThroughput, "AR has the best throughput", source, whyRule, runs),
-			f.order("AR", "RB", gainThroughput, "AR has the best throughput", source, whyRule, runs),
-			f.order("HR", "AR", gainCost, "AR costs the most", source, whyRule, runs),
-			f.order("RB", "AR", gainCost, "AR costs the most", source, whyRule, runs),
+			f.over("AR", "HR", gainThroughput, runs).Claims("5 to 15 % higher", experiment.Within(1.05, 1.15), source, whyHybridBelow),
+			f.over("AR", "RB", gainThroughput, runs).Claims("14 % to 2 times higher", experiment.Within(1.14, 2), source, whyRuleCarries),
+			f.over("AR", "N", gainThroughput, runs).Claims("up to 14 times higher", experiment.Within(1, 14), source, whyNobodyLeft),
+			f.over("HR", "AR", gainCost, runs).Against(3.3, 0.1, source, whyRandomWalk),
+			f.over("RB", "AR", gainCost, runs).Against(47, 1, source, whyRuleCarries),
+			f.order("AR", "HR", gainThroughput, "AR has the best throughput", source, whyRuleCarries, runs),
+			f.order("AR", "RB", gainThroughput, "AR has the best throughput", source, whyRuleCarries, runs),
+			f.order("HR", "AR", gainCost, "AR costs the most", source, whyRuleCarries, runs),
+			f.order("RB", "AR", gainCost, "AR costs the most", source, whyRuleCarries, runs),
 		}
 		for _, s := range f.systems[4:] {
 			for _, g := range gains[:2] {
@@ -148,7 +141,6 @@ func runCioppino3b(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		}
 		return rows
 	}
-	f.notes = []string{fmt.Sprintf("Stability alone: the load is even, %g busy people an application, all begin with c*.", ((apps-1)*low+high)/apps)}
 	return f.run(ctx, o)
 }
 
@@ -164,17 +156,15 @@ func runCioppino3c(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		systems: []system{moves("NT", "none"), moves("RT", "random"), moves("PB", "paper"), moves("ours, search", "search"), moves("ours, PB without its cap", "paper(cap=0)")},
 	}
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
-		const whyMedian = "with one application in its rush hour most have no queue, so the median of the waits is 0 and the score of every set of moves infinite: PB then goes by preference alone, and sends help only while people like to go (docs/adr/0012). And RT and our search complete all that arrives, so no technique can have more than their ratio over NT"
-		const whyRandom = "at every step each idle person goes anywhere, so RT fills every pool within a minute, and once people have learned the work of all pools it loses nothing by it. A longer interval or training would show what the paper saw"
 		rows := []experiment.Row{
-			f.over("PB", "RT", gainThroughput, runs).Against(1.18, 0.01, source, whyRandom+". "+experiment.Capitalized(whyMedian)),
-			f.over("PB", "NT", gainThroughput, runs).Against(1.76, 0.01, source, whyMedian),
-			f.over("RT", "NT", gainThroughput, runs).Against(1.76/1.18, 0.02, source+"; 1.76/1.18", whyMedian),
-			f.over("PB", "RT", gainCost, runs).Against(10, 1, source, whyRandom),
-			f.over("PB", "NT", gainCost, runs).Against(27, 1, source, "nobody is called or let go here, so whoever is not needed is paid for waiting under every technique: c* keeps more people than the load, and balance alone cannot save that. "+experiment.Capitalized(whyMedian)),
-			f.over("PB", "NT", gainPreference, runs).Against(1.43, 0.01, source, "the mean over the whole run, also before anybody moved"),
-			f.over("PB", "RT", gainPreference, runs).Against(1.43, 0.01, source, "the mean over the whole run, also before anybody moved"),
-			f.over("PB", "RT", gainMoved, runs).Against(1.43, 0.01, source, "of each move, also of those that were not a person's last"),
+			f.over("PB", "RT", gainThroughput, runs).Against(1.18, 0.01, source, whyRandomFills+", "+whyMedianZero),
+			f.over("PB", "NT", gainThroughput, runs).Against(1.76, 0.01, source, whyMedianZero),
+			f.over("RT", "NT", gainThroughput, runs).Against(1.76/1.18, 0.02, source+"; 1.76/1.18", whyMedianZero),
+			f.over("PB", "RT", gainCost, runs).Against(10, 1, source, whyRandomFills),
+			f.over("PB", "NT", gainCost, runs).Against(27, 1, source, whyBalanceCannotSave+", "+whyMedianZero),
+			f.over("PB", "NT", gainPreference, runs).Against(1.43, 0.01, source, whyWholeRunMean),
+			f.over("PB", "RT", gainPreference, runs).Against(1.43, 0.01, source, whyWholeRunMean),
+			f.over("PB", "RT", gainMoved, runs).Against(1.43, 0.01, source, whyEachMove),
 		}
 		for _, s := range f.systems[3:] {
 			for _, b := range []string{"NT", "RT", "PB"} {
@@ -185,7 +175,6 @@ func runCioppino3c(ctx context.Context, o *experiment.Options) (*experiment.Resu
 		}
 		return rows
 	}
-	f.notes = []string{"Balance alone: nobody abandons, nobody is called or let go. Each pool begins with c* of its first quarter; the rush hour goes from one application to the next, so that the crowd as a whole is right and each pool is wrong in its turn."}
 	return f.run(ctx, o)
 }
 

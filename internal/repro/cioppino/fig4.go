@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -108,7 +109,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		return nil, err
 	}
 	r := &experiment.Result{}
-	r.Rows = append(r.Rows, w.endToEnd(runs, whyTraced)...)
+	r.Rows = append(r.Rows, w.endToEnd(runs, whyOpenSetting)...)
 
 	for _, g := range gains {
 		r.Rows = append(r.Rows, w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
@@ -150,25 +151,19 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		r.Pictures = append(r.Pictures, w.peaksPicture(runs, at))
 	}
 	r.Note(w.traceNote(runs))
-	r.Note(preferenceNote())
-	r.Note("Throng is " + throng.text() + "; the quick one has " + quick.elastic + " in its place, and is the one to take if people who wait idle are cheap and tasks that wait are not; the liked one is " + liked.text() + "; the one that goes ahead, " + ahead.text() + ", has the shortest waits; Cioppino is " + cioppino.text() + "; the baseline is " + baseline.text() + ". What a part contributes is the mean, over all orders in which the three may be added to the baseline, of the factor by which the gain is then multiplied; the three factors multiply to the gain of all. To start with c* of the first phase, and not of the mean load, is of the elasticity. Stability alone is worse than the baseline's rule, for that rule calls people as c* rises, and so does the work of an elasticity that the baseline lacks; the hybrid only replaces who left. Balance has less to do, the better each pool is sized by itself: it moves the idle, and with all parts there are hardly any.")
-	r.Note("Cost is what the ledger paid for waiting, which is the pay of whoever is on duty, holds no task and learns nothing. The rows by equation 2 take s·max(0, c − L) with the people and the queue of each control step: that counts people at work as idle as long as nothing waits, so its ratios are the smaller ones. Neither looks at the tasks: who keeps a queue never pays for waiting, and a task that waits is still completed. What it costs the tasks is in the rows of the mean wait.")
-	r.Note(cioppinoSetting)
+	r.Note(systemsNote(baseline, cioppino, throng, quick, liked, ahead))
 	return r, nil
 }
-
-const whyTraced = "the ratio goes with the loads, the interval and the gains, which the paper does not give: see the rows for other rush hours, and cioppino-sensitivity. CT-t as in the paper does not count who is coming, so after each rise it has people too many, and they are its cost"
 
 // endToEnd compares Cioppino's choice and ours with the baseline; runs are of
 // the baseline, Cioppino, Throng and its quick form.
 func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 	base, theirs, own, quicker := runs[0], runs[1], runs[2], runs[3]
-	const whyPreference = "net preference is a sum over people: it is the people on duty × their mean preference. Preferences of one person sum to 1, so the mean is 1/4 by chance and at most 0.418, 1.67 times that, if all were where they like best; with a cost 19.4 times lower there can hardly be more people than the throughput needs. 2.3 at such a throughput and cost is out of reach for any policy with so few applications"
 	var rows []experiment.Row
 	for i, g := range gains {
 		because := why
 		if g.metric == gainNet.metric {
-			because = whyPreference
+			because = whyPreferenceBound
 		}
 		rows = append(rows,
 			w.compare("Cioppino over baseline", g, theirs, base).Against(headline[i].value, headline[i].unit, headlineSource, because),
@@ -197,7 +192,7 @@ func (w *poolWorld) atPeaks(runs [][]*poolRun, at map[float64]int) []experiment.
 			rows = append(rows, w.compare("Cioppino over baseline"+label, g, runs[k+1], runs[k]))
 			row := w.compare("Throng over baseline"+label, g, runs[k+2], runs[k])
 			if p == surge {
-				row = row.AtLeast(headline[i].value, headlineSource, whyTraced)
+				row = row.AtLeast(headline[i].value, headlineSource, whyOpenSetting)
 			}
 			rows = append(rows, row)
 		}
@@ -205,27 +200,36 @@ func (w *poolWorld) atPeaks(runs [][]*poolRun, at map[float64]int) []experiment.
 	return rows
 }
 
-// traceNote says what the trace is, and how much of it was used.
+// traceNote tells what the trace is, and how much of it was used.
 func (w *poolWorld) traceNote(runs [][]*poolRun) string {
-	text := "The authors' trace is not to be had, so this one is generated (seed 1) from the moments that they published, lognormal; what moments do not say, such as how the crowd changed over the day, it does not have. --trace FILE takes one of your own in the same three streams (throng pool trace --help)."
+	text := "The trace is generated from the published moments."
 	if w.own {
 		text = "The trace is your own."
 	}
 	for _, s := range []struct {
 		name string
 		list []float64
-	}{{"recruitment times", w.trace.Recruitments}, {"task times", w.trace.Tasks}, {"stays", w.trace.Stays}} {
+	}{{"Recruitment times", w.trace.Recruitments}, {"Task times", w.trace.Tasks}, {"Stays", w.trace.Stays}} {
 		m, sd := pools.Describe(s.list)
-		text += fmt.Sprintf(" %s: n = %d, mean %.4g s, sd %.4g s.", experiment.Capitalized(s.name), len(s.list), m, sd)
+		text += fmt.Sprintf(" %s: n = %d, mean %.4g s, sd %.4g s.", s.name, len(s.list), m, sd)
 	}
 	if u := runs[2][0].use; u != nil {
 		text += " Repetition 1 of Throng took " + u.String() + "."
 	}
-	return text + " Repetitions differ in arrivals and preferences, and take the trace's figures in the same order: the intervals do not say what another trace would give."
+	return text
+}
+
+// systemsNote tells what systems are.
+func systemsNote(list ...system) string {
+	text := make([]string, len(list))
+	for i, s := range list {
+		text[i] = s.name + " is " + s.text()
+	}
+	return strings.Join(text, "; ") + "."
 }
 
 // bestPreference is how many times the mean preference of everybody in the pool
-// that he likes best is that of everybody anywhere.
+// that they like best is that of everybody anywhere.
 func bestPreference(pools int) float64 {
 	const draws = 100_000
 	stream, sum := sim.NewStream(1, 0, "best preference"), 0.0
@@ -239,11 +243,6 @@ func bestPreference(pools int) float64 {
 		sum += most / all
 	}
 	return sum / draws * float64(pools)
-}
-
-func preferenceNote() string {
-	return fmt.Sprintf("Net preference is equation 5, the sum of everybody's preference for the pool he is on duty in, as a mean over time. It is the mean number of people × their mean preference, and both factors have rows of their own. A person's preferences sum to 1: if all were where they like best, the mean would be %.2f times that of chance with 3 applications, %.2f with 4, %.2f with 5, %.2f with 20, and never 2. And people are at work, learning, or idle: who cuts the cost to a nineteenth has hardly more people on duty than his throughput needs, so net preference grows by no more than throughput × %.2f here. A throughput of 1.2, a cost 19.4 times lower and a net preference of 2.3 at once need some twenty applications or more, with nearly everybody where he likes best. With the few of the paper's example they come together only where the baseline loses far more than a sixth of the throughput: the rows for a rush hour of %g show it.",
-		bestPreference(3), bestPreference(4), bestPreference(5), bestPreference(20), bestPreference(apps), surge)
 }
 
 func (w *poolWorld) headlinePicture(name, words string, runs [][]*poolRun) experiment.Picture {
@@ -349,13 +348,11 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options) (*experimen
 	if err != nil {
 		return nil, err
 	}
-	r := &experiment.Result{Rows: w.endToEnd(runs, "the published figure is of the trace; here people leave after one task in ten and come after 50 s on average, tasks take ten times as long, and the loads are ours")}
+	r := &experiment.Result{Rows: w.endToEnd(runs, whyGeneratedWork)}
 	for i, s := range []system{baseline, cioppino, throng, quick} {
 		r.Rows = append(r.Rows, absolute(s.name, runs[i])...)
 	}
 	r.Pictures = []experiment.Picture{w.headlinePicture("cioppino-headline", "Gains over the baseline on generated work", runs)}
-	r.Note("The baseline is " + baseline.text() + "; Cioppino " + cioppino.text() + "; Throng " + throng.text() + "; the quick one has " + quick.elastic + " in its place.")
-	r.Note(preferenceNote())
-	r.Note(cioppinoSetting)
+	r.Note(systemsNote(baseline, cioppino, throng, quick))
 	return r, nil
 }

@@ -79,10 +79,8 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", durations(interval), labels(gridPeak, "%g"), values[g][people:]))
 	}
 	r.Pictures = append(r.Pictures, heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
-	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d. Other parameters are as everywhere else.", people, below[0], below[1], below[2]))
-	r.Note("Below 1 of net preference is no loss of liking: the baseline, which does not count who is coming, has more people on duty there, and pays for them.")
-	r.Note("The baseline is " + baseline.text() + "; ours " + throng.text() + ".")
-	r.Note(cioppinoSetting)
+	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
+	r.Note(systemsNote(baseline, throng))
 	return r, nil
 }
 

@@ -36,11 +36,6 @@ const (
 // waitSalary is the paper's: $0.05 a minute.
 const waitSalary = crowd.Unit / 20
 
-// cioppinoSetting says so in the reports.
-var cioppinoSetting = fmt.Sprintf("The paper does not say how many applications there were, nor their loads, the horizon, the interval of control, the gains, η, ω, the training time, how the time to come is read (each person's own, or one stream), or, for generated work, the time of a task. "+
-	"Taken, once for all its figures: %d applications; a load of %g busy people each, and of %g in its rush hour, by turns; a control step every %g s that looks back %g s (stability: 60 s); the gains, η = 0.5 and ω = 0.5 that docs/pools.md names as defaults; %g s of training on average; each who is called comes in his own time; generated tasks of %g s on average. Loads are in people (λ/μ), so they do not hang on the time of a task. Interval and loads were chosen, with Figure 4 in view, so that the baseline falls behind, as the paper's does: with a step every second it does not (cioppino-sensitivity). The gain kp = 0.2 of Throng's CT-t was picked out of 0.1 to 0.4 there; everything else of ours is as docs/pools.md has it.",
-	apps, low, high, controlStep.Seconds(), lookBack.Seconds(), training, taskTime)
-
 // A system is a way to run the pools: one technique of each kind.
 type system struct {
 	name                      string

@@ -1,7 +1,6 @@
 package cymphony
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,662 +16,336 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
-// The operations of Cymphony's execution plan that produce and consume events.
+// The operations of the execution plan that produce events more than once, and two
+// of ours that it does not have.
 const (
 	getWorker        = "get_worker()"
 	annotate         = "annotate()"
 	workerLogIn      = "worker_log_in()"
-	assign           = "assign()"
 	readyToAggregate = "ready_to_aggregate()"
 	aggregate        = "aggregate()"
-	updateTask       = "update_task()"
-	removeTask       = "remove_task()"
-
-	// Of ours, which the plan does not have: a task is given back, or its lease
-	// runs out.
-	giveBack = "a task given back"
-	runOut   = "a lease that ran out"
+	giveBack         = "a task given back"
+	runOut           = "a lease that ran out"
 )
 
-// An eventPlan is an event by the document: who produces it, who consumes it, and the
-// queue of its handler.
-type eventPlan struct {
-	kind      engine.EventKind
-	producers []string
-	consumer  string
-	queue     string
-	item      string
-}
+// The reasons of rows that differ; docs/papers/cymphony.md explains them.
+const (
+	reasonGivenBack  = "no-task-given-back"  // the document knows no task that is given back or runs out
+	reasonNotSeen    = "did-not-happen"      // there were too few jobs
+	reasonNoProducer = "no-producer-in-plan" // an event that nobody produced
+)
 
-// executionPlan is the document's section Events.
-var executionPlan = []eventPlan{
-	{engine.ReadyToWork, []string{getWorker, annotate, workerLogIn}, assign, "QW", "worker id"},
+// plan is the document's section Events.
+var plan = []struct {
+	kind                  engine.EventKind
+	producers             []string
+	consumer, queue, item string
+}{
+	{engine.ReadyToWork, []string{getWorker, annotate, workerLogIn}, "assign()", "QW", "worker id"},
 	{engine.ReadyToAggregate, []string{annotate}, readyToAggregate, "QA", "(tid, aid, ai)"},
 	{engine.TryToAggregate, []string{readyToAggregate}, aggregate, "QAs", "(tid, ⟨wj, aj⟩)"},
-	{engine.UpdateTask, []string{aggregate}, updateTask, "QM", "(tid, num x)"},
-	{engine.RemoveTask, []string{aggregate}, removeTask, "QT", "tid"},
+	{engine.UpdateTask, []string{aggregate}, "update_task()", "QM", "(tid, num x)"},
+	{engine.RemoveTask, []string{aggregate}, "remove_task()", "QT", "tid"},
 }
 
-func planOf(k engine.EventKind) *eventPlan { return &executionPlan[k-1] }
-
-// A seenEvent is an event of the engine with what its producer and its consumer
-// must have been: the engine's events do not name them, the commands and what
-// they changed do.
-type seenEvent struct {
+// An observed event has its producer, which the engine's events do not name: it
+// follows from the command and from the event before.
+type observed struct {
 	engine.Event
-	command  string
-	producer string
-	consumed string // by whom, or "" if it waits in its queue
-	came     string // of it
-	wrong    string // what is not as it must be
+	command, producer string
+	waits             bool // event 1 that stays in its queue
 }
 
-func (s *seenEvent) planned() bool {
-	p := planOf(s.Kind)
-	return s.wrong == "" && slices.Contains(p.producers, s.producer) && (s.consumed == "" || s.consumed == p.consumer)
-}
-
-// jobs drives an engine, one command at a time, and holds what it does
-// against a count of its own.
-type jobs struct {
-	e     *engine.Engine
-	ch    engine.Changes
-	now   time.Time
-	tasks uint32
-	rule  label.Rule
-
-	people   int // who were hired
+// A job is driven through an engine, one command at a time.
+type job struct {
+	engine   *engine.Engine
+	changes  engine.Changes
+	now      time.Time
+	running  bool
 	holds    map[crowd.WorkerID]engine.Handout
-	expired  map[crowd.WorkerID]engine.Handout
-	next     map[crowd.WorkerID]string // who produces his next event 1
-	waits    map[crowd.WorkerID]string // who produced the one that waits in QW
-	live     map[crowd.TaskID]int
-	answers  map[crowd.TaskID]int
-	wanted   map[crowd.TaskID]int
-	labelled map[crowd.TaskID]bool
-	job      crowd.BatchID
-	state    crowd.BatchState
-	seen     []seenEvent
-	early    int      // labels that a job's early end made
-	ends     []string // how each job ended, and whether it was to
-	wrong    []string
+	produces map[crowd.WorkerID]string // who produces the worker's next event 1
+	queued   map[crowd.WorkerID]string // who produced the one that waits
+	events   []observed
 }
 
-var cymphonyStart = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+var start = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
 const (
-	cymphonyTenant = crowd.TenantID(1)
-	cymphonyLease  = time.Minute
+	workers = 5
+	batch   = crowd.BatchID(1)
 )
 
-func newJobs(workers int) (*jobs, error) {
-	policy, err := sched.Parse("fifo")
-	if err != nil {
-		return nil, err
+func newJob() (*job, error) {
+	j := &job{
+		engine: engine.New(engine.Config{Pool: 1, Policy: sched.MustParse("fifo"), Observe: true}), now: start, running: true,
+		holds: map[crowd.WorkerID]engine.Handout{}, produces: map[crowd.WorkerID]string{}, queued: map[crowd.WorkerID]string{},
 	}
-	w := &jobs{
-		e: engine.New(engine.Config{Pool: 1, Policy: policy, Observe: true}), now: cymphonyStart,
-		holds: map[crowd.WorkerID]engine.Handout{}, expired: map[crowd.WorkerID]engine.Handout{}, next: map[crowd.WorkerID]string{}, waits: map[crowd.WorkerID]string{},
-		live: map[crowd.TaskID]int{}, answers: map[crowd.TaskID]int{}, wanted: map[crowd.TaskID]int{}, labelled: map[crowd.TaskID]bool{},
+	err := j.engine.SetTenant(j.now, engine.Tenant{ID: 1, Weight: 1})
+	for id := crowd.WorkerID(1); id <= workers && err == nil; id++ {
+		j.produces[id] = getWorker
+		err = j.engine.SetWorker(j.now, engine.Worker{ID: id})
 	}
-	if err := w.e.SetTenant(w.now, engine.Tenant{ID: cymphonyTenant, Weight: 1}); err != nil {
-		return nil, err
-	}
-	for range workers {
-		if err := w.hire(); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
+	return j, err
 }
 
-// hire adds a worker who is qualified.
-func (w *jobs) hire() error {
-	w.people++
-	id := crowd.WorkerID(w.people)
-	if err := w.e.SetWorker(w.now, engine.Worker{ID: id}); err != nil {
-		return err
-	}
-	w.next[id] = getWorker
-	w.take(fmt.Sprintf("%s is hired", id), "")
-	return nil
-}
-
-// launch starts a job.
-func (w *jobs) launch(tasks uint32, rule label.Rule) error {
-	w.job++
-	w.tasks, w.rule, w.state = tasks, rule, crowd.BatchRunning
-	err := w.e.Launch(w.now, engine.Spec{
-		ID: w.job, Tenant: cymphonyTenant, Tasks: tasks, Rule: rule, Reward: crowd.Unit / 100, Budget: crowd.Money(tasks) * crowd.Unit,
-		Priority: 1, Lease: cymphonyLease, TaskTime: 10 * time.Second, SmallCrowdOK: true,
+func (j *job) launch(tasks uint32, rule label.Rule) error {
+	err := j.engine.Launch(j.now, engine.Spec{
+		ID: batch, Tenant: 1, Tasks: tasks, Rule: rule, Reward: crowd.Unit / 100, Budget: crowd.Money(tasks) * crowd.Unit,
+		Priority: 1, Lease: time.Minute, TaskTime: 10 * time.Second, SmallCrowdOK: true,
 	})
-	if err != nil {
-		return err
-	}
-	for n := uint32(1); n <= tasks; n++ {
-		w.wanted[w.job.Task(n)] = rule.Decide(w.job.Task(n), nil, 0).Want
-	}
-	w.take(fmt.Sprintf("requester launches %s", w.job), "")
-	return nil
+	j.observe("requester launches b1", "")
+	return err
 }
 
-// come is a worker who is ready to work.
-func (w *jobs) come(id crowd.WorkerID) error {
-	if _, holds := w.holds[id]; holds {
+// ready is a worker who asks for a task.
+func (j *job) ready(id crowd.WorkerID) error {
+	if _, holds := j.holds[id]; holds {
 		return nil
 	}
-	_, waits := w.waits[id]
-	if _, _, err := w.e.Ready(w.now, id); err != nil {
-		return err
-	}
-	produced := w.take(fmt.Sprintf("%s is ready", id), w.next[id])
-	if !waits && produced[engine.ReadyToWork] != 1 {
-		w.fault("%s was ready and produced %d events of kind 1", id, produced[engine.ReadyToWork])
-	}
-	return nil
+	_, _, err := j.engine.Ready(j.now, id)
+	j.observe(fmt.Sprintf("%s is ready", id), j.produces[id])
+	return err
 }
 
-// answer commits what a worker holds.
-func (w *jobs) answer(id crowd.WorkerID, key string) error {
-	h, ok := w.holds[id]
-	if !ok {
+// submit commits the answer of a worker who holds a task.
+func (j *job) submit(id crowd.WorkerID, answer string) error {
+	h, holds := j.holds[id]
+	if !holds {
 		return nil
 	}
-	out, err := w.e.Submit(w.now, id, h.Assignment, key, key)
-	if err != nil {
-		return err
-	}
-	w.next[id] = annotate
-	produced := w.take(fmt.Sprintf("%s commits %s for %s", id, key, h.Task), annotate)
-	if out.Counted != (produced[engine.ReadyToAggregate] == 1) {
-		w.fault("an annotation of %s: counted %v, and %d events of kind 2", h.Task, out.Counted, produced[engine.ReadyToAggregate])
-	}
-	return nil
+	_, err := j.engine.Submit(j.now, id, h.Assignment, answer, answer)
+	j.produces[id] = annotate
+	j.observe(fmt.Sprintf("%s commits %s for %s", id, answer, h.Task), annotate)
+	return err
 }
 
-// late commits what a worker held until his lease ran out.
-func (w *jobs) late(id crowd.WorkerID, key string) error {
-	h, ok := w.expired[id]
-	if !ok || w.labelled[h.Task] || h.Task.Batch() != w.job {
+// giveBack gives back what a worker holds.
+func (j *job) giveBack(id crowd.WorkerID) error {
+	h, holds := j.holds[id]
+	if !holds {
 		return nil
 	}
-	delete(w.expired, id)
-	if _, err := w.e.Submit(w.now, id, h.Assignment, key, key); err != nil {
-		return err
-	}
-	w.take(fmt.Sprintf("%s commits %s for %s, late", id, key, h.Task), annotate)
-	return nil
-}
-
-// back gives back what a worker holds.
-func (w *jobs) back(id crowd.WorkerID) error {
-	h, ok := w.holds[id]
-	if !ok {
-		return nil
-	}
-	if err := w.e.Return(w.now, id, h.Assignment); err != nil {
-		return err
-	}
-	w.next[id] = giveBack
-	w.take(fmt.Sprintf("%s gives %s back", id, h.Task), giveBack)
-	return nil
+	err := j.engine.Return(j.now, id, h.Assignment)
+	j.produces[id] = giveBack
+	j.observe(fmt.Sprintf("%s gives %s back", id, h.Task), giveBack)
+	return err
 }
 
 // wait lets time go on until the next lease runs out.
-func (w *jobs) wait() {
-	at, ok := w.e.NextTimer()
-	if !ok {
-		return
+func (j *job) wait() error {
+	if at, ok := j.engine.NextTimer(); ok {
+		j.now = at
+		j.engine.Tick(j.now)
+		j.observe("a lease runs out", runOut)
 	}
-	w.now = at
-	w.e.Tick(w.now)
-	w.take("a lease runs out", runOut)
-}
-
-// stop is the requester who ends the job.
-func (w *jobs) stop() error {
-	if err := w.e.End(w.now, w.job); err != nil {
-		return err
-	}
-	produced := w.take(fmt.Sprintf("requester ends %s", w.job), "")
-	for _, k := range []engine.EventKind{engine.ReadyToAggregate, engine.TryToAggregate, engine.UpdateTask, engine.RemoveTask} {
-		if produced[k] > 0 {
-			w.fault("the early end produced events of kind %d", k)
-		}
-	}
-	w.early += len(w.ch.Labels)
-	w.ended(crowd.BatchStopped, "the requester ended it")
 	return nil
 }
 
-// ended notes whether the job is in the state that it must be in.
-func (w *jobs) ended(must crowd.BatchState, how string) {
-	if w.state != must {
-		w.fault("%s is %s, not %s", w.job, w.state, must)
-	}
-	w.ends = append(w.ends, how)
-}
-
-func (w *jobs) fault(format string, args ...any) {
-	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
-}
-
-func (w *jobs) running() bool { return w.state == crowd.BatchRunning }
-
-// take reads what a command changed: producer says what the command is to the
-// event that it may produce. It returns how many events of each kind
-// were produced.
-func (w *jobs) take(command, producer string) map[engine.EventKind]int {
-	w.e.Take(&w.ch)
-	for _, x := range w.ch.Ends {
-		for id, h := range w.holds {
-			if h.Assignment == x.Assignment {
-				w.live[h.Task]--
-				delete(w.holds, id)
-				if x.State == crowd.Expired {
-					w.expired[id], w.next[id] = h, workerLogIn
+// observe notes the events of a command and who produced them.
+func (j *job) observe(command, producer string) {
+	j.engine.Take(&j.changes)
+	for _, end := range j.changes.Ends {
+		for id, h := range j.holds {
+			if h.Assignment == end.Assignment {
+				delete(j.holds, id)
+				if end.State == crowd.Expired {
+					j.produces[id] = workerLogIn
 				}
 			}
 		}
 	}
-	for _, a := range w.ch.Answers {
-		if h, ok := w.holds[a.Worker]; ok && h.Assignment == a.Assignment {
-			w.live[h.Task]--
-			delete(w.holds, a.Worker)
-		}
+	for _, a := range j.changes.Answers {
+		delete(j.holds, a.Worker)
 	}
-	produced := map[engine.EventKind]int{}
-	first := len(w.seen)
-	for _, ev := range w.ch.Events {
-		s := seenEvent{Event: ev, command: command}
-		w.explain(&s, producer, w.seen[first:], produced)
-		w.seen = append(w.seen, s)
+	for _, p := range j.changes.Progress {
+		j.running = p.State == crowd.BatchRunning
 	}
-	for i := range w.seen[first:] {
-		w.follow(&w.seen[first+i], w.seen[first+i+1:])
-	}
-	for id := range w.waits {
-		if _, holds := w.holds[id]; holds {
-			w.fault("%s waits in QW and holds a task", id)
+	last := map[crowd.TaskID]engine.EventKind{}
+	for _, e := range j.changes.Events {
+		o := observed{Event: e, command: command, producer: producer}
+		switch {
+		case e.Kind == engine.ReadyToWork:
+			j.observeReady(&o)
+		case e.Kind == engine.TryToAggregate && last[e.Task] == engine.ReadyToAggregate:
+			o.producer = readyToAggregate
+		case e.Kind > engine.TryToAggregate && last[e.Task] == engine.TryToAggregate:
+			o.producer = aggregate
 		}
-	}
-	w.settle()
-	return produced
-}
-
-// explain finds who produced an event and what came of it.
-func (w *jobs) explain(s *seenEvent, producer string, before []seenEvent, produced map[engine.EventKind]int) {
-	s.consumed = planOf(s.Kind).consumer
-	switch s.Kind {
-	case engine.ReadyToWork:
-		w.explainReady(s, producer, produced)
-		return
-	case engine.ReadyToAggregate:
-		s.producer = producer
-		w.answers[s.Task]++
-	case engine.TryToAggregate:
-		s.producer = producer // of a command that takes a task out of somebody's hands
-		if last := lastOf(before, s.Task); last != nil && last.Kind == engine.ReadyToAggregate {
-			s.producer = readyToAggregate
-		}
-		if w.live[s.Task] != 0 || w.answers[s.Task] == 0 {
-			s.wrong = fmt.Sprintf("%d people hold the task, and it has %d answers", w.live[s.Task], w.answers[s.Task])
-		}
-		s.came = fmt.Sprintf("%d answers", w.answers[s.Task])
-	default:
-		if last := lastOf(before, s.Task); last != nil && last.Kind == engine.TryToAggregate {
-			s.producer = aggregate
-		}
-		w.explainDecision(s)
-	}
-	produced[s.Kind]++
-	if w.labelled[s.Task] && s.Kind != engine.RemoveTask {
-		s.wrong = "the task has its label already"
+		last[e.Task] = e.Kind
+		j.events = append(j.events, o)
 	}
 }
 
-func (w *jobs) explainReady(s *seenEvent, producer string, produced map[engine.EventKind]int) {
-	if old, waits := w.waits[s.Worker]; waits {
-		s.producer = old // produced when he came, and consumed only now
-		delete(w.waits, s.Worker)
-	} else {
-		s.producer = producer
-		produced[s.Kind]++
+func (j *job) observeReady(o *observed) {
+	if producer, waits := j.queued[o.Worker]; waits {
+		o.producer = producer
+		delete(j.queued, o.Worker)
 	}
-	for _, h := range w.ch.Handouts {
-		if h.Worker == s.Worker {
-			w.holds[h.Worker] = h
-			w.live[h.Task]++
-			s.came = h.Task.String()
-			return
-		}
-	}
-	s.consumed, s.came = "", "nothing fits yet"
-	w.waits[s.Worker] = s.producer
-}
-
-func (w *jobs) explainDecision(s *seenEvent) {
-	if s.Kind == engine.UpdateTask {
-		s.came = fmt.Sprintf("num %d → %d", w.wanted[s.Task], s.Number)
-		if s.Number == w.wanted[s.Task] {
-			s.wrong = "the number does not change"
-		}
-		w.wanted[s.Task] = s.Number
+	i := slices.IndexFunc(j.changes.Handouts, func(h engine.Handout) bool { return h.Worker == o.Worker })
+	if o.waits = i < 0; o.waits {
+		j.queued[o.Worker] = o.producer
 		return
 	}
-	s.came = "label " + s.Label
-	if w.labelled[s.Task] {
-		s.wrong = "the task was removed before"
-	}
-	w.labelled[s.Task] = true
-	if !slices.ContainsFunc(w.ch.Labels, func(l engine.Label) bool { return l.Task == s.Task && l.Value == s.Label }) {
-		s.wrong = "no label was kept"
-	}
-}
-
-// follow looks whether an event 2 led to event 3, and only where it was to.
-func (w *jobs) follow(s *seenEvent, after []seenEvent) {
-	if s.Kind != engine.ReadyToAggregate {
-		return
-	}
-	tried := slices.ContainsFunc(after, func(a seenEvent) bool { return a.Kind == engine.TryToAggregate && a.Task == s.Task })
-	s.came = "not ready: somebody holds the task"
-	if tried {
-		s.came = "ready"
-	}
-	held := 0
-	for _, h := range w.holds { // those who were given it in this command came later
-		if h.Task == s.Task && !slices.Contains(w.ch.Handouts, h) {
-			held++
-		}
-	}
-	if tried != (held == 0) {
-		s.wrong = fmt.Sprintf("%d people hold the task, and event 3 was produced: %v", held, tried)
-	}
-}
-
-func lastOf(list []seenEvent, t crowd.TaskID) *seenEvent {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Task == t {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
-// settle holds the job's state against the tasks that are left.
-func (w *jobs) settle() {
-	for _, p := range w.ch.Progress {
-		if p.Batch == w.job {
-			w.state = p.State
-		}
-	}
-	if w.job == 0 || w.state == crowd.BatchStopped {
-		return
-	}
-	left := 0
-	for n := uint32(1); n <= w.tasks; n++ {
-		if !w.labelled[w.job.Task(n)] {
-			left++
-		}
-	}
-	if (left == 0) != (w.state == crowd.BatchDone) {
-		w.fault("%s has %d tasks in its table and is %s", w.job, left, w.state)
-	}
-}
-
-// finish works until the task table is empty. Who gave a task back or let it run
-// out does not get it again, so it may take new people.
-func (w *jobs) finish() error {
-	for round := 0; w.running(); round++ {
-		if round > 1000 {
-			return crowd.Errorf(crowd.Internal, "%s does not end", w.job)
-		}
-		for n := range w.people {
-			w.now = w.now.Add(time.Second)
-			id := crowd.WorkerID(n + 1)
-			if err := w.answer(id, "yes"); err != nil {
-				return err
-			}
-			if !w.running() {
-				break
-			}
-			if err := w.come(id); err != nil {
-				return err
-			}
-		}
-		if w.running() && len(w.waits) == w.people {
-			if err := w.hire(); err != nil {
-				return err
-			}
-		}
-	}
-	w.ended(crowd.BatchDone, "its task table was empty")
-	return nil
+	j.holds[o.Worker] = j.changes.Handouts[i]
 }
 
 // scripted is the job that is printed event by event: two of three must agree.
-// Everything that produces an event happens in it.
-func scripted() (*jobs, error) {
-	const people = 4
-	w, err := newJobs(people)
+func scripted() (*job, error) {
+	j, err := newJob()
 	if err != nil {
 		return nil, err
 	}
-	steps := []func() error{
-		func() error { return w.come(1) }, // nothing is there yet: he waits
-		func() error { return w.launch(3, label.Agree(2, 3)) },
-		func() error { return w.come(2) },
-		func() error { return w.answer(1, "yes") },
-		func() error { return w.answer(2, "no") }, // they disagree: event 4
-		func() error { return w.come(1) },
-		func() error { return w.come(2) },
-		func() error { return w.come(3) },
-		func() error { return w.answer(3, "yes") },
-		func() error { return w.answer(1, "yes") },
-		func() error { return w.back(2) }, // with an answer there: event 3
-		func() error { w.wait(); return nil },
-		func() error { return w.come(2) },
-		func() error { w.wait(); return nil }, // u2 times out
-		func() error { return w.come(2) },     // and logs in again
-		func() error { return w.come(4) },
-	}
-	for _, step := range steps {
-		w.now = w.now.Add(time.Second)
+	for _, step := range []func() error{
+		func() error { return j.ready(1) }, // nothing is there yet: event 1 waits
+		func() error { return j.launch(3, label.Agree(2, 3)) },
+		func() error { return j.ready(2) },
+		func() error { return j.submit(1, "yes") },
+		func() error { return j.submit(2, "no") }, // they disagree: event 4
+		func() error { return j.ready(1) },
+		func() error { return j.ready(2) },
+		func() error { return j.ready(3) },
+		func() error { return j.submit(3, "yes") },
+		func() error { return j.submit(1, "yes") },
+		func() error { return j.giveBack(2) }, // with an answer there: event 3
+		func() error { return j.ready(2) },
+		j.wait, // u2 times out
+		func() error { return j.ready(2) },
+	} {
+		j.now = j.now.Add(time.Second)
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.finish(); err != nil {
-		return nil, err
-	}
-	// A second job, which the requester ends.
-	w.now = w.now.Add(time.Second)
-	if err := w.launch(3, label.Count(2)); err != nil {
-		return nil, err
-	}
-	for n := range people {
-		w.now = w.now.Add(time.Second)
-		if err := w.come(crowd.WorkerID(n + 1)); err != nil {
-			return nil, err
-		}
-	}
-	w.now = w.now.Add(time.Second)
-	if err := w.answer(1, "yes"); err != nil {
-		return nil, err
-	}
-	w.now = w.now.Add(time.Second)
-	return w, w.stop()
+	return j, nil
 }
 
-// random is a job of a repetition: people come, answer, disagree, give back, time
-// out and return as chance has it; the requester ends one job in four.
-func random(seed uint64, rep int) (*jobs, error) {
+// random is a job in which people come, answer, disagree, give back, time out and
+// return as chance has it.
+func random(seed uint64, rep int) (*job, error) {
 	stream := sim.NewStream(seed, rep, "cymphony")
 	draw := stream.At(0)
-	people := 3 + draw.IntN(5)
-	w, err := newJobs(people)
+	j, err := newJob()
 	if err != nil {
 		return nil, err
 	}
 	rules := []label.Rule{label.Agree(2, 3), label.Agree(3, 5), label.Count(2), label.Count(1)}
-	if err := w.launch(uint32(1+draw.IntN(8)), rules[draw.IntN(len(rules))]); err != nil {
+	if err := j.launch(uint32(1+draw.IntN(8)), rules[draw.IntN(len(rules))]); err != nil {
 		return nil, err
 	}
-	early := draw.IntN(4) == 0
-	for range 20 + draw.IntN(60) {
-		w.now = w.now.Add(experiment.Duration(5 * draw.Float64()))
-		id := crowd.WorkerID(1 + draw.IntN(people))
-		key := []string{"yes", "yes", "no"}[draw.IntN(3)]
-		var err error
+	for n := 0; n < 80 && j.running && err == nil; n++ {
+		j.now = j.now.Add(experiment.Duration(5 * draw.Float64()))
+		id := crowd.WorkerID(1 + draw.IntN(workers))
+		answer := []string{"yes", "yes", "no"}[draw.IntN(3)]
 		switch x := draw.IntN(20); {
 		case x < 9:
-			err = w.come(id)
-		case x < 16:
-			err = w.answer(id, key)
+			err = j.ready(id)
 		case x < 17:
-			err = w.back(id)
+			err = j.submit(id, answer)
 		case x < 18:
-			w.wait()
+			err = j.giveBack(id)
 		default:
-			err = w.late(id, key)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !w.running() {
-			w.ended(crowd.BatchDone, "its task table was empty")
-			return w, nil
+			err = j.wait()
 		}
 	}
-	if early {
-		return w, w.stop()
-	}
-	return w, w.finish()
+	return j, err
 }
 
-func runCymphonyEvents(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runEvents(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	first, err := scripted()
 	if err != nil {
 		return nil, err
 	}
-	all, err := sim.Sweep(ctx, o.Reps, func(i int) (*jobs, error) { return random(o.Seed, i) }, func(ended int) { o.Report(ended, o.Reps) })
+	all, err := sim.Sweep(ctx, o.Reps, func(i int) (*job, error) { return random(o.Seed, i) }, func(ended int) { o.Report(ended, o.Reps) })
 	if err != nil {
 		return nil, err
 	}
-	r := &experiment.Result{Rows: conformance(append([]*jobs{first}, all...))}
-	for i := range first.seen {
-		r.Rows = append(r.Rows, first.seen[i].row(i+1))
+	r := &experiment.Result{Rows: conformance(append(all, first)), Pictures: []experiment.Picture{timeline(first)}}
+	for i := range first.events {
+		r.Rows = append(r.Rows, first.events[i].row(i+1))
 	}
-	r.Pictures = []experiment.Picture{timeline(first)}
-	r.Note("The rows with a number are the job of the script, event by event: what was produced by whom, consumed by whom and what came of it; \"ours\" is the virtual second at which the event was worked off. The other rows are over it and as many random jobs as there are repetitions. An event 1 for which nothing fits stays in QW and stands there twice: when it came and when it was consumed.")
-	r.Note("The engine's events do not name producer and consumer. They are found from outside: from the command that was given and from what it changed (hand-outs, answers, ends, labels), held against a count of the tasks in people's hands that the experiment keeps itself. The queue items of the document carry the annotation (events 2 and 3); ours carry the task, whose annotations the engine has at hand.")
 	return r, nil
 }
 
-// whyGiven says why there is an event 3 without an event 2 before it.
-const whyGiven = "the document knows no task that is given back or whose lease runs out: when the last one who holds a task lets it go without an answer, nobody would try to aggregate what the others have answered, so we do"
+const source = "Execution Plan, Events"
 
-// conformance are the counts over all jobs.
-func conformance(all []*jobs) []experiment.Row {
-	of := fmt.Sprintf("%d jobs", len(all))
-	number := func(name, claim string, n int, ok bool, why string) experiment.Row {
-		row := experiment.NewRow("", name, "", experiment.Estimate{Value: float64(n), Low: float64(n), High: float64(n)})
-		row.CI95, row.Statistic, row.Claim, row.Source, row.Verdict = experiment.Missing, of, claim, "Execution Plan, Events", experiment.Reproduced
-		if !ok {
-			row.Verdict, row.Why = experiment.Differs, why
+// conformance counts the events of all jobs by producer and consumer.
+func conformance(all []*job) []experiment.Row {
+	produced, consumed := map[engine.EventKind]map[string]int{}, map[engine.EventKind]int{}
+	for _, j := range all {
+		for _, o := range j.events {
+			if o.waits {
+				continue
+			}
+			if produced[o.Kind] == nil {
+				produced[o.Kind] = map[string]int{}
+			}
+			produced[o.Kind][o.producer]++
+			consumed[o.Kind]++
 		}
-		return row
 	}
 	var rows []experiment.Row
-	counts := map[string]int{}
-	wrong, why := 0, ""
-	for _, w := range all {
-		for i := range w.seen {
-			s := &w.seen[i]
-			if s.consumed != "" {
-				counts[fmt.Sprint(s.Kind, s.producer)]++
-				counts[fmt.Sprint(s.Kind, "consumed", s.consumed)]++
-			} else {
-				counts["waited"]++
-			}
-			if s.wrong != "" {
-				wrong++
-				why = s.wrong
-			}
+	add := func(name, claim string, n int, reason string) {
+		row := experiment.NewRow("", name, "", experiment.Estimate{Value: float64(n), Low: float64(n), High: float64(n)})
+		row.CI95, row.Statistic, row.Source = experiment.Missing, fmt.Sprintf("%d jobs", len(all)), source
+		row.Claim, row.Why, row.Verdict = claim, reason, experiment.Reproduced
+		if reason != "" {
+			row.Verdict = experiment.Differs
 		}
-		wrong += len(w.wrong)
-		if len(w.wrong) > 0 {
-			why = w.wrong[0]
-		}
-		for _, how := range w.ends {
-			counts[how]++
-		}
-		counts["early"] += w.early
+		rows = append(rows, row)
 	}
-	for _, p := range executionPlan {
+	seen := func(n int) string {
+		if n == 0 {
+			return reasonNotSeen
+		}
+		return ""
+	}
+	for _, p := range plan {
 		for _, producer := range p.producers {
-			n := counts[fmt.Sprint(p.kind, producer)]
-			rows = append(rows, number(fmt.Sprintf("event %d produced by %s", p.kind, producer), "a producer", n, n > 0, "it did not happen"))
+			n := produced[p.kind][producer]
+			add(fmt.Sprintf("event %d produced by %s", p.kind, producer), "a producer", n, seen(n))
 		}
-		for _, producer := range []string{giveBack, runOut, ""} {
-			if n := counts[fmt.Sprint(p.kind, producer)]; n > 0 {
-				name := cmp.Or(producer, "nobody that is known")
-				row := number(fmt.Sprintf("event %d produced by %s", p.kind, name), "no producer: "+strings.Join(p.producers, ", "), n, false, whyGiven)
-				if p.kind == engine.ReadyToWork {
-					row.Why = "the document knows no task that is given back; who gave one back and asks for another is ready to work"
-				}
-				rows = append(rows, row)
+		for _, other := range []struct{ producer, reason string }{{giveBack, reasonGivenBack}, {runOut, reasonGivenBack}, {"", reasonNoProducer}} {
+			if n := produced[p.kind][other.producer]; n > 0 {
+				add(fmt.Sprintf("event %d produced by %s", p.kind, other.producer), "no producer: "+strings.Join(p.producers, ", "), n, other.reason)
 			}
 		}
-		n := counts[fmt.Sprint(p.kind, "consumed", p.consumer)]
-		rows = append(rows, number(fmt.Sprintf("event %d consumed by %s", p.kind, p.consumer), "the consumer, from "+p.queue+" of "+p.item, n, n > 0, "it did not happen"))
+		n := consumed[p.kind]
+		add(fmt.Sprintf("event %d consumed by %s", p.kind, p.consumer), "the consumer, from "+p.queue+" of "+p.item, n, seen(n))
 	}
-	early := number("labels made by an early end, without an event", "", counts["early"], true, "")
-	early.Verdict = experiment.NotInPaper
-	return append(rows, early,
-		number("jobs that ended with an empty task table", "a job ends when its task table is empty", counts["its task table was empty"], counts["its task table was empty"] > 0, "it did not happen"),
-		number("jobs that the requester ended", "or when the requester ends it", counts["the requester ended it"], counts["the requester ended it"] > 0, "it did not happen"),
-		number("events 1 that waited in QW", "a queue of workers", counts["waited"], counts["waited"] > 0, "it did not happen"),
-		number("events and jobs out of order, or with consequences that they must not have", "2 before 3 before 4 or 5; the table empty or the requester, and not before", wrong, wrong == 0, "this must not be: "+why),
-	)
+	return rows
 }
 
 // row is an event of the script.
-func (s *seenEvent) row(n int) experiment.Row {
-	p := planOf(s.Kind)
-	consumer := s.consumed
-	if consumer == "" {
+func (o *observed) row(n int) experiment.Row {
+	p := plan[o.Kind-1]
+	consumer, what := p.consumer, o.Task.String()
+	if o.waits {
 		consumer = "waits in " + p.queue
 	}
-	what := s.Task.String()
-	if s.Kind == engine.ReadyToWork {
-		what = s.Worker.String()
+	if o.Kind == engine.ReadyToWork {
+		what = o.Worker.String()
 	}
-	row := experiment.NewRow("", fmt.Sprintf("%02d %s: event %d of %s, %s → %s, %s", n, s.command, s.Kind, what, s.producer, consumer, s.came), "s",
-		experiment.Estimate{Value: s.At.Sub(cymphonyStart).Seconds(), Low: 0, High: 0})
+	row := experiment.NewRow("", fmt.Sprintf("%02d %s: event %d of %s, %s → %s", n, o.command, o.Kind, what, o.producer, consumer), "s",
+		experiment.Estimate{Value: o.At.Sub(start).Seconds()})
 	row.CI95, row.Low, row.High = experiment.Missing, experiment.Missing, experiment.Missing
-	row.Statistic, row.Claim, row.Source, row.Verdict = p.queue, strings.Join(p.producers, ", ")+" → "+p.consumer, "Execution Plan, Events", experiment.Reproduced
-	if !s.planned() {
-		row.Verdict, row.Why = experiment.Differs, cmp.Or(s.wrong, whyGiven)
-		if s.wrong == "" && s.Kind == engine.ReadyToWork {
-			row.Why = "the document knows no task that is given back; who gave one back and asks for another is ready to work"
-		}
+	row.Statistic, row.Claim, row.Source, row.Verdict = p.queue, strings.Join(p.producers, ", ")+" → "+p.consumer, source, experiment.Reproduced
+	if !slices.Contains(p.producers, o.producer) {
+		row.Verdict, row.Why = experiment.Differs, reasonGivenBack
 	}
 	return row
 }
 
 // timeline shows the events of the script.
-func timeline(w *jobs) experiment.Picture {
-	lines := make([]chart.Series, len(executionPlan))
-	for i, p := range executionPlan {
+func timeline(j *job) experiment.Picture {
+	lines := make([]chart.Series, len(plan))
+	for i, p := range plan {
 		lines[i] = chart.Series{Name: fmt.Sprintf("%d %s", p.kind, p.kind), Dots: true}
 	}
-	for _, s := range w.seen {
-		l := &lines[s.Kind-1]
-		l.X, l.Y = append(l.X, s.At.Sub(cymphonyStart).Seconds()), append(l.Y, float64(s.Kind))
+	for _, o := range j.events {
+		l := &lines[o.Kind-1]
+		l.X, l.Y = append(l.X, o.At.Sub(start).Seconds()), append(l.Y, float64(o.Kind))
 	}
-	words := "The five events of the scripted jobs over time"
+	words := "The five events of the scripted job over time"
 	return experiment.Picture{Name: "cymphony-events", Words: words, Chart: chart.Lines(chart.LinesSpec{
 		Head: chart.Head{Title: words, Size: chart.Size{Width: 860, Height: 320}},
 		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "event", Min: 0.5, Max: 5.5, Whole: true}, Series: lines,

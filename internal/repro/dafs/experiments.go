@@ -4,9 +4,9 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-// dafsExperiments lists the tables and figures of the paper, in its order.
+// Experiments lists the tables and figures of the paper, in its order.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{
+	return experiment.Explained("docs/papers/dafs.md", []experiment.Experiment{
 		{
 			Name: "table3", Title: "Table 3: batch completion of deadline and best-effort batches, and what a simulation costs",
 			What:   "Table 2's synthetic world over 2,400 s under EDF, FS, SDAFS and DAFS, by the authors' program and by the paper's formulas, and under policies that the paper does not have",
@@ -82,5 +82,5 @@ func Experiments() []experiment.Experiment {
 			What:   "table 2's world with the paper's deadlines at each α, over 2,400 and 1,200 s: laxity against every policy of the paper, what is met and what it costs",
 			Source: "not in the paper", Reps: 100, Run: runPareto,
 		},
-	}
+	})
 }

@@ -161,7 +161,6 @@ func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		}
 	}
 	r.Rows = append(r.Rows, agreeing(r.Rows))
-	r.Note("The authors' full_run_*.csv, the data of Figure 11, are not to be had: their place in the published repository is empty. So the published column is that of an independent event-driven program by the rules of their scheduler.py, and the paper's own words are rows of their own.")
 	r.Pictures = append(r.Pictures, figure11Chart(at))
 	return r, nil
 }
@@ -169,9 +168,9 @@ func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 // whyFig11 is why a completion is not the stand-in's.
 func whyFig11(policy string) string {
 	if policy == "fs" {
-		return "the program takes the first in its list among batches with equally few at work, ours the one that has waited longest since its turn; with equals as listed it agrees (the rows above)"
+		return whyListedEquals
 	}
-	return "by chance: 120 figures are compared at 95 % (see the share of them that agrees), theirs of 99 runs; and all our settings share one set of task times, so that neighbours err together"
+	return whyChanceOf120
 }
 
 // agreeing is the share of the figures of the program's policies that agree with
@@ -191,7 +190,7 @@ func agreeing(list []experiment.Row) experiment.Row {
 	r.Statistic, r.Claim, r.Source = fmt.Sprintf("share of %d", all), "95 %, if nothing but chance is between them", "the meaning of a 95 % interval"
 	r.Decide(experiment.Within(0, 1), "")
 	if float64(r.High) < 0.95 {
-		r.Verdict, r.Why = experiment.Differs, "more of them differ than by chance"
+		r.Verdict, r.Why = experiment.Differs, whyMoreThanChance
 	}
 	return r
 }
@@ -228,13 +227,13 @@ func figure11Claims(at func(policy, crowd int) *[6][]float64) []experiment.Row {
 	for w, workers := range deskCrowds {
 		rows = append(rows, experiment.Claim(fmt.Sprintf("SJF against FIFO, %d workers", workers), "completion of all, more", "ratio", experiment.Mean,
 			over(at(sjf, w)[5], at(fifo, w)[5]), "SJF is significantly worse (here: 5 %)", experiment.Above(0.05), source,
-			"SJF leaves the longest tasks, those of B1, to the end, where a small crowd has hardly anybody idle"))
+			whySJFSmallCrowd))
 	}
 	for _, c := range []struct {
 		few, many int
 		why       string
 	}{
-		{0, 3, "the other way round: SJF leaves the 50 longest tasks to the end. Ten workers share them five each; of a hundred, half are idle meanwhile. The independent program says so too (3 % at 10 workers, 26 % at 100). Only from the largest crowd, where two fifths of all tasks begin at once, down to 100 is it as the words say (next row)"},
+		{0, 3, whySJFOtherWay},
 		{3, 4, ""},
 	} {
 		few, many := over(at(sjf, c.few)[5], at(fifo, c.few)[5]), over(at(sjf, c.many)[5], at(fifo, c.many)[5])
@@ -297,7 +296,7 @@ func figure11Chart(at func(policy, crowd int) *[6][]float64) experiment.Picture 
 
 var priorities = []float64{1, 5, 10, 20, 50}
 
-// threadOverhead is what a task of the published program costs beside its sleep,
+// threadOverhead is what a task of the published program costs next to its sleep,
 // in simulated seconds (in real ones a thousandth), if that is taken for constant. It
 // is chosen so that all batches with priority 1 take as long as published; the
 // other figures are not fitted.
@@ -309,18 +308,18 @@ const threadOverhead = 6.4
 var forms12 = []struct{ label, why, ratio string }{
 	{
 		"25 workers",
-		"the published program is one of threads, in which starting, waking and booking take time: its 25 workers do what 20.6 would, and this has none of that. In the model of the threads the difference is gone (\"25 workers as threads\")",
-		"without overhead the first tasks of B2 begin at once for everybody, so that B2 is bounded by its longest tasks sooner than in the published runs; in the model of the threads the ratio is less, as published (\"25 workers as threads\")",
+		whyThreadsCost,
+		whyThreadsB2Ratio,
 	},
 	{
 		"25 workers, with the threads' overhead",
-		"the overhead is taken for constant, which it is not: to book an answer takes the longer, the more are booked, and B4 is done while they are few; and the clock is read after the wait for the interpreter's lock, before the booking. With both in the model of the threads B4 is as published (\"25 workers as threads\")",
-		"see the completions: the overhead is not constant",
+		whyOverheadNotConstant,
+		whyOverheadNotConstant,
 	},
 	{
 		"25 workers as threads",
-		"three costs of the threads are fitted, to priority 1 alone. What is left is small, and largest for B2 at priority 5, which ends some 10 s sooner than published; the version of the program that knows priorities is not published, so how it weighs them and whom it takes of equals is not known",
-		"see the completions: B2 at priority 5 ends some 10 s sooner than published",
+		whyThreadsFitted,
+		whyThreadsFitted,
 	},
 }
 
@@ -351,13 +350,12 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	r.Rows = append(r.Rows, experiment.Claim("B2 with priority 50 less 1", "completion of B2", "s", experiment.Mean, minus(last[1], first[1]), "a priority makes its batch faster", experiment.Below(0), "§4.5.2, Figure 12", ""),
 		experiment.Claim("B2 with priority 50 less 1", "completion of B4", "s", experiment.Mean, minus(last[3], first[3]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12", ""),
 		experiment.Claim("B2 with priority 50 less 1", "completion of B1", "s", experiment.Mean, minus(last[0], first[0]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12",
-			"B1 finishes a little sooner, here as in the published runs (839 s to 822 s): once B2 is out of the way, B1 has its share"))
-	r.Note("\"25 workers\" and \"with the threads' overhead\" run on the engine. \"As threads\" is a model of the published program, not the engine: 25 threads that sleep a thousandth of a task's time under one interpreter's lock, which a thread that wakes gets 5 ms later from the main thread that spins (the interpreter's default), and the costs of starting a thread (0.15 ms) and of booking an answer (0.35 ms and 0.9 µs for each row that is there), which were fitted to the six completions with priority 1. Without the wait for the lock, or without the booking, or with a booking that does not grow, those six are not to be had.")
+			whyB1HasItsShare))
 	r.Pictures = append(r.Pictures, figure12Chart(took[2]))
 	return r, nil
 }
 
-// figure12Rows compares one form with what was published; whole says whether all
+// figure12Rows compares one form with what was published; whole reports whether all
 // batches are, or only B2 and all together.
 func figure12Rows(label, why, whyRatio string, whole bool, took [][6][]float64) []experiment.Row {
 	const source = "full_run_priority_*.csv, 99 runs"

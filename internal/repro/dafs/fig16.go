@@ -194,7 +194,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 				}
 				row.Verdict = f.Judge(row.Estimate())
 				if row.Verdict == experiment.Differs {
-					row.Why = "one run against another of the same scenario, with other service times: the published program shuffles with the stream that its service times come from"
+					row.Why = whySameStream
 				}
 				r.Rows = append(r.Rows, row)
 			}
@@ -211,7 +211,6 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		}
 		r.Rows = append(r.Rows, experiment.Ours(list[v].name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", experiment.Mean, shares))
 	}
-	r.Note("The program records -3000 for an index that is not finite, and plots it; with its option log the weights of started deadline batches are negative, so that values of different policies do not compare. By the paper's own equation 2 over all open batches J∞ is finite only while there are fewer of them than workers: else some batch has nobody, and J∞ is -∞ whatever the policy.")
 	r.Pictures = append(r.Pictures, figure16Chart(list, of))
 	return r, nil
 }
@@ -236,7 +235,7 @@ func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
 	for v := range list[:3] {
 		rows = append(rows, experiment.Claim("DAFS less "+list[v].label+", 1200 s", "index as recorded, mean", "", experiment.Mean, minus(recorded(dafs, 0, 1220), recorded(v, 0, 1220)),
 			"DAFS keeps the index highest", experiment.Above(0), source,
-			"the more decisions have no finite index, the lower the mean, and which these are depends on signs and zeros, not on fairness"))
+			whyFiniteMean))
 	}
 	for v := range list[:4] {
 		must, words := experiment.Above(0), "the index rises as time passes"
@@ -244,7 +243,7 @@ func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
 			must, words = experiment.Below(0), "all but EDF: the index does not rise"
 		}
 		rows = append(rows, experiment.Claim(list[v].label+", 1200 s", "index as recorded, second half less first", "", experiment.Mean, minus(recorded(v, 600, 1220), recorded(v, 0, 600)),
-			words, must, source, "the index as recorded moves with the number of batches that have nobody at work, which grows or shrinks with the load of the scenario"))
+			words, must, source, whyIndexMovesWithLoad))
 	}
 	return rows
 }

@@ -72,7 +72,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	const source = "§4.2.3, Figure 5"
 	for k, s := range fig5Groups {
 		r.Rows = append(r.Rows, experiment.Ours(s.name, "mean time for a task", "s", experiment.Mean, means[k]).NotSimulatable("in the figure only",
-			"the figure is of 72 people, whose times were not published; these are drawn from the fit to the authors' logs of other tasks, and B6 and B7 by their means in Table 1", source))
+			whyTimesNotPublished, source))
 	}
 	for k, s := range fig5Groups[1:] {
 		r.Rows = append(r.Rows, experiment.Claim("RR less "+s.name, "mean time for a task", "s", experiment.Mean, minus(means[0], means[k+1]), "RR is the slowest", experiment.Above(0), source, ""))
@@ -97,7 +97,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 			if s.name == "SEQ25" {
 				must, row.Claim = experiment.Above(0.5), "significant, p < 0.05"
 			}
-			row.Decide(must, "two dozen people who differ by a factor of 1.8 from one another are too few to find a switch cost of 14 % most of the time")
+			row.Decide(must, whyTooFewPeople)
 			r.Rows = append(r.Rows, row)
 		}
 	}
@@ -113,7 +113,6 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}
 	spec.Series = []chart.BoxSeries{series}
 	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig5", Words: spec.Title, Chart: chart.Boxes(spec)})
-	r.Note("Nobody schedules here: the order is fixed for each worker, so the workers are drawn one by one, without the engine. Who does few tasks under SEQ10 and SEQ25 has the quick ones of B6 only, and under RR half of the slower B7: most of RR's loss is that, as the rows with 100 tasks each show.")
 	return r, nil
 }
 

@@ -97,8 +97,6 @@ func people(ctx context.Context, o *experiment.Options, list []controlled) ([][6
 	return results, nil
 }
 
-const whyPeople = "it depends on who came that day: the figure is of one run each of real people on a marketplace. In its place: the engine with people who work as those in the authors' logs do, between as many at a time"
-
 // absent are the rows of completions that only the paper's picture shows.
 func absent(who string, took *[6][]float64, source string) []experiment.Row {
 	var rows []experiment.Row
@@ -144,8 +142,6 @@ func against(c controlled, took *[6][]float64) []experiment.Row {
 	return rows
 }
 
-const whyLogged = "one run of about a dozen real people: some of them left at once or went away in the middle of a task, and skipped one task in eight, which the fit leaves out"
-
 var fig6Policies = []struct{ label, policy string }{{"FIFO", "fifo"}, {"SJF", "sjf"}, {"RR", "rr"}, {"FS", "wfs"}}
 
 func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
@@ -163,7 +159,7 @@ func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	r := &experiment.Result{}
 	for _, p := range []int{fifo, sjf, rr} {
 		r.Rows = append(r.Rows, experiment.Claim("FS less "+list[p].label, "completion of all", "s", experiment.Mean, minus(took[fs][5], took[p][5]),
-			"FS is the best overall", experiment.Below(0), source, "here FIFO and SJF are some per cent faster, for under them people switch least and practise most; nobody is idle under any policy before the last tasks. The paper's order is that of one run each, and one crowd differs from the next by more (the logged runs: FS 642 s, RR 662 s, FIFO 851 and 910 s, unfinished)"))
+			"FS is the best overall", experiment.Below(0), source, whyPracticeUnderFIFO))
 	}
 	spread := func(p int) []float64 {
 		list := make([]float64, o.Reps)
@@ -208,7 +204,7 @@ func runFig7a(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	r.Rows = append(r.Rows, experiment.Claim("B2 at $0.05 less $0.02", "completion of B2", "s", experiment.Mean, minus(took[1][1], took[0][1]), "a higher priority makes B2 faster", experiment.Below(0), source, ""))
 	for _, b := range []int{0, 2, 3, 4} {
 		r.Rows = append(r.Rows, experiment.Claim("B2 at $0.05 less $0.02", "completion of "+batchNames[b], "s", experiment.Mean, minus(took[1][b], took[0][b]), "the other batches are later", experiment.Above(0), source,
-			"the last batches are finished by the same crowd at about the same time: what B2 takes early it gives back once it is complete"))
+			whyGivenBackLater))
 	}
 	r.Rows = append(r.Rows, absent(list[0].label, &took[0], source)...)
 	r.Rows = append(r.Rows, absent(list[1].label, &took[1], source)...)
@@ -248,7 +244,7 @@ func runFig7b(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		}
 	}
 	r.Rows = append(r.Rows, experiment.Claim(batchNames[most]+" less "+batchNames[least], "gain from more people", "ratio", experiment.Mean, minus(gain(most), gain(least)), "batches gain differently", experiment.Above(0), source,
-		"with shares by price, every batch gains alike"))
+		whyGainsAlike))
 	r.Rows = append(r.Rows, absent(list[0].label, &took[0], source)...)
 	r.Rows = append(r.Rows, absent(list[1].label, &took[1], source)...)
 	r.Rows = append(r.Rows, against(list[2], &took[2])...)

@@ -130,11 +130,7 @@ func of(runs []*traced, f func(*traced) float64) []float64 {
 	return list
 }
 
-const (
-	individual, fair, conscious = 0, 1, 2 // in tracePolicies
-
-	whyTrace = "people found, chose and left the batches on a marketplace among all else that was there, and only the picture shows the times. In its place: the same crowd, from the fit to the authors' logs, before a pull market or a bundle"
-)
+const individual, fair, conscious = 0, 1, 2 // in tracePolicies
 
 func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	runs, err := traces(ctx, o)
@@ -162,7 +158,7 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		experiment.Claim("FS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
 		experiment.Claim("WCFS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[conscious], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
 		experiment.Claim("FS less WCFS", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[conscious], per)), "WCFS lies between", experiment.Above(0), source, ""),
-		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches and lost practice together cost more here than the authors saw"),
+		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, whySwitchesCostMore),
 	)
 	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
 	return r, nil
@@ -193,9 +189,9 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 			quarter, last := func(t *traced) float64 { return t.after(c, 0.25) }, func(t *traced) float64 { return t.after(c, 1) }
 			r.Rows = append(r.Rows,
 				experiment.Claim(who, "a quarter of the tasks", "s", experiment.Mean, minus(of(runs[p], quarter), of(runs[individual], quarter)), "individual batches started faster", experiment.Above(0), source,
-					"on the marketplace more people came to 28 visible batches at first than to one bundle of mixed work; here the same people come to both, and on the pull market they go for the large batches first"),
+					whyVisibleBatches),
 				experiment.Claim(who, "all of the tasks", "s", experiment.Mean, minus(of(runs[p], last), of(runs[individual], last)), "individual batches ended last", experiment.Below(0), source,
-					"the pull market begins with the large batches, so it ends with the small ones. That people leave a marketplace when what they like is gone, or take their time to come back, is not in the model"))
+					whyLargeFirst))
 		}
 	}
 	var panels []chart.Chart
@@ -233,7 +229,7 @@ func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	for _, p := range []int{fair, conscious} {
 		row := experiment.Compare(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", experiment.Mean, minus(of(runs[individual], last), of(runs[p], last)),
 			experiment.Figure{Value: 750, Unit: 300}, source, "")
-		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", whyTrace+"; so both end at about the same time, and what the bundle gains is that people came back to it", source))
+		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", whyTrace+", "+whyTraceBothEnd, source))
 	}
 	spread := func(t *traced) float64 { // small batches against all, at half of the tasks
 		return t.after(0, 0.5) / t.after(-1, 0.5)

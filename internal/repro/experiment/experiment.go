@@ -21,7 +21,16 @@ type Experiment struct {
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
 	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
 
+	Doc string                                           `json:"-"` // the document that explains the reasons of its rows
 	Run func(context.Context, *Options) (*Result, error) `json:"-"`
+}
+
+// Explained sets the document of a list of experiments.
+func Explained(doc string, list []Experiment) []Experiment {
+	for i := range list {
+		list[i].Doc = doc
+	}
+	return list
 }
 
 // Options of a run. The zero value means the experiment's own.
@@ -95,7 +104,7 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Name, r.Title, r.What, r.Source = e.Name, e.Title, e.What, e.Source
+	r.Name, r.Title, r.What, r.Source, r.Doc = e.Name, e.Title, e.What, e.Source, e.Doc
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// WriteTo makes a folder with the rows as CSV, each picture as SVG and PNG, and
+// WriteTo makes a folder with the rows as CSV, each picture as SVG, and
 // a report as Markdown and as a page that needs no other file. Files of the same
 // names are replaced.
 func (r *Result) WriteTo(dir string) error {
@@ -29,15 +29,12 @@ func (r *Result) WriteTo(dir string) error {
 		if err != nil {
 			return fmt.Errorf("picture %s: %w", p.Name, err)
 		}
-		png, err := p.Chart.PNG()
-		if err != nil {
-			return fmt.Errorf("picture %s: %w", p.Name, err)
-		}
-		files[p.Name+".svg"], files[p.Name+".png"] = svg, png
+		files[p.Name+".svg"] = svg
 		fmt.Fprintf(page, "<figure><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"><figcaption>%s</figcaption></figure>\n",
 			html.EscapeString(p.Words), base64.StdEncoding.EncodeToString(svg), html.EscapeString(p.Words))
 	}
 	page.WriteString(r.table())
+	fmt.Fprintf(page, "<p>%s</p>\n", html.EscapeString(r.explained()))
 	for _, n := range r.Notes {
 		fmt.Fprintf(page, "<p>%s</p>\n", html.EscapeString(n))
 	}
@@ -79,6 +76,11 @@ func (r *Result) made() string {
 		r.Command(), r.Source, len(r.Rows), r.Count(Reproduced), r.Count(Differs), r.Count(NotSimulatable), r.Count(NotInPaper))
 }
 
+// explained tells where the reasons are explained.
+func (r *Result) explained() string {
+	return "Reasons in brackets, and what was taken for what the paper does not say: " + r.Doc + "."
+}
+
 // Markdown returns the report, its pictures in a folder.
 func (r *Result) Markdown(pictures string) string {
 	var b strings.Builder
@@ -87,25 +89,14 @@ func (r *Result) Markdown(pictures string) string {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", p.Words, filepath.ToSlash(filepath.Join(pictures, p.Name+".svg")))
 	}
 	b.WriteString("| what | of | published | ours | verdict |\n| --- | --- | ---: | ---: | --- |\n")
-	reasons, numbers := []string{}, map[string]int{}
 	for _, row := range r.Rows {
 		verdict := string(row.Verdict)
 		if row.Why != "" {
-			if numbers[row.Why] == 0 {
-				reasons = append(reasons, row.Why)
-				numbers[row.Why] = len(reasons)
-			}
-			verdict += fmt.Sprintf(" (%d)", numbers[row.Why])
+			verdict += " (" + row.Why + ")"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.Name, row.Statistic, row.published(), row.ours(), verdict)
 	}
-	b.WriteString("\n")
-	for i, why := range reasons {
-		fmt.Fprintf(&b, "%d. %s.\n", i+1, strings.TrimSuffix(Capitalized(why), "."))
-	}
-	if len(reasons) > 0 {
-		b.WriteString("\n")
-	}
+	fmt.Fprintf(&b, "\n%s\n\n", r.explained())
 	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "%s\n\n", n)
 	}

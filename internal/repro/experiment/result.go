@@ -47,7 +47,7 @@ type Row struct {
 	Low       Number  `json:"low"`
 	High      Number  `json:"high"`
 	Verdict   Verdict `json:"verdict"`
-	Why       string  `json:"why,omitempty"`
+	Why       string  `json:"why,omitempty"`    // codes, with ", " between them: see Result.Doc
 	Source    string  `json:"source,omitempty"` // of the published figure
 }
 
@@ -64,6 +64,7 @@ type Result struct {
 	Title    string    `json:"title"`
 	What     string    `json:"what"`
 	Source   string    `json:"source"`
+	Doc      string    `json:"-"` // the document that explains the reasons of the rows
 	Seed     uint64    `json:"seed"`
 	Reps     int       `json:"reps"`
 	Extra    int       `json:"extra_reps,omitempty"`

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
@@ -40,9 +40,10 @@ func medianOf(values []float64) Estimate {
 	if n == 0 {
 		return Estimate{math.NaN(), math.NaN(), math.NaN()}
 	}
-	b := distuv.Binomial{N: float64(n), P: 0.5}
+	// atMost is the binomial distribution with p = 1/2.
+	atMost := func(k int) float64 { return mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5) }
 	k := 0 // how many at each end are outside
-	for k+1 < (n+1)/2 && b.CDF(float64(k+1)) <= 0.025 {
+	for k+1 < (n+1)/2 && atMost(k+1) <= 0.025 {
 		k++
 	}
 	return Estimate{stats.Quantile(kept, 0.5), kept[k], kept[n-1-k]}
@@ -77,20 +78,20 @@ func OfMedian(median, q1, q3 float64, n int) Figure {
 	return Figure{Value: median, Own: 1.57 * (q3 - q1) / math.Sqrt(float64(n)), Unit: 0.0002}
 }
 
-// judge says whether a published figure is the estimate's: see the package comment.
+// judge reports whether a published figure is the estimate's: see the package comment.
 func (f Figure) Judge(e Estimate) Verdict {
 	side := e.High - e.Value
 	if f.Value < e.Value {
 		side = e.Value - e.Low
 	}
 	if math.IsNaN(side) {
-		side = 0 // one figure has no interval: the published one's own is all the room there is
+		side = 0 // one figure has no interval: the published one's own is all that is known
 	}
-	room := math.Hypot(side, f.Own)
+	distance := math.Hypot(side, f.Own)
 	if f.Same {
-		room = 0
+		distance = 0
 	}
-	if math.Abs(f.Value-e.Value) <= room+f.Unit/2+1e-9 {
+	if math.Abs(f.Value-e.Value) <= distance+f.Unit/2+1e-9 {
 		return Reproduced
 	}
 	return Differs
@@ -104,7 +105,7 @@ func Compare(policy, metric, unit string, s statistic, sample []float64, f Figur
 	if r.Verdict == Differs {
 		r.Why = why
 		if r.Low.Missing() {
-			r.Why = "of less than two figures there is no interval: it is not decided"
+			r.Why = whyOneFigure
 		}
 	}
 	return r
@@ -164,7 +165,7 @@ func (r *Row) Decide(must Side, why string) {
 	r.Verdict = Differs
 	r.Why = why
 	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
-		r.Why = "the figure is on the side of the claim, but its interval does not exclude the other side: with so many repetitions it is not decided"
+		r.Why = whyUndecided
 	}
 }
 

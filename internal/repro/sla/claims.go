@@ -93,7 +93,7 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 		for _, name := range []string{slaLoop, slaEvent} {
 			row := all.reduction(name).less(theirs.reduction(name)).row(name, fmt.Sprintf("reduction less that of %s", experiment.Capitalized(other.claims.name)))
 			row.Claim, row.Source = "the reduction is "+other.words, "§V.B"
-			row.Decide(other.must, "in our world it is the other way round")
+			row.Decide(other.must, whyOtherWayRound)
 			r.Rows = append(r.Rows, row)
 		}
 	}
@@ -109,9 +109,6 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 		r.Rows = append(r.Rows, rows...)
 	}
 	r.Pictures = []experiment.Picture{c.picture(all)}
-	r.Note("Penalties are sums over all processes of a run, from the first to the last of them; a reduction is 1 less the ratio of the mean penalties, with and without an order, over the same worlds (common random numbers: gaps, types, conditions, service times and delays belong to the process and its step), its interval by the delta method and Student's t. Over all points, the penalties of a repetition are summed first.")
-	r.Note("\"loop\" is listing 1 in the adaptation loop: an iteration each half response time of the service; between two of them what was not ranked comes after what was, and a place is kept for each predicted request that comes before all that wait. \"loop, no predictions\" keeps none. \"event\" is the queue of package sla, which has the same priorities at every instant and knows no predicted requests. \"atc\" is the same queue by apparent tardiness cost, which is ours and the order that is used where nothing else is said: it looks at the next step of each penalty that can still be escaped, and at what it costs (docs/policies.md); listing 1 sees a step only when it is one response time away, and till then serves as FIFO does.")
-	r.Note(slaSetting)
 	return r, nil
 }
 
@@ -119,13 +116,13 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 func (c *claims) why(value float64) string {
 	switch {
 	case math.IsNaN(value):
-		return "nobody pays here, not even first come, first served: there is nothing to reduce"
+		return whyNobodyPays
 	case value > 0.8:
-		return "more than published: where the peak is just more than the services can take, the processes that cost something if they wait are few enough to let them all pass"
+		return whyMoreThanPublished
 	case !c.liability:
-		return "all processes are alike here. First come, first served then has the least mean of any convex function of the ages, so all that an order can save is what equation 1 rounds off, and that is at most the row \"most that an order can save\". Listing 1 gets a small part of it: half of those that wait are within one response time of their next stage at any time, among them it takes the longest wait and not the next stage, and the stages are missed by service times that vary by 0.15 s (with k = 0 the event form saves about twice as much, see below). No F₀ or T₀ that we tried changes this"
+		return whyAllAlike
 	}
-	return "it hangs on F₀ and T₀, which the paper does not give: the longer the services cannot take what comes, the more processes pay whatever the order (see the rows by F₀ and T₀)"
+	return whyUnknownF0T0
 }
 
 // headline are the reductions over all points.
@@ -182,10 +179,10 @@ func (c *claims) growth(all curves) []experiment.Row {
 		row.Source = "§V.B"
 		if c.liability {
 			row.Claim = "it grows with the load"
-			row.Decide(experiment.Above(1), "the difference does not grow in our world")
+			row.Decide(experiment.Above(1), whyNoGrowth)
 		} else {
 			row.Claim = "relatively constant"
-			row.Decide(experiment.Within(0.5, 2), "in our world penalties begin within the range of the figure, so that there is little to save at its lower end; a higher F₀ makes it more even")
+			row.Decide(experiment.Within(0.5, 2), whyPenaltiesBeginLate)
 		}
 		rows = append(rows, row)
 	}
@@ -289,16 +286,16 @@ func (c *claims) periods(x float64, list []float64, runs [][]claimsRun) []experi
 	for _, p := range []float64{1, 2} {
 		row := by[p].less(half).row(fmt.Sprintf("loop, each %g RT less each 0.5 RT", p), c.label(x)+": reduction of penalties")
 		row.Claim, row.Source = "poorer if the period is greater", "§IV.A"
-		row.Decide(experiment.Below(0), "a greater period is no poorer here")
+		row.Decide(experiment.Below(0), whyNoPoorer)
 		rows = append(rows, row)
 	}
 	row := by[0.25].less(half).row("loop, each 0.25 RT less each 0.5 RT", c.label(x)+": reduction of penalties")
 	row.Claim, row.Source = "a lesser period does not improve it (by more than 2 points)", "§IV.A"
-	row.Decide(experiment.Below(0.02), "priorities are fresher with a lesser period, and places are kept for a shorter time")
+	row.Decide(experiment.Below(0.02), whyFresher)
 	return append(rows, row)
 }
 
-// picture is the figure's panel, and the reductions beside it.
+// picture is the figure's panel, and the reductions next to it.
 func (c *claims) picture(all curves) experiment.Picture {
 	axis := chart.Axis{Label: "T', length of the peak", Kind: chart.Time}
 	if c.byPeak {

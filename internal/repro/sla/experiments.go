@@ -4,9 +4,9 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-// slaExperiments lists the tables and figures of the paper, in its order.
+// Experiments lists the tables and figures of the paper, in its order.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{
+	return experiment.Explained("docs/papers/sla.md", []experiment.Experiment{
 		{
 			Name: "sla-e1", Title: "SLA, Figure 6 left (E1): one type of process, F' from 19 to 26",
 			What:   "penalties without an order and with listing 1, in the paper's loop and by events, when a peak overloads the services: claims of type T1 only, T' = 5 s",
@@ -47,5 +47,5 @@ func Experiments() []experiment.Experiment {
 			What:   "by what share the paper's loop, listing 1 by events and apparent tardiness cost reduce penalties, in sixteen worlds: costs alike and far apart, steps near and far, each form of a penalty, a little and far too much load",
 			Source: "not in the paper", Reps: 100, Run: runSLAOrders,
 		},
-	}
+	})
 }

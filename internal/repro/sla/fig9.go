@@ -78,10 +78,6 @@ func runSLAFig9(ctx context.Context, o *experiment.Options) (*experiment.Result,
 	}
 	r.Rows = append(r.Rows, speedRows(speeds)...)
 	r.Pictures = append([]experiment.Picture{fifo}, append(r.Pictures, speedPicture(speeds))...)
-	r.Note(fmt.Sprintf("The paper does not say what world Figure 9 is of. Taken are the two types of E3 and T' = %d s, with which the most processes at F' = 190 are about as many as the paper says. Of the loop's cost it says only that an iteration becomes comparable with the response times. Charged are %s for each running process and iteration, and the proxy sends nothing to its service meanwhile; the figure was chosen so that the loop is worse than FIFO from F' = 190 on; with it there is next to no gain from F' = 100 on. Were the iteration to run beside a proxy that goes on with the old priorities, it would have to take some 15 ms a process to do as much harm: the order of the types is old knowledge that stays right.", largeSpan, analysisCost))
-	r.Note(fmt.Sprintf("Ours is charged with what must hold today: %s for each request that comes to a proxy, one after another. \"loop, today\" is the paper's loop at %s a process and iteration, that is 50 ms for 100,000.", eventCost, passCost))
-	r.Note("Times of passes and events are measured on the machine that makes the report, while it may have other things to do: they differ from run to run, and no test compares them. A pass is one sla.Rank for the expertise service over so many processes, six in seven of which wait for it; an event is all that a request costs the queue of that many: what is predicted for it, put, advance to the instant, and take the head out. Of passes the least of 7 counts, of events the median of 41 batches of 500.")
-	r.Note(slaSetting)
 	return r, nil
 }
 
@@ -125,13 +121,12 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 			row := red.row(p.name, at+"reduction of penalties")
 			if k == 1 {
 				row.Source = "§V.B, Figure 9"
-				const why = "the gain ends more slowly here than one limit says: it hangs on how far the peak overloads the services, too"
 				if peak > 190 {
 					row.Claim = "inefficient"
-					row.Decide(experiment.Below(0), why)
+					row.Decide(experiment.Below(0), whyGradualLimit)
 				} else if peak < 190 {
 					row.Claim = "efficient"
-					row.Decide(experiment.Above(0), why)
+					row.Decide(experiment.Above(0), whyGradualLimit)
 				}
 			}
 			r.Rows = append(r.Rows, row)
@@ -139,7 +134,7 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 		row := experiment.Ours(slaFIFO, at+"most processes at once", "", experiment.Mean, values(runs[i], func(r claimsRun) float64 { return r.most }))
 		if peak == 190 {
 			row.Claim, row.Source = "about 600", "§V.B"
-			row.Decide(experiment.Within(500, 700), "another T' or F₀ has other numbers")
+			row.Decide(experiment.Within(500, 700), whyOtherF0)
 		}
 		r.Rows = append(r.Rows, row)
 	}

@@ -99,8 +99,5 @@ func runSLAOrders(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		X:    chart.Axis{Label: "world, in the order of the table"},
 		Y:    chart.Axis{Label: "less than under FIFO", Kind: chart.Percent, Max: 1}, Groups: groups, Series: series,
 	})}}
-	r.Note("Worlds 1 to 6 are the middle points of E1 to E6. The others have the claims of type T1 with a penalty that begins at 3 s, F' = 26, in overload F' = 60, T' = 5 s. A reduction is 1 less the ratio of the mean penalties, with and without the order, over the same worlds; its interval is by the delta method and Student's t.")
-	r.Note("\"loop\" is the paper's adaptation loop, \"event\" is listing 1 as of every instant, and \"atc\" is apparent tardiness cost, the order that is used where nothing else is said: see docs/policies.md.")
-	r.Note(slaSetting)
 	return r, nil
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -23,12 +21,6 @@ const (
 	slaBase = 10.0 // processes a second
 	slaSpan = 20.0 // s
 )
-
-// slaSetting says so in the reports.
-var slaSetting = fmt.Sprintf("The paper gives neither F₀ nor T₀, nor how processes come. Taken for all of E1 to E6: F₀ = %g a second, 70 %% of what the expertise service can serve (5 at a time, 0.5 s, for 70 %% of the processes: 14.3 a second), T₀ = %g s, the peak in the middle of it, exponential gaps. "+
-	"A service takes RT + RT·k·R with k = 0.3; R is standard normal, and what would be less than a hundredth of RT (one figure in about 2,000) is taken as that. T1 is Registration, then Estimation beside Analysis and Information request, then Decision, then in 70 %% of cases Expertise. Of T2's middle the text says only that a decision is made \"based on received information\": taken is Registration, Information request, Decision, Expertise in 70 %% of cases; the other reading, without the request, is a row. The automatic notification takes no service. "+
-	"In Table II the rows of E5 and E6 run into each other. The text says four types and a quarter of the processes of type T2, so: T1 with L_S(t,3,10), L_S(t,3,15) and L_S(t,3,20), and T2 with L_C(t,8,20), equally likely; a request of the analysis service takes 0.5 s more in 10 %% of cases. "+
-	"The proxies stand before the four services that people give (analysis, information request, decision, expertise); the other two serve 100 at a time and never make anybody wait.", slaBase, slaSpan)
 
 // slaFIFO and the others are who decides.
 const (
@@ -311,8 +303,7 @@ func (r reduction) less(o reduction) reduction {
 }
 
 func (r reduction) estimate() experiment.Estimate {
-	n := float64(len(r.effects))
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * stats.Summarise(r.effects).SD / math.Sqrt(n)
+	half := stats.Summarise(r.effects).CI95
 	return experiment.Estimate{Value: r.value, Low: r.value - half, High: r.value + half}
 }
 

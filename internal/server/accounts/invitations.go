@@ -22,7 +22,7 @@ import (
 const (
 	MaxInvitations   = 10_000              // addresses at once
 	DefaultInviteFor = 14 * 24 * time.Hour // how long a link works
-	MaxInviteFor     = 30 * 24 * time.Hour // not longer than what became of its mail is kept
+	MaxInviteFor     = 30 * 24 * time.Hour // no longer than the state of its mail is kept
 	MaxNote          = 2000                // bytes of a note to the invited
 	maxAddress       = 254                 // bytes; RFC 5321, 4.5.3.1.3
 
@@ -70,7 +70,7 @@ func (n *NewInvitations) line(i int) int {
 	return i + 1
 }
 
-// InvitationView is an invitation as it is shown to who invites.
+// InvitationView is an invitation as it is shown to the inviter.
 type InvitationView struct {
 	store.Invitation
 	Stage InvitationStage
@@ -232,7 +232,7 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 		}
 	}
 	if !p.Is(access.Admin) {
-		return "", nil // who has an account is not for everybody to know
+		return "", nil // only admins see who has an account
 	}
 	users, err := s.store.UsersByEmail(ctx, address)
 	if err != nil {
@@ -353,7 +353,7 @@ const (
 	InvitationQueued    InvitationStage = "queued"      // its mail waits to be sent
 	InvitationSent      InvitationStage = "sent"        // its mail is out
 	InvitationFailed    InvitationStage = "failed"      // its mail could not be sent; see the mail's error
-	InvitationHandOut   InvitationStage = "to hand out" // no mail: whoever invited has the link
+	InvitationHandOut   InvitationStage = "to hand out" // no mail: the inviter has the link
 	InvitationOpened    InvitationStage = "opened"
 	InvitationAccepted  InvitationStage = "accepted"
 	InvitationDeclined  InvitationStage = "declined"

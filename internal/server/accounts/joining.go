@@ -73,7 +73,7 @@ type Offer struct {
 	store.Invitation
 	Pool   store.Pool
 	Tenant string // for which they are invited, or ""
-	By     string // who invites
+	By     string // the inviter's name
 	Test   *store.Test
 }
 

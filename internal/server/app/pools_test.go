@@ -187,7 +187,7 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 	}
 }
 
-func TestThePurseBoundsWhoIsCalled(t *testing.T) {
+func TestTheFundsBoundWhoIsCalled(t *testing.T) {
 	w := newWorld(t, 6)
 	w.onCall(pool.Settings{Min: 5})
 	must(w.Pools.Fund(w.ctx, w.admin, w.pool, -99*crowd.Unit))(t) // 1.00 is left: half of it for each

@@ -25,7 +25,7 @@ import (
 	"github.com/throng-dev/throng/pool"
 )
 
-// world is a service on a SQLite file, with an admin, two tenants ("ann" and
+// world is an app on a SQLite file, with an admin, two tenants ("ann" and
 // "bob" are their requesters, each tenant has money), and some workers.
 type world struct {
 	*app.App

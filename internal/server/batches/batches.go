@@ -40,10 +40,19 @@ type Batches struct {
 	uploads map[crowd.BatchID]bool // drafts that are getting their tasks
 }
 
+// Config is what the batches stand on.
+type Config struct {
+	Store store.Store
+	Live  *live.Pools
+	Funds *accounts.Funds
+	Log   *slog.Logger
+	Clock live.Clock
+}
+
 // New makes the use case.
-func New(st store.Store, pools *live.Pools, funds *accounts.Funds, log *slog.Logger, clock live.Clock) *Batches {
-	b := &Batches{store: st, live: pools, funds: funds, clock: clock, uploads: make(map[crowd.BatchID]bool)}
-	b.forecasts = newForecasts(b, log)
+func New(cfg Config) *Batches {
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, uploads: make(map[crowd.BatchID]bool)}
+	b.forecasts = newForecasts(b, cfg.Log)
 	return b
 }
 

@@ -12,7 +12,7 @@ import (
 // their label is in no forecast, and none is being computed for it.
 func TestForecastOfABatchThatWaitsForTasks(t *testing.T) {
 	t.Parallel()
-	s := New(nil, nil, nil, slog.New(slog.DiscardHandler), time.Now) // nothing is computed: RunForecasts does not run
+	s := New(Config{Log: slog.New(slog.DiscardHandler), Clock: time.Now}) // nothing is computed: RunForecasts does not run
 	var b BatchView
 	p := &b.Progress
 	p.State, p.Open, p.Tasks, p.Labelled = crowd.BatchRunning, true, 3, 3

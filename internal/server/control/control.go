@@ -94,7 +94,7 @@ type PoolStatus struct {
 	At time.Time
 	pool.Metrics
 	Funds   engine.RetainerFunds
-	Reading pool.Tally
+	Reading pool.Counters
 	Next    pool.Decision // what the last step wanted
 }
 
@@ -137,7 +137,7 @@ func (c *Control) Step(ctx context.Context) error {
 	for i := range decisions {
 		x := &decisions[i]
 		c.statusMu.Lock()
-		c.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Funds: funds[i], Reading: readings[i].Tally, Next: *x}
+		c.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Funds: funds[i], Reading: readings[i].Counters, Next: *x}
 		c.statusMu.Unlock()
 		if empty := funds[i].Empty; empty != c.empty[x.Pool] {
 			c.empty[x.Pool] = empty
@@ -214,7 +214,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 			errs = append(errs, fmt.Errorf("read pool %s: %w", p.ID, err))
 			continue
 		}
-		x.Coming, x.Tally.Joined, x.Tally.Awaited = c.cfg.Calls.Coming(now, p.ID)
+		x.Coming, x.Counters.Joined, x.Counters.Awaited = c.cfg.Calls.Coming(now, p.ID)
 		x.Preference = c.cfg.OnCall.Preference(p.ID, people)
 		if p.Retainer.Training > 0 {
 			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)
@@ -283,8 +283,8 @@ func publicText(err error) string {
 	return "it failed on our side; see the log"
 }
 
-// release lets n people of a pool go: those named first, then who has been on
-// duty longest. Who holds a task goes when they have finished it.
+// release lets n people of a pool go: those named first, then those who have
+// been on duty longest. Who holds a task goes when they have finished it.
 func (c *Control) release(ctx context.Context, id crowd.PoolID, first []crowd.WorkerID, n int) error {
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {

@@ -68,7 +68,7 @@ type PoolView struct {
 	Coming int        // people called who are not here yet
 }
 
-// DefaultRetainer is how a new pool keeps people: whoever asks for work is on
+// DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
 // duty, and waiting is not paid.
 func DefaultRetainer() engine.Retainer {
 	return engine.Retainer{Silence: time.Minute, Promise: 10 * time.Minute}
@@ -466,7 +466,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		r, m := &readings[i], &v.Status.Metrics
 		m.Queue, m.Workers, m.Busy, m.Idle, m.Training, m.Coming = r.Queue, r.Workers, r.Busy, len(r.Idle), r.Training, r.Coming
 		m.WaitP95, m.OldestWait = r.WaitP95.Seconds(), r.OldestWait.Seconds()
-		v.Status.Reading, v.Status.Funds = r.Tally, funds[i]
+		v.Status.Reading, v.Status.Funds = r.Counters, funds[i]
 		f.Pools = append(f.Pools, v)
 	}
 	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))

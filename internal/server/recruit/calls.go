@@ -91,7 +91,7 @@ func ValidCalling(c store.Calling) error {
 	return nil
 }
 
-// OpenCalls goes on with the calls that the store has.
+// OpenCalls makes the recruiter, with the open calls that the store has.
 func OpenCalls(ctx context.Context, cfg Config) (*Calls, error) {
 	c := &Calls{cfg: cfg, ctx: context.WithoutCancel(ctx), pools: make(map[crowd.PoolID]*poolCalls)}
 	calls, err := c.cfg.Store.OpenCalls(ctx, 0)
@@ -103,7 +103,7 @@ func OpenCalls(ctx context.Context, cfg Config) (*Calls, error) {
 	return c, err
 }
 
-// enter goes on with an open call that the store has.
+// enter takes over an open call that the store has.
 func (c *Calls) enter(ctx context.Context, x *poolCalls, call store.Call) error {
 	if x.open != nil { // another one, which the store kept and failed to say so
 		if err := c.end(ctx, c.cfg.Clock.Time(), x, x.open.Call, store.CallWithdrawn); err != nil {

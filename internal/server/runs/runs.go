@@ -90,7 +90,7 @@ func (s *Runs) Changed(c *engine.Changes) {
 // StopWaiting ends all watching.
 func (s *Runs) StopWaiting() { s.watchers.Close() }
 
-// call makes a try of a call, in a goroutine of its own.
+// call makes an attempt of a call, in a goroutine of its own.
 func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	client := s.client(t.Tenant)
 	t.Call.Key = s.keyPrefix + "-" + t.Call.Key
@@ -241,7 +241,7 @@ func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, s
 	return items, steps, err
 }
 
-// Skip gives up the items that a step ("": every step) holds.
+// Skip drops the items that a step ("": every step) holds.
 func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items int, err error) {
 	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/batches"
 )
 
@@ -41,31 +42,31 @@ func newOutlook(now time.Time, b *batches.BatchView, f batches.BatchForecast) *o
 	default:
 		o := &outlook{Says: f.Text}
 		if !f.Deadline.IsZero() && f.Deadline.Before(now) {
-			o.Due, o.Late = "The deadline, "+clockTime(now, f.Deadline)+", has passed.", true
+			o.Due, o.Late = "The deadline, "+format.Clock(now, f.Deadline)+", has passed.", true
 		}
 		return o
 	}
 	x := &f.Finish
 	o := &outlook{Basis: f.Basis, At: f.At, Picture: newTimeBar(now, f)}
-	upTo := clockTime(now, f.Horizon)
+	upTo := format.Clock(now, f.Horizon)
 	band := func(low string, high time.Time) string {
 		if high.IsZero() {
 			return "80 %: " + low + " to after " + upTo
 		}
-		return "80 %: " + low + " to " + clockTime(now, high)
+		return "80 %: " + low + " to " + format.Clock(now, high)
 	}
 	switch {
 	case x.Low.IsZero():
 		o.Says = "Not done before " + upTo + ", as things are."
 	case x.Median.IsZero():
-		o.Says = fmt.Sprintf("Done after %s, most likely (%s).", upTo, band(clockTime(now, x.Low), x.High))
+		o.Says = fmt.Sprintf("Done after %s, most likely (%s).", upTo, band(format.Clock(now, x.Low), x.High))
 	default:
-		o.Says = fmt.Sprintf("Done about %s (%s).", clockTime(now, x.Median), band(clockTime(now, x.Low), x.High))
+		o.Says = fmt.Sprintf("Done about %s (%s).", format.Clock(now, x.Median), band(format.Clock(now, x.Low), x.High))
 	}
 	if f.Deadline.IsZero() {
 		return o
 	}
-	due := clockTime(now, f.Deadline)
+	due := format.Clock(now, f.Deadline)
 	switch {
 	case !f.Deadline.After(now):
 		o.Due, o.Late = "The deadline, "+due+", has passed.", true
@@ -90,25 +91,13 @@ func finished(now time.Time, b *batches.BatchView) *outlook {
 	if p.State != crowd.BatchDone || p.Deadline.IsZero() || p.EndedAt.IsZero() {
 		return nil
 	}
-	o := &outlook{Says: "Done at " + clockTime(now, p.EndedAt) + "."}
+	o := &outlook{Says: "Done at " + format.Clock(now, p.EndedAt) + "."}
 	if ahead := p.Deadline.Sub(p.EndedAt); ahead >= 0 {
-		o.Due = span(max(ahead, time.Second)) + " before the deadline."
+		o.Due = format.Duration(max(ahead, time.Second)) + " before the deadline."
 	} else {
-		o.Due, o.Late = span(max(-ahead, time.Second))+" after the deadline.", true
+		o.Due, o.Late = format.Duration(max(-ahead, time.Second))+" after the deadline.", true
 	}
 	return o
-}
-
-// clockTime is a time as people say it: with the day, if that is another one.
-func clockTime(now, t time.Time) string {
-	now, t = now.UTC(), t.UTC()
-	switch {
-	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
-		return t.Format("15:04")
-	case t.Year() == now.Year():
-		return t.Format("2 Jan, 15:04")
-	}
-	return t.Format("2 Jan 2006, 15:04")
 }
 
 // newTimeBar draws from now to a little after the last thing that is on it.
@@ -135,7 +124,7 @@ func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 		return math.Round(10_000*max(0, t.Sub(now).Seconds()/whole)) / 100
 	}
 	p := &timeBar{
-		From: clockTime(now, now), To: clockTime(now, now.Add(seconds(whole))), Open: open,
+		From: format.Clock(now, now), To: format.Clock(now, now.Add(seconds(whole))), Open: open,
 		Band: place(x.Low), Median: place(x.Median), Deadline: -1,
 	}
 	if f.Deadline.After(now) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -22,7 +23,7 @@ func funcs(a assets) template.FuncMap {
 		"when":     when,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" },
-		"span":     span,
+		"span":     format.Duration,
 		"input":    func(t time.Time) string { return inputValue(t) },
 		"percent":  percent,
 		"share":    share,
@@ -66,29 +67,9 @@ func relative(now, t time.Time) string {
 	case d > -2*time.Second && d < 2*time.Second:
 		return "now"
 	case d > 0:
-		return "in " + span(d)
+		return "in " + format.Duration(d)
 	}
-	return span(-d) + " ago"
-}
-
-// span shows a duration in its one greatest unit, or two.
-func span(d time.Duration) string {
-	if d > 0 && d < time.Second {
-		return "<1 s"
-	}
-	d = d.Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 24*time.Hour:
-		if m := d % time.Hour / time.Minute; m > 0 && d < 10*time.Hour {
-			return fmt.Sprintf("%d h %d min", d/time.Hour, m)
-		}
-		return fmt.Sprintf("%d h", d/time.Hour)
-	}
-	return plural(int(d/(24*time.Hour)), "day")
+	return format.Duration(-d) + " ago"
 }
 
 func inputValue(t time.Time) string {
@@ -125,51 +106,12 @@ func share(part, whole any) string {
 	return strconv.FormatFloat(math.Min(100, math.Max(0, 100*p/w)), 'f', 2, 64)
 }
 
-// percent is the same for reading. It says 100 only of the whole, and 0 only
-// of nothing.
-func percent(part, whole any) string {
-	p, w := number64(part), number64(whole)
-	if !(w > 0) {
-		return "0 %"
-	}
-	v := 100 * p / w
-	switch {
-	case v > 0 && v < 1:
-		return "<1 %"
-	case v > 99 && v < 100:
-		return ">99 %"
-	}
-	return strconv.Itoa(int(math.Round(v))) + " %"
-}
+// percent is the same for reading.
+func percent(part, whole any) string { return format.Percent(number64(part), number64(whole)) }
 
-// count writes a number with thin spaces between thousands.
-func count(v any) string {
-	digits := strconv.FormatInt(int64(number64(v)), 10)
-	var out strings.Builder
-	for i, r := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
-			out.WriteRune('\u202f')
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
+func count(v any) string { return format.Thousands(int64(number64(v))) }
 
-func plural(v any, noun string) string {
-	many := noun + "s"
-	switch {
-	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
-		many = noun + "es"
-	case noun == "try":
-		many = "tries"
-	case noun == "person":
-		many = "people"
-	}
-	if number64(v) == 1 {
-		return "1 " + noun
-	}
-	return count(v) + " " + many
-}
+func plural(v any, noun string) string { return format.Grouped(int64(number64(v)), noun) }
 
 // ruleText says how many answers a task gets.
 func ruleText(r label.Rule) string {

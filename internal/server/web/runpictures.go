@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
@@ -332,7 +333,7 @@ func (h *runPast) ages(size chart.Size) chart.Chart {
 		}
 	}
 	return chart.Histogram(chart.HistogramSpec{
-		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("How old items were at their end: at most %s; %d of %d cost a penalty.", span(oldest), late, len(ages))},
+		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("How old items were at their end: at most %s; %d of %d cost a penalty.", format.Duration(oldest), late, len(ages))},
 		X:    chart.Axis{Label: "age", Kind: chart.Time, Zero: true}, Values: ages, Marks: marks,
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// A Check compares a kind's log with the log simulated anew: the same workers
-// (each with a speed from what is known of his), the same kinds in the same
+// A Check compares a kind's log with the log simulated: the same workers
+// (each with a speed from what is known of theirs), the same kinds in the same
 // order, the same rounding; only the times are drawn.
 type Check struct {
 	Data, Simulated [3]float64 // 10 %, 50 % and 90 % of the seconds
@@ -53,7 +53,7 @@ func (m *Model) check(d *design, p *persons, draws int) {
 	for draw := range draws {
 		for w := range speeds {
 			r := people.At(uint64(draw)<<32 | uint64(w))
-			speeds[w] = math.Exp(-p.u[w] - math.Sqrt(p.doubt[w])*r.Normal())
+			speeds[w] = math.Exp(-p.u[w] - math.Sqrt(p.posteriorVar[w])*r.Normal())
 		}
 		service := sim.NewStream(seed, draw, "fit: service")
 		for k := range m.Kinds {

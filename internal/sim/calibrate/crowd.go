@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // A CrowdFit is the model of who comes and how long they stay.
@@ -38,8 +40,8 @@ func fitCrowd(log *Log) CrowdFit {
 		c.Answers = float64(total) / float64(len(log.Visits))
 	}
 	with, without := answersOf(log.Visits)
-	if len(without) > 10 && len(with) > 10 && math.Abs(mean(with)-mean(without)) > 0.2*mean(with) {
-		c.note("visits of unknown length have %.1f answers each, those of known length %.1f: sessions are from the latter", mean(without), mean(with))
+	if len(without) > 10 && len(with) > 10 && math.Abs(stats.Mean(with)-stats.Mean(without)) > 0.2*stats.Mean(with) {
+		c.note("visits of unknown length have %.1f answers each, those of known length %.1f: sessions are from the latter", stats.Mean(without), stats.Mean(with))
 	}
 	var people, timed []float64
 	toTheEnd := 0
@@ -125,7 +127,7 @@ func (c *CrowdFit) note(format string, args ...any) {
 
 // arrivals are written as a Poisson stream of the mean rate.
 func (c *CrowdFit) arrivals() {
-	usual := mean(c.gaps)
+	usual := stats.Mean(c.gaps)
 	if usual < 1e-3 || usual > 1e8 {
 		return // as good as all at once; or nothing that a rate can say
 	}

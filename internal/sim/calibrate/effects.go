@@ -103,7 +103,7 @@ func (s *sums) add(o sums) {
 }
 
 // within returns the sums of each cell. The first answer of a visit is left
-// out: nobody knows what the worker came from, and he may still have read the
+// out: nobody knows what the worker came from, and they may still have read the
 // instructions.
 func (d *design) within() []sums {
 	type mean struct {
@@ -243,11 +243,11 @@ func (d *design) totals(times []int) totals {
 	}
 	t := totals{each: make([]sums, len(d.kinds))}
 	for c := range d.sums {
-		often := 1
+		weight := 1
 		if times != nil {
-			often = times[d.owner[c]]
+			weight = times[d.owner[c]]
 		}
-		for range often {
+		for range weight {
 			t.all.add(d.sums[c])
 			t.each[d.about[c]].add(d.sums[c])
 			if d.sums[c].switching > 0 {

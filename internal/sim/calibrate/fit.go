@@ -1,5 +1,5 @@
 // Package calibrate calibrates the simulator on the log of a real crowd: it turns one
-// row an answer into the kinds and the crowd of a scenario, and says how well
+// row an answer into the kinds and the crowd of a scenario, and reports how well
 // they describe the log.
 //
 // # The model
@@ -9,7 +9,7 @@
 //
 //	seconds = Service × SwitchFactor (after a task of another kind) × n^-Learning / speed
 //
-// with a Service drawn anew for each answer and a speed that a worker keeps. So
+// with a Service drawn for each answer and a speed that a worker keeps. So
 // Service is the time of somebody new, of usual speed, who comes from a task of
 // the same kind. In logarithms the factors are sums, and that is how they are
 // estimated: see [Estimate].
@@ -41,7 +41,7 @@ const seed = 1
 // Options of a fit.
 type Options struct {
 	Rounding Rounding
-	// Draws is how many times the log is simulated anew for the check; 0
+	// Draws is how many times the log is simulated for the check; 0
 	// means 200, or as few as 20 of a log that is large.
 	Draws int
 	// Bootstrap is how many samples of the workers the intervals come from; 0
@@ -72,7 +72,7 @@ type Effect struct {
 	Cells         int // a worker's answers to one kind in one visit, where the effect shows
 }
 
-// Known says whether there was anything to estimate it from.
+// Known reports whether there was anything to estimate it from.
 func (e Effect) Known() bool { return e.Cells > 0 && !math.IsNaN(e.Value) }
 
 // A KindFit is the model of a kind, and how it compares with the log.
@@ -152,7 +152,7 @@ func (m *Model) note(format string, args ...any) {
 // remarks are about the whole.
 func (m *Model) remarks(d *design) {
 	if m.Workers == 1 {
-		m.note("one worker only: his speed cannot be told from the tasks' times; no speed is written")
+		m.note("one worker only: their speed cannot be told from the tasks' times; no speed is written")
 	}
 	if m.Derived {
 		m.note("the log does not say what a worker did before: taken from the order of the rows within worker and run")
@@ -183,7 +183,7 @@ func orZero(v float64) float64 {
 	return v
 }
 
-// sizes says how many tasks a run has of a kind, and how many answers each
+// sizes returns how many tasks a run has of a kind, and how many answers each
 // wants, where the log names its tasks: the medians over the runs.
 func (m *Model) sizes(log *Log, d *design) {
 	type part struct {

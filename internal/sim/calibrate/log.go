@@ -7,30 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
 )
-
-// Columns name the columns of a log. "" stands for the usual names, of which
-// the first that is there is taken.
-type Columns struct {
-	Seconds string // how long the answer took; required
-	Worker  string // required
-	Kind    string // kind of task; none: all are of one kind, "task"
-	Run     string // recording, where a log holds several; none: one
-	Order   string // numbers in the order of the answers; none: by start, else as the rows stand
-	Start   string // when the task was begun: seconds, or RFC 3339
-	Submit  string // when it was answered
-	Same    string // 1: the worker's task before was of the same kind, 0: not, empty: there was none
-	Gap     string // seconds from the worker's answer before to this task's beginning
-	Task    string // which task
-	State   string // how the assignment ended: submitted, skipped, returned, expired
-}
 
 // usual are the names that are looked for.
 var usual = map[string][]string{
@@ -50,19 +31,6 @@ var usual = map[string][]string{
 	"arrival": {"arrival_s"},
 }
 
-// A Where keeps the rows whose column has a value; of several for one column,
-// any will do.
-type Where struct{ Column, Value string }
-
-// ParseWhere reads column=value.
-func ParseWhere(text string) (Where, error) {
-	column, value, ok := strings.Cut(text, "=")
-	if !ok || strings.TrimSpace(column) == "" {
-		return Where{}, crowd.Fieldf("where", "%q is not of the form column=value", text)
-	}
-	return Where{strings.TrimSpace(column), value}, nil
-}
-
 // An Answer is a row of a log. Figures that it does not give are NaN.
 type Answer struct {
 	Worker, Kind, Run, Task string
@@ -70,7 +38,7 @@ type Answer struct {
 	Start, Submit           float64 // seconds from any moment
 	Gap                     float64
 	N                       int  // n-th answer of the worker to this kind in this visit, from 1
-	First                   bool // the worker's first in this visit: he came from no other task
+	First                   bool // the worker's first in this visit: no other task came before
 	Switched                bool // the one before was of another kind
 
 	order float64
@@ -113,7 +81,7 @@ type Log struct {
 	GaveUp  []GaveUp
 	Visits  []Visit
 	Left    Left
-	Skips   bool // the log says what was given up
+	Skips   bool // the log has what was given up
 	Derived bool // Switched was derived from the order
 	kindBy  string
 	runBy   string
@@ -131,131 +99,6 @@ const (
 	maxAnswer = 24 * 3600     // seconds
 	maxVisit  = 3650 * 86_400 // seconds
 )
-
-// sheet is a table with some of its columns found.
-type sheet struct {
-	*table.Reader
-	at    map[string]int
-	where []struct {
-		column int
-		value  string
-	}
-}
-
-func openSheet(r io.Reader) (*sheet, error) {
-	t, err := table.NewReader(r, table.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &sheet{Reader: t, at: map[string]int{}}, nil
-}
-
-// find looks for a column: the one that was named, or the first usual one.
-func (s *sheet) find(what, named string, required bool) error {
-	s.at[what] = -1
-	names := usual[what]
-	if named != "" {
-		names = []string{named}
-	}
-	for _, n := range names {
-		if i := slices.Index(s.Columns(), n); i >= 0 {
-			s.at[what] = i
-			return nil
-		}
-	}
-	if named == "" && !required {
-		return nil
-	}
-	if named == "" {
-		return crowd.Fieldf(what, "there is no column %s; the columns are %s: say which one with --%s", strings.Join(names, " or "), strings.Join(s.Columns(), ", "), flagOf(what))
-	}
-	return crowd.Fieldf(what, "there is no column %q; the columns are %s", named, strings.Join(s.Columns(), ", "))
-}
-
-// flagOf is how the command line calls a column.
-func flagOf(what string) string {
-	if what == "kind" {
-		return "by"
-	}
-	return what
-}
-
-// filter keeps rows. Where a table lacks a column it is an error if strict,
-// else the filter is not applied to it.
-func (s *sheet) filter(list []Where, strict bool) error {
-	for _, w := range list {
-		i := slices.Index(s.Columns(), w.Column)
-		if i < 0 {
-			if !strict {
-				continue
-			}
-			return crowd.Fieldf("where", "there is no column %q; the columns are %s", w.Column, strings.Join(s.Columns(), ", "))
-		}
-		s.where = append(s.where, struct {
-			column int
-			value  string
-		}{i, w.Value})
-	}
-	return nil
-}
-
-// keeps says whether a row has, in each column that is filtered by, one of the
-// values.
-func (s *sheet) keeps(row []string) bool {
-	for _, w := range s.where {
-		any := false
-		for _, o := range s.where {
-			any = any || o.column == w.column && row[o.column] == o.value
-		}
-		if !any {
-			return false
-		}
-	}
-	return true
-}
-
-// text returns a cell, "" where the column is not there.
-func (s *sheet) text(row []string, what string) string {
-	if i, ok := s.at[what]; ok && i >= 0 {
-		return strings.TrimSpace(row[i])
-	}
-	return ""
-}
-
-// number returns a figure ≥ least; NaN of an empty cell.
-func (s *sheet) number(row []string, line int, what string, least float64) (float64, error) {
-	t := s.text(row, what)
-	if t == "" {
-		return math.NaN(), nil
-	}
-	v, err := strconv.ParseFloat(t, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || math.Abs(v) > 1e12 {
-		return 0, s.bad(line, what, "%q is not a number", t)
-	}
-	if v < least {
-		return 0, s.bad(line, what, "%s is less than %g", t, least)
-	}
-	return v, nil
-}
-
-// moment returns seconds from any moment, of a number or an RFC 3339 time.
-func (s *sheet) moment(row []string, line int, what string) (float64, error) {
-	t := s.text(row, what)
-	if at, err := time.Parse(time.RFC3339Nano, t); err == nil {
-		return float64(at.Unix()) + float64(at.Nanosecond())/1e9, nil
-	}
-	v, err := s.number(row, line, what, math.Inf(-1))
-	if err != nil {
-		return 0, s.bad(line, what, "%q is neither a number of seconds nor a time like 2026-01-31T12:00:00Z", t)
-	}
-	return v, nil
-}
-
-func (s *sheet) bad(line int, what, format string, args ...any) error {
-	e := crowd.Fieldf(s.Columns()[s.at[what]], format, args...)
-	e.Row = line
-	return e
-}
 
 // ReadLog reads a log of answers. Rows come in any order if a column says which
 // is first.
@@ -301,13 +144,6 @@ func ReadLog(r io.Reader, c Columns, where []Where) (*Log, error) {
 	}
 	log.take(rows, s.at["order"] >= 0, s.at["start"] >= 0)
 	return log, nil
-}
-
-func (s *sheet) name(what string) string {
-	if s.at[what] < 0 {
-		return ""
-	}
-	return s.Columns()[s.at[what]]
 }
 
 // logRow is a row before it is known what it follows.
@@ -357,8 +193,8 @@ func (s *sheet) answer(row []string, line int) (l logRow, err error) {
 	return l, nil
 }
 
-// take puts the rows in order and says what each follows. That is done before
-// any is left out: whom a filter keeps still came from where he came.
+// take puts the rows in order and notes what each follows. That is done before any
+// is left out: a row that a filter keeps still follows the one before it.
 func (log *Log) take(rows []logRow, ordered, started bool) {
 	key := func(l *logRow) float64 {
 		switch {
@@ -549,13 +385,4 @@ func (log *Log) ReadSkips(r io.Reader, where []Where) error {
 	}
 	log.Skips = true
 	return nil
-}
-
-// strip removes the advice to use a flag that there is not for this table.
-func strip(err error) error {
-	var e *crowd.Error
-	if errors.As(err, &e) {
-		e.Message, _, _ = strings.Cut(e.Message, ": say which one")
-	}
-	return err
 }

@@ -66,7 +66,7 @@ func TestALongPauseBeginsAnotherVisit(t *testing.T) {
 }
 
 // TestVisitsShareTheirAnswers: whose visits are told apart by a table of them has
-// his answers once, and not with each visit.
+// their answers once, and not with each visit.
 func TestVisitsShareTheirAnswers(t *testing.T) {
 	t.Parallel()
 	log := read(t, "worker,seconds\na,5\na,6\na,7\nb,8\n", calibrate.Columns{})

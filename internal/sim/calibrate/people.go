@@ -14,9 +14,9 @@ import (
 //
 // so that -u is the logarithm of the worker's speed.
 type persons struct {
-	mu, sigma []float64
-	spread    float64
-	u, doubt  []float64 // mean and variance of u[w], given the answers
+	mu, sigma       []float64
+	spread          float64
+	u, posteriorVar []float64 // mean and variance of u[w], given the answers
 }
 
 // moments are the sums over a worker's answers to one kind from which those of
@@ -71,14 +71,14 @@ func (d *design) byWorker() [][]moments {
 // not nil, is where to begin. Kinds with few answers share the sigma of the
 // others.
 func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *persons) *persons {
-	p := &persons{mu: make([]float64, kinds), sigma: make([]float64, kinds), u: make([]float64, len(of)), doubt: make([]float64, len(of))}
+	p := &persons{mu: make([]float64, kinds), sigma: make([]float64, kinds), u: make([]float64, len(of)), posteriorVar: make([]float64, len(of))}
 	type part struct {
 		kind            int
 		n, sum, squares float64
 	}
 	parts := make([][]part, len(of))
 	n, sum, squares := make([]float64, kinds), make([]float64, kinds), make([]float64, kinds)
-	often := func(w int) float64 {
+	weight := func(w int) float64 {
 		if times == nil {
 			return 1
 		}
@@ -86,14 +86,14 @@ func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *pe
 	}
 	people := 0.0
 	for w := range of {
-		people += often(w)
+		people += weight(w)
 		for i := range of[w] {
 			m := &of[w][i]
 			s, q := m.without(b1[m.kind], b2[m.kind])
 			parts[w] = append(parts[w], part{m.kind, m.n, s, q})
-			n[m.kind] += often(w) * m.n
-			sum[m.kind] += often(w) * s
-			squares[m.kind] += often(w) * q
+			n[m.kind] += weight(w) * m.n
+			sum[m.kind] += weight(w) * s
+			squares[m.kind] += weight(w) * q
 		}
 	}
 	share := func(left []float64) { // what is left over gives the sigmas
@@ -152,10 +152,10 @@ func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *pe
 				precision += a.n / v
 				pull += (a.sum - a.n*p.mu[a.kind]) / v
 			}
-			p.u[w], p.doubt[w] = pull/precision, 1/precision
-			spread += often(w) * (p.u[w]*p.u[w] + p.doubt[w])
+			p.u[w], p.posteriorVar[w] = pull/precision, 1/precision
+			spread += weight(w) * (p.u[w]*p.u[w] + p.posteriorVar[w])
 			for _, a := range parts[w] {
-				nextMu[a.kind] += often(w) * (a.sum - a.n*p.u[w])
+				nextMu[a.kind] += weight(w) * (a.sum - a.n*p.u[w])
 			}
 		}
 		for k := range nextMu {
@@ -166,7 +166,7 @@ func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *pe
 		for w := range parts {
 			for _, a := range parts[w] {
 				at := nextMu[a.kind] + p.u[w]
-				left[a.kind] += often(w) * (a.squares - 2*at*a.sum + a.n*at*at + a.n*p.doubt[w])
+				left[a.kind] += weight(w) * (a.squares - 2*at*a.sum + a.n*at*at + a.n*p.posteriorVar[w])
 			}
 		}
 		moved := math.Abs(math.Sqrt(spread/people) - p.spread)
@@ -208,10 +208,10 @@ func (m *Model) people(d *design) *persons {
 	return p
 }
 
-// fewWorkers is the number below which drawing workers anew says nothing.
+// fewWorkers is the number below which a bootstrap over workers says nothing.
 const fewWorkers = 8
 
-// intervals draws the workers anew, with all their answers, and fits each
+// intervals draws the workers with replacement, with all their answers, and fits each
 // sample; the 95 % intervals are the middle 95 % of the estimates.
 func (m *Model) intervals(d *design, samples int) {
 	if samples < 1 || d.workers < fewWorkers {

@@ -84,7 +84,7 @@ func (k *KindFit) functions() chart.Chart {
 	return chart.CDF(chart.CDFSpec{
 		Head: chart.Head{Title: fmt.Sprintf("%s: n = %d, KS %.3f", k.Name, k.N, k.Check.KS)},
 		X:    chart.Axis{Label: "time", Kind: chart.LogTime}, Y: chart.Axis{Label: "answers", Kind: chart.Percent},
-		Panels: []chart.CDFPanel{{Samples: []chart.Sample{{Name: "log", Values: aboveZero(k.data), Ink: 1}, {Name: "model", Values: aboveZero(thin(k.drawn)), Ink: 2}}}},
+		Samples: []chart.Sample{{Name: "log", Values: aboveZero(k.data), Ink: 1}, {Name: "model", Values: aboveZero(thin(k.drawn)), Ink: 2}},
 	})
 }
 
@@ -160,7 +160,7 @@ func (m *Model) People() chart.Chart {
 	})
 }
 
-// numbered says which kind has which number, as far as there is room.
+// numbered lists the numbers of kinds, as far as they fit.
 func (m *Model) numbered() string {
 	var names []string
 	for i := range m.Kinds[:min(len(m.Kinds), shown)] {
@@ -206,7 +206,7 @@ func (m *Model) speeds() chart.Chart {
 	return chart.CDF(chart.CDFSpec{
 		Head: chart.Head{Title: "Speed of workers"},
 		X:    chart.Axis{Label: "speed", Kind: chart.Log}, Y: chart.Axis{Label: "workers", Kind: chart.Percent},
-		Panels: []chart.CDFPanel{{Samples: []chart.Sample{{Name: "log", Values: m.Speed.estimates, Ink: 1}, {Name: "model", Values: drawn(sim.LogNormal{Sigma: m.Speed.Sigma.Value}), Ink: 2}}}},
+		Samples: []chart.Sample{{Name: "log", Values: m.Speed.estimates, Ink: 1}, {Name: "model", Values: drawn(sim.LogNormal{Sigma: m.Speed.Sigma.Value}), Ink: 2}},
 	})
 }
 
@@ -224,6 +224,6 @@ func drawn(d sim.Dist) []float64 {
 func against(title string, values []float64, d sim.Dist) chart.Chart {
 	return chart.CDF(chart.CDFSpec{
 		Head: chart.Head{Title: title}, X: chart.Axis{Label: "time", Kind: chart.Time, Min: 0, Max: max(stats.Quantile(values, 0.97), 1)}, Y: chart.Axis{Label: "share at or below", Kind: chart.Percent},
-		Panels: []chart.CDFPanel{{Samples: []chart.Sample{{Name: "log", Values: values, Ink: 1}, {Name: "model", Values: drawn(d), Ink: 2}}}},
+		Samples: []chart.Sample{{Name: "log", Values: values, Ink: 1}, {Name: "model", Values: drawn(d), Ink: 2}},
 	})
 }

@@ -108,7 +108,7 @@ func TestRealCrowdDerived(t *testing.T) {
 
 // TestRealCrowdAsAScenario: the timed runs, simulated as a whole under the
 // policy that they were served by. There the mix of kinds, who answers how much
-// and how often he switches are the simulation's own. Answers take up to a sixth
+// and how often they switch are the simulation's own. Answers take up to a sixth
 // longer than in the log: its fast workers did more than their share.
 func TestRealCrowdAsAScenario(t *testing.T) {
 	t.Parallel()

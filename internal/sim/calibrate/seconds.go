@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// A Rounding says what a stored number of seconds stands for.
+// A Rounding is what a stored number of seconds stands for.
 type Rounding string
 
 // The roundings.

@@ -5,9 +5,11 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
-// Table says what was fitted and how well, for people.
+// Table is what was fitted and how well, for people.
 func (m *Model) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Fitted to %d answers of %d workers in %d visits; a stored x stands for %s.\n", m.Answers, m.Workers, m.Visits, roundings[m.Rounding])
@@ -58,12 +60,12 @@ func (m *Model) Table() string {
 	rows = [][]string{{"what", "n", "mean", "median", "KS lognormal", "KS exponential", "written", "because"}}
 	add := func(what string, s *Seconds) {
 		if s != nil {
-			rows = append(rows, []string{what, fmt.Sprint(s.N), say(mean(s.values), 3), say(median(s.values), 3), fixed(s.LogNormal.KS, 3), fixed(s.Exponential.KS, 3), s.Family, s.Why})
+			rows = append(rows, []string{what, fmt.Sprint(s.N), say(stats.Mean(s.values), 3), say(median(s.values), 3), fixed(s.LogNormal.KS, 3), fixed(s.Exponential.KS, 3), s.Family, s.Why})
 		}
 	}
 	c := &m.Crowd
 	if c.Gaps != nil {
-		rows = append(rows, []string{"between arrivals", fmt.Sprint(c.Gaps.N), say(mean(c.gaps), 3), say(median(c.gaps), 3), fixed(c.Gaps.LogNormal.KS, 3), fixed(c.Gaps.Exponential.KS, 3),
+		rows = append(rows, []string{"between arrivals", fmt.Sprint(c.Gaps.N), say(stats.Mean(c.gaps), 3), say(median(c.gaps), 3), fixed(c.Gaps.LogNormal.KS, 3), fixed(c.Gaps.Exponential.KS, 3),
 			"exponential", fmt.Sprintf("a rate, of %d people (the median of %d runs)", c.Count, c.Runs)})
 	}
 	add("session", c.Session)
@@ -133,12 +135,4 @@ func bracket(e Effect, digits int) string {
 		return "(no interval: too few workers)"
 	}
 	return "(95 % " + between(e, digits) + ")"
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
 }

@@ -1,4 +1,4 @@
-// Package forecast says when the batches of a live pool will be done: it lets
+// Package forecast estimates when the batches of a live pool will be done: it lets
 // the simulated world go on from the pool's state, many times, and counts.
 //
 // A State is all that a forecast needs of a pool: what the store has of it, and
@@ -11,7 +11,7 @@
 // People are those of the pool, and go on as they have in the last hours: each
 // who is away comes back at a constant rate, the same for all, and who is there
 // leaves at a constant rate. The time of an answer is lognormal for each batch and
-// person; how quick people are is told apart as far as their answers allow (speeds).
+// person; how quick people are is estimated as far as their answers allow (speeds).
 // Each figure is estimated from a few observations and a guess that counts for
 // little (see the constants), and is not taken for certain: every repetition
 // draws its own from what the observations leave open, so that a forecast that

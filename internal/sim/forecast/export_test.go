@@ -81,7 +81,7 @@ func Rare(s *State, seed uint64, rep int) (giveUp, vanish float64) {
 func Paces(s *State) []Pace { return newModel(s, DefaultHorizon).paces }
 
 // Gone returns in what share of so many repetitions somebody is gone with what
-// he holds.
+// they hold.
 func Gone(s *State, id crowd.WorkerID, reps int) float64 {
 	m, n := newModel(s, DefaultHorizon), 0
 	for rep := range reps {

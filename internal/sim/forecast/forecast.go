@@ -14,9 +14,9 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// Options say what to forecast, and how much to spend on it.
+// Options are what to forecast, and how much to spend on it.
 type Options struct {
-	Policies []string // beside the pool's own, which comes first
+	Policies []string // in addition to the pool's own, which comes first
 	Reps     int      // 0: 200, or as many as the budget allows, at least MinReps
 	Seed     uint64
 	// Horizon is how far to look. 0: DefaultHorizon, or until the last deadline
@@ -24,7 +24,7 @@ type Options struct {
 	Horizon time.Duration
 	Budget  int64 // simulated assignments, over all repetitions; 0: DefaultBudget
 	Cores   int   // at a time; 0: all
-	// Progress, which may be nil, is told how many runs of how many have ended;
+	// Progress, which may be nil, is called with how many runs of how many have ended;
 	// from several goroutines.
 	Progress func(ended, of int)
 }
@@ -65,7 +65,7 @@ type Batch struct {
 	Left     int              `json:"left"` // answers
 	Deadline time.Time        `json:"deadline,omitzero"`
 	Answer   float64          `json:"answer_s"` // seconds, on average
-	Answers  int              `json:"answers"`  // that this is known from, beside the requester's estimate
+	Answers  int              `json:"answers"`  // that this is known from, with the requester's estimate
 	Finish   []Finish         `json:"finish"`   // by policy
 }
 
@@ -91,7 +91,7 @@ type Chance struct {
 	High  float64 `json:"high"`
 }
 
-// Basis says what a forecast rests on.
+// Basis is what a forecast rests on.
 type Basis struct {
 	Since          time.Time `json:"since"`
 	Members        int       `json:"members"`        // of the pool, not suspended
@@ -107,12 +107,12 @@ type Basis struct {
 	SpeedSpread    float64   `json:"speed_spread"` // standard deviation between people of ln(seconds for an answer)
 }
 
-// Rough costs, in assignments, of what a repetition does beside them.
+// Rough costs, in assignments, of what a repetition does besides them.
 const (
 	costOfWorker     = 0.25 // to be restored
 	costOfAssignment = 0.5  // the same
 	costOfBatch      = 4
-	costOfPart       = 0.5 // a person's answers to a batch, to draw his speed from
+	costOfPart       = 0.5 // a person's answers to a batch, to draw their speed from
 )
 
 // Forecast runs the pool on from its state. The same state, options but for

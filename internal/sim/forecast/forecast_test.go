@@ -276,7 +276,8 @@ func TestPeopleComeAsOftenAsTheyDid(t *testing.T) {
 	}
 }
 
-// TestWhoHoldsATaskForLong is there, though there was no other sign of him.
+// TestWhoHoldsATaskForLong: a worker who holds a task is there, though there was no
+// other sign of them.
 func TestWhoHoldsATaskForLong(t *testing.T) {
 	t.Parallel()
 	s := aState(t, "wfs")
@@ -288,11 +289,11 @@ func TestWhoHoldsATaskForLong(t *testing.T) {
 	}
 	s.Observed.Present = slices.DeleteFunc(s.Observed.Present, func(p forecast.Person) bool { return p.Worker == a.Worker })
 	if got := s.Basis().Present; got != before-1 {
-		t.Errorf("%g people are there without him, %g with him", got, before)
+		t.Errorf("%g people are there without the worker, %g with", got, before)
 	}
 	a.At = s.Observed.Since.Add(-time.Hour)
 	if got := s.Basis().Present; got != before {
-		t.Errorf("%g people are there; with him, who holds a task for long, it is %g", got, before)
+		t.Errorf("%g people are there; with the worker who holds a task for long, it is %g", got, before)
 	}
 	for i := range s.Snapshot.Workers {
 		if w := &s.Snapshot.Workers[i]; w.ID == a.Worker {

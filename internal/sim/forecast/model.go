@@ -48,14 +48,14 @@ const (
 	// up and half of one lost.
 	rareWeight = 100
 	// giveUpAfter is when people give a task up, as a share of the time that an
-	// answer takes: what package sim has where it is told nothing else.
+	// answer takes: what package sim has by default.
 	giveUpAfter = 0.1
 )
 
 // A Pace is how long answers of a batch take: lognormal, for each person with a
-// mean of his own.
+// mean of their own.
 type Pace struct {
-	Mean   time.Duration // of the answers so far, whoever gave them
+	Mean   time.Duration // of the answers of all people so far
 	Spread float64       // standard deviation of the logarithm, of one person's answers
 	// Doubt is the standard deviation of the logarithm of the mean itself.
 	Doubt float64
@@ -67,8 +67,8 @@ func pace(b *engine.BatchSnapshot, variance float64) Pace {
 	p := &b.Progress
 	mean := (estimateWeight*b.Spec.TaskTime + p.Worked) / time.Duration(estimateWeight+p.Completed)
 	// The variance of a lognormal figure, in squares of its mean, is exp(σ²)-1.
-	doubt := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/math.Expm1(variance)
-	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), Doubt: math.Sqrt(1/doubt + drift*drift)}
+	precision := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/math.Expm1(variance)
+	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), Doubt: math.Sqrt(1/precision + drift*drift)}
 }
 
 // usual is the mean time of an answer of somebody of usual speed, in seconds:
@@ -219,10 +219,10 @@ func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
 	setup := &sim.Setup{Horizon: m.horizon, Kinds: make([]sim.Kind, len(m.paces))}
 	visits := m.visits(seed, rep, comes, &people, &f)
 	setup.Cast = func(uint64, int) (*sim.Cast, error) { return &sim.Cast{Visits: visits}, nil }
-	doubts := sim.NewStream(seed, rep, "paces")
+	errors := sim.NewStream(seed, rep, "paces")
 	for i, p := range m.paces {
 		b := &m.snapshot.Batches[i].Spec
-		r := doubts.At(uint64(b.ID))
+		r := errors.At(uint64(b.ID))
 		k := &setup.Kinds[i]
 		k.Name = strconv.Itoa(i)
 		k.Service = sim.LogNormal{Mu: math.Log(m.usual(i, &f)) - p.Spread*p.Spread/2 + p.Doubt*r.Normal(), Sigma: p.Spread}

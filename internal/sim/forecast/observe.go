@@ -15,21 +15,21 @@ import (
 const (
 	// Window is how far back it is looked.
 	Window = 3 * time.Hour
-	// Grace is how long after his last sign somebody may be there still, where
-	// it is known who waits for a task: he may be between two of them.
+	// Grace is how long after their last sign a person may still be there, where it is
+	// known who waits for a task: they may be between two tasks.
 	Grace = 3 * time.Minute
 	// Gap is the longest time without a sign of somebody who is still there:
-	// a longer one ends his session.
+	// a longer one ends their session.
 	Gap = 15 * time.Minute
 )
 
-// A Sign is a hand-out: somebody was there when he got it and when he ended it.
+// A Sign is a hand-out: a person was there when they got it and when they ended it.
 type Sign struct {
 	Worker crowd.WorkerID
 	Batch  crowd.BatchID
 	State  crowd.AssignmentState
 	At     time.Time
-	Ended  time.Time // zero: he holds it
+	Ended  time.Time // zero: still in hand
 }
 
 // Observed is what was seen of a pool's people since a time.
@@ -39,7 +39,7 @@ type Observed struct {
 
 	// Of sessions: the times in which somebody gave signs no further apart
 	// than Gap.
-	Arrivals   float64       // that began, after a Gap without him
+	Arrivals   float64       // that began, after a Gap without them
 	Away       time.Duration // time that people of the pool were away, in which they might have come
 	Departures float64       // that ended; a part of one where it may be going on
 	Presence   time.Duration // their time
@@ -55,8 +55,8 @@ type Observed struct {
 // A Person may be there.
 type Person struct {
 	Worker crowd.WorkerID
-	// Chance that he is, 0 to 1: 1 if he holds a task or waits for one, else
-	// falling from 1 to 0 over Grace since his last sign; over Gap where it is
+	// Chance that they are, 0 to 1: 1 if they hold a task or wait for one, else
+	// falling from 1 to 0 over Grace since their last sign; over Gap where it is
 	// not known who waits.
 	Chance float64
 }
@@ -96,7 +96,7 @@ func (o *Observed) validate() error {
 	return nil
 }
 
-// possible says whether answers may have been seen.
+// possible reports whether answers may have been seen.
 func (a *Answers) possible() bool {
 	times := func(n int, mean, sd float64) bool {
 		return n >= 0 && n <= engine.MaxBatchAnswers && finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
@@ -192,7 +192,7 @@ func (o *Observed) sessions(now, from time.Time, grace time.Duration, signs []Si
 		switch {
 		case s.Ended.IsZero():
 			last, held = now, true
-		case s.State != crowd.Expired: // of those nobody knows when he went
+		case s.State != crowd.Expired: // of those nobody knows when they went
 			last = later(last, s.Ended)
 		}
 	}

@@ -34,14 +34,14 @@ const guessedWithin = guessedSpread*guessedSpread - guessedPeople*guessedPeople
 //
 //	ln seconds = μ[b] + u[i] + e,  u ~ N(0, ω²),  e ~ N(0, σ²[b])
 //
-// so that exp(u[i]) is how many times as long as usual he takes, in any batch.
+// so that exp(u[i]) is how many times as long as usual they take, in any batch.
 // This is the random-effects model of Laird and Ware ("Random-effects models for
 // longitudinal data", 1982), and what is known of u[i] is their empirical Bayes
 // estimate: of somebody with n answers to one batch it is
 //
 //	ω²/(ω²+σ²/n) (mean of ln seconds - μ)
 //
-// so that few answers say little, and nobody's answers say anything where he is
+// so that few answers say little, and nobody's answers say anything where they are
 // the only one who gave any.
 type speeds struct {
 	between float64                // ω²
@@ -85,7 +85,7 @@ func newSpeeds(answers map[crowd.BatchID]Answers) *speeds {
 }
 
 // estimate finds ω² and σ² by expectation maximisation with μ integrated out
-// (the REML of Laird and Ware 1982, §4), each beside its guess. It looks at one
+// (the REML of Laird and Ware 1982, §4), each next to its guess. It looks at one
 // batch at a time, so people who gave answers to several count several times;
 // the guess of ω² then counts as many times more.
 func (s *speeds) estimate() {
@@ -258,7 +258,7 @@ func (s *speeds) solve(means []float64) []float64 {
 // chained together by one person each.
 const mostSteps = 100
 
-// factors say how many times as long as usual people take: exp(u).
+// factors are how many times as long as usual people take: exp(u).
 type factors struct {
 	s     *speeds
 	u     []float64 // of those who gave answers

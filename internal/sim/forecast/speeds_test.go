@@ -156,14 +156,14 @@ func aloneState(t *testing.T, n int) *forecast.State {
 }
 
 // TestTheOnlyOneIsNotQuick: where one person gave all answers, nobody can tell
-// whether he is quick or the tasks are short. He will go on as he did, and of
+// whether the worker is quick or the tasks are short. They will go on as before, and of
 // others little is known.
 func TestTheOnlyOneIsNotQuick(t *testing.T) {
 	t.Parallel()
 	s := aloneState(t, 400)
 	between, _, factor := forecast.Expected(s)
 	if f := factor(5); math.Abs(math.Log(f)) > 1e-6 || math.Abs(between-0.5) > 0.01 {
-		t.Errorf("he is expected to take %.2f times as long as usual, people differ by %.2f", f, between)
+		t.Errorf("the worker is expected to take %.2f times as long as usual, people differ by %.2f", f, between)
 	}
 	// Of one answer, neither can be told how answers vary.
 	if between, within, _ := forecast.Expected(aloneState(t, 1)); math.Abs(between-0.5) > 1e-4 || math.Abs(within[0]-math.Sqrt(0.8*0.8-0.5*0.5)) > 1e-4 {
@@ -182,7 +182,7 @@ func TestTheOnlyOneIsNotQuick(t *testing.T) {
 		us += math.Pow(math.Log(f(5)), 2) / reps
 	}
 	if own, others, us = math.Sqrt(own), math.Sqrt(others), math.Sqrt(us); own > 0.05 || us < 0.42 || us > 0.58 || others < 0.6 || others > 0.8 {
-		t.Errorf("his own pace is known to %.3f (want 0), whether he is quick to %.3f (want 0.5), others' pace to %.3f (want 0.7)", own, us, others)
+		t.Errorf("the worker's own pace is known to %.3f (want 0), whether they are quick to %.3f (want 0.5), others' pace to %.3f (want 0.7)", own, us, others)
 	}
 }
 
@@ -297,7 +297,7 @@ func solved(q [3][4]float64) (x [3]float64, inverse [3][3]float64) {
 }
 
 // TestWhoComesIsForeseen: only one member may do the batch, so work begins when
-// he comes: at the first visit of somebody of his speed.
+// they come: at the first visit of a worker of their speed.
 func TestWhoComesIsForeseen(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -335,7 +335,7 @@ func TestWhoComesIsForeseen(t *testing.T) {
 }
 
 // TestItMattersWhoIsThere: one of ten people is ten times as quick as the others.
-// With him the pool is done sooner than without him, by as much as he does.
+// With them the pool is done sooner than without, by as much as they do.
 func TestItMattersWhoIsThere(t *testing.T) {
 	t.Parallel()
 	medians := map[crowd.WorkerID]float64{}
@@ -384,9 +384,9 @@ func TestBeforeAnyAnswer(t *testing.T) {
 	}
 }
 
-// TestWhoHoldsATaskIsAsQuickAsHeIs: he goes on at his own pace, and somebody
+// TestATaskInHandGoesOnAtItsWorkersPace: its worker goes on at their own pace, and somebody
 // quick is sooner taken for gone.
-func TestWhoHoldsATaskIsAsQuickAsHeIs(t *testing.T) {
+func TestATaskInHandGoesOnAtItsWorkersPace(t *testing.T) {
 	t.Parallel()
 	holds := func(id crowd.WorkerID, since time.Duration) *forecast.State {
 		s := quickState(t)
@@ -425,9 +425,9 @@ func TestWhoHoldsATaskIsAsQuickAsHeIs(t *testing.T) {
 func TestBudgetOfQuickPeople(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *forecast.State){
-		"as they are":          func(*forecast.State) {},
-		"who give up much":     func(s *forecast.State) { s.Observed.GivenUp = 8e5 },
-		"who are all as he is": func(s *forecast.State) { s.Observed.Answers = nil },
+		"as they are":           func(*forecast.State) {},
+		"who give up much":      func(s *forecast.State) { s.Observed.GivenUp = 8e5 },
+		"who are all like them": func(s *forecast.State) { s.Observed.Answers = nil },
 	} {
 		s := quickState(t)
 		b := &s.Snapshot.Batches[0]

@@ -17,7 +17,7 @@ type State struct {
 	Pool     crowd.PoolID
 	Name     string // of the pool
 	Policy   string
-	Snapshot *engine.Snapshot // answers' keys are numbers that only say which are equal
+	Snapshot *engine.Snapshot // answers' keys are numbers that only show which are equal
 	Batches  map[crowd.BatchID]string
 	Observed Observed
 }
@@ -129,10 +129,10 @@ var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, 
 // them.
 func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
 
-// Hide replaces the answers' keys of a snapshot by numbers that only say which
+// Hide replaces the answers' keys of a snapshot by numbers that only show which
 // of a task's answers are equal: the most frequent one is "1". Who is on duty,
 // and what waiting costs, is left out: a forecast draws people's comings and goings
-// from what they did before. Who is in training stays so: he gets no other tasks.
+// from what they did before. People in training stay so: they get no other tasks.
 //
 // A batch that more tasks may come to is taken as it is: what is forecast is the
 // end of the tasks that it has. One that has none left is left out.

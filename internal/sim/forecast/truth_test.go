@@ -121,7 +121,7 @@ func (w *truth) comes(id crowd.WorkerID) {
 		w.there[id] = false
 		w.e.Leave(w.now, id)
 		w.after(w.exp(w.away), func() {
-			if _, holds := w.e.Holds(id); !holds { // else he is here still, for what he holds
+			if _, holds := w.e.Holds(id); !holds { // else the worker is still here, with the task in hand
 				w.comes(id)
 				return
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Words says what a forecast of a batch rests on.
+// Words is what a forecast of a batch rests on, for people.
 func (r *Result) Words(b *Batch) string {
 	x := &r.Basis
 	parts := []string{

@@ -53,7 +53,7 @@ func (a *audit) read(pool int32, c *engine.Changes) error {
 			continue
 		}
 		if held, holds := p.holds[g.Worker]; holds || !p.on[g.Worker] {
-			return fmt.Errorf("%s went (%s) with %s in his hands (on duty: %t)", g.Worker, g.Why, held, p.on[g.Worker])
+			return fmt.Errorf("%s went (%s) with %s in hand (on duty: %t)", g.Worker, g.Why, held, p.on[g.Worker])
 		}
 		delete(p.on, g.Worker)
 	}
@@ -121,12 +121,12 @@ func (a *audit) verifyPool(w *world, i int) error {
 		return fmt.Errorf("the ledger sums to %s", sum)
 	}
 	n, o := p.engine.Counts(), &p.books.out
-	purse := p.engine.RetainerFunds(w.time())
+	funds := p.engine.RetainerFunds(w.time())
 	switch {
-	case k.balance[engine.Account{Kind: engine.PoolAccount, ID: int64(p.id)}] != purse.Funds:
-		return fmt.Errorf("the purse has %s, the ledger says otherwise", purse.Funds)
-	case purse.Paid != o.Cost:
-		return fmt.Errorf("%s was paid for waiting, booked %s", purse.Paid, o.Cost)
+	case k.balance[engine.Account{Kind: engine.PoolAccount, ID: int64(p.id)}] != funds.Funds:
+		return fmt.Errorf("the retainer has %s, the ledger says otherwise", funds.Funds)
+	case funds.Paid != o.Cost:
+		return fmt.Errorf("%s was paid for waiting, booked %s", funds.Paid, o.Cost)
 	case n.OnDuty != len(p.list) || n.OnDuty != len(k.on) || n.Workers != n.OnDuty:
 		return fmt.Errorf("%d of %d on duty, the world has %d, the books %d", n.OnDuty, n.Workers, len(p.list), len(k.on))
 	case n.Working != len(k.holds):

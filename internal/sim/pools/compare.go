@@ -28,7 +28,7 @@ type Plan struct {
 	// Record is as in Run, for the first repetition of each variant; the others
 	// keep no samples.
 	Record   time.Duration
-	Progress func(ended, of int) // nil: nobody is told
+	Progress func(ended, of int) // may be nil
 }
 
 // A Comparison is what came of a plan.

@@ -77,11 +77,11 @@ func (w *world) reading(i int) {
 	p.elapse(w.now)
 	r := p.engine.Reading(w.time())
 	r.Coming = p.coming
-	r.Tally.Joined, r.Tally.Awaited = p.books.out.Joined, p.books.awaited
+	r.Counters.Joined, r.Counters.Awaited = p.books.out.Joined, p.books.awaited
 	if p.Training != nil {
 		r.TrainingTime = time.Duration(nanos(p.Training.Mean()))
 	}
-	p.prefers = 0 // summed anew, so that rounding does not add up
+	p.prefers = 0 // summed again, so that rounding does not add up
 	for _, who := range p.list {
 		x := &w.people.list[who]
 		p.prefers += x.prefers[i]
@@ -132,7 +132,7 @@ func (c *controlState) act(w *world, decisions []pool.Decision) {
 	}
 }
 
-// move takes somebody from one pool to another, once he holds nothing.
+// move takes a person from one pool to another, once they hold nothing.
 func (w *world) move(m pool.Move) {
 	who, known := w.people.at[m.Worker]
 	from, to := int32(m.From-1), int32(m.To-1)

@@ -52,7 +52,7 @@ func (c *crowdState) Recruit(_ time.Time, p crowd.PoolID, n int) error {
 		w.pools[i].coming++
 		w.pools[i].books.out.Asked++
 		if w.run.People.Recruiting != Process {
-			w.later(w.now+c.delay(c.recruit), event{kind: recruitComes, who: i, n: c.recruit})
+			w.schedule(w.now+c.delay(c.recruit), event{kind: recruitComes, who: i, n: c.recruit})
 		}
 		c.recruit++
 	}
@@ -70,7 +70,7 @@ func (c *crowdState) Withdraw(_ time.Time, p crowd.PoolID, n int) error {
 	return nil
 }
 
-// comes lets a recruit come, or says that he was withdrawn.
+// comes lets a recruit come, unless they were withdrawn.
 func (c *crowdState) comes(w *world, i int32, number uint64) bool {
 	at, found := slices.BinarySearch(c.asked[i], number)
 	if !found {
@@ -101,7 +101,7 @@ func (c *crowdState) somebody(w *world) int32 {
 }
 
 func (c *crowdState) nextComer() {
-	c.w.later(c.w.now+max(c.delay(c.comers), 1), event{kind: somebodyComes})
+	c.w.schedule(c.w.now+max(c.delay(c.comers), 1), event{kind: somebodyComes})
 	c.comers++
 }
 

@@ -5,7 +5,7 @@
 // decides nothing: who gets which task is the engine's business, how many
 // people there are and who moves is the control's.
 //
-// A Setup says what a world is drawn from; a Run is one repetition of it and
+// A Setup is what a world is drawn from; a Run is one repetition of it and
 // gives an Outcome. Compare runs variants of a setup on common random numbers.
 //
 // # What belongs to what
@@ -24,6 +24,6 @@
 // # The model, and where it follows the paper
 //
 // It is that of Haas and Franklin, "Cioppino: Multi-Tenant Crowd Management"
-// (HCOMP 2017), section 6.1; docs/pool-simulation.md says how each sentence of
+// (HCOMP 2017), section 6.1; docs/pool-simulation.md tells how each sentence of
 // it is read.
 package pools

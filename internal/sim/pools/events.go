@@ -4,7 +4,7 @@ import "time"
 
 // An event is something that will happen.
 type event struct {
-	n    uint64 // of a recruit: his number; of a person: which visit, void if it is over
+	n    uint64 // of a recruit: the number; of a person: which visit, void if it is over
 	who  int32  // pool or person, by kind
 	kind eventKind
 }
@@ -18,16 +18,16 @@ const (
 	phaseBegins                    // who: pool; n: which one
 	taskDone                       // who: person
 	stayEnds                       // who: person
-	recruitComes                   // who: pool; n: his number
-	somebodyComes                  // of the process, whoever is asked for
+	recruitComes                   // who: pool; n: the number
+	somebodyComes                  // of the process, for the pool that asked first
 	controlStep
 )
 
-// later puts an event in the event queue, so many ns after the start.
-func (w *world) later(at int64, e event) { w.eventQueue.Push(time.Duration(at), e) }
+// schedule plans an event so many ns after the start.
+func (w *world) schedule(at int64, e event) { w.queue.Push(time.Duration(at), e) }
 
 // first is when the next event is; there is always a control step to come.
 func (w *world) first() int64 {
-	at, _ := w.eventQueue.Next()
+	at, _ := w.queue.Next()
 	return int64(at)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -84,7 +85,7 @@ func momentsOf(z []float64, b float64) (m, sd float64) {
 
 // Describe returns the mean and the standard deviation (of n-1) of a stream.
 func Describe(list []float64) (m, sd float64) {
-	m = mean(list)
+	m = stats.Mean(list)
 	for _, x := range list {
 		sd += (x - m) * (x - m)
 	}

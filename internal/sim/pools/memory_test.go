@@ -26,7 +26,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		if w.err != nil || out.Total.Joined < int64(horizon.Seconds())/5 {
 			t.Fatalf("%v: %+v", w.err, out.Total)
 		}
-		return len(w.people.list), w.eventQueue.Len(), cap(w.crowd.asked[0])
+		return len(w.people.list), w.queue.Len(), cap(w.crowd.asked[0])
 	}
 	people, plans, asked := held(1000 * time.Second)
 	morePeople, morePlans, moreAsked := held(8000 * time.Second)

@@ -20,7 +20,7 @@ type Outcome struct {
 	// over all tasks, preferences over all people; c* and the gaps are sums.
 	Total PoolOutcome
 
-	// Trace says how much of a trace was used; nil without one.
+	// Trace is how much of a trace was used; nil without one.
 	Trace *TraceUse
 
 	Series  []Series // by pool; nil unless recorded
@@ -142,8 +142,8 @@ func (w *world) finish() *Outcome {
 		p.elapse(w.now)
 		r := p.engine.Reading(w.time())
 		o := &p.books.out
-		o.Arrived, o.Queue, o.InHand = r.Tally.Arrived, int(r.Tally.Arrived-o.Begun), int(o.Begun-o.Completed)
-		o.OnDuty, o.Worked, o.Idled = r.Tally.OnDuty.Seconds(), r.Tally.Worked.Seconds(), r.Tally.Idled.Seconds()
+		o.Arrived, o.Queue, o.InHand = r.Counters.Arrived, int(r.Counters.Arrived-o.Begun), int(o.Begun-o.Completed)
+		o.OnDuty, o.Worked, o.Idled = r.Counters.OnDuty.Seconds(), r.Counters.Worked.Seconds(), r.Counters.Idled.Seconds()
 		o.EndSize, o.EndComing = len(p.list), p.coming
 		waiting := 0.0
 		for n := p.arrived - int64(o.Queue); n < p.arrived; n++ {

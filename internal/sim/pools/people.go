@@ -13,13 +13,13 @@ import (
 // person is somebody on duty.
 type person struct {
 	id      crowd.WorkerID
-	number  uint64 // who he is, whatever the control: see starter and recruit
-	visit   uint64 // of those who had this place before him
-	pool    int32  // where he is on duty; nowhere
+	number  uint64 // the same person under every control: see starter and recruit
+	visit   uint64 // how many had this place before
+	pool    int32  // where they are on duty, or nowhere
 	place   int32  // in the list of that pool
-	to      int32  // where he goes; nowhere: he does not move
-	leaving bool   // as soon as he has finished what he holds
-	learns  bool   // what he holds is of the training
+	to      int32  // where they go; nowhere: they do not move
+	leaving bool   // as soon as the task in hand is finished
+	learns  bool   // the task in hand is of the training
 	holds   crowd.AssignmentID
 	task    uint64    // its number
 	prefers []float64 // by pool
@@ -51,7 +51,7 @@ func starter(pool int, n int) uint64 { return uint64(pool)<<32 | uint64(n) }
 // recruit is the number of the n-th person asked for.
 func recruit(n uint64) uint64 { return 1<<62 | n }
 
-// join brings the person of a number on duty in a pool. order is his place among
+// join brings the person of a number on duty in a pool. order is their place among
 // all, those of the start first: a trace gives stays in that order.
 func (w *world) join(pool int32, number, order uint64) {
 	k := &w.people
@@ -70,7 +70,7 @@ func (w *world) join(pool int32, number, order uint64) {
 	x.knows[pool] = true
 	k.at[x.id] = who
 	if s, stays := w.stay(number, order); stays {
-		w.later(w.now+s, event{kind: stayEnds, who: who, n: x.visit})
+		w.schedule(w.now+s, event{kind: stayEnds, who: who, n: x.visit})
 	}
 	w.arriveIn(who)
 }
@@ -104,7 +104,7 @@ func (w *world) stay(number, order uint64) (int64, bool) {
 	return nanos(w.run.People.Stay.Draw(&r)), true
 }
 
-// arriveIn brings somebody, who is nowhere, on duty where he goes; he asks for
+// arriveIn brings a person, who is nowhere, on duty where they go; they ask for
 // work.
 func (w *world) arriveIn(who int32) {
 	x := &w.people.list[who]
@@ -131,8 +131,8 @@ func (w *world) arriveIn(who int32) {
 	w.read(pool)
 }
 
-// gone takes somebody who went off duty out of his pool, and says who it was
-// and whether he goes to another one.
+// gone takes a person who went off duty out of their pool, and returns who it was and
+// whether they go to another one.
 func (w *world) gone(pool int32, g engine.Shift) (who int32, moves bool) {
 	p := &w.pools[pool]
 	who, known := w.people.at[g.Worker]
@@ -166,8 +166,8 @@ func (w *world) gone(pool int32, g engine.Shift) (who int32, moves bool) {
 	return who, false
 }
 
-// stayEnds lets somebody go who has stayed as long as he would, and returns his
-// pool; nowhere if he is gone already.
+// stayEnds lets a person go who has stayed as long as they would, and returns their
+// pool; nowhere if they are gone already.
 func (w *world) stayEnds(who int32, visit uint64) int32 {
 	x := &w.people.list[who]
 	if x.visit != visit || x.pool == nowhere {
@@ -178,7 +178,7 @@ func (w *world) stayEnds(who int32, visit uint64) int32 {
 	return pool
 }
 
-// end takes somebody off duty, after what he holds.
+// end takes a person off duty, after the task in hand.
 func (w *world) end(who int32, why engine.Departure) {
 	x := &w.people.list[who]
 	pool := x.pool

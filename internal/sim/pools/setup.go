@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/pool"
 )
@@ -44,7 +45,7 @@ type Pool struct {
 	Settings pool.Settings
 }
 
-// What Pool.Start may be beside a number of people.
+// What Pool.Start may be other than a number of people.
 const (
 	// StartOptimal is c* of the first phase.
 	StartOptimal = -1
@@ -69,8 +70,8 @@ type Burst struct {
 type People struct {
 	// Abandon is the paper's α: who finishes a task leaves with this probability.
 	Abandon float64
-	// Stay is how long somebody stays on duty before he abandons it, in seconds;
-	// he finishes what he holds. Nil: as long as he is wanted.
+	// Stay is how long a person stays on duty before they abandon it, in seconds, after
+	// the task in hand. Nil: as long as they are wanted.
 	Stay sim.Dist
 	// Recruitment is the time from being asked to coming in seconds (the paper's
 	// generated data: exponential with mean 1/r); nil: at once.
@@ -93,12 +94,12 @@ type People struct {
 type Recruiting string
 
 const (
-	// Each recruit comes in his own time, independently of the others: two who
+	// Each recruit comes in their own time, independently of the others: two who
 	// are asked come twice as fast as one. It is the default.
 	Each Recruiting = "each"
 	// Process is one stream of people for the whole crowd: the times are those
-	// between one person and the next, whoever is asked. If anybody is asked for at that moment,
-	// he comes for the pool that asked first; if not, he is not had.
+	// between one person and the next, whichever pool asks. The person comes for the pool
+	// that asked first; if none does at that moment, nobody comes.
 	Process Recruiting = "process"
 )
 
@@ -183,7 +184,7 @@ func (p *Pool) validate(s *Setup) error {
 	return nil
 }
 
-// usable says whether d is there and has a mean that a task may have.
+// usable reports whether d is there and has a mean that a task may have.
 func usable(d sim.Dist, positive bool) bool {
 	if d == nil {
 		return false
@@ -230,7 +231,7 @@ func (s *Setup) step() time.Duration {
 // mu is how many tasks a second one person does in pool i.
 func (s *Setup) mu(i int) float64 {
 	if t := s.People.Trace; t != nil {
-		return 1 / mean(t.Tasks)
+		return 1 / stats.Mean(t.Tasks)
 	}
 	return 1 / s.Pools[i].Service.Mean()
 }
@@ -298,14 +299,6 @@ func (p *Pool) rates(horizon time.Duration) []Phase {
 		return append([]Phase{{}}, p.Arrivals...)
 	}
 	return p.Arrivals
-}
-
-func mean(list []float64) float64 {
-	sum := 0.0
-	for _, x := range list {
-		sum += x
-	}
-	return sum / float64(len(list))
 }
 
 // nanos is a number of seconds, kept between 0 and longestTask.

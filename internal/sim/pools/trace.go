@@ -16,7 +16,7 @@ import (
 
 // A Trace is what was observed of a real crowd, in the three streams of section
 // 6.1 of the paper, each in chronological order. A run takes their figures in
-// order, and begins a stream anew when it is used up:
+// order, and starts a stream again when it is used up:
 //
 //   - Each person asked for takes the next recruitment time.
 //   - Each task takes the next duration; with several pools they take turns, so
@@ -34,7 +34,7 @@ type Trace struct {
 	Comments     []string  // the lines of the file that begin with #, without it
 }
 
-// TraceUse says how often each stream of a trace began anew.
+// TraceUse is how often each stream of a trace was used.
 type TraceUse struct {
 	Recruitments, Tasks, Stays stream
 }
@@ -42,10 +42,10 @@ type TraceUse struct {
 // stream is how much of a stream was used.
 type stream struct {
 	Used  uint64 // figures taken: up to the last one in order
-	Wraps uint64 // how often it began anew
+	Wraps uint64 // how often it started again
 }
 
-// take is figure n of a list that begins anew when it is used up.
+// take is figure n of a list that starts again when it is used up.
 func (*TraceUse) take(s *stream, list []float64, n uint64) float64 {
 	s.Used = max(s.Used, n+1)
 	return list[n%uint64(len(list))]
@@ -100,7 +100,7 @@ func (t *Trace) streams() []namedStream {
 	return []namedStream{{"recruitment", &t.Recruitments}, {"task", &t.Tasks}, {"stay", &t.Stays}}
 }
 
-// The columns of a trace file, which may have others beside.
+// The columns of a trace file, which may have others too.
 var traceColumns = []string{"stream", "time_s", "seconds"}
 
 // A TraceError is one thing that is wrong with a trace file.

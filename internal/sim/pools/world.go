@@ -44,18 +44,18 @@ const (
 
 // A world is a run while it lasts.
 type world struct {
-	run        *Run
-	horizon    int64
-	now        int64 // ns since the start
-	eventQueue heap.Queue[event]
-	pools      []poolState
-	people     people
-	crowd      crowdState
-	control    *controlState
-	changes    engine.Changes
-	events     int64
-	err        error
-	audit      *audit
+	run     *Run
+	horizon int64
+	now     int64 // ns since the start
+	queue   heap.Queue[event]
+	pools   []poolState
+	people  people
+	crowd   crowdState
+	control *controlState
+	changes engine.Changes
+	events  int64
+	err     error
+	audit   *audit
 }
 
 // poolState is a pool while the run lasts.
@@ -135,7 +135,7 @@ func newWorld(r *Run) (*world, error) {
 			w.people.starters++
 		}
 	}
-	w.later(int64(r.step()), event{kind: controlStep})
+	w.schedule(int64(r.step()), event{kind: controlStep})
 	return w, w.err
 }
 
@@ -167,17 +167,17 @@ func (w *world) open(i int) error {
 	rates := p.rates(w.run.Horizon)
 	p.best = w.optimum(i, rates[0].Rate)
 	if len(rates) > 1 {
-		w.later(int64(rates[1].From), event{kind: phaseBegins, who: int32(i), n: 1})
+		w.schedule(int64(rates[1].From), event{kind: phaseBegins, who: int32(i), n: 1})
 	}
 	if len(p.Arrivals) > 0 {
 		p.load = newArrivals(p.Arrivals, w.run.Horizon, w.stream("arrivals of pool %d", i))
 		w.nextArrival(int32(i))
 	}
 	if len(p.Times) > 0 {
-		w.later(int64(p.Times[0]), event{kind: timeComes, who: int32(i)})
+		w.schedule(int64(p.Times[0]), event{kind: timeComes, who: int32(i)})
 	}
 	if len(p.Bursts) > 0 {
-		w.later(int64(p.Bursts[0].At), event{kind: burstComes, who: int32(i)})
+		w.schedule(int64(p.Bursts[0].At), event{kind: burstComes, who: int32(i)})
 	}
 	w.read(int32(i))
 	return w.err
@@ -198,7 +198,7 @@ func (w *world) optimum(i int, lambda float64) int {
 	return c
 }
 
-// fund keeps a pool's purse full: money is not what this world is about.
+// fund keeps a pool's retainer funds full: money is not what this world is about.
 func (w *world) fund(p *poolState) {
 	if w.run.Salary == 0 {
 		return
@@ -233,7 +233,7 @@ func (w *world) loop(ctx context.Context) {
 		if w.first() > w.horizon {
 			break
 		}
-		w.happen(w.eventQueue.Pop())
+		w.happen(w.queue.Pop())
 	}
 }
 
@@ -249,12 +249,12 @@ func (w *world) happen(at time.Duration, e event) {
 	case timeComes:
 		w.arrive(e.who, 1)
 		if n := e.n + 1; n < uint64(len(w.pools[e.who].Times)) {
-			w.later(int64(w.pools[e.who].Times[n]), event{kind: timeComes, who: e.who, n: n})
+			w.schedule(int64(w.pools[e.who].Times[n]), event{kind: timeComes, who: e.who, n: n})
 		}
 	case burstComes:
 		w.arrive(e.who, w.pools[e.who].Bursts[e.n].Tasks)
 		if n := e.n + 1; n < uint64(len(w.pools[e.who].Bursts)) {
-			w.later(int64(w.pools[e.who].Bursts[n].At), event{kind: burstComes, who: e.who, n: n})
+			w.schedule(int64(w.pools[e.who].Bursts[n].At), event{kind: burstComes, who: e.who, n: n})
 		}
 	case phaseBegins:
 		w.beginPhase(e.who, int(e.n))
@@ -274,7 +274,7 @@ func (w *world) happen(at time.Duration, e event) {
 		}
 	case controlStep:
 		w.control.step(w)
-		w.later(w.now+int64(w.run.step()), event{kind: controlStep})
+		w.schedule(w.now+int64(w.run.step()), event{kind: controlStep})
 		e.who = everyPool
 	}
 	w.happened(e.who)
@@ -292,7 +292,7 @@ func (w *world) happened(pool int32) {
 
 func (w *world) nextArrival(pool int32) {
 	if at, ok := w.pools[pool].load.next(); ok {
-		w.later(at, event{kind: tasksArrive, who: pool})
+		w.schedule(at, event{kind: tasksArrive, who: pool})
 	}
 }
 
@@ -320,7 +320,7 @@ func (w *world) beginPhase(i int32, n int) {
 	p.elapse(w.now)
 	p.phase, p.best = n, w.optimum(int(i), rates[n].Rate)
 	if n+1 < len(rates) {
-		w.later(int64(rates[n+1].From), event{kind: phaseBegins, who: i, n: uint64(n + 1)})
+		w.schedule(int64(rates[n+1].From), event{kind: phaseBegins, who: i, n: uint64(n + 1)})
 	}
 }
 
@@ -357,7 +357,7 @@ func (w *world) read(pool int32) {
 	if at, ok := p.engine.NextTimer(); ok {
 		p.timer = int64(at.Sub(epoch))
 	}
-	for _, who := range moved { // w.changes is read anew from here on
+	for _, who := range moved { // w.changes is read again from here on
 		w.arriveIn(who)
 	}
 }
@@ -382,7 +382,7 @@ func (w *world) begin(pool int32, h *engine.Handout) {
 		x.task = uint64(h.Task.Batch() - firstBatch)
 		took = w.serviceTime(pool, x.task)
 	}
-	w.later(w.now+nanos(took), event{kind: taskDone, who: who})
+	w.schedule(w.now+nanos(took), event{kind: taskDone, who: who})
 }
 
 // serviceTime is how long task n of a pool takes.
@@ -394,7 +394,7 @@ func (w *world) serviceTime(pool int32, n uint64) float64 {
 	return w.pools[pool].Service.Draw(&r)
 }
 
-// done lets somebody finish what he holds, and returns the pool that he was in.
+// done lets a person finish the task in hand, and returns the pool that they were in.
 func (w *world) done(who int32) int32 {
 	x := &w.people.list[who]
 	pool := x.pool

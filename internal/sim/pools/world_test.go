@@ -73,9 +73,9 @@ func TestByHand(t *testing.T) {
 			map[string]float64{"completed": 1, "mean_wait": 5, "mean_wait_all": 25.0 / 3, "queue": 1, "arrived": 3, "cost": 0},
 			nil,
 		},
-		// The first step that sees a queue is at 1: he comes at 6, and works 6 to 16.
+		// The first step that sees a queue is at 1: a recruit comes at 6, and works 6 to 16.
 		// The steps from 2 on see nobody in the queue who is not asked for.
-		"who is asked comes in his time": {
+		"a recruit comes in their own time": {
 			Setup{Horizon: 20 * s, Pools: []Pool{byRule(alone(0, 0), "queue > coming + workers", "recruit 1")}, People: People{Recruitment: sim.Constant(5)}},
 			map[string]float64{"completed": 1, "mean_wait": 6, "asked": 1, "joined": 1, "size": 14.0 / 20},
 			nil,
@@ -99,7 +99,7 @@ func TestByHand(t *testing.T) {
 			map[string]float64{"released": 2, "idle": 2, "cost": 2, "size": 0.2},
 			nil,
 		},
-		"who is let go finishes what he holds": {
+		"a released worker finishes the task in hand": {
 			Setup{Horizon: 30 * s, Pools: []Pool{byRule(alone(1, 0, 0), "workers > 0", "release 1")}},
 			map[string]float64{"released": 1, "completed": 1, "queue": 1, "size": 10.0 / 30},
 			nil,
@@ -118,7 +118,7 @@ func TestByHand(t *testing.T) {
 			map[string]float64{"abandoned": 2, "completed": 2, "queue": 1, "size": 20.0 / 30},
 			nil,
 		},
-		// His time is up at 15; he finishes at 20. She is idle at 15, and goes.
+		// The first one's time is up at 15, with a task until 20; the second is idle at 15, and goes.
 		"a stay ends after what is in hand": {
 			Setup{Horizon: 30 * s, Pools: []Pool{alone(2, 0, 0, 5)}, People: People{Stay: sim.Constant(15)}},
 			map[string]float64{"abandoned": 2, "completed": 3, "size": 35.0 / 30},
@@ -163,7 +163,7 @@ func TestByHand(t *testing.T) {
 				}
 			},
 		},
-		"a recruit knows what he was called for": {
+		"a recruit knows what they were called for": {
 			Setup{Horizon: 20 * s, Pools: []Pool{byRule(learns(alone(0, 0)), "coming + workers == 0", "recruit 1")}, People: People{Recruitment: sim.Constant(2)}},
 			map[string]float64{"completed": 1, "mean_wait": 3},
 			nil,
@@ -237,7 +237,7 @@ func TestReleaseOfTheUnnamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for w.people.list[0].holds == 0 {
-		w.happen(w.eventQueue.Pop())
+		w.happen(w.queue.Pop())
 	}
 	moving := map[crowd.WorkerID]bool{4: true}
 	w.release(0, 2, []crowd.WorkerID{2, 4, 99}, moving)
@@ -293,7 +293,7 @@ func TestReadings(t *testing.T) {
 	}
 	w.loop(context.Background())
 	a, b := w.control.readings[0], w.control.readings[1]
-	if a.Tally.Joined != 2 || a.Tally.Awaited != 10*s || a.Coming != 0 || a.TrainingTime != 5*s || a.Preference != 1.5 || a.Workers != 2 || len(a.Idle) != 0 {
+	if a.Counters.Joined != 2 || a.Counters.Awaited != 10*s || a.Coming != 0 || a.TrainingTime != 5*s || a.Preference != 1.5 || a.Workers != 2 || len(a.Idle) != 0 {
 		t.Errorf("%+v", a)
 	}
 	if b.TrainingTime != 0 || b.Preference != 0.25 || len(b.Idle) != 1 || fmt.Sprint(b.Idle[0].Prefers, b.Idle[0].Knows) != "[0.75 0.25] [false true]" {
@@ -304,7 +304,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestPlacesAreTakenAgain: who has the place of somebody who is gone stays his
+// TestPlacesAreTakenAgain: who has the place of somebody who is gone stays their
 // own time.
 func TestPlacesAreTakenAgain(t *testing.T) {
 	t.Parallel()
@@ -330,9 +330,9 @@ func TestWhoMovesFinishesFirst(t *testing.T) {
 		stay sim.Dist
 		want string // completed, moved, abandoned, at the end in a and in b
 	}{
-		"he goes on there":          {nil, "2 1 0 0 1"},
-		"his time is up meanwhile":  {sim.Constant(5), "1 0 1 0 0"},
-		"his time is up afterwards": {sim.Constant(25), "2 1 1 0 0"},
+		"goes on there":         {nil, "2 1 0 0 1"},
+		"time is up meanwhile":  {sim.Constant(5), "1 0 1 0 0"},
+		"time is up afterwards": {sim.Constant(25), "2 1 1 0 0"},
 	} {
 		b := alone(0, 2)
 		b.Name = "b"
@@ -341,7 +341,7 @@ func TestWhoMovesFinishesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for w.people.list[0].holds == 0 {
-			w.happen(w.eventQueue.Pop())
+			w.happen(w.queue.Pop())
 		}
 		w.move(pool.Move{Worker: 1, From: 1, To: 2})
 		w.loop(context.Background())
@@ -632,7 +632,7 @@ func TestTraceInOrder(t *testing.T) {
 	}}
 	o := mustDo(t, Run{Setup: setup, Check: true})
 	// He who is there at the start does 1, 2, 4 and 1: all until 8, as another one
-	// comes at 1+3 = 4 (he does the fourth, from 4 to 5), and the last at 2+8 = 10.
+	// comes at 1+3 = 4 (who does the fourth, from 4 to 5), and the last at 2+8 = 10.
 	// Stays: 100, 12 (from 4 to 16), 50 (from 10 to 60).
 	if !near(o.Total.Worked, 8) || o.Total.Completed != 4 || !near(o.Total.MeanWait, (0+1+3+4)/4.0) {
 		t.Errorf("%+v", o.Total)

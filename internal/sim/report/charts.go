@@ -52,7 +52,7 @@ func (r *Report) names() []string {
 	return list
 }
 
-// of says what the figures of a picture are of.
+// of is what the figures of a picture are of, in words.
 func (r *Report) of() string {
 	if r.Reps == 1 {
 		return "one repetition"
@@ -245,7 +245,7 @@ func (r *Report) medians(spec chart.BoxesSpec) string {
 	return "Median of all: " + strings.Join(list, "; ")
 }
 
-// whose says which runs the batches of a picture are of.
+// whose is the runs that the batches of a picture are of, in words.
 func (r *Report) whose() string {
 	if r.BatchesOf == MeanOfReps && r.Reps > 1 {
 		return fmt.Sprintf("in all %d repetitions", r.Reps)
@@ -253,7 +253,7 @@ func (r *Report) whose() string {
 	return "in repetition 1"
 }
 
-// sameBatches says whether every policy met the same batches: a run that ended
+// sameBatches reports whether every policy met the same batches: a run that ended
 // early may lack the last ones.
 func (r *Report) sameBatches() bool {
 	return !r.any(func(p *Policy) bool { return len(p.Batches) != len(r.Policies[0].Batches) })

@@ -52,7 +52,7 @@ func (r *Report) allocation() (picture, bool) {
 		caption = fmt.Sprintf("Who worked on what in repetition 1: each colour is one of the %d largest batches, its height how many people were working on it; all others are in one colour at the top.", maxLayers)
 	}
 	if r.vanish {
-		caption += " Who has vanished without a word counts until the lease of his task runs out, as the engine knows no better."
+		caption += " People who have vanished without a word count until the lease of their task runs out: the engine does not know it before."
 	}
 	// A batch that nobody ever works on is no colour in the picture.
 	var used []int
@@ -134,7 +134,7 @@ func (r *Report) fairness() (picture, bool) {
 	jain := r.over(chart.Axis{Label: "Jain's index", Min: 0, Max: 1}, func(s *sim.Samples, i int) float64 { return s.Jain[i] })
 	served := r.over(chart.Axis{Label: "J∞"}, func(s *sim.Samples, i int) float64 { return s.JInf[i] })
 	panels := []chart.LinesSpec{jain}
-	often := false // often enough that there is something to draw
+	known := false // J∞ has enough values to be drawn
 	for _, s := range served.Series {
 		n, open := 0, 0
 		for _, f := range s.Y {
@@ -145,10 +145,10 @@ func (r *Report) fairness() (picture, bool) {
 				open++
 			}
 		}
-		often = often || 20*n > open
+		known = known || 20*n > open
 	}
 	caption := "How evenly people were spread over the open batches in repetition 1, each by its size and priority. Jain's index is 1 if every batch has its share, and 1/n if one of n batches has everybody."
-	if often {
+	if known {
 		panels = append(panels, served)
 		caption += " J∞ looks at the batch that is worst off: −n is as fair as can be among n batches, and there is no point where some batch has nobody or none is open."
 	} else {
@@ -251,7 +251,7 @@ func (r *Report) people() (picture, bool) {
 	return p, len(there.Series[0].X) > 0
 }
 
-// arrivals says what of the crowd is the same under every policy.
+// arrivals is what of the crowd is the same under every policy, in words.
 func (r *Report) arrivals() string {
 	if r.band {
 		return "Under every policy the same people come at the same times; where only so many may be there at once, who is let in depends on who has left before, and so on the policy."

@@ -62,7 +62,7 @@ func (r *Report) among(s stats.Summary) string {
 	return fmt.Sprintf(" (n = %d)", s.N)
 }
 
-// Partly says whether some figure is not of all repetitions.
+// Partly reports whether some figure is not of all repetitions.
 func (r *Report) Partly() bool {
 	return r.any(func(p *Policy) bool {
 		return slices.ContainsFunc(p.Figures, func(s stats.Summary) bool { return r.among(s) != "" })
@@ -166,8 +166,7 @@ func signed(f float64, digits int) string {
 	return whole
 }
 
-// Clear says whether a difference is more than its interval: whether 0 lies
-// outside.
+// Clear reports whether 0 lies outside the interval of a difference.
 func Clear(diff stats.Summary) bool {
 	return math.Abs(diff.Mean) > diff.CI95 // never, where there is no interval
 }

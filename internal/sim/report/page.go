@@ -1,10 +1,8 @@
 package report
 
 import (
-	_ "embed"
+	"context"
 	"fmt"
-	"html/template"
-	"io"
 	"math"
 	"strings"
 
@@ -12,130 +10,80 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-//go:embed page.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// pageView is what the page shows.
-type pageView struct {
-	Mark     template.HTML
-	Title    string
-	About    []string // paragraphs
-	Facts    []string
-	Command  string
-	Verdicts []Verdict
-	Unmet    int
-	Skipped  int    // about policies that were not run
-	Base     string // the policy that the others are compared with
-	Policies []string
-	Compared bool // there is more than one policy
-	Repeated bool // there are intervals
-	Partly   bool // some figure is not of all repetitions
-	Wide     int  // the screen in em on which the tables fit; 0: none
-	Main     []metricRow
-	More     []metricRow
-	Figures  []figureView
-	Batches  []batchRow
-	Short    int // how many batches are listed; 0: all
-	All      int
-	Whose    string
-	Source   string
-	Files    []fileView
+// Write writes the report into a folder, whole or not at all. If ctx ends while the
+// pictures are drawn it returns the error of ctx, and nothing is left.
+func (r *Report) Write(ctx context.Context, dir string) error {
+	return r.document().write(ctx, dir)
 }
-
-type metricRow struct {
-	Name, Words string
-	Cells       []metricCell
-}
-
-type metricCell struct {
-	Policy string
-	Mean   string
-	Diff   string
-	Clear  bool // the difference is more than chance
-}
-
-type figureView struct {
-	Title, Caption, Name string
-	SVG                  template.HTML
-}
-
-type batchRow struct {
-	Name, What string
-	Cells      []batchCell
-}
-
-type batchCell struct {
-	Policy, Time, Note string
-	Late               bool
-}
-
-type fileView struct{ Name, What string }
 
 // maxListed is how many batches the page lists; batches.csv has all.
 const maxListed = 40
 
-// page writes report.html: one file that needs nothing else, and no script.
-func (r *Report) page(w io.Writer, figures []figure) error {
-	v := pageView{
-		Mark: mark, Title: r.Scenario, About: paragraphs(r.About), Facts: r.facts(), Verdicts: r.Verdicts,
-		Unmet: r.count(NotMet), Skipped: r.count(NotRun),
-		Base: r.Policies[0].Name, Policies: r.names(), Compared: len(r.Policies) > 1, Repeated: r.Reps > 1,
-		Partly: r.Partly(), Wide: wide(len(r.Policies)),
-		Whose: r.whose(), Source: r.Source, Command: r.command(),
-		Files: []fileView{
-			{"summary.csv", "a row for each policy and metric, with interval, median and paired difference"},
-			{"runs.csv", "a row for each policy and repetition"},
-			{"batches.csv", "a row for each policy and batch"},
-			{"report.json", "all of it for programs"},
-			{"charts/", "every picture as SVG and PNG"},
+func (r *Report) document() *document {
+	d := &document{
+		page: page{
+			Mark: scenarioMark, Kind: "simulation report", Title: r.Scenario, About: paragraphs(r.About), Facts: r.facts(),
+			Verdicts: r.Verdicts, NotMet: r.count(NotMet), NotRun: r.count(NotRun), Policies: true, Reading: r.reading(),
+			Batches: r.batchTable(), TableWidth: tableWidth(len(r.Policies)), Command: r.command(), Source: r.Source,
+		},
+		data: r, pictures: r.pictures(),
+		files: []csvFile{
+			{"summary.csv", "a row for each policy and metric, with interval, median and paired difference", r.summary},
+			{"runs.csv", "a row for each policy and repetition", r.perRun},
+			{"batches.csv", "a row for each policy and batch", r.batches},
 		},
 	}
 	if r.Alphas != nil {
-		v.Files = append(v.Files, fileView{"alpha.csv", "deadlines met, by strictness"})
+		d.files = append(d.files, csvFile{"alpha.csv", "deadlines met, by strictness", r.strictness})
 	}
 	shown := map[string]bool{}
 	for _, m := range r.MainMetrics() {
 		shown[m.Name] = true
-		v.Main = append(v.Main, r.row(m))
 	}
+	var more []sim.Metric
 	for _, m := range r.Metrics {
 		if !shown[m.Name] {
-			v.More = append(v.More, r.row(m))
+			more = append(more, m)
 		}
 	}
-	for i := range figures {
-		f := &figures[i]
-		// What the chart room draws is ours, its texts are escaped there.
-		v.Figures = append(v.Figures, figureView{f.title, f.caption, f.name, template.HTML(f.element())})
+	d.page.Tables = []htmlTable{*r.metricTable(r.MainMetrics())}
+	if more != nil {
+		d.page.More = r.metricTable(more)
 	}
-	r.list(&v)
-	return pageTemplate.Execute(w, v)
+	return d
 }
 
-// wide is the width of a screen, in em, that shows the tables whole; 0 where they
-// are wider than the page ever is.
-func wide(policies int) int {
+// tableWidth is the width of a screen, in em, that shows tables with so many columns
+// of figures whole; 0 where they are wider than the page ever is.
+func tableWidth(columns int) int {
 	const first, each, page = 16, 11, 72
-	if w := first + each*policies; w <= page {
+	if w := first + each*columns; w <= page {
 		return w
 	}
 	return 0
 }
 
-// paragraphs splits a text at its empty lines.
-func paragraphs(text string) []string {
-	var list []string
-	for _, p := range strings.Split(text, "\n\n") {
-		if p = strings.Join(strings.Fields(p), " "); p != "" {
-			list = append(list, p)
-		}
+// reading explains the figures.
+func (r *Report) reading() string {
+	several := r.Reps > 1
+	text := "One repetition: there are no intervals, and nothing says how far another one would differ."
+	if several {
+		text = "Means of all repetitions, ± half the width of their 95 % interval."
 	}
-	return list
+	if len(r.Policies) > 1 {
+		text += " Below, in small print, how far a policy differs from " + r.Policies[0].Name
+		if several {
+			text += " on the same repetitions; bold, with an asterisk, where that is more than chance would make it (0 lies outside of the interval)"
+		}
+		text += "."
+	}
+	if r.Partly() {
+		text += " Where n stands behind a figure only so many repetitions have one: means of different repetitions may lie the other way round than the difference, which is of those that both policies have."
+	}
+	return text
 }
 
-// facts say what was run.
+// facts are what was run, in words.
 func (r *Report) facts() []string {
 	list := []string{
 		plural(len(r.Policies), "policy", "policies") + ": " + strings.Join(r.names(), ", "),
@@ -156,13 +104,6 @@ func (r *Report) facts() []string {
 	return list
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return signed(float64(n), 0) + " " + many
-}
-
 // command is what makes the same report again.
 func (r *Report) command() string {
 	list := strings.Join(r.names(), ",")
@@ -172,75 +113,87 @@ func (r *Report) command() string {
 	return fmt.Sprintf("throng sim run SCENARIO.yaml --policy %s --reps %d --seed %d --out DIR", list, r.Reps, r.Seed)
 }
 
-func (r *Report) row(m sim.Metric) metricRow {
-	row := metricRow{Name: m.Name, Words: m.Words}
-	for i := range r.Policies {
-		p := &r.Policies[i]
-		c := metricCell{Policy: p.Name, Mean: r.Words(m, p.Figure(m))}
-		if diff, ok := p.Difference(m); ok && diff.N > 0 {
-			c.Diff, c.Clear = r.PairedWords(m, diff, p.Figure(m)), Clear(diff)
+func (r *Report) metricTable(metrics []sim.Metric) *htmlTable {
+	t := &htmlTable{Label: "Figures by policy", Columns: append([]string{"metric"}, r.names()...)}
+	for _, m := range metrics {
+		row := tableRow{Name: m.Name, Words: m.Words}
+		for i := range r.Policies {
+			p := &r.Policies[i]
+			c := tableCell{Column: p.Name, Text: r.Words(m, p.Figure(m))}
+			if diff, ok := p.Difference(m); ok && diff.N > 0 {
+				c.Note, c.Clear = r.PairedWords(m, diff, p.Figure(m)), Clear(diff)
+				if c.Clear {
+					c.Note += " *"
+				}
+			}
+			row.Cells = append(row.Cells, c)
 		}
-		row.Cells = append(row.Cells, c)
+		t.Rows = append(t.Rows, row)
 	}
-	return row
+	return t
 }
 
-// list fills in the table of batches: all of them, or the largest.
-func (r *Report) list(v *pageView) {
-	if !r.sameBatches() {
-		return
-	}
+// batchTable has all batches, or the largest; nil where the policies have met
+// different ones.
+func (r *Report) batchTable() *htmlTable {
 	first := &r.Policies[0]
-	v.All = len(first.Batches)
-	rows := make([]int, 0, maxListed)
-	if v.All <= maxListed {
-		for k := range first.Batches {
-			rows = append(rows, k)
-		}
-	} else {
+	all := len(first.Batches)
+	if !r.sameBatches() || all == 0 {
+		return nil
+	}
+	t := &htmlTable{
+		Label: "Batches", Columns: append([]string{"batch"}, r.names()...),
+		Note: "When each batch was completed, counted from the start, " + r.whose() + ".",
+	}
+	rows := make([]int, all)
+	for k := range rows {
+		rows[k] = k
+	}
+	if all > maxListed {
 		rows = shownBatches(first.first.batches)
-		v.Short = len(rows)
+		t.Note += fmt.Sprintf(" The %d largest of %d batches; batches.csv has all of them.", len(rows), all)
 	}
 	for _, k := range rows {
 		b := &first.Batches[k]
-		row := batchRow{Name: b.Name, What: plural(b.Tasks, "task", "tasks")}
+		row := tableRow{Name: b.Name, Words: plural(b.Tasks, "task", "tasks")}
 		if b.Tenant != "" {
-			row.What += ", " + b.Tenant
+			row.Words += ", " + b.Tenant
 		}
 		if b.LaunchedAt > 0 {
-			row.What += ", launched at " + seconds(b.LaunchedAt)
+			row.Words += ", launched at " + seconds(b.LaunchedAt)
 		}
 		if !math.IsNaN(b.DeadlineAt) {
-			row.What += ", due at " + seconds(b.DeadlineAt)
+			row.Words += ", due at " + seconds(b.DeadlineAt)
 		}
 		for i := range r.Policies {
 			row.Cells = append(row.Cells, r.cell(&r.Policies[i], k))
 		}
-		v.Batches = append(v.Batches, row)
+		t.Rows = append(t.Rows, row)
 	}
+	return t
 }
 
-func (r *Report) cell(p *Policy, k int) batchCell {
+func (r *Report) cell(p *Policy, k int) tableCell {
 	b := &p.Batches[k]
-	c := batchCell{Policy: p.Name, Time: seconds(b.CompletedAt)}
+	c := tableCell{Column: p.Name, Text: seconds(b.CompletedAt)}
 	several := r.BatchesOf == MeanOfReps && r.Reps > 1
 	if several && b.Completed > 0 {
-		c.Time = "at " + withHalf(b.CompletedAt, b.CompletedCI)
+		c.Text = "at " + withHalf(b.CompletedAt, b.CompletedCI)
 	} else if b.Completed > 0 {
-		c.Time = "at " + c.Time
+		c.Text = "at " + c.Text
 	}
 	switch {
 	case b.Completed == 0 && !math.IsNaN(b.EndedAt):
-		c.Time, c.Note = share(b.Done)+" done", "its lifetime ended it"
+		c.Text, c.Note = share(b.Done)+" done", "its lifetime ended it"
 	case b.Completed == 0:
-		c.Time, c.Note = share(b.Done)+" done", "not completed"
+		c.Text, c.Note = share(b.Done)+" done", "not completed"
 	case b.Completed < 1:
 		c.Note = fmt.Sprintf("completed in %s of the repetitions", share(b.Completed))
 	}
 	if math.IsNaN(b.InTime) {
 		return c
 	}
-	c.Late = b.InTime < 0.5
+	c.Clear = b.InTime < 0.5
 	deadline := "late"
 	switch {
 	case several:

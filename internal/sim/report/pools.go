@@ -15,7 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
-// PoolsOptions say how a file of pools is run. The zero value runs it as it says.
+// PoolsOptions are how a file of pools is run. The zero value runs it as written.
 type PoolsOptions struct {
 	Reps     int     // 0: the file's
 	Seed     *uint64 // nil: the file's
@@ -31,7 +31,7 @@ type PoolsReport struct {
 	Scenario string
 	About    string
 	Source   string
-	Trace    []string // what is to be said of the trace; nil without one
+	Trace    []string // where the trace is from, and its use; nil without one
 	Horizon  time.Duration
 	Tasks    int64   // completed in all runs
 	WallS    float64 // set by the caller
@@ -68,7 +68,7 @@ func RunPools(ctx context.Context, p *scenario.Pools, o PoolsOptions) (*PoolsRep
 	return r, nil
 }
 
-// traceWords says where a trace is from and how much of it was used.
+// traceWords is where a trace is from and how much of it was used, in words.
 func traceWords(t *pools.Trace, from string, c *pools.Comparison) []string {
 	text := "trace"
 	if from != "" {

@@ -2,10 +2,7 @@ package report
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"strconv"
 
@@ -14,60 +11,49 @@ import (
 	"github.com/throng-dev/throng/pool"
 )
 
-// poolsMark is how a folder is known to be the report of a file of pools.
-const poolsMark = `<meta name="generator" content="throng pool simulate">`
-
-//go:embed pools_page.html
-var poolsPageText string
-
-var poolsTemplate = template.Must(template.New("pools").Parse(poolsPageText))
-
 // Write writes the report into a folder, as Report.Write does. It has pictures
 // and series where the samples for them were kept.
 func (r *PoolsReport) Write(dir string) error {
-	return place(dir, func(made string) error {
-		figures, err := drawInto(context.Background(), made, r.pictures(), picture.figure)
-		if err != nil {
-			return err
-		}
-		return saveAll(made, map[string]func(io.Writer) error{
-			"report.html": func(w io.Writer) error { return r.page(w, figures) },
-			"report.json": func(w io.Writer) error {
-				e := json.NewEncoder(w)
-				e.SetEscapeHTML(false)
-				e.SetIndent("", "  ")
-				return e.Encode(r)
-			},
-			"summary.csv": r.summary,
-			"runs.csv":    r.perRun,
-			"series.csv":  r.series,
-			"actions.csv": r.actions,
-		})
-	})
+	return r.document().write(context.Background(), dir)
 }
 
-func (r *PoolsReport) page(w io.Writer, figures []figure) error {
-	v := struct {
-		Mark            template.HTML
-		Title           string
-		About, Facts    []string
-		Tables          []PoolTable
-		Figures         []figureView
-		Source, Command string
-	}{
-		Mark: poolsMark, Title: r.Scenario, About: paragraphs(r.About), Tables: r.Tables(), Source: r.Source,
-		Command: fmt.Sprintf("throng pool simulate FILE.yaml --reps %d --seed %d --out DIR", r.Reps, r.Seed),
-		Facts: append([]string{
-			plural(len(r.Variants), "variant", "variants"), plural(r.Reps, "repetition", "repetitions") + fmt.Sprintf(", seed %d", r.Seed),
-			fmt.Sprintf("%s simulated", r.Horizon), signed(float64(r.Tasks), 0) + " tasks completed in all",
-		}, r.Trace...),
+func (r *PoolsReport) document() *document {
+	d := &document{
+		page: page{
+			Mark: poolsMark, Kind: "simulation of pools", Title: r.Scenario, About: paragraphs(r.About), Source: r.Source,
+			Command: fmt.Sprintf("throng pool simulate FILE.yaml --reps %d --seed %d --out DIR", r.Reps, r.Seed),
+			Facts: append([]string{
+				plural(len(r.Variants), "variant", "variants"), plural(r.Reps, "repetition", "repetitions") + fmt.Sprintf(", seed %d", r.Seed),
+				fmt.Sprintf("%s simulated", r.Horizon), signed(float64(r.Tasks), 0) + " tasks completed in all",
+			}, r.Trace...),
+		},
+		data: r, pictures: r.pictures(),
+		files: []csvFile{
+			{"summary.csv", "a row for each variant, pool and metric, with its ratio to the first variant", r.summary},
+			{"runs.csv", "a row for each variant, repetition and pool", r.perRun},
+			{"series.csv", "the pools over time, of repetition 1", r.series},
+			{"actions.csv", "what their control did, in repetition 1", r.actions},
+		},
 	}
-	for i := range figures {
-		f := &figures[i]
-		// What the chart room draws is ours, its texts are escaped there.
-		v.Figures = append(v.Figures, figureView{f.title, f.caption, f.name, template.HTML(f.element())})
+	columns := 0
+	for _, t := range r.Tables() {
+		d.page.Tables = append(d.page.Tables, t.forPage())
+		columns = max(columns, len(t.Rows[0])-1)
 	}
-	return poolsTemplate.Execute(w, v)
+	d.page.TableWidth = tableWidth(columns)
+	return d
+}
+
+func (t PoolTable) forPage() htmlTable {
+	out := htmlTable{Title: t.Title, Note: t.Note, Label: t.Title, Columns: t.Rows[0]}
+	for _, list := range t.Rows[1:] {
+		row := tableRow{Name: list[0]}
+		for i, text := range list[1:] {
+			row.Cells = append(row.Cells, tableCell{Column: t.Rows[0][i+1], Text: text})
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // summary writes a row for each variant, pool and metric.

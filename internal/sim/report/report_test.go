@@ -345,7 +345,7 @@ func TestIdleBatchesHaveNoColour(t *testing.T) {
 		t.Errorf("the legend names who has nobody (%v)", err)
 	}
 	s.Setup.Faults = []sim.Fault{{At: time.Minute, Vanish: 0.5}}
-	if p, _ := run(t, s, Options{Reps: 1}).allocation(); !strings.Contains(p.caption, "until the lease of his task runs out") {
+	if p, _ := run(t, s, Options{Reps: 1}).allocation(); !strings.Contains(p.caption, "until the lease of their task runs out") {
 		t.Errorf("the picture is of %q", p.caption)
 	}
 }

@@ -17,7 +17,7 @@ const (
 	NotRun State = "not run" // it is about a policy that was left out
 )
 
-// A Verdict says whether what a scenario's file expects has come.
+// A Verdict is whether an expectation of a scenario's file has been met.
 type Verdict struct {
 	Line   int    `json:"line"`   // in the file
 	Column int    `json:"column"` // in the line
@@ -28,7 +28,7 @@ type Verdict struct {
 	Figure number `json:"figure"`
 }
 
-// Met says whether everything that was expected has come.
+// Met reports whether every expectation has been met.
 func (r *Report) Met() bool { return r.count(NotMet) == 0 }
 
 func (r *Report) count(s State) int {
@@ -45,7 +45,7 @@ func (r *Report) count(s State) int {
 // which the runs have no answer, because they ended before its window, is a
 // mistake in the file: the error is scenario.Errors then, without the file's
 // name.
-func (r *Report) judge(s *scenario.Scenario, runs []remains) error {
+func (r *Report) judge(s *scenario.Scenario, runs []runResult) error {
 	var measured []*scenario.Measured
 	for i := range runs {
 		if runs[i].measured != nil {

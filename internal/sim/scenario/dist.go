@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -45,10 +46,10 @@ const wantDist = "a distribution is one of: a figure, exponential, uniform, logn
 
 // dist reads the field of a distribution, or nil.
 func (o *object) dist(field string, q quantity) sim.Dist {
-	if !o.has(field) {
+	if !o.Has(field) {
 		return nil
 	}
-	return o.r.dist(o.fields[field], q)
+	return o.r.dist(o.Value(field), q)
 }
 
 // dist reads a distribution; nil if it is none.
@@ -70,15 +71,15 @@ func (r *reader) dist(n *node, q quantity) sim.Dist {
 	forms := []string{"exponential", "uniform", "lognormal", "empirical"}
 	if q.zipf {
 		forms = append(forms, "zipf")
-	} else if o.has("zipf") {
-		r.errorf(o.fields["zipf"], "zipf is for sizes of batches; %s", wantDist)
+	} else if o.Has("zipf") {
+		r.errorf(o.Value("zipf"), "zipf is for sizes of batches; %s", wantDist)
 		return nil
 	}
-	form := o.one("the distribution", forms...)
-	if o.has("max") && form != "zipf" {
-		r.errorf(o.fields["max"], "max belongs to zipf")
+	form := o.One("the distribution", forms...)
+	if o.Has("max") && form != "zipf" {
+		r.errorf(o.Value("max"), "max belongs to zipf")
 	}
-	v := o.fields[form]
+	v := o.Value(form)
 	switch form {
 	case "exponential":
 		if mean, ok := r.figure(v, q.positive()); ok {
@@ -118,7 +119,7 @@ func (q quantity) single() quantity {
 
 // figure reads one figure of a quantity.
 func (r *reader) figure(n *node, q quantity) (float64, bool) {
-	return scalar(r, n, q.want, func(text string) (float64, error) { return q.check(text, q.parse) })
+	return yamlfile.ReadScalar(&r.notes, n, q.want, func(text string) (float64, error) { return q.check(text, q.parse) })
 }
 
 func (q quantity) check(text string, parse func(string) (float64, error)) (float64, error) {
@@ -138,31 +139,19 @@ func (q quantity) check(text string, parse func(string) (float64, error)) (float
 
 func (r *reader) uniform(n *node, q quantity) sim.Dist {
 	o := r.object("uniform", n)
-	if o == nil || !r.both(o, "min", "max", "uniform: {min: 5s, max: 15s}") {
+	if o == nil || !o.Complete {
 		return nil
 	}
-	low, okLow := r.figure(o.fields["min"], q.single())
-	high, okHigh := r.figure(o.fields["max"], q)
+	low, okLow := r.figure(o.Value("min"), q.single())
+	high, okHigh := r.figure(o.Value("max"), q)
 	if !okLow || !okHigh {
 		return nil
 	}
 	if high <= low {
-		r.errorf(o.fields["max"], "max must be more than min")
+		r.errorf(o.Value("max"), "max must be more than min")
 		return nil
 	}
 	return sim.Uniform{Min: low, Max: high}
-}
-
-// both says whether two fields stand there.
-func (r *reader) both(o *object, a, b, example string) bool {
-	ok := true
-	for _, f := range []string{a, b} {
-		if !o.has(f) {
-			r.missing(o.node, f, "like "+example)
-			ok = false
-		}
-	}
-	return ok
 }
 
 func (r *reader) lognormal(n *node, q quantity) sim.Dist {
@@ -172,17 +161,17 @@ func (r *reader) lognormal(n *node, q quantity) sim.Dist {
 		return nil
 	}
 	const widest = 1000 // standard deviations by mean or mode: beyond it, the figures say nothing
-	switch o.one("the middle", "mean", "median", "mode") {
+	switch o.One("the middle", "mean", "median", "mode") {
 	case "median":
-		if o.has("sd") {
-			r.errorf(o.fields["sd"], "with a median goes sigma, the standard deviation of the logarithm")
+		if o.Has("sd") {
+			r.errorf(o.Value("sd"), "with a median goes sigma, the standard deviation of the logarithm")
 			return nil
 		}
-		if !r.both(o, "median", "sigma", "lognormal: {median: 9s, sigma: 0.6}") {
+		if !o.NeedAll("lognormal: {median: 9s, sigma: 0.6}", "median", "sigma") {
 			return nil
 		}
-		median, ok1 := r.figure(o.fields["median"], q.positive())
-		sigma, ok2 := r.number(o.fields["sigma"], 0, 5)
+		median, ok1 := r.figure(o.Value("median"), q.positive())
+		sigma, ok2 := fields.Get[float64](o.Object, "sigma")
 		if ok1 && ok2 {
 			return sim.LogNormal{Mu: math.Log(median), Sigma: sigma}
 		}
@@ -200,30 +189,25 @@ func (r *reader) lognormal(n *node, q quantity) sim.Dist {
 
 // middle reads a mean or mode with its standard deviation.
 func (r *reader) middle(o *object, field string, q quantity, widest float64, example string) (middle, sd float64, ok bool) {
-	if o.has("sigma") {
-		r.errorf(o.fields["sigma"], "sigma goes with a median; with a %s goes sd", field)
+	if o.Has("sigma") {
+		r.errorf(o.Value("sigma"), "sigma goes with a median; with a %s goes sd", field)
 		return 0, 0, false
 	}
-	if !r.both(o, field, "sd", example) {
+	if !o.NeedAll(example, field, "sd") {
 		return 0, 0, false
 	}
-	middle, ok = r.figure(o.fields[field], q.positive())
-	sd, okSD := r.figure(o.fields["sd"], q.unbound())
+	middle, ok = r.figure(o.Value(field), q.positive())
+	sd, okSD := r.figure(o.Value("sd"), q.unbound())
 	if ok && okSD && sd > widest*middle {
-		r.errorf(o.fields["sd"], "this is more than %g times the %s", widest, field)
+		r.errorf(o.Value("sd"), "this is more than %g times the %s", widest, field)
 		return 0, 0, false
 	}
 	return middle, sd, ok && okSD
 }
 
 func (r *reader) zipf(o *object) sim.Dist {
-	a, ok := o.number("zipf", 1.01, 20)
-	most := uint64(maxSize)
-	if o.has("max") {
-		n, okMax := o.count("max", 1, maxSize)
-		most, ok = n, ok && okMax
-	}
-	if !ok {
+	a, most := 0.0, maxSize
+	if ok := set(o, "zipf", &a); o.Has("max") && !set(o, "max", &most) || !ok {
 		return nil
 	}
 	return sim.Zipf{A: a, Max: float64(most)}

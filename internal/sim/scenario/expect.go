@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -47,7 +48,7 @@ type Expectation struct {
 	From, To time.Duration
 }
 
-// A Figure is something beside the metrics of sim that an expectation may be
+// A Figure is something other than a metric of sim that an expectation may be
 // about.
 type Figure struct {
 	Name    string
@@ -113,13 +114,8 @@ func (r *reader) expectations(o *object) {
 }
 
 func (r *reader) expectation(o *object) {
-	e := Expectation{Line: o.node.Line, Column: o.node.Column, Least: math.Inf(-1), Most: math.Inf(1)}
-	for _, f := range []string{"that", "is"} {
-		if !o.has(f) {
-			r.missing(o.node, f, "like {that: deadline_success_ratio, of: edf, is: above 0.5}")
-		}
-	}
-	if !o.has("that") || !o.has("is") {
+	e := Expectation{Line: o.Node.Line, Column: o.Node.Column, Least: math.Inf(-1), Most: math.Inf(1)}
+	if !o.Complete {
 		return
 	}
 	okWindow := r.expectedWindow(o, &e)
@@ -134,11 +130,11 @@ func (r *reader) expectation(o *object) {
 		return
 	}
 	if slices.Contains(policies, e.Than) {
-		r.errorf(o.fields["is"], "%s is compared with itself", e.Than)
+		r.errorf(o.Value("is"), "%s is compared with itself", e.Than)
 		return
 	}
 	if len(r.s.Expect)+len(policies)*len(alphas) > maxExpected {
-		r.errorf(o.node, "for all policies and values of α these are more than %d expectations", maxExpected)
+		r.errorf(o.Node, "for all policies and values of α these are more than %d expectations", maxExpected)
 		return
 	}
 	for _, p := range policies {
@@ -155,24 +151,19 @@ func (r *reader) expectation(o *object) {
 func (r *reader) expectedWindow(o *object, e *Expectation) bool {
 	ok := true
 	for f, to := range map[string]*time.Duration{"from": &e.From, "to": &e.To} {
-		if !o.has(f) {
+		if !o.Has(f) {
 			continue
 		}
-		least := map[string]time.Duration{"to": oneNanosecond}[f]
-		d, good := o.duration(f, least, maxDuration)
-		if *to = d; !good {
-			ok = false
-		}
-		if good && !r.within(o.fields[f], f, d) {
+		if !set(o, f, to) || !r.within(o.Value(f), f, *to) {
 			ok = false
 		}
 	}
 	switch {
-	case ok && o.has("to") && e.To == e.From:
-		r.errorf(o.fields["to"], "the window from %s to %s is empty: to is after from", yamlfile.Words(e.From), yamlfile.Words(e.To))
+	case ok && o.Has("to") && e.To == e.From:
+		r.errorf(o.Value("to"), "the window from %s to %s is empty: to is after from", yamlfile.Words(e.From), yamlfile.Words(e.To))
 		return false
-	case ok && o.has("to") && e.To < e.From:
-		r.errorf(o.fields["to"], "the window ends (%s) before it begins (%s)", yamlfile.Words(e.To), yamlfile.Words(e.From))
+	case ok && o.Has("to") && e.To < e.From:
+		r.errorf(o.Value("to"), "the window ends (%s) before it begins (%s)", yamlfile.Words(e.To), yamlfile.Words(e.From))
 		return false
 	}
 	return ok
@@ -180,20 +171,20 @@ func (r *reader) expectedWindow(o *object, e *Expectation) bool {
 
 // figureOf reads what an expectation is about.
 func (r *reader) figureOf(o *object, e *Expectation) (Figure, bool) {
-	name, ok := r.text(o.fields["that"])
+	name, ok := r.text(o.Value("that"))
 	if !ok {
 		return Figure{}, false
 	}
-	windowed := o.has("from") || o.has("to")
+	windowed := o.Has("from") || o.Has("to")
 	f, known := findFigure(name, windowed)
 	if !known {
 		names := figureNames()
-		r.errorf(o.fields["that"], "there is no figure %s: %s", yamlfile.Quote(name), r.hint(name, names, "known are "+strings.Join(names, ", ")))
+		r.errorf(o.Value("that"), "there is no figure %s: %s", yamlfile.Quote(name), r.notes.Hint(name, names, "known are "+strings.Join(names, ", ")))
 		return f, false
 	}
 	e.Metric = name
 	if windowed && !f.Window {
-		r.errorf(o.fields["that"], "%s is about the whole run; from and to go with %s", name, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Window })))
+		r.errorf(o.Value("that"), "%s is about the whole run; from and to go with %s", name, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Window })))
 		return f, false
 	}
 	return f, true
@@ -213,23 +204,23 @@ func namesOf(which func(Figure) bool) []string {
 func (r *reader) chosen(o *object, f Figure, e *Expectation) bool {
 	ok, chosen := true, false
 	for field, to := range map[string]*string{"batch": &e.Batch, "flow": &e.Flow, "tenant": &e.Tenant, "kind": &e.Kind, "class": &e.Class} {
-		if !o.has(field) {
+		if !o.Has(field) {
 			continue
 		}
 		chosen = true
-		name, good := r.text(o.fields[field])
+		name, good := r.text(o.Value(field))
 		if good && !f.Batches {
-			r.errorf(o.fields[field], "%s is about the whole run; %s goes with %s", f.Name, field, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Batches })))
+			r.errorf(o.Value(field), "%s is about the whole run; %s goes with %s", f.Name, field, yamlfile.Enumerate(namesOf(func(f Figure) bool { return f.Batches })))
 			good = false
 		}
 		if good && !r.choices(field)[name] {
-			_, good = r.find(o.fields[field], name, slices.Sorted(maps.Keys(r.choices(field))), field)
+			_, good = r.find(o.Value(field), name, slices.Sorted(maps.Keys(r.choices(field))), field)
 		}
 		*to = name
 		ok = ok && good
 	}
 	if f.Batches && !chosen {
-		r.errorf(o.node, "%s is about batches: say batch, flow, tenant, kind or class", f.Name)
+		r.errorf(o.Node, "%s is about batches: say batch, flow, tenant, kind or class", f.Name)
 		return false
 	}
 	return ok
@@ -261,12 +252,12 @@ func (r *reader) choices(field string) map[string]bool {
 
 // policiesOf reads whose figure it is: one policy, several, or each.
 func (r *reader) policiesOf(o *object) []string {
-	if !o.has("of") {
+	if !o.Has("of") {
 		return r.s.Policies
 	}
-	nodes := []*node{o.fields["of"]}
+	nodes := []*node{o.Value("of")}
 	if nodes[0].Kind == yamlfile.List {
-		nodes = o.list("of")
+		nodes = o.List("of")
 	}
 	var list []string
 	for _, n := range nodes {
@@ -295,14 +286,14 @@ func (r *reader) among(n *node, text string) (string, bool) {
 // alphasOf reads at which α it holds: at one, or at each.
 func (r *reader) alphasOf(o *object) []float64 {
 	switch {
-	case o.has("alpha"):
-		alpha, ok := o.number("alpha", 0, maxAlpha)
+	case o.Has("alpha"):
+		alpha, ok := fields.Get[float64](o.Object, "alpha")
 		switch {
 		case ok && len(r.s.Alphas) == 0:
-			r.errorf(o.fields["alpha"], "there is no sweep; leave alpha out, or say sweep: {alpha: […]}")
+			r.errorf(o.Value("alpha"), "there is no sweep; leave alpha out, or say sweep: {alpha: […]}")
 			ok = false
 		case ok && !slices.Contains(r.s.Alphas, alpha):
-			r.errorf(o.fields["alpha"], "α = %g is not in the sweep %v", alpha, r.s.Alphas)
+			r.errorf(o.Value("alpha"), "α = %g is not in the sweep %v", alpha, r.s.Alphas)
 			ok = false
 		}
 		if !ok {
@@ -330,7 +321,7 @@ var perForms = map[string]*regexp.Regexp{"1": regexp.MustCompile(`%`), "1/s": re
 
 // bounds reads is, and returns it in its own words.
 func (r *reader) bounds(o *object, f Figure, e *Expectation) (string, bool) {
-	n := o.fields["is"]
+	n := o.Value("is")
 	text, ok := r.text(n)
 	if !ok {
 		return "", false

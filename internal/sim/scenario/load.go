@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
@@ -21,18 +22,17 @@ func (r *reader) load(o *object) {
 	for i, b := range o.objects("batches") {
 		batch := sim.Batch{Name: b.name(names, "batch", fmt.Sprintf("batch-%d", i+1))}
 		r.common(b, &batch, nowhere)
-		b.need("tasks", "how many, like tasks: 200")
 		r.set(b, &batch, "tasks")
 		r.set(b, &batch, "at")
 		r.before(b, "at", batch.At)
-		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: b.node})
+		r.batches = append(r.batches, placed{index: len(r.s.Setup.Batches), node: b.Node})
 		r.s.Setup.Batches = append(r.s.Setup.Batches, batch)
 	}
 	if t := r.section(o, "trace"); t != nil {
 		r.trace(t, names)
 	}
 	for i, f := range o.objects("flows") {
-		r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.has("sweep"))
+		r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.Has("sweep"))
 	}
 }
 
@@ -44,40 +44,40 @@ func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bo
 	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "estimate", "lifetime"} {
 		r.set(o, b, f)
 	}
-	if o.has("redundancy") {
-		b.Rule = r.redundancy(o.fields["redundancy"])
+	if o.Has("redundancy") {
+		b.Rule = r.redundancy(o.Value("redundancy"))
 	}
 	b.Requires = o.scores("requires")
 	if len(b.Requires) > engine.MaxRules {
-		r.errorf(o.fields["requires"], "%d qualifications are too many (at most %d)", len(b.Requires), engine.MaxRules)
+		r.errorf(o.Value("requires"), "%d qualifications are too many (at most %d)", len(b.Requires), engine.MaxRules)
 	}
 }
 
 func nowhere(string) bool { return false }
 
-// index reads the name of a tenant or kind. Where there is only one, it need
-// not be said.
+// index reads the name of a tenant or kind. Where there is only one, it may be
+// left out.
 func (r *reader) index(o *object, field string, names []string, all string, elsewhere func(field string) bool) int {
-	if !o.has(field) {
+	if !o.Has(field) {
 		if len(names) > 1 && !elsewhere(field) {
-			r.missing(o.node, field, fmt.Sprintf("one of the %s, %s", all, yamlfile.Enumerate(names)))
+			r.notes.Missing(o.Node, field, fmt.Sprintf("one of the %s, %s", all, yamlfile.Enumerate(names)))
 		}
 		return 0
 	}
-	name, ok := r.text(o.fields[field])
+	name, ok := r.text(o.Value(field))
 	if !ok {
 		return 0
 	}
-	i, _ := r.find(o.fields[field], name, names, field)
+	i, _ := r.find(o.Value(field), name, names, field)
 	return i
 }
 
 // set reads a field of a batch that is one value.
 func (r *reader) set(o *object, b *sim.Batch, field string) {
-	if !o.has(field) {
+	if !o.Has(field) {
 		return
 	}
-	_, _ = scalar(r, o.fields[field], wants[field], func(text string) (struct{}, error) {
+	_, _ = yamlfile.ReadScalar(&r.notes, o.Value(field), wants[field], func(text string) (struct{}, error) {
 		return struct{}{}, setBatch(b, field, text, yamlfile.Duration)
 	})
 }
@@ -116,7 +116,7 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	if err != nil {
 		return err
 	}
-	least, most, to := oneNanosecond, time.Duration(maxDuration), &b.Deadline
+	least, most, to := time.Nanosecond, time.Duration(maxDuration), &b.Deadline
 	switch field {
 	case "at":
 		least, to = 0, &b.At
@@ -130,7 +130,7 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	switch {
 	case d < least && field == "deadline":
 		return fmt.Errorf("%s: a deadline counts from the launch of its batch, and is after it", yamlfile.Quote(text))
-	case d < least && least == oneNanosecond:
+	case d < least && least == time.Nanosecond:
 		return fmt.Errorf("%s: this must be more than 0", yamlfile.Quote(text))
 	case d < least || d > most:
 		return fmt.Errorf("%s is not between %s and %s", yamlfile.Quote(text), yamlfile.Words(least), yamlfile.Words(most))
@@ -151,26 +151,25 @@ func (r *reader) redundancy(n *node) label.Rule {
 	if o == nil {
 		return label.Rule{}
 	}
-	switch o.one("the redundancy", "count", "agree") {
+	switch o.One("the redundancy", "count", "agree") {
 	case "count":
-		if o.has("of") {
-			r.errorf(o.fields["of"], "of goes with agree")
+		if o.Has("of") {
+			r.errorf(o.Value("of"), "of goes with agree")
 		}
-		if k, ok := o.count("count", 1, label.MaxAnswers); ok {
-			return label.Count(int(k))
+		if k := 0; set(o, "count", &k) {
+			return label.Count(k)
 		}
 	case "agree":
-		if !o.need("of", "like {agree: 2, of: 3}") {
+		if !o.Need("of", "like {agree: 2, of: 3}") {
 			return label.Rule{}
 		}
-		k, ok := o.count("agree", 1, label.MaxAnswers)
-		of, okOf := o.count("of", 1, label.MaxAnswers)
-		if ok && okOf {
+		k, of := 0, 0
+		if set(o, "agree", &k) && set(o, "of", &of) {
 			if k > of {
-				r.errorf(o.fields["agree"], "%d of %d can never agree", k, of)
+				r.errorf(o.Value("agree"), "%d of %d can never agree", k, of)
 				return label.Rule{}
 			}
-			return label.Agree(int(k), int(of))
+			return label.Agree(k, of)
 		}
 	}
 	return label.Rule{}
@@ -205,33 +204,26 @@ func mostTasks(b *sim.Batch) int {
 	return int(min(maxAnswers/answers, int64(crowd.MaxMoney)/(int64(reward(b))*answers)))
 }
 
-// reward is what an answer earns, whether it is said or not.
+// reward is what an answer earns: the default where the file does not say it.
 func reward(b *sim.Batch) crowd.Money { return cmp.Or(b.Reward, sim.DefaultReward) }
 
 func tooMany(b *sim.Batch, tasks, most int) string {
-	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", plural(tasks, "task"), reward(b), most, crowd.MaxMoney)
-}
-
-func plural(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
+	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", format.Count(tasks, "task"), reward(b), most, crowd.MaxMoney)
 }
 
 func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept bool) {
 	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
-	if a := r.section(o, "arrive"); o.need("arrive", "when they come, like arrive: {rate: 80/m, until: 20m}") && a != nil {
+	if a := r.section(o, "arrive"); a != nil {
 		f.Arrive = r.arrivals(a, false)
 	}
 	r.size(o, &f)
-	place := placed{index: len(r.s.Setup.Flows), node: o.node}
+	place := placed{index: len(r.s.Setup.Flows), node: o.Node}
 	if d := r.section(o, "deadlines"); d != nil {
 		f.Alpha = r.alpha(d, swept, &f)
-		place.swept = !d.has("alpha")
-		if o.has("deadline") {
-			r.errorf(o.fields["deadline"], "deadlines give each of the largest batches its own; leave one of them out")
+		place.swept = !d.Has("alpha")
+		if o.Has("deadline") {
+			r.errorf(o.Value("deadline"), "deadlines give each of the largest batches its own; leave one of them out")
 		}
 	}
 	r.flows = append(r.flows, place)
@@ -240,14 +232,14 @@ func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept 
 
 // size reads how many tasks a drawn batch has.
 func (r *reader) size(o *object, f *sim.Flow) {
-	if !o.need("size", "tasks in a batch, like size: 50 or size: {zipf: 2}") {
+	if !o.Has("size") {
 		f.Size = sim.Constant(1)
 		return
 	}
 	most := mostTasks(&f.Batch)
 	bound := float64(most)
 	if most < 1 {
-		r.errorf(o.field("reward"), "%s", tooMany(&f.Batch, 1, most))
+		r.errorf(o.Place("reward"), "%s", tooMany(&f.Batch, 1, most))
 	}
 	switch d := o.dist("size", ofSize).(type) {
 	case nil:
@@ -272,7 +264,7 @@ func (r *reader) size(o *object, f *sim.Flow) {
 		bound = values[len(values)-1]
 	}
 	if bound > float64(most) {
-		r.errorf(o.fields["size"], "%s", tooMany(&f.Batch, int(bound), most))
+		r.errorf(o.Value("size"), "%s", tooMany(&f.Batch, int(bound), most))
 	}
 }
 
@@ -287,28 +279,23 @@ func (a atMost) String() string           { return fmt.Sprintf("%s, at most %g",
 
 func (r *reader) alpha(o *object, swept bool, f *sim.Flow) *sim.AlphaRule {
 	rule := &sim.AlphaRule{Share: 0.1, Form: sim.AlphaPaper}
-	if share, ok := o.share("share"); ok {
-		rule.Share = share
+	set(o, "share", &rule.Share)
+	set(o, "alpha", &rule.Alpha)
+	if !o.Has("alpha") && !swept {
+		r.notes.Missing(o.Node, "alpha", "from 0 (as fast as the whole crowd can) to 1 (one after the other), or a sweep: {alpha: […]}")
 	}
-	if alpha, ok := o.number("alpha", 0, maxAlpha); ok {
-		rule.Alpha = alpha
-	} else if !o.has("alpha") && !swept {
-		r.missing(o.node, "alpha", "from 0 (as fast as the whole crowd can) to 1 (one after the other), or a sweep: {alpha: […]}")
-	}
-	if n, ok := o.count("workers", 1, maxPeople); ok {
-		rule.Workers = int(n)
-	}
-	if o.has("service") {
-		rule.Service, _ = r.figure(o.fields["service"], ofTime)
+	set(o, "workers", &rule.Workers)
+	if o.Has("service") {
+		rule.Service, _ = r.figure(o.Value("service"), ofTime)
 	} else if k := f.Kind; k < len(r.s.Setup.Kinds) && r.s.Setup.Kinds[k].Service != nil {
 		rule.Service = r.s.Setup.Kinds[k].Service.Mean()
 	}
-	if o.has("form") {
+	if o.Has("form") {
 		switch form := o.text("form"); form {
 		case string(sim.AlphaPaper), string(sim.AlphaCode):
 			rule.Form = sim.AlphaForm(form)
 		default:
-			r.errorf(o.fields["form"], "the form is paper or code, not %s", yamlfile.Quote(form))
+			r.errorf(o.Value("form"), "the form is paper or code, not %s", yamlfile.Quote(form))
 		}
 	}
 	return rule
@@ -327,11 +314,11 @@ func (r *reader) faults(o *object) {
 		groups[r.s.Setup.Groups[i].Name] = true
 	}
 	for i, f := range o.objects("faults") {
-		f.need("at", "when, like at: 20m")
-		at, _ := f.duration("at", 0, maxDuration)
+		var at time.Duration
+		set(f, "at", &at)
 		r.before(f, "at", at)
-		if len(f.fields) == 0 || len(f.fields) == 1 && f.has("at") {
-			r.errorf(f.node, "what happens is missing: one of vanish, policy, stop, burst, workers")
+		if f.Len() == 0 || f.Len() == 1 && f.Has("at") {
+			r.errorf(f.Node, "what happens is missing: one of vanish, policy, stop, burst, workers")
 			continue
 		}
 		r.fault(f, at)
@@ -340,12 +327,11 @@ func (r *reader) faults(o *object) {
 		}
 		if w := r.section(f, "workers"); w != nil {
 			group := sim.Group{Name: w.name(groups, "group", fmt.Sprintf("workers-%d", i+1))}
-			count, _ := w.count("count", 1, maxPeople)
-			w.need("count", "how many come, like count: 20")
-			group.Arrive = sim.Arrivals{Count: int(count), From: at}
+			group.Arrive.From = at
+			set(w, "count", &group.Arrive.Count)
 			r.habits(w, &group)
 			r.s.Setup.Groups = append(r.s.Setup.Groups, group)
-			r.people = append(r.people, w.node)
+			r.people = append(r.people, w.Node)
 		}
 	}
 }
@@ -353,18 +339,15 @@ func (r *reader) faults(o *object) {
 // fault reads what goes wrong at once.
 func (r *reader) fault(f *object, at time.Duration) {
 	fault := sim.Fault{At: at}
-	if share, ok := f.share("vanish"); ok {
-		if share == 0 {
-			r.errorf(f.fields["vanish"], "nobody vanishes; a share of more than 0 is wanted, like 30%%")
-		}
-		fault.Vanish = share
+	if set(f, "vanish", &fault.Vanish) && fault.Vanish == 0 {
+		r.errorf(f.Value("vanish"), "nobody vanishes; a share of more than 0 is wanted, like 30%%")
 	}
-	if f.has("policy") {
-		if text, ok := r.text(f.fields["policy"]); ok {
-			fault.Policy, _ = r.policy(f.fields["policy"], text)
+	if f.Has("policy") {
+		if text, ok := r.text(f.Value("policy")); ok {
+			fault.Policy, _ = r.policy(f.Value("policy"), text)
 		}
 	}
-	fault.Stop, _ = f.duration("stop", time.Millisecond, maxDuration)
+	set(f, "stop", &fault.Stop)
 	if fault.Vanish > 0 || fault.Policy != "" || fault.Stop > 0 {
 		r.s.Setup.Faults = append(r.s.Setup.Faults, fault)
 	}
@@ -374,44 +357,43 @@ func (r *reader) fault(f *object, at time.Duration) {
 func (r *reader) burst(o *object, at time.Duration, names map[string]bool, otherwise string) {
 	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
-	n, _ := o.count("batches", 1, maxBatches)
-	o.need("batches", "how many come, like batches: 50")
-	f.Arrive = sim.Arrivals{Count: int(n), From: at}
+	f.Arrive.From = at
+	set(o, "batches", &f.Arrive.Count)
 	r.size(o, &f)
-	r.flows = append(r.flows, placed{index: len(r.s.Setup.Flows), node: o.node})
+	r.flows = append(r.flows, placed{index: len(r.s.Setup.Flows), node: o.Node})
 	r.s.Setup.Flows = append(r.s.Setup.Flows, f)
 }
 
 // check compares what stands in different places.
 func (r *reader) check(o *object) {
 	s := r.s.Setup
-	if !o.has("batches") && !o.has("flows") && !o.has("trace") && len(r.flows) == 0 {
-		r.missing(o.node, "batches", "there is nothing to do: say batches, flows or trace")
+	if !o.Has("batches") && !o.Has("flows") && !o.Has("trace") && len(r.flows) == 0 {
+		r.notes.Missing(o.Node, "batches", "there is nothing to do: say batches, flows or trace")
 	}
-	if !o.has("crowd") && len(r.people) == 0 {
-		r.missing(o.node, "crowd", "there is nobody to work, like crowd: [{arrive: {count: 20}}]")
+	if !o.Has("crowd") && len(r.people) == 0 {
+		r.notes.Missing(o.Node, "crowd", "there is nobody to work, like crowd: [{arrive: {count: 20}}]")
 	}
 	if r.notes.Count() > 0 && (len(s.Kinds) == 0 || len(s.Groups) == 0) {
 		return // what follows would be about things that are wrong already
 	}
-	people := atOnce(s.Groups)
+	people := mostPresent(s.Groups)
 	for _, p := range r.batches {
 		b := &s.Batches[p.index]
 		if most := mostTasks(b); b.Tasks > most {
 			r.errorf(p.node, "%s", tooMany(b, b.Tasks, most))
 		}
-		r.doable(p.node, b)
+		r.checkWorkers(p.node, b)
 	}
 	for _, p := range r.flows {
 		f := &s.Flows[p.index]
-		r.doable(p.node, &f.Batch)
+		r.checkWorkers(p.node, &f.Batch)
 		if f.Alpha != nil && f.Alpha.Workers == 0 {
 			if f.Alpha.Workers = people; people < 0 {
 				r.errorf(p.node, "deadlines need workers, the greatest size of the crowd: here nothing bounds it")
 			}
 		}
 	}
-	r.namesApart()
+	r.checkNames()
 	for _, w := range r.windows {
 		r.within(w.node, w.what, w.until)
 	}
@@ -422,9 +404,8 @@ func (r *reader) check(o *object) {
 	}
 }
 
-// within checks that a time is not after the end of a run, which some horizon
-// has even where the file says none: what is later would never come, without a
-// word.
+// within checks that a time is not after the end of a run, which is bounded even
+// where the file has no horizon: what is later would silently never happen.
 func (r *reader) within(n *node, what string, at time.Duration) bool {
 	if h := r.s.Setup.Horizon; h > 0 && at > h {
 		r.errorf(n, "%s is %s, after the end of the run (horizon: %s)", what, yamlfile.Words(at), yamlfile.Words(h))
@@ -437,8 +418,8 @@ func (r *reader) within(n *node, what string, at time.Duration) bool {
 	return true
 }
 
-// doable says whether there are people who may do a batch, and enough of them.
-func (r *reader) doable(n *node, b *sim.Batch) {
+// checkWorkers checks that there are enough people who may do a batch.
+func (r *reader) checkWorkers(n *node, b *sim.Batch) {
 	if len(b.Requires) == 0 && b.Rule.Fewest() <= 1 {
 		return
 	}
@@ -449,7 +430,7 @@ func (r *reader) doable(n *node, b *sim.Batch) {
 			continue
 		}
 		able++
-		if most := everCome(g); most < 0 || come < 0 {
+		if most := mostArrivals(g); most < 0 || come < 0 {
 			come = -1
 		} else {
 			come += most
@@ -472,8 +453,8 @@ func qualified(g *sim.Group, b *sim.Batch) bool {
 	return true
 }
 
-// everCome is how many people of a group come at most; -1: nobody knows.
-func everCome(g *sim.Group) int {
+// mostArrivals is how many people of a group come at most; -1: not known.
+func mostArrivals(g *sim.Group) int {
 	a := &g.Arrive
 	switch {
 	case a.Max > 0: // as some leave, others come
@@ -486,11 +467,11 @@ func everCome(g *sim.Group) int {
 	return -1
 }
 
-// atOnce is how many people there are at a time, at most; -1: nobody knows.
-func atOnce(groups []sim.Group) int {
+// mostPresent is how many people there are at a time, at most; -1: not known.
+func mostPresent(groups []sim.Group) int {
 	sum := 0
 	for i := range groups {
-		most := everCome(&groups[i])
+		most := mostArrivals(&groups[i])
 		if band := groups[i].Arrive.Max; band > 0 {
 			most = band
 		}
@@ -502,8 +483,8 @@ func atOnce(groups []sim.Group) int {
 	return sum
 }
 
-// namesApart checks that no batch is called as one that a flow draws.
-func (r *reader) namesApart() {
+// checkNames checks that no batch has the name of one that a flow draws.
+func (r *reader) checkNames() {
 	flows := map[string]*node{}
 	for _, p := range r.flows {
 		flows[r.s.Setup.Flows[p.index].Name] = p.node

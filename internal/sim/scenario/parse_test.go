@@ -81,7 +81,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("? [a]\n: b\n"), "1:3: the name of a field is a text, not a list"},
 		{with("about: a\nabout: b\n"), `2:1: "about" stands here twice, first in line 1`},
 		{with("about:\n"), "1:1: about has no value"},
-		{with("about: [x]\n"), "1:8: a text is wanted, not a list"},
+		{with("about: [x]\n"), "1:8: a text is wanted; here is a list"},
 		{with("sede: 3\n"), `1:1: there is no field "sede" here: do you mean seed?`},
 		{with("workforce: 3\n"), `1:1: there is no field "workforce" here: known are scenario, about,`},
 		// The head.

@@ -15,22 +15,17 @@ func (r *reader) tenants(o *object) {
 	names := map[string]bool{}
 	for _, t := range o.objects("tenants") {
 		tenant := sim.Tenant{Name: t.name(names, "tenant", ""), Weight: 1}
-		if w, ok := t.number("weight", engine.MinPriority, engine.MaxPriority); ok {
-			tenant.Weight = w
-		}
+		set(t, "weight", &tenant.Weight)
 		r.s.Setup.Tenants = append(r.s.Setup.Tenants, tenant)
 		r.tenantNames = append(r.tenantNames, tenant.Name)
 	}
-	if !o.has("tenants") {
+	if !o.Has("tenants") {
 		r.s.Setup.Tenants = []sim.Tenant{{Name: "all", Weight: 1}}
 		r.tenantNames = []string{"all"}
 	}
 }
 
 func (r *reader) kinds(o *object) {
-	if !o.need("kinds", "what people do, like kinds: [{name: tag, service: 11s}]") {
-		return
-	}
 	names := map[string]bool{}
 	for _, k := range o.objects("kinds") {
 		kind := r.kind(k, names)
@@ -41,28 +36,23 @@ func (r *reader) kinds(o *object) {
 
 func (r *reader) kind(k *object, names map[string]bool) sim.Kind {
 	kind := sim.Kind{Name: k.name(names, "kind", ""), Service: k.dist("service", ofTime), GiveUpAfter: k.dist("give_up_after", ofPause)}
-	switch {
-	case !k.has("service"):
-		r.missing(k.node, "service", "how long an answer takes, like service: 11s or service: {exponential: 11s}")
-	case kind.Service != nil && kind.Service.Mean() > engine.MaxLease.Seconds():
-		r.errorf(k.fields["service"], "an answer takes %s on average (at most %s)", yamlfile.Words(r.capped(kind.Service.Mean())), yamlfile.Words(engine.MaxLease))
+	if kind.Service != nil && kind.Service.Mean() > engine.MaxLease.Seconds() {
+		r.errorf(k.Value("service"), "an answer takes %s on average (at most %s)", yamlfile.Words(r.capped(kind.Service.Mean())), yamlfile.Words(engine.MaxLease))
 	}
 	if s := r.section(k, "switch"); s != nil {
-		if f, ok := s.number("factor", 0.001, 1000); ok {
-			kind.SwitchFactor = f
-		}
+		set(s, "factor", &kind.SwitchFactor)
 		kind.SwitchTime = s.dist("time", ofPause)
-		if len(s.fields) == 0 {
-			r.errorf(s.node, "a switch costs a factor or a time, like switch: {factor: 1.3}")
+		if s.Len() == 0 {
+			r.errorf(s.Node, "a switch costs a factor or a time, like switch: {factor: 1.3}")
 		}
 	}
-	kind.Learning, _ = k.number("learning", 0, 5)
-	kind.Skip, _ = k.share("skip")
-	kind.Return, _ = k.share("return")
-	kind.Vanish, _ = k.share("vanish")
-	kind.Silent, _ = k.share("silent")
+	set(k, "learning", &kind.Learning)
+	set(k, "skip", &kind.Skip)
+	set(k, "return", &kind.Return)
+	set(k, "vanish", &kind.Vanish)
+	set(k, "silent", &kind.Silent)
 	if sum := kind.Skip + kind.Return + kind.Vanish; sum >= 1 {
-		r.errorf(k.node, "skip, return and vanish are %.6g together, so nobody ever answers; they must be less than 1", sum)
+		r.errorf(k.Node, "skip, return and vanish are %.6g together, so nobody ever answers; they must be less than 1", sum)
 	}
 	r.quality(k, &kind)
 	return kind
@@ -75,7 +65,7 @@ func (r *reader) capped(seconds float64) time.Duration {
 // quality reads how well people answer.
 func (r *reader) quality(k *object, kind *sim.Kind) {
 	seen := map[string]bool{}
-	for _, n := range k.list("answers") {
+	for _, n := range k.List("answers") {
 		text, ok := r.text(n)
 		switch {
 		case !ok:
@@ -90,21 +80,21 @@ func (r *reader) quality(k *object, kind *sim.Kind) {
 	}
 	for _, f := range []string{"accuracy", "confusion"} {
 		switch {
-		case k.has(f) && !k.has("answers"):
-			r.errorf(k.fields[f], "%s needs answers: [yes, no]; without options there is nothing right or wrong", f)
-		case k.has(f) && len(k.fields["answers"].Items) == 1:
-			r.errorf(k.fields[f], "%s needs two answers or more; where there is only one, none is wrong", f)
+		case k.Has(f) && !k.Has("answers"):
+			r.errorf(k.Value(f), "%s needs answers: [yes, no]; without options there is nothing right or wrong", f)
+		case k.Has(f) && len(k.Value("answers").Items) == 1:
+			r.errorf(k.Value(f), "%s needs two answers or more; where there is only one, none is wrong", f)
 		}
 	}
-	if k.has("accuracy") && k.has("confusion") {
-		r.errorf(k.fields["confusion"], "accuracy and confusion say the same thing; leave one of them out")
+	if k.Has("accuracy") && k.Has("confusion") {
+		r.errorf(k.Value("confusion"), "accuracy and confusion say the same thing; leave one of them out")
 	}
-	if f, ok := k.share("accuracy"); ok {
-		kind.Accuracy = max(f, math.SmallestNonzeroFloat64) // to sim, 0 is not given
+	if set(k, "accuracy", &kind.Accuracy) {
+		kind.Accuracy = max(kind.Accuracy, math.SmallestNonzeroFloat64) // to sim, 0 is not given
 	}
-	rows := k.list("confusion")
+	rows := k.List("confusion")
 	if len(rows) > 0 && len(kind.Answers) > 0 && len(rows) != len(kind.Answers) {
-		r.errorf(k.fields["confusion"], "confusion has %d rows for %d answers; it has one for each, in their order", len(rows), len(kind.Answers))
+		r.errorf(k.Value("confusion"), "confusion has %d rows for %d answers; it has one for each, in their order", len(rows), len(kind.Answers))
 		return
 	}
 	for i, n := range rows {
@@ -138,18 +128,18 @@ func (r *reader) confusionRow(n *node, width int) []float64 {
 }
 
 func (r *reader) crowd(o *object) {
-	if !o.has("crowd") {
+	if !o.Has("crowd") {
 		return // the last check says so, if no fault brings people
 	}
 	names := map[string]bool{}
 	for i, g := range o.objects("crowd") {
 		group := sim.Group{Name: g.name(names, "group", fmt.Sprintf("crowd-%d", i+1))}
-		if a := r.section(g, "arrive"); g.need("arrive", "how people come, like arrive: {count: 20} or arrive: {rate: 30/h}") && a != nil {
+		if a := r.section(g, "arrive"); a != nil {
 			group.Arrive = r.arrivals(a, true)
 		}
 		r.habits(g, &group)
 		r.s.Setup.Groups = append(r.s.Setup.Groups, group)
-		r.people = append(r.people, g.node)
+		r.people = append(r.people, g.Node)
 	}
 }
 
@@ -160,11 +150,11 @@ func (r *reader) habits(g *object, group *sim.Group) {
 	group.Pause = g.dist("pause", ofPause)
 	group.Speed = g.dist("speed", ofSpeed)
 	group.Qualifications = g.scores("qualifications")
-	if !g.has("accuracy") {
+	if !g.Has("accuracy") {
 		return
 	}
 	group.Accuracy = map[string]float64{}
-	r.mapping(g.fields["accuracy"], "accuracy is a mapping of kinds to shares, like tag: 0.9", func(name string, k, v *node) {
+	r.notes.Mapping(g.Value("accuracy"), "accuracy is a mapping of kinds to shares, like tag: 0.9", func(name string, k, v *node) {
 		i, ok := r.find(k, name, r.kindNames, "kind")
 		if ok && i < len(r.s.Setup.Kinds) {
 			switch len(r.s.Setup.Kinds[i].Answers) {
@@ -185,7 +175,7 @@ func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 	var a sim.Arrivals
 	form := ""
 	for _, f := range []string{"band", "times", "rate", "count"} {
-		if o.has(f) {
+		if o.Has(f) {
 			form = f
 			break
 		}
@@ -194,40 +184,47 @@ func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 		"": {"count"}, "count": {"count", "at"}, "rate": {"rate", "from", "until", "count"}, "times": {"times"}, "band": {"band"},
 	}[form]
 	if form == "" {
-		r.errorf(o.node, "when they come is missing: one of count, rate, times%s", map[bool]string{true: ", band"}[people])
+		r.errorf(o.Node, "when they come is missing: one of count, rate, times%s", map[bool]string{true: ", band"}[people])
 	}
-	for _, f := range sections["arrive"] {
-		if o.has(f) && form != "" && !slices.Contains(allowed, f) {
-			r.errorf(o.fields[f], "%s does not go with %s (with it go only: %s)", f, form, yamlfile.Enumerate(allowed))
+	for _, f := range sections["arrive"].Keys() {
+		if o.Has(f) && form != "" && !slices.Contains(allowed, f) {
+			r.errorf(o.Value(f), "%s does not go with %s (with it go only: %s)", f, form, yamlfile.Enumerate(allowed))
 		}
 	}
 	switch form {
 	case "band":
 		if !people {
-			r.errorf(o.fields["band"], "a band is for people; batches come by count, rate or times")
+			r.errorf(o.Value("band"), "a band is for people; batches come by count, rate or times")
 			return a
 		}
 		return r.band(o)
 	case "times":
-		a.Times = r.times(o.fields["times"])
+		a.Times = r.times(o.Value("times"))
 	case "rate":
-		a.Rate, _ = r.rate(o.fields["rate"])
-		a.From, _ = o.duration("from", 0, maxDuration)
-		a.Until, _ = o.duration("until", oneNanosecond, maxDuration)
+		set(o, "rate", &a.Rate)
+		set(o, "from", &a.From)
+		set(o, "until", &a.Until)
 		if a.Until > 0 && a.Until <= a.From {
-			r.errorf(o.fields["until"], "until must be after from (%s)", yamlfile.Words(a.From))
+			r.errorf(o.Value("until"), "until must be after from (%s)", yamlfile.Words(a.From))
 		}
-		n, _ := o.count("count", 1, bound(people))
-		a.Count = int(n)
+		a.Count = r.howMany(o, people)
 		r.bounded(o, &a, people)
 		r.before(o, "from", a.From)
 	case "count":
-		n, _ := o.count("count", 1, bound(people))
-		a.Count = int(n)
-		a.From, _ = o.duration("at", 0, maxDuration)
+		a.Count = r.howMany(o, people)
+		set(o, "at", &a.From)
 		r.before(o, "at", a.From)
 	}
 	return a
+}
+
+// howMany reads the number of people, or of batches.
+func (r *reader) howMany(o *object, people bool) int {
+	if !o.Has("count") {
+		return 0
+	}
+	n, _ := r.count(o.Value("count"), 1, bound(people))
+	return n
 }
 
 func bound(people bool) uint64 {
@@ -244,19 +241,19 @@ func (r *reader) bounded(o *object, a *sim.Arrivals, people bool) {
 		until = r.s.Setup.Horizon
 	}
 	if until == 0 && a.Count == 0 && !people {
-		r.errorf(o.node, "the batches never end: say until, count, or the scenario's horizon")
+		r.errorf(o.Node, "the batches never end: say until, count, or the scenario's horizon")
 	}
 	if a.Count == 0 && until > a.From {
 		if n := a.Rate * (until - a.From).Hours(); n > float64(bound(people))*0.9 {
-			r.errorf(o.fields["rate"], "this brings some %.3g until %s (at most %d)", n, yamlfile.Words(until), bound(people))
+			r.errorf(o.Value("rate"), "this brings some %.3g until %s (at most %d)", n, yamlfile.Words(until), bound(people))
 		}
 	}
 }
 
 // before notes a time that must lie before the horizon.
 func (r *reader) before(o *object, field string, at time.Duration) {
-	if o.has(field) {
-		r.windows = append(r.windows, window{o.fields[field], at, field})
+	if o.Has(field) {
+		r.windows = append(r.windows, window{o.Value(field), at, field})
 	}
 }
 
@@ -266,20 +263,10 @@ func (r *reader) band(o *object) sim.Arrivals {
 	if b == nil {
 		return a
 	}
-	low, okLow := b.count("min", 1, maxPeople)
-	high, okHigh := b.count("max", 1, maxPeople)
-	if b.has("rate") {
-		a.Rate, _ = r.rate(b.fields["rate"])
+	set(b, "rate", &a.Rate)
+	if set(b, "min", &a.Min) && set(b, "max", &a.Max) && a.Max < a.Min {
+		r.errorf(b.Value("max"), "max (%d) is less than min (%d)", a.Max, a.Min)
 	}
-	for _, f := range []string{"min", "max", "rate"} {
-		if !b.has(f) {
-			r.missing(b.node, f, "like band: {min: 20, max: 25, rate: 2/m}")
-		}
-	}
-	if okLow && okHigh && high < low {
-		r.errorf(b.fields["max"], "max (%d) is less than min (%d)", high, low)
-	}
-	a.Min, a.Max = int(low), int(high)
 	return a
 }
 

@@ -31,7 +31,7 @@ type Scenario struct {
 	Reps     int      // repetitions, ≥ 1
 	Seed     uint64
 	// Alphas is the sweep of deadline strictness: nil, or the values of α at
-	// which the flows' deadlines are drawn anew.
+	// which the flows' deadlines are drawn.
 	Alphas []float64
 	Expect []Expectation
 }
@@ -57,13 +57,13 @@ func (s *Scenario) At(alpha float64) *sim.Setup {
 	return &setup
 }
 
-// Load reads a scenario file and the CSV files that it names, which are looked
-// for beside it, and returns the file's text as well: read once, it is what the
-// scenario was made of. What is wrong with the contents comes as Errors.
+// Load reads a scenario file and the CSV files that it names, by paths from its
+// folder, and returns the file's text as well: read once, it is what the scenario
+// was made of. What is wrong with the contents comes as Errors.
 func Load(path string) (*Scenario, []byte, error) { return load(path, Parse) }
 
 // Read is Load for a scenario that comes from elsewhere: name is what errors
-// call it, and the files that it names are looked for in the current folder.
+// call it, and the files that it names are found from the current folder.
 func Read(name string, in io.Reader) (*Scenario, []byte, error) { return read(name, "", in, Parse) }
 
 // A parser is Parse or ParsePools.
@@ -162,13 +162,13 @@ func (r *reader) scenario(top *node) {
 // head reads what stands in no list.
 func (r *reader) head(o *object) {
 	s := r.s
-	r.title(o, scenarioFile.Begin)
-	s.Setup.Horizon, _ = o.duration("horizon", oneNanosecond, maxDuration)
-	if !o.has("policies") {
+	r.title(o)
+	set(o, "horizon", &s.Setup.Horizon)
+	if !o.Has("policies") {
 		s.Policies = []string{"fs"}
 		return
 	}
-	for _, n := range o.list("policies") {
+	for _, n := range o.List("policies") {
 		text, ok := r.text(n)
 		if !ok {
 			continue
@@ -184,20 +184,15 @@ func (r *reader) head(o *object) {
 }
 
 // title reads what files of all languages begin with.
-func (r *reader) title(o *object, example string) {
+func (r *reader) title(o *object) {
 	s := r.s
 	s.Name = o.text("scenario")
 	if len([]rune(s.Name)) > maxTitle || strings.ContainsFunc(s.Name, unicode.IsControl) {
-		r.errorf(o.fields["scenario"], "a name has 1 to %d characters, in one line", maxTitle)
+		r.errorf(o.Value("scenario"), "a name has 1 to %d characters, in one line", maxTitle)
 	}
-	o.need("scenario", "a name, like "+example)
 	s.About = o.text("about")
-	if n, ok := o.count("seed", 0, maxSeed); ok {
-		s.Seed = n
-	}
-	if n, ok := o.count("repetitions", 1, maxReps); ok {
-		s.Reps = int(n)
-	}
+	set(o, "seed", &s.Seed)
+	set(o, "repetitions", &s.Reps)
 }
 
 // policy returns the name of a policy's text form, as outcomes have it.
@@ -219,8 +214,7 @@ func (r *reader) sweep(o *object) {
 	if sweep == nil {
 		return
 	}
-	sweep.need("alpha", "the values to try, like alpha: [0, 0.2, 0.4]")
-	for _, n := range sweep.list("alpha") {
+	for _, n := range sweep.List("alpha") {
 		alpha, ok := r.number(n, 0, maxAlpha)
 		if !ok {
 			continue
@@ -236,26 +230,24 @@ func (r *reader) sweep(o *object) {
 			return
 		}
 	}
-	r.errorf(sweep.node, "a sweep over α needs a flow with deadlines: {share: 0.1, …}")
+	r.errorf(sweep.Node, "a sweep over α needs a flow with deadlines: {share: 0.1, …}")
 }
 
 func (r *reader) classes(o *object) {
 	last := 0
 	names := map[string]bool{}
-	list := o.list("classes")
+	list := o.List("classes")
 	for i, n := range list {
 		c := r.object("classes", n)
 		if c == nil {
 			continue
 		}
 		class := sim.Class{Name: c.name(names, "class", "")}
-		most, ok := c.count("most", 1, crowd.MaxInBatch)
-		class.Most = int(most)
-		switch {
+		switch ok := set(c, "most", &class.Most); {
 		case ok && class.Most <= last:
-			r.errorf(c.field("most"), "classes go from small to large: %d is not more than %d", class.Most, last)
-		case !c.has("most") && i < len(list)-1:
-			r.missing(n, "most", fmt.Sprintf("the greatest number of tasks in %q (only the last class has no bound)", class.Name))
+			r.errorf(c.Place("most"), "classes go from small to large: %d is not more than %d", class.Most, last)
+		case !c.Has("most") && i < len(list)-1:
+			r.notes.Missing(n, "most", fmt.Sprintf("the greatest number of tasks in %q (only the last class has no bound)", class.Name))
 		}
 		last = max(last, class.Most)
 		r.s.Setup.Classes = append(r.s.Setup.Classes, class)

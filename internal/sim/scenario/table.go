@@ -46,13 +46,8 @@ func (r *reader) table(n *node) *table {
 	}
 	t := &table{}
 	r.tables[name] = t
-	if r.files == nil {
-		r.errorf(n, "files cannot be read here")
-		return nil
-	}
-	text, err := r.files(name)
-	if err != nil {
-		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+	text, ok := r.contents(n, name)
+	if !ok {
 		return nil
 	}
 	in, err := tables.NewReader(bytes.NewReader(text), tables.Options{Format: tables.FormatOf(name)})
@@ -85,6 +80,20 @@ func (r *reader) table(n *node) *table {
 			t.rows = append(t.rows, row{line, cells})
 		}
 	}
+}
+
+// contents returns the text of a file that a node names.
+func (r *reader) contents(n *node, name string) ([]byte, bool) {
+	if r.files == nil {
+		r.errorf(n, "files cannot be read here")
+		return nil, false
+	}
+	text, err := r.files(name)
+	if err != nil {
+		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+		return nil, false
+	}
+	return text, true
 }
 
 func (r *reader) badRow(file string, err error) {
@@ -125,14 +134,14 @@ func (r *reader) column(t *table, n *node) (int, bool) {
 // It is nil if there is none, which has been noted.
 func (r *reader) cells(section string, n *node) []cell {
 	o := r.object(section, n)
-	if o == nil || !r.both(o, "file", "column", "{file: durations.csv, column: seconds}") {
+	if o == nil || !o.Complete {
 		return nil
 	}
-	t := r.table(o.fields["file"])
+	t := r.table(o.Value("file"))
 	if t == nil {
 		return nil
 	}
-	at, ok := r.column(t, o.fields["column"])
+	at, ok := r.column(t, o.Value("column"))
 	keep, okWhere := r.where(t, o)
 	if !ok || !okWhere {
 		return nil
@@ -140,7 +149,7 @@ func (r *reader) cells(section string, n *node) []cell {
 	var list []cell
 	for _, row := range t.rows {
 		if keep(row) && row.cells[at] != "" {
-			list = append(list, cell{o.fields["file"].Text, t.columns[at], row.cells[at], row.line})
+			list = append(list, cell{o.Value("file").Text, t.columns[at], row.cells[at], row.line})
 		}
 	}
 	if list == nil {
@@ -151,7 +160,7 @@ func (r *reader) cells(section string, n *node) []cell {
 
 // where reads {column: value or [values]}, which rows must have.
 func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
-	if !o.has("where") {
+	if !o.Has("where") {
 		return func(row) bool { return true }, true
 	}
 	type condition struct {
@@ -159,7 +168,7 @@ func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
 		values []string
 	}
 	var list []condition
-	ok = r.mapping(o.fields["where"], "where is a mapping of columns to values", func(_ string, k, v *node) {
+	ok = r.notes.Mapping(o.Value("where"), "where is a mapping of columns to values", func(_ string, k, v *node) {
 		at, found := r.column(t, k)
 		if !found {
 			ok = false
@@ -187,16 +196,16 @@ func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
 			}
 		}
 		return true
-	}, ok && len(list) == len(o.fields["where"].Fields)
+	}, ok && len(list) == len(o.Value("where").Fields)
 }
 
 // others tells what stands in the columns of a where that kept nothing.
 func (r *reader) others(t *table, o *object) string {
-	if !o.has("where") {
+	if !o.Has("where") {
 		return ""
 	}
 	text := " where it should"
-	for _, f := range o.fields["where"].Fields {
+	for _, f := range o.Value("where").Fields {
 		name := f.Key.Text
 		at := slices.Index(t.columns, name)
 		var values []string

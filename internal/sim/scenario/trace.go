@@ -19,33 +19,29 @@ func (r *reader) trace(o *object, names map[string]bool) {
 		kinds: r.translation(o, "kinds", r.kindNames, "kind"), tenants: r.translation(o, "tenants", r.tenantNames, "tenant"),
 	}
 	columns := r.section(o, "columns")
-	if columns != nil && !columns.has("tasks") {
-		r.missing(columns.node, "tasks", "the column with the number of tasks")
-	}
-	o.need("columns", "which column says what, like columns: {at: start_s, tasks: size}")
-	r.common(o, &t.base, func(field string) bool { return columns == nil || columns.has(field) })
-	if !o.need("file", "a CSV file, like file: trace.csv") {
+	r.common(o, &t.base, func(field string) bool { return columns == nil || columns.Has(field) })
+	if !o.Has("file") {
 		return
 	}
-	table := r.table(o.fields["file"])
+	table := r.table(o.Value("file"))
 	if table == nil || columns == nil {
 		return
 	}
-	t.file = o.fields["file"].Text
+	t.file = o.Value("file").Text
 	at := map[string]int{}
 	for _, field := range traceColumns {
-		if columns.has(field) {
-			if i, ok := r.column(table, columns.fields[field]); ok {
+		if columns.Has(field) {
+			if i, ok := r.column(table, columns.Value(field)); ok {
 				at[field] = i
 			}
 		}
 	}
 	keep, ok := r.where(table, o)
-	if !ok || len(at) < len(columns.fields) {
+	if !ok || len(at) < columns.Len() {
 		return
 	}
 	if len(table.rows) > maxBatches {
-		r.errorf(o.fields["file"], "%d rows are too many (at most %d)", len(table.rows), maxBatches)
+		r.errorf(o.Value("file"), "%d rows are too many (at most %d)", len(table.rows), maxBatches)
 		return
 	}
 	first := len(r.s.Setup.Batches)
@@ -55,7 +51,7 @@ func (r *reader) trace(o *object, names map[string]bool) {
 		}
 	}
 	if len(r.s.Setup.Batches) == first && r.notes.Count() == 0 {
-		r.errorf(o.node, "no row is left of the file%s", r.others(table, o))
+		r.errorf(o.Node, "no row is left of the file%s", r.others(table, o))
 	}
 	t.fromFirst(first)
 }
@@ -78,8 +74,8 @@ func (r *reader) translation(o *object, field string, names []string, of string)
 	for i, name := range names {
 		known[name] = i
 	}
-	if o.has(field) {
-		r.mapping(o.fields[field], field+" is a mapping of values in the file to names, like B1: search", func(value string, k, v *node) {
+	if o.Has(field) {
+		r.notes.Mapping(o.Value(field), field+" is a mapping of values in the file to names, like B1: search", func(value string, k, v *node) {
 			if name, ok := r.text(v); ok {
 				if i, ok := r.find(v, name, names, of); ok {
 					known[value] = i
@@ -101,7 +97,7 @@ func (t *trace) row(at map[string]int, row row, number int) {
 			continue
 		}
 		if err := t.cell(&b, field, row.cells[i]); err != nil {
-			t.r.notes.AddIn(t.file, row.line, "column %s: %s", yamlfile.Quote(t.o.fields["columns"].Field(field).Value.Text), err)
+			t.r.notes.AddIn(t.file, row.line, "column %s: %s", yamlfile.Quote(t.o.Value("columns").Field(field).Value.Text), err)
 			bad = true
 		}
 	}
@@ -119,7 +115,7 @@ func (t *trace) row(at map[string]int, row row, number int) {
 	t.r.s.Setup.Batches = append(t.r.s.Setup.Batches, b)
 	if !t.rules[b.Rule] { // the last checks need one of each only
 		t.rules[b.Rule] = true
-		t.r.batches = append(t.r.batches, placed{index: len(t.r.s.Setup.Batches) - 1, node: t.o.node})
+		t.r.batches = append(t.r.batches, placed{index: len(t.r.s.Setup.Batches) - 1, node: t.o.Node})
 	}
 }
 
@@ -181,7 +177,7 @@ func (t *trace) fromFirst(first int) {
 			continue
 		}
 		if b.At = t.moments[-b.At-1].Sub(start); b.At > maxDuration {
-			t.r.errorf(t.o.fields["columns"], "the times of the file span more than %s", yamlfile.Words(maxDuration))
+			t.r.errorf(t.o.Value("columns"), "the times of the file span more than %s", yamlfile.Words(maxDuration))
 			return
 		}
 	}

@@ -1,46 +1,30 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
-	"github.com/throng-dev/throng/internal/sim/pools"
-	"github.com/throng-dev/throng/pool"
 )
 
-// Bounds of what a scenario may ask for. They are far beyond what makes sense,
-// and keep a slip of the pen from taking all memory or from running over.
+// Bounds of what a scenario may ask for. They are far beyond what makes sense, and
+// keep a mistyped figure from taking all memory or from overflowing.
 const (
-	oneNanosecond = time.Nanosecond
-	maxDuration   = yamlfile.MaxDuration
-	maxReps       = 100_000
-	maxSeed       = math.MaxUint64
-	maxPeople     = 10_000_000
-	maxBatches    = 5_000_000 // of one flow or trace
-	maxAlpha      = 100
-	maxPerSecond  = 100_000
-	maxNumber     = 1e12
-	maxAnswers    = engine.MaxBatchAnswers - 1 // to one batch
-	maxSize       = 10_000_000                 // tasks in a drawn batch, where nothing is said
-	maxName       = 100
-	maxTitle      = 200
-	maxOptions    = 1000
+	maxDuration  = yamlfile.MaxDuration
+	maxReps      = 100_000
+	maxPeople    = 10_000_000
+	maxBatches   = 5_000_000 // of one flow or trace
+	maxAlpha     = 100
+	maxPerSecond = 100_000
+	maxNumber    = 1e12
+	maxAnswers   = engine.MaxBatchAnswers - 1 // to one batch
+	maxSize      = 10_000_000                 // tasks in a drawn batch, where nothing is said
+	maxName      = 100
+	maxTitle     = 200
+	maxOptions   = 1000
 )
-
-// maxItems is how many items a list may have. What is compared with each other
-// is short.
-var maxItems = map[string]int{
-	"policies": 50, "alpha": 100, "expect": 500, "of": 50, "tenants": 1000, "kinds": 1000, "crowd": 1000,
-	"flows": 1000, "faults": 1000, "classes": 100, "answers": maxOptions, "confusion": maxOptions,
-	"batches": 100_000,
-
-	"pools": pools.MaxPools, "arrivals": 10_000, "bursts": 10_000, "rules": pool.MaxRules, "compare": 50,
-}
 
 // maxExpected is how many expectations the entries may make, one for each policy
 // and α that they are about.
@@ -59,13 +43,4 @@ func parseSeconds(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s seconds are too long (at most %s)", yamlfile.Quote(text), yamlfile.Words(maxDuration))
 	}
 	return time.Duration(math.Round(f * float64(time.Second))), nil
-}
-
-// parseReward reads an amount of more than 0.
-func parseReward(text string) (crowd.Money, error) {
-	m, err := yamlfile.Money(text)
-	if err == nil && m == 0 {
-		err = errors.New("an answer costs more than 0")
-	}
-	return m, err
 }

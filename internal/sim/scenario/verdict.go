@@ -49,8 +49,8 @@ func (e *Expectation) figure() (f Figure, windowed bool) {
 	return f, f.Window
 }
 
-// Measured is what the expectations need to know of one run: a few figures,
-// whatever the size of the outcome.
+// Measured is what the expectations need of one run: a few figures, however large
+// the outcome is.
 type Measured struct {
 	Policy  string
 	Alpha   float64 // of the sweep; 0 without one
@@ -111,7 +111,8 @@ func (e *Expectation) ofRun(all *sim.Metrics, o *sim.Outcome) (float64, error) {
 	return math.Inf(1), e.late(&w, o) // some batch was not completed
 }
 
-// ended says that a run was over before a moment that an expectation is about.
+// ended is the error of a run that was over before a moment that an expectation is
+// about.
 func ended(o *sim.Outcome, moment time.Duration) error {
 	return fmt.Errorf("the run of %s, repetition %d, ended at %s, before %s", o.Policy, o.Rep+1, orZero(o.End.Round(time.Millisecond)), yamlfile.Words(moment))
 }
@@ -141,7 +142,7 @@ func (s *Scenario) overTime(e *Expectation, f Figure, o *sim.Outcome) (float64, 
 		}
 	}
 	if seen == 0 {
-		return 0, fmt.Errorf("the run of %s, repetition %d, was not looked at between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), yamlfile.Words(x.Every))
+		return 0, fmt.Errorf("the run of %s, repetition %d, was not sampled between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), yamlfile.Words(x.Every))
 	}
 	return sum / float64(n), nil // NaN where nobody worked
 }
@@ -195,7 +196,7 @@ func (s *Scenario) allocation(e *Expectation, name string, o *sim.Outcome) func(
 	}
 }
 
-// chooses says whether an expectation is about a batch.
+// chooses reports whether an expectation is about a batch.
 func (s *Scenario) chooses(e *Expectation, b *sim.BatchOutcome) bool {
 	setup := s.Setup
 	return (e.Batch == "" || b.Name == e.Batch) &&
@@ -205,7 +206,7 @@ func (s *Scenario) chooses(e *Expectation, b *sim.BatchOutcome) bool {
 		(e.Class == "" || setup.SizeClasses()[b.Class].Name == e.Class)
 }
 
-// drawnFrom says whether a batch has the name of one that a flow draws.
+// drawnFrom reports whether a batch has the name of one that a flow draws.
 func drawnFrom(name, flow string) bool {
 	number, ok := strings.CutPrefix(name, flow+"-")
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
@@ -274,7 +275,7 @@ func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
 	return v, e.late(&w, o)
 }
 
-// wait is for how long a run looked for what has not come.
+// wait is how long a run waited for what has not happened.
 type wait struct {
 	open    int           // batches for which it may come yet
 	watched time.Duration // the least of them, in the terms of the figure
@@ -412,7 +413,7 @@ func (e *Expectation) compare(own, other map[int]float64) (float64, error) {
 	return a, nil
 }
 
-// met says whether a figure is within the bounds.
+// met reports whether a figure is within the bounds.
 func (e *Expectation) met(v float64) bool {
 	if e.Open {
 		return v > e.Least && v < e.Most || math.IsInf(v, 1) && math.IsInf(e.Most, 1) && v > e.Least

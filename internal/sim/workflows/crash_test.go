@@ -62,10 +62,10 @@ func meddle(w *world, random *rand.Rand) bool {
 		var resume func()
 		resume = func() {
 			if err := w.out.Orchestrator.Resume(w.ctx, w.out.Run); err != nil && crowd.CodeOf(err) != crowd.Conflict {
-				w.later(w.now.Add(time.Second), resume)
+				w.schedule(w.now.Add(time.Second), resume)
 			}
 		}
-		w.later(w.now.Add(time.Duration(random.IntN(60))*time.Second), resume)
+		w.schedule(w.now.Add(time.Duration(random.IntN(60))*time.Second), resume)
 	case 1:
 		c.Retry(w.ctx, w.out.Run, "")
 	case 2:

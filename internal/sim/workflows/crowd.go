@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
-// The world is the crowd of the conductor: its pools are engines, as live, and
+// The world is the Crowd of the orchestrator: its pools are engines, as live, and
 // each command's changes are kept before anything else happens.
 
 // commit keeps what the engine's commands have changed, and lets those go to
@@ -159,12 +159,12 @@ func (w *world) note(err error) {
 	}
 }
 
-// work has a worker do the task that he was given. How long he takes and whether
-// he is right belongs to the assignment's worker and item, so it is the same
-// whatever the order of hand-outs.
+// work has a worker do a task that they were given. How long they take and whether
+// they are right belongs to the worker and the item, so it is the same whatever
+// the order of hand-outs.
 func (w *world) work(h engine.Handout) {
 	if w.held[h.Worker] == h.Assignment {
-		return // he is at it
+		return // they are working on it
 	}
 	w.held[h.Worker] = h.Assignment
 	j := w.batches[h.Task.Batch()]
@@ -186,7 +186,7 @@ func (w *world) work(h engine.Handout) {
 	if w.note(err); err != nil {
 		return
 	}
-	w.later(w.now.Add(max(took, time.Millisecond)), func() {
+	w.schedule(w.now.Add(max(took, time.Millisecond)), func() {
 		e := w.pools[w.place[h.Worker]]
 		delete(w.held, h.Worker)
 		if _, err := e.Submit(w.now, h.Worker, h.Assignment, body, key); err != nil && err != engine.ErrForgotten && crowd.CodeOf(err) != crowd.Conflict {
@@ -210,5 +210,5 @@ func (w *world) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	t.Call.Key = w.apart + t.Call.Key
 	reply, err := w.Services.Do(w.ctx, t.Service, t.Call, t.N)
 	took := time.Duration(sim.LogNormalByMean(t.Expect.Seconds(), 0.3*t.Expect.Seconds()).Draw(&chance) * float64(time.Second))
-	w.later(w.now.Add(max(took, time.Millisecond)), func() { done(reply, err) })
+	w.schedule(w.now.Add(max(took, time.Millisecond)), func() { done(reply, err) })
 }

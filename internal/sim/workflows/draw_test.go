@@ -84,7 +84,7 @@ func draw(random *rand.Rand, n, items int, url string) *plan {
 	return p
 }
 
-// meet says whether all items of two steps come to both.
+// meet reports whether all items of two steps come to both.
 func (p *plan) meet(i, j int) bool {
 	x, y := &p.steps[i], &p.steps[j]
 	return i != j && x.family == y.family && x.makers == y.makers

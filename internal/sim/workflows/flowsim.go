@@ -1,6 +1,6 @@
-// Package workflows runs a workflow whole in virtual time: the conductor, the
+// Package workflows runs a complete workflow in virtual time: the orchestrator, the
 // store and the engines are those of a live server; the workers are models. So
-// whoever has written a workflow sees what it does before people are asked.
+// the author of a workflow sees what it does before people are asked.
 //
 // Calls of services are really made, one after the other. In virtual time each
 // takes about as long as the file expects.
@@ -39,8 +39,8 @@ type Setup struct {
 	Budget   crowd.Money // of the tenant; 0: as much as there is
 	Progress func(*orchestrator.View)
 
-	crash  func() bool         // asked after each move: the server dies; for tests
-	meddle func(w *world) bool // asked after each move: whether it has done something; for tests
+	crash  func() bool         // asked after each step: the server dies; for tests
+	meddle func(w *world) bool // asked after each step: whether it has done something; for tests
 }
 
 // DefaultPolicy orders items by what a delay would cost.
@@ -65,21 +65,21 @@ type World struct {
 // world is the state of a simulation.
 type world struct {
 	Setup
-	ctx        context.Context
-	now        time.Time
-	eventQueue heap.Queue[func()]
-	pools      map[crowd.PoolID]*engine.Engine
-	names      map[string]crowd.PoolID
-	first      crowd.PoolID
-	place      map[crowd.WorkerID]crowd.PoolID
-	batches    map[crowd.BatchID]*job
-	changes    engine.Changes
-	held       map[crowd.WorkerID]crowd.AssignmentID // being worked on
-	woken      bool
-	out        World
-	err        error
-	calls      uint64
-	apart      string // before each idempotency key: a service must not take this run's items for those of another simulation's r1, or a server's
+	ctx     context.Context
+	now     time.Time
+	events  heap.Queue[func()]
+	pools   map[crowd.PoolID]*engine.Engine
+	names   map[string]crowd.PoolID
+	first   crowd.PoolID
+	place   map[crowd.WorkerID]crowd.PoolID
+	batches map[crowd.BatchID]*job
+	changes engine.Changes
+	held    map[crowd.WorkerID]crowd.AssignmentID // being worked on
+	woken   bool
+	out     World
+	err     error
+	calls   uint64
+	apart   string // before each idempotency key, so that a service does not take this run's items for those of another simulation or a server
 }
 
 // job is what model workers must know of a batch.
@@ -90,7 +90,7 @@ type job struct {
 	name  string // of the step
 }
 
-// Run runs the workflow to its end. The error is conduct.Problems if the file or
+// Run runs the workflow to its end. The error is orchestrator.Problems if the file or
 // the inputs do not fit.
 func Run(ctx context.Context, s Setup) (*World, error) {
 	if s.Workers < 1 || s.Workers > 100_000 {
@@ -109,7 +109,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 		return nil, orchestrator.Problems(problems)
 	}
 	w.out = World{Flow: flow, Loaded: make(map[string]orchestrator.LoadResult), Held: make(map[string]int64), Began: w.now}
-	w.out.Orchestrator = w.conductor()
+	w.out.Orchestrator = w.newOrchestrator()
 	if err := w.found(flow); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	return &w.out, w.play()
 }
 
-func (w *world) conductor() *orchestrator.Orchestrator {
+func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
 	return orchestrator.New(orchestrator.Config{
 		Store: w.Store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
@@ -230,7 +230,7 @@ func (w *world) begin() error {
 	}
 	slices.Sort(workers)
 	for _, id := range workers {
-		w.later(w.now, func() { w.ask(id) })
+		w.schedule(w.now, func() { w.ask(id) })
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (w *world) play() error {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		next, err := w.conduct()
+		next, err := w.settle()
 		if err != nil {
 			return err
 		}
@@ -267,9 +267,9 @@ func (w *world) play() error {
 	return w.err
 }
 
-// conduct steps the conductor until it has nothing to do now, and returns when
+// settle steps the orchestrator until it has nothing to do now, and returns when
 // it next has.
-func (w *world) conduct() (time.Time, error) {
+func (w *world) settle() (time.Time, error) {
 	for {
 		w.woken = false
 		next, more := w.out.Orchestrator.Step(w.ctx)
@@ -295,7 +295,7 @@ func (w *world) conduct() (time.Time, error) {
 // store is gone. The people go on with what they hold.
 func (w *world) restart() error {
 	w.out.Orchestrator.Close()
-	w.out.Orchestrator = w.conductor()
+	w.out.Orchestrator = w.newOrchestrator()
 	for _, id := range w.poolIDs() {
 		if err := w.restore(id); err != nil {
 			return err
@@ -304,8 +304,8 @@ func (w *world) restart() error {
 	return w.out.Orchestrator.Recover(w.ctx)
 }
 
-// restore makes a pool's engine anew from the store, and has those ask for work
-// who hold nothing.
+// restore makes a pool's engine again from the store. All of its workers ask for
+// work.
 func (w *world) restore(id crowd.PoolID) error {
 	kept, err := w.Store.Snapshot(w.ctx, id)
 	if err != nil {
@@ -319,7 +319,7 @@ func (w *world) restore(id crowd.PoolID) error {
 		return err
 	}
 	for _, x := range kept.Workers {
-		w.later(w.now, func() { w.ask(x.ID) })
+		w.schedule(w.now, func() { w.ask(x.ID) })
 	}
 	return nil
 }
@@ -357,7 +357,7 @@ func (w *world) advance(next time.Time) error {
 		if at, ok := w.next(); !ok || at.After(w.now) {
 			return w.err
 		}
-		_, do := w.eventQueue.Pop()
+		_, do := w.events.Pop()
 		do()
 	}
 }
@@ -372,8 +372,8 @@ func (w *world) poolIDs() []crowd.PoolID {
 }
 
 // stalled is what is done when nothing happens any more: items that steps hold
-// are given up, for nobody is there to look after them. If that was not it, the
-// run cannot end.
+// are given up, because no requester is there to deal with them. If there is none,
+// the run cannot end.
 func (w *world) stalled() error {
 	nodes, err := w.Store.Nodes(w.ctx, w.out.Run)
 	if err != nil {
@@ -407,12 +407,11 @@ func (w *world) stalled() error {
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
 }
 
-// later puts in the event queue what is to be done at a time, which is not before the
-// run began.
-func (w *world) later(at time.Time, do func()) { w.eventQueue.Push(at.Sub(w.out.Began), do) }
+// schedule plans what is to be done at a time, which is not before the run began.
+func (w *world) schedule(at time.Time, do func()) { w.events.Push(at.Sub(w.out.Began), do) }
 
 // next is when there is something to do, or false.
 func (w *world) next() (time.Time, bool) {
-	at, ok := w.eventQueue.Next()
+	at, ok := w.events.Next()
 	return w.out.Began.Add(at), ok
 }

@@ -11,10 +11,10 @@ import (
 
 // SQLite appends commits to a log (the -wal file), whose pages have to be
 // brought home into the database file now and then. Left alone, SQLite makes
-// some unlucky commit do it. The checkpointer does it beside the commits, on a
+// some unlucky commit do it. The checkpointer does it concurrently with the commits, on a
 // connection of its own: it brings home what is there, again what came
 // meanwhile, and the little that is left with the writing connection in hand,
-// so that nobody writes, and the next commit starts the log anew.
+// so that nobody writes, and the next commit starts the log again.
 type checkpointer struct {
 	write, own *sql.DB
 	commits    atomic.Int64

@@ -49,7 +49,7 @@ func (l *fileLock) sign() error {
 
 func (l *fileLock) release() error { return l.file.Close() }
 
-// freeBytes returns what room there is for us on the disk of a folder.
+// freeBytes returns how many bytes we may use on the disk of a folder.
 func freeBytes(dir string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -37,7 +37,7 @@ const (
 	writeCacheKiB   = 64 << 10
 	readCacheKiB    = 8 << 10
 	scanConnections = 4         // exports and snapshots at a time
-	walLimitBytes   = 256 << 20 // the log's file is cut to this when it starts anew
+	walLimitBytes   = 256 << 20 // the log's file is cut to this when it starts again
 )
 
 // Store is a store in a SQLite file.
@@ -154,7 +154,7 @@ func dsn(path string, query url.Values) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// isCode says whether an error is one of these results of SQLite.
+// isCode reports whether an error is one of these results of SQLite.
 func isCode(codes ...int) func(error) bool {
 	return func(err error) bool {
 		var e *sqlite.Error
@@ -170,8 +170,8 @@ func isCode(codes ...int) func(error) bool {
 	}
 }
 
-// isFull says whether an error means that the disk is full. SQLite says so
-// when a write finds no room; where it only reports that some file operation
+// isFull reports whether an error means that the disk is full. SQLite says so
+// when a write finds no space; where it only reports that some file operation
 // failed, the disk is asked.
 func isFull(dir string) func(error) bool {
 	return func(err error) bool {

@@ -28,7 +28,7 @@ func (s *Store) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[in
 	return nil
 }
 
-// takeOver copies the next rows of a node's log, and says whether there are
+// takeOver copies the next rows of a node's log, and reports whether there are
 // more.
 func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.RunID, i, j int) (bool, error) {
 	// The items come along: new ones are numbered on from them.

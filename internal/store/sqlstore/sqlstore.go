@@ -188,7 +188,7 @@ func (tx transaction) QueryContext(ctx context.Context, text string, args ...any
 
 // change runs do in a transaction. The context limits the wait for the
 // connection only: what has begun is brought to its end, so that it is never
-// in doubt whether it happened.
+// not known whether it happened.
 func (s *Store) change(ctx context.Context, op string, do func(context.Context, transaction) error) error {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type onCall struct {
 	Idle                                       []crowd.WorkerID
 }
 
-// keeps says whether the pool keeps who is on duty.
+// keeps reports whether the pool keeps who is on duty.
 func (s *site) keeps() bool { return s.pool.Retainer.Called || s.pool.Retainer.Rate > 0 }
 
 func (s *site) lookOnCall(e *engine.Engine) onCall {

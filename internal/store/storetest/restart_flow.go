@@ -85,7 +85,7 @@ func (s *site) grow(t *testing.T) {
 	}
 }
 
-// streaming says whether an open batch runs.
+// streaming reports whether an open batch runs.
 func (s *site) streaming() bool {
 	return slices.ContainsFunc(s.streams, func(x *stream) bool { _, running := s.engine.Status(x.batch); return running })
 }

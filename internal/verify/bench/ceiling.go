@@ -180,7 +180,7 @@ func (s *ceilingServer) commitAll(ctx context.Context) error {
 	}
 }
 
-// worker finds out who asks.
+// worker returns the worker whose token a request has.
 func (s *ceilingServer) worker(w http.ResponseWriter, r *http.Request) (int64, bool) {
 	id, ok := s.tokens[sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))]
 	if !ok {

@@ -26,7 +26,7 @@ const (
 	fewestAnswers = 200
 )
 
-// Validate says what makes no sense.
+// Validate returns an error for what makes no sense.
 func (o *FlowOptions) Validate() error {
 	for _, f := range []struct {
 		name         string

@@ -106,8 +106,8 @@ func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (
 	if err != nil {
 		return out, err
 	}
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var others sync.WaitGroup
+	defer others.Wait()
 	wake := make(chan struct{}, 1)
 	c := orchestrator.New(orchestrator.Config{
 		Store: st, Now: time.Now, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler),
@@ -115,7 +115,7 @@ func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (
 		Call: func(_ orchestrator.Attempt, done func(httpstep.Reply, error)) {
 			done(httpstep.Reply{}, errors.New("there is no service"))
 		},
-		Go: func(f func()) { beside.Go(f) },
+		Go: func(f func()) { others.Go(f) },
 		Wake: func() {
 			select {
 			case wake <- struct{}{}:

@@ -57,15 +57,11 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	defer remove()
 	most := slices.Max(o.Workers)
 	say(o.Log, "setting up: %d workers, %d tasks in %d batches", most, o.Tasks, batchCount)
-	ours, err := process.Start(ctx, process.Config{Data: filepath.Join(dir, "throng")})
+	w, err := newWorld(ctx, filepath.Join(dir, "throng"), most)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, ours.Stop()) }()
-	w, err := newWorld(ctx, ours, most)
-	if err != nil {
-		return nil, err
-	}
+	defer func() { err = errors.Join(err, w.Stop()) }()
 	if err := w.fill(ctx, o.Tasks); err != nil {
 		return nil, err
 	}
@@ -86,7 +82,7 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	}
 	var out []LiveRow
 	for _, n := range o.Workers {
-		row, err := compare(ctx, o, side{ours, "throng", w.tokens[:n]}, side{bare, "ceiling", bareTokens[:n]})
+		row, err := compare(ctx, o, side{w.Server, "throng", tokens(w.workers[:n])}, side{bare, "ceiling", bareTokens[:n]})
 		if err != nil {
 			return nil, err
 		}
@@ -114,11 +110,11 @@ type score struct {
 func compare(ctx context.Context, o LiveOptions, sides ...side) (LiveRow, error) {
 	scores := make([]score, len(sides))
 	for i, s := range sides {
-		crew, err := hire(ctx, s.name, s.server.URL, s.tokens)
+		crew, err := newCrew(ctx, s.name, s.server.URL, s.tokens)
 		if err != nil {
 			return LiveRow{}, err
 		}
-		defer crew.dismiss()
+		defer crew.close()
 		crew.apart = o.Apart
 		if _, err := crew.run(ctx, o.For/10); err != nil { // to warm up
 			return LiveRow{}, err

@@ -24,13 +24,13 @@ type loader struct {
 	took []time.Duration
 }
 
-// hire connects clients and lets each get its first task.
-func hire(ctx context.Context, name, url string, tokens []string) (*crew, error) {
+// newCrew connects clients and lets each get its first task.
+func newCrew(ctx context.Context, name, url string, tokens []string) (*crew, error) {
 	c := &crew{name: name}
 	for _, token := range tokens {
 		conn, err := dial(url, token)
 		if err != nil {
-			c.dismiss()
+			c.close()
 			return nil, err
 		}
 		c.workers = append(c.workers, &loader{conn: conn})
@@ -40,14 +40,14 @@ func hire(ctx context.Context, name, url string, tokens []string) (*crew, error)
 		return w.hold(reply, err, false)
 	})
 	if err != nil {
-		c.dismiss()
+		c.close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return c, ctx.Err()
 }
 
-// dismiss closes the connections.
-func (c *crew) dismiss() {
+// close closes the connections.
+func (c *crew) close() {
 	for _, w := range c.workers {
 		_ = w.conn.net.Close()
 	}

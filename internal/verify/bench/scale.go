@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -29,7 +29,7 @@ type ScaleResult struct {
 	ImportPeak  int64   `json:"import_peak_rss_growth_bytes"` // of the server, over what it took before
 	LaunchS     float64 `json:"launch_s"`
 	Cycles      int     `json:"cycles"`    // done before the restart
-	RestartS    float64 `json:"restart_s"` // from starting a killed server anew until a worker has a task
+	RestartS    float64 `json:"restart_s"` // from restarting a killed server until a worker has a task
 	EmptyStartS float64 `json:"empty_restart_s"`
 	RSS         int64   `json:"rss_bytes"`       // after the restart
 	EmptyRSS    int64   `json:"empty_rss_bytes"` // of a server without tasks, likewise
@@ -55,15 +55,12 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 		return out, err
 	}
 	data := filepath.Join(dir, "throng")
-	s, err := process.Start(ctx, process.Config{Data: data})
+	w, err := newWorld(ctx, data, o.Workers)
 	if err != nil {
 		return out, err
 	}
+	s := w.Server
 	defer func() { s.Kill() }()
-	w, err := newWorld(ctx, s, o.Workers)
-	if err != nil {
-		return out, err
-	}
 	before, err := s.Usage()
 	if err != nil {
 		return out, err
@@ -87,13 +84,13 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	out.LaunchS = time.Since(start).Seconds()
 	if o.Work > 0 {
 		say(o.Log, "%d workers work for %s", o.Workers, o.Work)
-		if out.Cycles, err = workFor(ctx, s, w, o.Work); err != nil {
+		if out.Cycles, err = workFor(ctx, w, o.Work); err != nil {
 			return out, err
 		}
 	}
 	say(o.Log, "killing and restarting")
 	s.Kill()
-	again, seconds, rss, err := restart(ctx, data, w.tokens[0], true)
+	again, seconds, rss, err := restart(ctx, data, w.workers[0], true)
 	if err != nil {
 		return out, err
 	}
@@ -103,44 +100,39 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	return out, nil
 }
 
-func workFor(ctx context.Context, s *process.Server, w *world, d time.Duration) (int, error) {
-	c, err := hire(ctx, "throng", s.URL, w.tokens)
+func workFor(ctx context.Context, w *world, d time.Duration) (int, error) {
+	c, err := newCrew(ctx, "throng", w.URL, tokens(w.workers))
 	if err != nil {
 		return 0, err
 	}
-	defer c.dismiss()
+	defer c.close()
 	r, err := c.run(ctx, d)
 	return len(r.took), err
 }
 
 // empty sets a server up without any tasks, kills it and starts it again.
 func empty(ctx context.Context, data string, workers int) (seconds float64, rss int64, err error) {
-	s, err := process.Start(ctx, process.Config{Data: data})
+	w, err := newWorld(ctx, data, workers)
 	if err != nil {
 		return 0, 0, err
 	}
-	w, err := newWorld(ctx, s, workers)
-	s.Kill()
-	if err != nil {
-		return 0, 0, err
-	}
-	s, seconds, rss, err = restart(ctx, data, w.tokens[0], false)
+	w.Kill()
+	s, seconds, rss, err := restart(ctx, data, w.workers[0], false)
 	if err == nil {
 		s.Kill()
 	}
 	return seconds, rss, err
 }
 
-// restart starts a server on a folder and returns it with the time until a
-// worker's request for a task was answered, and its memory then.
-func restart(ctx context.Context, data, token string, wantTask bool) (*process.Server, float64, int64, error) {
+// restart starts a server on a folder and returns it with the seconds until a
+// worker's request for a task was answered, and its memory then in bytes.
+func restart(ctx context.Context, data string, worker load.Worker, wantTask bool) (*process.Server, float64, int64, error) {
 	start := time.Now()
 	s, err := process.Start(ctx, process.Config{Data: data})
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	c := &client.Client{URL: s.URL, Token: token, HTTP: process.HTTP(1)}
-	task, _, err := c.Next(ctx, 0)
+	task, _, err := worker.Client(s.URL).Next(ctx, 0)
 	took := time.Since(start)
 	if err == nil && wantTask && task == nil {
 		err = errors.New("the restarted server has no task for the worker")

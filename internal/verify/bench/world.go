@@ -1,17 +1,15 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 	"github.com/throng-dev/throng/label"
 )
@@ -36,59 +34,40 @@ func taskText(i int) (id, text string) {
 
 // world is a server with tenants, batches and workers.
 type world struct {
-	admin   *client.Client
+	*load.Site
 	tenants []crowd.TenantID
-	tokens  []string // of the workers
+	workers []load.Worker
 }
 
-// newWorld sets a new server up: tenants with money, and workers.
-func newWorld(ctx context.Context, s *process.Server, workers int) (*world, error) {
-	w := &world{tokens: make([]string, workers)}
-	var err error
-	if w.admin, err = s.FirstAdmin(ctx, process.NewPassword()); err != nil {
-		return nil, err
-	}
-	for i := range tenantCount {
-		t, err := w.admin.CreateTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1))
-		if err != nil {
-			return nil, err
-		}
-		if err := w.admin.Deposit(ctx, t.ID, crowd.MaxMoney, "for the benchmark"); err != nil {
-			return nil, err
-		}
-		w.tenants = append(w.tenants, t.ID)
-	}
-	pools, err := w.admin.Pools(ctx)
+// newWorld starts a server on a new folder and adds tenants with money, and workers.
+func newWorld(ctx context.Context, data string, workers int) (*world, error) {
+	site, err := load.Start(ctx, process.Config{Data: data})
 	if err != nil {
 		return nil, err
 	}
-	return w, inParallel(workers, func(i int) error {
-		u, _, err := w.admin.CreateUser(ctx, client.User{Name: fmt.Sprintf("worker-%d", i+1), Pool: pools[0].ID})
-		if err == nil {
-			w.tokens[i], err = w.admin.CreateToken(ctx, client.NewToken{Name: "bench", For: u.ID, Roles: []string{"worker"}})
+	w := &world{Site: site}
+	for i := range tenantCount {
+		id, err := w.AddTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1), crowd.MaxMoney, "for the benchmark")
+		if err != nil {
+			w.Kill()
+			return nil, err
 		}
-		return err
-	})
+		w.tenants = append(w.tenants, id)
+	}
+	if w.workers, err = w.AddWorkers(ctx, workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%d", i+1), w.Pool }); err != nil {
+		w.Kill()
+		return nil, err
+	}
+	return w, nil
 }
 
-// inParallel runs f for 0 to n-1, eight at a time.
-func inParallel(n int, f func(i int) error) error {
-	errs := make([]error, n)
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range 8 {
-		all.Go(func() {
-			for i := range next {
-				errs[i] = f(i)
-			}
-		})
+// tokens are those of workers.
+func tokens(workers []load.Worker) []string {
+	list := make([]string, len(workers))
+	for i, w := range workers {
+		list[i] = w.Token
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(errs...)
+	return list
 }
 
 // fill makes batches with so many tasks in all, uploads them as one stream
@@ -109,45 +88,31 @@ func (w *world) upload(ctx context.Context, tasks int) ([]crowd.BatchID, error) 
 			continue
 		}
 		rule := label.Count(copies)
-		b, err := w.admin.CreateBatch(ctx, client.BatchDefinition{
+		id, err := w.AddBatch(ctx, client.BatchDefinition{
 			Tenant: w.tenants[i%len(w.tenants)], Name: fmt.Sprintf("Bench %d", i+1), Template: json.RawMessage(benchTemplate), Redundancy: &rule,
 			RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
-		})
+		}, rows(from, to), to-from)
 		if err != nil {
 			return nil, err
 		}
-		up, err := w.admin.Upload(ctx, b.ID, rows(from, to), "csv", false)
-		if err != nil {
-			return nil, err
-		}
-		if up.Tasks != to-from {
-			return nil, fmt.Errorf("%d of %d tasks arrived", up.Tasks, to-from)
-		}
-		ids = append(ids, b.ID)
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
 func (w *world) launch(ctx context.Context, ids []crowd.BatchID) error {
 	for _, id := range ids {
-		if _, err := w.admin.Launch(ctx, id, false); err != nil {
+		if _, err := w.Admin.Launch(ctx, id, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows is a CSV file of the tasks from from to to-1, made as it is read.
+// rows is a CSV file of the tasks from from to to-1.
 func rows(from, to int) io.Reader {
-	r, w := io.Pipe()
-	go func() {
-		out := bufio.NewWriterSize(w, 64<<10)
-		_, err := out.WriteString("id,text\n")
-		for i := from; i < to && err == nil; i++ {
-			id, text := taskText(i)
-			_, err = fmt.Fprintf(out, "%s,\"%s\"\n", id, text)
-		}
-		_ = w.CloseWithError(errors.Join(err, out.Flush()))
-	}()
-	return r
+	return load.CSV([]string{"id", "text"}, load.Rows(to-from, func(i int) []string {
+		id, text := taskText(from + i)
+		return []string{id, text}
+	}))
 }

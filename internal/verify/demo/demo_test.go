@@ -41,7 +41,7 @@ func TestMade(t *testing.T) {
 	t.Parallel()
 	const long = 8 * time.Second
 	start := time.Now()
-	r := run(t, demo.Options{For: long, Seed: 1, Workers: 36})
+	r := run(t, demo.Options{Common: demo.Common{For: long, Seed: 1}, Workers: 36})
 	if took := time.Since(start); took > 3*long {
 		t.Errorf("a demo of %s took %s", long, took)
 	}
@@ -70,7 +70,7 @@ func TestMade(t *testing.T) {
 // TestTooShort ends what the time does not suffice for.
 func TestTooShort(t *testing.T) {
 	t.Parallel()
-	r := run(t, demo.Options{For: time.Second, Seed: 2, Workers: 5})
+	r := run(t, demo.Options{Common: demo.Common{For: time.Second, Seed: 2}, Workers: 5})
 	for _, b := range r.Batches {
 		if !b.State.Ended() {
 			t.Errorf("%s was left %s", b.ID, b.State)
@@ -177,7 +177,7 @@ func TestBadReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := demo.Run(t.Context(), demo.Options{Replay: dir, Screen: t.Output(), Report: func(*demo.Report) error { return nil }})
+			err := demo.Run(t.Context(), demo.Options{Common: demo.Common{Screen: t.Output()}, Replay: dir, Report: func(*demo.Report) error { return nil }})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}

@@ -1,9 +1,7 @@
 package demo
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -189,15 +188,15 @@ func (s *scene) setUp(ctx context.Context) error {
 	tenants := make([]crowd.TenantID, len(names))
 	for i, name := range names {
 		var err error
-		if tenants[i], err = s.tenant(ctx, name, float64(2-i), 1000*crowd.Unit); err != nil {
+		if tenants[i], err = s.addTenant(ctx, name, float64(2-i), 1000*crowd.Unit); err != nil {
 			return err
 		}
 		login := strings.ToLower(strings.Fields(name)[0])
-		if err := s.visitor(ctx, client.User{Name: login, Tenants: tenants[i : i+1]}, "requester of "+name); err != nil {
+		if err := s.addVisitor(ctx, client.User{Name: login, Tenants: tenants[i : i+1]}, "requester of "+name); err != nil {
 			return err
 		}
 	}
-	if err := s.visitor(ctx, client.User{Name: "you", Pool: s.pool}, "a worker; join in"); err != nil {
+	if err := s.addVisitor(ctx, client.User{Name: "you", Pool: s.Pool}, "a worker; join in"); err != nil {
 		return err
 	}
 	all := kinds()
@@ -206,17 +205,16 @@ func (s *scene) setUp(ctx context.Context) error {
 		answers += float64(k.tasks) * k.answers * k.think
 	}
 	think := time.Duration(float64(o.For) * busy * float64(o.Workers) / answers)
-	for i := range o.Workers {
-		p, err := s.hire(ctx, fmt.Sprintf("worker-%02d", i+1), s.pool)
-		if err != nil {
-			return err
-		}
+	var err error
+	if s.people, err = s.addPeople(ctx, o.Workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%02d", i+1), s.Pool }); err != nil {
+		return err
+	}
+	for i, p := range s.people {
 		p.random = rand.New(rand.NewPCG(o.Seed, uint64(i+1)))
 		p.think, p.pace = think, 0.6+0.8*p.random.Float64()
 		if p.skill = 0.75 + 0.24*p.random.Float64(); i%12 == 11 {
-			p.skill = 0.35 // he does not look
+			p.skill = 0.35 // guesses
 		}
-		s.people = append(s.people, p)
 	}
 	now := time.Now()
 	for _, k := range all {
@@ -231,12 +229,12 @@ func (s *scene) setUp(ctx context.Context) error {
 		}
 		s.batches = append(s.batches, b)
 	}
-	s.later = func(ctx context.Context) error {
+	s.launchLater = func(ctx context.Context) error {
 		for i, k := range all {
 			if s.batches[i].launched {
 				continue
 			}
-			if !sleep(ctx, time.Until(s.begun.Add(time.Duration(k.starts*float64(o.For))))) {
+			if !load.Sleep(ctx, time.Until(s.begun.Add(time.Duration(k.starts*float64(o.For))))) {
 				return nil
 			}
 			if err := s.launch(ctx, s.batches[i]); err != nil {
@@ -248,43 +246,25 @@ func (s *scene) setUp(ctx context.Context) error {
 	return nil
 }
 
-func (s *scene) launch(ctx context.Context, b *batch) error {
-	b.launched = true
-	_, err := s.admin.Launch(ctx, b.id, false)
-	return err
-}
-
-// draft makes a batch with its tasks. Who answers knows the truth from here,
-// and errs by his skill; the server does not tell it to workers.
+// draft makes a batch with its tasks. The clients know the right answers from here,
+// and err by their skill; the server does not show them to workers.
 func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenantName string, think time.Duration, now time.Time, random *rand.Rand) (*batch, error) {
 	d := client.BatchDefinition{
-		Tenant: tenant, Pool: s.pool, Name: k.name, Template: json.RawMessage(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
+		Tenant: tenant, Pool: s.Pool, Name: k.name, Template: json.RawMessage(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
 		Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
 	}
 	if k.deadline > 0 {
 		// A demo of a second still has to get its batches launched before they are due.
 		d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.options.For)), soonest))
 	}
-	made, err := s.admin.CreateBatch(ctx, d)
-	if err != nil {
-		return nil, err
-	}
 	golds, wrongs := make([]string, k.tasks), make([]string, k.tasks)
-	var file bytes.Buffer
-	out := csv.NewWriter(&file)
-	_ = out.Write(append(slices.Clone(k.columns), "_gold")) // a buffer cannot fail
-	for i := range k.tasks {
+	id, err := s.AddBatch(ctx, d, load.CSV(append(slices.Clone(k.columns), "_gold"), load.Rows(k.tasks, func(i int) []string {
 		var cells []string
 		cells, golds[i], wrongs[i] = k.row(random)
-		_ = out.Write(append(cells, golds[i]))
-	}
-	out.Flush()
-	up, err := s.admin.Upload(ctx, made.ID, &file, "csv", false)
+		return append(cells, golds[i])
+	})), k.tasks)
 	if err != nil {
 		return nil, err
-	}
-	if up.Tasks != k.tasks {
-		return nil, fmt.Errorf("%d of %d tasks arrived", up.Tasks, k.tasks)
 	}
 	template, err := task.Parse([]byte(k.template))
 	if err != nil {
@@ -294,7 +274,7 @@ func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenant
 	if err != nil {
 		return nil, err
 	}
-	return &batch{id: made.ID, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *client.Work) string {
+	return &batch{id: id, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *client.Work) string {
 		i := w.Task.N() - 1
 		if p.random.Float64() < p.skill {
 			return string(shown.FromKey(golds[i]))

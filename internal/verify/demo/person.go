@@ -3,25 +3,25 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
-// person is a worker client and its own record of what the server acknowledged.
+// person is a worker's client, and its own record of what the server acknowledged.
 type person struct {
-	scene  *scene
+	server *server
 	client *client.Client
 	name   string
 	id     crowd.WorkerID
 	random *rand.Rand
 
 	skill float64 // probability of the right answer
-	pace  float64 // how long he thinks, against others
+	pace  float64 // how long they think, relative to others
 	think time.Duration
 	tasks int // to do in all (replay); 0: as many as there are
 
@@ -51,8 +51,8 @@ const (
 	repeats = 0.02 // sends an answer twice
 )
 
-// work works until quit is done or all is done. Requests that were sent are
-// waited for, so that every outcome is known.
+// work works until quit is done or all tasks are. It waits for the replies to
+// requests that were sent, so that every outcome is known.
 func (p *person) work(ctx, quit context.Context) error {
 	var held *client.Work
 	for quit.Err() == nil && (p.tasks == 0 || p.done < p.tasks) {
@@ -70,16 +70,16 @@ func (p *person) work(ctx, quit context.Context) error {
 		}
 	}
 	if held != nil && p.tasks == 0 {
-		if err := p.client.Return(ctx, held.Assignment); err != nil && crowd.CodeOf(err) != crowd.Conflict && crowd.CodeOf(err) != crowd.NotFound {
+		if err := load.UnlessGone(p.client.Return(ctx, held.Assignment)); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-// handle does something with a task and returns the next one, or nil.
+// handle does something with a task in hand and returns the next one, or nil.
 func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.Work, error) {
-	b := p.scene.batch(held.Batch)
+	b := p.server.batch(held.Batch)
 	if b == nil {
 		return nil, fmt.Errorf("was given %s of %s, which is not of the demo", held.Assignment, held.Batch)
 	}
@@ -91,7 +91,7 @@ func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.W
 			think = time.Until(held.ExpiresAt) + p.think
 			p.slept++
 		}
-		if !sleep(quit, min(think, time.Minute)) {
+		if !load.Sleep(quit, min(think, time.Minute)) {
 			return held, nil
 		}
 	}
@@ -99,13 +99,13 @@ func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.W
 	case chance < skips:
 		p.skipped++
 		next, err := p.client.Skip(ctx, held.Assignment, 0)
-		return next, unlessGone(err)
+		return next, load.UnlessGone(err)
 	case chance < skips+returns:
 		p.returned++
-		if err := unlessGone(p.client.Return(ctx, held.Assignment)); err != nil {
+		if err := load.UnlessGone(p.client.Return(ctx, held.Assignment)); err != nil {
 			return nil, err
 		}
-		sleep(quit, 4*p.think) // he has a coffee
+		load.Sleep(quit, 4*p.think) // a break
 		return nil, nil
 	}
 	answer := b.answer(p, held)
@@ -115,15 +115,6 @@ func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.W
 		next, err = p.submit(ctx, held, answer, true)
 	}
 	return next, err
-}
-
-// unlessGone forgives that a task could not be given back: the lease ran out or
-// the batch ended first.
-func unlessGone(err error) error {
-	if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.NotFound {
-		return nil
-	}
-	return err
 }
 
 // submit sends an answer and notes what was acknowledged.
@@ -146,18 +137,3 @@ func (p *person) submit(ctx context.Context, held *client.Work, answer string, n
 	}
 	return work, nil
 }
-
-// sleep sleeps, unless ctx is done first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// errOver ends everybody's work.
-var errOver = errors.New("the demo is over")

@@ -2,39 +2,26 @@ package demo
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
-	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
 )
 
 // PoolsOptions is how the scene of live pools runs.
 type PoolsOptions struct {
-	For    time.Duration // how long the crowd works
-	Seed   uint64        // of the load and of what people do
-	People int           // of all pools together
-	Policy string        // scheduling policy of the pools; "": the server's default
-	Data   string        // folder of the database; "": a temporary one, removed at the end
-	Listen string        // "": a free port on the loopback interface
-	Keep   bool          // when the work is done, serve on until ctx is done
-
-	Screen io.Writer // progress and where to look
-	Live   bool      // Screen is a terminal: draw over what was drawn
+	Common
+	People int // of all pools together
 	Report func(*PoolsReport) error
-	// Inspect checks the folder of the server that has stopped, and says how many
-	// things it has looked at.
+	// Inspect checks the folder of a server that has stopped, and returns how many
+	// things it has checked.
 	Inspect func(ctx context.Context, data string) (checks int, err error)
 }
 
@@ -67,7 +54,7 @@ type livePool struct {
 
 // poolScene is the scene of live pools.
 type poolScene struct {
-	scene
+	server
 	options PoolsOptions
 	pools   []*livePool
 	tenants []crowd.TenantID
@@ -75,7 +62,7 @@ type poolScene struct {
 	sights  int            // people seen on duty, over all looks
 	counts  map[string]int // what the pools had counted before everybody went home
 	blurred int            // lists of people that could not be read, since somebody moved
-	twice   []string       // who was seen on duty in two pools at a time
+	twice   []string       // people who were seen on duty in two pools at a time
 
 	mu       sync.Mutex // held while batches are added
 	launched []launched
@@ -93,108 +80,74 @@ type launched struct {
 // not run; whether all that must hold did is in the report. When the server is to
 // be kept, the report comes before it has stopped, and what is wrong with what it
 // leaves behind is an error.
-func RunPools(ctx context.Context, o PoolsOptions) (err error) {
+func RunPools(ctx context.Context, o PoolsOptions) error {
 	if o.For < leastPoolsFor || o.People < leastPeople || o.People > mostPeople {
 		return crowd.Errorf(crowd.Invalid, "the scene of pools needs %d to %d people and at least %s", leastPeople, mostPeople, leastPoolsFor)
 	}
-	data := o.Data
-	if data == "" {
-		if data, err = os.MkdirTemp("", "throng-demo-"); err != nil {
+	return o.withServer(ctx, func(server server) error {
+		s := &poolScene{server: server, options: o}
+		report, err := s.play(ctx)
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, s.Log())
+		}
+		if o.Keep {
+			if err := o.Report(report); err != nil {
+				return err
+			}
+			s.keepServing(ctx)
+		}
+		if err := s.stop(); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	}
-	s := &poolScene{options: o}
-	s.scene.options = Options{Screen: o.Screen}
-	if s.server, err = process.Start(ctx, process.Config{Data: data, Listen: o.Listen}); err != nil {
-		return err
-	}
-	stop := sync.OnceValue(s.server.Stop)
-	defer func() {
-		if stopped := stop(); err == nil {
-			err = stopped
-		}
-	}()
-	password := process.NewPassword()
-	if s.admin, err = s.server.FirstAdmin(ctx, password); err != nil {
-		return err
-	}
-	s.say("watch it at %s", s.server.URL)
-	s.say("  admin, password %s", password)
-	report, err := s.play(ctx)
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, s.server.Log())
-	}
-	if o.Keep {
-		if err := o.Report(report); err != nil {
+		checks, err := o.Inspect(context.WithoutCancel(ctx), s.data)
+		if o.Keep {
 			return err
 		}
-		s.say("the server goes on at %s (data in %s); Ctrl-C ends it", s.server.URL, data)
-		select {
-		case <-ctx.Done():
-		case <-s.server.Done():
-		}
-	}
-	if err := stop(); err != nil {
-		return err
-	}
-	looked, err := o.Inspect(context.WithoutCancel(ctx), data)
-	if o.Keep {
-		return err
-	}
-	report.check("the closed store: the ledger sums to zero, and every pool can be restored", looked, err)
-	return o.Report(report)
+		report.check("the closed store: the ledger sums to zero, and every pool can be restored", checks, err)
+		return o.Report(report)
+	})
 }
 
-// play sets up, lets the crowd work, and takes stock.
+// play sets up, lets the crowd work, and reports.
 func (s *poolScene) play(ctx context.Context) (*PoolsReport, error) {
-	if err := s.setUpPools(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.hireCrowd(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.control(ctx); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{s.setUpPools, s.addCrowd, s.startControl} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.begun = time.Now()
-	quit, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	timer := time.AfterFunc(s.options.For, func() { stop(errOver) })
-	defer timer.Stop()
-	var crowd, load sync.WaitGroup
-	run := func(all *sync.WaitGroup, f func() error) {
-		all.Go(func() {
-			if err := f(); err != nil {
-				stop(err)
-			}
-		})
-	}
+	requests, people := load.NewCrew(ctx), load.NewCrew(ctx)
+	defer requests.End()
+	defer requests.EndAfter(s.options.For).Stop()
 	over, end := context.WithCancel(ctx) // the people go on until nothing is decided any more
 	defer end()
 	for _, p := range s.people {
-		run(&crowd, func() error { return p.live(ctx, over) })
+		people.Go(func() error {
+			err := p.live(ctx, over)
+			if err != nil {
+				requests.Fail(err)
+			}
+			return err
+		})
 	}
 	for i := range s.pools {
-		run(&load, func() error { return s.launchAll(quit, i) })
+		requests.Go(func() error { return s.launchAll(requests.Quit(), i) })
 	}
-	run(&load, func() error { return s.watch(quit) })
-	<-quit.Done()
-	load.Wait()
-	err := context.Cause(quit)
-	if errors.Is(err, errOver) {
-		err = s.settle(ctx)
+	requests.Go(func() error { return s.watch(requests.Quit()) })
+	<-requests.Quit().Done()
+	err := requests.Wait()
+	if err == nil {
+		err = s.stopControl(ctx)
 	}
 	end()
-	crowd.Wait()
+	if failed := people.Wait(); err == nil {
+		err = failed
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := context.Cause(quit); !errors.Is(err, errOver) {
-		return nil, err
-	}
 	took := time.Since(s.begun)
-	stayed, err := s.allGo(ctx)
+	stayed, err := s.endDuty(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +156,7 @@ func (s *poolScene) play(ctx context.Context) (*PoolsReport, error) {
 
 // setUpPools makes the pools and the tenants. Nobody is called yet.
 func (s *poolScene) setUpPools(ctx context.Context) error {
-	list, err := s.admin.Pools(ctx)
+	list, err := s.Admin.Pools(ctx)
 	if err != nil {
 		return err
 	}
@@ -212,7 +165,7 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 		if i == 0 {
 			l.id = list[0].ID
 		} else {
-			made, err := s.admin.CreatePool(ctx, p.name, s.options.Policy)
+			made, err := s.Admin.CreatePool(ctx, p.name, s.options.Policy)
 			if err != nil {
 				return err
 			}
@@ -223,17 +176,17 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 		if i == 0 && s.options.Policy != "" {
 			edit.Policy = &s.options.Policy
 		}
-		if _, err := s.admin.EditPool(ctx, l.id, edit); err != nil {
+		if _, err := s.Admin.EditPool(ctx, l.id, edit); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if _, err := s.admin.FundPool(ctx, l.id, waitingFunds); err != nil {
+		if _, err := s.Admin.FundPool(ctx, l.id, waitingFunds); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		l.name = p.name
 		s.pools = append(s.pools, l)
 	}
 	for i, name := range tenantNames {
-		id, err := s.tenant(ctx, name, tenantWeights[i], tenantMoney)
+		id, err := s.addTenant(ctx, name, tenantWeights[i], tenantMoney)
 		if err != nil {
 			return err
 		}
@@ -249,47 +202,35 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 	return nil
 }
 
-// hireCrowd signs people up, a few at a time.
-func (s *poolScene) hireCrowd(ctx context.Context) error {
-	s.people = make([]*onCall, s.options.People)
-	errs := make([]error, len(s.people))
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range 8 {
-		all.Go(func() {
-			for i := range next {
-				s.people[i], errs[i] = s.signUp(ctx, i)
-			}
-		})
-	}
-	for i := range s.people {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(errs...)
-}
-
-func (s *poolScene) signUp(ctx context.Context, i int) (*onCall, error) {
-	p, err := s.hire(ctx, fmt.Sprintf("person-%02d", i+1), s.pools[i%len(s.pools)].id)
+// addCrowd adds the people, with the pools that they prefer.
+func (s *poolScene) addCrowd(ctx context.Context) error {
+	home := func(i int) crowd.PoolID { return s.pools[i%len(s.pools)].id }
+	people, err := s.addPeople(ctx, s.options.People, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("person-%02d", i+1), home(i) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &onCall{person: p, mind: newMind(s.options.Seed, i, len(s.pools)), pool: s.pools[i%len(s.pools)].id, joined: make(map[crowd.PoolID]int), left: make(map[crowd.PoolID]int), crossed: make(map[string]int)}
-	wishes := client.Wishes{Prefers: make(map[crowd.PoolID]float64)}
-	for k, x := range c.mind.likes {
-		wishes.Prefers[s.pools[k].id] = x
-	}
-	_, err = c.client.SetWishes(ctx, wishes)
-	return c, err
+	s.people = make([]*onCall, len(people))
+	return load.InParallel(len(people), func(i int) error {
+		c := &onCall{
+			person: people[i], mind: newMind(s.options.Seed, i, len(s.pools)), pool: home(i),
+			joined: make(map[crowd.PoolID]int), left: make(map[crowd.PoolID]int), crossed: make(map[string]int),
+		}
+		s.people[i] = c
+		wishes := client.Wishes{Prefers: make(map[crowd.PoolID]float64)}
+		for k, x := range c.mind.likes {
+			wishes.Prefers[s.pools[k].id] = x
+		}
+		_, err := c.client.SetWishes(ctx, wishes)
+		return err
+	})
 }
 
-// control lets the controllers begin.
-func (s *poolScene) control(ctx context.Context) error {
+// startControl lets the controllers begin.
+func (s *poolScene) startControl(ctx context.Context) error {
 	for _, p := range s.pools {
 		c := p.control
 		ask, answer, life := 1.5, 5.0, 30.0
-		if _, err := s.admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{
+		if _, err := s.Admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{
 			Control: &c, Calling: &client.Calling{Ask: &ask, AnswerSeconds: &answer, LifeSeconds: &life},
 		}}); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -301,7 +242,7 @@ func (s *poolScene) control(ctx context.Context) error {
 // launchAll launches a pool's batches when they are due.
 func (s *poolScene) launchAll(quit context.Context, i int) error {
 	for n, b := range s.pools[i].load {
-		if !sleep(quit, time.Until(s.begun.Add(b.at))) {
+		if !load.Sleep(quit, time.Until(s.begun.Add(b.at))) {
 			return nil
 		}
 		if err := s.launchBatch(quit, i, b, fmt.Sprintf("%s %d", s.pools[i].name, n+1), false); err != nil && quit.Err() == nil {
@@ -321,37 +262,27 @@ func (s *poolScene) launchBatch(ctx context.Context, i int, b planned, name stri
 	if !ok {
 		return crowd.Errorf(crowd.Invalid, "%d tasks are too many", b.tasks)
 	}
-	made, err := s.admin.CreateBatch(ctx, client.BatchDefinition{
+	id, err := s.AddBatch(ctx, client.BatchDefinition{
 		Tenant: s.tenants[b.tenant], Pool: s.pools[i].id, Name: name, Template: json.RawMessage(evenOrOdd), Redundancy: &rule,
 		RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: training,
-	})
+	}, load.CSV([]string{"number"}, load.Rows(b.tasks, func(n int) []string { return []string{strconv.Itoa(b.first + n)} })), b.tasks)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.launched = append(s.launched, launched{made.ID, i, b.tenant, training})
-	s.batches = append(s.batches, &batch{id: made.ID, tenant: tenantNames[b.tenant], name: name})
+	s.launched = append(s.launched, launched{id, i, b.tenant, training})
+	s.batches = append(s.batches, &batch{id: id, tenant: tenantNames[b.tenant], name: name})
 	s.mu.Unlock()
-	var file strings.Builder
-	out := csv.NewWriter(&file)
-	_ = out.Write([]string{"number"}) // a Builder cannot fail
-	for n := range b.tasks {
-		_ = out.Write([]string{strconv.Itoa(b.first + n)})
-	}
-	out.Flush()
-	if _, err := s.admin.Upload(ctx, made.ID, strings.NewReader(file.String()), "csv", false); err != nil {
-		return err
-	}
-	_, err = s.admin.Launch(ctx, made.ID, true)
+	_, err = s.Admin.Launch(ctx, id, true)
 	return err
 }
 
-// settle makes the controllers do nothing any more, and waits for the step in
-// which they decide so.
-func (s *poolScene) settle(ctx context.Context) error {
+// stopControl makes the controllers only advise, and waits for the next step of
+// each.
+func (s *poolScene) stopControl(ctx context.Context) error {
 	advise := true
 	for _, p := range s.pools {
-		if _, err := s.admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{Control: &client.Control{Advise: &advise}}}); err != nil {
+		if _, err := s.Admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{Control: &client.Control{Advise: &advise}}}); err != nil {
 			return err
 		}
 	}
@@ -374,7 +305,7 @@ func (s *poolScene) afterStep(ctx context.Context) error {
 	from := time.Now()
 	for _, p := range s.pools {
 		for {
-			d, err := s.admin.PoolDetail(ctx, p.id)
+			d, err := s.Admin.PoolDetail(ctx, p.id)
 			if err != nil {
 				return err
 			}
@@ -384,7 +315,7 @@ func (s *poolScene) afterStep(ctx context.Context) error {
 			if time.Since(from) > patience {
 				return fmt.Errorf("%s was not looked at for %s by its controller", p.name, patience)
 			}
-			if !sleep(ctx, glance) {
+			if !load.Sleep(ctx, glance) {
 				return ctx.Err()
 			}
 		}
@@ -392,9 +323,9 @@ func (s *poolScene) afterStep(ctx context.Context) error {
 	return nil
 }
 
-// allGo takes everybody off duty, also who has just been moved, ends what is open,
-// and returns how many are on duty all the same.
-func (s *poolScene) allGo(ctx context.Context) (stayed int, err error) {
+// endDuty takes everybody off duty, even those who have just been moved, ends what is
+// open, and returns how many are still on duty.
+func (s *poolScene) endDuty(ctx context.Context) (stayed int, err error) {
 	for from := time.Now(); ; {
 		for _, p := range s.people {
 			d, err := p.client.Duty(ctx, "", 0)
@@ -405,7 +336,7 @@ func (s *poolScene) allGo(ctx context.Context) (stayed int, err error) {
 				return 0, fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
-		list, err := s.admin.Pools(ctx)
+		list, err := s.Admin.Pools(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -416,7 +347,7 @@ func (s *poolScene) allGo(ctx context.Context) (stayed int, err error) {
 		if stayed == 0 || time.Since(from) > patience/2 {
 			break
 		}
-		if !sleep(ctx, glance) {
+		if !load.Sleep(ctx, glance) {
 			return 0, ctx.Err()
 		}
 	}

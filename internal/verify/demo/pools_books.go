@@ -13,13 +13,14 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // What the server says of the pools while people work and in the end: figures
 // from second to second, and the books.
 
-// lookEvery is how often the pools are looked at: as often as they are sized.
-const lookEvery = time.Second
+// readEvery is how often the pools are read: as often as they are sized.
+const readEvery = time.Second
 
 // watched sums up what was seen of a pool.
 type watched struct {
@@ -39,9 +40,9 @@ type sight struct {
 
 // watch looks at the pools until quit is done.
 func (s *poolScene) watch(quit context.Context) error {
-	view := &poolsView{screen: s.options.Screen, live: s.options.Live}
+	view := &screen{to: s.screen, live: s.live}
 	defer view.end()
-	for next := s.begun; sleep(quit, time.Until(next)); next = next.Add(lookEvery) {
+	for next := s.begun; load.Sleep(quit, time.Until(next)); next = next.Add(readEvery) {
 		on := make(map[crowd.WorkerID]sight)
 		for _, p := range s.pools {
 			if err := s.look(quit, p, on); err != nil {
@@ -51,7 +52,7 @@ func (s *poolScene) watch(quit context.Context) error {
 				return fmt.Errorf("look at %s: %w", p.name, err)
 			}
 		}
-		view.show(s)
+		s.show(view)
 	}
 	return nil
 }
@@ -59,7 +60,7 @@ func (s *poolScene) watch(quit context.Context) error {
 // look takes a pool's figures in. Who was seen on duty in another pool, and is so
 // here since before the other was asked, is on duty in two.
 func (s *poolScene) look(ctx context.Context, p *livePool, on map[crowd.WorkerID]sight) error {
-	d, err := s.admin.PoolDetail(ctx, p.id)
+	d, err := s.Admin.PoolDetail(ctx, p.id)
 	if err != nil {
 		return err
 	}
@@ -77,9 +78,9 @@ func (s *poolScene) look(ctx context.Context, p *livePool, on map[crowd.WorkerID
 	}
 	p.seen.now = d
 	from := time.Now()
-	people, err := s.admin.PoolPeople(ctx, p.id)
+	people, err := s.Admin.PoolPeople(ctx, p.id)
 	if err != nil && strings.Contains(err.Error(), "is not the id of a worker") {
-		s.blurred++ // somebody who moved just then stands in the list without his id
+		s.blurred++ // a person who moved just then is in the list without their id
 		return nil
 	}
 	if err != nil {
@@ -164,12 +165,12 @@ func (s *poolScene) counted(ctx context.Context) (map[string]int, error) {
 
 // get reads what package client has no method for.
 func (s *poolScene) get(ctx context.Context, path string, read func(io.Reader) error) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.admin.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Admin.URL+path, nil)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+s.admin.Token)
-	resp, err := s.admin.HTTP.Do(req)
+	req.Header.Set("Authorization", "Bearer "+s.Admin.Token)
+	resp, err := s.Admin.HTTP.Do(req)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (s *poolScene) actions(ctx context.Context, id crowd.PoolID) ([]client.Pool
 	const page = 1000
 	var all []client.PoolAction
 	for before := int64(0); ; {
-		list, err := s.admin.PoolActions(ctx, id, before, page)
+		list, err := s.Admin.PoolActions(ctx, id, before, page)
 		all = append(all, list...)
 		if err != nil || len(list) < page {
 			return all, err

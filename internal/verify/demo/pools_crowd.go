@@ -9,19 +9,20 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
-// onCall is a person who is off duty until he is called: a client that does what
-// a program of a worker's would do, and keeps his own record.
+// onCall is a person who is off duty until called: a client that does what a worker's
+// program would do, and keeps its own record.
 type onCall struct {
 	*person
 	mind *mind
-	pool crowd.PoolID // as he last heard
+	pool crowd.PoolID // as the server last said
 
 	asked, late, declined, ignored int
 	joined, left                   map[crowd.PoolID]int // by the pool
 	moved                          int
-	crossed                        map[string]int // requests that were refused since he was just being moved
+	crossed                        map[string]int // requests that were refused because of a move under way
 }
 
 // How long requests stay open: for another duty, and for a task.
@@ -30,9 +31,9 @@ const (
 	taskWait = 10 * time.Second
 )
 
-// live waits for calls and works until quit is done; then he finishes what he
-// holds and goes. Requests that were sent are waited for, but for those that only
-// wait.
+// live waits for calls and works until quit is done; then it finishes the task in
+// hand and goes off duty. It waits for the replies to all requests but those that
+// only wait.
 func (p *onCall) live(ctx, quit context.Context) error {
 	seen, answered := "", ""
 	for quit.Err() == nil {
@@ -67,7 +68,7 @@ func (p *onCall) live(ctx, quit context.Context) error {
 	return nil
 }
 
-// hears notes that he belongs to another pool now.
+// hears notes a move to another pool.
 func (p *onCall) hears(d client.Duty) {
 	if d.Pool != p.pool {
 		p.moved++
@@ -83,7 +84,7 @@ func (p *onCall) answer(ctx, quit context.Context) error {
 		p.ignored++
 		return nil
 	}
-	if !sleep(quit, after) {
+	if !load.Sleep(quit, after) {
 		return nil
 	}
 	if does == refuses {
@@ -105,7 +106,7 @@ func (p *onCall) answer(ctx, quit context.Context) error {
 	return nil
 }
 
-// workOnDuty works until he is off duty or quit is done.
+// workOnDuty works until the person is off duty or quit is done.
 func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 	var held *client.Work
 	for {
@@ -117,7 +118,7 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 			held, _, err = p.client.Next(quit, taskWait)
 			switch {
 			case quit.Err() != nil:
-				// What was given to him meanwhile is given to him again.
+				// What was handed out meanwhile is handed out again.
 				if held, _, err = p.client.Next(ctx, 0); held == nil {
 					if crowd.CodeOf(err) == crowd.OffDuty || p.crosses("next task", err) {
 						return nil
@@ -140,7 +141,7 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 			}
 		}
 		takes, leaves := p.mind.task()
-		sleep(quit, takes)
+		load.Sleep(quit, takes)
 		n, err := strconv.Atoi(held.Values["number"])
 		if err != nil {
 			return fmt.Errorf("%s: %w", held.Assignment, err)
@@ -161,13 +162,13 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 		}
 		p.hears(d)
 		p.left[d.Pool]++
-		sleep(quit, p.mind.rest())
+		load.Sleep(quit, p.mind.rest())
 		return nil
 	}
 }
 
-// crosses says whether a request crossed his move to another pool: it was sent as
-// a worker of the old one, and came when he was none any more.
+// crosses reports whether a request crossed a move to another pool: it was sent by a
+// worker of the old one, who was none any more when it came.
 func (p *onCall) crosses(what string, err error) bool {
 	if crowd.CodeOf(err) != crowd.NotFound || !strings.Contains(err.Error(), "is not a worker of this pool") {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// TestMindsAreOfTheSeed: what somebody decides at his n-th call and task is of the
-// seed and himself, in whatever order he meets calls and tasks.
+// TestMindsAreOfTheSeed: what a person decides at their n-th call and task is of the
+// seed and the person, in whatever order calls and tasks come.
 func TestMindsAreOfTheSeed(t *testing.T) {
 	t.Parallel()
 	const n = 200
@@ -66,7 +66,7 @@ func TestMindsAreOfTheSeed(t *testing.T) {
 
 func TestLoadIsOfTheSeed(t *testing.T) {
 	t.Parallel()
-	o := PoolsOptions{For: 30 * time.Second, Seed: 5, People: 60}
+	o := PoolsOptions{Common: Common{For: 30 * time.Second, Seed: 5}, People: 60}
 	plans := poolPlans(o)
 	if !reflect.DeepEqual(plans, poolPlans(o)) {
 		t.Error("the same seed makes another load")
@@ -105,7 +105,7 @@ func TestCheckLooks(t *testing.T) {
 	}
 }
 
-// TestTwoPools: somebody is on duty in two pools if he came into the second before
+// TestTwoPools: a person is on duty in two pools if they came into the second before
 // the first was asked; who was moved in between is not.
 func TestTwoPools(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 )
 
 // What happens in the scene of live pools is drawn beforehand: the load of each
-// pool, and for each person what he does at his first, second and further call
+// pool, and for each person what they do at their first, second and further call
 // and task. So the same seed makes the same decisions, whatever the timing.
 
 var (
@@ -31,7 +31,7 @@ const (
 	abandons  = 0.03 // after an answer
 	mostDelay = 1500 * time.Millisecond
 	lessDelay = 300 * time.Millisecond
-	mostRest  = 3 * time.Second // after he has left by himself
+	mostRest  = 3 * time.Second // after leaving unasked
 )
 
 // mind is what a person will decide. Each kind of decision has a stream of its
@@ -72,13 +72,13 @@ func (m *mind) call() (reply, time.Duration) {
 	return ignores, after
 }
 
-// task decides on the next task: how long it takes, and whether he leaves then.
+// task decides on the next task: how long it takes, and whether they leave then.
 func (m *mind) task() (takes time.Duration, leaves bool) {
 	takes = leastService + time.Duration(m.tasks.Float64()*float64(mostService-leastService))
 	return takes, m.tasks.Float64() < abandons
 }
 
-// rest decides how long he wants to hear of nothing.
+// rest decides how long they answer no call.
 func (m *mind) rest() time.Duration { return time.Duration(m.rests.Float64() * float64(mostRest)) }
 
 // planned is a batch to come.
@@ -116,7 +116,7 @@ const (
 	peak       = 18.0
 )
 
-// poolPlans says what the pools are. Their peaks follow one another, so that one
+// poolPlans are the pools of the scene. Their peaks follow one another, so that one
 // has people to spare when the next one needs them.
 func poolPlans(o PoolsOptions) []poolPlan {
 	kinds := []struct {

@@ -92,7 +92,7 @@ type Check struct {
 	Wrong  string `json:"wrong,omitempty"`
 }
 
-// OK says whether everything that must hold did.
+// OK reports whether everything that must hold did.
 func (r *PoolsReport) OK() bool {
 	return len(r.Checks) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Wrong != "" })
 }
@@ -135,12 +135,12 @@ func (s *poolScene) report(ctx context.Context, took time.Duration, stayed int) 
 
 // gather gathers what people were told.
 func (s *poolScene) gather(r *PoolsReport) map[crowd.AssignmentID]*told {
-	s.scene.people = nil
-	for _, p := range s.people {
-		s.scene.people = append(s.scene.people, p.person)
+	people := make([]*person, len(s.people))
+	for i, p := range s.people {
+		people[i] = p.person
 	}
 	var sum Report
-	records := s.records(&sum)
+	records := records(people, &sum)
 	r.Acknowledged, r.Duplicates = sum.Acknowledged, sum.Duplicates
 	return records
 }
@@ -155,7 +155,7 @@ func (s *poolScene) batchRuns(ctx context.Context, r *PoolsReport, records map[c
 		r.Tenants[i].Name = name
 	}
 	for _, l := range s.launched {
-		b, err := s.admin.Batch(ctx, l.id)
+		b, err := s.Admin.Batch(ctx, l.id)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *poolScene) poolRuns(ctx context.Context, r *PoolsReport) error {
 	if err != nil {
 		return err
 	}
-	joined, failed, entries := 0, []string(nil), 0
+	told, failed, entries := 0, []string(nil), 0 // told: that they are in
 	r.Pools = make([]PoolRun, len(s.pools))
 	for i, p := range s.pools {
 		x := &r.Pools[i]
@@ -238,7 +238,7 @@ func (s *poolScene) poolRuns(ctx context.Context, r *PoolsReport) error {
 		}
 		x.Why = s.samples(log)
 		for _, c := range s.people {
-			joined += c.joined[p.id]
+			told += c.joined[p.id]
 		}
 	}
 	came := 0
@@ -246,15 +246,11 @@ func (s *poolScene) poolRuns(ctx context.Context, r *PoolsReport) error {
 		came += x.Joined
 	}
 	var wrong error
-	if joined != came {
-		wrong = fmt.Errorf("%d people were told that they are in, the pools have counted %d", joined, came)
+	if told != came {
+		wrong = fmt.Errorf("%d people were told that they are in, the pools have counted %d", told, came)
 	}
-	r.check("whoever came was counted", joined, wrong)
-	wrong = nil
-	if len(failed) > 0 {
-		wrong = errors.New(strings.Join(failed, "; "))
-	}
-	r.check("what the controllers decided could be done", entries, wrong)
+	r.check("whoever came was counted", told, wrong)
+	r.check("what the controllers decided could be done", entries, joined(failed))
 	return nil
 }
 
@@ -281,84 +277,113 @@ func (s *poolScene) samples(log []client.PoolAction) []Sample {
 	return list
 }
 
+// bookCheck is what a comparison of the pools' books with those of the people finds.
+type bookCheck struct {
+	waited          map[string]crowd.Money // paid for waiting, by the account that it went to
+	wrong, negative []string
+	entries         int
+	paid            int // people who were paid for waiting
+}
+
+func (c *bookCheck) problem(format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
+
 // checkMoney compares the pools' books with those of the people.
 func (s *poolScene) checkMoney(ctx context.Context, r *PoolsReport) error {
-	waited := make(map[string]crowd.Money) // by the account that it went to
-	var wrong, negative []string
-	entries := 0
+	c := &bookCheck{waited: make(map[string]crowd.Money)}
 	for i, p := range s.pools {
-		x := &r.Pools[i]
-		balance, list, err := s.account(ctx, p.id)
-		if err != nil {
+		if err := s.checkPoolMoney(ctx, c, p, &r.Pools[i], r.Tenants); err != nil {
 			return err
 		}
-		entries += len(list)
-		have := crowd.Money(0)
-		for _, e := range slices.Backward(list) {
-			switch e.Kind {
-			case "waiting":
-				have -= e.AmountMicros
-				waited[e.To] += e.AmountMicros
-				x.WaitingMicros += e.AmountMicros
-			case "waiting_share":
-				have += e.AmountMicros
-				for k, id := range s.tenants {
-					if e.From == id.String() {
-						r.Tenants[k].WaitingMicros += e.AmountMicros
-					}
+	}
+	for _, p := range s.people {
+		if err := c.checkEarnings(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, to := range slices.Sorted(maps.Keys(c.waited)) {
+		c.problem("%s was paid for waiting to %s, who is nobody", c.waited[to], to)
+	}
+	r.check("people got for waiting what the pools paid, to the micro-unit", c.paid, joined(c.wrong))
+	r.check("no pool's money was ever below zero", c.entries, joined(c.negative))
+	return nil
+}
+
+// joined is an error of all the problems; nil if there are none.
+func joined(list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(list, "; "))
+}
+
+// checkPoolMoney adds up a pool's ledger entries, and compares the sum with what the
+// server says of the pool.
+func (s *poolScene) checkPoolMoney(ctx context.Context, c *bookCheck, p *livePool, x *PoolRun, tenants []TenantRun) error {
+	balance, list, err := s.account(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	c.entries += len(list)
+	have := crowd.Money(0)
+	for _, e := range slices.Backward(list) {
+		switch e.Kind {
+		case "waiting":
+			have -= e.AmountMicros
+			c.waited[e.To] += e.AmountMicros
+			x.WaitingMicros += e.AmountMicros
+		case "waiting_share":
+			have += e.AmountMicros
+			for k, id := range s.tenants {
+				if e.From == id.String() {
+					tenants[k].WaitingMicros += e.AmountMicros
 				}
-			case "deposit":
-				have += e.AmountMicros
-			default:
-				wrong = append(wrong, fmt.Sprintf("%s has an entry %q", p.name, e.Kind))
 			}
-			if have < 0 {
-				negative = append(negative, fmt.Sprintf("%s had %s", p.name, have))
-			}
+		case "deposit":
+			have += e.AmountMicros
+		default:
+			c.problem("%s has an entry %q", p.name, e.Kind)
 		}
-		if x.FundsMicros = balance; have != balance {
-			wrong = append(wrong, fmt.Sprintf("%s has %s, and its entries make %s", p.name, balance, have))
-		}
-		d, err := s.admin.PoolDetail(ctx, p.id)
-		if err != nil {
-			return err
-		}
-		if d.Purse.Paid != x.WaitingMicros || d.Purse.Owed != 0 {
-			wrong = append(wrong, fmt.Sprintf("%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Purse.Paid, d.Purse.Owed, x.WaitingMicros))
-		}
-		if p.seen.leastFunds < 0 {
-			negative = append(negative, fmt.Sprintf("%s was seen with %s", p.name, p.seen.leastFunds))
+		if have < 0 {
+			c.negative = append(c.negative, fmt.Sprintf("%s had %s", p.name, have))
 		}
 	}
-	paid := 0
-	for _, c := range s.people {
-		has, _, err := c.client.Earnings(ctx)
-		if err != nil {
-			return err
-		}
-		rewards := crowd.Money(0)
-		for _, t := range c.told {
-			rewards += t.out.PaidMicros
-		}
-		if waited[c.id.String()] > 0 {
-			paid++
-		}
-		if has-rewards != waited[c.id.String()] {
-			wrong = append(wrong, fmt.Sprintf("%s has %s, of which %s for answers, and was paid %s for waiting", c.name, has, rewards, waited[c.id.String()]))
-		}
-		delete(waited, c.id.String())
+	if x.FundsMicros = balance; have != balance {
+		c.problem("%s has %s, and its entries make %s", p.name, balance, have)
 	}
-	for _, to := range slices.Sorted(maps.Keys(waited)) {
-		wrong = append(wrong, fmt.Sprintf("%s was paid for waiting to %s, who is nobody", waited[to], to))
+	d, err := s.Admin.PoolDetail(ctx, p.id)
+	if err != nil {
+		return err
 	}
-	all := func(list []string) error {
-		if len(list) == 0 {
-			return nil
-		}
-		return errors.New(strings.Join(list, "; "))
+	if d.Purse.Paid != x.WaitingMicros || d.Purse.Owed != 0 {
+		c.problem("%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Purse.Paid, d.Purse.Owed, x.WaitingMicros)
 	}
-	r.check("people got for waiting what the pools paid, to the micro-unit", paid, all(wrong))
-	r.check("no pool's money was ever below zero", entries, all(negative))
+	if p.seen.leastFunds < 0 {
+		c.negative = append(c.negative, fmt.Sprintf("%s was seen with %s", p.name, p.seen.leastFunds))
+	}
+	return nil
+}
+
+// checkEarnings compares what a person has with the rewards that they were told of
+// and what the pools paid them for waiting.
+func (c *bookCheck) checkEarnings(ctx context.Context, p *onCall) error {
+	has, _, err := p.client.Earnings(ctx)
+	if err != nil {
+		return err
+	}
+	rewards := crowd.Money(0)
+	for _, t := range p.told {
+		rewards += t.out.PaidMicros
+	}
+	account := p.id.String()
+	if c.waited[account] > 0 {
+		c.paid++
+	}
+	if has-rewards != c.waited[account] {
+		c.problem("%s has %s, of which %s for answers, and was paid %s for waiting", p.name, has, rewards, c.waited[account])
+	}
+	delete(c.waited, account)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func inspect(ctx context.Context, data string) (int, error) {
 func TestPools(t *testing.T) {
 	t.Parallel()
 	var r *demo.PoolsReport
-	o := demo.PoolsOptions{For: 10 * time.Second, Seed: 1, People: 30, Screen: t.Output(), Inspect: inspect, Report: func(got *demo.PoolsReport) error {
+	o := demo.PoolsOptions{Common: demo.Common{For: 10 * time.Second, Seed: 1, Screen: t.Output()}, People: 30, Inspect: inspect, Report: func(got *demo.PoolsReport) error {
 		r = got
 		r.WriteTable(t.Output())
 		return nil
@@ -77,7 +77,11 @@ func TestPools(t *testing.T) {
 // TestPoolsRefused asks for scenes that show nothing.
 func TestPoolsRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []demo.PoolsOptions{{For: time.Second, People: 30}, {For: time.Minute, People: 5}, {For: time.Minute, People: 1e6}} {
+	for _, o := range []demo.PoolsOptions{
+		{Common: demo.Common{For: time.Second}, People: 30},
+		{Common: demo.Common{For: time.Minute}, People: 5},
+		{Common: demo.Common{For: time.Minute}, People: 1e6},
+	} {
 		if err := demo.RunPools(t.Context(), o); crowd.CodeOf(err) != crowd.Invalid {
 			t.Errorf("%s with %d people: %v", o.For, o.People, err)
 		}

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -15,11 +14,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -124,34 +123,30 @@ func (a *answers) template() json.RawMessage {
 }
 
 // file is the upload: every task with those who did it.
-func (a *answers) file(names map[string]string) *bytes.Buffer {
-	var file bytes.Buffer
-	out := csv.NewWriter(&file)
+func (a *answers) file(names map[string]string) io.Reader {
 	header := []string{"task", "_workers"}
 	if len(a.truth) > 0 {
 		header = append(header, "_gold")
 	}
-	_ = out.Write(header) // a buffer cannot fail
-	for _, task := range a.tasks {
+	return load.CSV(header, load.Rows(len(a.tasks), func(i int) []string {
+		task := a.tasks[i]
 		who := make([]string, len(a.given[task]))
-		for i, w := range a.given[task] {
-			who[i] = names[w]
+		for k, w := range a.given[task] {
+			who[k] = names[w]
 		}
 		row := []string{task, strings.Join(who, ";")}
 		if len(a.truth) > 0 {
 			row = append(row, a.truth[task])
 		}
-		_ = out.Write(row)
-	}
-	out.Flush()
-	return &file
+		return row
+	}))
 }
 
-// goodName is a name that a worker of the file can have here.
+// goodName matches the names that a worker can have here.
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
 
-// names gives each worker the name that he has in the file, unless that is no
-// name here or is taken.
+// names gives each worker their name in the file, unless that is no name here or is
+// taken.
 func (a *answers) names() map[string]string {
 	names := make(map[string]string, len(a.workers))
 	taken := map[string]bool{"admin": true, "you": true}
@@ -178,7 +173,7 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 	if !ok || budget > crowd.MaxMoney {
 		return crowd.Fieldf("replay", "%d tasks are too many", len(a.tasks))
 	}
-	tenant, err := s.tenant(ctx, replayTenant, 1, budget)
+	tenant, err := s.addTenant(ctx, replayTenant, 1, budget)
 	if err != nil {
 		return err
 	}
@@ -187,55 +182,31 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 		s.say("left out: %d answers of somebody who had answered the task before", a.dropped)
 	}
 	names := a.names()
-	s.people = make([]*person, len(a.workers))
-	if err := s.hireAll(ctx, a, names); err != nil {
+	if s.people, err = s.addPeople(ctx, len(a.workers), func(i int) (string, crowd.PoolID) { return names[a.workers[i]], s.Pool }); err != nil {
 		return err
+	}
+	for i, w := range a.workers {
+		s.people[i].tasks = len(a.by[w])
 	}
 	rule := label.Count(a.most)
 	d := client.BatchDefinition{
-		Tenant: tenant, Pool: s.pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: a.template(), Redundancy: &rule,
+		Tenant: tenant, Pool: s.Pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: a.template(), Redundancy: &rule,
 		RewardMicros: replayReward, BudgetMicros: budget, LeaseSeconds: 600, TaskTimeSeconds: 1,
 	}
 	if d.Name == "." || d.Name == ".." || d.Name == string(filepath.Separator) {
 		d.Name = replayTenant
 	}
-	made, err := s.admin.CreateBatch(ctx, d)
+	id, err := s.AddBatch(ctx, d, a.file(names), len(a.tasks))
 	if err != nil {
-		return err
-	}
-	if _, err := s.admin.Upload(ctx, made.ID, a.file(names), "csv", false); err != nil {
 		return err
 	}
 	original := make(map[string]string, len(names))
 	for w, name := range names {
 		original[name] = w
 	}
-	b := &batch{id: made.ID, tenant: replayTenant, name: d.Name, answer: func(p *person, w *client.Work) string {
+	b := &batch{id: id, tenant: replayTenant, name: d.Name, answer: func(p *person, w *client.Work) string {
 		return string(task.AppendString(nil, a.by[original[p.name]][w.Values["task"]]))
 	}}
 	s.batches = append(s.batches, b)
 	return s.launch(ctx, b)
-}
-
-// hireAll adds the file's workers, a few at a time.
-func (s *scene) hireAll(ctx context.Context, a *answers, names map[string]string) error {
-	errs := make([]error, len(a.workers))
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range 8 {
-		all.Go(func() {
-			for i := range next {
-				w := a.workers[i]
-				if s.people[i], errs[i] = s.hire(ctx, names[w], s.pool); errs[i] == nil {
-					s.people[i].tasks = len(a.by[w])
-				}
-			}
-		})
-	}
-	for i := range a.workers {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(errs...)
 }

@@ -27,7 +27,7 @@ type Report struct {
 	Lost         int           `json:"lost"`         // acknowledged and not there, or there as another answer or with another outcome
 	WallS        float64       `json:"wall_s"`       // from the first request for a task until the last answer
 
-	// What the clients did besides.
+	// What else the clients did.
 	Resent   int `json:"resent"` // sent twice on purpose, and refused as duplicates
 	Late     int `json:"late"`   // came after the lease had run out
 	Skipped  int `json:"skipped"`
@@ -52,18 +52,19 @@ type BatchReport struct {
 	DeadlineAt  *float64         `json:"deadline_at_s,omitempty"`
 }
 
-// OK says whether nothing was lost or doubled, and something was done.
+// OK reports whether nothing was lost or doubled, and something was done.
 func (r *Report) OK() bool { return r.Lost == 0 && r.Duplicates == 0 && r.Acknowledged > 0 }
 
-// report takes stock.
+// report reads what the server has kept, and compares it with what the clients were
+// told.
 func (s *scene) report(ctx context.Context, took time.Duration) (*Report, error) {
 	r := &Report{WallS: took.Seconds(), Batches: []BatchReport{}, Workers: len(s.people)}
 	found := make(map[crowd.AssignmentID]bool)
 	held := make([]float64, len(s.batches))
 	total := 0.0
-	records := s.records(r)
+	told := records(s.people, r)
 	for i, b := range s.batches {
-		row, seconds, err := s.batchReport(ctx, b, records, found, r)
+		row, seconds, err := s.batchReport(ctx, b, told, found, r)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.id, err)
 		}
@@ -76,7 +77,7 @@ func (s *scene) report(ctx context.Context, took time.Duration) (*Report, error)
 			r.Batches[i].Share = held[i] / total
 		}
 	}
-	for id := range records {
+	for id := range told {
 		if !found[id] {
 			r.Lost++
 		}
@@ -85,9 +86,9 @@ func (s *scene) report(ctx context.Context, took time.Duration) (*Report, error)
 }
 
 // records gathers what the clients were told.
-func (s *scene) records(r *Report) map[crowd.AssignmentID]*told {
+func records(people []*person, r *Report) map[crowd.AssignmentID]*told {
 	all := make(map[crowd.AssignmentID]*told)
-	for _, p := range s.people {
+	for _, p := range people {
 		r.Resent += p.duplicates
 		r.Skipped += p.skipped
 		r.Returned += p.returned
@@ -108,7 +109,7 @@ func (s *scene) records(r *Report) map[crowd.AssignmentID]*told {
 // batchReport reads a batch's figures and its export, and compares the export
 // with the records; it also returns for how long people held its tasks.
 func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (BatchReport, float64, error) {
-	now, err := s.admin.Batch(ctx, b.id)
+	now, err := s.Admin.Batch(ctx, b.id)
 	if err != nil {
 		return BatchReport{}, 0, err
 	}
@@ -124,7 +125,7 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 		row.DeadlineAt = since(b.deadline)
 	}
 	for method, to := range map[string]**float64{"majority": &row.Accuracy, "dawid-skene": &row.DawidSkene} {
-		q, err := s.admin.Quality(ctx, b.id, method)
+		q, err := s.Admin.Quality(ctx, b.id, method)
 		if err != nil {
 			return row, 0, err
 		}
@@ -137,7 +138,7 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 
 // compare compares a batch's export with the records. It returns how many answers
 // count, and for how long people held tasks.
-func (s *scene) compare(ctx context.Context, b client.Batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (counted int, seconds float64, err error) {
+func (s *server) compare(ctx context.Context, b client.Batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (counted int, seconds float64, err error) {
 	type pair struct{ task, worker string }
 	pairs := make(map[pair]bool)
 	err = s.export(ctx, b.ID, func(a exported) error {
@@ -196,10 +197,10 @@ type exported struct {
 }
 
 // export reads every assignment of a batch.
-func (s *scene) export(ctx context.Context, id crowd.BatchID, row func(exported) error) error {
+func (s *server) export(ctx context.Context, id crowd.BatchID, row func(exported) error) error {
 	r, w := io.Pipe()
 	defer r.Close()
-	go func() { _ = w.CloseWithError(s.admin.Annotations(ctx, id, w, "csv", true)) }()
+	go func() { _ = w.CloseWithError(s.Admin.Annotations(ctx, id, w, "csv", true)) }()
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	header, err := in.Read()

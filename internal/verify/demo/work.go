@@ -2,87 +2,80 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
-// look is how often the batches are looked at while people work.
-const look = 250 * time.Millisecond
+// lookEvery is how often the batches are looked at while people work.
+const lookEvery = 250 * time.Millisecond
 
 // work lets everybody work until every batch has ended or the time is up, and
-// takes stock.
+// reports. A person who fails ends the work of all.
 func (s *scene) work(ctx context.Context) (*Report, error) {
 	s.begun = time.Now()
-	limit := s.options.For
-	quit, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if limit > 0 {
-		timer := time.AfterFunc(limit-s.reserve(), func() { stop(errOver) })
-		defer timer.Stop()
+	crew := load.NewCrew(ctx)
+	defer crew.End()
+	if s.options.For > 0 {
+		defer crew.EndAfter(s.options.For - s.reserve()).Stop()
 	}
-	// A person who fails ends the work of all.
-	var everybody sync.WaitGroup
+	quit := crew.Quit()
 	for _, p := range s.people {
-		everybody.Go(func() {
-			if err := p.work(ctx, quit); err != nil {
-				stop(err)
+		crew.Go(func() error { return p.work(ctx, quit) })
+	}
+	if s.launchLater != nil {
+		crew.Go(func() error {
+			if err := s.launchLater(quit); quit.Err() == nil {
+				return err
 			}
+			return nil // interrupted
 		})
 	}
-	var later error
-	if s.later != nil {
-		everybody.Go(func() {
-			if later = s.later(quit); later != nil && quit.Err() == nil {
-				stop(later)
-			}
-		})
-	}
-	view := newView(s.options.Screen, s.options.Live)
+	view := &screen{to: s.screen, live: s.live}
 	for open := true; open && quit.Err() == nil; {
 		var list []client.Batch
 		var err error
-		if list, open, err = s.stand(quit); err != nil {
-			stop(err)
+		if list, open, err = s.readBatches(quit); err != nil {
+			if quit.Err() == nil {
+				crew.Fail(err)
+			}
 			break
 		}
-		view.show(s, list)
+		s.show(view, list)
 		if open {
-			sleep(quit, look)
+			load.Sleep(quit, lookEvery)
 		}
 	}
-	stop(errOver)
-	everybody.Wait()
-	if err := context.Cause(quit); !errors.Is(err, errOver) {
+	crew.End()
+	if err := crew.Wait(); err != nil {
 		return nil, err
 	}
 	took := time.Since(s.begun)
 	if err := s.endOpen(ctx); err != nil {
 		return nil, err
 	}
-	if list, _, err := s.stand(ctx); err == nil {
-		view.show(s, list)
+	if list, _, err := s.readBatches(ctx); err == nil {
+		s.show(view, list)
 	}
 	view.end()
 	return s.report(ctx, took)
 }
 
-// reserve is the time kept for what comes after the work: ending what is open
-// and counting.
+// reserve is the time kept for what comes after the work: to end what is open, and
+// to count.
 func (s *scene) reserve() time.Duration { return s.options.For / 20 }
 
-// stand returns the batches as they stand, and whether one is still open or yet
-// to come.
-func (s *scene) stand(ctx context.Context) ([]client.Batch, bool, error) {
+// readBatches returns the batches as they are now, and whether one is still open or
+// yet to come.
+func (s *server) readBatches(ctx context.Context) ([]client.Batch, bool, error) {
 	list := make([]client.Batch, len(s.batches))
 	open := false
 	for i, b := range s.batches {
 		var err error
-		if list[i], err = s.admin.Batch(ctx, b.id); err != nil {
+		if list[i], err = s.Admin.Batch(ctx, b.id); err != nil {
 			return nil, false, fmt.Errorf("look at %s: %w", b.id, err)
 		}
 		open = open || !list[i].State.Ended()
@@ -90,17 +83,17 @@ func (s *scene) stand(ctx context.Context) ([]client.Batch, bool, error) {
 	return list, open, nil
 }
 
-// endOpen ends what the time did not suffice for, with the labels that there
-// are, so that nothing is left in anybody's hands.
-func (s *scene) endOpen(ctx context.Context) error {
-	list, _, err := s.stand(ctx)
+// endOpen ends what is still open, with the labels that there are, so that nothing
+// is left in anybody's hands.
+func (s *server) endOpen(ctx context.Context) error {
+	list, _, err := s.readBatches(ctx)
 	for _, b := range list {
 		if err == nil && !b.State.Ended() {
 			move := "end"
 			if b.State == crowd.BatchDraft {
 				move = "cancel"
 			}
-			_, err = s.admin.Move(ctx, b.ID, move)
+			_, err = s.Admin.Move(ctx, b.ID, move)
 			if crowd.CodeOf(err) == crowd.Conflict {
 				err = nil // it has just ended by itself
 			}

@@ -40,7 +40,7 @@ func (j *journal) compare(ctx context.Context, path string, report *Report) (err
 	if err != nil {
 		return err
 	}
-	t := &tally{report: report, journal: j, seen: make(map[crowd.AssignmentID]bool), earned: make(map[crowd.WorkerID]crowd.Money), batches: make(map[crowd.BatchID]store.Batch)}
+	t := &comparison{report: report, journal: j, seen: make(map[crowd.AssignmentID]bool), earned: make(map[crowd.WorkerID]crowd.Money), batches: make(map[crowd.BatchID]store.Batch)}
 	for _, b := range batches {
 		t.batches[b.Spec.ID] = b
 		if err := t.batch(ctx, st, b); err != nil {
@@ -58,7 +58,7 @@ func (j *journal) compare(ctx context.Context, path string, report *Report) (err
 	return engines(ctx, st, report)
 }
 
-// integrity asks SQLite whether the file is whole.
+// integrity has SQLite check the file.
 func integrity(ctx context.Context, path string, report *Report) error {
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
@@ -90,8 +90,8 @@ func allBatches(ctx context.Context, st store.Store) (all []store.Batch, err err
 	}
 }
 
-// tally is what was found while reading the store.
-type tally struct {
+// comparison is what was found while reading the store.
+type comparison struct {
 	report  *Report
 	journal *journal
 	seen    map[crowd.AssignmentID]bool // stored answers
@@ -101,7 +101,7 @@ type tally struct {
 
 // batch reads one batch: every answer against the journal, every task against
 // its rule, and the batch's own figures.
-func (t *tally) batch(ctx context.Context, st store.Store, b store.Batch) error {
+func (t *comparison) batch(ctx context.Context, st store.Store, b store.Batch) error {
 	id, p, r := b.Spec.ID, b.Progress, t.report
 	r.Batches++
 	type pair struct {
@@ -180,7 +180,7 @@ func (a *answered) keys() []string {
 }
 
 // labels compares every label with what the rule makes of the answers.
-func (t *tally) labels(ctx context.Context, st store.Store, b store.Batch, tasks map[crowd.TaskID]*answered) error {
+func (t *comparison) labels(ctx context.Context, st store.Store, b store.Batch, tasks map[crowd.TaskID]*answered) error {
 	n := 0
 	for task, err := range st.Labels(ctx, b.Spec.Tenant, b.Spec.ID) {
 		if err != nil {
@@ -220,7 +220,7 @@ func (t *tally) labels(ctx context.Context, st store.Store, b store.Batch, tasks
 }
 
 // answer compares a stored answer with what its worker sent.
-func (t *tally) answer(a store.Annotation) {
+func (t *comparison) answer(a store.Annotation) {
 	r := t.report
 	r.Stored++
 	if t.seen[a.Assignment] {
@@ -259,7 +259,7 @@ func (t *tally) answer(a store.Annotation) {
 }
 
 // answers looks for what was acknowledged and is not there.
-func (t *tally) answers() {
+func (t *comparison) answers() {
 	for id, s := range t.journal.answers {
 		if len(s.texts) == 0 {
 			continue
@@ -275,9 +275,9 @@ func (t *tally) answers() {
 	}
 }
 
-// money checks the ledger: that it sums to zero, that each worker has what his
+// money checks the ledger: that it sums to zero, that each worker has what their
 // answers earned, and that what was paid in is there.
-func (t *tally) money(ctx context.Context, st store.Store) error {
+func (t *comparison) money(ctx context.Context, st store.Store) error {
 	r, who := t.report, t.journal.requester
 	if err := st.CheckLedger(ctx); err != nil {
 		r.problem("the ledger: %v", err)
@@ -293,7 +293,7 @@ func (t *tally) money(ctx context.Context, st store.Store) error {
 	for w, want := range t.earned {
 		have := balance(engine.WorkerAccount, int64(w))
 		if sum += have; have != want {
-			r.problem("%s has %s, but his answers earned %s", w, have, want)
+			r.problem("%s has %s, but their answers earned %s", w, have, want)
 		}
 	}
 	for id, b := range t.batches {
@@ -356,7 +356,7 @@ func deposits(ctx context.Context, st store.Store, tenant crowd.TenantID) (map[s
 }
 
 // requester compares every batch with its requester's record.
-func (t *tally) requester() {
+func (t *comparison) requester() {
 	r := t.journal.requester
 	t.report.Moves, t.report.States = r.moves, r.states
 	for _, p := range r.batches {

@@ -26,7 +26,7 @@ var nodeNames = [...]string{"things", "first", "half", "score", "both", "expert"
 
 // runs compares every run that the store has with what its requester and the
 // service know.
-func (t *tally) runs(ctx context.Context, st store.Store) error {
+func (t *comparison) runs(ctx context.Context, st store.Store) error {
 	known := make(map[crowd.RunID]*plannedRun)
 	for _, r := range t.journal.planner.runs {
 		known[r.id] = r
@@ -45,7 +45,7 @@ func (t *tally) runs(ctx context.Context, st store.Store) error {
 				t.report.problem("%s is done, and nobody has started it", kept.ID)
 				continue
 			}
-			c := &runCheck{tally: t, kept: kept, want: r}
+			c := &runCheck{comparison: t, kept: kept, want: r}
 			if err := c.check(ctx, st); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (t *tally) runs(ctx context.Context, st store.Store) error {
 
 // runCheck compares a run that is done.
 type runCheck struct {
-	*tally
+	*comparison
 	kept  store.Run
 	want  *plannedRun
 	nodes []store.Node
@@ -133,7 +133,7 @@ func (c *runCheck) node(i int) {
 	}
 }
 
-// things learns which item is which thing: the input is what was sent.
+// things notes which item is which thing, and compares the input with what was sent.
 func (c *runCheck) things() {
 	c.of = make(map[int64]int)
 	if len(c.rows[nodeThings]) != c.want.items {

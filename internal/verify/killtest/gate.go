@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -46,10 +48,10 @@ func (g *gate) times() int {
 	return g.opened
 }
 
-// close lets no new requests through; those that run are for the kill.
+// close lets no new requests through; the kill may catch those that run.
 func (g *gate) close() { g.set(func() { g.url = "" }) }
 
-// finish lets everybody go home.
+// finish ends the work of everybody.
 func (g *gate) finish() { g.set(func() { g.finished = true }) }
 
 // settle waits until no request runs any more and returns how many got no reply.
@@ -62,8 +64,8 @@ func (g *gate) settle() int {
 	return g.caught
 }
 
-// pass waits for the server and returns its address; false when it is time to
-// go home. After it, done must be called.
+// pass waits for the server and returns its address; false when the work is over.
+// After it, done must be called.
 func (g *gate) pass() (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,8 +79,8 @@ func (g *gate) pass() (string, bool) {
 	return g.url, true
 }
 
-// done says that a request has ended, and whether it got no reply: that is for
-// kills only, and done reports false where there was none.
+// done is called when a request has ended; caught is that it got no reply. Only a
+// kill may be the reason: done reports false where there was none.
 func (g *gate) done(caught bool) (expected bool) {
 	g.set(func() {
 		g.running--
@@ -90,26 +92,26 @@ func (g *gate) done(caught bool) (expected bool) {
 	return expected
 }
 
-// errHome says that it is time to go home.
-var errHome = errors.New("the test is over")
+// errOver is returned to a client when the work is over.
+var errOver = errors.New("the test is over")
 
-// caller is somebody with a token.
-type caller struct {
+// gated is a client with a token that sends its requests through the gate.
+type gated struct {
 	gate   *gate
 	client client.Client
 }
 
-func newCaller(g *gate, token string) caller {
-	return caller{gate: g, client: client.Client{Token: token, HTTP: process.HTTP(1)}}
+func newGated(g *gate, token string) gated {
+	return gated{gate: g, client: client.Client{Token: token, HTTP: process.HTTP(1)}}
 }
 
-// call makes a request of the server that is there now. lost says that there
-// was no reply, or that the server could not say: it may have been carried out
-// or not.
-func (c *caller) call(ctx context.Context, f func(context.Context, *client.Client) error) (lost bool, err error) {
+// call makes a request of the server that runs now. It reports lost where there was
+// no reply, or the server did not know the outcome: the request may have been
+// carried out or not.
+func (c *gated) call(ctx context.Context, f func(context.Context, *client.Client) error) (lost bool, err error) {
 	url, ok := c.gate.pass()
 	if !ok {
-		return false, errHome
+		return false, errOver
 	}
 	c.client.URL = url
 	err = f(ctx, &c.client)
@@ -122,4 +124,52 @@ func (c *caller) call(ctx context.Context, f func(context.Context, *client.Clien
 		c.client.HTTP.CloseIdleConnections()
 	}
 	return lost, err
+}
+
+// fetch makes a request for something through the gate, as call does.
+func fetch[T any](ctx context.Context, c *gated, f func(context.Context, *client.Client) (T, error)) (out T, lost bool, err error) {
+	lost, err = c.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		out, err = f(ctx, c)
+		return err
+	})
+	return out, lost, err
+}
+
+// change makes a request that changes something, and reports whether it was done.
+// If its reply is lost, unsure is set.
+func (c *gated) change(ctx context.Context, unsure *bool, f func(context.Context, *client.Client) error) (done bool, err error) {
+	lost, err := c.call(ctx, f)
+	switch {
+	case lost:
+		*unsure = true
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	*unsure = false
+	return true, nil
+}
+
+// repeat makes steps with a pause after each until the work is over or one fails.
+func repeat(ctx context.Context, who string, every time.Duration, step func(context.Context) error) error {
+	for ctx.Err() == nil {
+		err := step(ctx)
+		if errors.Is(err, errOver) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+		if every > 0 {
+			load.Sleep(ctx, every)
+		}
+	}
+	return nil
+}
+
+func unlessLost(lost bool, err error) error {
+	if lost {
+		return nil
+	}
+	return err
 }

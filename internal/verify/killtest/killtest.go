@@ -21,10 +21,11 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
-// Options says how long and how hard.
+// Options is how long and how hard the server is tried.
 type Options struct {
 	Rounds  int           // kills
 	Seed    uint64        // of what the clients do and of the moments; the server's own timing is not repeatable
@@ -58,14 +59,14 @@ type Report struct {
 	Rows         int `json:"run_rows"`        // of runs that are done, compared one by one
 	Calls        int `json:"service_calls"`   // that came to the service
 	CallsAgain   int `json:"service_repeats"` // of those, under a key that it had answered or refused before
-	// LongestRestartS is the longest time from starting a killed server anew
-	// until it listened.
+	// LongestRestartS is the longest time from restarting a killed server until it
+	// listened.
 	LongestRestartS float64  `json:"longest_restart_s"`
 	Problems        []string `json:"problems"` // what must not be; the first of them
 	MoreProblems    int      `json:"more_problems"`
 }
 
-// maxProblems is how many problems are told one by one.
+// maxProblems is how many problems are listed one by one.
 const maxProblems = 50
 
 func (r *Report) problem(format string, args ...any) {
@@ -76,7 +77,7 @@ func (r *Report) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// OK says whether nothing was found.
+// OK reports whether nothing was found.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Run runs the test. The error says that it could not be run, or could not run
@@ -139,7 +140,7 @@ type test struct {
 	Options
 	dir    string
 	report *Report
-	server *process.Server
+	server *load.Site
 	gate   *gate
 
 	workers   []*worker
@@ -148,10 +149,9 @@ type test struct {
 	scores    *scores
 }
 
-// serve starts the server on the folder, with leave to call the service.
-func (t *test) serve(ctx context.Context) (err error) {
-	t.server, err = process.Start(ctx, process.Config{Args: []string{"serve", "--data", t.dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}})
-	return err
+// config is that of the server: on the folder, and allowed to call the service.
+func (t *test) config() process.Config {
+	return process.Config{Args: []string{"serve", "--data", t.dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}}
 }
 
 func (t *test) say(format string, args ...any) {
@@ -161,7 +161,7 @@ func (t *test) say(format string, args ...any) {
 }
 
 func (t *test) run(ctx context.Context) (err error) {
-	if err := t.serve(ctx); err != nil {
+	if t.server, err = load.Start(ctx, t.config()); err != nil {
 		return err
 	}
 	defer func() { t.server.Kill() }()
@@ -169,18 +169,22 @@ func (t *test) run(ctx context.Context) (err error) {
 		return err
 	}
 	random := rand.New(rand.NewPCG(t.Seed, 0))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	people := t.start(ctx, cancel)
+	crew := t.start(ctx)
+	defer crew.End()
+	ctx = crew.Quit()
+	fail := func(err error) error {
+		crew.Fail(err)
+		t.gate.finish()
+		_ = crew.Wait() // err, or what came before it
+		return err
+	}
 	for round := 1; round <= t.Rounds; round++ {
 		before := t.acknowledged()
 		t.gate.open(t.server.URL)
 		if err := t.firstAnswer(ctx, before); err != nil {
-			cancel(err)
-			people()
-			return fmt.Errorf("round %d: %w\n%s", round, err, t.server.Log())
+			return fail(fmt.Errorf("round %d: %w\n%s", round, err, t.server.Log()))
 		}
-		pause(ctx, time.Duration(random.Int64N(int64(t.Longest))))
+		load.Sleep(ctx, time.Duration(random.Int64N(int64(t.Longest))))
 		if t.planner.going.Load() {
 			t.report.RunsKilled++
 		}
@@ -193,26 +197,23 @@ func (t *test) run(ctx context.Context) (err error) {
 		}
 		t.say("round %d: killed after %d answers, %d requests on their way", round, t.acknowledged()-before, lost)
 		start := time.Now()
-		if err := t.serve(ctx); err != nil {
-			cancel(err)
-			people()
-			return fmt.Errorf("restart after round %d: %w", round, err)
+		if t.server.Server, err = process.Start(ctx, t.config()); err != nil {
+			return fail(fmt.Errorf("restart after round %d: %w", round, err))
 		}
 		t.report.LongestRestartS = max(t.report.LongestRestartS, time.Since(start).Seconds())
 	}
-	// One more while, in which what was lost is sent again and runs come to their
-	// end, and a proper end.
+	// At last the server runs on for a while, in which the clients send again what
+	// was lost and runs come to their end, and ends properly.
 	before := t.acknowledged()
 	t.planner.enough.Store(true)
 	t.gate.open(t.server.URL)
 	err = t.firstAnswer(ctx, before)
-	pause(ctx, t.Longest)
+	load.Sleep(ctx, t.Longest)
 	if err == nil {
 		t.lastRun(ctx)
 	}
 	t.gate.finish()
-	people()
-	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+	if err = errors.Join(err, crew.Wait()); err != nil {
 		return fmt.Errorf("%w\n%s", err, t.server.Log())
 	}
 	return t.server.Stop()
@@ -221,7 +222,7 @@ func (t *test) run(ctx context.Context) (err error) {
 // firstAnswer waits until an answer was acknowledged.
 func (t *test) firstAnswer(ctx context.Context, before int) error {
 	const patience = 30 * time.Second
-	for start := time.Now(); t.acknowledged() == before; pause(ctx, 2*time.Millisecond) {
+	for start := time.Now(); t.acknowledged() == before; load.Sleep(ctx, 2*time.Millisecond) {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -243,97 +244,53 @@ func (t *test) lastRun(ctx context.Context) {
 	const patience = 60 * time.Second
 	start := time.Now()
 	for !t.planner.idle.Load() && time.Since(start) < patience && ctx.Err() == nil {
-		pause(ctx, look)
+		load.Sleep(ctx, look)
 	}
 	t.say("the last run took %.1f s more", time.Since(start).Seconds())
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// setUp makes tenants, workers and the first batches.
+// setUp makes tenants, workers and the first run.
 func (t *test) setUp(ctx context.Context) error {
-	admin, err := t.server.FirstAdmin(ctx, process.NewPassword())
-	if err != nil {
-		return err
-	}
 	// A token for a program: unlike the session, it is good for ever.
-	token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test"})
+	token, err := t.server.Admin.CreateToken(ctx, client.NewToken{Name: "kill test"})
 	if err != nil {
 		return err
 	}
 	t.requester = newRequester(t.gate, token, rand.New(rand.NewPCG(t.Seed, 1)))
 	for i := range 2 {
-		tenant, err := admin.CreateTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1))
+		note := fmt.Sprintf("before all %d", i+1)
+		tenant, err := t.server.AddTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1), deposit, note)
 		if err != nil {
 			return err
 		}
-		t.requester.tenants = append(t.requester.tenants, tenant.ID)
-	}
-	for _, tenant := range t.requester.tenants {
-		note := "before all " + tenant.String()
-		if err := admin.Deposit(ctx, tenant, deposit, note); err != nil {
-			return err
-		}
+		t.requester.tenants = append(t.requester.tenants, tenant)
 		t.requester.paidIn[note] = tenant
 	}
-	t.planner = &planner{caller: newCaller(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
+	t.planner = &planner{gated: newGated(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
 	if err := t.planner.begin(ctx, func(ctx context.Context, f func(context.Context, *client.Client) error) (bool, error) {
-		return false, f(ctx, admin)
+		return false, f(ctx, t.server.Admin)
 	}); err != nil {
 		return err
 	}
-	pools, err := admin.Pools(ctx)
+	workers, err := t.server.AddWorkers(ctx, t.Workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%d", i+1), t.server.Pool })
 	if err != nil {
 		return err
 	}
-	for i := range t.Workers {
-		name := fmt.Sprintf("worker-%d", i+1)
-		u, _, err := admin.CreateUser(ctx, client.User{Name: name, Pool: pools[0].ID})
-		if err != nil {
-			return err
-		}
-		token, err := admin.CreateToken(ctx, client.NewToken{Name: "kill test", For: u.ID, Roles: []string{"worker"}})
-		if err != nil {
-			return err
-		}
-		t.workers = append(t.workers, newWorker(t.gate, name, u.ID, token, rand.New(rand.NewPCG(t.Seed, uint64(i+2)))))
+	for i, w := range workers {
+		t.workers = append(t.workers, newWorker(t.gate, w, rand.New(rand.NewPCG(t.Seed, uint64(i+2)))))
 	}
 	return nil
 }
 
-// start lets everybody work; the function that it returns waits for the end of
-// all. Whatever must not happen ends the run.
-func (t *test) start(ctx context.Context, cancel context.CancelCauseFunc) (wait func()) {
-	ended := make(chan struct{}, len(t.workers)+2)
+// start lets everybody work. Whatever must not happen ends the work of all.
+func (t *test) start(ctx context.Context) *load.Crew {
+	crew := load.NewCrew(ctx)
 	for _, w := range t.workers {
-		go func() {
-			if err := w.work(ctx); err != nil {
-				cancel(err)
-			}
-			ended <- struct{}{}
-		}()
+		crew.Go(func() error { return w.work(crew.Quit()) })
 	}
-	for _, work := range []func(context.Context) error{t.requester.work, t.planner.work} {
-		go func() {
-			if err := work(ctx); err != nil {
-				cancel(err)
-			}
-			ended <- struct{}{}
-		}()
-	}
-	return func() {
-		t.gate.finish()
-		for range cap(ended) {
-			<-ended
-		}
-	}
+	crew.Go(func() error { return t.requester.work(crew.Quit()) })
+	crew.Go(func() error { return t.planner.work(crew.Quit()) })
+	return crew
 }
 
 func (t *test) acknowledged() (n int) {

@@ -3,7 +3,6 @@ package killtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -37,10 +36,9 @@ type planned struct {
 	toppedX int
 }
 
-// requester launches batches, changes them and pays in, and keeps his own
-// record.
+// requester launches batches, changes them and pays in, and keeps its own record.
 type requester struct {
-	caller
+	gated
 	random   *rand.Rand
 	tenants  []crowd.TenantID
 	batches  []*planned
@@ -54,26 +52,19 @@ type requester struct {
 }
 
 func newRequester(g *gate, token string, random *rand.Rand) *requester {
-	return &requester{caller: newCaller(g, token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
+	return &requester{gated: newGated(g, token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
 }
 
-// pace is the pause between two things that he does.
+// pace is the pause between two requests.
 const pace = 5 * time.Millisecond
 
 func (r *requester) work(ctx context.Context) error {
-	for ; ctx.Err() == nil; pause(ctx, pace) {
-		err := r.checkAll(ctx)
-		if err == nil {
-			err = r.step(ctx)
+	return repeat(ctx, "requester", pace, func(ctx context.Context) error {
+		if err := r.checkAll(ctx); err != nil {
+			return err
 		}
-		if errors.Is(err, errHome) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("requester: %w", err)
-		}
-	}
-	return nil
+		return r.step(ctx)
+	})
 }
 
 func (r *requester) step(ctx context.Context) error {
@@ -135,8 +126,8 @@ func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {
 	return err
 }
 
-// launch makes a batch. What was lost on the way is left as it is: it may have
-// been launched or not, and no tenant is the poorer for a draft.
+// launch makes a batch. If a reply is lost on the way, the batch is left as it is: it
+// may have been launched or not, and a draft costs its tenant nothing.
 func (r *requester) launch(ctx context.Context) error {
 	r.count++
 	rule := label.Count(1 + r.random.IntN(3))
@@ -160,7 +151,7 @@ func (r *requester) launch(ctx context.Context) error {
 		},
 		func(ctx context.Context, c *client.Client) error {
 			r.batches = append(r.batches, p)
-			p.unsure = true // until it is said
+			p.unsure = true // until it is acknowledged
 			_, err := c.Launch(ctx, p.id, false)
 			return err
 		},
@@ -206,24 +197,22 @@ func (r *requester) topUp(ctx context.Context, b *planned) error {
 }
 
 func (r *requester) move(ctx context.Context, b *planned, move string, to crowd.BatchState) error {
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error {
+	done, err := r.change(ctx, &b.unsure, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Move(ctx, b.id, move)
 		return err
 	})
-	switch {
-	case lost:
-		b.unsure = true
-		return nil
-	case err == nil:
-		b.state, b.unsure = to, false
-		r.moves++
-		return nil
+	if err != nil {
+		return r.perhapsEnded(ctx, b, err)
 	}
-	return r.perhapsEnded(ctx, b, err)
+	if done {
+		b.state = to
+		r.moves++
+	}
+	return nil
 }
 
-// perhapsEnded looks whether a batch could not be changed because it has ended,
-// or was never launched.
+// perhapsEnded checks whether a batch could not be changed because it has ended, or
+// was never launched.
 func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) error {
 	if code := crowd.CodeOf(err); code != crowd.Conflict && code != crowd.NotFound && code != crowd.BudgetTooSmall {
 		return err
@@ -231,13 +220,9 @@ func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) err
 	return r.look(ctx, b)
 }
 
-// look learns how a batch stands.
+// look reads the state of a batch.
 func (r *requester) look(ctx context.Context, b *planned) error {
-	var now client.Batch
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		now, err = c.Batch(ctx, b.id)
-		return err
-	})
+	now, lost, err := r.read(ctx, b)
 	if lost || err != nil {
 		return unlessLost(lost, err)
 	}
@@ -250,7 +235,12 @@ func (r *requester) look(ctx context.Context, b *planned) error {
 	return nil
 }
 
-// contradicts says how a batch as it stands is not what its requester was told.
+func (r *requester) read(ctx context.Context, b *planned) (now client.Batch, lost bool, err error) {
+	return fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (client.Batch, error) { return c.Batch(ctx, b.id) })
+}
+
+// contradicts returns how the state of a batch differs from what its requester was
+// told; "" if it does not.
 func (b *planned) contradicts(now client.Batch) string {
 	switch {
 	case b.unsure, now.State == b.state:
@@ -262,18 +252,14 @@ func (b *planned) contradicts(now client.Batch) string {
 }
 
 // checkAll compares every batch's state with what was acknowledged, once after
-// each restart and before he changes anything.
+// each restart and before anything is changed.
 func (r *requester) checkAll(ctx context.Context) error {
 	times := r.gate.times()
 	if times == r.checked {
 		return nil
 	}
 	for _, b := range r.open() { // those that have ended are looked at in the end
-		var now client.Batch
-		lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-			now, err = c.Batch(ctx, b.id)
-			return err
-		})
+		now, lost, err := r.read(ctx, b)
 		if lost || err != nil {
 			return unlessLost(lost, err)
 		}

@@ -2,7 +2,6 @@ package killtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -72,9 +71,9 @@ type plannedRun struct {
 func (p *plannedRun) ended() bool { return p.state == "done" || p.state == "cancelled" }
 
 // planner makes runs of a workflow, one after the other, pauses and resumes them,
-// and keeps his own record.
+// and keeps its own record.
 type planner struct {
-	caller
+	gated
 	random   *rand.Rand
 	tenant   crowd.TenantID
 	service  string // its address
@@ -83,7 +82,7 @@ type planner struct {
 	going    atomic.Bool // a run is
 	enough   atomic.Bool // no more runs are wanted
 	idle     atomic.Bool // and the last one has ended
-	seen     int         // the opening of the gate in which he last looked at a run
+	seen     int         // the opening of the gate in which it last looked at a run
 	looked   int         // looks right after a restart
 	moves    int
 	problems []string
@@ -93,16 +92,7 @@ type planner struct {
 const look = 50 * time.Millisecond
 
 func (p *planner) work(ctx context.Context) error {
-	for ; ctx.Err() == nil; pause(ctx, look) {
-		err := p.step(ctx)
-		if errors.Is(err, errHome) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("planner: %w", err)
-		}
-	}
-	return nil
+	return repeat(ctx, "planner", look, p.step)
 }
 
 func (p *planner) step(ctx context.Context) error {
@@ -113,7 +103,7 @@ func (p *planner) step(ctx context.Context) error {
 	switch {
 	case (last == nil || last.ended()) && p.enough.Load():
 		p.idle.Store(true)
-		return errHome
+		return errOver
 	case last == nil || last.ended():
 		return p.begin(ctx, p.call)
 	case last.state == "paused":
@@ -124,7 +114,7 @@ func (p *planner) step(ctx context.Context) error {
 	return p.look(ctx, last)
 }
 
-// try makes a request, and says whether its reply was lost.
+// try makes a request, and reports whether its reply was lost.
 type try func(context.Context, func(context.Context, *client.Client) error) (lost bool, err error)
 
 // begin makes a run, loads its input and starts it. What is lost on the way is
@@ -168,8 +158,8 @@ func (p *planner) begin(ctx context.Context, do try) error {
 	return nil
 }
 
-// perhapsGone learns what became of a run whose beginning was lost, or refused
-// because the server had been restarted since.
+// perhapsGone reads what became of a run whose beginning was lost, or refused because
+// the server had been restarted since.
 func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err error) error {
 	r.unsure = true
 	if !lost && crowd.CodeOf(err) != crowd.Conflict {
@@ -179,31 +169,23 @@ func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err
 }
 
 func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) error {
-	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+	done, err := p.change(ctx, &r.unsure, func(ctx context.Context, c *client.Client) error {
 		_, err := c.MoveRun(ctx, r.id, move)
 		return err
 	})
-	switch {
-	case lost:
-		r.unsure = true
-		return nil
-	case err == nil:
-		r.state, r.unsure = to, false
-		p.moves++
-		return nil
-	case crowd.CodeOf(err) == crowd.Conflict: // it has ended, or the lost request had been carried out
+	if crowd.CodeOf(err) == crowd.Conflict { // it has ended, or the lost request had been carried out
 		return p.look(ctx, r)
+	}
+	if done {
+		r.state = to
+		p.moves++
 	}
 	return err
 }
 
-// look learns how a run stands: what was seen once must still be there.
+// look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	var now client.Run
-	lost, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		now, err = c.Run(ctx, r.id)
-		return err
-	})
+	now, lost, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (client.Run, error) { return c.Run(ctx, r.id) })
 	if lost || err != nil {
 		return unlessLost(lost, err)
 	}
@@ -226,7 +208,8 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 	return nil
 }
 
-// contradicts says how a run as it stands is not what its requester was told.
+// contradicts returns how the state of a run differs from what its requester was
+// told; "" if it does not.
 func (r *plannedRun) contradicts(now *client.Run) string {
 	switch {
 	case r.unsure, now.State == r.state:

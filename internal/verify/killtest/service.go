@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // thing is what a call of the service is about: an item, as the workflow sends it.
@@ -21,8 +23,8 @@ type thing struct {
 // risk is the service's answer.
 func (t thing) risk() float64 { return float64(t.Tenfold/10%10) / 10 }
 
-// scores is the service that runs of workflows call. It lives beside the server
-// that is killed, and remembers every call.
+// scores is the service that runs of workflows call. It outlives the
+// server that is killed, and remembers every call.
 type scores struct {
 	URL     string
 	host    string // and port
@@ -83,8 +85,8 @@ func (s *scores) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
-	pause(r.Context(), wait)
-	_, _ = fmt.Fprintf(w, `{"risk": %g}`, t.risk()) // who has been killed hears nothing
+	load.Sleep(r.Context(), wait)
+	_, _ = fmt.Fprintf(w, `{"risk": %g}`, t.risk()) // a killed server reads nothing
 }
 
 // note remembers a call. The first one of an item may be refused, later ones not.

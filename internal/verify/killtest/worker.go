@@ -3,7 +3,6 @@ package killtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // sent is what a worker sent for one assignment.
@@ -27,7 +27,7 @@ type sent struct {
 
 // worker is one client with its own record of what it was told.
 type worker struct {
-	caller
+	gated
 	name   string
 	id     crowd.WorkerID
 	random *rand.Rand
@@ -43,51 +43,34 @@ type worker struct {
 	problems   []string
 }
 
-func newWorker(g *gate, name string, id crowd.WorkerID, token string, random *rand.Rand) *worker {
-	return &worker{caller: newCaller(g, token), name: name, id: id, random: random, sent: make(map[crowd.AssignmentID]*sent)}
+func newWorker(g *gate, w load.Worker, random *rand.Rand) *worker {
+	return &worker{gated: newGated(g, w.Token), name: w.Name, id: w.ID, random: random, sent: make(map[crowd.AssignmentID]*sent)}
 }
 
-// nextWait is how long a worker waits for a task: short, so that all are soon
-// at the gate again.
+// nextWait is how long a worker waits for a task: short, so that no request outlives
+// a kill for long.
 const nextWait = 100 * time.Millisecond
 
-// work works until it is time to go home. It returns an error for what nobody
-// should ever see; what merely was lost goes into the record.
+// work works until the work is over. It returns an error for what no client should
+// ever see; what was lost goes into the record.
 func (w *worker) work(ctx context.Context) error {
-	for ctx.Err() == nil {
-		var err error
+	return repeat(ctx, w.name, 0, func(ctx context.Context) error {
 		if w.holds == nil {
-			err = w.next(ctx)
-		} else {
-			err = w.handle(ctx)
+			return w.next(ctx)
 		}
-		if errors.Is(err, errHome) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-	}
-	return nil
+		return w.handle(ctx)
+	})
 }
 
 func (w *worker) next(ctx context.Context) error {
-	var got *client.Work
-	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		got, _, err = c.Next(ctx, nextWait)
-		return err
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+		got, _, err := c.Next(ctx, nextWait)
+		return got, err
 	})
 	if err == nil {
 		w.take(got)
 	}
 	return unlessLost(lost, err)
-}
-
-func unlessLost(lost bool, err error) error {
-	if lost {
-		return nil
-	}
-	return err
 }
 
 // take notes a task that was handed out.
@@ -125,13 +108,13 @@ func (w *worker) handle(ctx context.Context) error {
 	lost, err := w.submit(ctx, task.Assignment, s, answer, true)
 	for lost && err == nil {
 		if w.random.Float64() < 0.3 {
-			w.holds = nil // he gives it up; it may have been kept or not
+			w.holds = nil // given up; it may have been kept or not
 			return nil
 		}
 		w.resent++
 		lost, err = w.submit(ctx, task.Assignment, s, answer, true)
 	}
-	if err == nil && w.random.Float64() < 0.03 { // once more, though he was told
+	if err == nil && w.random.Float64() < 0.03 { // once more, though it was acknowledged
 		before := s.out
 		if lost, err = w.submit(ctx, task.Assignment, s, answer, false); !lost && err == nil {
 			w.duplicates++
@@ -153,7 +136,7 @@ func (w *worker) record(task *client.Work) *sent {
 	return s
 }
 
-// submit sends an answer. With next, the next task is taken too.
+// submit sends an answer. With next, it takes the next task too.
 func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, answer json.RawMessage, next bool) (lost bool, err error) {
 	var out client.Outcome
 	var got *client.Work
@@ -185,20 +168,18 @@ func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, ans
 	return false, nil
 }
 
-// skip and giveBack need no second try: Next says whether he still holds it.
+// skip and giveBack need no second try: Next returns the task if it is still held.
 func (w *worker) skip(ctx context.Context) error {
 	s := w.record(w.holds)
-	var got *client.Work
-	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		got, err = c.Skip(ctx, w.holds.Assignment, 0)
-		return err
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+		return c.Skip(ctx, w.holds.Assignment, 0)
 	})
 	w.holds = nil
 	if err == nil {
 		s.back = true
 		w.take(got)
 	}
-	return unlessGone(unlessLost(lost, err))
+	return load.UnlessGone(unlessLost(lost, err))
 }
 
 func (w *worker) giveBack(ctx context.Context) error {
@@ -206,13 +187,5 @@ func (w *worker) giveBack(ctx context.Context) error {
 	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Return(ctx, w.holds.Assignment) })
 	w.holds = nil
 	s.back = s.back || err == nil
-	return unlessGone(unlessLost(lost, err))
-}
-
-// unlessGone forgives that a task could not be given back: its batch was ended.
-func unlessGone(err error) error {
-	if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.NotFound {
-		return nil
-	}
-	return err
+	return load.UnlessGone(unlessLost(lost, err))
 }

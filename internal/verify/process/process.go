@@ -22,7 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 )
 
-// Config says how to start a server.
+// Config is how to start a server.
 type Config struct {
 	Data   string    // folder of the database
 	Listen string    // "": a free port on the loopback interface
@@ -30,7 +30,7 @@ type Config struct {
 	Log    io.Writer // what the server logs; nil: nowhere
 }
 
-// How long a server may take until it says where it listens, until it tells a
+// How long a server may take until it prints where it listens, until it prints a
 // new installation's one-time link after that, and to end after SIGTERM.
 const (
 	startTimeout = 2 * time.Minute
@@ -49,7 +49,7 @@ type Server struct {
 	err   error         // how it ended; to be read after done
 }
 
-// Start starts this program again as a server, and returns when it says where
+// Start starts this program again as a server, and returns when it prints where
 // it listens.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	exe, err := os.Executable()
@@ -115,7 +115,7 @@ func offer(to chan<- string, text string) {
 }
 
 // FirstAdmin uses up the one-time link of a new installation: it sets the
-// password of the user admin and returns a client that acts as him.
+// password of the user admin and returns a client that acts as that user.
 func (s *Server) FirstAdmin(ctx context.Context, password string) (*client.Client, error) {
 	timer := time.NewTimer(setupTimeout)
 	defer timer.Stop()

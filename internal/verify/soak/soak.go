@@ -16,14 +16,14 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// Options says how long to look.
+// Options is how long to search.
 type Options struct {
 	Seed     uint64 // of the first world; the others follow
 	Rounds   int
 	Progress func(done int) // may be nil
 }
 
-// A Result says what was looked at, and what was found.
+// A Result is what was tried, and what was found.
 type Result struct {
 	Worlds   int    `json:"worlds"` // looked at: fewer than were asked for if one broke
 	Seed     uint64 `json:"seed"`
@@ -119,7 +119,7 @@ func World(seed uint64) (*sim.Outcome, error) {
 	return out, nil
 }
 
-// difference says where two outcomes differ first; "" if they do not.
+// difference returns where two outcomes differ first; "" if they do not.
 func difference(checked, bare *sim.Outcome) string {
 	return differ("", reflect.ValueOf(*checked), reflect.ValueOf(*bare))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// A layout puts boxes into layers, by the longest way from an input, so that
+// A layout puts boxes into layers, by the longest path from an input, so that
 // every edge goes forward; an edge over several layers has a lane of its own in
 // those between. Along is the direction in which edges go, across is the other.
 type layout struct {
@@ -27,7 +27,7 @@ type spot struct {
 	order, sum float64
 }
 
-// route is the way of an edge: the source's box, lanes, the step's box.
+// route is the path of an edge: the source's box, lanes, the step's box.
 type route struct {
 	source workflow.Source
 	to     int
@@ -79,7 +79,7 @@ func (l *layout) add(s *spot) *spot {
 	return s
 }
 
-// connect finds the ways of the edges. Edges of one kind from one source share
+// connect finds the routes of the edges. Edges of one kind from one source share
 // their lane.
 func (l *layout) connect(w *workflow.Workflow) {
 	pieces := 0

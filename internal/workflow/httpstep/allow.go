@@ -53,7 +53,7 @@ func ParseAllow(patterns []string) (Allow, error) {
 			a.nets = append(a.nets, netRule{net: single(ip), port: port})
 			continue
 		}
-		if !hostname(strings.TrimPrefix(host, "*.")) {
+		if !isHostname(strings.TrimPrefix(host, "*.")) {
 			return Allow{}, badPattern(text)
 		}
 		a.hosts = append(a.hosts, hostRule{name: strings.ToLower(strings.TrimSuffix(host, ".")), port: port})
@@ -65,8 +65,8 @@ func badPattern(text string) error {
 	return crowd.Fieldf("allow", "%q is not a host, HOST:PORT, an address or a network like 10.1.0.0/16", text)
 }
 
-// hostname says whether a text may be the name of a host.
-func hostname(s string) bool {
+// isHostname reports whether a text may be the name of a host.
+func isHostname(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
 	}
@@ -103,7 +103,7 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p.Masked()
 }
 
-// host says whether a host is allowed by its name.
+// host reports whether a host is allowed by its name.
 func (a Allow) host(name string, port uint16) bool {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	for _, r := range a.hosts {
@@ -117,7 +117,7 @@ func (a Allow) host(name string, port uint16) bool {
 	return false
 }
 
-// addr says whether an address is allowed.
+// addr reports whether an address is allowed.
 func (a Allow) addr(at netip.AddrPort) bool {
 	ip := at.Addr().Unmap().WithZone("")
 	for _, r := range a.nets {
@@ -152,7 +152,7 @@ func networks(list ...string) []netip.Prefix {
 	return out
 }
 
-// isPublic says whether an address is a public machine's.
+// isPublic reports whether an address is a public machine's.
 func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if nat64.Contains(ip) {

@@ -38,12 +38,12 @@ type Options struct {
 	// AllowPrivate lets services be anywhere, also on this machine and in its
 	// network: for an operator who is the only user, and for tests.
 	AllowPrivate bool
-	// Allow lists the private places that may be called beside public ones.
+	// Allow lists the private places that may be called as well as public ones.
 	Allow Allow
 	// TLS is what connections begin with, so that certificates of an
 	// authority of one's own can be trusted. nil: what the system trusts.
 	TLS *tls.Config
-	// Now tells the time, for Took and for Retry-After. nil: time.Now.
+	// Now returns the time, for Took and for Retry-After. nil: time.Now.
 	Now func() time.Time
 	// MaxBody is how many bytes an answer may have, unpacked; 0: DefaultMaxBody.
 	MaxBody int64

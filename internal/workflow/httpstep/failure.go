@@ -8,7 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// Reason says what failed.
+// Reason is what failed.
 type Reason string
 
 // The reasons.
@@ -32,8 +32,8 @@ type Failure struct {
 	Reason     Reason
 	Message    string
 	StatusCode int           // of the answer, or 0
-	Said       string        // the beginning of what the service said instead, at most 200 characters, or ""
-	RetryAfter time.Duration // how long the service wants us to wait, or 0
+	Said       string        // the beginning of what the service answered instead, at most 200 characters, or ""
+	RetryAfter time.Duration // how long the service wants the caller to wait, or 0
 }
 
 func (f *Failure) Error() string {
@@ -43,8 +43,8 @@ func (f *Failure) Error() string {
 	return f.Message + ": " + f.Said
 }
 
-// again says whether another try could end better.
-func (f *Failure) again() bool {
+// isTemporary reports whether another try could succeed.
+func (f *Failure) isTemporary() bool {
 	switch f.Reason {
 	case Connect, Timeout, NotJSON, Schema:
 		return true
@@ -76,7 +76,7 @@ func (f *Failure) again() bool {
 // random returns a number in [0, 1); it spreads the tries of many items.
 func Retry(err error, try int, s *workflow.Service, random func() float64) (after time.Duration, again bool) {
 	var f *Failure
-	if !errors.As(err, &f) || !f.again() || try >= s.Tries {
+	if !errors.As(err, &f) || !f.isTemporary() || try >= s.Tries {
 		return 0, false
 	}
 	wait := min(s.Backoff, workflow.MaxBackoff)

@@ -78,8 +78,8 @@ func (m *masks) trimCut(text string) string {
 	return text
 }
 
-// excerpt is the beginning of what a service said, on one line and masked. cut
-// says that said is not the whole.
+// excerpt is the beginning of a body, on one line and masked. cut tells that the
+// body is longer.
 func (m *masks) excerpt(said []byte, cut bool) string {
 	text := m.replace(string(said))
 	if cut {

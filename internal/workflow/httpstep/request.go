@@ -152,7 +152,7 @@ func object(fields []Field) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// isNumber says whether a text is a JSON number.
+// isNumber reports whether a text is a JSON number.
 func isNumber(s string) bool {
 	return jsonValid([]byte(s)) && strings.IndexByte("-0123456789", s[0]) >= 0 && strings.TrimSpace(s) == s
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Check compiles the query against the columns of the inputs, without their
-// rows, and says what comes out. stream names the inputs that come item by item.
+// rows, and returns what comes out. stream names the inputs that come item by item.
 // The error is an *Error, or a *crowd.Error about an input.
 func Check(ctx context.Context, query string, inputs []Table, stream []string) (Shape, error) {
 	if err := ctx.Err(); err != nil {
@@ -65,8 +65,8 @@ func (e *engine) compile(query string, stream []string) (compiled, error) {
 	return q, nil
 }
 
-// itemByItem fills in whether the query may run item by item. The error says what
-// hinders it.
+// itemByItem fills in whether the query may run item by item. The error names what
+// prevents it.
 func (s *Shape) itemByItem(query string, toks []token, stream []string) error {
 	t, why := needsAll(toks, stream)
 	if s.RowByRow = why == ""; s.RowByRow {
@@ -77,7 +77,7 @@ func (s *Shape) itemByItem(query string, toks []token, stream []string) error {
 	return &Error{s.WhyLine, s.WhyColumn, why + " needs all rows, so the query cannot run item by item"}
 }
 
-// Glance is Check without the inputs' columns: it tells only of a query that is
+// Glance is Check without the inputs' columns: it finds only a query that is
 // not one SELECT, and whether the query may run item by item.
 func Glance(query string, stream []string) (Shape, error) {
 	toks, err := single(query)
@@ -120,7 +120,7 @@ func withs(toks []token) map[string]bool {
 	return out
 }
 
-// builtin are tables that the engine has without being told.
+// builtin are tables that the engine has by itself.
 var builtin = set("dbstat bytecode tables_used completion generate_series carray fts3tokenize fts5vocab rtree geopoly vec0 vec_each")
 
 func errorAt(query string, at int, format string, args ...any) *Error {

@@ -13,8 +13,8 @@
 //   - its text is split into tokens first, so that it is one SELECT, without
 //     parameters, that may stand in parentheses;
 //   - functions whose time grows with the product of their arguments' lengths
-//     are ours, or refused: nothing interrupts SQLite within a call;
-//   - rows come out through a function of ours, so a query is one call, which a
+//     are of this package, or refused: nothing interrupts SQLite within a call;
+//   - rows come out through a function of this package, so a query is one call, which a
 //     context can end; a watch ends it when its time or its memory is over;
 //   - the inputs fill a database of a bounded number of pages, a value has a
 //     bounded length, and what would be temporary files is kept in memory.

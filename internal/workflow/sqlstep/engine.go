@@ -39,16 +39,16 @@ type conn interface {
 
 // engine is a database of its own, with the inputs as its tables.
 type engine struct {
-	pool   *sql.DB
-	owner  *sql.Conn // holds the connection until close
-	conn   conn
-	limits Limits
-	tables map[string]bool // names of the inputs, folded
-	withs  map[string]bool // of the tables of WITH in the query, folded
-	denied string          // what the authorizer refused last, for the user
-	token  string          // the name that it is about, folded
-	ours   bool            // the authorizer lets our own statements through
-	inner  bool            // and the function that takes the rows
+	pool    *sql.DB
+	owner   *sql.Conn // holds the connection until close
+	conn    conn
+	limits  Limits
+	tables  map[string]bool // names of the inputs, folded
+	withs   map[string]bool // of the tables of WITH in the query, folded
+	denied  string          // what the authorizer refused last, for the user
+	token   string          // the name that it is about, folded
+	trusted bool            // the authorizer lets our own statements through
+	inner   bool            // and the function that takes the rows
 }
 
 // open makes an engine with empty tables.
@@ -56,7 +56,7 @@ func open(tables []Table, limits Limits) (*engine, error) {
 	if err := checkTables(tables); err != nil {
 		return nil, err
 	}
-	e := &engine{pool: sql.OpenDB(connector{}), limits: limits, tables: map[string]bool{}, ours: true}
+	e := &engine{pool: sql.OpenDB(connector{}), limits: limits, tables: map[string]bool{}, trusted: true}
 	e.pool.SetMaxOpenConns(1)
 	if err := e.setUp(tables); err != nil {
 		e.close()
@@ -119,7 +119,7 @@ func (e *engine) setUp(tables []Table) error {
 	if err := e.conn.RegisterAuthorizer(e.authorize); err != nil {
 		return fmt.Errorf("register authorizer: %w", err)
 	}
-	e.ours = false
+	e.trusted = false
 	return nil
 }
 
@@ -153,14 +153,14 @@ func (e *engine) exec(ctx context.Context, query string) error {
 
 // own runs f with the authorizer open to our own statements.
 func (e *engine) own(f func() error) error {
-	e.ours = true
-	defer func() { e.ours = false }()
+	e.trusted = true
+	defer func() { e.trusted = false }()
 	return f()
 }
 
-// authorize says what a query may do: read the inputs, and call what is listed.
+// authorize decides what a query may do: read the inputs, and call what is listed.
 func (e *engine) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
-	if e.ours {
+	if e.trusted {
 		return sqlite.AuthorizerOK
 	}
 	switch action {
@@ -188,10 +188,10 @@ func (e *engine) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ 
 // virtual are the tables that a query may read besides its inputs.
 var virtual = map[string]bool{"json_each": true, "json_tree": true}
 
-// limitError turns what a query ended with into what the user is told. ctx is
+// limitError turns the error of a query into one for the user. ctx is
 // that of the caller, w what watched the query.
 func (e *engine) limitError(ctx context.Context, w *watch, err error) error {
-	if err == nil || isOurs(err) {
+	if err == nil || isUserError(err) {
 		return err
 	}
 	if cause := w.cause(); cause != nil {
@@ -210,7 +210,7 @@ func (e *engine) limitError(ctx context.Context, w *watch, err error) error {
 	case lib.SQLITE_TOOBIG:
 		return e.valueError()
 	}
-	if strings.Contains(s.Error(), errTooBig.Error()) { // said by a function
+	if strings.Contains(s.Error(), errTooBig.Error()) { // by a function
 		return e.valueError()
 	}
 	return crowd.Errorf(crowd.Invalid, "the query failed: %s", plain(s))

@@ -65,7 +65,7 @@ func (e *engine) inputs() string {
 	return "the inputs are " + strings.Join(names, ", ")
 }
 
-// message is what the compiler says of a text, or "".
+// message returns the message of the compiler for a text, or "".
 func (e *engine) message(query string) string {
 	_, err := e.conn.ColumnInfo(query)
 	if err == nil {
@@ -135,7 +135,7 @@ func (e *engine) namePlace(query string, toks []token, name, message string) int
 	return uses[0][0]
 }
 
-// matches says of how many tokens a name at the beginning of toks is made, or 0.
+// matches returns of how many tokens the name at the beginning of toks is made, or 0.
 func matches(toks, parts []token) int {
 	if len(parts) == 0 || len(toks) < len(parts) {
 		return 0

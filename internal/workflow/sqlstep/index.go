@@ -25,7 +25,7 @@ func (e *engine) index(t Table, query string) error {
 	return nil
 }
 
-// comparedNames are the names beside an equality sign, before "in", and in the
+// comparedNames are the names next to an equality sign, before "in", and in the
 // parentheses of "using"; all names if there is a natural join.
 func comparedNames(toks []token) map[string]bool {
 	out := map[string]bool{}
@@ -60,7 +60,7 @@ func comparedNames(toks []token) map[string]bool {
 	return out
 }
 
-// hasSubquery says whether there is more than one SELECT.
+// hasSubquery reports whether there is more than one SELECT.
 func hasSubquery(query string) bool {
 	n := 0
 	for _, t := range tokens(query) {

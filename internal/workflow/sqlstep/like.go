@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSearch bounds the comparisons of one LIKE that looks for a part with _ in it.
+// maxSearch bounds the comparisons of one LIKE that searches for a part with _ in it.
 const maxSearch = 20_000_000
 
 var errLongPattern = errors.New("a pattern of like with _ is too long for such a long text; look at its beginning, as in substr(x, 1, 1000) like '…'")
@@ -23,7 +23,7 @@ const (
 	noEscape rune = -2
 )
 
-// like says whether s is as the pattern: % stands for any text, _ for one
+// like reports whether s is as the pattern: % stands for any text, _ for one
 // character, what follows the escape for itself; ASCII letters have no case.
 // SQLite's own takes time in proportion to the product of the lengths.
 func like(pattern, s string, escape rune) (bool, error) {
@@ -86,7 +86,7 @@ func split(pattern string, escape rune) ([]part, bool) {
 	return parts, !escaped
 }
 
-// begins says of how many bytes the match at the beginning of s is.
+// begins returns of how many bytes the match at the beginning of s is.
 func (p part) begins(s string) (int, bool) {
 	if !p.wild {
 		return len(p.text), strings.HasPrefix(s, p.text)
@@ -102,7 +102,7 @@ func (p part) begins(s string) (int, bool) {
 	return n, true
 }
 
-// find says where the first match in s ends.
+// find returns where the first match in s ends.
 func (p part) find(s string) (int, bool, error) {
 	if !p.wild {
 		i := strings.Index(s, p.text)

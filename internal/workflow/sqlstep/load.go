@@ -64,7 +64,7 @@ func (in *inserter) add(row []string, n int64) error {
 		}
 		in.values[i].Value = v
 	}
-	// The statement is short; whoever loads many looks at the context between them.
+	// The statement is short; a caller that loads many checks the context between them.
 	_, err := in.stmt.ExecContext(context.Background(), in.values)
 	var s *sqlite.Error
 	if errors.As(err, &s) {

@@ -8,7 +8,7 @@ func checkNames(query string, toks []token, names []string) error {
 	items := resultItems(toks)
 	at := toks[0].at
 	for _, item := range items {
-		if len(item) > 0 && !named(item) {
+		if len(item) > 0 && !hasName(item) {
 			return errorAt(query, item[0].at, `this expression has no name; write "as name" after it`)
 		}
 	}
@@ -61,9 +61,9 @@ func resultItems(toks []token) [][]token {
 	return append(out, one)
 }
 
-// named says whether a column of the list has a name: it is a column, has one
+// hasName reports whether a column of the list has a name: it is a column, has one
 // after "as", or one after it.
-func named(item []token) bool {
+func hasName(item []token) bool {
 	last := item[len(item)-1]
 	if last.is("*") {
 		return len(item) == 1 || item[len(item)-2].is(".")
@@ -81,7 +81,7 @@ func named(item []token) bool {
 	case last.is("end", "null", "isnull", "notnull") || before.is("is", "not", "over", "collate"):
 		return false
 	case before.is("."):
-		return onlyPath(item)
+		return isColumn(item)
 	case before.is(")"):
 		return true
 	case before.kind == sign:
@@ -92,8 +92,8 @@ func named(item []token) bool {
 	return true
 }
 
-// onlyPath says whether the item is a column alone: a.b or a.b.c.
-func onlyPath(item []token) bool {
+// isColumn reports whether the item is a column alone: a.b or a.b.c.
+func isColumn(item []token) bool {
 	for i, t := range item {
 		if (i%2 == 0) != t.isName() || i%2 == 1 && !t.is(".") {
 			return false

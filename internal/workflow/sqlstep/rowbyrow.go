@@ -14,7 +14,7 @@ func needsAll(toks []token, stream []string) (at token, why string) {
 	uses := map[string]int{}
 	last := token{}
 	for i, t := range toks {
-		if use(toks, i, streamed) {
+		if namesStream(toks, i, streamed) {
 			if inside[i] {
 				return t, "reading " + short(t.text) + " in a subquery"
 			}
@@ -25,10 +25,10 @@ func needsAll(toks []token, stream []string) (at token, why string) {
 		if inside[i] {
 			continue
 		}
-		if why := wholeWord(toks, i); why != "" {
+		if why := wordNeedsAll(toks, i); why != "" {
 			return t, why
 		}
-		if why := outer(toks, i, streamed, uses); why != "" {
+		if why := outerJoinNeedsAll(toks, i, streamed, uses); why != "" {
 			return t, why
 		}
 		last = t
@@ -50,9 +50,9 @@ func name(t token) string {
 	return t.name
 }
 
-// use says whether the token may be the name of a streamed input as a table, and
+// namesStream reports whether the token may be the name of a streamed input as a table, and
 // not that of a column, which may be the same.
-func use(toks []token, i int, streamed map[string]bool) bool {
+func namesStream(toks []token, i int, streamed map[string]bool) bool {
 	t := toks[i]
 	if !streamed[name(t)] || (!t.isName() && t.kind != str) || i == 0 {
 		return false
@@ -66,15 +66,15 @@ func use(toks []token, i int, streamed map[string]bool) bool {
 	case before.is("."):
 		return i > 1 && toks[i-2].is("main", "temp")
 	case before.is(",", "("):
-		return tables(toks[:i])
+		return inTableList(toks[:i])
 	}
 	return false
 }
 
-// tables says whether what follows the tokens stands in a list of tables: after
+// inTableList reports whether what follows the tokens stands in a list of tables: after
 // FROM or JOIN, and in parentheses there. After an ON, a comma may go on with the
 // list, which is taken for granted.
-func tables(before []token) bool {
+func inTableList(before []token) bool {
 	open := 0 // parentheses closed on the way back
 	for i := len(before) - 1; i >= 0; i-- {
 		switch t := before[i]; {
@@ -96,7 +96,7 @@ func tables(before []token) bool {
 	return false
 }
 
-// subqueries says of each token whether it is in a subquery or a table of WITH:
+// subqueries reports for each token whether it is in a subquery or a table of WITH:
 // in parentheses that begin with SELECT, WITH or VALUES, or within such.
 func subqueries(toks []token) []bool {
 	inside := make([]bool, len(toks))
@@ -113,8 +113,8 @@ func subqueries(toks []token) []bool {
 	return inside
 }
 
-// wholeWord says whether the token is one that needs all rows.
-func wholeWord(toks []token, i int) string {
+// wordNeedsAll reports whether the token is one that needs all rows.
+func wordNeedsAll(toks []token, i int) string {
 	t := toks[i]
 	if i > 0 && toks[i-1].is(".") || !t.isName() {
 		return ""
@@ -145,9 +145,9 @@ func wholeWord(toks []token, i int) string {
 	return ""
 }
 
-// outer says whether the token begins an outer join that depends on all rows:
+// outerJoinNeedsAll reports whether the token begins an outer join that depends on all rows:
 // right and full ones, and a left join of a streamed input to static ones only.
-func outer(toks []token, i int, streamed map[string]bool, uses map[string]int) string {
+func outerJoinNeedsAll(toks []token, i int, streamed map[string]bool, uses map[string]int) string {
 	t := toks[i]
 	if t.kind != word {
 		return ""
@@ -162,7 +162,7 @@ func outer(toks []token, i int, streamed map[string]bool, uses map[string]int) s
 			return ""
 		}
 		for j := i + 1; j < len(toks) && j <= i+12; j++ {
-			if use(toks, j, streamed) {
+			if namesStream(toks, j, streamed) {
 				return "a left join of " + short(toks[j].text) + " to what is not streamed"
 			}
 			if toks[j].is("on", "using", "where") {

@@ -58,7 +58,7 @@ func run(ctx context.Context, query string, inputs []Table, limits Limits, yield
 	defer func() { // also when yield panics or ends its goroutine
 		cancel()
 		for range rows {
-			// what nobody wants
+			// is not wanted any more
 		}
 		<-done
 	}()

@@ -39,7 +39,7 @@ type Table struct {
 
 // Limits bound what one query may use. A field that is zero takes the default.
 type Limits struct {
-	Time   time.Duration // of a query, or of one call of Stream.Row; waiting for whoever takes the rows does not count
+	Time   time.Duration // of a query, or of one call of Stream.Row; waiting for the receiver of the rows does not count
 	Memory int64         // bytes, of the inputs, and once more of what the query holds while it runs
 	Rows   int64         // of the result; of one call of Stream.Row
 	Value  int64         // bytes of one value, and of one row
@@ -78,7 +78,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Shape says what a query gives.
+// Shape is what is known of the result of a query.
 type Shape struct {
 	Columns  []string
 	Kinds    []Kind // of each column: that of the input's column if it is passed on as it is, else Text
@@ -88,7 +88,7 @@ type Shape struct {
 	WhyLine, WhyColumn int // that place
 }
 
-// Error says what is wrong with a query, and where.
+// Error describes what is wrong with a query, and where.
 type Error struct {
 	Line    int // of the query, from 1
 	Column  int // in characters, from 1
@@ -99,7 +99,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
-// As makes it a *crowd.Error too, for whoever shows errors to users.
+// As makes it a *crowd.Error too, for code that shows errors to users.
 func (e *Error) As(target any) bool {
 	t, ok := target.(**crowd.Error)
 	if ok {
@@ -108,7 +108,7 @@ func (e *Error) As(target any) bool {
 	return ok
 }
 
-// tableError says what is wrong with an input.
+// tableError describes what is wrong with an input.
 func tableError(t Table, format string, args ...any) error {
 	return crowd.Fieldf("input "+t.Name, format, args...)
 }
@@ -161,8 +161,8 @@ func fold(s string) string {
 	}, s)
 }
 
-// isOurs tells errors made for the user from those of the engine.
-func isOurs(err error) bool {
+// isUserError reports whether an error is made for the user, not by the engine.
+func isUserError(err error) bool {
 	var c *crowd.Error
 	return errors.As(err, &c)
 }

@@ -91,7 +91,7 @@ func Open(ctx context.Context, query string, static, stream []Table, limits Limi
 	return s, nil
 }
 
-// Shape says what comes out.
+// Shape returns what comes out.
 func (s *Stream) Shape() Shape { return s.shape }
 
 // Row answers the query for one item. rows[i] is the row of the i-th streamed

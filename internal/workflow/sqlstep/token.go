@@ -30,7 +30,7 @@ type token struct {
 
 func (t token) end() int { return t.at + len(t.text) }
 
-// is says whether the token is one of the keywords or signs, given in small letters.
+// is reports whether the token is one of the keywords or signs, given in small letters.
 func (t token) is(texts ...string) bool {
 	if t.kind != word && t.kind != sign {
 		return false
@@ -43,7 +43,7 @@ func (t token) is(texts ...string) bool {
 	return false
 }
 
-// isName says whether the token can name a table, a column or a function.
+// isName reports whether the token can name a table, a column or a function.
 func (t token) isName() bool { return t.kind == word || t.kind == quoted }
 
 // tokens splits a query as SQLite does, without its spaces and comments.
@@ -177,7 +177,7 @@ func extend(s string, n int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isLetter says what a name may begin with: bytes beyond ASCII are letters.
+// isLetter reports whether a name may begin with a byte: bytes beyond ASCII are letters.
 func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }

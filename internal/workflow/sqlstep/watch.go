@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a running query is looked at.
-const lookEvery = 10 * time.Millisecond
+// checkEvery is how often a running query is checked.
+const checkEvery = 10 * time.Millisecond
 
 // watch ends a query that takes too long or too much memory.
 type watch struct {
@@ -19,7 +19,7 @@ type watch struct {
 	running bool
 	stop    context.CancelFunc
 	started time.Time
-	waiting time.Time     // since when the query waits for whoever takes its rows, or zero
+	waiting time.Time     // since when the query waits for the receiver of its rows, or zero
 	waited  time.Duration // how long it did before
 	account account
 	err     error
@@ -27,7 +27,7 @@ type watch struct {
 
 func newWatch(limits Limits) *watch {
 	w := &watch{limits: limits}
-	w.timer = time.AfterFunc(time.Hour, w.look)
+	w.timer = time.AfterFunc(time.Hour, w.check)
 	w.timer.Stop()
 	return w
 }
@@ -38,7 +38,7 @@ func (w *watch) begin(stop context.CancelFunc) {
 	defer w.mu.Unlock()
 	w.running, w.stop, w.err = true, stop, nil
 	w.started, w.waiting, w.waited = time.Now(), time.Time{}, 0
-	w.timer.Reset(min(lookEvery, w.limits.Time))
+	w.timer.Reset(min(checkEvery, w.limits.Time))
 }
 
 // end ends the watching.
@@ -69,7 +69,7 @@ func (w *watch) cause() error {
 	return w.err
 }
 
-func (w *watch) look() {
+func (w *watch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.running {
@@ -84,10 +84,10 @@ func (w *watch) look() {
 	switch {
 	case left <= 0:
 		w.err = timeError(w.limits.Time)
-	case meter.look(&w.account) > w.limits.Memory:
+	case meter.charge(&w.account) > w.limits.Memory:
 		w.err = memoryError(w.limits.Memory)
 	default:
-		w.timer.Reset(max(time.Millisecond, min(lookEvery, left)))
+		w.timer.Reset(max(time.Millisecond, min(checkEvery, left)))
 		return
 	}
 	w.stop()
@@ -101,7 +101,7 @@ type account struct {
 
 // memoryMeter measures what queries hold while they run: their tables and sorts
 // that are not inputs. SQLite does not count it for a connection, so the meter
-// looks at what the process holds outside of Go's heap, and puts its growth down
+// measures what the process holds outside of Go's heap, and puts its growth down
 // to the queries that run, in equal parts. So what they all hold stays below the
 // sum of their limits, and one that runs alone is measured exactly; of two that
 // run at once, one may be charged for the other. Where the system does not tell
@@ -119,8 +119,8 @@ var meter = &memoryMeter{
 	samples:  []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}},
 }
 
-// look measures, and returns what the account is charged with, in bytes.
-func (m *memoryMeter) look(a *account) int64 {
+// charge measures, and returns what the account is charged with, in bytes.
+func (m *memoryMeter) charge(a *account) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	held, ok := resident()

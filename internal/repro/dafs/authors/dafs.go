@@ -44,7 +44,7 @@ import (
 // it is among the best; else one of the best is drawn. Where no f is finite, as
 // with two idle batches and none started under deadline, that is any candidate.
 //
-// Rounding is the one difference. The program adds up S_i anew for each i, in
+// Rounding is the one difference. The program adds up S_i again for each i, in
 // floating point, which may tell equals apart by a last bit; here equal steps are
 // equal.
 //

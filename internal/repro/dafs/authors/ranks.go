@@ -78,7 +78,7 @@ func (k *ranks) remove(root *tree, slot uint32) {
 	n.size = 0
 }
 
-// has says whether the slot is in a tree.
+// has reports whether the slot is in a tree.
 func (k *ranks) has(slot uint32) bool {
 	return int(slot)+1 < len(k.nodes) && k.nodes[slot+1].size > 0
 }

@@ -11,7 +11,7 @@
 // # What belongs to what
 //
 // A random figure is a function of the seed, a name for what it is, and the
-// number of the thing it belongs to: the gap before a process, its kind, and, of
+// number of the event it belongs to: the gap before a process, its kind, and, of
 // each of its steps, the service time, an unexpected delay, and whether its
 // condition holds. So every policy meets the same world, in whatever order it
 // serves it.

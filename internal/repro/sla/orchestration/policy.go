@@ -62,7 +62,6 @@ type proxy interface {
 	// requests wait; held says how many it keeps from those that wait, for requests that are
 	// predicted.
 	next(now time.Time, free int, serve func(request)) (held int)
-	waiting() int
 }
 
 // A request is a step of a running process.
@@ -91,8 +90,6 @@ func (l *line) next(_ time.Time, free int, serve func(request)) int {
 	}
 	return 0
 }
-
-func (l *line) waiting() int { return len(l.list) - l.head }
 
 // ordered is the proxy of Queue.
 type ordered struct {
@@ -129,8 +126,6 @@ func (o *ordered) next(now time.Time, free int, serve func(request)) int {
 	}
 	return 0
 }
-
-func (o *ordered) waiting() int { return o.queue.Len() }
 
 // listed is the proxy of Listing: the priorities of the last iteration, and
 // after them, as they come, the requests that it did not know of.
@@ -178,8 +173,6 @@ func (l *listed) next(_ time.Time, free int, serve func(request)) int {
 	}
 	return len(l.keep)
 }
-
-func (l *listed) waiting() int { return l.n }
 
 // update takes over the priorities of an iteration.
 func (l *listed) update(ranked []request) {

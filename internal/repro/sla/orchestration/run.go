@@ -64,20 +64,20 @@ type station struct {
 
 // engine runs one world.
 type engine struct {
-	world      *World
-	policy     *Policy
-	streams    streams
-	plans      []*sla.Plan
-	services   [][]int // by kind and step
-	follow     [][][]int
-	response   []time.Duration
-	begins     []time.Duration
-	stations   []station
-	running    []*process
-	now        time.Duration
-	eventQueue heap.Queue[thing]
-	out        Outcome
-	perceived  []*sla.Process // scratch of Rank
+	world     *World
+	policy    *Policy
+	streams   streams
+	plans     []*sla.Plan
+	services  [][]int // by kind and step
+	follow    [][][]int
+	response  []time.Duration
+	begins    []time.Duration
+	stations  []station
+	running   []*process
+	now       time.Duration
+	events    heap.Queue[event]
+	out       Outcome
+	perceived []*sla.Process // scratch of Rank
 }
 
 var epoch = time.Unix(0, 0).UTC()
@@ -96,12 +96,12 @@ func Run(ctx context.Context, w *World, p Policy, seed uint64) (*Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	for n := 0; e.eventQueue.Len() > 0; n++ {
+	for n := 0; e.events.Len() > 0; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		var x thing
-		e.now, x = e.eventQueue.Pop()
+		var x event
+		e.now, x = e.events.Pop()
 		e.happen(x)
 	}
 	e.finish()
@@ -130,7 +130,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 	e.begins = w.begins(&e.streams)
 	e.out.Processes = make([]Process, len(e.begins))
 	if len(e.begins) > 0 {
-		e.eventQueue.Push(e.begins[0], thing{what: begin})
+		e.events.Push(e.begins[0], event{kind: begin})
 	}
 	for i, s := range w.Services {
 		t := station{Service: s, proxy: &line{}}
@@ -141,7 +141,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 			case Listing:
 				t.proxy = &listed{}
 				if len(e.begins) > 0 {
-					e.eventQueue.Push(e.period(&s), thing{what: iterate, number: i})
+					e.events.Push(e.period(&s), event{kind: iterate, number: i})
 				}
 			}
 		}
@@ -155,12 +155,12 @@ func (e *engine) period(s *Service) time.Duration {
 }
 
 // happen does the event.
-func (e *engine) happen(x thing) {
-	switch x.what {
+func (e *engine) happen(x event) {
+	switch x.kind {
 	case begin:
 		e.begin(x.number)
 		if x.number+1 < len(e.begins) {
-			e.eventQueue.Push(e.begins[x.number+1], thing{what: begin, number: x.number + 1})
+			e.events.Push(e.begins[x.number+1], event{kind: begin, number: x.number + 1})
 		}
 	case arrive:
 		e.arrive(request{x.p, x.number})
@@ -217,7 +217,7 @@ func (e *engine) reach(p *process, step int) {
 		e.out.Events++
 		if e.policy.Order == Queue && e.policy.EventCost > 0 {
 			s.behind = max(s.behind, e.now) + e.policy.EventCost
-			e.eventQueue.Push(s.behind, thing{what: arrive, p: p, number: step})
+			e.events.Push(s.behind, event{kind: arrive, p: p, number: step})
 			return
 		}
 	}
@@ -244,7 +244,7 @@ func (e *engine) serve(s *station) {
 		s.busy++
 		s.use.Served++
 		took := e.world.serviceTime(&e.streams, int(r.p.ID), r.step, r.p.Services[r.step])
-		e.eventQueue.Push(e.now+took, thing{what: reply, p: r.p, number: r.step})
+		e.events.Push(e.now+took, event{kind: reply, p: r.p, number: r.step})
 	})
 	s.use.Most = max(s.use.Most, s.busy)
 }
@@ -299,10 +299,10 @@ func (e *engine) iterate(service int) {
 		if s.blocked {
 			s.held = 0
 		}
-		e.eventQueue.Push(e.now+takes, thing{what: decided, number: service, ranked: ranked})
+		e.events.Push(e.now+takes, event{kind: decided, number: service, ranked: ranked})
 	}
 	if len(e.running) > 0 || e.now < e.begins[len(e.begins)-1] {
-		e.eventQueue.Push(e.now+max(takes, e.period(&s.Service)), thing{what: iterate, number: service})
+		e.events.Push(e.now+max(takes, e.period(&s.Service)), event{kind: iterate, number: service})
 	}
 }
 

@@ -164,7 +164,7 @@ func (w *World) serviceTime(s *streams, process, step, service int) time.Duratio
 	return max(duration(took), 1)
 }
 
-// taken says whether the condition of a step of a process holds.
+// taken reports whether the condition of a step of a process holds.
 func (w *World) taken(s *streams, process, step int, chance float64) bool {
 	if chance == 1 {
 		return true

@@ -22,7 +22,7 @@ type Options struct {
 	Log    io.Writer
 }
 
-// Validate says what makes no sense.
+// Validate returns an error for what makes no sense.
 func (o *Options) Validate() error {
 	for _, field := range []struct {
 		name  string

@@ -48,22 +48,11 @@ type label struct {
 	turn   float64 // degrees, against the clock
 }
 
-// surface is what charts are drawn on. It has two forms, so that both formats
-// show the same picture to the point.
-type surface interface {
-	begin(name string) // what follows until end belongs to name
-	end()
-	stroke(p pen, lines [][]pt)
-	fill(colour string, alpha float64, rings [][]pt)
-	circles(colour string, alpha, radius float64, centres []pt)
-	write(l label)
-}
-
-// fontFamily begins with fonts whose letters are as wide as those that the
-// layout is measured with; any other sans-serif will do.
+// fontFamily begins with fonts whose letters are as wide as the tables by which
+// texts are measured; any other sans-serif font will do.
 const fontFamily = "Arial, Liberation Sans, Helvetica, sans-serif"
 
-// svg is the surface that becomes an SVG document.
+// svg is an SVG document that is being written.
 type svg struct{ b bytes.Buffer }
 
 func newSVG(size Size, title, desc string) *svg {
@@ -83,6 +72,8 @@ func (s *svg) bytes() []byte {
 	return s.b.Bytes()
 }
 
+// begin opens a group: what follows until end belongs to name, which a reader
+// sees under the mouse and a screen reader says.
 func (s *svg) begin(name string) {
 	s.b.WriteString("<g>")
 	if name != "" {

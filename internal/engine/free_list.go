@@ -1,37 +1,37 @@
 package engine
 
-// spare keeps closed tasks, their assignments, and ended batches to be used again:
+// freeList keeps closed tasks, their assignments, and ended batches to be used again:
 // a pool in its steady state then asks for no memory, however many tasks go
 // through it.
-type spare struct {
+type freeList struct {
 	closed      []*task // by the command in hand: events in the queue may still name them
 	tasks       []*task
 	assignments []*assignment
 	batches     []*batch
 }
 
-// mostSpare bounds what is kept, so that the end of a big batch frees its memory.
+// maxFree bounds what is kept, so that the end of a big batch frees its memory.
 // In a steady state tasks close about as fast as others are started, so few do.
-const mostSpare = 256
+const maxFree = 256
 
 // retire takes in a closed task, which reuse will let go.
-func (s *spare) retire(t *task) {
-	if len(s.closed) < mostSpare {
+func (s *freeList) retire(t *task) {
+	if len(s.closed) < maxFree {
 		s.closed = append(s.closed, t)
 	}
 }
 
 // reuse lets the closed tasks be used again: nothing refers to them any more.
-func (s *spare) reuse() {
+func (s *freeList) reuse() {
 	for i, t := range s.closed {
 		s.closed[i] = nil
 		for _, a := range t.given {
-			if len(s.assignments) < mostSpare {
+			if len(s.assignments) < maxFree {
 				*a = assignment{}
 				s.assignments = append(s.assignments, a)
 			}
 		}
-		if len(s.tasks) < mostSpare && cap(t.given) <= fewAnswers {
+		if len(s.tasks) < maxFree && cap(t.given) <= fewAnswers {
 			clear(t.given)
 			*t = task{given: t.given[:0]}
 			s.tasks = append(s.tasks, t)
@@ -42,8 +42,8 @@ func (s *spare) reuse() {
 
 // retireBatch takes in a batch that has ended, unless it is still in the list of
 // those to be kept or of those that the policy has to hear of.
-func (s *spare) retireBatch(b *batch) {
-	if b.state.Open() || b.dirty || b.stale || len(s.batches) >= mostSpare {
+func (s *freeList) retireBatch(b *batch) {
+	if b.state.Open() || b.dirty || b.stale || len(s.batches) >= maxFree {
 		return
 	}
 	*b = batch{}
@@ -51,7 +51,7 @@ func (s *spare) retireBatch(b *batch) {
 }
 
 // batch returns a batch without anything in it.
-func (s *spare) batch() *batch {
+func (s *freeList) batch() *batch {
 	n := len(s.batches) - 1
 	if n < 0 {
 		return new(batch)
@@ -62,7 +62,7 @@ func (s *spare) batch() *batch {
 }
 
 // task returns a task without anything in it.
-func (s *spare) task() *task {
+func (s *freeList) task() *task {
 	n := len(s.tasks) - 1
 	if n < 0 {
 		return new(task)
@@ -73,7 +73,7 @@ func (s *spare) task() *task {
 }
 
 // assignment returns an assignment without anything in it.
-func (s *spare) assignment() *assignment {
+func (s *freeList) assignment() *assignment {
 	n := len(s.assignments) - 1
 	if n < 0 {
 		return new(assignment)

@@ -1,0 +1,110 @@
+// Package format writes numbers, durations and times for people: one way for the
+// pages, the commands and the messages.
+package format
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Count is a number of things, such as "1 answer" or "12 tries".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + Plural(noun)
+}
+
+// Grouped is Count with thin spaces between thousands.
+func Grouped(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Thousands(n) + " " + Plural(noun)
+}
+
+// Plural is the plural of a noun of Throng's: it knows no other irregular ones.
+func Plural(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
+		return noun + "es"
+	case noun == "try":
+		return "tries"
+	case noun == "person":
+		return "people"
+	}
+	return noun + "s"
+}
+
+// Thousands is a number with thin spaces between thousands.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var out strings.Builder
+	for i, r := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
+			out.WriteRune('\u202f')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// Percent is part/whole in percent. It is 100 only of the whole, and 0 only of
+// nothing.
+func Percent(part, whole float64) string {
+	if !(whole > 0) {
+		return "0 %"
+	}
+	v := 100 * part / whole
+	switch {
+	case v > 0 && v < 1:
+		return "<1 %"
+	case v > 99 && v < 100:
+		return ">99 %"
+	}
+	return strconv.Itoa(int(math.Round(v))) + " %"
+}
+
+// Duration is a duration in its greatest unit, with the next one below 10 hours.
+func Duration(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return "<1 s"
+	}
+	d = d.Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 24*time.Hour:
+		if m := d % time.Hour / time.Minute; m > 0 && d < 10*time.Hour {
+			return fmt.Sprintf("%d h %d min", d/time.Hour, m)
+		}
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return Grouped(int64(d/(24*time.Hour)), "day")
+}
+
+// Clock is the time of day of t in UTC, with the day if that is not the day of now,
+// and with the year if that is another one.
+func Clock(now, t time.Time) string {
+	now, t = now.UTC(), t.UTC()
+	switch {
+	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
+		return t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan, 15:04")
+	}
+	return t.Format("2 Jan 2006, 15:04")
+}
+
+// Clip shortens a text to at most so many bytes and an ellipsis.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

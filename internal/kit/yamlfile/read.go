@@ -1,0 +1,95 @@
+package yamlfile
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/condition"
+)
+
+// Errorf notes what is wrong with a node, unless it has been refused already.
+func (n *Notes) Errorf(at *Node, format string, args ...any) {
+	if at.Kind != Refused {
+		n.Add(at.Place, format, args...)
+	}
+}
+
+// Missing notes that a field of a mapping is not there.
+func (n *Notes) Missing(at *Node, field, want string) { n.Errorf(at, "%s is missing: %s", field, want) }
+
+// Hint says what was probably meant by a word that is not known, or otherwise.
+func (n *Notes) Hint(word string, known []string, otherwise string) string {
+	if n.Full() {
+		return otherwise
+	}
+	if near := condition.Nearest(word, known); near != "" {
+		return "do you mean " + near + "?"
+	}
+	return otherwise
+}
+
+// Mapping calls pair with the fields of a mapping, and reports whether the node is
+// one; if not, want is noted.
+func (n *Notes) Mapping(at *Node, want string, pair func(key string, k, v *Node)) bool {
+	if at.Kind != Mapping {
+		n.Errorf(at, "%s; here is %s", want, at.What())
+		return false
+	}
+	for _, f := range at.Fields {
+		pair(f.Key.Text, f.Key, f.Value)
+	}
+	return true
+}
+
+// ReadScalar reads a value from a node's text; the zero value where it is none,
+// which has been noted.
+func ReadScalar[T any](n *Notes, at *Node, want string, read func(text string) (T, error)) (v T, ok bool) {
+	if at.Kind != Scalar {
+		n.Errorf(at, "%s; here is %s", want, at.What())
+		return v, false
+	}
+	value, err := read(at.Text)
+	if err != nil {
+		n.Errorf(at, "%s", err)
+		return v, false
+	}
+	return value, true
+}
+
+// DurationIn reads a duration within bounds. A least of one nanosecond is told as
+// more than 0.
+func DurationIn(text string, least, most time.Duration) (time.Duration, error) {
+	d, err := Duration(text)
+	if err == nil && d < least && least == time.Nanosecond {
+		err = fmt.Errorf("%s: this must be more than 0", Quote(text))
+	}
+	return d, within(err, d, least, most, Words)
+}
+
+// NumberIn reads a number within bounds.
+func NumberIn(text string, least, most float64) (float64, error) {
+	f, err := Number(text)
+	return f, within(err, f, least, most, Digits)
+}
+
+func within[T cmp.Ordered](err error, v, least, most T, words func(T) string) error {
+	switch {
+	case err != nil:
+		return err
+	case v < least:
+		return fmt.Errorf("this must be at least %s", words(least))
+	case v > most:
+		return fmt.Errorf("this must be at most %s", words(most))
+	}
+	return nil
+}
+
+// ShareIn reads a share from 0 to 1.
+func ShareIn(text string) (float64, error) {
+	f, err := Share(text)
+	if err == nil && !(f >= 0 && f <= 1) {
+		err = fmt.Errorf("%s is not a share: %s", Quote(text), WantShare)
+	}
+	return f, err
+}

@@ -1,0 +1,151 @@
+// Package load has what the demo, the benchmarks and the kill test share: a real
+// server in a process of its own, the tenants, workers and batches on it, and
+// clients that work on it over HTTP as any program would.
+package load
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/process"
+)
+
+// Site is a server on a new folder, and its admin.
+type Site struct {
+	*process.Server
+	Admin    *client.Client
+	Password string       // of the admin
+	Pool     crowd.PoolID // that a new server has
+}
+
+// Start starts a server on a folder without a database. It ends with Stop or Kill.
+func Start(ctx context.Context, cfg process.Config) (*Site, error) {
+	server, err := process.Start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{Server: server, Password: process.NewPassword()}
+	if err := s.claim(ctx); err != nil {
+		server.Kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// claim takes the server's one-time link, and looks for its pool.
+func (s *Site) claim(ctx context.Context) (err error) {
+	if s.Admin, err = s.FirstAdmin(ctx, s.Password); err != nil {
+		return err
+	}
+	pools, err := s.Admin.Pools(ctx)
+	if err == nil {
+		s.Pool = pools[0].ID
+	}
+	return err
+}
+
+// AddTenant adds a tenant and pays its money in. note is that of the deposit.
+func (s *Site) AddTenant(ctx context.Context, name string, weight float64, money crowd.Money, note string) (crowd.TenantID, error) {
+	t, err := s.Admin.CreateTenant(ctx, name, weight)
+	if err != nil {
+		return 0, err
+	}
+	return t.ID, s.Admin.Deposit(ctx, t.ID, money, note)
+}
+
+// Worker is a user who works as a program with a token.
+type Worker struct {
+	Name  string
+	ID    crowd.WorkerID
+	Token string
+}
+
+// Client returns a client of the worker with a connection of its own.
+func (w Worker) Client(url string) *client.Client {
+	return &client.Client{URL: url, Token: w.Token, HTTP: process.HTTP(1)}
+}
+
+// AddWorkers adds n workers, a few at a time. of gives the name and the pool of
+// each.
+func (s *Site) AddWorkers(ctx context.Context, n int, of func(i int) (name string, pool crowd.PoolID)) ([]Worker, error) {
+	list := make([]Worker, n)
+	return list, InParallel(n, func(i int) error {
+		name, pool := of(i)
+		u, _, err := s.Admin.CreateUser(ctx, client.User{Name: name, Pool: pool})
+		if err != nil {
+			return err
+		}
+		token, err := s.Admin.CreateToken(ctx, client.NewToken{Name: "client", For: u.ID, Roles: []string{"worker"}})
+		list[i] = Worker{Name: name, ID: u.ID, Token: token}
+		return err
+	})
+}
+
+// AddBatch makes a draft with tasks from a CSV file of which so many must arrive.
+func (s *Site) AddBatch(ctx context.Context, d client.BatchDefinition, file io.Reader, tasks int) (crowd.BatchID, error) {
+	b, err := s.Admin.CreateBatch(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	up, err := s.Admin.Upload(ctx, b.ID, file, "csv", false)
+	if err == nil && up.Tasks != tasks {
+		err = fmt.Errorf("%s: %d of %d tasks arrived", d.Name, up.Tasks, tasks)
+	}
+	return b.ID, err
+}
+
+// CSV is a CSV file that is made as it is read.
+func CSV(header []string, rows iter.Seq[[]string]) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		out := csv.NewWriter(w)
+		err := out.Write(header)
+		for row := range rows {
+			if err != nil {
+				break
+			}
+			err = out.Write(row)
+		}
+		out.Flush()
+		_ = w.CloseWithError(errors.Join(err, out.Error()))
+	}()
+	return r
+}
+
+// Rows makes n rows: those of the numbers 0 to n-1.
+func Rows(n int, row func(i int) []string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for i := range n {
+			if !yield(row(i)) {
+				return
+			}
+		}
+	}
+}
+
+// InParallel calls f for 0 to n-1, eight at a time, and joins the errors.
+func InParallel(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range 8 {
+		all.Go(func() {
+			for i := range next {
+				errs[i] = f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(errs...)
+}
