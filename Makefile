@@ -2,7 +2,7 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build demo test check bench vuln
+.PHONY: help build release demo test check bench vuln
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -10,6 +10,10 @@ help: ## List the targets
 build: ## Build bin/throng
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/throng ./cmd/throng
+
+release: ## Build bin/throng without debug symbols, for installing elsewhere
+	@mkdir -p bin
+	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/throng ./cmd/throng
 
 demo: build ## Run the main job: a server, two tenants, dozens of workers, labels out
 	./bin/throng demo

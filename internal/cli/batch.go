@@ -5,12 +5,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Batch is "throng batch".
@@ -44,29 +43,16 @@ type One struct {
 	Remote
 }
 
-// batchView is the JSON form of a batch: without the times that have not come.
+// batchView is a batch with what became of its upload.
 type batchView struct {
-	client.Batch
-	LaunchedAt *time.Time       `json:"launched_at,omitempty"`
-	EndedAt    *time.Time       `json:"ended_at,omitempty"`
-	Upload     *client.Uploaded `json:"upload,omitempty"`
-}
-
-func viewOf(b client.Batch) batchView {
-	v := batchView{Batch: b}
-	if !b.LaunchedAt.IsZero() {
-		v.LaunchedAt = &b.LaunchedAt
-	}
-	if !b.EndedAt.IsZero() {
-		v.EndedAt = &b.EndedAt
-	}
-	return v
+	wire.Batch
+	Upload *wire.Uploaded `json:"upload,omitempty"`
 }
 
 // show prints a batch for people.
 func (v batchView) show(w io.Writer) {
 	waits := ""
-	if v.Waiting > 0 && v.State.Open() {
+	if val(v.Waiting) > 0 && v.State.Open() {
 		waits = v.ReasonText
 	}
 	rule := ""
@@ -88,11 +74,11 @@ func (v batchView) show(w io.Writer) {
 	pairs(w,
 		"batch", v.ID.String()+" "+v.Name, "state", state, "tenant", v.Tenant.String(), "pool", v.Pool.String(), "kind", kind,
 		"tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
-		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, v.Running, v.Waiting),
+		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
 		"waits because", waits, "redundancy", rule, "pays", v.RewardMicros.String(),
 		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", figure(v.Priority), "deadline", stamp(v.Deadline),
 		"asks for", asks, "lease", (time.Duration(v.LeaseSeconds) * time.Second).String(),
-		"created", stamp(v.CreatedAt), "launched", stamp(v.Batch.LaunchedAt), "ended", stamp(v.Batch.EndedAt))
+		"created", stamp(v.CreatedAt), "launched", stamp(v.LaunchedAt), "ended", stamp(v.EndedAt))
 }
 
 // BatchList is "throng batch list".
@@ -115,7 +101,7 @@ func (l *BatchList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(l.Tenant)
+	tenant, err := r.tenant(l.Tenant)
 	if err != nil {
 		return err
 	}
@@ -123,14 +109,10 @@ func (l *BatchList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	views := make([]batchView, len(list))
-	for i, b := range list {
-		views[i] = viewOf(b)
-	}
-	return l.print(c, views, func(w io.Writer) {
+	return l.print(c, list, func(w io.Writer) {
 		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}}
 		for _, b := range list {
-			rows = append(rows, []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), strconv.Itoa(b.Tasks),
+			rows = append(rows, []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
 				fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)})
 		}
 		columns(w, rows)
@@ -158,7 +140,7 @@ func (s *BatchShow) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	v := viewOf(b)
+	v := batchView{Batch: b}
 	return s.print(c, v, v.show)
 }
 
@@ -170,7 +152,7 @@ type BatchWatch struct {
 
 // Help is the long help.
 func (*BatchWatch) Help() string {
-	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change.
+	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change. When nobody is there to answer, it says so on standard error, and what to do.
 
 Example:
   throng batch watch b17 && throng batch labels b17 --out labels.csv`
@@ -193,14 +175,14 @@ func (x *BatchWatch) Run(c *Context) error {
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
 	defer tick.Stop()
-	told := ""
+	told, absent := "", ""
 	for {
-		words := fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, b.Running, b.Labelled, b.Tasks)
+		words := fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
 		if words != told {
 			told = words
 			switch {
 			case x.JSON:
-				if err := line(c.Stdout, viewOf(b)); err != nil {
+				if err := line(c.Stdout, b); err != nil {
 					return err
 				}
 			case onTerminal(c.Stderr) && !b.State.Ended():
@@ -213,6 +195,11 @@ func (x *BatchWatch) Run(c *Context) error {
 		if b.State.Ended() {
 			return nil
 		}
+		if nobody := absence(c, r, &b); nobody != absent {
+			if absent = nobody; nobody != "" && !x.JSON {
+				say(c.Stderr, "throng: %s: %s\n", b.ID, clean(nobody))
+			}
+		}
 		select {
 		case <-tick.C:
 		case <-c.Ctx.Done():
@@ -222,6 +209,31 @@ func (x *BatchWatch) Run(c *Context) error {
 			return err
 		}
 	}
+}
+
+// absence is why nobody answers a batch that waits, and what to do; "" if somebody
+// of its pool is working or waiting for a task.
+func absence(c *Context, r *remote, b *wire.Batch) string {
+	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
+		return ""
+	}
+	pools, err := r.Pools(c.Ctx)
+	if err != nil {
+		return "" // the next look at the batch will tell
+	}
+	i := slices.IndexFunc(pools, func(p wire.Pool) bool { return p.ID == b.Pool })
+	if i < 0 || pools[i].Working+pools[i].Waiting > 0 {
+		return ""
+	}
+	p := &pools[i]
+	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task; ", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
+	switch {
+	case p.Workers == 0:
+		return text + "add people with throng worker add or throng worker invite"
+	case p.Called && p.OnDuty == 0:
+		return text + "they come on duty when the pool calls them: throng pool show " + p.Name
+	}
+	return text + "they work with throng worker run, or at " + r.URL + "/work"
 }
 
 // BatchWhy is "throng batch why".

@@ -11,10 +11,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // BatchCreate is "throng batch create".
@@ -110,8 +110,7 @@ func (x *BatchCreate) Run(c *Context) error {
 	if err != nil {
 		return fmt.Errorf("%w (the draft %s is kept)", err, draft)
 	}
-	v := viewOf(b)
-	v.Upload = &uploaded
+	v := batchView{b, &uploaded}
 	return x.print(c, v, func(w io.Writer) {
 		say(w, "%s %s: %s, %s\n", b.ID, clean(b.Name), b.State, format.Count(uploaded.Tasks, "task"))
 		if b.State == crowd.BatchDraft {
@@ -120,19 +119,19 @@ func (x *BatchCreate) Run(c *Context) error {
 	})
 }
 
-func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d client.BatchDefinition, err error) {
-	d = client.BatchDefinition{
-		Name: x.Name, Template: shown, Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
+func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBatch, err error) {
+	d = wire.NewBatch{BatchTerms: wire.BatchTerms{
+		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
 		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training,
-	}
+	}}
 	if x.Priority == 0 { // the API takes 0 for "not said"
 		return d, wrong("priority", "0 is not a priority (it must be above 0)")
 	}
 	for _, q := range x.Qualification {
 		d.Qualifications = append(d.Qualifications, q.Qualification)
 	}
-	if d.Tenant, err = r.optionalTenant(x.Tenant); err != nil {
+	if d.Tenant, err = r.ownerTenant(x.Tenant); err != nil {
 		return d, err
 	}
 	d.Pool, err = r.pool(x.Pool)
@@ -140,7 +139,7 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d client.Bat
 }
 
 // upload sends the file, and tells of rows that were left out.
-func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Reader, size int64) (client.Uploaded, error) {
+func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Reader, size int64) (wire.Uploaded, error) {
 	bar := c.bar(size, "uploading "+x.File, true)
 	defer bar.Exit()
 	reader := progressbar.NewReader(file, bar)

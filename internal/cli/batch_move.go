@@ -3,11 +3,11 @@ package cli
 import (
 	"io"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // change runs a command on the batch and prints what became of it.
-func (o *One) change(c *Context, do func(r *remote) (client.Batch, error)) error {
+func (o *One) change(c *Context, do func(r *remote) (wire.Batch, error)) error {
 	r, err := o.connect(c)
 	if err != nil {
 		return err
@@ -16,11 +16,11 @@ func (o *One) change(c *Context, do func(r *remote) (client.Batch, error)) error
 	if err != nil {
 		return err
 	}
-	return o.print(c, viewOf(b), func(w io.Writer) { say(w, "%s %s: %s\n", b.ID, clean(b.Name), b.State) })
+	return o.print(c, batchView{Batch: b}, func(w io.Writer) { say(w, "%s %s: %s\n", b.ID, clean(b.Name), b.State) })
 }
 
 func (o *One) move(c *Context, move string) error {
-	return o.change(c, func(r *remote) (client.Batch, error) { return r.Move(c.Ctx, o.ID, move) })
+	return o.change(c, func(r *remote) (wire.Batch, error) { return r.Move(c.Ctx, o.ID, move) })
 }
 
 // BatchLaunch is "throng batch launch".
@@ -39,7 +39,7 @@ Example:
 
 // Run launches the batch.
 func (x *BatchLaunch) Run(c *Context) error {
-	return x.change(c, func(r *remote) (client.Batch, error) { return r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd) })
+	return x.change(c, func(r *remote) (wire.Batch, error) { return r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd) })
 }
 
 // BatchPause is "throng batch pause".
@@ -120,17 +120,17 @@ Examples:
 
 // Run changes the batch.
 func (x *BatchEdit) Run(c *Context) error {
-	e := client.BatchEdit{Priority: x.Priority, ClearDeadline: x.NoDeadline}
+	e := wire.BatchEdit{Priority: x.Priority, ClearDeadline: x.NoDeadline}
 	if x.Deadline != nil {
 		e.Deadline = &x.Deadline.Time
 	}
 	if x.Stop || x.Start {
 		e.Stopped = &x.Stop
 	}
-	if e == (client.BatchEdit{}) {
+	if e == (wire.BatchEdit{}) {
 		return wrong("edit", "say what to change: --priority, --deadline, --no-deadline, --stop or --start")
 	}
-	return x.change(c, func(r *remote) (client.Batch, error) { return r.EditBatch(c.Ctx, x.ID, e) })
+	return x.change(c, func(r *remote) (wire.Batch, error) { return r.EditBatch(c.Ctx, x.ID, e) })
 }
 
 // BatchTopUp is "throng batch top-up".
@@ -149,5 +149,5 @@ Example:
 
 // Run adds the money.
 func (x *BatchTopUp) Run(c *Context) error {
-	return x.change(c, func(r *remote) (client.Batch, error) { return r.TopUp(c.Ctx, x.ID, x.Amount.Money) })
+	return x.change(c, func(r *remote) (wire.Batch, error) { return r.TopUp(c.Ctx, x.ID, x.Amount.Money) })
 }

@@ -311,8 +311,8 @@ const probes = 11
 
 // online asks a running server.
 func (x *Doctor) online(c *Context, d *diagnosis) error {
-	at := Remote{Server: x.Server}
-	url, err := at.server()
+	at := Account{Server: x.Server}
+	url, err := at.server(logins{})
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func get(ctx context.Context, url string) ([]byte, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, unwrapURL(err)
+		return nil, errors.Unwrap(err) // a url.Error: the address is told already
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))

@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Duty is "throng duty".
@@ -108,7 +109,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // showDuty says it in words.
-func showDuty(w io.Writer, d client.Duty) {
+func showDuty(w io.Writer, d wire.Duty) {
 	where := clean(d.PoolName)
 	switch {
 	case d.On && d.Leaves != "":
@@ -160,7 +161,7 @@ Example:
 // Run goes off duty.
 func (x *DutyOff) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).EndDuty) }
 
-func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (client.Duty, error)) error {
+func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (wire.Duty, error)) error {
 	r, err := at.connect(c)
 	if err != nil {
 		return err
@@ -248,9 +249,9 @@ func (x *DutyWish) Run(c *Context) error {
 				return err
 			}
 			if wishes.Prefers == nil {
-				wishes.Prefers = make(map[crowd.PoolID]float64)
+				wishes.Prefers = make(map[string]float64)
 			}
-			wishes.Prefers[id] = l.x
+			wishes.Prefers[id.String()] = l.x
 		}
 		if x.Away != nil {
 			wishes.Away = *x.Away

@@ -208,7 +208,7 @@ func (st *state) figures(k sched.Key) keyFigures {
 }
 
 // asker is a worker who may do everything and takes the first batch offered,
-// or, with an order, notes in which order he is asked and takes none.
+// or, with an order, notes in which order they are asked and takes none.
 type asker struct {
 	last  crowd.BatchID
 	order map[crowd.BatchID]int

@@ -1,52 +1,35 @@
 package cli
 
 import (
-	"fmt"
+	"context"
 	"io"
-	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
-// invitationOut is an invitation as the API tells it.
-type invitationOut struct {
-	ID         int64          `json:"id"`
-	Tenant     crowd.TenantID `json:"tenant,omitzero"`
-	Pool       crowd.PoolID   `json:"pool"`
-	Test       int64          `json:"test,omitzero"`
-	Address    string         `json:"address"`
-	Note       string         `json:"note,omitempty"`
-	Stage      string         `json:"stage"`
-	MailError  string         `json:"mail_error,omitempty"`
-	InvitedBy  crowd.WorkerID `json:"invited_by"`
-	CreatedAt  time.Time      `json:"created_at"`
-	ExpiresAt  time.Time      `json:"expires_at"`
-	OpenedAt   time.Time      `json:"opened_at,omitzero"`
-	AnsweredAt time.Time      `json:"answered_at,omitzero"`
-	Worker     crowd.WorkerID `json:"worker,omitzero"`
-	Token      string         `json:"token,omitempty"`
-	Link       string         `json:"link,omitempty"` // made here, of the token
+// invitation is an invitation with its link, where no mail carries it.
+type invitation struct {
+	wire.Invitation
+	Link string `json:"link,omitempty"`
 }
 
-// withLink adds the link where no mail carries it.
-func (r *remote) withLink(i *invitationOut) {
+func (r *remote) withLink(i wire.Invitation) invitation {
+	out := invitation{Invitation: i}
 	if i.Token != "" {
-		i.Link = r.URL + "/invitation?token=" + i.Token
+		out.Link = r.URL + "/invitation?token=" + i.Token
 	}
+	return out
 }
 
-// invitationReport says what became of a list of addresses.
+// invitationReport is what became of a list of addresses.
 type invitationReport struct {
-	Mail    bool            `json:"mail"`
-	Invited []invitationOut `json:"invited"`
-	Skipped []struct {
-		Address string `json:"address"`
-		Line    int    `json:"line"`
-		Why     string `json:"why"`
-	} `json:"skipped"`
+	Mail    bool                  `json:"mail"`
+	Invited []invitation          `json:"invited"`
+	Skipped []wire.SkippedAddress `json:"skipped"`
 }
 
 // WorkerInvite is "throng worker invite".
@@ -63,7 +46,7 @@ type WorkerInvite struct {
 
 // Help is the long help.
 func (*WorkerInvite) Help() string {
-	return `Invites people by e-mail to become workers. Each gets a link of his own, with which he makes an account or accepts with the one that he has. With --test he works as soon as he has passed.
+	return `Invites people by e-mail to become workers. Each gets a link of their own, with which they make an account or accept with the one that they have. With --test they work as soon as they have passed.
 
 A server that sends no mail prints the links instead, this once: hand them out yourself. Who is invited already is left out. If an address is malformed nobody is invited, and each is told as FILE:LINE. For admins, and for requesters for their tenants.
 
@@ -86,7 +69,7 @@ func (x *WorkerInvite) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
@@ -98,12 +81,8 @@ func (x *WorkerInvite) Run(c *Context) error {
 		}
 		test = t.ID
 	}
-	in := map[string]any{"pool": pool, "addresses": addresses, "test": test, "note": x.Note, "life_seconds": int64(x.Expires.Seconds())}
-	if tenant != 0 {
-		in["tenant"] = tenant
-	}
-	var out invitationReport
-	if err := r.call(http.MethodPost, "/v1/invitations", in, &out); err != nil {
+	made, err := r.Invite(c.Ctx, wire.NewInvitations{Pool: pool, Addresses: addresses, Tenant: tenant, Test: test, Note: x.Note, LifeSeconds: int64(x.Expires.Seconds())})
+	if err != nil {
 		for _, e := range entries(err) { // by its line, not its place
 			switch {
 			case e.Field == "addresses" && e.Row > 0 && e.Row <= len(lines):
@@ -117,8 +96,9 @@ func (x *WorkerInvite) Run(c *Context) error {
 		}
 		return err
 	}
-	for i := range out.Invited {
-		r.withLink(&out.Invited[i])
+	out := invitationReport{Mail: made.Mail, Invited: make([]invitation, len(made.Invited)), Skipped: made.Skipped}
+	for i := range made.Invited {
+		out.Invited[i] = r.withLink(made.Invited[i])
 	}
 	for i := range out.Skipped {
 		if n := out.Skipped[i].Line; n <= len(lines) {
@@ -197,16 +177,12 @@ func (x *WorkerInvitations) Run(c *Context) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "%d is not between 1 and 1000", x.Limit)
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	path := fmt.Sprintf("/v1/invitations?limit=%d", x.Limit)
-	if tenant != 0 {
-		path += "&tenant=" + tenant.String()
-	}
-	list := []invitationOut{}
-	if err := r.call(http.MethodGet, path, nil, &list); err != nil {
+	list, err := r.Invitations(c.Ctx, tenant, x.Limit)
+	if err != nil {
 		return err
 	}
 	return x.print(c, list, func(w io.Writer) {
@@ -238,7 +214,7 @@ Example:
 
 // Run sends the invitation again.
 func (x *WorkerResend) Run(c *Context) error {
-	return invitationDo(c, &x.Remote, x.Invitation, "resend")
+	return invitationDo(c, &x.Remote, x.Invitation, (*client.Client).ResendInvitation)
 }
 
 // WorkerWithdraw is "throng worker withdraw".
@@ -257,19 +233,19 @@ Example:
 
 // Run withdraws the invitation.
 func (x *WorkerWithdraw) Run(c *Context) error {
-	return invitationDo(c, &x.Remote, x.Invitation, "withdraw")
+	return invitationDo(c, &x.Remote, x.Invitation, (*client.Client).WithdrawInvitation)
 }
 
-func invitationDo(c *Context, at *Remote, id int64, what string) error {
+func invitationDo(c *Context, at *Remote, id int64, do func(*client.Client, context.Context, int64) (wire.Invitation, error)) error {
 	r, err := at.connect(c)
 	if err != nil {
 		return err
 	}
-	var out invitationOut
-	if err := r.call(http.MethodPost, fmt.Sprintf("/v1/invitations/%d/%s", id, what), nil, &out); err != nil {
+	made, err := do(r.Client, c.Ctx, id)
+	if err != nil {
 		return err
 	}
-	r.withLink(&out)
+	out := r.withLink(made)
 	return at.print(c, out, func(w io.Writer) {
 		say(w, "%d %s: %s\n", out.ID, clean(out.Address), out.Stage)
 		if out.Link != "" {

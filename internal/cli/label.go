@@ -347,7 +347,7 @@ func writeWorkers(w io.Writer, name string, r *label.Result) error {
 	return out.Flush()
 }
 
-// sameFile says whether two paths name one file that is there.
+// sameFile reports whether two paths name one file that is there.
 func sameFile(a, b string) bool {
 	x, errA := os.Stat(a)
 	y, errB := os.Stat(b)

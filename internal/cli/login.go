@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Login is "throng login".
@@ -29,18 +29,21 @@ func (*Login) Help() string {
 
 With --setup it uses a one-time link up: the one that "throng serve" prints the first time, or the one that an admin gave you. The link says which server it is for.
 
+Several logins can be kept: one for each server, and with --profile NAME more under names of their own, for other roles or people. THRONG_PROFILE or --profile then picks one for a command; a profile with a single server stands for that server, too.
+
 Programs had better have a token of their own: see "throng token create --help".
 
 Examples:
   throng login --setup "http://127.0.0.1:8080/setup?token=setup_…"
   throng login --server https://throng.example.org ann
-  pass throng | throng login ann --password-stdin`
+  pass throng | throng login ann --password-stdin
+  throng login --profile bob bob && throng worker run --profile bob`
 }
 
 // loggedIn is what login prints.
 type loggedIn struct {
 	Server string `json:"server"`
-	client.Me
+	wire.Me
 }
 
 // Run signs in.
@@ -55,7 +58,11 @@ func (l *Login) Run(c *Context) error {
 	case l.Name != "" && l.Setup != "":
 		return wrong("setup", "the link says who you are: leave the name out")
 	}
-	server, err := l.server()
+	saved, err := readLogins()
+	if err != nil {
+		return err
+	}
+	server, err := l.server(saved)
 	if err != nil {
 		return err
 	}
@@ -77,11 +84,7 @@ func (l *Login) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	saved, err := readLogins()
-	if err != nil {
-		return err
-	}
-	saved.Servers[server] = login{Name: me.Name, Token: token}
+	saved.set(l.Profile, server, login{Name: me.Name, Token: token})
 	if err := saved.write(); err != nil {
 		return err
 	}
@@ -143,13 +146,13 @@ func ask(c *Context, prompt string) (string, error) {
 
 // Logout is "throng logout".
 type Logout struct {
-	Server string `placeholder:"URL" env:"THRONG_SERVER" help:"The server; default ${server}."`
+	Account
 	Output
 }
 
 // Help is the long help.
 func (*Logout) Help() string {
-	return `Ends the saved session of a server, there and here. Tokens made with "throng token create" stay good.
+	return `Ends the saved session of a server, there and here; with --profile that of the profile. Tokens made with "throng token create" stay good.
 
 Examples:
   throng logout
@@ -158,7 +161,7 @@ Examples:
 
 // Run signs out.
 func (l *Logout) Run(c *Context) error {
-	at := Remote{Server: l.Server}
+	at := Remote{Account: l.Account}
 	r, err := at.connect(c)
 	if err != nil {
 		return err
@@ -167,14 +170,14 @@ func (l *Logout) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	was, in := saved.Servers[r.URL]
+	was, in := saved.of(l.Profile)[r.URL]
 	if !in {
 		return crowd.Errorf(crowd.NotFound, "you are not signed in to %s", r.URL)
 	}
 	// The session may have run out, or the server be gone: it is forgotten here
 	// all the same.
-	gone := r.call(http.MethodDelete, "/v1/session", nil, nil)
-	delete(saved.Servers, r.URL)
+	gone := r.SignOut(c.Ctx)
+	delete(saved.of(l.Profile), r.URL)
 	if err := saved.write(); err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func stamp(t time.Time) string {
 
 func figure(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// onTerminal says whether somebody looks at, or types into, a stream.
+// onTerminal reports whether somebody looks at, or types into, a stream.
 func onTerminal(stream any) bool {
 	f, ok := isFile(stream)
 	return ok && term.IsTerminal(int(f.Fd()))

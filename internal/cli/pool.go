@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Pool is "throng pool".
@@ -60,7 +60,7 @@ func (p *PoolList) Run(c *Context) error {
 	})
 }
 
-func poolState(p client.Pool) string {
+func poolState(p wire.Pool) string {
 	var list []string
 	if p.Called {
 		list = append(list, "calls its people")
@@ -91,7 +91,7 @@ type PoolPolicy struct {
 
 // Help is the long help.
 func (*PoolPolicy) Help() string {
-	return `Changes the order in which batches are served, at once; nobody loses what he holds. For admins. What a policy would do can be tried with "throng explain".
+	return `Changes the order in which batches are served, at once; nobody loses what they hold. For admins. What a policy would do can be tried with "throng explain".
 
 Policies: ` + strings.Join(policies(), ", ") + `
 

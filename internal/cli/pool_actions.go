@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolActions is "throng pool actions".
@@ -52,7 +52,7 @@ func (x *PoolActions) Run(c *Context) error {
 }
 
 // actions writes a log.
-func actions(w io.Writer, list []client.PoolAction) {
+func actions(w io.Writer, list []wire.PoolAction) {
 	for _, a := range list {
 		who := "controller"
 		if a.By != 0 {

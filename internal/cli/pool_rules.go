@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -27,6 +27,7 @@ type PoolRules struct {
 func (*PoolRules) Help() string {
 	return `Rules are an elasticity (throng pool set POOL --elasticity rules): at every control step, once a second, what each rule whose condition holds says is wanted. A file of rules is a list in YAML:
 
+  # rules.yaml
   - when: queue > 10 || c_star - workers > 5
     do: recruit 1
   - when: idle > 3 && queue == 0
@@ -83,7 +84,7 @@ func (x *PoolRulesShow) Run(c *Context) error {
 }
 
 // writeRules writes the rules of a pool in YAML.
-func writeRules(w io.Writer, p client.PoolDetail) {
+func writeRules(w io.Writer, p wire.PoolDetail) {
 	rules := val(p.Control.Rules)
 	if len(rules) == 0 {
 		say(w, "# %s has no rules\n[]\n", clean(p.Name))
@@ -130,12 +131,12 @@ func (x *PoolRulesSet) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	control := &client.Control{Rules: &file.rules}
+	control := &wire.Control{Rules: &file.rules}
 	if x.Use {
 		rules := "rules"
 		control.Elasticity = &rules
 	}
-	p, err := r.EditPool(c.Ctx, id, client.PoolEdit{PoolSettings: client.PoolSettings{Control: control}})
+	p, err := r.EditPool(c.Ctx, id, wire.PoolEdit{PoolSettings: wire.PoolSettings{Control: control}})
 	if err != nil {
 		return file.place(asFlag(err))
 	}

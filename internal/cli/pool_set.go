@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -90,35 +90,35 @@ func (x *PoolSet) Run(c *Context) error {
 		p := shownPool{PoolDetail: out}
 		say(w, "%s %s\n", out.ID, clean(out.Name))
 		pairs(w, append([]string{"state", poolState(out.Pool)}, p.settings()...)...)
-		if val(out.Retainer.Rate) > 0 && out.Purse.Funds == 0 {
+		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
 		}
 	})
 }
 
-func (x *PoolSet) edit() (e client.PoolEdit, err error) {
+func (x *PoolSet) edit() (e wire.PoolEdit, err error) {
 	e.Name = x.Name
 	if x.Called != nil || x.Silence != nil || x.Rate != nil || x.Promise != nil || x.Training != nil {
-		e.Retainer = &client.Retainer{Called: x.Called, SilenceSeconds: x.Silence.seconds(), PromiseSeconds: x.Promise.seconds(), Training: x.Training}
+		e.Retainer = &wire.Retainer{Called: x.Called, SilenceSeconds: x.Silence.seconds(), PromiseSeconds: x.Promise.seconds(), Training: x.Training}
 		if x.Rate != nil {
 			e.Retainer.Rate = &x.Rate.Money
 		}
 	}
-	k := client.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max,
+	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max,
 		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise}
 	if x.Eta != nil || x.Salary != nil || x.WaitTarget != nil || x.Tail != nil {
-		k.Target = &client.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}
+		k.Target = &wire.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}
 	}
 	if x.TaskTime != nil {
-		k.Expect = &client.Expect{TaskTimeSeconds: x.TaskTime.seconds()}
+		k.Expect = &wire.Expect{TaskTimeSeconds: x.TaskTime.seconds()}
 	}
-	if k != (client.Control{}) {
+	if k != (wire.Control{}) {
 		e.Control = &k
 	}
 	if x.Ask != nil || x.Answer != nil || x.Life != nil {
-		e.Calling = &client.Calling{Ask: x.Ask, AnswerSeconds: x.Answer.seconds(), LifeSeconds: x.Life.seconds()}
+		e.Calling = &wire.Calling{Ask: x.Ask, AnswerSeconds: x.Answer.seconds(), LifeSeconds: x.Life.seconds()}
 	}
-	if e == (client.PoolEdit{}) {
+	if e == (wire.PoolEdit{}) {
 		return e, wrong("pool", "say what to change, such as --rate 0.05")
 	}
 	return e, nil
@@ -226,13 +226,13 @@ func (x *PoolFund) Run(c *Context) error {
 // PoolTransfer is "throng pool transfer".
 type PoolTransfer struct {
 	Worker string `arg:"" help:"The worker."`
-	To     string `arg:"" help:"The pool that he moves to."`
+	To     string `arg:"" help:"The pool that they move to."`
 	Remote
 }
 
 // Help is the long help.
 func (*PoolTransfer) Help() string {
-	return `Moves a worker to another pool. If he holds a task he finishes it first. If the pool has a training that he has not done, he does that before he gets its tasks. Who was on duty is so there. For admins.
+	return `Moves a worker to another pool. If they hold a task they finish it first. If the pool has a training that they have not done, they do that before they get its tasks. Who was on duty is so there. For admins.
 
 Example:
   throng pool transfer bob night`
@@ -252,8 +252,8 @@ func (x *PoolTransfer) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var u client.User
-	if err := r.call("GET", "/v1/users/"+id.String(), nil, &u); err != nil {
+	u, err := r.User(c.Ctx, id)
+	if err != nil {
 		return err
 	}
 	if u.Pool == 0 {
@@ -273,7 +273,7 @@ func (x *PoolTransfer) Run(c *Context) error {
 		if there {
 			say(w, "%s %s is in %s\n", id, clean(u.Name), to)
 		} else {
-			say(w, "%s %s finishes what he holds, and then moves to %s\n", id, clean(u.Name), to)
+			say(w, "%s %s finishes what they hold, and then moves to %s\n", id, clean(u.Name), to)
 		}
 	})
 }

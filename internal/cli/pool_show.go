@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolShow is "throng pool show".
@@ -35,10 +35,10 @@ Examples:
 
 // shownPool is what is shown of a pool.
 type shownPool struct {
-	client.PoolDetail
-	Calls   []client.PoolCall   `json:"calls"`
-	Actions []client.PoolAction `json:"actions"`
-	People  []client.PoolPerson `json:"people,omitempty"`
+	wire.PoolDetail
+	Calls   []wire.PoolCall   `json:"calls"`
+	Actions []wire.PoolAction `json:"actions"`
+	People  []wire.PoolPerson `json:"people,omitempty"`
 }
 
 // Run shows the pool.
@@ -91,7 +91,7 @@ func (x *PoolShow) look(c *Context, r *remote, id crowd.PoolID) (p shownPool, er
 	if p.Calls, err = r.PoolCalls(c.Ctx, id); err != nil {
 		return p, err
 	}
-	p.Actions = []client.PoolAction{}
+	p.Actions = []wire.PoolAction{}
 	if x.Last > 0 {
 		if p.Actions, err = r.PoolActions(c.Ctx, id, 0, x.Last); err != nil {
 			return p, err
@@ -157,11 +157,11 @@ func (p *shownPool) figures() []string {
 			"leaving", fmt.Sprintf("%.3g people an hour", m.Abandonment*3600),
 			"cost", fmt.Sprintf("%.2f an hour for waiting", m.CostPerHour))
 	}
-	money := p.Purse.Funds.String() + " for waiting"
-	if p.Purse.Owed > 0 {
-		money += ", of which " + p.Purse.Owed.String() + " is owed"
+	money := p.Account.Funds.String() + " for waiting"
+	if p.Account.Owed > 0 {
+		money += ", of which " + p.Account.Owed.String() + " is owed"
 	}
-	if p.Purse.Empty {
+	if p.Account.Empty {
 		money += ": waiting cannot be paid"
 	}
 	return append(list, "money", money)
@@ -213,7 +213,7 @@ func val[T any](p *T) (v T) {
 	return v
 }
 
-func people(w io.Writer, list []client.PoolPerson) {
+func people(w io.Writer, list []wire.PoolPerson) {
 	rows := [][]string{{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}}
 	for _, x := range list {
 		duty, state := "off", []string{}

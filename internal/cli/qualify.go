@@ -4,15 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Test is "throng test".
@@ -28,25 +29,7 @@ func (*Test) Help() string {
 	return `A test asks questions whose answers are known. Who passes is granted a qualification at once; who was invited with the test (see "throng worker invite --test") begins to work. Tests are named by number or by name.`
 }
 
-// testOut is a test as the API tells it.
-type testOut struct {
-	ID               int64           `json:"id"`
-	Name             string          `json:"name"`
-	Tenant           crowd.TenantID  `json:"tenant,omitzero"`
-	Grants           string          `json:"grants"`
-	Questions        int             `json:"questions"`
-	File             int             `json:"file_questions"`
-	PassMark         int             `json:"pass_mark"`
-	Tries            int             `json:"tries"`
-	WaitSeconds      int64           `json:"wait_seconds"`
-	TimeLimitSeconds int64           `json:"time_limit_seconds,omitempty"`
-	Open             bool            `json:"open"`
-	Retired          bool            `json:"retired"`
-	Template         json.RawMessage `json:"template,omitempty"`
-	CreatedAt        time.Time       `json:"created_at"`
-}
-
-func (t *testOut) state() string {
+func testState(t *wire.GivenTest) string {
 	switch {
 	case t.Retired:
 		return "retired"
@@ -93,6 +76,10 @@ func (x *TestCreate) Run(c *Context) error {
 	if err != nil {
 		return ofFile(x.Template, err)
 	}
+	form, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
 	file, _, err := c.open(x.Questions)
 	if err != nil {
 		return err
@@ -110,22 +97,16 @@ func (x *TestCreate) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	in := map[string]any{
-		"name": x.Name, "template": t, "questions": string(text), "pass_mark": x.PassMark, "draw": x.Draw, "tries": x.Tries, "grants": x.Grants,
-		"wait_seconds": int64(x.Wait.Seconds()), "time_limit_seconds": int64(x.TimeLimit.Seconds()), "open": x.Open,
-	}
-	if f := table.FormatOf(x.Questions); f != "" {
-		in["format"] = f
-	}
-	if tenant != 0 {
-		in["tenant"] = tenant
-	}
-	var out testOut
-	if err := r.call(http.MethodPost, "/v1/tests", in, &out); err != nil {
+	out, err := r.CreateTest(c.Ctx, wire.NewTest{
+		Name: x.Name, Tenant: tenant, Template: wire.Template(form), Questions: string(text), Format: string(table.FormatOf(x.Questions)),
+		PassMark: x.PassMark, Draw: x.Draw, Tries: x.Tries, Grants: x.Grants,
+		WaitSeconds: int64(x.Wait.Seconds()), TimeLimitSeconds: int64(x.TimeLimit.Seconds()), Open: x.Open,
+	})
+	if err != nil {
 		return ofFile(x.Questions, err)
 	}
 	return x.print(c, out, func(w io.Writer) {
@@ -153,11 +134,11 @@ func (x *TestList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	list, err := r.tests(tenant)
+	list, err := r.Tests(c.Ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -169,34 +150,30 @@ func (x *TestList) Run(c *Context) error {
 				of = t.Tenant.String()
 			}
 			rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
-				fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), t.state()})
+				fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)})
 		}
 		columns(w, rows)
 	})
 }
 
-func (r *remote) tests(tenant crowd.TenantID) ([]testOut, error) {
-	path := "/v1/tests"
-	if tenant != 0 {
-		path += "?tenant=" + tenant.String()
-	}
-	list := []testOut{}
-	err := r.call(http.MethodGet, path, nil, &list)
-	return list, err
-}
-
 // test finds a test by number or name.
-func (r *remote) test(text string, tenant crowd.TenantID) (testOut, error) {
-	list, err := r.tests(tenant)
+func (r *remote) test(text string, tenant crowd.TenantID) (wire.GivenTest, error) {
+	list, err := r.Tests(r.c.Ctx, tenant)
 	if err != nil {
-		return testOut{}, err
+		return wire.GivenTest{}, err
 	}
-	for _, t := range list {
+	names := make([]string, len(list))
+	for i, t := range list {
 		if t.Name == text || strconv.FormatInt(t.ID, 10) == text {
 			return t, nil
 		}
+		names[i] = t.Name
 	}
-	return testOut{}, &crowd.Error{Code: crowd.NotFound, Field: "test", Message: "no such test"}
+	message := "no such test: " + text + " (make it first: throng test create)"
+	if len(names) > 0 {
+		message += "; there are " + strings.Join(names, ", ")
+	}
+	return wire.GivenTest{}, &crowd.Error{Code: crowd.NotFound, Field: "test", Message: message}
 }
 
 // TestShow is "throng test show".
@@ -213,22 +190,7 @@ Example:
   throng test show birds`
 }
 
-// triedOut is a try as the API tells it.
-type triedOut struct {
-	ID          int64           `json:"id"`
-	Worker      crowd.WorkerID  `json:"worker"`
-	Name        string          `json:"name"`
-	Try         int             `json:"try"`
-	StartedAt   time.Time       `json:"started_at"`
-	SubmittedAt time.Time       `json:"submitted_at,omitzero"`
-	Right       int             `json:"right"`
-	Score       int             `json:"score"`
-	Late        bool            `json:"late"`
-	Passed      bool            `json:"passed"`
-	Answers     json.RawMessage `json:"answers,omitempty"`
-}
-
-func (t *triedOut) outcome() string {
+func outcomeOf(t *wire.Try) string {
 	switch {
 	case t.Passed:
 		return "passed"
@@ -250,23 +212,24 @@ func (x *TestShow) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var out struct {
-		testOut
-		List []triedOut `json:"tried"`
-	}
-	out.testOut, out.List = t, []triedOut{}
-	if err := r.call(http.MethodGet, fmt.Sprintf("/v1/tests/%d/tries", t.ID), nil, &out.List); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+	out := struct {
+		wire.GivenTest
+		List []wire.Try `json:"tried"`
+	}{t, []wire.Try{}}
+	if list, err := r.Tries(c.Ctx, t.ID); err == nil {
+		out.List = list
+	} else if crowd.CodeOf(err) != crowd.NotFound {
 		return err // not found: it is the installation's, and how people fared is for admins
 	}
 	return x.print(c, out, func(w io.Writer) {
 		pairs(w, "test", fmt.Sprintf("%d %s", t.ID, t.Name), "grants", t.Grants, "questions", fmt.Sprintf("%d of %d", t.Questions, t.File),
-			"to pass", fmt.Sprintf("%d %%", t.PassMark), "tries", strconv.Itoa(t.Tries), "between", inSeconds(t.WaitSeconds), "time", inSeconds(t.TimeLimitSeconds), "state", t.state())
+			"to pass", fmt.Sprintf("%d %%", t.PassMark), "tries", strconv.Itoa(t.Tries), "between", inSeconds(t.WaitSeconds), "time", inSeconds(t.TimeLimitSeconds), "state", testState(&t))
 		if len(out.List) == 0 {
 			return
 		}
 		rows := [][]string{{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}}
 		for _, x := range out.List {
-			rows = append(rows, []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), x.outcome()})
+			rows = append(rows, []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)})
 		}
 		say(w, "\n")
 		columns(w, rows)
@@ -307,12 +270,12 @@ func (x *TestRetire) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var out testOut
-	if err := r.call(http.MethodPost, fmt.Sprintf("/v1/tests/%d/retire", t.ID), map[string]bool{"retired": !x.Undo}, &out); err != nil {
+	out, err := r.RetireTest(c.Ctx, t.ID, !x.Undo)
+	if err != nil {
 		return err
 	}
 	return x.print(c, out, func(w io.Writer) {
-		state := out.state()
+		state := testState(&out)
 		if state == "" {
 			state = "in use"
 		}

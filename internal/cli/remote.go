@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,44 +14,59 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // defaultServer is where "throng serve" listens if nobody says otherwise.
 const defaultServer = "http://127.0.0.1:8080"
 
+// Account is the account with which a command talks to a server.
+type Account struct {
+	Server  string `placeholder:"URL" env:"THRONG_SERVER" help:"The server; default ${server}."`
+	Profile string `placeholder:"NAME" env:"THRONG_PROFILE" help:"Use the login saved under this name."`
+}
+
 // Remote is the server that a command talks to.
 type Remote struct {
-	Server string `placeholder:"URL" env:"THRONG_SERVER" help:"The server; default ${server}."`
-	Token  string `env:"THRONG_TOKEN" help:"Act with this token instead of the saved login."`
+	Account
+	Token string `env:"THRONG_TOKEN" help:"Act with this token instead of the saved login."`
 	Output
 }
 
-// remote is a connection: the client, and calls that it does not have.
+// remote is a connection of a command.
 type remote struct {
 	*client.Client
-	c *Context
+	c    *Context
+	json bool // nothing is printed but JSON
 }
 
 // connect returns the client of the server, with the token or the saved login.
 func (r *Remote) connect(c *Context) (*remote, error) {
-	server, err := r.server()
+	saved, err := readLogins()
+	if err != nil && r.Token == "" {
+		return nil, err
+	}
+	server, err := r.server(saved)
 	if err != nil {
 		return nil, err
 	}
 	token := r.Token
 	if token == "" {
-		saved, err := readLogins()
-		if err != nil {
-			return nil, err
-		}
-		token = saved.Servers[server].Token
+		token = saved.of(r.Profile)[server].Token
 	}
-	return &remote{&client.Client{URL: server, Token: token}, c}, nil
+	return &remote{&client.Client{URL: server, Token: token}, c, r.JSON}, nil
 }
 
-// server returns the server's URL in the one form under which logins are kept.
-func (r *Remote) server() (string, error) {
-	text := cmp.Or(r.Server, defaultServer)
+// server returns the server's URL in the one form under which logins are kept. A
+// profile with a login at a single server stands for that server, too.
+func (a *Account) server(saved logins) (string, error) {
+	text := a.Server
+	if list := saved.Profiles[a.Profile]; text == "" && a.Profile != "" && len(list) == 1 {
+		for server := range list {
+			text = server
+		}
+	}
+	text = cmp.Or(text, defaultServer)
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return "", wrong("server", "%q is not a server (like %s)", text, defaultServer)
@@ -64,7 +76,26 @@ func (r *Remote) server() (string, error) {
 
 // logins are the saved sessions.
 type logins struct {
+	// Servers are those without a profile, by server.
 	Servers map[string]login `json:"servers"`
+	// Profiles are the others, by profile and server.
+	Profiles map[string]map[string]login `json:"profiles,omitempty"`
+}
+
+// of returns the logins of a profile, by server.
+func (l logins) of(profile string) map[string]login {
+	if profile == "" {
+		return l.Servers
+	}
+	return l.Profiles[profile]
+}
+
+// set saves a login under a profile.
+func (l logins) set(profile, server string, x login) {
+	if profile != "" && l.Profiles[profile] == nil {
+		l.Profiles[profile] = make(map[string]login)
+	}
+	l.of(profile)[server] = x
 }
 
 type login struct {
@@ -79,7 +110,7 @@ func loginFile() (string, error) {
 
 // readLogins reads the saved sessions; where there is no file there are none.
 func readLogins() (logins, error) {
-	saved := logins{Servers: make(map[string]login)}
+	saved := logins{Servers: make(map[string]login), Profiles: make(map[string]map[string]login)}
 	name, err := loginFile()
 	if err != nil {
 		return saved, nil //nolint:nilerr // no home folder: nothing is saved
@@ -93,9 +124,6 @@ func readLogins() (logins, error) {
 	}
 	if err := json.Unmarshal(data, &saved); err != nil {
 		return saved, fmt.Errorf("%s is damaged (remove it, and sign in again): %w", name, err)
-	}
-	if saved.Servers == nil {
-		saved.Servers = make(map[string]login)
 	}
 	return saved, nil
 }
@@ -125,123 +153,92 @@ func (l logins) write() error {
 	return err
 }
 
-// call does what package client has no method for yet.
-func (r *remote) call(method, path string, in, out any) error {
-	body := []byte(nil)
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return err
-		}
-	}
-	req, err := http.NewRequestWithContext(r.c.Ctx, method, r.URL+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if r.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.Token)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return &crowd.Error{Code: crowd.Unavailable, Message: "no answer from " + r.URL, Cause: unwrapURL(err)}
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		return refusal(resp, method+" "+path)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.NewDecoder(resp.Body).Decode(out)
-}
-
-// unwrapURL leaves out the method and URL, which are said already.
-func unwrapURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
-// refusal reads the error of a response.
-func refusal(resp *http.Response, what string) error {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // what cannot be read is no problem+json either
-	var p struct {
-		Detail string         `json:"detail"`
-		Code   crowd.Code     `json:"code"`
-		Errors []problemEntry `json:"errors"`
-	}
-	if json.Unmarshal(data, &p) != nil || p.Code == "" {
-		return crowd.Errorf(crowd.Internal, "%s: %s", what, resp.Status)
-	}
-	var list client.Problems
-	for _, e := range p.Errors {
-		list = append(list, &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message})
-	}
-	if len(list) == 0 {
-		return crowd.Errorf(p.Code, "%s", p.Detail)
-	}
-	return several(list)
-}
-
 // background is the context of what must be done even after an interrupt.
 func (c *Context) background() context.Context { return context.WithoutCancel(c.Ctx) }
 
-// tenant finds a tenant by id or name.
-func (r *remote) tenant(text string) (crowd.TenantID, error) {
-	if id, err := crowd.ParseTenantID(text); err == nil {
+// find finds what is named by its id or its name. list is called for a name, and
+// tells what there is if there is none of it.
+func find[ID fmt.Stringer, T any](noun, text string, parse func(string) (ID, error), list func() ([]T, error), named func(T) (ID, string)) (id ID, err error) {
+	if id, err = parse(text); err == nil {
 		return id, nil
 	}
-	list, err := r.Tenants(r.c.Ctx)
+	all, err := list()
 	if err != nil {
-		return 0, err
+		return id, err
 	}
-	for _, t := range list {
-		if t.Name == text {
-			return t.ID, nil
+	known := make([]string, len(all))
+	for i, x := range all {
+		found, name := named(x)
+		if name == text {
+			return found, nil
 		}
+		known[i] = fmt.Sprintf("%s (%s)", found, name)
 	}
-	return 0, &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: "no such tenant"}
+	message := "no such " + noun
+	if len(known) > 0 {
+		message += "; there are " + strings.Join(known, ", ")
+	}
+	return id, &crowd.Error{Code: crowd.NotFound, Field: noun, Message: message}
 }
 
-// optionalTenant is 0 where nothing is given.
-func (r *remote) optionalTenant(text string) (crowd.TenantID, error) {
+func (r *remote) tenants() ([]wire.Tenant, error) { return r.Tenants(r.c.Ctx) }
+
+// tenant finds a tenant by id or name; "" is none.
+func (r *remote) tenant(text string) (crowd.TenantID, error) {
 	if text == "" {
 		return 0, nil
 	}
-	return r.tenant(text)
+	return find("tenant", text, crowd.ParseTenantID, r.tenants, func(t wire.Tenant) (crowd.TenantID, string) { return t.ID, t.Name })
 }
 
-// pool finds a pool by id or name.
+// ownerTenant finds the tenant for which something is made. Where none is named it
+// is that of a requester of one, or the only one that there is.
+func (r *remote) ownerTenant(text string) (crowd.TenantID, error) {
+	if text != "" {
+		return r.tenant(text)
+	}
+	me, err := r.Me(r.c.Ctx)
+	if err != nil {
+		return 0, err
+	}
+	if len(me.Tenants) == 1 {
+		return me.Tenants[0], nil
+	}
+	list, err := r.tenants()
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 1 {
+		if !r.json {
+			say(r.c.Stderr, "for the only tenant, %s %s\n", list[0].ID, clean(list[0].Name))
+		}
+		return list[0].ID, nil
+	}
+	known := make([]string, len(list))
+	for i, t := range list {
+		known[i] = fmt.Sprintf("%s (%s)", t.ID, t.Name)
+	}
+	if len(list) == 0 {
+		return 0, wrong("tenant", "there is none yet: throng tenant add NAME")
+	}
+	return 0, wrong("tenant", "say for which tenant, with --tenant NAME; there are %s", strings.Join(known, ", "))
+}
+
+// pool finds a pool by id or name; "" is none.
 func (r *remote) pool(text string) (crowd.PoolID, error) {
 	if text == "" {
 		return 0, nil
 	}
-	if id, err := crowd.ParsePoolID(text); err == nil {
-		return id, nil
-	}
-	list, err := r.Pools(r.c.Ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, p := range list {
-		if p.Name == text {
-			return p.ID, nil
-		}
-	}
-	return 0, &crowd.Error{Code: crowd.NotFound, Field: "pool", Message: "no such pool"}
+	pools := func() ([]wire.Pool, error) { return r.Pools(r.c.Ctx) }
+	return find("pool", text, crowd.ParsePoolID, pools, func(p wire.Pool) (crowd.PoolID, string) { return p.ID, p.Name })
 }
 
 // people lists everybody, page by page, until do says stop.
-func (r *remote) people(do func(client.User) (goOn bool)) error {
+func (r *remote) people(do func(wire.User) (goOn bool)) error {
 	const page = 1000
 	after := crowd.WorkerID(0)
 	for {
-		list, err := r.Users(r.c.Ctx, after, fmt.Sprint(page))
+		list, err := r.Users(r.c.Ctx, after, page)
 		if err != nil {
 			return err
 		}
@@ -262,7 +259,7 @@ func (r *remote) person(text string) (id crowd.WorkerID, err error) {
 	if id, err = crowd.ParseWorkerID(text); err == nil {
 		return id, nil
 	}
-	err = r.people(func(u client.User) bool {
+	err = r.people(func(u wire.User) bool {
 		if strings.EqualFold(u.Name, text) {
 			id = u.ID
 		}
@@ -274,5 +271,5 @@ func (r *remote) person(text string) (id crowd.WorkerID, err error) {
 	return id, err
 }
 
-// link is where a person sets his password, once.
+// link is where a person sets their password, once.
 func (r *remote) link(secret string) string { return r.URL + "/setup?token=" + secret }

@@ -32,18 +32,8 @@ func (o *ofTenant) find(c *Context) (*remote, crowd.TenantID, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if o.Tenant != "" {
-		id, err := r.tenant(o.Tenant)
-		return r, id, err
-	}
-	list, err := r.Tenants(c.Ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	if len(list) != 1 {
-		return nil, 0, wrong("tenant", "say for which tenant: --tenant NAME")
-	}
-	return r, list[0].ID, nil
+	id, err := r.ownerTenant(o.Tenant)
+	return r, id, err
 }
 
 // SecretSet is "throng workflow secret set".

@@ -114,7 +114,7 @@ func (s *SimRun) Run(c *Context) error {
 
 var errInterrupted = errors.New("interrupted; nothing was written")
 
-// live says whether it goes on from a live pool rather than from a file.
+// live reports whether it goes on from a live pool rather than from a file.
 func (s *SimRun) live() (bool, error) {
 	f := &s.From
 	switch {

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"io"
-	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Tenant is "throng tenant".
@@ -42,7 +41,7 @@ Examples:
 
 // tenantView is a tenant with its money.
 type tenantView struct {
-	client.Tenant
+	wire.Tenant
 	Balance crowd.Money `json:"balance_micros"`
 }
 
@@ -117,15 +116,15 @@ type TenantInvite struct {
 
 // Help is the long help.
 func (*TenantInvite) Help() string {
-	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which he sets his password. For admins, and for requesters of the tenant.
+	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which they set their password. For admins, and for requesters of the tenant.
 
 Example:
   throng tenant invite acme rita --email rita@acme.example`
 }
 
-// invited is a person with the link that was made for him.
+// invited is a person with the link that was made for them.
 type invited struct {
-	client.User
+	wire.User
 	SetupLink  string `json:"setup_link"`
 	SetupToken string `json:"setup_token"`
 }
@@ -144,7 +143,7 @@ func (t *TenantInvite) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
+	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
 	if err != nil {
 		return err
 	}
@@ -231,8 +230,8 @@ func stopTenant(c *Context, at *Remote, name string, stop bool) error {
 	if err != nil {
 		return err
 	}
-	var out client.Tenant
-	if err := r.call(http.MethodPatch, "/v1/tenants/"+id.String(), map[string]bool{"stopped": stop}, &out); err != nil {
+	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
+	if err != nil {
 		return err
 	}
 	return at.print(c, out, func(w io.Writer) {

@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Token is "throng token".
@@ -13,7 +13,7 @@ type Token struct {
 
 // Help is the long help.
 func (*Token) Help() string {
-	return `A token lets a program act for somebody, in some of his roles, or for one of his tenants.`
+	return `A token lets a program act for somebody, in some of their roles, or for one of their tenants.`
 }
 
 // TokenCreate is "throng token create".
@@ -41,8 +41,8 @@ func (t *TokenCreate) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	n := client.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
-	if n.Tenant, err = r.optionalTenant(t.Tenant); err != nil {
+	n := wire.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
+	if n.Tenant, err = r.tenant(t.Tenant); err != nil {
 		return err
 	}
 	if t.For != "" {

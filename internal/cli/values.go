@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -101,7 +101,7 @@ func (r *redundancy) UnmarshalText(text []byte) error {
 }
 
 // requirement is a qualification that a worker must hold: name>=80, or name.
-type requirement struct{ client.Qualification }
+type requirement struct{ wire.Qualification }
 
 func (q *requirement) UnmarshalText(text []byte) error {
 	name, least, scored := strings.Cut(string(text), ">=")

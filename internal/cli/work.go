@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // WorkerRun is "throng worker run".
@@ -35,7 +35,7 @@ func (*WorkerRun) Help() string {
 
 Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
 
-In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what he holds, and then it ends.
+In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what they hold, and then it ends.
 
 Tasks in a requester's own HTML need a browser; they can be skipped here.
 
@@ -95,7 +95,7 @@ type working struct {
 	in      <-chan string
 	over    context.Context // done at the end of the input
 	out     io.Writer
-	held    *client.Work
+	held    *wire.Work
 	answers int
 	paid    crowd.Money
 }
@@ -184,7 +184,7 @@ func (w *working) offDuty(err error) error {
 }
 
 // request asks for a task, and waits for one while there is input to answer it with.
-func (w *working) request() (*client.Work, map[string]int, error) {
+func (w *working) request() (*wire.Work, map[string]int, error) {
 	if w.wait > 0 && w.over.Err() == nil {
 		ctx, cancel := context.WithCancel(w.ctx)
 		defer cancel()
@@ -274,7 +274,7 @@ func (w *working) answer() error {
 
 func refused(err error) problem { return problem{Code: codeOf(err), Message: message(err)} }
 
-func outcomeText(o client.Outcome) string {
+func outcomeText(o wire.Outcome) string {
 	switch {
 	case o.Duplicate:
 		return "that answer was in already"
@@ -458,7 +458,7 @@ func valueOf(control *task.Control, text string) (any, error) {
 	return text, nil
 }
 
-// byNumber says whether the options can be picked by their numbers: not where
+// byNumber reports whether the options can be picked by their numbers: not where
 // the value of one is the number of another, as with 0 and 1.
 func byNumber(options []task.ViewOption) bool {
 	for i, o := range options {

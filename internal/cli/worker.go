@@ -3,13 +3,12 @@ package cli
 import (
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Worker is "throng worker".
@@ -38,16 +37,16 @@ func (*Worker) Help() string {
 // WorkerAdd is "throng worker add".
 type WorkerAdd struct {
 	Name          string  `arg:"" help:"The name that the worker signs in with."`
-	Pool          string  `default:"main" help:"The pool that he works in."`
+	Pool          string  `default:"main" help:"The pool that they work in."`
 	FullName      string  `help:"The worker's full name."`
 	Email         string  `help:"The worker's e-mail address."`
-	Qualification []score `sep:"none" placeholder:"NAME=SCORE" help:"What he is qualified for, from 0 to 100; may be given often."`
+	Qualification []score `sep:"none" placeholder:"NAME=SCORE" help:"What they are qualified for, from 0 to 100; may be given often."`
 	Remote
 }
 
 // Help is the long help.
 func (*WorkerAdd) Help() string {
-	return `Adds a worker, and prints a one-time link with which he sets his password: send it to him. For admins.
+	return `Adds a worker, and prints a one-time link with which they set their password: send it to them. For admins.
 
 Examples:
   throng worker add bob
@@ -64,7 +63,7 @@ func (a *WorkerAdd) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, client.User{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
+	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
 	if err != nil {
 		return err
 	}
@@ -89,8 +88,8 @@ func (l *WorkerList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	list := []client.User{}
-	if err := r.people(func(u client.User) bool {
+	list := []wire.User{}
+	if err := r.people(func(u wire.User) bool {
 		if u.Pool != 0 {
 			list = append(list, u)
 		}
@@ -115,7 +114,7 @@ func qualifications(held map[string]int) string {
 	return strings.Join(list, " ")
 }
 
-func suspended(u client.User) string {
+func suspended(u wire.User) string {
 	if u.Suspended {
 		return "suspended"
 	}
@@ -146,14 +145,12 @@ func (l *WorkerLink) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var out struct {
-		Token string `json:"token"`
-	}
-	if err := r.call(http.MethodPost, "/v1/users/"+id.String()+"/setup-link", nil, &out); err != nil {
+	secret, err := r.SetupLink(c.Ctx, id)
+	if err != nil {
 		return err
 	}
-	link := r.link(out.Token)
-	return l.print(c, map[string]string{"id": id.String(), "setup_link": link, "setup_token": out.Token}, func(w io.Writer) {
+	link := r.link(secret)
+	return l.print(c, map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, func(w io.Writer) {
 		say(w, "one-time link, good for seven days: %s\n", link)
 	})
 }
@@ -168,7 +165,7 @@ type WorkerQualify struct {
 
 // Help is the long help.
 func (*WorkerQualify) Help() string {
-	return `Sets qualifications of a worker; those not named stay as they are. It counts at once: what he is waiting for may come to him. For admins.
+	return `Sets qualifications of a worker; those not named stay as they are. It counts at once: what they are waiting for may come to them. For admins.
 
 Examples:
   throng worker qualify bob english=90 medicine=70
@@ -180,7 +177,7 @@ func (q *WorkerQualify) Run(c *Context) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
-	return changeWorker(c, &q.Remote, q.Name, func(u client.User) map[string]any {
+	return changeWorker(c, &q.Remote, q.Name, func(u wire.User) wire.UserEdit {
 		held := maps.Clone(u.Qualifications)
 		if held == nil {
 			held = make(map[string]int)
@@ -189,7 +186,7 @@ func (q *WorkerQualify) Run(c *Context) error {
 		for _, name := range q.Without {
 			delete(held, name)
 		}
-		return map[string]any{"qualifications": held}
+		return wire.UserEdit{Qualifications: &held}
 	})
 }
 
@@ -201,7 +198,7 @@ type WorkerSuspend struct {
 
 // Help is the long help.
 func (*WorkerSuspend) Help() string {
-	return `Keeps a worker from signing in and from getting tasks, of all tenants. For admins. To keep him from one tenant's tasks only, see "throng worker block".
+	return `Keeps a worker from signing in and from getting tasks, of all tenants. For admins. To keep them from one tenant's tasks only, see "throng worker block".
 
 Example:
   throng worker suspend bob`
@@ -228,11 +225,11 @@ Example:
 func (s *WorkerRestore) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, false) }
 
 func suspend(c *Context, at *Remote, name string, yes bool) error {
-	return changeWorker(c, at, name, func(client.User) map[string]any { return map[string]any{"suspended": yes} })
+	return changeWorker(c, at, name, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &yes} })
 }
 
-// changeWorker sends what change makes of the worker, and prints him.
-func changeWorker(c *Context, at *Remote, name string, change func(client.User) map[string]any) error {
+// changeWorker sends the edit that change makes of the worker, and prints them.
+func changeWorker(c *Context, at *Remote, name string, change func(wire.User) wire.UserEdit) error {
 	r, err := at.connect(c)
 	if err != nil {
 		return err
@@ -241,16 +238,14 @@ func changeWorker(c *Context, at *Remote, name string, change func(client.User) 
 	if err != nil {
 		return err
 	}
-	var u client.User
-	if err := r.call(http.MethodGet, "/v1/users/"+id.String(), nil, &u); err != nil {
+	u, err := r.User(c.Ctx, id)
+	if err != nil {
 		return err
 	}
 	if u.Pool == 0 {
 		return crowd.Errorf(crowd.NotFound, "%s is not a worker", u.Name)
 	}
-	edit := change(u)
-	u = client.User{}
-	if err := r.call(http.MethodPatch, "/v1/users/"+id.String(), edit, &u); err != nil {
+	if u, err = r.EditUser(c.Ctx, id, change(u)); err != nil {
 		return err
 	}
 	return at.print(c, u, func(w io.Writer) {
@@ -267,7 +262,7 @@ type WorkerBlock struct {
 
 // Help is the long help.
 func (*WorkerBlock) Help() string {
-	return `Gives a worker nothing more of one tenant. What he holds he may finish. For requesters of the tenant, and admins.
+	return `Gives a worker nothing more of one tenant. What they hold they may finish. For requesters of the tenant, and admins.
 
 Example:
   throng worker block bob --tenant acme`
@@ -275,7 +270,7 @@ Example:
 
 // Run blocks the worker.
 func (b *WorkerBlock) Run(c *Context) error {
-	return block(c, &b.Remote, b.Name, b.Tenant, http.MethodPut)
+	return block(c, &b.Remote, b.Name, b.Tenant, true)
 }
 
 // WorkerUnblock is "throng worker unblock".
@@ -295,10 +290,10 @@ Example:
 
 // Run unblocks the worker.
 func (b *WorkerUnblock) Run(c *Context) error {
-	return block(c, &b.Remote, b.Name, b.Tenant, http.MethodDelete)
+	return block(c, &b.Remote, b.Name, b.Tenant, false)
 }
 
-func block(c *Context, at *Remote, name, tenant, method string) error {
+func block(c *Context, at *Remote, name, tenant string, blocked bool) error {
 	r, err := at.connect(c)
 	if err != nil {
 		return err
@@ -311,10 +306,9 @@ func block(c *Context, at *Remote, name, tenant, method string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.call(method, "/v1/tenants/"+t.String()+"/blocks/"+id.String(), nil, nil); err != nil {
+	if err := r.Block(c.Ctx, t, id, blocked); err != nil {
 		return err
 	}
-	blocked := method == http.MethodPut
 	return at.print(c, map[string]any{"worker": id, "tenant": t, "blocked": blocked}, func(w io.Writer) {
 		say(w, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], t)
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/api"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -112,7 +112,7 @@ func ofWorkflow(name string, err error) error {
 	}
 	bad := &badWorkflow{file: name}
 	for _, e := range list {
-		var at *client.InWorkflow
+		var at *wire.WorkflowError
 		if errors.As(e.Cause, &at) {
 			bad.list = append(bad.list, workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message})
 		}
@@ -158,7 +158,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	var bad *badWorkflow
 	if errors.As(err, &bad) {
 		if x.JSON {
-			if err := writeJSON(c.Stdout, api.ToWorkflowOut(nil, bad.list)); err != nil {
+			if err := writeJSON(c.Stdout, wire.OfWorkflow(nil, bad.list)); err != nil {
 				return err
 			}
 			return &told{err}
@@ -168,7 +168,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	return x.print(c, api.ToWorkflowOut(w, nil), func(out io.Writer) {
+	return x.print(c, wire.OfWorkflow(w, nil), func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
 		rows := [][]string{{"STEP", "KIND", "FROM", "WHEN", "ROWS"}}

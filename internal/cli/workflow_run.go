@@ -17,9 +17,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -47,7 +47,7 @@ type WorkflowRun struct {
 
 // Help is the long help.
 func (*WorkflowRun) Help() string {
-	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. An interrupt (Ctrl-C) stops following, not the run.
+	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. When a step waits, for money or a stopped batch, it says for what. An interrupt (Ctrl-C) stops following, not the run.
 
 With --simulate-workers it needs no server: everything but the people is real, they are models (see simulate: in docs/workflows.md), and time is virtual. Services are called, at the addresses in the file: private ones only if --services names them. What steps hold after an error is given up in the end, and told. The outputs are written into a folder. The same file, inputs, workers, policy and seed give the same bytes, as long as services answer the same.
 
@@ -226,12 +226,12 @@ func sortedNames[V any](m map[string]V) []string {
 	return list
 }
 
-func (x *WorkflowRun) make(c *Context, r *remote, text string) (client.Run, error) {
-	tenant, err := r.optionalTenant(x.Tenant)
+func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
-		return client.Run{}, err
+		return wire.Run{}, err
 	}
-	run, err := r.MakeRun(c.Ctx, client.NewRun{
+	run, err := r.MakeRun(c.Ctx, wire.NewRun{
 		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From,
 	})
 	if err != nil {
@@ -256,7 +256,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (client.Run, erro
 }
 
 // load uploads the inputs, and tells of rows that could not be read.
-func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
+func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 	for _, in := range x.Input {
 		file, size, err := c.open(in.path)
 		if err != nil {
@@ -280,7 +280,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run client.Run) error {
 }
 
 // follow looks at the run until it has ended.
-func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run, error) {
+func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
@@ -288,7 +288,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run,
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
 	defer tick.Stop()
-	told, stuck := "", false
+	told, stuck, said := "", false, make(map[string]bool)
 	for {
 		words := progress(&run)
 		switch {
@@ -306,6 +306,12 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run,
 			say(c.Stderr, "%s\n", clean(words))
 		}
 		told = words
+		for _, text := range waits(&run) {
+			if !said[text] && !x.JSON {
+				say(c.Stderr, "throng: %s waits: %s\n", run.ID, clean(text))
+			}
+			said[text] = true
+		}
 		if run.Stuck && !stuck {
 			say(c.Stderr, "throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
 		}
@@ -329,7 +335,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run client.Run) (client.Run,
 }
 
 // progress is a run in a line.
-func progress(run *client.Run) string {
+func progress(run *wire.Run) string {
 	text := fmt.Sprintf("%s %s", run.ID, run.State)
 	for i := range run.Nodes {
 		if n := &run.Nodes[i]; n.Kind != "input" {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // aRun is the run that a command is about.
@@ -44,7 +44,7 @@ func (x *WorkflowList) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	tenant, err := r.optionalTenant(x.Tenant)
+	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ Example:
 
 // runView is a run with its slowest items.
 type runView struct {
-	client.Run
-	Slowest []client.SlowItem `json:"slowest"`
+	wire.Run
+	Slowest []wire.SlowItem `json:"slowest"`
 }
 
 // Run shows the run.
@@ -96,7 +96,7 @@ func (x *WorkflowShow) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	v := runView{run, []client.SlowItem{}}
+	v := runView{run, []wire.SlowItem{}}
 	if x.Slowest > 0 && !run.Ended() {
 		if v.Slowest, err = r.SlowestItems(c.Ctx, run.ID, x.Slowest); err != nil {
 			return err
@@ -120,7 +120,7 @@ func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).St
 
 // wayOut names the commands that get a run going that is stuck: only items can
 // be given up, not a step that has failed as a whole.
-func wayOut(r *client.Run) string {
+func wayOut(r *wire.Run) string {
 	for i := range r.Nodes {
 		if r.Nodes[i].Held > 0 {
 			return "retry or skip"
@@ -129,8 +129,19 @@ func wayOut(r *client.Run) string {
 	return "retry or cancel"
 }
 
+// waits are the steps that wait for something outside the run, such as money,
+// each with what it waits for.
+func waits(r *wire.Run) (list []string) {
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
+			list = append(list, n.Name+": "+n.Error)
+		}
+	}
+	return list
+}
+
 // showRun prints a run for people.
-func showRun(w io.Writer, r *client.Run) {
+func showRun(w io.Writer, r *wire.Run) {
 	parent, late, predicted := "", "", ""
 	if r.Parent != 0 {
 		if parent = r.Parent.String(); r.From != "" {
@@ -146,6 +157,9 @@ func showRun(w io.Writer, r *client.Run) {
 	state := r.State
 	if r.Stuck {
 		state += ", stuck: say " + wayOut(r)
+	}
+	if !r.Stuck && !r.Ended() && len(waits(r)) > 0 {
+		state += ", waits: " + strings.Join(waits(r), "; ")
 	}
 	budget := r.SpentMicros.String()
 	if r.BudgetMicros > 0 {
@@ -170,7 +184,7 @@ func showRun(w io.Writer, r *client.Run) {
 	say(w, "\n")
 	columns(w, rows)
 	for i := range r.Nodes {
-		if n := &r.Nodes[i]; n.Error != "" {
+		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
 		}
 	}
@@ -339,7 +353,7 @@ func (x *WorkflowResults) Run(c *Context) error {
 }
 
 // move does one of pause, resume and cancel.
-func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (client.Run, error)) error {
+func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (wire.Run, error)) error {
 	r, err := o.connect(c)
 	if err != nil {
 		return err
@@ -364,7 +378,7 @@ Example:
 
 // Run pauses the run.
 func (x *WorkflowPause) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
+	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
 }
 
 // WorkflowResume is "throng workflow resume".
@@ -380,7 +394,7 @@ Example:
 
 // Run resumes the run.
 func (x *WorkflowResume) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
+	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
 }
 
 // WorkflowCancel is "throng workflow cancel".
@@ -396,7 +410,7 @@ Example:
 
 // Run cancels the run.
 func (x *WorkflowCancel) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.MoveRun(c.Ctx, id, "cancel") })
+	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "cancel") })
 }
 
 // WorkflowEnd is "throng workflow end".
@@ -417,7 +431,7 @@ Example:
 // Run ends the step.
 func (x *WorkflowEnd) Run(c *Context) error {
 	o := aRun{x.ID, x.Remote}
-	return o.move(c, func(r *remote, id crowd.RunID) (client.Run, error) { return r.EndStep(c.Ctx, id, x.Step) })
+	return o.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.EndStep(c.Ctx, id, x.Step) })
 }
 
 // WorkflowRetry is "throng workflow retry".

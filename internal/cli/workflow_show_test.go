@@ -3,18 +3,18 @@ package cli
 import (
 	"testing"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // TestWayOut: what is held can be given up, a step that has failed cannot.
 func TestWayOut(t *testing.T) {
 	t.Parallel()
-	failed, held := client.RunNode{State: "failed", Waiting: 3}, client.RunNode{State: "running", Inside: 2, Held: 2}
-	for want, nodes := range map[string][]client.RunNode{
+	failed, held := wire.RunNode{State: "failed", Waiting: 3}, wire.RunNode{State: "running", Inside: 2, Held: 2}
+	for want, nodes := range map[string][]wire.RunNode{
 		"retry or cancel": {{State: "done"}, failed},
 		"retry or skip":   {failed, held},
 	} {
-		if got := wayOut(&client.Run{Nodes: nodes}); got != want {
+		if got := wayOut(&wire.Run{Nodes: nodes}); got != want {
 			t.Errorf("%+v: %q, want %q", nodes, got, want)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/sim/workflows"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -216,10 +215,15 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 	if err != nil {
 		return nil, err
 	}
-	run := api.ToRunOut(v)
+	spent := crowd.Money(0)
+	for _, n := range v.Nodes {
+		if n.Batch != nil {
+			spent += n.Batch.Progress.Spent
+		}
+	}
 	out := &simulated{
 		Workflow: v.Flow.Name, Run: world.Run, Seed: setup.Seed, Workers: setup.Workers, Policy: setup.Policy, Outputs: make(map[string]string),
-		Accuracy: make(map[string]float64), Spent: money(run.SpentMicros), VirtualS: world.Ended.Sub(world.Began).Seconds(), GaveUp: world.GaveUp,
+		Accuracy: make(map[string]float64), Spent: money(spent), VirtualS: world.Ended.Sub(world.Began).Seconds(), GaveUp: world.GaveUp,
 		Penalty: simulatedPenalty{money(v.Penalty), money(v.Predicted), v.Ended, v.Late}, BadRows: make(map[string][]badInput),
 		Errors: []simulatedError{}, Steps: []simulatedStep{}, rows: make(map[string]int), bad: make(map[string]int64),
 	}
@@ -229,11 +233,15 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 			out.BadRows[name] = append(out.BadRows[name], badInput{e.Row, e.Field, e.Message})
 		}
 	}
-	for i, n := range run.Nodes {
-		if n.Kind == "input" {
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Step == nil {
 			continue
 		}
-		s := simulatedStep{Name: n.Name, Kind: n.Kind, In: n.In, OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: world.Held[n.Name], Answers: n.Answers}
+		s := simulatedStep{Name: n.Name, Kind: n.Kind, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: world.Held[n.Name]}
+		if n.Batch != nil {
+			s.Answers = n.Batch.Progress.Completed
+		}
 		if err := out.measure(ctx, setup.Store, v, i, &s); err != nil {
 			return nil, err
 		}
@@ -310,7 +318,7 @@ func (s *simulated) measure(ctx context.Context, st store.Store, v *orchestrator
 	return nil
 }
 
-// broughtFailed says whether an item had failed before it came.
+// broughtFailed reports whether an item had failed before it came.
 func broughtFailed(r *store.JoinedRow) bool {
 	for _, from := range r.With {
 		if from.State == store.RowFailed {
@@ -327,7 +335,7 @@ func (s *simulated) write(ctx context.Context, c *Context, world *workflows.Worl
 		if err != nil {
 			return err
 		}
-		t, err := api.NewRunTable(r, o.Columns, table.Format(o.Format), false)
+		t, err := r.Table(o.Columns, table.Format(o.Format), false)
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -28,21 +29,7 @@ type Client struct {
 // As returns a client of the same server with another token.
 func (c *Client) As(token string) *Client { return &Client{URL: c.URL, Token: token, HTTP: c.HTTP} }
 
-// problem is the body of an error.
-type problem struct {
-	Detail string     `json:"detail"`
-	Code   crowd.Code `json:"code"`
-	Errors []struct {
-		Field   string `json:"field"`
-		Line    int    `json:"line"`
-		Rule    int    `json:"rule"`
-		Part    string `json:"part"`
-		Column  int    `json:"column"`
-		Message string `json:"message"`
-	} `json:"errors"`
-}
-
-// Problems is what a server found wrong, when it is more than one thing.
+// Problems is everything that a server found wrong, where it is more than one thing.
 type Problems []*crowd.Error
 
 func (list Problems) Error() string {
@@ -62,7 +49,7 @@ func (list Problems) Unwrap() []error {
 	return errs
 }
 
-func (p *problem) err() error {
+func errorOf(p *wire.Problem) error {
 	if len(p.Errors) == 0 {
 		return &crowd.Error{Code: p.Code, Message: p.Detail}
 	}
@@ -70,9 +57,9 @@ func (p *problem) err() error {
 	for i, e := range p.Errors {
 		list[i] = &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message}
 		if e.Field == "workflow" && e.Column > 0 {
-			list[i].Cause = &InWorkflow{Line: e.Line, Column: e.Column, Message: e.Message}
+			list[i].Cause = &wire.WorkflowError{Line: e.Line, Column: e.Column, Message: e.Message}
 		}
-		if e.Rule > 0 { // the message says where, and the cause for programs
+		if e.Rule > 0 { // the message names the place, and the cause is for programs
 			list[i].Row, list[i].Cause = 0, &pool.RuleError{Rule: e.Rule, Part: e.Part, Line: e.Line, Column: e.Column, Message: e.Message}
 		}
 	}
@@ -80,6 +67,21 @@ func (p *problem) err() error {
 		return list[0]
 	}
 	return list
+}
+
+// get reads the reply to a request without a body.
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	return call[T](ctx, c, http.MethodGet, path, nil)
+}
+
+// post sends in as JSON, if not nil, and reads the reply.
+func post[T any](ctx context.Context, c *Client, path string, in any) (T, error) {
+	return call[T](ctx, c, http.MethodPost, path, in)
+}
+
+func call[T any](ctx context.Context, c *Client, method, path string, in any) (out T, err error) {
+	err = c.call(ctx, method, path, in, &out)
+	return out, err
 }
 
 // call sends in as JSON, if not nil, and reads the reply into out, if not nil.
@@ -92,11 +94,24 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		}
 		body = bytes.NewReader(data)
 	}
-	return c.send(ctx, method, path, "application/json", body, func(r io.Reader) error {
+	return c.send(ctx, method, path, "application/json", body, into(out))
+}
+
+// into reads a reply into out, if not nil.
+func into(out any) func(io.Reader) error {
+	return func(r io.Reader) error {
 		if out == nil {
 			return nil
 		}
 		return json.NewDecoder(r).Decode(out)
+	}
+}
+
+// download copies a reply to w.
+func (c *Client) download(ctx context.Context, path string, w io.Writer) error {
+	return c.send(ctx, http.MethodGet, path, "", nil, func(r io.Reader) error {
+		_, err := io.Copy(w, r)
+		return err
 	})
 }
 
@@ -127,11 +142,11 @@ func (c *Client) send(ctx context.Context, method, path, kind string, body io.Re
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		var p problem
+		var p wire.Problem
 		if json.Unmarshal(data, &p) != nil || p.Code == "" {
 			return &crowd.Error{Code: crowd.Internal, Message: fmt.Sprintf("%s %s: %s", method, path, resp.Status)}
 		}
-		return p.err()
+		return errorOf(&p)
 	}
 	if err := read(resp.Body); err != nil {
 		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
@@ -140,11 +155,12 @@ func (c *Client) send(ctx context.Context, method, path, kind string, body io.Re
 	return err
 }
 
-func query(pairs ...string) string {
+// query is a query of names and values; those that are zero are left out.
+func query(pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+		if !reflect.ValueOf(pairs[i+1]).IsZero() {
+			q.Set(pairs[i].(string), fmt.Sprint(pairs[i+1]))
 		}
 	}
 	if len(q) == 0 {
@@ -153,9 +169,11 @@ func query(pairs ...string) string {
 	return "?" + q.Encode()
 }
 
-func waitQuery(wait time.Duration) string {
-	if wait <= 0 {
-		return ""
+// path is the address below /v1 of these parts.
+func path(parts ...any) string {
+	text := "/v1"
+	for _, part := range parts {
+		text += "/" + url.PathEscape(fmt.Sprint(part))
 	}
-	return fmt.Sprintf("?wait_seconds=%g", wait.Seconds())
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -220,4 +221,21 @@ func (t *Writer) quoteJSON(s string) []byte {
 		panic("table: a string cannot be encoded: " + err.Error())
 	}
 	return bytes.TrimSuffix(t.text.Bytes(), []byte("\n"))
+}
+
+// WriteRows writes a whole table.
+func WriteRows(w io.Writer, columns []string, opts WriterOptions, rows iter.Seq2[[]string, error]) error {
+	out, err := NewWriter(w, columns, opts)
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -27,8 +26,6 @@ type api struct {
 	app  *app.App
 	log  *slog.Logger
 	huma huma.API
-
-	poolEdit sync.Mutex // held while a part of a pool's settings is replaced
 }
 
 // Mount adds the API, its OpenAPI document and its page to a mux.
@@ -43,6 +40,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"token":   {Type: "http", Scheme: "bearer"},
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
+	c.Components.Schemas = newSchemas()
 	a := &api{app: cfg.App, log: cfg.Log, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
@@ -71,8 +69,8 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	})
 }
 
-// access says who may call an operation at all. What exactly he may do is the
-// service's to decide.
+// audience is who may call an operation at all. What exactly they may do is for the
+// use cases to decide.
 type audience bool
 
 const (
@@ -82,7 +80,7 @@ const (
 
 type contextKey struct{}
 
-// identify finds out who asks. Operations that are open to all do not care.
+// identify authenticates the caller of an operation that is not open to all.
 func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	if len(ctx.Operation().Security) == 0 {
 		next(ctx)
@@ -110,16 +108,36 @@ type op struct {
 	maxBody int64    // 0: 1 MiB
 	uploads []string // content types of a body that is not JSON
 	streams []string // content types of a response that is not JSON
-	// lean leaves it to the service to say what is wrong with the body, which
-	// is then read once, not twice: for the one operation whose speed counts.
+	// lean leaves the checks of the body to the use case, so that the body is
+	// read once, not twice: for the one operation whose speed counts.
 	lean bool
 }
 
 // nothing is the response of an operation that only succeeds.
 type nothing struct{}
 
-// add registers an operation. The principal is nil for those open to all.
-func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
+// reply is a response with a body.
+type reply[T any] struct{ Body T }
+
+// add registers an operation whose response has a body. The principal is nil for
+// operations open to all.
+func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (Out, error)) {
+	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*reply[Out], error) {
+		out, err := handle(ctx, p, in)
+		return &reply[Out]{out}, err
+	})
+}
+
+// addAction registers an operation that only succeeds.
+func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) error) {
+	o.status = http.StatusNoContent
+	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*nothing, error) {
+		return nil, handle(ctx, p, in)
+	})
+}
+
+// register registers an operation.
+func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
 	h := huma.Operation{
 		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
@@ -149,7 +167,7 @@ func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.P
 	})
 }
 
-// content says of content types that are not JSON that they are text.
+// content describes content types that are not JSON as text.
 func content(kinds []string) map[string]*huma.MediaType {
 	out := make(map[string]*huma.MediaType, len(kinds))
 	for _, kind := range kinds {
@@ -157,3 +175,29 @@ func content(kinds []string) map[string]*huma.MediaType {
 	}
 	return out
 }
+
+// as makes what a use case returns the body that f makes of it.
+func as[A, B any](f func(A) B) func(A, error) (B, error) {
+	return func(v A, err error) (out B, _ error) {
+		if err == nil {
+			out = f(v)
+		}
+		return out, err
+	}
+}
+
+// each is as for a list.
+func each[A, B any](f func(A) B) func([]A, error) ([]B, error) {
+	return as(func(list []A) []B { return mapped(list, f) })
+}
+
+func mapped[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
+// some returns the list, not nil: so that JSON has [], not null.
+func some[T any](list []T) []T { return append([]T{}, list...) }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -17,47 +16,24 @@ import (
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
-type calledOut struct {
-	Call    int64     `json:"call"`
-	AskedAt time.Time `json:"asked_at"`
-	EndsAt  time.Time `json:"ends_at"`
-}
-
-// dutyOut is what somebody on call has to know.
-type dutyOut struct {
-	Pool      crowd.PoolID `json:"pool"`
-	PoolName  string       `json:"pool_name"`
-	CallsOnly bool         `json:"calls_only" doc:"the pool takes only those who come when it calls; else whoever asks for work is on duty"`
-	On        bool         `json:"on" doc:"on duty"`
-	Since     *time.Time   `json:"since,omitempty" doc:"on duty since"`
-	IdleSince *time.Time   `json:"idle_since,omitempty" doc:"on duty without a task since"`
-	Waiting   bool         `json:"waiting" doc:"for a task, right now"`
-	Leaves    string       `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"why you go off duty as soon as you have finished your task"`
-	Training  int          `json:"training" doc:"tasks of training batches to do before others"`
-	Earned    crowd.Money  `json:"earned_micros" doc:"by waiting, since you came on duty"`
-	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"paid for waiting"`
-	Called    *calledOut   `json:"called,omitempty" doc:"you are asked to come"`
-	Place     bool         `json:"place" doc:"you may come: there is a place, or the pool is open to all"`
-	Seen      string       `json:"seen" doc:"stands for this state; send it back to wait for another one"`
-}
-
-func toDutyOut(v recruit.DutyView) *dutyOut {
-	out := &dutyOut{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: ptr(v.Since), Waiting: v.Waiting,
+func toDuty(v recruit.DutyView) wire.Duty {
+	out := wire.Duty{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: v.Since, Waiting: v.Waiting,
 		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: dutySeen(&v),
 		Place: !v.On && (v.Call != nil || !v.Pool.Retainer.Called)}
 	if v.On {
-		out.IdleSince, out.Earned = ptr(v.Idle), v.Earned
+		out.IdleSince, out.Earned = v.Idle, v.Earned
 	}
 	if v.Called != nil && v.Call != nil {
-		out.Called = &calledOut{v.Call.ID, v.Called.AskedAt, v.Call.EndsAt}
+		out.Called = &wire.Called{Call: v.Call.ID, AskedAt: v.Called.AskedAt, EndsAt: v.Call.EndsAt}
 	}
 	return out
 }
 
-// dutySeen stands for all of a state that changes by itself only when something
-// has happened: neither for what was earned, nor for whether he waits.
+// dutySeen identifies a state of a duty. What changes without an event, such as
+// what was earned, is not part of it.
 func dutySeen(v *recruit.DutyView) string {
 	var call, called int64
 	if v.Call != nil {
@@ -86,25 +62,16 @@ func (q *DutyQuery) Resolve(ctx huma.Context) []error {
 	return q.Waiting.Resolve(ctx)
 }
 
-// someDuty is one duty as a reply.
-type someDuty struct{ Body *dutyOut }
-
 func (a *api) duty() {
 	const tag = "Duty"
-	reply := func(v recruit.DutyView, err error) (*someDuty, error) {
-		if err != nil {
-			return nil, err
-		}
-		return &someDuty{toDutyOut(v)}, nil
-	}
 	add(a, op{method: http.MethodGet, path: "/v1/duty", summary: "Am I on duty, and am I called?", tag: tag, access: signedIn,
 		text: "With `wait_seconds` and the `seen` of the last reply, it answers when something has changed, or when the time is over."},
-		func(ctx context.Context, p *access.Principal, in *DutyQuery) (*someDuty, error) {
+		func(ctx context.Context, p *access.Principal, in *DutyQuery) (out wire.Duty, err error) {
 			if in.Seen == "" || in.WaitSeconds == 0 {
-				return reply(a.app.Duty.Get(ctx, p))
+				return as(toDuty)(a.app.Duty.Get(ctx, p))
 			}
 			look := func() (v recruit.DutyView, err error) {
-				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // he may have moved to another pool meanwhile
+				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}
@@ -114,61 +81,44 @@ func (a *api) duty() {
 				v, err := look()
 				return err != nil || dutySeen(&v) != in.Seen
 			}); err != nil {
-				return nil, err
+				return out, err
 			}
-			return reply(look())
+			return as(toDuty)(look())
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
+	register(a, op{method: http.MethodGet, path: "/v1/duty/events", summary: "Watch your duty (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `duty` whose data is what GET /v1/duty returns: one at once, then one after each change, at most four a second."},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Duty.Watch(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				defer stop()
-				r, w := humago.Unwrap(ctx)
-				httpkit.Streaming(w)
-				w.Header().Set("Content-Type", "text/event-stream")
-				w.Header().Set("Cache-Control", "no-store")
-				seen := ""
-				a.sendEvents(ctx.Context(), w, httpkit.Secret(r), "duty", changed, func(p *access.Principal) (any, bool, error) {
-					v, err := a.app.Duty.Get(ctx.Context(), p)
-					if err != nil || dutySeen(&v) == seen {
-						return nil, false, err
-					}
-					seen = dutySeen(&v)
-					return toDutyOut(v), false, nil
-				})
-			}}, nil
+			seen := ""
+			return a.events("duty", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
+				v, err := a.app.Duty.Get(ctx, p)
+				if err != nil || dutySeen(&v) == seen {
+					return nil, false, err
+				}
+				seen = dutySeen(&v)
+				return toDuty(v), false, nil
+			}), err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
-		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if he was about to go."},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (*someDuty, error) {
-			return reply(a.app.Duty.Start(ctx, p))
+		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if they were about to go."},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
+			return as(toDuty)(a.app.Duty.Start(ctx, p))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (*someDuty, error) {
-			return reply(a.app.Duty.End(ctx, p))
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
+			return as(toDuty)(a.app.Duty.End(ctx, p))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (*nothing, error) {
-			return nil, a.app.Duty.DeclineCall(ctx, p)
+	addAction(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
+			return a.app.Duty.DeclineCall(ctx, p)
 		})
 }
 
-// wishesBody is a worker's wishes.
-type wishesBody struct {
-	Prefers map[string]float64 `json:"prefers,omitempty" doc:"how much you like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
-	Away    bool               `json:"away,omitempty" doc:"you are not called at all"`
-	NoMail  bool               `json:"no_mail,omitempty" doc:"you are not called by e-mail"`
-}
-
-func toWishes(u store.User) *struct{ Body wishesBody } {
+func toWishes(u store.User) wire.Wishes {
 	w := recruit.WishesOf(u)
-	out := &struct{ Body wishesBody }{wishesBody{map[string]float64{}, w.Away, w.NoMail}}
+	out := wire.Wishes{Prefers: map[string]float64{}, Away: w.Away, NoMail: w.NoMail}
 	for id, x := range w.Prefers {
-		out.Body.Prefers[id.String()] = x
+		out.Prefers[id.String()] = x
 	}
 	return out
 }
@@ -176,81 +126,49 @@ func toWishes(u store.User) *struct{ Body wishesBody } {
 func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
-		func(_ context.Context, p *access.Principal, _ *struct{}) (*struct{ Body wishesBody }, error) {
+		func(_ context.Context, p *access.Principal, _ *struct{}) (out wire.Wishes, _ error) {
 			if !p.Is(access.Worker) {
-				return nil, crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Worker)
+				return out, crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Worker)
 			}
 			return toWishes(p.User), nil
 		})
 	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *struct{ Body wishesBody }) (*struct{ Body wishesBody }, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
 			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
 			for text, x := range in.Body.Prefers {
 				id, err := crowd.ParsePoolID(text)
 				if err != nil {
-					return nil, crowd.Fieldf("prefers", "%q is not the id of a pool", text)
+					return out, crowd.Fieldf("prefers", "%q is not the id of a pool", text)
 				}
 				w.Prefers[id] = x
 			}
-			u, err := a.app.Duty.SetWishes(ctx, p, w)
-			if err != nil {
-				return nil, err
-			}
-			return toWishes(u), nil
+			return as(toWishes)(a.app.Duty.SetWishes(ctx, p, w))
 		})
-	type keyOut struct {
-		Body struct {
-			Key string `json:"key" doc:"applicationServerKey, base64url; empty: this server sends no push messages"`
-		}
-	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
-		func(context.Context, *access.Principal, *struct{}) (*keyOut, error) {
-			out := &keyOut{}
-			out.Body.Key = a.app.Duty.PushKey()
-			return out, nil
+		func(context.Context, *access.Principal, *struct{}) (wire.PushKey, error) {
+			return wire.PushKey{Key: a.app.Duty.PushKey()}, nil
 		})
-	type subscriptionOut struct {
-		ID        int64     `json:"id"`
-		Endpoint  string    `json:"endpoint"`
-		CreatedAt time.Time `json:"created_at"`
-	}
-	type idOut struct {
-		Body struct {
-			ID int64 `json:"id"`
-		}
+	toSubscription := func(s store.Subscription) wire.PushSubscription {
+		return wire.PushSubscription{ID: s.ID, Endpoint: s.Endpoint, CreatedAt: s.CreatedAt}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (*struct{ Body []subscriptionOut }, error) {
-			list, err := a.app.Duty.Subscriptions(ctx, p)
-			return &struct{ Body []subscriptionOut }{mapped(list, func(s store.Subscription) subscriptionOut {
-				return subscriptionOut{s.ID, s.Endpoint, s.CreatedAt}
-			})}, err
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.PushSubscription, error) {
+			return each(toSubscription)(a.app.Duty.Subscriptions(ctx, p))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
-		func(ctx context.Context, p *access.Principal, in *struct {
-			Body struct {
-				Endpoint string `json:"endpoint"`
-				Expires  any    `json:"expirationTime,omitempty" doc:"not used"`
-				Keys     struct {
-					P256dh string `json:"p256dh"`
-					Auth   string `json:"auth"`
-				} `json:"keys"`
-			}
-		}) (*idOut, error) {
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPushSubscription }) (out wire.ID, err error) {
 			b := &in.Body
 			if err := (notify.Target{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth}).Check(); err != nil {
-				return nil, placed(err, map[string]string{"p256dh": "keys.p256dh", "auth": "keys.auth"})
+				return out, placed(err, map[string]string{"p256dh": "keys.p256dh", "auth": "keys.auth"})
 			}
-			out := &idOut{}
-			var err error
-			out.Body.ID, err = a.app.Duty.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
+			out.ID, err = a.app.Duty.Subscribe(ctx, p, store.Subscription{Endpoint: b.Endpoint, P256dh: b.Keys.P256dh, Auth: b.Keys.Auth})
 			return out, err
 		})
-	add(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn, status: http.StatusNoContent},
+	addAction(a, op{method: http.MethodDelete, path: "/v1/push-subscriptions/{id}", summary: "Let a browser of yours take no more push messages", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
-		}) (*nothing, error) {
-			return nil, a.app.Duty.Unsubscribe(ctx, p, in.ID)
+		}) error {
+			return a.app.Duty.Unsubscribe(ctx, p, in.ID)
 		})
 }

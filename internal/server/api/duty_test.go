@@ -14,18 +14,19 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
 
 const main crowd.PoolID = 1
 
 // set changes the main pool.
-func (w *world) set(body string) client.PoolDetail {
+func (w *world) set(body string) wire.PoolDetail {
 	w.t.Helper()
 	return w.setPool(main, body)
 }
 
-func (w *world) setPool(id crowd.PoolID, body string) (out client.PoolDetail) {
+func (w *world) setPool(id crowd.PoolID, body string) (out wire.PoolDetail) {
 	w.t.Helper()
 	a := w.send(w.admin, http.MethodPatch, "/v1/pools/"+id.String(), body)
 	if a.StatusCode != http.StatusOK {
@@ -41,7 +42,7 @@ func (w *world) step() {
 	ok(w.t, w.app.Control.Step(w.ctx))
 }
 
-func (w *world) duty(c *client.Client) client.Duty {
+func (w *world) duty(c *client.Client) wire.Duty {
 	w.t.Helper()
 	return must(c.Duty(w.ctx, "", 0))(w.t)
 }
@@ -75,7 +76,7 @@ func TestACall(t *testing.T) {
 		if before.On || before.Place || before.Called != nil || !before.CallsOnly || before.PoolName != "main" || before.Rate != 60_000 {
 			t.Errorf("before the call: %+v", before)
 		}
-		changed := make(chan client.Duty, 1)
+		changed := make(chan wire.Duty, 1)
 		go func() {
 			d, err := one.Duty(w.ctx, before.Seen, time.Minute)
 			if err != nil {
@@ -112,7 +113,7 @@ func TestACall(t *testing.T) {
 		}
 
 		// He waits, and is paid for it.
-		work := make(chan *client.Work, 1)
+		work := make(chan *wire.Work, 1)
 		go func() {
 			x, _, err := one.Next(w.ctx, time.Minute)
 			if err != nil {
@@ -196,7 +197,7 @@ func TestATransferWithTraining(t *testing.T) {
 		one := w.workers[0]
 		id := must(one.Me(w.ctx))(t).ID
 		night := must(w.admin.CreatePool(w.ctx, "night", ""))(t).ID
-		owl := must(w.person(client.User{Name: "owl", Pool: night}).Me(w.ctx))(t).ID
+		owl := must(w.person(wire.NewUser{Name: "owl", Pool: night}).Me(w.ctx))(t).ID
 		w.setPool(night, `{"retainer": {"training": 1}}`)
 		w.launch("thing\na dog\n")
 		held := w.next(one)
@@ -220,8 +221,8 @@ func TestATransferWithTraining(t *testing.T) {
 		if d := w.duty(one); d.Pool != main || d.Leaves != "moved" {
 			t.Errorf("until he has finished: %+v", d)
 		}
-		await := func(seen string) <-chan client.Duty {
-			changed := make(chan client.Duty, 1)
+		await := func(seen string) <-chan wire.Duty {
+			changed := make(chan wire.Duty, 1)
 			go func() {
 				d, err := one.Duty(w.ctx, seen, time.Minute)
 				if err != nil {
@@ -513,8 +514,8 @@ func TestWishesAndPush(t *testing.T) {
 	if x := must(one.Wishes(w.ctx))(t); len(x.Prefers) != 0 || x.Away || x.NoMail {
 		t.Errorf("at first: %+v", x)
 	}
-	must(one.SetWishes(w.ctx, client.Wishes{Prefers: map[crowd.PoolID]float64{main: 0.8}, Away: true, NoMail: true}))(t)
-	if x := must(one.Wishes(w.ctx))(t); x.Prefers[main] != 0.8 || !x.Away || !x.NoMail {
+	must(one.SetWishes(w.ctx, wire.Wishes{Prefers: map[string]float64{main.String(): 0.8}, Away: true, NoMail: true}))(t)
+	if x := must(one.Wishes(w.ctx))(t); x.Prefers[main.String()] != 0.8 || !x.Away || !x.NoMail {
 		t.Errorf("then: %+v", x)
 	}
 	w.set(`{"retainer": {"called": true}, "control": {"min": 2}}`)
@@ -560,13 +561,13 @@ func TestDutyEvents(t *testing.T) {
 		if kind := resp.Header.Get("Content-Type"); kind != "text/event-stream" {
 			t.Fatalf("content type %q", kind)
 		}
-		list := make(chan client.Duty, 100)
+		list := make(chan wire.Duty, 100)
 		go func() {
 			defer close(list)
 			lines := bufio.NewScanner(resp.Body)
 			for lines.Scan() {
 				if data, found := strings.CutPrefix(lines.Text(), "data: "); found {
-					var d client.Duty
+					var d wire.Duty
 					if err := json.Unmarshal([]byte(data), &d); err != nil {
 						t.Error(err)
 					}
@@ -576,7 +577,7 @@ func TestDutyEvents(t *testing.T) {
 				}
 			}
 		}()
-		one1 := func(what string) client.Duty {
+		one1 := func(what string) wire.Duty {
 			t.Helper()
 			synctest.Wait()
 			if len(list) != 1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -32,7 +33,7 @@ var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, link, err := w.admin.CreateUser(w.ctx, client.User{Name: "eve", Tenants: []crowd.TenantID{w.a}, Email: "eve@example.org"})
+	_, link, err := w.admin.CreateUser(w.ctx, wire.NewUser{Name: "eve", Tenants: []crowd.TenantID{w.a}, Email: "eve@example.org"})
 	ok(t, err)
 	must(w.nobody.Setup(w.ctx, link, "correct horse battery"))(t)
 	eve := w.nobody.As(must(w.nobody.SignIn(w.ctx, "eve", "correct horse battery"))(t))
@@ -41,7 +42,7 @@ func TestTheWholeWay(t *testing.T) {
 	}
 	d := definition()
 	d.Redundancy, d.Deadline = ptr(label.Count(2)), time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	d.Qualifications = []client.Qualification{}
+	d.Qualifications = []wire.Qualification{}
 	b := must(eve.CreateBatch(w.ctx, d))(t)
 	up := must(eve.Upload(w.ctx, b.ID, strings.NewReader("thing,_gold\na dog,yes\nbad\na stone,no\n"), "csv", true))(t)
 	if up.Tasks != 2 || up.Bad != 1 || up.Problems[0].Line != 3 {
@@ -54,7 +55,7 @@ func TestTheWholeWay(t *testing.T) {
 	if have := must(eve.Balance(w.ctx, w.a))(t); have != 1000*crowd.Unit-crowd.Unit/100*4 {
 		t.Errorf("the tenant has %s", have)
 	}
-	b = must(eve.EditBatch(w.ctx, b.ID, client.BatchEdit{Priority: ptr(3.0), ClearDeadline: true}))(t)
+	b = must(eve.EditBatch(w.ctx, b.ID, wire.BatchEdit{Priority: ptr(3.0), ClearDeadline: true}))(t)
 	if b.Priority != 3 || !b.Deadline.IsZero() {
 		t.Errorf("edited %+v", b)
 	}
@@ -70,7 +71,7 @@ func TestTheWholeWay(t *testing.T) {
 		if held := must(eve.Holding(w.ctx, b.ID))(t); len(held) != 1 || held[0].Assignment != work.Assignment {
 			t.Errorf("held: %+v", held)
 		}
-		if why := must(eve.Why(w.ctx, b.ID))(t); why.Reason == "" || why.Text == "" {
+		if why := must(eve.Why(w.ctx, b.ID))(t); why.Reason.String() == "" || why.Text == "" {
 			t.Errorf("why: %+v", why)
 		}
 		if expires := must(c.Heartbeat(w.ctx, work.Assignment))(t); expires.Before(work.ExpiresAt) {
@@ -82,7 +83,7 @@ func TestTheWholeWay(t *testing.T) {
 			break
 		}
 		for work != nil {
-			if work.View.Question == "" || work.RewardMicros != crowd.Unit/100 || work.Values["thing"] == "" {
+			if work.View.Question == "" || work.RewardMicros != crowd.Unit/100 || work.Values.Get("thing") == "" {
 				t.Errorf("work: %+v", work)
 			}
 			out, next, err := c.Submit(w.ctx, work.Assignment, yes, true, 0)
@@ -125,7 +126,7 @@ func ptr[T any](v T) *T { return &v }
 func TestAnAdminSeesAllBatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	both := w.person(client.User{Name: "chief", Admin: true, Tenants: []crowd.TenantID{w.b}})
+	both := w.person(wire.NewUser{Name: "chief", Admin: true, Tenants: []crowd.TenantID{w.b}})
 	w.draft("thing\na dog\n")
 	if list := must(both.Batches(w.ctx, 0))(t); len(list) != 1 {
 		t.Errorf("he sees %d batches of 1", len(list))
@@ -176,7 +177,7 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 	for i, c := range w.workers {
 		for range len(hard) - i { // one task gets one answer only
 			work := w.next(c)
-			if n, _ := strconv.Atoi(work.Values["thing"]); work.Values["note"] != hard[n] || len(work.Values) != 2 {
+			if n, _ := strconv.Atoi(work.Values.Get("thing")); work.Values.Get("note") != hard[n] || len(work.Values.Columns) != 2 {
 				t.Errorf("a worker sees %q", work.Values)
 			}
 			must3(c.Submit(w.ctx, work.Assignment, yes, false, 0))(t)
@@ -330,8 +331,8 @@ func TestASlowUploadIsNotCutOff(t *testing.T) {
 // events reads the server-sent events of a batch.
 type events struct {
 	body io.ReadCloser
-	list chan client.Batch // closed at the end
-	rest int               // comments
+	list chan wire.Batch // closed at the end
+	rest int             // comments
 }
 
 func (w *world) watch(c *client.Client, id crowd.BatchID) *events {
@@ -343,14 +344,14 @@ func (w *world) watch(c *client.Client, id crowd.BatchID) *events {
 		_ = resp.Body.Close()
 		w.t.Fatalf("status %d, %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
-	e := &events{body: resp.Body, list: make(chan client.Batch, 100)}
+	e := &events{body: resp.Body, list: make(chan wire.Batch, 100)}
 	go func() {
 		defer close(e.list)
 		lines := bufio.NewScanner(resp.Body)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			if data, found := strings.CutPrefix(lines.Text(), "data: "); found {
-				var b client.Batch
+				var b wire.Batch
 				if err := json.Unmarshal([]byte(data), &b); err != nil {
 					w.t.Error(err)
 				}
@@ -372,7 +373,7 @@ func (e *events) none(t *testing.T) {
 	}
 }
 
-func (e *events) one(t *testing.T) client.Batch {
+func (e *events) one(t *testing.T) wire.Batch {
 	t.Helper()
 	if synctest.Wait(); len(e.list) != 1 {
 		t.Fatalf("%d events, want one", len(e.list))
@@ -403,13 +404,13 @@ func TestEvents(t *testing.T) {
 		must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\na dog\na stone\na cat\n"), "", false))(t)
 		must(w.ann.Launch(w.ctx, b.ID, false))(t)
 		e := w.watch(w.ann, b.ID)
-		if first := e.one(t); first.State != crowd.BatchRunning || first.Running != 0 {
+		if first := e.one(t); first.State != crowd.BatchRunning || *first.Running != 0 {
 			t.Errorf("at once: %+v", first)
 		}
 		one, two := w.next(w.workers[0]), w.next(w.workers[1])
 		e.none(t) // not so fast
 		<-time.After(250 * time.Millisecond)
-		if x := e.one(t); x.Running != 2 {
+		if x := e.one(t); *x.Running != 2 {
 			t.Errorf("after two changes: %+v", x)
 		}
 		<-time.After(10 * time.Minute) // longer than the server lets others write

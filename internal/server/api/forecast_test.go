@@ -38,7 +38,7 @@ func TestForecast(t *testing.T) {
 		must(w.ann.Forecast(w.ctx, b.ID))(t)
 		synctest.Wait()
 		f := must(w.ann.Forecast(w.ctx, b.ID))(t)
-		if f.Status != "ready" || f.Left != 30 || f.Low.After(f.Median) || f.Median.After(f.High) || f.Low.Before(f.ComputedAt) || f.Chance == nil || f.Basis == "" || f.Policy == "" {
+		if f.Status != "ready" || *f.Left != 30 || f.Low.After(f.Median) || f.Median.After(f.High) || f.Low.Before(f.ComputedAt) || f.Chance == nil || f.Basis == "" || f.Policy == "" {
 			t.Errorf("ready: %+v", f)
 		}
 		_, err := w.bob.Forecast(w.ctx, b.ID)

@@ -8,25 +8,25 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // TestReplyJSONIsTheStandardOne compares the fast encoder with encoding/json.
 func TestReplyJSONIsTheStandardOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := submitBody{Outcome: engine.Outcome{
+		b := wire.Submitted{Outcome: wire.Outcome{
 			Counted: rapid.Bool().Draw(t, "counted"), Late: rapid.Bool().Draw(t, "late"),
-			Duplicate: rapid.Bool().Draw(t, "duplicate"), Paid: crowd.Money(rapid.Int64().Draw(t, "paid")),
+			Duplicate: rapid.Bool().Draw(t, "duplicate"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")),
 		}}
 		if rapid.Bool().Draw(t, "work") {
 			text := rapid.String()
 			cells := rapid.SliceOfN(text, 2, 2).Draw(t, "cells")
-			b.Work = &workOut{
+			b.Work = &wire.Work{
 				Assignment: crowd.BatchID(17).Assignment(rapid.Uint32Min(1).Draw(t, "assignment")), Task: crowd.BatchID(17).Task(5), Batch: 17,
 				Name: text.Draw(t, "name"), ExpiresAt: time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "expires")).UTC(),
 				LeaseSeconds: rapid.Int64().Draw(t, "lease"), RewardMicros: crowd.Money(rapid.Int64().Draw(t, "reward")),
-				Values: values{Columns: []string{"a", text.Draw(t, "column")}, Cells: cells},
+				Values: wire.Values{Values: task.Values{Columns: []string{"a", text.Draw(t, "column")}, Cells: cells}},
 				View:   task.View{Kind: task.ChooseOne, Question: text.Draw(t, "question")}, HTML: text.Draw(t, "html"),
 			}
 		}
@@ -34,7 +34,7 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := b.appendJSON(nil); string(got) != string(want) {
+		if got := b.AppendJSON(nil); string(got) != string(want) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})

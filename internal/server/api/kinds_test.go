@@ -55,8 +55,8 @@ func TestEveryKindOverHTTP(t *testing.T) {
 				t.Errorf("shown as %+v", work.View)
 			}
 			for i, column := range d.Example.Row.Columns {
-				if work.Values[column] != d.Example.Row.Cells[i] {
-					t.Errorf("%s is %q", column, work.Values[column])
+				if work.Values.Get(column) != d.Example.Row.Cells[i] {
+					t.Errorf("%s is %q", column, work.Values.Get(column))
 				}
 			}
 			_, _, err := w.workers[0].Submit(w.ctx, work.Assignment, d.Example.Wrong, false, 0)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write testdata/openapi.json")
@@ -129,7 +130,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
 	w.test()
 	w.invite(w.ann, "somebody@example.org")
-	loading, going := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
+	loading, going := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
 	ann, one := must(w.ann.Me(w.ctx))(t).ID.String(), must(w.workers[0].Me(w.ctx))(t).ID.String()
 	cases := 0
 	for _, o := range w.operations() {

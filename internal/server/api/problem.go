@@ -14,71 +14,52 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/pool"
 )
 
-// Problem is the body of every error: RFC 9457 with the code of the error and
-// everything that is wrong.
-type Problem struct {
-	Type   string      `json:"type" example:"about:blank"`
-	Title  string      `json:"title" example:"Unprocessable Entity"`
-	Status int         `json:"status" example:"422"`
-	Detail string      `json:"detail" doc:"what is wrong and what would be right"`
-	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,off_duty,conflict,too_large,too_many,budget_too_small,storage_full,unavailable,internal"`
-	Errors []FieldNote `json:"errors,omitempty"`
-}
-
-// FieldNote is one thing that is wrong.
-type FieldNote struct {
-	Field   string `json:"field,omitempty" example:"reward_micros"`
-	Line    int    `json:"line,omitempty" doc:"of an uploaded file, of a workflow, or of a part of a rule, from 1"`
-	Rule    int    `json:"rule,omitempty" doc:"of a pool, from 1"`
-	Part    string `json:"part,omitempty" enum:"when,do" doc:"of the rule"`
-	Column  int    `json:"column,omitempty" doc:"of the line, in characters, from 1"`
-	Message string `json:"message"`
-}
-
-func (p *Problem) Error() string  { return p.Detail }
-func (p *Problem) GetStatus() int { return p.Status }
-
-// ContentType implements huma.ContentTypeFilter.
-func (p *Problem) ContentType(string) string { return "application/problem+json" }
-
-func newProblem(code crowd.Code, detail string) *Problem {
+func newProblem(code crowd.Code, detail string) *wire.Problem {
 	status := httpkit.Status(code)
-	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+	return &wire.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
 }
 
-// problem makes an error fit for the user. What is not meant for users goes to
-// the log and is told as "internal error".
-func (a *api) problem(ctx context.Context, err error) *Problem {
+// problem is what a user is told of an error. What is not meant for users goes to
+// the log, and is an "internal error" in the reply.
+func (a *api) problem(ctx context.Context, err error) *wire.Problem {
 	var several input.Problems
 	var file orchestrator.Problems
 	switch {
 	case errors.As(err, &several):
 		p := newProblem(several[0].Code, inJSON(several[0]).Error())
-		for _, e := range several {
-			p.Errors = append(p.Errors, note(e))
-		}
+		p.Errors = mapped(several, note)
 		return p
 	case errors.As(err, &file):
 		p := newProblem(crowd.Invalid, file[:1].Error())
 		if n := len(file) - 1; n > 0 {
 			p.Detail += fmt.Sprintf(" (and %d more)", n)
 		}
-		p.Errors = inWorkflow(file)
+		p.Errors = mapped(file, func(x workflow.Problem) wire.FieldNote {
+			return wire.FieldNote{Field: "workflow", Line: x.Line, Column: x.Column, Message: x.Message}
+		})
 		return p
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return newProblem(crowd.Unavailable, "the request was given up")
 	}
 	public := httpkit.Public(err)
-	var rule *pool.RuleError // a cause that is told
+	var rule *pool.RuleError // a cause that is for users
 	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) {
 		a.log.WarnContext(ctx, "request failed", "err", err, "cause", public.Cause)
 	}
+	return problemOf(public)
+}
+
+// problemOf is a single error for users.
+func problemOf(err error) *wire.Problem {
+	public := httpkit.Public(err)
 	p := newProblem(public.Code, inJSON(public).Error())
 	if public.Field != "" || public.Row > 0 {
-		p.Errors = []FieldNote{note(public)}
+		p.Errors = []wire.FieldNote{note(public)}
 	}
 	return p
 }
@@ -100,13 +81,13 @@ func inJSON(e *crowd.Error) *crowd.Error {
 	return e
 }
 
-func note(e *crowd.Error) FieldNote {
+func note(e *crowd.Error) wire.FieldNote {
 	e = inJSON(e)
 	var rule *pool.RuleError
 	if errors.As(e.Cause, &rule) {
-		return FieldNote{Field: e.Field, Rule: rule.Rule, Part: rule.Part, Line: rule.Line, Column: rule.Column, Message: e.Message}
+		return wire.FieldNote{Field: e.Field, Rule: rule.Rule, Part: rule.Part, Line: rule.Line, Column: rule.Column, Message: e.Message}
 	}
-	return FieldNote{Field: e.Field, Line: e.Row, Message: e.Message}
+	return wire.FieldNote{Field: e.Field, Line: e.Row, Message: e.Message}
 }
 
 // Requests that do not fit their type are refused by huma before a handler sees
@@ -114,18 +95,18 @@ func note(e *crowd.Error) FieldNote {
 func init() {
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		if len(errs) == 1 {
-			var p *Problem
+			var p *wire.Problem
 			if errors.As(errs[0], &p) {
 				return p
 			}
 		}
-		p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: message}
+		p := &wire.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: message}
 		for _, err := range errs {
 			var d huma.ErrorDetailer
 			if errors.As(err, &d) {
 				p.Errors = append(p.Errors, detailNote(d.ErrorDetail()))
 			} else if err != nil {
-				p.Errors = append(p.Errors, FieldNote{Message: err.Error()})
+				p.Errors = append(p.Errors, wire.FieldNote{Message: err.Error()})
 			}
 		}
 		if len(p.Errors) > 0 {
@@ -145,13 +126,13 @@ var (
 	ownError        = regexp.MustCompile(`^([a-z_.]+): (.*)$`)
 )
 
-func detailNote(d *huma.ErrorDetail) FieldNote {
-	n := FieldNote{Field: strings.TrimPrefix(strings.TrimPrefix(d.Location, "body"), "."), Message: d.Message}
+func detailNote(d *huma.ErrorDetail) wire.FieldNote {
+	n := wire.FieldNote{Field: strings.TrimPrefix(strings.TrimPrefix(d.Location, "body"), "."), Message: d.Message}
 	if m := missingProperty.FindStringSubmatch(d.Message); m != nil {
-		return FieldNote{Field: strings.TrimPrefix(n.Field+"."+m[1], "."), Message: "is missing"}
+		return wire.FieldNote{Field: strings.TrimPrefix(n.Field+"."+m[1], "."), Message: "is missing"}
 	}
 	if m := ownError.FindStringSubmatch(d.Message); m != nil && n.Field == "" {
-		return FieldNote{Field: m[1], Message: m[2]}
+		return wire.FieldNote{Field: m[1], Message: m[2]}
 	}
 	return n
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server"
-	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -107,7 +107,7 @@ func TestBadInput(t *testing.T) {
 			if x.field == "" {
 				return
 			}
-			if !slices.ContainsFunc(p.Errors, func(n api.FieldNote) bool {
+			if !slices.ContainsFunc(p.Errors, func(n wire.FieldNote) bool {
 				return n.Message != "" && (n.Field == x.field || (n.Line == 3 && x.field == "line 3"))
 			}) {
 				t.Errorf("%s is not named: %s", x.field, a.body)

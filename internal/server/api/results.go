@@ -14,13 +14,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -38,7 +38,7 @@ func (a *api) stream(name string, options table.WriterOptions, columns []string,
 		w.Header().Set("Content-Type", format.ContentType())
 		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+format.Extension()))
 		buffer := bufio.NewWriterSize(w, 64<<10)
-		err := writeRows(buffer, options, columns, rows)
+		err := table.WriteRows(buffer, columns, options, rows)
 		if err == nil {
 			err = buffer.Flush()
 		}
@@ -47,22 +47,6 @@ func (a *api) stream(name string, options table.WriterOptions, columns []string,
 			panic(http.ErrAbortHandler)
 		}
 	}}
-}
-
-func writeRows(w io.Writer, options table.WriterOptions, columns []string, rows iter.Seq2[[]string, error]) error {
-	out, err := table.NewWriter(w, columns, options)
-	if err != nil {
-		return err
-	}
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
 }
 
 // inputColumns names the columns of the upload in an export, as MTurk does.
@@ -88,6 +72,7 @@ func seconds(from, to time.Time) string {
 	return strconv.FormatFloat(to.Sub(from).Seconds(), 'f', 3, 64)
 }
 
+// ExportPath is a download of a batch.
 type ExportPath struct {
 	BatchPath
 	Format string `query:"format" enum:"csv,tsv,jsonl" default:"csv"`
@@ -98,17 +83,13 @@ var tables = []string{"text/csv", "text/tab-separated-values", "application/json
 
 func (a *api) results() {
 	const tag = "Results"
-	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/annotations", summary: "Download every answer, in order", tag: tag, access: signedIn, streams: tables,
+	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/annotations", summary: "Download every answer, in order", tag: tag, access: signedIn, streams: tables,
 		text: "Streamed, as of one moment. With `all`, assignments that ended without an answer too."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			All bool `query:"all"`
 		}) (*huma.StreamResponse, error) {
-			id, err := in.batch()
-			if err != nil {
-				return nil, err
-			}
-			b, list, err := a.app.Batches.Annotations(ctx, p, id, !in.All)
+			b, list, err := a.app.Batches.Annotations(ctx, p, in.id, !in.All)
 			if err != nil {
 				return nil, err
 			}
@@ -116,23 +97,19 @@ func (a *api) results() {
 				"label", "answer", "counted", "late", "paid_micros"}, inputColumns(b)...)
 			return a.download(b.Spec.ID.String()+"-annotations", table.Format(in.Format), columns, []string{"seconds", "answer", "counted", "late", "paid_micros"}, annotationRows(list)), nil
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
+	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. `majority`, `dawid-skene`: from all counted answers together."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
 			Method string `query:"method" enum:"live,majority,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
-			id, err := in.batch()
-			if err != nil {
-				return nil, err
-			}
-			b, list, err := a.app.Batches.Labels(ctx, p, id)
+			b, list, err := a.app.Batches.Labels(ctx, p, in.id)
 			if err != nil {
 				return nil, err
 			}
 			var fitted *label.Result
 			if in.Method != "live" {
-				q, err := a.app.Batches.Quality(ctx, p, id, in.Method)
+				q, err := a.app.Batches.Quality(ctx, p, in.id, in.Method)
 				if err != nil {
 					return nil, err
 				}
@@ -145,36 +122,17 @@ func (a *api) results() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Method string `query:"method" enum:"majority,dawid-skene" default:"dawid-skene"`
-		}) (*struct{ Body qualityOut }, error) {
-			id, err := in.batch()
-			if err != nil {
-				return nil, err
-			}
-			q, err := a.app.Batches.Quality(ctx, p, id, in.Method)
-			if err != nil {
-				return nil, err
-			}
-			return &struct{ Body qualityOut }{toQualityOut(q)}, nil
+		}) (wire.Quality, error) {
+			return as(toQuality)(a.app.Batches.Quality(ctx, p, in.id, in.Method))
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
+	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the batch as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (*huma.StreamResponse, error) {
-			id, err := in.batch()
-			if err != nil {
-				return nil, err
-			}
-			changed, stop, err := a.app.Batches.Watch(ctx, p, id)
-			if err != nil {
-				return nil, err
-			}
-			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				defer stop()
-				r, w := humago.Unwrap(ctx)
-				httpkit.Streaming(w)
-				w.Header().Set("Content-Type", "text/event-stream")
-				w.Header().Set("Cache-Control", "no-store")
-				a.sendProgress(ctx.Context(), w, httpkit.Secret(r), id, changed)
-			}}, nil
+			changed, stop, err := a.app.Batches.Watch(ctx, p, in.id)
+			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
+				v, err := a.app.Batches.Get(ctx, p, in.id)
+				return toBatch(v), v.Progress.State.Ended(), err
+			}), err
 		})
 }
 
@@ -185,18 +143,23 @@ const (
 	keepAlive = 20 * time.Second
 )
 
-// sendProgress sends a batch as it stands, until it has ended.
-func (a *api) sendProgress(ctx context.Context, w http.ResponseWriter, secret string, id crowd.BatchID, changed <-chan struct{}) {
-	a.sendEvents(ctx, w, secret, "progress", changed, func(p *access.Principal) (any, bool, error) {
-		v, err := a.app.Batches.Get(ctx, p, id)
-		return toBatchOut(v), v.Progress.State.Ended(), err
-	})
+// events is a stream of events of this name with what look returns: at once, and
+// after changes, until it is the last or cannot be had. Nil is not sent. stop is
+// called at the end.
+func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *access.Principal) (v any, last bool, err error)) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer stop()
+		r, w := humago.Unwrap(ctx)
+		httpkit.Streaming(w)
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Cache-Control", "no-store")
+		a.sendEvents(ctx.Context(), w, httpkit.Secret(r), name, changed, look)
+	}}
 }
 
-// sendEvents sends what look returns: at once, and after changes, until it is
-// the last or cannot be had. It asks anew before each event who bears secret:
-// what was true when the watching began may be long past. Nil is not sent.
-func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(*access.Principal) (v any, last bool, err error)) {
+// sendEvents writes the stream. The bearer of secret is authenticated before each
+// event: what was true when the stream began may be long past.
+func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(context.Context, *access.Principal) (v any, last bool, err error)) {
 	flush := http.NewResponseController(w).Flush
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -205,7 +168,7 @@ func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, nam
 		if err != nil {
 			return
 		}
-		v, last, err := look(p)
+		v, last, err := look(ctx, p)
 		if err != nil {
 			return
 		}
@@ -264,8 +227,8 @@ func annotationRows(list iter.Seq2[store.Annotation, error]) iter.Seq2[[]string,
 	}
 }
 
-// labelRows yields a row for each task: with the label that it was given live,
-// or, with combined, the one of fitted (nil: there is no answer at all).
+// labelRows yields a row for each task: with the label that it was given live, or,
+// with combined, with that of fitted (nil: there is no answer at all).
 func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted *label.Result) iter.Seq2[[]string, error] {
 	place := make(map[string]int)
 	if fitted != nil {
@@ -301,27 +264,8 @@ func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted 
 	}
 }
 
-type workerQuality struct {
-	Worker   string   `json:"worker"`
-	Name     string   `json:"name"`
-	Answers  int      `json:"answers"`
-	Agree    float64  `json:"agreement" doc:"share of the answers that equal the task's label"`
-	Accuracy *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
-	Spammer  *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
-}
-
-type qualityOut struct {
-	Batch     crowd.BatchID   `json:"batch"`
-	Method    string          `json:"method"`
-	Alpha     *float64        `json:"alpha,omitempty" doc:"Krippendorff's alpha; left out where undefined"`
-	Unanimous float64         `json:"unanimous" doc:"share of the tasks with several answers whose answers are all equal"`
-	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared"`
-	GoldTasks int             `json:"gold_tasks"`
-	Workers   []workerQuality `json:"workers"`
-}
-
-func toQualityOut(q *batches.Quality) qualityOut {
-	out := qualityOut{Batch: q.Batch.Spec.ID, Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []workerQuality{}}
+func toQuality(q *batches.Quality) wire.Quality {
+	out := wire.Quality{Batch: q.Batch.Spec.ID, Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha
 	}
@@ -334,12 +278,12 @@ func toQualityOut(q *batches.Quality) qualityOut {
 	out.Method = q.Result.Method
 	agree, answered := q.Result.Agreement(), q.Result.Data.Answered()
 	for j, w := range q.Result.Data.Workers() {
-		row := workerQuality{Worker: w, Name: q.Names[w], Answers: answered[j], Agree: agree[j]}
+		row := wire.WorkerQuality{Worker: w, Name: q.Names[w], Answers: answered[j], Agreement: agree[j]}
 		if m := q.Result.Model; m != nil {
 			accuracy := m.Accuracy(j)
 			row.Accuracy = &accuracy
 			if score, ok := m.SpammerScore(j); ok {
-				row.Spammer = &score
+				row.Information = &score
 			}
 		}
 		out.Workers = append(out.Workers, row)

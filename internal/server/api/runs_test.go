@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // ourFlow has people and a query over what they say.
@@ -40,23 +41,23 @@ outputs:
 // run makes a run of ann's with its input, and starts it.
 func (w *world) run(text, file string) crowd.RunID {
 	w.t.Helper()
-	made := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: text}))(w.t)
+	made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: text}))(w.t)
 	must(w.ann.LoadRun(w.ctx, made.ID, "things", strings.NewReader(file), ""))(w.t)
 	must(w.ann.MoveRun(w.ctx, made.ID, "start"))(w.t)
 	return made.ID
 }
 
 // events is what an event stream sent, whole, up to its end.
-func (w *world) runEvents(id crowd.RunID) []client.Run {
+func (w *world) runEvents(id crowd.RunID) []wire.Run {
 	w.t.Helper()
 	a := w.send(w.ann, http.MethodGet, "/v1/runs/"+id.String()+"/events", "")
 	if a.Header.Get("Content-Type") != "text/event-stream" {
 		w.t.Fatalf("content type %q", a.Header.Get("Content-Type"))
 	}
-	var list []client.Run
+	var list []wire.Run
 	for line := range strings.Lines(string(a.body)) {
 		if data, found := strings.CutPrefix(line, "data: "); found {
-			var r client.Run
+			var r wire.Run
 			ok(w.t, json.Unmarshal([]byte(data), &r))
 			list = append(list, r)
 		}
@@ -64,9 +65,9 @@ func (w *world) runEvents(id crowd.RunID) []client.Run {
 	return list
 }
 
-func node(t *testing.T, r client.Run, name string) client.RunNode {
+func node(t *testing.T, r wire.Run, name string) wire.RunNode {
 	t.Helper()
-	i := slices.IndexFunc(r.Nodes, func(n client.RunNode) bool { return n.Name == name })
+	i := slices.IndexFunc(r.Nodes, func(n wire.RunNode) bool { return n.Name == name })
 	if i < 0 {
 		t.Fatalf("no step %s in %+v", name, r)
 	}
@@ -83,9 +84,9 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 		checked.Steps[0].From[0].Edge != "stream" || checked.Steps[0].Columns[0].Type != "number" || checked.Name != "Things" || checked.Inputs[0] != "things" {
 		t.Errorf("checked: %+v", checked)
 	}
-	made := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow, Name: "mine", BudgetMicros: crowd.Unit}))(t)
+	made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow, Name: "mine", BudgetMicros: crowd.Unit}))(t)
 	if made.State != "loading" || made.Name != "mine" || made.BudgetMicros != crowd.Unit || made.Tenant != w.a || !slices.Equal(made.Needs, []string{"things"}) ||
-		made.Outputs[0] != (client.RunFile{Name: "sums", Step: "sums", Format: "jsonl"}) {
+		made.Outputs[0] != (wire.RunFile{Name: "sums", Step: "sums", Format: "jsonl"}) {
 		t.Errorf("made: %+v", made)
 	}
 	_, err := w.ann.MoveRun(w.ctx, made.ID, "start")
@@ -102,7 +103,7 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	}
 	work, _, err := w.workers[0].Next(w.ctx, 30*time.Second) // the run begins beside
 	ok(t, err)
-	if work == nil || work.Values["thing"] != "a dog" || work.Values["id"] != "1" || work.Values["more"] != "" {
+	if work == nil || work.Values.Get("thing") != "a dog" || work.Values.Get("id") != "1" || work.Values.Get("more") != "" {
 		t.Errorf("a worker sees %q", work.Values)
 	}
 	must3(w.workers[0].Submit(w.ctx, work.Assignment, yes, false, 0))(t)
@@ -190,7 +191,7 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 		t.Errorf("the file is %s", &got)
 	}
 
-	again := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow, Parent: made.ID, From: "sums"}))(t)
+	again := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow, Parent: made.ID, From: "sums"}))(t)
 	if len(again.Needs) != 0 || again.Parent != made.ID || again.From != "sums" {
 		t.Errorf("again: %+v", again)
 	}
@@ -223,14 +224,14 @@ func TestAWrongWorkflow(t *testing.T) {
 		!strings.HasSuffix(p.Detail, "(and 2 more)") {
 		t.Errorf("refused by %+v", p)
 	}
-	_, err := w.ann.MakeRun(w.ctx, client.NewRun{Workflow: text})
-	var at *client.InWorkflow
+	_, err := w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: text})
+	var at *wire.WorkflowError
 	var list client.Problems
 	if !errors.As(err, &list) || !errors.As(list[1].Cause, &at) || at.Line != 5 || at.Column != 11 {
 		t.Errorf("the client says %v", err)
 	}
 	// A file that does not fit is told so at the start, and the run is given up.
-	made := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow}))(t)
+	made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t)
 	must(w.ann.LoadRun(w.ctx, made.ID, "things", strings.NewReader("id\n1\n"), ""))(t)
 	p = w.send(w.ann, http.MethodPost, "/v1/runs/"+made.ID.String()+"/start", "").problem(t)
 	if p.Code != crowd.Invalid || len(p.Errors) != 1 || p.Errors[0].Line != 3 || !strings.Contains(p.Detail, "thing") {
@@ -239,7 +240,7 @@ func TestAWrongWorkflow(t *testing.T) {
 	if state := must(w.ann.Run(w.ctx, made.ID))(t).State; state != "cancelled" {
 		t.Errorf("it is %s", state)
 	}
-	for field, n := range map[string]client.NewRun{
+	for field, n := range map[string]wire.NewRun{
 		"budget_micros": {Workflow: ourFlow, BudgetMicros: -1}, "parent": {Workflow: ourFlow, From: "sums"},
 	} {
 		_, err := w.ann.MakeRun(w.ctx, n)
@@ -248,7 +249,7 @@ func TestAWrongWorkflow(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	_, err = w.admin.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow})
+	_, err = w.admin.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow})
 	refused(t, err, crowd.Invalid) // of which tenant?
 	big := w.send(w.ann, http.MethodPost, "/v1/workflows/check", strings.Repeat("#", 4<<20+1))
 	if p := big.problem(t); p.Code != crowd.TooLarge {
@@ -268,7 +269,7 @@ func TestParquetInputs(t *testing.T) {
 	}
 	ok(t, out.Flush())
 	for _, format := range []string{"", "parquet"} {
-		made := must(w.ann.MakeRun(w.ctx, client.NewRun{Workflow: ourFlow}))(t)
+		made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t)
 		for name, body := range map[string][]byte{"cut off": file.Bytes()[:file.Len()/2], "none": []byte("PAR1")} {
 			_, err := w.ann.LoadRun(w.ctx, made.ID, "things", bytes.NewReader(body), format)
 			if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), "Parquet") {
@@ -303,7 +304,7 @@ steps:
 	changed, stop, err := w.watchRun(id)
 	ok(t, err)
 	defer stop()
-	held := func() []client.Fault { return must(w.ann.Faults(w.ctx, id, 0, 0))(t) }
+	held := func() []wire.Fault { return must(w.ann.Faults(w.ctx, id, 0, 0))(t) }
 	for len(held()) < 3 {
 		<-changed
 	}

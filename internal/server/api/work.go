@@ -14,29 +14,16 @@ import (
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
-// workOut is a task in a worker's hands.
-type workOut struct {
-	Assignment   crowd.AssignmentID `json:"assignment"`
-	Task         crowd.TaskID       `json:"task"`
-	Batch        crowd.BatchID      `json:"batch"`
-	Name         string             `json:"name" doc:"of the batch"`
-	ExpiresAt    time.Time          `json:"expires_at" doc:"submit, or send a heartbeat, before"`
-	LeaseSeconds int64              `json:"lease_seconds"`
-	RewardMicros crowd.Money        `json:"reward_micros"`
-	Values       values             `json:"values" doc:"the task's data, by column"`
-	View         task.View          `json:"view" doc:"what to show and ask"`
-	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
-}
-
-func toWorkOut(w *work.HeldTask) (*workOut, error) {
+func toWork(w *work.HeldTask) (*wire.Work, error) {
 	if w == nil {
 		return nil, nil
 	}
-	out := &workOut{
+	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, Values: values(w.Values), View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, Values: wire.Values{Values: w.Values}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {
@@ -45,33 +32,25 @@ func toWorkOut(w *work.HeldTask) (*workOut, error) {
 	return out, err
 }
 
-// nextOut holds a task, or none.
-type nextOut struct {
-	Body struct {
-		Work *workOut       `json:"work,omitempty" doc:"left out: there is none now"`
-		Why  map[string]int `json:"why,omitempty" doc:"when there is none: running batches by the reason why not"`
-	}
-}
-
-// next makes the response for a task, or says why there is none.
-func (a *api) next(ctx context.Context, p *access.Principal, w *work.HeldTask, err error) (*nextOut, error) {
+// next makes the response for a task, or tells why there is none.
+func (a *api) next(ctx context.Context, p *access.Principal, w *work.HeldTask, err error) (out wire.Next, _ error) {
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &nextOut{}
-	if out.Body.Work, err = toWorkOut(w); err != nil || w != nil {
+	if out.Work, err = toWork(w); err != nil || w != nil {
 		return out, err
 	}
 	why, err := a.app.Work.WhyNothing(ctx, p)
-	out.Body.Why = byReason(why)
+	out.Why = byReason(why)
 	return out, err
 }
 
+// Waiting is how long an operation waits for something to happen.
 type Waiting struct {
 	WaitSeconds float64 `query:"wait_seconds" minimum:"0" maximum:"60" doc:"how long to wait for a task"`
 }
 
-// Resolve implements huma.Resolver: who waits is not slow.
+// Resolve implements huma.Resolver: a request that waits is not slow.
 func (w *Waiting) Resolve(ctx huma.Context) []error {
 	if w.WaitSeconds > 0 {
 		_, writer := humago.Unwrap(ctx)
@@ -82,18 +61,10 @@ func (w *Waiting) Resolve(ctx huma.Context) []error {
 
 func (w Waiting) wait() time.Duration { return time.Duration(w.WaitSeconds * float64(time.Second)) }
 
-type AssignmentPath struct {
-	ID string `path:"assignment" example:"a17.9"`
-}
-
-func (p AssignmentPath) assignment() (crowd.AssignmentID, error) {
-	return crowd.ParseAssignmentID(p.ID)
-}
-
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *Waiting) (*nextOut, error) {
+		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
@@ -102,82 +73,43 @@ func (a *api) work() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
-			Body submitIn
-		}) (*submitOut, error) {
-			id, err := in.assignment()
-			if err != nil {
-				return nil, err
-			}
+			Body wire.Submit
+		}) (out wire.Submitted, err error) {
 			if len(in.Body.Answer) == 0 {
-				return nil, crowd.Fieldf("answer", "is missing")
+				return out, crowd.Fieldf("answer", "is missing")
 			}
-			outcome, w, err := a.app.Work.Submit(ctx, p, id, in.Body.Answer, in.Body.Next, in.wait())
+			outcome, w, err := a.app.Work.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
 			if err != nil {
-				return nil, err
+				return out, err
 			}
-			out := &submitOut{}
-			out.Body.Outcome = outcome
-			out.Body.Work, err = toWorkOut(w)
+			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, PaidMicros: outcome.Paid}
+			out.Work, err = toWork(w)
 			return out, err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
-		}) (*nextOut, error) {
-			id, err := in.assignment()
-			if err != nil {
-				return nil, err
-			}
-			w, err := a.app.Work.Skip(ctx, p, id, in.wait())
+		}) (wire.Next, error) {
+			w, err := a.app.Work.Skip(ctx, p, in.id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, status: http.StatusNoContent},
-		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (*nothing, error) {
-			id, err := in.assignment()
-			if err != nil {
-				return nil, err
-			}
-			return nil, a.app.Work.Return(ctx, p, id)
+	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
+			return a.app.Work.Return(ctx, p, in.id)
 		})
-	type heartbeatOut struct {
-		Body struct {
-			ExpiresAt time.Time `json:"expires_at"`
-		}
-	}
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (*heartbeatOut, error) {
-			id, err := in.assignment()
-			if err != nil {
-				return nil, err
-			}
-			out := &heartbeatOut{}
-			out.Body.ExpiresAt, err = a.app.Work.Heartbeat(ctx, p, id)
-			return out, err
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (wire.Lease, error) {
+			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
+			return wire.Lease{ExpiresAt: expires}, err
 		})
-	type doneOut struct {
-		Assignment  crowd.AssignmentID `json:"assignment"`
-		SubmittedAt time.Time          `json:"submitted_at"`
-		Counted     bool               `json:"counted"`
-		Late        bool               `json:"late"`
-		PaidMicros  crowd.Money        `json:"paid_micros"`
-	}
-	type earningsOut struct {
-		Body struct {
-			EarnedMicros crowd.Money `json:"earned_micros"`
-			Latest       []doneOut   `json:"latest" doc:"your latest answers, newest first"`
-		}
-	}
 	add(a, op{method: http.MethodGet, path: "/v1/work/earnings", summary: "What you have earned, and your latest answers", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
-		}) (*earningsOut, error) {
+		}) (wire.Earnings, error) {
 			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
-			out := &earningsOut{}
-			out.Body.EarnedMicros = earned
-			out.Body.Latest = mapped(list, func(x store.Annotation) doneOut {
-				return doneOut{x.Assignment, x.EndedAt, x.Counted, x.Late, x.Paid}
-			})
-			return out, err
+			return wire.Earnings{EarnedMicros: earned, Latest: mapped(list, func(x store.Annotation) wire.Done {
+				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid}
+			})}, err
 		})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // world is an API on a real store, spoken to over connections in memory, so
@@ -78,7 +79,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	w.b, w.bob = w.tenant("bees", "bob")
 	pool := must(w.admin.Pools(w.ctx))(t)[0].ID
 	for i := range 2 {
-		w.workers = append(w.workers, w.person(client.User{Name: fmt.Sprintf("worker%d", i+1), Pool: pool}))
+		w.workers = append(w.workers, w.person(wire.NewUser{Name: fmt.Sprintf("worker%d", i+1), Pool: pool}))
 	}
 	return w
 }
@@ -141,20 +142,20 @@ func (w *world) tenant(name, requester string) (crowd.TenantID, *client.Client) 
 	w.t.Helper()
 	x := must(w.admin.CreateTenant(w.ctx, name, 1))(w.t)
 	ok(w.t, w.admin.Deposit(w.ctx, x.ID, 1000*crowd.Unit, ""))
-	return x.ID, w.person(client.User{Name: requester, Tenants: []crowd.TenantID{x.ID}})
+	return x.ID, w.person(wire.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
 }
 
-func (w *world) person(u client.User) *client.Client {
+func (w *world) person(u wire.NewUser) *client.Client {
 	w.t.Helper()
 	made, _, err := w.admin.CreateUser(w.ctx, u)
 	ok(w.t, err)
-	return w.nobody.As(must(w.admin.CreateToken(w.ctx, client.NewToken{Name: "test", For: made.ID}))(w.t))
+	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID}))(w.t))
 }
 
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`
 
-func definition() client.BatchDefinition {
-	return client.BatchDefinition{Name: "things", Template: json.RawMessage(yesOrNo), RewardMicros: crowd.Unit / 100, LeaseSeconds: 60}
+func definition() wire.NewBatch {
+	return wire.NewBatch{BatchTerms: wire.BatchTerms{Name: "things", Template: wire.Template(yesOrNo), RewardMicros: crowd.Unit / 100, LeaseSeconds: 60}}
 }
 
 // draft makes a draft of ann's with tasks from a file.
@@ -171,7 +172,7 @@ func (w *world) launch(file string) crowd.BatchID {
 }
 
 // next returns a worker's next task, which there must be.
-func (w *world) next(c *client.Client) *client.Work {
+func (w *world) next(c *client.Client) *wire.Work {
 	w.t.Helper()
 	work, why, err := c.Next(w.ctx, 0)
 	ok(w.t, err)
@@ -206,9 +207,9 @@ func (w *world) send(c *client.Client, method, path, body string, header ...stri
 }
 
 // problem returns the error that an answer is, or ends the test.
-func (a answer) problem(t testing.TB) api.Problem {
+func (a answer) problem(t testing.TB) wire.Problem {
 	t.Helper()
-	var p api.Problem
+	var p wire.Problem
 	if kind := a.Header.Get("Content-Type"); kind != "application/problem+json" {
 		t.Fatalf("status %d, content type %q: %s", a.StatusCode, kind, a.body)
 	}

@@ -57,6 +57,16 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Pools.RecentSamples": func(s *scene, p *access.Principal) error {
 		return second(s.Pools.RecentSamples(s.ctx, p, s.pool, time.Hour))
 	},
+	"Pools.Change": func(s *scene, p *access.Principal) error {
+		return second(s.Pools.Change(s.ctx, p, s.pool, func(store.Pool) control.PoolEdit { return control.PoolEdit{} }))
+	},
+	"Pools.TestOwnRules": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Pools.TestOwnRules(s.ctx, p, s.pool)
+		return err
+	},
+	"Transfers.MoveFrom": func(s *scene, p *access.Principal) error {
+		return second(s.Transfers.MoveFrom(s.ctx, p, s.pool, s.workers[0].User.ID, s.pool))
+	},
 	"Pools.Actions":   func(s *scene, p *access.Principal) error { return second(s.Pools.Actions(s.ctx, p, s.pool, 0, 1)) },
 	"Pools.People":    func(s *scene, p *access.Principal) error { return second(s.Pools.People(s.ctx, p, s.pool)) },
 	"Pools.Calls":     func(s *scene, p *access.Principal) error { return second(s.Pools.Calls(s.ctx, p, s.pool)) },

@@ -68,7 +68,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
-// Check says whether the password is the one that hash was made from. An empty
+// Check reports whether the password is the one that hash was made from. An empty
 // hash (nobody has set a password) costs as much time and is never right.
 func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {
 	if hash == "" {

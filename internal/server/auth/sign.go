@@ -19,7 +19,7 @@ func Sign(secret string, texts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// Signed says whether a signature is that of the texts, in a time that does not
+// Signed reports whether a signature is that of the texts, in a time that does not
 // depend on how much of it is right.
 func Signed(secret, signature string, texts ...string) bool {
 	return hmac.Equal([]byte(signature), []byte(Sign(secret, texts...)))

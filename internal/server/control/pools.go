@@ -111,7 +111,17 @@ type PoolEdit struct {
 
 // Update changes a pool while it runs. Admins only.
 func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
-	if err := p.May(access.PoolsUpdate); err != nil {
+	return s.change(ctx, p, access.PoolsUpdate, id, func(store.Pool) PoolEdit { return edit })
+}
+
+// Change is Update with the edit that edit makes of the pool as it is; no other
+// change comes in between. Admins only.
+func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, edit func(store.Pool) PoolEdit) (PoolView, error) {
+	return s.change(ctx, p, access.PoolsChange, id, edit)
+}
+
+func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, editOf func(store.Pool) PoolEdit) (PoolView, error) {
+	if err := p.May(o); err != nil {
 		return PoolView{}, err
 	}
 	defer s.cfg.Live.LockSettings()()
@@ -121,6 +131,7 @@ func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID
 	}
 	now, _ := s.cfg.Live.Settings(id)
 	before := now
+	edit := editOf(before)
 	input.Set(&now.Name, edit.Name)
 	input.Set(&now.Stopped, edit.Stopped)
 	input.Set(&now.Retainer, edit.Retainer)
@@ -357,6 +368,17 @@ func (s *Pools) Actions(ctx context.Context, p *access.Principal, id crowd.PoolI
 
 // lastHour is what rules are tried on.
 const lastHour = time.Hour
+
+// TestOwnRules is TestRules with the rules that the pool has, which it returns.
+// Admins only.
+func (s *Pools) TestOwnRules(ctx context.Context, p *access.Principal, id crowd.PoolID) ([]pool.Rule, []pool.Tested, error) {
+	if _, err := s.find(p, access.PoolsTestOwnRules, id); err != nil {
+		return nil, nil, err
+	}
+	x, _ := s.cfg.Live.Settings(id)
+	list, err := s.TestRules(ctx, p, id, x.Control.Rules)
+	return x.Control.Rules, list, err
+}
 
 // TestRules returns what rules would have done in a pool within the last hour, step
 // by step as it was sampled. Admins only.

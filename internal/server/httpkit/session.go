@@ -20,7 +20,7 @@ func Secret(r *http.Request) string {
 	return ""
 }
 
-// Encrypted says whether the client's connection is encrypted: by this server
+// Encrypted reports whether the client's connection is encrypted: by this server
 // itself, or, with trustProxy, by the proxy in front of it.
 func Encrypted(r *http.Request, trustProxy bool) bool {
 	return r.TLS != nil || trustProxy && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")

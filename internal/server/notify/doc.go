@@ -25,14 +25,14 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Permanent says whether trying again is of no use: a server refused the
+// Permanent reports whether trying again is useless: a server refused the
 // recipient for good, an address or a subscription is malformed or is gone.
 func Permanent(err error) bool {
 	var f *Failure
 	return errors.As(err, &f) && (f.Permanent || f.Gone)
 }
 
-// Gone says whether a push subscription is no longer there.
+// Gone reports whether a push subscription is no longer there.
 func Gone(err error) bool {
 	var f *Failure
 	return errors.As(err, &f) && f.Gone
@@ -40,7 +40,7 @@ func Gone(err error) bool {
 
 func permanent(err error) error { return &Failure{Err: err, Permanent: true} }
 
-// control says whether a text has a control character in it: a header made of
+// control reports whether a text has a control character in it: a header made of
 // it could become two.
 func control(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 

@@ -142,7 +142,7 @@ func thisMachine(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// CheckAddress says whether mail can be sent to an address: one like
+// CheckAddress reports whether mail can be sent to an address: one like
 // ann@example.org, without a name.
 func CheckAddress(address string) error {
 	const most = 254

@@ -31,7 +31,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public says whether an address is a public machine's.
+// public reports whether an address is a public machine's.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if translated.Contains(ip) {

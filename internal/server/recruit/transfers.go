@@ -102,6 +102,26 @@ func (t *Transfers) waiting() []crowd.WorkerID {
 	return slices.Sorted(maps.Keys(t.pending))
 }
 
+// MoveFrom is Move for a worker who has to be one of the pool from. Admins only.
+func (t *Transfers) MoveFrom(ctx context.Context, p *access.Principal, from crowd.PoolID, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
+	if err := p.May(access.TransfersMoveFrom); err != nil {
+		return false, err
+	}
+	if _, err := t.cfg.Live.Get(from); err != nil {
+		return false, err
+	}
+	u, err := t.cfg.Store.User(ctx, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		return false, crowd.Fieldf("worker", "there is no %s", id)
+	case err != nil:
+		return false, err
+	case u.Pool != from:
+		return false, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, from)
+	}
+	return t.Move(ctx, p, id, to)
+}
+
 // Move moves a worker to another pool. It reports whether they are there; if not,
 // they hold a task and move when they have finished it. Admins only.
 func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {

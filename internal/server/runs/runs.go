@@ -162,6 +162,12 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
 		return orchestrator.Created{}, err
 	}
+	switch {
+	case n.Budget < 0:
+		return orchestrator.Created{}, crowd.Fieldf("budget", "%s is not a budget (more than 0)", n.Budget)
+	case n.From != "" && n.Parent == 0:
+		return orchestrator.Created{}, crowd.Fieldf("parent", "is missing: from is a step of it")
+	}
 	n.By = p.User.ID
 	return s.orchestrator.Create(ctx, n)
 }

@@ -245,7 +245,7 @@ func roleFields(f *fields) (admin bool, tenants []crowd.TenantID, pool crowd.Poo
 	return f.text("admin") != "", tenants, pool, quals
 }
 
-// createPerson adds somebody and shows his one-time link, this once.
+// createPerson adds somebody and shows their one-time link, this once.
 func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.
 	return s.showPeople(w, r, p, nil, &newcomer{n.Name, s.setupURL(r, secret)})
 }
 
-// setupURL is the one-time link with which somebody chooses his password.
+// setupURL is the one-time link with which somebody chooses their password.
 func (s *server) setupURL(r *http.Request, secret string) string {
 	return s.origin(r) + "/setup?token=" + url.QueryEscape(secret)
 }

@@ -20,7 +20,7 @@ import (
 // batchesShown is the number of batches on a page of the list.
 const batchesShown = 50
 
-// firstReward is the price that a new draft has until the requester sets his.
+// firstReward is the price that a new draft has until the requester sets theirs.
 const firstReward = crowd.Unit / 20
 
 // batches lists the batches of a tenant, or of all for an admin.

@@ -22,15 +22,15 @@ type offDuty struct {
 	recruit.DutyView
 	Now     time.Time
 	State   string // names what is shown, for the script to say what it has
-	Because string // why he is off duty, if that is known
+	Because string // why they are off duty, if that is known
 	Since   time.Time
-	Thanks  string // how the last call to him ended, while that is news
+	Thanks  string // how the last call to them ended, while that is news
 	Away    bool   // does not want to be called
-	Mail    string // where he is called, or ""
-	Pushes  int    // browsers that take messages for him
+	Mail    string // where they are called, or ""
+	Pushes  int    // browsers that take messages for them
 }
 
-// thanksLast is how long somebody is told that he was not needed.
+// thanksLast is how long somebody is told that they were not needed.
 const thanksLast = 10 * time.Minute
 
 // departures say why somebody is off duty.
@@ -114,7 +114,7 @@ func waitTime(r *http.Request) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// present returns p as he is now: he may have been moved since the request
+// present returns p as they are now: they may have been moved since the request
 // began. It returns p itself if that cannot be found out.
 func (s *server) present(r *http.Request, p *access.Principal) *access.Principal {
 	if now, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(access.Worker) {
@@ -176,7 +176,7 @@ func (s *server) decline(w http.ResponseWriter, r *http.Request, p *access.Princ
 	return seeOther(w, r, "/work", "declined")
 }
 
-// stopWork takes a worker off duty: at once, or when he has finished his task.
+// stopWork takes a worker off duty: at once, or when they have finished their task.
 func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	v, err := s.App.Duty.End(r.Context(), p)
 	switch {
@@ -188,7 +188,7 @@ func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *access.Prin
 	return seeOther(w, r, afterDuty(v), "offduty")
 }
 
-// afterDuty is the page of somebody who has gone off duty: one that hands him
+// afterDuty is the page of somebody who has gone off duty: one that hands them
 // no task.
 func afterDuty(v recruit.DutyView) string {
 	if v.Pool.Retainer.Called {
@@ -197,12 +197,12 @@ func afterDuty(v recruit.DutyView) string {
 	return "/work/rest"
 }
 
-// keepsDuty says whether a pool minds who is on duty: else asking for work is
+// keepsDuty reports whether a pool minds who is on duty: else asking for work is
 // enough, and going is nobody's business.
 func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate > 0 }
 
-// offNow says whether a worker who waited is off duty for good, and why: where
-// nobody minds he is not.
+// offNow reports whether a worker who waited is off duty for good, and why: where
+// nobody minds they are not.
 func (s *server) offNow(r *http.Request, p *access.Principal, v recruit.DutyView) (bool, error) {
 	if v.On || !keepsDuty(&v.Pool) {
 		return false, nil
@@ -214,7 +214,7 @@ func (s *server) offNow(r *http.Request, p *access.Principal, v recruit.DutyView
 	return past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid, err
 }
 
-// moveTime is how long somebody who has finished his task to move to another
+// moveTime is how long somebody who has finished their task to move to another
 // pool is waited for; it takes a moment.
 const moveTime = 5 * time.Second
 
@@ -226,11 +226,11 @@ func (s *server) awaitMove(r *http.Request, p *access.Principal) error {
 	return err
 }
 
-// poolCookie remembers in which pool a worker was last, so that he is told when
-// he was moved.
+// poolCookie remembers in which pool a worker was last, so that they are told when
+// they were moved.
 const poolCookie = "throng_pool"
 
-// poolNotice says which pool somebody is in, if he was in another one when he
+// poolNotice says which pool somebody is in, if they were in another one when they
 // looked last.
 func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *access.Principal, v recruit.DutyView) string {
 	now := p.User.ID.String() + "." + v.Pool.ID.String()
@@ -274,7 +274,7 @@ func (s *server) lessonOf(r *http.Request, work *work.HeldTask, v recruit.DutyVi
 	return &lesson{N: of - v.Training + 1, Of: of}, nil
 }
 
-// goingNotes say of somebody who goes off duty after his task why.
+// goingNotes say of somebody who goes off duty after their task why.
 var goingNotes = map[engine.Departure]string{
 	engine.Left:     "You go off duty when this task is done.",
 	engine.Released: "This is your last task for now: fewer people are needed. You go off duty when it is done.",
@@ -359,7 +359,7 @@ func browsersOf(subs []store.Subscription) []taker {
 	return list
 }
 
-// setWishes keeps what somebody likes and how he is called.
+// setWishes keeps what somebody likes and how they are called.
 func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	values, err := readForm(r)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // form is what somebody sent and what was wrong with it, to be shown again with
-// what he typed. A page may have several forms; ID says which one it was. The
+// what they typed. A page may have several forms; ID says which one it was. The
 // methods may be called on nil.
 type form struct {
 	ID     string
@@ -69,7 +69,7 @@ func (f *form) Val(id, name, value string) string {
 	return f.Values.Get(name)
 }
 
-// On says whether a box of form id was ticked, or on.
+// On reports whether a box of form id was ticked, or on.
 func (f *form) On(id, name string, on bool) bool {
 	if f == nil || f.ID != id {
 		return on

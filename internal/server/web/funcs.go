@@ -136,7 +136,7 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// ticks says whether a tenant is ticked among those of a person, who may be nil.
+// ticks reports whether a tenant is ticked among those of a person, who may be nil.
 func ticks(f *form, u any, id crowd.TenantID) bool {
 	if f != nil && f.ID == "person" {
 		return slices.Contains(f.Values["tenants"], id.String())

@@ -18,7 +18,7 @@ import (
 const invitationsShown = 100
 
 // chosenTenant is the tenant that a page is about: the one that was asked for,
-// for a requester else his first. 0, for an admin, is none.
+// for a requester else their first. 0, for an admin, is none.
 func (s *server) chosenTenant(r *http.Request, p *access.Principal) (crowd.TenantID, []store.Tenant, error) {
 	list, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {

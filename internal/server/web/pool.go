@@ -69,7 +69,7 @@ type poolData struct {
 	Entries  []store.Entry
 }
 
-// Seen says whether the pool was looked at yet.
+// Seen reports whether the pool was looked at yet.
 func (d *poolData) Seen() bool { return !d.V.Status.At.IsZero() }
 
 // Idle is the number of people on duty who hold nothing and are not in training.
@@ -135,7 +135,7 @@ type nameBook struct {
 	pools  map[crowd.PoolID]string
 }
 
-// Person returns somebody's name, or his id if he is not there any more.
+// Person returns somebody's name, or their id if they are not there any more.
 func (b *nameBook) Person(id crowd.WorkerID) string {
 	if name, ok := b.people[id]; ok {
 		return name
@@ -186,14 +186,14 @@ func (b *nameBook) action(a store.Action) poolAction {
 	return x
 }
 
-// poolPerson is somebody of a pool, as he is listed.
+// poolPerson is somebody of a pool, as listed.
 type poolPerson struct {
 	control.PoolPerson
 	State string
 	Note  string
 }
 
-// leaving says of somebody who goes as soon as he has finished why.
+// leaving is why somebody goes as soon as they have finished.
 var leaving = map[engine.Departure]string{
 	engine.Left: "stops after it", engine.Released: "is let go after it", engine.Moved: "moves after it", engine.Unpaid: "goes after it: no money",
 }

@@ -204,7 +204,7 @@ func rulesOf(rows []ruleRow) (rules []pool.Rule, at []int) {
 	return rules, at
 }
 
-// place puts what is wrong with a rule at its row, and says whether err was
+// place puts what is wrong with a rule at its row, and reports whether err was
 // about a rule.
 func place(rows []ruleRow, err error) bool {
 	var wrong *pool.RuleError

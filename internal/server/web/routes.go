@@ -9,7 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// audience is who may come to a route at all. What he may do there is for package
+// audience is who may come to a route at all. What they may do there is for package
 // service to say.
 type audience string
 
@@ -143,7 +143,7 @@ var (
 )
 
 // guard puts in front of a handler what every route needs: the limits, who asks
-// and whether he may, and the page for errors.
+// and whether they may, and the page for errors.
 func (s *server) guard(rt route) http.Handler {
 	limit := int64(maxForm)
 	if rt.upload {

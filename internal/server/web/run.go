@@ -21,7 +21,7 @@ const (
 	heldShown = 50
 )
 
-// runPage is what the page of a run shows beside the run: what became of a form.
+// runPage is what the page of a run shows with the run: what became of a form.
 type runPage struct {
 	Form  *form
 	Files []loadedFile
@@ -103,7 +103,7 @@ type runNode struct {
 	Word string // in words
 }
 
-// CanEnd says whether the step can be ended early.
+// CanEnd reports whether the step can be ended early.
 func (n *runNode) CanEnd() bool { return n.Batch != nil && n.Batch.Progress.State.Open() }
 
 // Working is how many items are in work; those that are held are not.
@@ -115,7 +115,7 @@ type heldItem struct {
 	Step string
 }
 
-// PerItem says whether each item has an age that may cost.
+// PerItem reports whether each item has an age that may cost.
 func (l *liveRun) PerItem() bool { return l.V.Flow.SLA != nil && l.V.Flow.SLA.PerItem }
 
 // HeldAt is how many items a node holds.
@@ -126,7 +126,7 @@ func (l *liveRun) HeldAt() (n int64) {
 	return n
 }
 
-// Failed says whether a step cannot go on as a whole.
+// Failed reports whether a step cannot go on as a whole.
 func (l *liveRun) Failed() bool {
 	return slices.ContainsFunc(l.Nodes, func(n runNode) bool { return n.State == store.NodeFailed })
 }

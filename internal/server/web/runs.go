@@ -150,7 +150,7 @@ func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Probl
 	return c
 }
 
-// codeLines puts problems beside the lines of a file. Those that name no line of
+// codeLines puts problems next to the lines of a file. Those that name no line of
 // it are told in the list above only.
 func codeLines(text string, wrong []workflow.Problem) []codeLine {
 	lines := strings.Split(strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD"), "\n")

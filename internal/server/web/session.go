@@ -16,7 +16,7 @@ import (
 // sooner.
 const cookieLife = 14 * 24 * time.Hour
 
-// home sends everybody to where his work is.
+// home sends everybody to where their work is.
 func (s *server) home(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	to := "/signin"
 	switch {
@@ -27,7 +27,7 @@ func (s *server) home(w http.ResponseWriter, r *http.Request, p *access.Principa
 		to = "/batches"
 	case allowed(admin, p):
 		to = "/admin"
-	default: // who was invited, and has a test before him
+	default: // who was invited, and has a test before them
 		to = "/qualify"
 	}
 	return seeOther(w, r, to, "")
@@ -70,7 +70,7 @@ func (s *server) setSession(w http.ResponseWriter, r *http.Request, secret strin
 }
 
 // localPath returns a path of this site, or "": nobody is led elsewhere after
-// he has signed in.
+// they have signed in.
 func localPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return ""

@@ -47,7 +47,7 @@ type server struct {
 }
 
 // New returns the handler of all pages. It serves everything under "/"; mount
-// it beside the API.
+// it next to the API.
 func New(cfg Config) (http.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type taskData struct {
 	errs    []*crowd.Error
 }
 
-// Chosen says whether an option of a control was chosen before.
+// Chosen reports whether an option of a control was chosen before.
 func (t *taskData) Chosen(name, value string) bool {
 	return slices.Contains(t.values["s."+name], value) || slices.Contains(t.values["l."+name], value)
 }
@@ -87,7 +87,7 @@ type workData struct {
 	Earned crowd.Money
 	Duty   recruit.DutyView
 	Lesson *lesson // of a training task
-	Going  string  // what happens after this task, if he goes off duty or moves
+	Going  string  // what happens after this task, if they go off duty or move
 	Stops  bool    // may go off duty
 }
 
@@ -98,7 +98,7 @@ type reasonCount struct {
 	Count int
 }
 
-// work shows the worker's task: the one that he holds, or the next one.
+// work shows the worker's task: the one that they hold, or the next one.
 func (s *server) work(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	work, err := s.App.Work.Next(r.Context(), p, 0)
 	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
@@ -209,7 +209,7 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *access.P
 		return sendJSON(w, http.StatusOK, map[string]any{"task": work.Assignment})
 	}
 	if s.present(r, p).User.Pool != p.User.Pool {
-		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // he was moved
+		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // they were moved
 	}
 	duty, err := s.App.Duty.Get(r.Context(), p)
 	if err != nil {
@@ -272,7 +272,7 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Princi
 		return err
 	}
 	out, _, err := s.App.Work.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
-	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; he was let go meanwhile
+	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
 		err = nil
 	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !wantsJSON(r) {
@@ -298,7 +298,7 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Princi
 	return seeOther(w, r, next, did)
 }
 
-// afterTask is the page of somebody who has done with a task that he held when
+// afterTask is the page of somebody who has done with a task that they held when
 // duty was as given.
 func (s *server) afterTask(r *http.Request, p *access.Principal, duty recruit.DutyView) (string, error) {
 	switch duty.Leaves {
@@ -341,7 +341,7 @@ func (s *server) skip(w http.ResponseWriter, r *http.Request, p *access.Principa
 	if err != nil {
 		return err
 	}
-	if duty.Leaves != "" { // he wants no other one
+	if duty.Leaves != "" { // they want no other one
 		err = s.App.Work.Return(r.Context(), p, id)
 	} else {
 		_, err = s.App.Work.Skip(r.Context(), p, id, 0)
@@ -376,7 +376,7 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *access.Prin
 	return seeOther(w, r, afterDuty(duty), "")
 }
 
-// isGone says that a task is no longer the worker's: its time ran out, or he
+// isGone says that a task is no longer the worker's: its time ran out, or they
 // dealt with it in another window.
 func isGone(err error) bool {
 	code := crowd.CodeOf(err)
@@ -384,7 +384,7 @@ func isGone(err error) bool {
 }
 
 // rest is where a worker is who has given a task back: nothing is handed to
-// him until he asks.
+// them until they ask.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
@@ -82,7 +84,7 @@ type relay struct {
 func (r *relay) run(ctx context.Context, w *world, first, second []load.Worker) (out FlowLive, err error) {
 	ctx, cancel := context.WithTimeout(ctx, livePatience)
 	defer cancel()
-	made, err := w.Admin.MakeRun(ctx, client.NewRun{Tenant: w.tenants[0], Workflow: liveText})
+	made, err := w.Admin.MakeRun(ctx, wire.NewRun{Tenant: w.tenants[0], Workflow: liveText})
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +127,7 @@ const liveWait = time.Second
 // work answers tasks until all is done.
 func (r *relay) work(ctx context.Context, c *client.Client, second bool) error {
 	answer := json.RawMessage(`{"label":"good"}`)
-	var task *client.Work
+	var task *wire.Work
 	for ctx.Err() == nil && !r.over(second) {
 		var err error
 		if task == nil {
@@ -136,7 +138,7 @@ func (r *relay) work(ctx context.Context, c *client.Client, second bool) error {
 				continue
 			}
 		}
-		id := task.Values["id"]
+		id := task.Values.Get("id")
 		if second {
 			r.note(r.got, id)
 		}

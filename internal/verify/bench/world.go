@@ -2,15 +2,14 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -88,9 +87,11 @@ func (w *world) upload(ctx context.Context, tasks int) ([]crowd.BatchID, error) 
 			continue
 		}
 		rule := label.Count(copies)
-		id, err := w.AddBatch(ctx, client.BatchDefinition{
-			Tenant: w.tenants[i%len(w.tenants)], Name: fmt.Sprintf("Bench %d", i+1), Template: json.RawMessage(benchTemplate), Redundancy: &rule,
-			RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
+		id, err := w.AddBatch(ctx, wire.NewBatch{
+			Tenant: w.tenants[i%len(w.tenants)], BatchTerms: wire.BatchTerms{
+				Name: fmt.Sprintf("Bench %d", i+1), Template: wire.Template(benchTemplate), Redundancy: &rule,
+				RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
+			},
 		}, rows(from, to), to-from)
 		if err != nil {
 			return nil, err

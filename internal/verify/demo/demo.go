@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Common is how every scene runs.
@@ -72,8 +73,8 @@ type batch struct {
 	id       crowd.BatchID
 	tenant   string
 	name     string
-	think    float64                            // how long an answer takes, relative to others
-	answer   func(*person, *client.Work) string // as JSON
+	think    float64                          // how long an answer takes, relative to others
+	answer   func(*person, *wire.Work) string // as JSON
 	launched bool
 	deadline time.Time
 }
@@ -176,7 +177,7 @@ func (s *server) addPeople(ctx context.Context, n int, of func(i int) (name stri
 }
 
 // addVisitor adds a user who signs in with a browser, and prints how.
-func (s *server) addVisitor(ctx context.Context, u client.User, what string) error {
+func (s *server) addVisitor(ctx context.Context, u wire.NewUser, what string) error {
 	_, link, err := s.Admin.CreateUser(ctx, u)
 	if err != nil {
 		return err

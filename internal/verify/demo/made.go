@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
@@ -192,11 +193,11 @@ func (s *scene) setUp(ctx context.Context) error {
 			return err
 		}
 		login := strings.ToLower(strings.Fields(name)[0])
-		if err := s.addVisitor(ctx, client.User{Name: login, Tenants: tenants[i : i+1]}, "requester of "+name); err != nil {
+		if err := s.addVisitor(ctx, wire.NewUser{Name: login, Tenants: tenants[i : i+1]}, "requester of "+name); err != nil {
 			return err
 		}
 	}
-	if err := s.addVisitor(ctx, client.User{Name: "you", Pool: s.Pool}, "a worker; join in"); err != nil {
+	if err := s.addVisitor(ctx, wire.NewUser{Name: "you", Pool: s.Pool}, "a worker; join in"); err != nil {
 		return err
 	}
 	all := kinds()
@@ -249,9 +250,11 @@ func (s *scene) setUp(ctx context.Context) error {
 // draft makes a batch with its tasks. The clients know the right answers from here,
 // and err by their skill; the server does not show them to workers.
 func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenantName string, think time.Duration, now time.Time, random *rand.Rand) (*batch, error) {
-	d := client.BatchDefinition{
-		Tenant: tenant, Pool: s.Pool, Name: k.name, Template: json.RawMessage(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
-		Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
+	d := wire.NewBatch{
+		Tenant: tenant, BatchTerms: wire.BatchTerms{
+			Pool: s.Pool, Name: k.name, Template: wire.Template(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
+			Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
+		},
 	}
 	if k.deadline > 0 {
 		// A demo of a second still has to get its batches launched before they are due.
@@ -274,7 +277,7 @@ func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenant
 	if err != nil {
 		return nil, err
 	}
-	return &batch{id: id, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *client.Work) string {
+	return &batch{id: id, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *wire.Work) string {
 		i := w.Task.N() - 1
 		if p.random.Float64() < p.skill {
 			return string(shown.FromKey(golds[i]))

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
@@ -37,7 +39,7 @@ type person struct {
 type told struct {
 	task   crowd.TaskID
 	answer string
-	out    client.Outcome
+	out    wire.Outcome
 }
 
 // nextWait is how long a person's request for a task stays open.
@@ -54,7 +56,7 @@ const (
 // work works until quit is done or all tasks are. It waits for the replies to
 // requests that were sent, so that every outcome is known.
 func (p *person) work(ctx, quit context.Context) error {
-	var held *client.Work
+	var held *wire.Work
 	for quit.Err() == nil && (p.tasks == 0 || p.done < p.tasks) {
 		var err error
 		if held == nil {
@@ -78,7 +80,7 @@ func (p *person) work(ctx, quit context.Context) error {
 }
 
 // handle does something with a task in hand and returns the next one, or nil.
-func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.Work, error) {
+func (p *person) handle(ctx, quit context.Context, held *wire.Work) (*wire.Work, error) {
 	b := p.server.batch(held.Batch)
 	if b == nil {
 		return nil, fmt.Errorf("was given %s of %s, which is not of the demo", held.Assignment, held.Batch)
@@ -118,7 +120,7 @@ func (p *person) handle(ctx, quit context.Context, held *client.Work) (*client.W
 }
 
 // submit sends an answer and notes what was acknowledged.
-func (p *person) submit(ctx context.Context, held *client.Work, answer string, next bool) (*client.Work, error) {
+func (p *person) submit(ctx context.Context, held *wire.Work, answer string, next bool) (*wire.Work, error) {
 	out, work, err := p.client.Submit(ctx, held.Assignment, json.RawMessage(answer), next, 0)
 	if err != nil {
 		return nil, err

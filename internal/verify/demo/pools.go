@@ -2,14 +2,14 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
@@ -172,7 +172,7 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 			l.id = made.ID
 		}
 		called, training, rate := true, p.training, waitingRate
-		edit := client.PoolEdit{Name: &p.name, PoolSettings: client.PoolSettings{Retainer: &client.Retainer{Called: &called, Rate: &rate, Training: &training}}}
+		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &training}}}
 		if i == 0 && s.options.Policy != "" {
 			edit.Policy = &s.options.Policy
 		}
@@ -216,9 +216,9 @@ func (s *poolScene) addCrowd(ctx context.Context) error {
 			joined: make(map[crowd.PoolID]int), left: make(map[crowd.PoolID]int), crossed: make(map[string]int),
 		}
 		s.people[i] = c
-		wishes := client.Wishes{Prefers: make(map[crowd.PoolID]float64)}
+		wishes := wire.Wishes{Prefers: make(map[string]float64)}
 		for k, x := range c.mind.likes {
-			wishes.Prefers[s.pools[k].id] = x
+			wishes.Prefers[s.pools[k].id.String()] = x
 		}
 		_, err := c.client.SetWishes(ctx, wishes)
 		return err
@@ -230,8 +230,8 @@ func (s *poolScene) startControl(ctx context.Context) error {
 	for _, p := range s.pools {
 		c := p.control
 		ask, answer, life := 1.5, 5.0, 30.0
-		if _, err := s.Admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{
-			Control: &c, Calling: &client.Calling{Ask: &ask, AnswerSeconds: &answer, LifeSeconds: &life},
+		if _, err := s.Admin.EditPool(ctx, p.id, wire.PoolEdit{PoolSettings: wire.PoolSettings{
+			Control: &c, Calling: &wire.Calling{Ask: &ask, AnswerSeconds: &answer, LifeSeconds: &life},
 		}}); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -262,9 +262,11 @@ func (s *poolScene) launchBatch(ctx context.Context, i int, b planned, name stri
 	if !ok {
 		return crowd.Errorf(crowd.Invalid, "%d tasks are too many", b.tasks)
 	}
-	id, err := s.AddBatch(ctx, client.BatchDefinition{
-		Tenant: s.tenants[b.tenant], Pool: s.pools[i].id, Name: name, Template: json.RawMessage(evenOrOdd), Redundancy: &rule,
-		RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: training,
+	id, err := s.AddBatch(ctx, wire.NewBatch{
+		Tenant: s.tenants[b.tenant], BatchTerms: wire.BatchTerms{
+			Pool: s.pools[i].id, Name: name, Template: wire.Template(evenOrOdd), Redundancy: &rule,
+			RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: training,
+		},
 	}, load.CSV([]string{"number"}, load.Rows(b.tasks, func(n int) []string { return []string{strconv.Itoa(b.first + n)} })), b.tasks)
 	if err != nil {
 		return err
@@ -282,7 +284,7 @@ func (s *poolScene) launchBatch(ctx context.Context, i int, b planned, name stri
 func (s *poolScene) stopControl(ctx context.Context) error {
 	advise := true
 	for _, p := range s.pools {
-		if _, err := s.Admin.EditPool(ctx, p.id, client.PoolEdit{PoolSettings: client.PoolSettings{Control: &client.Control{Advise: &advise}}}); err != nil {
+		if _, err := s.Admin.EditPool(ctx, p.id, wire.PoolEdit{PoolSettings: wire.PoolSettings{Control: &wire.Control{Advise: &advise}}}); err != nil {
 			return err
 		}
 	}

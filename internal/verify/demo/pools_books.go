@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // What the server says of the pools while people work and in the end: figures
@@ -24,7 +24,7 @@ const readEvery = time.Second
 
 // watched sums up what was seen of a pool.
 type watched struct {
-	now        client.PoolDetail
+	now        wire.PoolDetail
 	looks      int
 	size       float64 // summed over the looks
 	known      int     // looks at which c* was known
@@ -66,8 +66,8 @@ func (s *poolScene) look(ctx context.Context, p *livePool, on map[crowd.WorkerID
 	}
 	if d.Metrics != nil && d.At.After(p.seen.now.At) {
 		w := &p.seen
-		if w.looks == 0 || d.Purse.Funds < w.leastFunds {
-			w.leastFunds = d.Purse.Funds
+		if w.looks == 0 || d.Account.Funds < w.leastFunds {
+			w.leastFunds = d.Account.Funds
 		}
 		w.looks++
 		w.size += float64(d.Metrics.Workers)
@@ -91,7 +91,7 @@ func (s *poolScene) look(ctx context.Context, p *livePool, on map[crowd.WorkerID
 }
 
 // sees notes who is on duty in a pool that was asked at from.
-func (s *poolScene) sees(pool string, from time.Time, people []client.PoolPerson, on map[crowd.WorkerID]sight) {
+func (s *poolScene) sees(pool string, from time.Time, people []wire.PoolPerson, on map[crowd.WorkerID]sight) {
 	for _, x := range people {
 		if !x.On {
 			continue
@@ -182,9 +182,9 @@ func (s *poolScene) get(ctx context.Context, path string, read func(io.Reader) e
 }
 
 // actions reads all of a pool's log, newest first.
-func (s *poolScene) actions(ctx context.Context, id crowd.PoolID) ([]client.PoolAction, error) {
+func (s *poolScene) actions(ctx context.Context, id crowd.PoolID) ([]wire.PoolAction, error) {
 	const page = 1000
-	var all []client.PoolAction
+	var all []wire.PoolAction
 	for before := int64(0); ; {
 		list, err := s.Admin.PoolActions(ctx, id, before, page)
 		all = append(all, list...)

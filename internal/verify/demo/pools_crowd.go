@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 )
 
@@ -69,7 +70,7 @@ func (p *onCall) live(ctx, quit context.Context) error {
 }
 
 // hears notes a move to another pool.
-func (p *onCall) hears(d client.Duty) {
+func (p *onCall) hears(d wire.Duty) {
 	if d.Pool != p.pool {
 		p.moved++
 		p.pool = d.Pool
@@ -108,7 +109,7 @@ func (p *onCall) answer(ctx, quit context.Context) error {
 
 // workOnDuty works until the person is off duty or quit is done.
 func (p *onCall) workOnDuty(ctx, quit context.Context) error {
-	var held *client.Work
+	var held *wire.Work
 	for {
 		if held == nil {
 			if quit.Err() != nil {
@@ -142,7 +143,7 @@ func (p *onCall) workOnDuty(ctx, quit context.Context) error {
 		}
 		takes, leaves := p.mind.task()
 		load.Sleep(quit, takes)
-		n, err := strconv.Atoi(held.Values["number"])
+		n, err := strconv.Atoi(held.Values.Get("number"))
 		if err != nil {
 			return fmt.Errorf("%s: %w", held.Assignment, err)
 		}

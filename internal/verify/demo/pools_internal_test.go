@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/internal/client"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // TestMindsAreOfTheSeed: what a person decides at their n-th call and task is of the
@@ -116,8 +115,8 @@ func TestTwoPools(t *testing.T) {
 	}{{-time.Second, 1}, {0, 1}, {time.Millisecond, 0}} {
 		s := &poolScene{}
 		on := make(map[crowd.WorkerID]sight)
-		s.sees("a", asked, []client.PoolPerson{{Worker: 1, On: true, Since: asked.Add(-time.Minute)}, {Worker: 2}}, on)
-		s.sees("b", asked.Add(time.Millisecond), []client.PoolPerson{{Worker: 1, On: true, Since: asked.Add(test.since)}, {Worker: 2, On: true, Since: asked}}, on)
+		s.sees("a", asked, []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(-time.Minute)}, {Worker: 2}}, on)
+		s.sees("b", asked.Add(time.Millisecond), []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(test.since)}, {Worker: 2, On: true, Since: asked}}, on)
 		if len(s.twice) != test.twice || s.sights != 3 {
 			t.Errorf("since %s: %v, %d seen", test.since, s.twice, s.sights)
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // What happens in the scene of live pools is drawn beforehand: the load of each
@@ -102,7 +102,7 @@ type poolPlan struct {
 	name     string
 	sizes    string // what controls it, for people
 	training int
-	control  client.Control
+	control  wire.Control
 	load     []planned
 }
 
@@ -135,9 +135,9 @@ func poolPlans(o PoolsOptions) []poolPlan {
 		seconds, cooldown, task := window.Seconds(), window.Seconds()/10, meanService.Seconds()
 		salary := float64(waitingRate) / float64(crowd.Unit)
 		p := &plans[i]
-		*p = poolPlan{name: k.name, sizes: k.elasticity + " + " + k.stability, training: k.training, control: client.Control{
+		*p = poolPlan{name: k.name, sizes: k.elasticity + " + " + k.stability, training: k.training, control: wire.Control{
 			Elasticity: &k.elasticity, Stability: &k.stability, Balance: &balance, Min: &least, Max: &most, WindowSeconds: &seconds, CooldownSeconds: &cooldown,
-			Expect: &client.Expect{TaskTimeSeconds: &task}, Target: &client.Target{Salary: &salary},
+			Expect: &wire.Expect{TaskTimeSeconds: &task}, Target: &wire.Target{Salary: &salary},
 		}}
 		if k.elasticity == "rules" {
 			p.control.Rules = rules(kinds[0].name)

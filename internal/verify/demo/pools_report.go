@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolsReport is what came of the scene of live pools.
@@ -259,7 +259,7 @@ const set = "set"
 
 // samples are two actions of a pool, each the first of its kind: rather such as
 // were decided when c* was known.
-func (s *poolScene) samples(log []client.PoolAction) []Sample {
+func (s *poolScene) samples(log []wire.PoolAction) []Sample {
 	list, kinds := []Sample{}, make(map[string]bool)
 	for _, known := range []bool{true, false} {
 		for _, a := range slices.Backward(log) {
@@ -356,8 +356,8 @@ func (s *poolScene) checkPoolMoney(ctx context.Context, c *bookCheck, p *livePoo
 	if err != nil {
 		return err
 	}
-	if d.Purse.Paid != x.WaitingMicros || d.Purse.Owed != 0 {
-		c.problem("%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Purse.Paid, d.Purse.Owed, x.WaitingMicros)
+	if d.Account.Paid != x.WaitingMicros || d.Account.Owed != 0 {
+		c.problem("%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Account.Paid, d.Account.Owed, x.WaitingMicros)
 	}
 	if p.seen.leastFunds < 0 {
 		c.negative = append(c.negative, fmt.Sprintf("%s was seen with %s", p.name, p.seen.leastFunds))

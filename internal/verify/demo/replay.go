@@ -15,8 +15,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
@@ -189,9 +190,11 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 		s.people[i].tasks = len(a.by[w])
 	}
 	rule := label.Count(a.most)
-	d := client.BatchDefinition{
-		Tenant: tenant, Pool: s.Pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: a.template(), Redundancy: &rule,
-		RewardMicros: replayReward, BudgetMicros: budget, LeaseSeconds: 600, TaskTimeSeconds: 1,
+	d := wire.NewBatch{
+		Tenant: tenant, BatchTerms: wire.BatchTerms{
+			Pool: s.Pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: wire.Template(a.template()), Redundancy: &rule,
+			RewardMicros: replayReward, BudgetMicros: budget, LeaseSeconds: 600, TaskTimeSeconds: 1,
+		},
 	}
 	if d.Name == "." || d.Name == ".." || d.Name == string(filepath.Separator) {
 		d.Name = replayTenant
@@ -204,8 +207,8 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 	for w, name := range names {
 		original[name] = w
 	}
-	b := &batch{id: id, tenant: replayTenant, name: d.Name, answer: func(p *person, w *client.Work) string {
-		return string(task.AppendString(nil, a.by[original[p.name]][w.Values["task"]]))
+	b := &batch{id: id, tenant: replayTenant, name: d.Name, answer: func(p *person, w *wire.Work) string {
+		return string(task.AppendString(nil, a.by[original[p.name]][w.Values.Get("task")]))
 	}}
 	s.batches = append(s.batches, b)
 	return s.launch(ctx, b)

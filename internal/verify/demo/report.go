@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Report is what came of a demo. Acknowledged, Stored, Duplicates and Lost
@@ -113,7 +113,7 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 	if err != nil {
 		return BatchReport{}, 0, err
 	}
-	row := BatchReport{ID: b.id, Tenant: b.tenant, Name: b.name, State: now.State, Tasks: now.Tasks, Labels: now.Labelled, CostMicros: now.SpentMicros}
+	row := BatchReport{ID: b.id, Tenant: b.tenant, Name: b.name, State: now.State, Tasks: int(now.Tasks), Labels: now.Labelled, CostMicros: now.SpentMicros}
 	since := func(t time.Time) *float64 {
 		seconds := max(0, t.Sub(s.begun).Seconds())
 		return &seconds
@@ -138,7 +138,7 @@ func (s *scene) batchReport(ctx context.Context, b *batch, records map[crowd.Ass
 
 // compare compares a batch's export with the records. It returns how many answers
 // count, and for how long people held tasks.
-func (s *server) compare(ctx context.Context, b client.Batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (counted int, seconds float64, err error) {
+func (s *server) compare(ctx context.Context, b wire.Batch, records map[crowd.AssignmentID]*told, found map[crowd.AssignmentID]bool, r *Report) (counted int, seconds float64, err error) {
 	type pair struct{ task, worker string }
 	pairs := make(map[pair]bool)
 	err = s.export(ctx, b.ID, func(a exported) error {

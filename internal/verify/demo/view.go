@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // screen shows progress: a picture that is drawn over the one before on a terminal,
@@ -59,7 +59,7 @@ func bar(full, width int) string {
 }
 
 // show shows how the batches are while people work.
-func (s *scene) show(v *screen, list []client.Batch) {
+func (s *scene) show(v *screen, list []wire.Batch) {
 	seconds := time.Since(s.begun).Seconds()
 	v.show(func() []string {
 		rows := []string{fmt.Sprintf("%5.1f s  %d workers  %s", seconds, len(s.people), s.URL)}

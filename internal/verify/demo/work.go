@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 )
 
@@ -36,7 +37,7 @@ func (s *scene) work(ctx context.Context) (*Report, error) {
 	}
 	view := &screen{to: s.screen, live: s.live}
 	for open := true; open && quit.Err() == nil; {
-		var list []client.Batch
+		var list []wire.Batch
 		var err error
 		if list, open, err = s.readBatches(quit); err != nil {
 			if quit.Err() == nil {
@@ -70,8 +71,8 @@ func (s *scene) reserve() time.Duration { return s.options.For / 20 }
 
 // readBatches returns the batches as they are now, and whether one is still open or
 // yet to come.
-func (s *server) readBatches(ctx context.Context) ([]client.Batch, bool, error) {
-	list := make([]client.Batch, len(s.batches))
+func (s *server) readBatches(ctx context.Context) ([]wire.Batch, bool, error) {
+	list := make([]wire.Batch, len(s.batches))
 	open := false
 	for i, b := range s.batches {
 		var err error

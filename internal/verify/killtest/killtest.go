@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Options is how long and how hard the server is tried.
@@ -252,7 +253,7 @@ func (t *test) lastRun(ctx context.Context) {
 // setUp makes tenants, workers and the first run.
 func (t *test) setUp(ctx context.Context) error {
 	// A token for a program: unlike the session, it is good for ever.
-	token, err := t.server.Admin.CreateToken(ctx, client.NewToken{Name: "kill test"})
+	token, err := t.server.Admin.CreateToken(ctx, wire.NewToken{Name: "kill test"})
 	if err != nil {
 		return err
 	}

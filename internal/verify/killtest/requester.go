@@ -2,7 +2,6 @@ package killtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -138,9 +138,11 @@ func (r *requester) launch(ctx context.Context) error {
 	tasks := 20 + r.random.IntN(980)
 	steps := []func(context.Context, *client.Client) error{
 		func(ctx context.Context, c *client.Client) error {
-			b, err := c.CreateBatch(ctx, client.BatchDefinition{
-				Tenant: p.tenant, Name: fmt.Sprintf("Batch %d", r.count), Template: json.RawMessage(killTemplate), Redundancy: &rule,
-				RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
+			b, err := c.CreateBatch(ctx, wire.NewBatch{
+				Tenant: p.tenant, BatchTerms: wire.BatchTerms{
+					Name: fmt.Sprintf("Batch %d", r.count), Template: wire.Template(killTemplate), Redundancy: &rule,
+					RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
+				},
 			})
 			p.id = b.ID
 			return err
@@ -235,17 +237,17 @@ func (r *requester) look(ctx context.Context, b *planned) error {
 	return nil
 }
 
-func (r *requester) read(ctx context.Context, b *planned) (now client.Batch, lost bool, err error) {
-	return fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (client.Batch, error) { return c.Batch(ctx, b.id) })
+func (r *requester) read(ctx context.Context, b *planned) (now wire.Batch, lost bool, err error) {
+	return fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Batch(ctx, b.id) })
 }
 
 // contradicts returns how the state of a batch differs from what its requester was
 // told; "" if it does not.
-func (b *planned) contradicts(now client.Batch) string {
+func (b *planned) contradicts(now wire.Batch) string {
 	switch {
 	case b.unsure, now.State == b.state:
 		return ""
-	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == now.Tasks:
+	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == int(now.Tasks):
 		return ""
 	}
 	return fmt.Sprintf("%s was acknowledged to be %s, but is %s (%d of %d tasks have labels)", b.id, b.state, now.State, now.Labelled, now.Tasks)

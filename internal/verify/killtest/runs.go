@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // flowText is a workflow of all kinds of steps: people and a service side by
@@ -124,7 +125,7 @@ func (p *planner) begin(ctx context.Context, do try) error {
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
 	text := fmt.Sprintf(flowText, r.name, killTemplate, p.service, killTemplate)
 	lost, err := do(ctx, func(ctx context.Context, c *client.Client) error {
-		made, err := c.MakeRun(ctx, client.NewRun{Tenant: p.tenant, Workflow: text})
+		made, err := c.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
 		r.id = made.ID
 		return err
 	})
@@ -185,7 +186,7 @@ func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) erro
 
 // look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	now, lost, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (client.Run, error) { return c.Run(ctx, r.id) })
+	now, lost, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.Run(ctx, r.id) })
 	if lost || err != nil {
 		return unlessLost(lost, err)
 	}
@@ -210,7 +211,7 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 
 // contradicts returns how the state of a run differs from what its requester was
 // told; "" if it does not.
-func (r *plannedRun) contradicts(now *client.Run) string {
+func (r *plannedRun) contradicts(now *wire.Run) string {
 	switch {
 	case r.unsure, now.State == r.state:
 		return ""

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
@@ -21,7 +23,7 @@ type sent struct {
 	choices map[string]string // by text: the label that it names
 	told    bool              // acknowledged
 	first   int               // of texts: the one acknowledged; -1: any (told as a duplicate of one without a reply)
-	out     client.Outcome
+	out     wire.Outcome
 	back    bool // given back, and told so
 }
 
@@ -33,7 +35,7 @@ type worker struct {
 	random *rand.Rand
 	told   atomic.Int64 // acknowledged answers
 
-	holds      *client.Work
+	holds      *wire.Work
 	sent       map[crowd.AssignmentID]*sent
 	count      int
 	unknown    int // submissions without a reply
@@ -63,7 +65,7 @@ func (w *worker) work(ctx context.Context) error {
 }
 
 func (w *worker) next(ctx context.Context) error {
-	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
 		got, _, err := c.Next(ctx, nextWait)
 		return got, err
 	})
@@ -74,7 +76,7 @@ func (w *worker) next(ctx context.Context) error {
 }
 
 // take notes a task that was handed out.
-func (w *worker) take(got *client.Work) {
+func (w *worker) take(got *wire.Work) {
 	if w.holds = got; got == nil {
 		return
 	}
@@ -127,7 +129,7 @@ func (w *worker) handle(ctx context.Context) error {
 	return err
 }
 
-func (w *worker) record(task *client.Work) *sent {
+func (w *worker) record(task *wire.Work) *sent {
 	s := w.sent[task.Assignment]
 	if s == nil {
 		s = &sent{worker: w.id, task: task.Task, choices: make(map[string]string)}
@@ -138,8 +140,8 @@ func (w *worker) record(task *client.Work) *sent {
 
 // submit sends an answer. With next, it takes the next task too.
 func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, answer json.RawMessage, next bool) (lost bool, err error) {
-	var out client.Outcome
-	var got *client.Work
+	var out wire.Outcome
+	var got *wire.Work
 	lost, err = w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		out, got, err = c.Submit(ctx, id, answer, next, 0)
 		return err
@@ -171,7 +173,7 @@ func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, ans
 // skip and giveBack need no second try: Next returns the task if it is still held.
 func (w *worker) skip(ctx context.Context) error {
 	s := w.record(w.holds)
-	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*client.Work, error) {
+	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
 		return c.Skip(ctx, w.holds.Assignment, 0)
 	})
 	w.holds = nil

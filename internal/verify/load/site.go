@@ -12,6 +12,8 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/throng-dev/throng/internal/wire"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/process"
@@ -78,18 +80,18 @@ func (s *Site) AddWorkers(ctx context.Context, n int, of func(i int) (name strin
 	list := make([]Worker, n)
 	return list, InParallel(n, func(i int) error {
 		name, pool := of(i)
-		u, _, err := s.Admin.CreateUser(ctx, client.User{Name: name, Pool: pool})
+		u, _, err := s.Admin.CreateUser(ctx, wire.NewUser{Name: name, Pool: pool})
 		if err != nil {
 			return err
 		}
-		token, err := s.Admin.CreateToken(ctx, client.NewToken{Name: "client", For: u.ID, Roles: []string{"worker"}})
+		token, err := s.Admin.CreateToken(ctx, wire.NewToken{Name: "client", For: u.ID, Roles: []string{"worker"}})
 		list[i] = Worker{Name: name, ID: u.ID, Token: token}
 		return err
 	})
 }
 
 // AddBatch makes a draft with tasks from a CSV file of which so many must arrive.
-func (s *Site) AddBatch(ctx context.Context, d client.BatchDefinition, file io.Reader, tasks int) (crowd.BatchID, error) {
+func (s *Site) AddBatch(ctx context.Context, d wire.NewBatch, file io.Reader, tasks int) (crowd.BatchID, error) {
 	b, err := s.Admin.CreateBatch(ctx, d)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// SignIn returns the token of a new session.
+func (c *Client) SignIn(ctx context.Context, name, password string) (string, error) {
+	out, err := post[wire.Secret](ctx, c, "/v1/session", wire.Credentials{Name: name, Password: password})
+	return out.Token, err
+}
+
+// SignOut ends the session of the client's token.
+func (c *Client) SignOut(ctx context.Context) error {
+	return c.call(ctx, http.MethodDelete, "/v1/session", nil, nil)
+}
+
+// Setup uses a one-time link and returns the token of a new session.
+func (c *Client) Setup(ctx context.Context, link, password string) (string, error) {
+	out, err := post[wire.Secret](ctx, c, "/v1/setup", wire.Setup{Token: link, Password: password})
+	return out.Token, err
+}
+
+// SetupLink makes a new one-time link of a person and returns its secret.
+func (c *Client) SetupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
+	out, err := post[wire.Secret](ctx, c, path("users", id, "setup-link"), nil)
+	return out.Token, err
+}
+
+// Me returns who the client's token stands for.
+func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/v1/me") }
+
+// CreateToken makes a token and returns its secret.
+func (c *Client) CreateToken(ctx context.Context, n wire.NewToken) (string, error) {
+	out, err := post[wire.MadeToken](ctx, c, "/v1/tokens", n)
+	return out.Secret, err
+}
+
+// Tenants lists the tenants that the token may see.
+func (c *Client) Tenants(ctx context.Context) ([]wire.Tenant, error) {
+	return get[[]wire.Tenant](ctx, c, "/v1/tenants")
+}
+
+// CreateTenant adds a tenant.
+func (c *Client) CreateTenant(ctx context.Context, name string, weight float64) (wire.Tenant, error) {
+	return post[wire.Tenant](ctx, c, "/v1/tenants", map[string]any{"name": name, "weight": weight}) // 0 is refused, not the default
+}
+
+// EditTenant changes a tenant.
+func (c *Client) EditTenant(ctx context.Context, id crowd.TenantID, e wire.TenantEdit) (wire.Tenant, error) {
+	return call[wire.Tenant](ctx, c, http.MethodPatch, path("tenants", id), e)
+}
+
+// Deposit puts money into a tenant's account.
+func (c *Client) Deposit(ctx context.Context, id crowd.TenantID, amount crowd.Money, note string) error {
+	return c.call(ctx, http.MethodPost, path("tenants", id, "deposits"), wire.Deposit{AmountMicros: amount, Note: note}, nil)
+}
+
+// Balance returns the balance of a tenant's account.
+func (c *Client) Balance(ctx context.Context, id crowd.TenantID) (crowd.Money, error) {
+	out, err := get[wire.Account](ctx, c, path("tenants", id, "account")+"?limit=1")
+	return out.BalanceMicros, err
+}
+
+// Block blocks a worker of a tenant, or lifts that.
+func (c *Client) Block(ctx context.Context, tenant crowd.TenantID, worker crowd.WorkerID, blocked bool) error {
+	method := http.MethodDelete
+	if blocked {
+		method = http.MethodPut
+	}
+	return c.call(ctx, method, path("tenants", tenant, "blocks", worker), nil, nil)
+}
+
+// PutSecret keeps a secret of a tenant.
+func (c *Client) PutSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error {
+	return c.call(ctx, http.MethodPut, path("tenants", tenant, "secrets", name), wire.TenantSecret{Value: value}, nil)
+}
+
+// DeleteSecret forgets one.
+func (c *Client) DeleteSecret(ctx context.Context, tenant crowd.TenantID, name string) error {
+	return c.call(ctx, http.MethodDelete, path("tenants", tenant, "secrets", name), nil, nil)
+}
+
+// Secrets lists the names of a tenant's secrets.
+func (c *Client) Secrets(ctx context.Context, tenant crowd.TenantID) ([]string, error) {
+	return get[[]string](ctx, c, path("tenants", tenant, "secrets"))
+}
+
+// CreateUser adds a person and returns them with the secret of their one-time link.
+func (c *Client) CreateUser(ctx context.Context, u wire.NewUser) (wire.User, string, error) {
+	out, err := post[wire.MadeUser](ctx, c, "/v1/users", u)
+	return out.User, out.SetupToken, err
+}
+
+// Users lists up to limit (0: a hundred) people with ids above after.
+func (c *Client) Users(ctx context.Context, after crowd.WorkerID, limit int) ([]wire.User, error) {
+	return get[[]wire.User](ctx, c, "/v1/users"+query("after", after, "limit", limit))
+}
+
+// User returns a person.
+func (c *Client) User(ctx context.Context, id crowd.WorkerID) (wire.User, error) {
+	return get[wire.User](ctx, c, path("users", id))
+}
+
+// EditUser changes a person.
+func (c *Client) EditUser(ctx context.Context, id crowd.WorkerID, e wire.UserEdit) (wire.User, error) {
+	return call[wire.User](ctx, c, http.MethodPatch, path("users", id), e)
+}
+
+// Invite invites people.
+func (c *Client) Invite(ctx context.Context, n wire.NewInvitations) (wire.Invited, error) {
+	return post[wire.Invited](ctx, c, "/v1/invitations", n)
+}
+
+// Invitations lists the latest invitations: for a tenant, or (0) all that the
+// token may see.
+func (c *Client) Invitations(ctx context.Context, tenant crowd.TenantID, limit int) ([]wire.Invitation, error) {
+	return get[[]wire.Invitation](ctx, c, "/v1/invitations"+query("tenant", tenant, "limit", limit))
+}
+
+// ResendInvitation sends an invitation again.
+func (c *Client) ResendInvitation(ctx context.Context, id int64) (wire.Invitation, error) {
+	return post[wire.Invitation](ctx, c, path("invitations", id, "resend"), nil)
+}
+
+// WithdrawInvitation makes the links of an invitation void.
+func (c *Client) WithdrawInvitation(ctx context.Context, id int64) (wire.Invitation, error) {
+	return post[wire.Invitation](ctx, c, path("invitations", id, "withdraw"), nil)
+}
+
+// CreateTest makes a qualification test.
+func (c *Client) CreateTest(ctx context.Context, n wire.NewTest) (wire.GivenTest, error) {
+	return post[wire.GivenTest](ctx, c, "/v1/tests", n)
+}
+
+// Tests lists tests: of a tenant and of the installation, or (0) all that the
+// token may see.
+func (c *Client) Tests(ctx context.Context, tenant crowd.TenantID) ([]wire.GivenTest, error) {
+	return get[[]wire.GivenTest](ctx, c, "/v1/tests"+query("tenant", tenant))
+}
+
+// Tries lists the latest hundred tries at a test.
+func (c *Client) Tries(ctx context.Context, test int64) ([]wire.Try, error) {
+	return get[[]wire.Try](ctx, c, path("tests", test, "tries"))
+}
+
+// RetireTest retires a test, or lifts that.
+func (c *Client) RetireTest(ctx context.Context, test int64, retired bool) (wire.GivenTest, error) {
+	return post[wire.GivenTest](ctx, c, path("tests", test, "retire"), wire.Retire{Retired: retired})
+}

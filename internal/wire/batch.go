@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
+)
+
+// Template is a template as it stands in JSON; package task reads it.
+type Template json.RawMessage
+
+// MarshalJSON implements json.Marshaler.
+func (t Template) MarshalJSON() ([]byte, error) { return json.RawMessage(t).MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Template) UnmarshalJSON(data []byte) error {
+	*t = append((*t)[:0], data...)
+	return nil
+}
+
+// Qualification is one that a worker must hold, with the least score.
+type Qualification struct {
+	Name string `json:"name"`
+	Min  int    `json:"min" minimum:"0" maximum:"100"`
+}
+
+// BatchTerms is the definition of a batch, without its tenant.
+type BatchTerms struct {
+	Name            string          `json:"name"`
+	Pool            crowd.PoolID    `json:"pool,omitempty" doc:"default: the first pool"`
+	Template        Template        `json:"template"`
+	Redundancy      *label.Rule     `json:"redundancy,omitempty"`
+	RewardMicros    crowd.Money     `json:"reward_micros" doc:"for each counted answer, in millionths of the currency" example:"50000"`
+	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost"`
+	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1"`
+	Deadline        time.Time       `json:"deadline,omitzero"`
+	Production      bool            `json:"production,omitempty" doc:"deadline-aware policies push it towards the finish"`
+	LeaseSeconds    int64           `json:"lease_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"how long a worker may hold a task; default 1800"`
+	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
+	EndsAt          time.Time       `json:"ends_at,omitzero" doc:"ended then with what there is"`
+	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
+	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
+}
+
+// NewBatch asks for a draft.
+type NewBatch struct {
+	Tenant crowd.TenantID `json:"tenant,omitempty" doc:"may be left out by a requester of one tenant"`
+	BatchTerms
+}
+
+// Batch is a batch as it stands.
+type Batch struct {
+	ID     crowd.BatchID    `json:"id"`
+	Tenant crowd.TenantID   `json:"tenant"`
+	State  crowd.BatchState `json:"state" enum:"draft,running,paused,done,ended,cancelled"`
+	BatchTerms
+	Columns     []string      `json:"columns"`
+	Tasks       uint32        `json:"tasks"`
+	Stopped     bool          `json:"stopped" doc:"emergency stop"`
+	Planned     int           `json:"planned" doc:"answers wanted: T_b"`
+	Completed   int           `json:"completed" doc:"answers that count: C_b"`
+	Running     *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
+	Waiting     *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
+	Labelled    int           `json:"labelled" doc:"tasks with a label"`
+	SpentMicros crowd.Money   `json:"spent_micros"`
+	Reason      *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
+	ReasonText  string        `json:"reason_text,omitempty"`
+	CreatedAt   time.Time     `json:"created_at"`
+	LaunchedAt  time.Time     `json:"launched_at,omitzero"`
+	EndedAt     time.Time     `json:"ended_at,omitzero"`
+}
+
+// BatchEdit changes a running batch; what is left out stays.
+type BatchEdit struct {
+	Priority      *float64   `json:"priority,omitempty"`
+	Deadline      *time.Time `json:"deadline,omitempty"`
+	ClearDeadline bool       `json:"clear_deadline,omitempty"`
+	Stopped       *bool      `json:"stopped,omitempty"`
+}
+
+// TopUp adds to a batch's budget.
+type TopUp struct {
+	AmountMicros crowd.Money `json:"amount_micros"`
+}
+
+// Uploaded reports what became of an upload.
+type Uploaded struct {
+	Columns  []string    `json:"columns"`
+	Tasks    int         `json:"tasks" doc:"rows kept"`
+	Bad      int         `json:"bad" doc:"rows that were wrong"`
+	Problems []FieldNote `json:"problems" doc:"the first of them"`
+}
+
+// Preview is a task of a draft as a worker will see it.
+type Preview struct {
+	Task   crowd.TaskID `json:"task"`
+	Tasks  uint32       `json:"tasks"`
+	Values Values       `json:"values"`
+	View   task.View    `json:"view"`
+	HTML   string       `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
+}
+
+// Held is a task in somebody's hands.
+type Held struct {
+	Assignment crowd.AssignmentID `json:"assignment"`
+	Task       crowd.TaskID       `json:"task"`
+	Worker     crowd.WorkerID     `json:"worker"`
+	Since      time.Time          `json:"since"`
+	ExpiresAt  time.Time          `json:"expires_at"`
+}
+
+// Why is what keeps a batch waiting.
+type Why struct {
+	Reason  crowd.Reason   `json:"reason"`
+	Text    string         `json:"text"`
+	Ahead   int            `json:"ahead" doc:"running batches before it in the policy's order"`
+	Workers map[string]int `json:"workers" doc:"people of the pool, by the reason why they could not take it now"`
+}
+
+// Quality is a batch's answers, measured together.
+type Quality struct {
+	Batch     crowd.BatchID   `json:"batch"`
+	Method    string          `json:"method"`
+	Alpha     *float64        `json:"alpha,omitempty" doc:"Krippendorff's alpha; left out where undefined"`
+	Unanimous float64         `json:"unanimous" doc:"share of the tasks with several answers whose answers are all equal"`
+	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared"`
+	GoldTasks int             `json:"gold_tasks"`
+	Workers   []WorkerQuality `json:"workers"`
+}
+
+// WorkerQuality is how the answers of one worker compare.
+type WorkerQuality struct {
+	Worker      string   `json:"worker"`
+	Name        string   `json:"name"`
+	Answers     int      `json:"answers"`
+	Agreement   float64  `json:"agreement" doc:"share of the answers that equal the task's label"`
+	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
+	Information *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
+}
+
+// Forecast is when a batch will be done.
+type Forecast struct {
+	Status     string    `json:"status" enum:"ready,pending,unknown,nobody,paused,stopped,too_big,failed,draft,over" doc:"ready: there is a forecast; else why there is none"`
+	Text       string    `json:"text,omitempty" doc:"the same in words"`
+	ComputedAt time.Time `json:"computed_at,omitzero" doc:"the moment that it starts from"`
+	Policy     string    `json:"policy,omitempty" doc:"under which it was computed"`
+	Left       *int      `json:"left,omitempty" doc:"answers wanted then, those in people's hands among them"`
+	Low        time.Time `json:"low,omitzero" doc:"done before with 10 % probability; left out: after the horizon"`
+	Median     time.Time `json:"median,omitzero" doc:"done before with 50 % probability; left out: after the horizon"`
+	High       time.Time `json:"high,omitzero" doc:"done before with 90 % probability; left out: after the horizon"`
+	Horizon    time.Time `json:"horizon,omitzero" doc:"how far was looked"`
+	Unfinished *float64  `json:"unfinished,omitempty" doc:"probability that it is not done at the horizon"`
+	Deadline   time.Time `json:"deadline,omitzero"`
+	Chance     *float64  `json:"chance,omitempty" doc:"probability to meet the deadline"`
+	ChanceLow  *float64  `json:"chance_low,omitempty" doc:"95 % bound that the number of repetitions leaves"`
+	ChanceHigh *float64  `json:"chance_high,omitempty"`
+	Reps       *int      `json:"reps,omitempty" doc:"repetitions"`
+	Basis      string    `json:"basis,omitempty" doc:"what it rests on, in words"`
+}

@@ -1,0 +1,222 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Credentials sign a person in.
+type Credentials struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+// Setup uses a one-time link.
+type Setup struct {
+	Token    string `json:"token" doc:"from the link: …/setup?token=THIS"`
+	Password string `json:"password"`
+}
+
+// Secret is the secret of a session or of a one-time link.
+type Secret struct {
+	Token string `json:"token" doc:"send it as Authorization: Bearer; it is shown this once"`
+}
+
+// Me is who a token stands for.
+type Me struct {
+	ID      crowd.WorkerID   `json:"id"`
+	Name    string           `json:"name"`
+	Roles   []string         `json:"roles"`
+	Tenants []crowd.TenantID `json:"tenants" doc:"requester of these"`
+	Pool    crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
+}
+
+// Token is a token without its secret.
+type Token struct {
+	ID        int64          `json:"id"`
+	Name      string         `json:"name"`
+	Tenant    crowd.TenantID `json:"tenant,omitempty"`
+	Roles     []string       `json:"roles,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	ExpiresAt time.Time      `json:"expires_at,omitzero"`
+}
+
+// NewToken asks for a token.
+type NewToken struct {
+	Name        string         `json:"name"`
+	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"limits it to one tenant"`
+	Roles       []string       `json:"roles,omitempty" doc:"limits it to some roles"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"0: for ever"`
+	For         crowd.WorkerID `json:"for,omitempty" doc:"admins may make tokens for others"`
+}
+
+// MadeToken is a new token with its secret.
+type MadeToken struct {
+	Token
+	Secret string `json:"token" doc:"the secret, shown this once"`
+}
+
+// User is a person.
+type User struct {
+	ID             crowd.WorkerID   `json:"id"`
+	Name           string           `json:"name"`
+	FullName       string           `json:"full_name,omitempty"`
+	Email          string           `json:"email,omitempty"`
+	Admin          bool             `json:"admin"`
+	Tenants        []crowd.TenantID `json:"tenants" doc:"requester of these"`
+	Pool           crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
+	Suspended      bool             `json:"suspended"`
+	Qualifications map[string]int   `json:"qualifications,omitempty" doc:"name to score, 0 to 100"`
+	CreatedAt      time.Time        `json:"created_at"`
+}
+
+// NewUser asks for a person to be added.
+type NewUser struct {
+	Name           string           `json:"name" doc:"to sign in with"`
+	FullName       string           `json:"full_name,omitempty"`
+	Email          string           `json:"email,omitempty"`
+	Admin          bool             `json:"admin,omitempty"`
+	Tenants        []crowd.TenantID `json:"tenants,omitempty" doc:"requester of these"`
+	Pool           crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
+	Qualifications map[string]int   `json:"qualifications,omitempty"`
+}
+
+// MadeUser is a new person with the secret of their one-time link.
+type MadeUser struct {
+	User
+	SetupToken string `json:"setup_token" doc:"for the one-time link …/setup?token=THIS, shown this once"`
+}
+
+// UserEdit changes a person; what is left out stays.
+type UserEdit struct {
+	FullName       *string           `json:"full_name,omitempty"`
+	Email          *string           `json:"email,omitempty"`
+	Admin          *bool             `json:"admin,omitempty"`
+	Tenants        *[]crowd.TenantID `json:"tenants,omitempty"`
+	Pool           *string           `json:"pool,omitempty" doc:"a pool's id, or empty: not a worker"`
+	Suspended      *bool             `json:"suspended,omitempty"`
+	Qualifications *map[string]int   `json:"qualifications,omitempty"`
+}
+
+// Tenant is a tenant.
+type Tenant struct {
+	ID        crowd.TenantID `json:"id"`
+	Name      string         `json:"name"`
+	Weight    float64        `json:"weight" doc:"share against other tenants"`
+	Stopped   bool           `json:"stopped" doc:"emergency stop"`
+	CreatedAt time.Time      `json:"created_at"`
+}
+
+// NewTenant asks for a tenant to be added.
+type NewTenant struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight,omitempty" default:"1"`
+}
+
+// TenantEdit changes a tenant; what is left out stays.
+type TenantEdit struct {
+	Name    *string  `json:"name,omitempty"`
+	Weight  *float64 `json:"weight,omitempty"`
+	Stopped *bool    `json:"stopped,omitempty"`
+}
+
+// Deposit puts money into a tenant's account.
+type Deposit struct {
+	AmountMicros crowd.Money `json:"amount_micros" doc:"millionths of the currency" example:"100000000"`
+	Note         string      `json:"note,omitempty"`
+}
+
+// Account is a balance with the latest ledger entries.
+type Account struct {
+	BalanceMicros crowd.Money `json:"balance_micros"`
+	Entries       []Entry     `json:"entries"`
+}
+
+// Entry is an entry of the ledger.
+type Entry struct {
+	ID           int64       `json:"id"`
+	At           time.Time   `json:"at"`
+	Kind         string      `json:"kind" enum:"deposit,reserve,reward,release,waiting,waiting_share,withdrawal"`
+	From         string      `json:"from" example:"n3"`
+	To           string      `json:"to" example:"b17"`
+	AmountMicros crowd.Money `json:"amount_micros"`
+	Note         string      `json:"note,omitempty"`
+}
+
+// TenantSecret is the value of a secret of a tenant's workflows.
+type TenantSecret struct {
+	Value string `json:"value"`
+}
+
+// Stop begins or lifts the emergency stop of everything.
+type Stop struct {
+	Stopped bool `json:"stopped"`
+}
+
+// Invitation is an invitation to become a worker.
+type Invitation struct {
+	ID         int64          `json:"id"`
+	Tenant     crowd.TenantID `json:"tenant,omitempty" doc:"for which the person is invited"`
+	Pool       crowd.PoolID   `json:"pool"`
+	Test       int64          `json:"test,omitempty" doc:"to be passed first"`
+	Address    string         `json:"address"`
+	Note       string         `json:"note,omitempty"`
+	Stage      string         `json:"stage" enum:"queued,sent,failed,to hand out,opened,accepted,declined,withdrawn,expired"`
+	MailError  string         `json:"mail_error,omitempty" doc:"of the last try to send it"`
+	InvitedBy  crowd.WorkerID `json:"invited_by"`
+	CreatedAt  time.Time      `json:"created_at"`
+	ExpiresAt  time.Time      `json:"expires_at"`
+	OpenedAt   time.Time      `json:"opened_at,omitzero"`
+	AnsweredAt time.Time      `json:"answered_at,omitzero" doc:"accepted, declined or withdrawn"`
+	Worker     crowd.WorkerID `json:"worker,omitempty" doc:"who has accepted"`
+	Token      string         `json:"token,omitempty" doc:"for the link …/invitation?token=THIS; only where the server sends no mail, and only this once"`
+}
+
+// NewInvitations asks for people to be invited.
+type NewInvitations struct {
+	Pool        crowd.PoolID   `json:"pool"`
+	Addresses   []string       `json:"addresses"`
+	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"for which they are invited; requesters of one tenant may leave it out, admins always"`
+	Test        int64          `json:"test,omitempty" doc:"the id of a test that they have to pass first"`
+	Note        string         `json:"note,omitempty" doc:"to the invited"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"how long the links work; default: 14 days"`
+}
+
+// Invited reports what became of a list of addresses.
+type Invited struct {
+	Mail    bool             `json:"mail" doc:"the links are sent by mail; if not, hand them out yourself: each invitation has its token"`
+	Invited []Invitation     `json:"invited"`
+	Skipped []SkippedAddress `json:"skipped"`
+}
+
+// SkippedAddress is an address that was not invited.
+type SkippedAddress struct {
+	Address string `json:"address"`
+	Line    int    `json:"line" doc:"its place in the list, from 1"`
+	Why     string `json:"why"`
+}
+
+// Offer is an invitation as the invited person sees it.
+type Offer struct {
+	Pool      string    `json:"pool" doc:"the name of the pool"`
+	Tenant    string    `json:"tenant,omitempty" doc:"the name of the tenant for which they are invited"`
+	By        string    `json:"by" doc:"who invites"`
+	Address   string    `json:"address"`
+	Note      string    `json:"note,omitempty"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Test      *Test     `json:"test,omitempty" doc:"to be passed first"`
+}
+
+// InvitationToken names an invitation by its link.
+type InvitationToken struct {
+	Token string `json:"token" doc:"from the link: …/invitation?token=THIS"`
+}
+
+// Join accepts an invitation with a new account.
+type Join struct {
+	Token    string `json:"token" doc:"from the link: …/invitation?token=THIS"`
+	Name     string `json:"name" doc:"to sign in with"`
+	FullName string `json:"full_name,omitempty"`
+	Password string `json:"password"`
+}

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// NewRun asks for a run of a workflow.
+type NewRun struct {
+	Tenant       crowd.TenantID `json:"tenant,omitempty" doc:"may be left out by a requester of one tenant"`
+	Name         string         `json:"name,omitempty" doc:"default: that of the workflow" maxLength:"200"`
+	Workflow     string         `json:"workflow" doc:"the file's text"`
+	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; default: that of the workflow"`
+	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
+	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done anew; default: all of them"`
+}
+
+// RunHead is a run of a workflow without its steps.
+type RunHead struct {
+	ID            crowd.RunID    `json:"id"`
+	Tenant        crowd.TenantID `json:"tenant"`
+	Name          string         `json:"name"`
+	State         string         `json:"state" enum:"loading,running,paused,done,cancelled"`
+	BudgetMicros  crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; left out: what the tenant has"`
+	Deadline      time.Time      `json:"deadline,omitzero" doc:"of the run as a whole"`
+	Parent        crowd.RunID    `json:"parent,omitempty" doc:"the run whose rows it took over"`
+	From          string         `json:"from,omitempty" doc:"the step from which it does anew, if it has a parent"`
+	CreatedBy     crowd.WorkerID `json:"created_by"`
+	CreatedAt     time.Time      `json:"created_at"`
+	StartedAt     time.Time      `json:"started_at,omitzero"`
+	EndedAt       time.Time      `json:"ended_at,omitzero"`
+	PenaltyMicros crowd.Money    `json:"penalty_micros" doc:"for being late, so far"`
+	ItemsEnded    int64          `json:"items_ended" doc:"items that have come to the end of their way, if the SLA is per item"`
+	ItemsLate     int64          `json:"items_late" doc:"of those, the ones with a penalty"`
+}
+
+// Run is a run as it stands.
+type Run struct {
+	RunHead
+	Needs           []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
+	Notes           []string    `json:"notes,omitempty" doc:"of what was taken over from the parent"`
+	Nodes           []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
+	Outputs         []RunFile   `json:"outputs"`
+	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`
+	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items on their way will cost if all goes as expected, on top of penalty_micros"`
+	Going           int64       `json:"going" doc:"items on their way, counted up to a hundred thousand, if there is an SLA"`
+	Stuck           bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+}
+
+// Ended reports whether nothing happens in the run any more.
+func (r *RunHead) Ended() bool { return r.State == "done" || r.State == "cancelled" }
+
+// RunNode is an input or a step of a run as it stands.
+type RunNode struct {
+	Name            string        `json:"name"`
+	Kind            string        `json:"kind" enum:"input,crowd,sql,service"`
+	State           string        `json:"state" enum:"waiting,running,failed,done"`
+	Error           string        `json:"error,omitempty" doc:"why it cannot go on, or waits"`
+	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
+	OK              int64         `json:"ok"`
+	Skipped         int64         `json:"skipped" doc:"whose condition did not hold, or for which a query gave nothing"`
+	Failed          int64         `json:"failed" doc:"given up; an input's are rows that could not be read"`
+	Held            int64         `json:"held" doc:"that stay after an error, until somebody says retry or skip"`
+	Waiting         int64         `json:"waiting" doc:"that have come, and were not taken yet"`
+	Inside          int64         `json:"inside" doc:"taken, and not handed on; the held ones are among them"`
+	ExpectedSeconds float64       `json:"expected_seconds,omitempty" doc:"for one item"`
+	Batch           crowd.BatchID `json:"batch,omitempty" doc:"of a crowd step that has begun"`
+	Answers         int           `json:"answers,omitempty" doc:"of people, that count"`
+	SpentMicros     crowd.Money   `json:"spent_micros,omitempty"`
+	StartedAt       time.Time     `json:"started_at,omitzero"`
+	EndedAt         time.Time     `json:"ended_at,omitzero"`
+}
+
+// RunFile is a file that a run writes.
+type RunFile struct {
+	Name   string `json:"name"`
+	Step   string `json:"step" doc:"whose rows it holds"`
+	Format string `json:"format" enum:"csv,jsonl,parquet"`
+}
+
+// Loaded reports what became of an input's file.
+type Loaded struct {
+	Input    string      `json:"input"`
+	Rows     int64       `json:"rows" doc:"in all, the bad ones among them"`
+	Bad      int64       `json:"bad" doc:"rows that could not be read: items that have failed, and are told at the input's faults"`
+	Problems []FieldNote `json:"problems" doc:"the first hundred of them"`
+	Needs    []string    `json:"needs" doc:"inputs without rows yet"`
+}
+
+// Retried counts what is tried again.
+type Retried struct {
+	Items int `json:"items"`
+	Steps int `json:"steps" doc:"that had failed as a whole"`
+}
+
+// Skipped counts what was given up.
+type Skipped struct {
+	Items int `json:"items"`
+}
+
+// SlowItem is an item that is on its way.
+type SlowItem struct {
+	Item          int64       `json:"item"`
+	Step          string      `json:"step"`
+	Why           string      `json:"why" doc:"it waits"`
+	Since         time.Time   `json:"since" doc:"it is at the step"`
+	Born          time.Time   `json:"born" doc:"it began its way"`
+	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen; not there for an item that is held"`
+	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it ended its way then"`
+}
+
+// ItemStop is where an item has been.
+type ItemStop struct {
+	Step   string            `json:"step"`
+	Kind   string            `json:"kind" enum:"input,crowd,sql,service"`
+	Item   int64             `json:"item" doc:"that it was there: of a row made from others, the item that it comes from"`
+	State  string            `json:"state" enum:"ok,skipped,failed,held"`
+	At     time.Time         `json:"at"`
+	Values map[string]string `json:"values,omitempty" doc:"what the step has added"`
+	Error  string            `json:"error,omitempty"`
+	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
+}
+
+// Item is what a step has made of an item.
+type Item struct {
+	N      int64     `json:"n" doc:"in the order in which the step made them"`
+	Item   int64     `json:"item"`
+	Origin int64     `json:"origin,omitempty" doc:"the item that it was made from"`
+	State  string    `json:"state" enum:"ok,skipped,failed"`
+	Born   time.Time `json:"born"`
+	At     time.Time `json:"at"`
+	Error  string    `json:"error,omitempty"`
+	Values []string  `json:"values" doc:"what the step has added"`
+}
+
+// Fault is an item that a step holds after an error.
+type Fault struct {
+	Step  string    `json:"step"`
+	Item  int64     `json:"item"`
+	At    time.Time `json:"at"`
+	Tries int       `json:"tries"`
+	Error string    `json:"error"`
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// Work is a task in a worker's hands.
+type Work struct {
+	Assignment   crowd.AssignmentID `json:"assignment"`
+	Task         crowd.TaskID       `json:"task"`
+	Batch        crowd.BatchID      `json:"batch"`
+	Name         string             `json:"name" doc:"of the batch"`
+	ExpiresAt    time.Time          `json:"expires_at" doc:"submit, or send a heartbeat, before"`
+	LeaseSeconds int64              `json:"lease_seconds"`
+	RewardMicros crowd.Money        `json:"reward_micros"`
+	Values       Values             `json:"values" doc:"the task's data, by column"`
+	View         task.View          `json:"view" doc:"what to show and ask"`
+	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
+}
+
+// Next holds a task, or why there is none.
+type Next struct {
+	Work *Work          `json:"work,omitempty" doc:"left out: there is none now"`
+	Why  map[string]int `json:"why,omitempty" doc:"when there is none: running batches by the reason why not"`
+}
+
+// Submit is an answer.
+type Submit struct {
+	Answer json.RawMessage `json:"answer" doc:"an object with the fields of view.controls; for a single control its value will do"`
+	Next   bool            `json:"next,omitempty" doc:"also get the next task"`
+}
+
+// Submitted is the reply to an answer.
+type Submitted struct {
+	Outcome Outcome `json:"outcome"`
+	Work    *Work   `json:"work,omitempty" doc:"the next task, if asked for and there is one"`
+}
+
+// Outcome is what became of an answer.
+type Outcome struct {
+	Counted    bool        `json:"counted"`
+	Late       bool        `json:"late"`
+	Duplicate  bool        `json:"duplicate"`
+	PaidMicros crowd.Money `json:"paid_micros"`
+}
+
+// Lease is when the lease of a task ends.
+type Lease struct {
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Earnings is what a worker has earned in all.
+type Earnings struct {
+	EarnedMicros crowd.Money `json:"earned_micros"`
+	Latest       []Done      `json:"latest" doc:"your latest answers, newest first"`
+}
+
+// Done is an answer of the worker's.
+type Done struct {
+	Assignment  crowd.AssignmentID `json:"assignment"`
+	SubmittedAt time.Time          `json:"submitted_at"`
+	Counted     bool               `json:"counted"`
+	Late        bool               `json:"late"`
+	PaidMicros  crowd.Money        `json:"paid_micros"`
+}
+
+// Duty is what somebody on call has to know.
+type Duty struct {
+	Pool      crowd.PoolID `json:"pool"`
+	PoolName  string       `json:"pool_name"`
+	CallsOnly bool         `json:"calls_only" doc:"the pool takes only those who come when it calls; else whoever asks for work is on duty"`
+	On        bool         `json:"on" doc:"on duty"`
+	Since     time.Time    `json:"since,omitzero" doc:"on duty since"`
+	IdleSince time.Time    `json:"idle_since,omitzero" doc:"on duty without a task since"`
+	Waiting   bool         `json:"waiting" doc:"for a task, right now"`
+	Leaves    string       `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"why you go off duty as soon as you have finished your task"`
+	Training  int          `json:"training" doc:"tasks of training batches to do before others"`
+	Earned    crowd.Money  `json:"earned_micros" doc:"by waiting, since you came on duty"`
+	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"paid for waiting"`
+	Called    *Called      `json:"called,omitempty" doc:"you are asked to come"`
+	Place     bool         `json:"place" doc:"you may come: there is a place, or the pool is open to all"`
+	Seen      string       `json:"seen" doc:"stands for this state; send it back to wait for another one"`
+}
+
+// Called is a call that a worker has not answered yet.
+type Called struct {
+	Call    int64     `json:"call"`
+	AskedAt time.Time `json:"asked_at"`
+	EndsAt  time.Time `json:"ends_at"`
+}
+
+// Wishes are a worker's wishes.
+type Wishes struct {
+	Prefers map[string]float64 `json:"prefers,omitempty" doc:"how much you like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
+	Away    bool               `json:"away,omitempty" doc:"you are not called at all"`
+	NoMail  bool               `json:"no_mail,omitempty" doc:"you are not called by e-mail"`
+}
+
+// PushKey is the key with which browsers subscribe to push messages.
+type PushKey struct {
+	Key string `json:"key" doc:"applicationServerKey, base64url; empty: this server sends no push messages"`
+}
+
+// PushSubscription is a browser that takes push messages.
+type PushSubscription struct {
+	ID        int64     `json:"id"`
+	Endpoint  string    `json:"endpoint"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NewPushSubscription is a browser's PushSubscription, as JSON.stringify writes it.
+type NewPushSubscription struct {
+	Endpoint string   `json:"endpoint"`
+	Expires  any      `json:"expirationTime,omitempty" doc:"not used"`
+	Keys     PushKeys `json:"keys"`
+}
+
+// PushKeys are the keys with which push messages to a browser are encrypted.
+type PushKeys struct {
+	P256dh string `json:"p256dh"`
+	Auth   string `json:"auth"`
+}
+
+// ID is the id of what was made.
+type ID struct {
+	ID int64 `json:"id"`
+}
