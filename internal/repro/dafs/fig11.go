@@ -64,26 +64,40 @@ func (b bench) setup() *sim.Setup {
 	return s
 }
 
+func (b bench) scheduling() string { return b.policy }
+
+// took counts from the start.
+func (b bench) took(out *sim.Outcome) (took [6]float64) {
+	for _, d := range out.Batches {
+		took[d.Kind] = d.Completed.Seconds() - b.overhead
+		took[5] = math.Max(took[5], took[d.Kind])
+	}
+	return took
+}
+
+// A deskWorld is a world of the five batches of Table 1.
+type deskWorld interface {
+	setup() *sim.Setup
+	scheduling() string                   // the policy
+	took(out *sim.Outcome) (s [6]float64) // seconds until B1 to B5 and all were completed
+}
+
 // completions runs a list of worlds and returns, by world, batch (the last: all)
 // and repetition, the seconds until completion.
-func completions(ctx context.Context, o *experiment.Options, list []bench) ([][6][]float64, error) {
+func completions[W deskWorld](ctx context.Context, o *experiment.Options, list []W) ([][6][]float64, error) {
 	setups := make([]*sim.Setup, len(list))
-	for i, b := range list {
-		setups[i] = b.setup()
+	for i, w := range list {
+		setups[i] = w.setup()
 	}
 	n := len(list) * o.Reps
 	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
-		r := sim.Run{Setup: setups[i/o.Reps], Policy: list[i/o.Reps].policy, Seed: o.Seed, Rep: i % o.Reps}
+		w := list[i/o.Reps]
+		r := sim.Run{Setup: setups[i/o.Reps], Policy: w.scheduling(), Seed: o.Seed, Rep: i % o.Reps}
 		out, err := r.DoContext(ctx)
-		var took [6]float64
 		if err != nil {
-			return took, err
+			return [6]float64{}, err
 		}
-		for _, d := range out.Batches {
-			took[d.Kind] = d.Completed.Seconds() - list[i/o.Reps].overhead
-			took[5] = math.Max(took[5], took[d.Kind])
-		}
-		return took, nil
+		return w.took(out), nil
 	}, func(ended int) { o.Report(ended, n) })
 	if err != nil {
 		return nil, err
