@@ -89,28 +89,26 @@ func completions[W deskWorld](ctx context.Context, o *experiment.Options, list [
 	for i, w := range list {
 		setups[i] = w.setup()
 	}
-	n := len(list) * o.Reps
-	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
-		w := list[i/o.Reps]
-		r := sim.Run{Setup: setups[i/o.Reps], Policy: w.scheduling(), Seed: o.Seed, Rep: i % o.Reps}
+	runs, err := experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(list)), func(i, rep int) ([6]float64, error) {
+		r := sim.Run{Setup: setups[i], Policy: list[i].scheduling(), Seed: o.Seed, Rep: rep}
 		out, err := r.DoContext(ctx)
 		if err != nil {
 			return [6]float64{}, err
 		}
-		return w.took(out), nil
-	}, func(ended int) { o.Report(ended, n) })
-	if err != nil {
-		return nil, err
-	}
-	return byWorld(runs, len(list), o.Reps), nil
+		return list[i].took(out), nil
+	})
+	return byBatch(runs), err
 }
 
-// byWorld puts the completions of each world's repetitions together.
-func byWorld(runs [][6]float64, worlds, reps int) [][6][]float64 {
-	results := make([][6][]float64, worlds)
-	for i, took := range runs {
-		for k, t := range took {
-			results[i/reps][k] = append(results[i/reps][k], t)
+// byBatch turns the completions of each world's repetitions into those of each
+// batch by repetition.
+func byBatch(worlds [][][6]float64) [][6][]float64 {
+	results := make([][6][]float64, len(worlds))
+	for i, runs := range worlds {
+		for _, took := range runs {
+			for k, t := range took {
+				results[i][k] = append(results[i][k], t)
+			}
 		}
 	}
 	return results
