@@ -111,7 +111,7 @@ func layer(pkg string) int {
 // its line in an ADR saying what it replaces.
 var modules = map[string][]string{
 	"internal/task":                       {"golang.org/x/net/html"},
-	"internal/kit/table":                  {"github.com/parquet-go/parquet-go"},
+	"internal/kit/table":                  {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd", "github.com/pierrec/lz4/v4"},
 	"internal/kit/stats":                  {"gonum.org/v1/gonum/mathext"},
 	"internal/kit/condition":              {"github.com/expr-lang/expr"},
 	"internal/kit/similarity":             {"github.com/adrg/strutil"},

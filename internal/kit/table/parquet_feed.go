@@ -9,9 +9,11 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -229,9 +231,7 @@ func unpack(codec format.CompressionCodec, data []byte, size int) ([]byte, error
 		if size == 0 && len(data) == 0 {
 			return data, nil
 		}
-		if err = fits(codec, data, size); err == nil {
-			out, err = parquet.LookupCompressionCodec(codec).Decode(make([]byte, 0, size), data)
-		}
+		out, err = unpackBlock(codec, data, size)
 	default:
 		return nil, crowd.Errorf(crowd.Invalid, "the Parquet file is packed with %s, which is not read: write it with SNAPPY, ZSTD, GZIP, LZ4_RAW or none", codec)
 	}
@@ -252,156 +252,25 @@ func gunzip(data []byte, size int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(z, int64(size)+1))
 }
 
-var errPacked = errors.New("its packed data is broken")
+// zstdDecoder unpacks into the memory that it is given, and no further. Windows of
+// 256 MiB and more are refused.
+var zstdDecoder, errZstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(256<<20-1))
 
-// fits checks that packed data does not unpack to much more than size bytes,
-// without unpacking it.
-func fits(codec format.CompressionCodec, data []byte, size int) error {
+// unpackBlock unpacks data into at most size bytes.
+func unpackBlock(codec format.CompressionCodec, data []byte, size int) ([]byte, error) {
 	switch codec {
-	case format.Snappy:
-		if n, k := binary.Uvarint(data); k <= 0 || n != uint64(size) {
-			return errPacked
+	case format.Zstd:
+		if errZstd != nil {
+			return nil, errZstd
 		}
-		return nil
+		return zstdDecoder.DecodeAll(data, make([]byte, 0, size))
 	case format.Lz4Raw:
-		if n, ok := lz4Size(data); !ok || n != size {
-			return errPacked
-		}
-		return nil
+		out := make([]byte, size)
+		n, err := lz4.UncompressBlock(data, out)
+		return out[:max(n, 0)], err
 	}
-	const slack = 2 * maxPage // blocks may be less than full
-	if n, ok := zstdSize(data); !ok || n > slack {
-		return errPacked
+	if n, k := binary.Uvarint(data); k <= 0 || n != uint64(size) {
+		return nil, errors.New("its packed data is broken")
 	}
-	return nil
-}
-
-// lz4Size returns to how many bytes a block of LZ4 unpacks: it walks over its
-// sequences (lz4_Block_format.md). Offsets are checked, so that unpacking
-// cannot fail for another reason than the room for it.
-func lz4Size(data []byte) (size int, ok bool) {
-	length := func(n int) (int, bool) {
-		const more = 15
-		if n < more {
-			return n, true
-		}
-		for {
-			if len(data) == 0 || n > 2*maxPage {
-				return 0, false
-			}
-			b := data[0]
-			data = data[1:]
-			n += int(b)
-			if b != 255 {
-				return n, true
-			}
-		}
-	}
-	for len(data) > 0 {
-		token := data[0]
-		data = data[1:]
-		literals, ok := length(int(token >> 4))
-		if !ok || literals > len(data) {
-			return 0, false
-		}
-		size, data = size+literals, data[literals:]
-		if len(data) == 0 {
-			return size, true
-		}
-		if len(data) < 2 {
-			return 0, false
-		}
-		offset := int(binary.LittleEndian.Uint16(data))
-		data = data[2:]
-		match, ok := length(int(token & 15))
-		if !ok || offset == 0 || offset > size {
-			return 0, false
-		}
-		const shortest = 4
-		if size += match + shortest; size > 2*maxPage {
-			return 0, false
-		}
-	}
-	return size, false // it must end with literals
-}
-
-// zstdSize returns to how many bytes frames of Zstandard unpack at most: it
-// walks over their blocks (RFC 8878, 3.1).
-func zstdSize(data []byte) (size int, ok bool) {
-	const (
-		magic     = 0xFD2FB528
-		skippable = 0x184D2A50
-		block     = 128 << 10
-	)
-	for len(data) > 0 {
-		if len(data) < 6 {
-			return 0, false
-		}
-		m := binary.LittleEndian.Uint32(data)
-		if m&^0xF == skippable {
-			n := int64(binary.LittleEndian.Uint32(data[4:])) // of which 2 bytes may be missing here
-			if len(data) < 8 || n > int64(len(data)-8) {
-				return 0, false
-			}
-			data = data[8+n:]
-			continue
-		}
-		if m != magic {
-			return 0, false
-		}
-		desc := data[4]
-		single, sum := desc>>5&1 == 1, desc>>2&1 == 1
-		head := 5 + []int{0, 1, 2, 4}[desc&3]
-		window := !single
-		if window {
-			head++
-		}
-		content := []int{0, 2, 4, 8}[desc>>6]
-		if content == 0 && single {
-			content = 1
-		}
-		if len(data) < head+content {
-			return 0, false
-		}
-		field := make([]byte, 8)
-		copy(field, data[head:head+content])
-		if binary.LittleEndian.Uint64(field) > 2*maxPage {
-			return 0, false
-		}
-		if window && data[5]>>3 > 27-10 { // windows of 128 MiB and more
-			return 0, false
-		}
-		data = data[head+content:]
-		for last := false; !last; {
-			if len(data) < 3 {
-				return 0, false
-			}
-			h := uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16
-			data = data[3:]
-			last = h&1 == 1
-			n := int(h >> 3)
-			stored := n
-			switch h >> 1 & 3 {
-			case 0:
-				size += n
-			case 1:
-				size, stored = size+n, 1
-			case 2:
-				size += block
-			default:
-				return 0, false
-			}
-			if stored > len(data) || size > 4*maxPage {
-				return 0, false
-			}
-			data = data[stored:]
-		}
-		if sum {
-			if len(data) < 4 {
-				return 0, false
-			}
-			data = data[4:]
-		}
-	}
-	return size, true
+	return parquet.LookupCompressionCodec(codec).Decode(make([]byte, 0, size), data)
 }

@@ -167,29 +167,18 @@ type trial struct {
 // try runs trials on common random numbers: repetition n of all meets the same
 // tasks and people.
 func try(ctx context.Context, o *experiment.Options, trials []trial) ([][]*poolRun, error) {
-	type job struct{ trial, rep int }
-	var jobs []job
+	reps := make([]int, len(trials))
 	for i, t := range trials {
-		for rep := range t.reps {
-			jobs = append(jobs, job{i, rep})
-		}
+		reps[i] = t.reps
 	}
-	list, err := sim.Sweep(ctx, len(jobs), func(i int) (*poolRun, error) {
-		t := &trials[jobs[i].trial]
-		out, err := pools.Run{Setup: t.world.setup(t.system), Seed: o.Seed, Rep: jobs[i].rep, Record: t.world.step}.Do(ctx)
+	return experiment.Repeat(ctx, o, reps, func(i, rep int) (*poolRun, error) {
+		t := &trials[i]
+		out, err := pools.Run{Setup: t.world.setup(t.system), Seed: o.Seed, Rep: rep, Record: t.world.step}.Do(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
-		return summary(out, t.world.step, jobs[i].rep == 0), nil
-	}, func(ended int) { o.Report(ended, len(jobs)) })
-	if err != nil {
-		return nil, err
-	}
-	runs := make([][]*poolRun, len(trials))
-	for i, j := range jobs {
-		runs[j.trial] = append(runs[j.trial], list[i])
-	}
-	return runs, nil
+		return summary(out, t.world.step, rep == 0), nil
+	})
 }
 
 func summary(out *pools.Outcome, step time.Duration, keep bool) *poolRun {

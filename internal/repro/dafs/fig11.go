@@ -64,39 +64,51 @@ func (b bench) setup() *sim.Setup {
 	return s
 }
 
-// completions runs a list of worlds and returns, by world, batch (the last: all)
-// and repetition, the seconds until completion.
-func completions(ctx context.Context, o *experiment.Options, list []bench) ([][6][]float64, error) {
-	setups := make([]*sim.Setup, len(list))
-	for i, b := range list {
-		setups[i] = b.setup()
+func (b bench) scheduling() string { return b.policy }
+
+// took counts from the start.
+func (b bench) took(out *sim.Outcome) (took [6]float64) {
+	for _, d := range out.Batches {
+		took[d.Kind] = d.Completed.Seconds() - b.overhead
+		took[5] = math.Max(took[5], took[d.Kind])
 	}
-	n := len(list) * o.Reps
-	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
-		r := sim.Run{Setup: setups[i/o.Reps], Policy: list[i/o.Reps].policy, Seed: o.Seed, Rep: i % o.Reps}
-		out, err := r.DoContext(ctx)
-		var took [6]float64
-		if err != nil {
-			return took, err
-		}
-		for _, d := range out.Batches {
-			took[d.Kind] = d.Completed.Seconds() - list[i/o.Reps].overhead
-			took[5] = math.Max(took[5], took[d.Kind])
-		}
-		return took, nil
-	}, func(ended int) { o.Report(ended, n) })
-	if err != nil {
-		return nil, err
-	}
-	return byWorld(runs, len(list), o.Reps), nil
+	return took
 }
 
-// byWorld puts the completions of each world's repetitions together.
-func byWorld(runs [][6]float64, worlds, reps int) [][6][]float64 {
-	results := make([][6][]float64, worlds)
-	for i, took := range runs {
-		for k, t := range took {
-			results[i/reps][k] = append(results[i/reps][k], t)
+// A deskWorld is a world of the five batches of Table 1.
+type deskWorld interface {
+	setup() *sim.Setup
+	scheduling() string                   // the policy
+	took(out *sim.Outcome) (s [6]float64) // seconds until B1 to B5 and all were completed
+}
+
+// completions runs a list of worlds and returns, by world, batch (the last: all)
+// and repetition, the seconds until completion.
+func completions[W deskWorld](ctx context.Context, o *experiment.Options, list []W) ([][6][]float64, error) {
+	setups := make([]*sim.Setup, len(list))
+	for i, w := range list {
+		setups[i] = w.setup()
+	}
+	runs, err := experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(list)), func(i, rep int) ([6]float64, error) {
+		r := sim.Run{Setup: setups[i], Policy: list[i].scheduling(), Seed: o.Seed, Rep: rep}
+		out, err := r.DoContext(ctx)
+		if err != nil {
+			return [6]float64{}, err
+		}
+		return list[i].took(out), nil
+	})
+	return byBatch(runs), err
+}
+
+// byBatch turns the completions of each world's repetitions into those of each
+// batch by repetition.
+func byBatch(worlds [][][6]float64) [][6][]float64 {
+	results := make([][6][]float64, len(worlds))
+	for i, runs := range worlds {
+		for _, took := range runs {
+			for k, t := range took {
+				results[i][k] = append(results[i][k], t)
+			}
 		}
 	}
 	return results

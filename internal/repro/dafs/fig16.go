@@ -145,17 +145,14 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		list = append(list, published(table2(w))...)
 	}
 	list = append(list, formulas(table2(1200), tableAlpha)...)
-	type job struct{ variant, rep int }
-	var jobs []job
-	for v := range list {
-		for rep := range o.Reps {
-			if rep == 0 || list[v].world.window == 1200 {
-				jobs = append(jobs, job{v, rep})
-			}
+	reps := make([]int, len(list))
+	for i, v := range list {
+		if reps[i] = 1; v.world.window == 1200 {
+			reps[i] = o.Reps
 		}
 	}
-	all, err := sim.Sweep(ctx, len(jobs), func(i int) (*watched, error) {
-		v, rep := list[jobs[i].variant], jobs[i].rep
+	runs, err := experiment.Repeat(ctx, o, reps, func(i, rep int) (*watched, error) {
+		v := list[i]
 		r := sim.Run{Setup: v.world.setup(v.rule()), Policy: v.policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Samples: 1200}}
 		x := newIndex(&v.world, true)
 		if v.code {
@@ -166,13 +163,9 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 			return nil, err
 		}
 		return &watched{x, out.Metrics().JInfFinite}, nil
-	}, func(ended int) { o.Report(ended, len(jobs)) })
+	})
 	if err != nil {
 		return nil, err
-	}
-	runs := make([][]*watched, len(list))
-	for i, j := range jobs {
-		runs[j.variant] = append(runs[j.variant], all[i])
 	}
 	of := func(v int) []*watched { return runs[v] }
 

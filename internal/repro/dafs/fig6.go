@@ -54,47 +54,25 @@ func (c controlled) setup() *sim.Setup {
 	return s
 }
 
-// people runs controlled set-ups and returns, by set-up, batch (the last: all)
-// and repetition, the seconds from the first task to completion; NaN where a
-// batch was not completed.
-func people(ctx context.Context, o *experiment.Options, list []controlled) ([][6][]float64, error) {
-	setups := make([]*sim.Setup, len(list))
-	for i, c := range list {
-		setups[i] = c.setup()
-	}
-	n := len(list) * o.Reps
-	runs, err := sim.Sweep(ctx, n, func(i int) ([6]float64, error) {
-		r := sim.Run{Setup: setups[i/o.Reps], Policy: list[i/o.Reps].policy, Seed: o.Seed, Rep: i % o.Reps}
-		out, err := r.DoContext(ctx)
-		var took [6]float64
-		if err != nil {
-			return took, err
-		}
-		began := time.Duration(math.MaxInt64)
-		for _, b := range out.Batches {
-			if b.Started >= 0 {
-				began = min(began, b.Started)
-			}
-		}
-		for k, b := range out.Batches {
-			took[k] = math.NaN()
-			if b.Completed >= 0 {
-				took[k] = (b.Completed - began).Seconds()
-			}
-			took[5] = math.Max(took[5], took[k])
-		}
-		return took, nil
-	}, func(ended int) { o.Report(ended, n) })
-	if err != nil {
-		return nil, err
-	}
-	results := make([][6][]float64, len(list))
-	for i, took := range runs {
-		for k, t := range took {
-			results[i/o.Reps][k] = append(results[i/o.Reps][k], t)
+func (c controlled) scheduling() string { return c.policy }
+
+// took counts from the first task of any batch. A batch that was not completed is
+// NaN.
+func (c controlled) took(out *sim.Outcome) (took [6]float64) {
+	began := time.Duration(math.MaxInt64)
+	for _, b := range out.Batches {
+		if b.Started >= 0 {
+			began = min(began, b.Started)
 		}
 	}
-	return results, nil
+	for k, b := range out.Batches {
+		took[k] = math.NaN()
+		if b.Completed >= 0 {
+			took[k] = (b.Completed - began).Seconds()
+		}
+		took[5] = math.Max(took[5], took[k])
+	}
+	return took
 }
 
 // absent are the rows of completions that only the paper's picture shows.
@@ -142,6 +120,20 @@ func against(c controlled, took *[6][]float64) []experiment.Row {
 	return rows
 }
 
+// unpublished are the rows of completions that the paper does not print: those that
+// only its picture shows, and those of runs in the logs.
+func unpublished(list []controlled, took [][6][]float64, source string) []experiment.Row {
+	var rows []experiment.Row
+	for i, c := range list {
+		if c.log != nil {
+			rows = append(rows, against(c, &took[i])...)
+		} else {
+			rows = append(rows, absent(c.label, &took[i], source)...)
+		}
+	}
+	return rows
+}
+
 var fig6Policies = []struct{ label, policy string }{{"FIFO", "fifo"}, {"SJF", "sjf"}, {"RR", "rr"}, {"FS", "wfs"}}
 
 func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
@@ -150,7 +142,7 @@ func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		list = append(list, controlled{label: p.label, policy: p.policy, least: 10, most: 15, b2: 0.02})
 	}
 	list = append(list, logged(1, 3, 4, 5)...)
-	took, err := people(ctx, o, list)
+	took, err := completions(ctx, o, list)
 	if err != nil {
 		return nil, err
 	}
@@ -180,12 +172,7 @@ func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		experiment.Claim("FIFO less FS", "spread of the batches' completions", "ratio", experiment.Mean, minus(spread(fifo), spread(fs)), "FS has no preferred batch", experiment.Above(0), source, ""),
 		experiment.Claim("SJF less FS", "spread of the batches' completions", "ratio", experiment.Mean, minus(spread(sjf), spread(fs)), "FS has no preferred batch", experiment.Above(0), source, ""),
 	)
-	for p := range fig6Policies {
-		r.Rows = append(r.Rows, absent(list[p].label, &took[p], source)...)
-	}
-	for i := 4; i < len(list); i++ {
-		r.Rows = append(r.Rows, against(list[i], &took[i])...)
-	}
+	r.Rows = append(r.Rows, unpublished(list, took, source)...)
 	r.Pictures = append(r.Pictures, peopleBars("fig6", "Completion by policy, 10 to 15 people", list[:4], took[:4]))
 	return r, nil
 }
@@ -195,7 +182,7 @@ func runFig7a(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		{label: "B2 at $0.02", policy: "wfs", least: 10, most: 15, b2: 0.02},
 		{label: "B2 at $0.05", policy: "wfs", least: 10, most: 15, b2: 0.05},
 	}, logged(1, 0)...)
-	took, err := people(ctx, o, list)
+	took, err := completions(ctx, o, list)
 	if err != nil {
 		return nil, err
 	}
@@ -206,10 +193,7 @@ func runFig7a(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		r.Rows = append(r.Rows, experiment.Claim("B2 at $0.05 less $0.02", "completion of "+batchNames[b], "s", experiment.Mean, minus(took[1][b], took[0][b]), "the other batches are later", experiment.Above(0), source,
 			whyGivenBackLater))
 	}
-	r.Rows = append(r.Rows, absent(list[0].label, &took[0], source)...)
-	r.Rows = append(r.Rows, absent(list[1].label, &took[1], source)...)
-	r.Rows = append(r.Rows, against(list[2], &took[2])...)
-	r.Rows = append(r.Rows, against(list[3], &took[3])...)
+	r.Rows = append(r.Rows, unpublished(list, took, source)...)
 	r.Pictures = append(r.Pictures, peopleBars("fig7a", "Completion by the price of B2, FS, 10 to 15 people", list[:2], took[:2]))
 	return r, nil
 }
@@ -219,7 +203,7 @@ func runFig7b(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		{label: "10 to 15 people", policy: "wfs", least: 10, most: 15, b2: 0.02},
 		{label: "20 to 25 people", policy: "wfs", least: 20, most: 25, b2: 0.02},
 	}, logged(1, 2)...)
-	took, err := people(ctx, o, list)
+	took, err := completions(ctx, o, list)
 	if err != nil {
 		return nil, err
 	}
@@ -245,10 +229,7 @@ func runFig7b(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	r.Rows = append(r.Rows, experiment.Claim(batchNames[most]+" less "+batchNames[least], "gain from more people", "ratio", experiment.Mean, minus(gain(most), gain(least)), "batches gain differently", experiment.Above(0), source,
 		whyGainsAlike))
-	r.Rows = append(r.Rows, absent(list[0].label, &took[0], source)...)
-	r.Rows = append(r.Rows, absent(list[1].label, &took[1], source)...)
-	r.Rows = append(r.Rows, against(list[2], &took[2])...)
-	r.Rows = append(r.Rows, against(list[3], &took[3])...)
+	r.Rows = append(r.Rows, unpublished(list, took, source)...)
 	r.Pictures = append(r.Pictures, peopleBars("fig7b", "Completion by the size of the crowd, FS", list[:2], took[:2]))
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -93,10 +94,8 @@ func (t *traced) after(class int, share float64) float64 {
 // traces runs the trace under each of tracePolicies.
 func traces(ctx context.Context, o *experiment.Options) ([][]*traced, error) {
 	setup := traceSetup()
-	n := len(tracePolicies) * o.Reps
-	runs, err := sim.Sweep(ctx, n, func(i int) (*traced, error) {
-		rep := i % o.Reps
-		r := sim.Run{Setup: setup, Policy: tracePolicies[i/o.Reps].policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
+	return experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(tracePolicies)), func(i, rep int) (*traced, error) {
+		r := sim.Run{Setup: setup, Policy: tracePolicies[i].policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
 		if rep == 0 {
 			r.Record.Samples, r.Record.Allocation = 2000, true
 		}
@@ -110,15 +109,7 @@ func traces(ctx context.Context, o *experiment.Options) ([][]*traced, error) {
 			t.out = out
 		}
 		return t, nil
-	}, func(ended int) { o.Report(ended, n) })
-	if err != nil {
-		return nil, err
-	}
-	var list [][]*traced
-	for i := range tracePolicies {
-		list = append(list, runs[i*o.Reps:(i+1)*o.Reps])
-	}
-	return list, nil
+	})
 }
 
 // of returns a figure of each repetition.

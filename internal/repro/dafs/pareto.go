@@ -3,6 +3,7 @@ package dafs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -66,14 +67,12 @@ func runPareto(ctx context.Context, o *experiment.Options) (*experiment.Result, 
 
 // compete runs every rival at every α; grid[rival][α].
 func compete(ctx context.Context, o *experiment.Options, w synthetic) ([][]*standing, error) {
-	type job struct{ rival, alpha, rep int }
-	var jobs []job
-	for rep := range o.Reps {
-		for i := range rivals {
-			for a := range paretoAlphas {
-				if a == 0 || rivals[i].reads {
-					jobs = append(jobs, job{i, a, rep})
-				}
+	type trial struct{ rival, alpha int }
+	var trials []trial
+	for i := range rivals {
+		for a := range paretoAlphas {
+			if a == 0 || rivals[i].reads {
+				trials = append(trials, trial{i, a})
 			}
 		}
 	}
@@ -85,9 +84,8 @@ func compete(ctx context.Context, o *experiment.Options, w synthetic) ([][]*stan
 		success, decided [upToOne]float64 // at the α seen, or at each
 		best             float64
 	}
-	points, err := sim.Sweep(ctx, len(jobs), func(i int) (point, error) {
-		j := jobs[i]
-		run := sim.Run{Setup: setups[j.alpha], Policy: rivals[j.rival].policy, Seed: o.Seed, Rep: j.rep}
+	points, err := experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(trials)), func(i, rep int) (point, error) {
+		run := sim.Run{Setup: setups[trials[i].alpha], Policy: rivals[trials[i].rival].policy, Seed: o.Seed, Rep: rep}
 		out, err := run.DoContext(ctx)
 		if err != nil {
 			return point{}, err
@@ -97,7 +95,7 @@ func compete(ctx context.Context, o *experiment.Options, w synthetic) ([][]*stan
 			p.success[a], p.decided[a] = scored(out, w.rule(sim.AlphaPaper, alpha), alpha)
 		}
 		return p, nil
-	}, func(ended int) { o.Report(ended, len(jobs)) })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +106,17 @@ func compete(ctx context.Context, o *experiment.Options, w synthetic) ([][]*stan
 			grid[i][a] = &standing{}
 		}
 	}
-	for i, j := range jobs {
+	for i, t := range trials {
 		for a := range paretoAlphas {
-			if rivals[j.rival].reads && a != j.alpha {
+			if rivals[t.rival].reads && a != t.alpha {
 				continue
 			}
-			s := grid[j.rival][a]
-			s.success = append(s.success, points[i].success[a])
-			s.decided = append(s.decided, points[i].decided[a])
-			s.best = append(s.best, points[i].best)
+			s := grid[t.rival][a]
+			for _, p := range points[i] {
+				s.success = append(s.success, p.success[a])
+				s.decided = append(s.decided, p.decided[a])
+				s.best = append(s.best, p.best)
+			}
 		}
 	}
 	return grid, nil

@@ -103,11 +103,10 @@ func (w threaded) run(seed uint64, rep int) [6]float64 {
 
 // threadedCompletions runs a list of them, as completions does.
 func threadedCompletions(ctx context.Context, o *experiment.Options, list []threaded) ([][6][]float64, error) {
-	runs, err := sim.Sweep(ctx, len(list)*o.Reps, func(i int) ([6]float64, error) {
-		return list[i/o.Reps].run(o.Seed, i%o.Reps), nil
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return byWorld(runs, len(list), o.Reps), nil
+	quiet := *o
+	quiet.Progress = nil
+	runs, err := experiment.Repeat(ctx, &quiet, slices.Repeat([]int{o.Reps}, len(list)), func(i, rep int) ([6]float64, error) {
+		return list[i].run(o.Seed, rep), nil
+	})
+	return byBatch(runs), err
 }

@@ -174,34 +174,17 @@ func (s *sample) covers(last int) bool {
 
 // simulate runs each variant on its number of scenarios, all cores busy.
 func simulate(ctx context.Context, o *experiment.Options, list []variant, reps []int) ([]sample, error) {
-	type job struct{ variant, rep int }
-	var jobs []job
-	most := 0
-	for _, n := range reps {
-		most = max(most, n)
-	}
-	for rep := range most { // by scenario, so that runs of like length come together
-		for v := range list {
-			if rep < reps[v] {
-				jobs = append(jobs, job{v, rep})
-			}
-		}
-	}
 	setups := make([]*sim.Setup, len(list))
-	samples := make([]sample, len(list))
 	for i, v := range list {
 		setups[i] = v.world.setup(v.rule())
-		samples[i] = sample{v, make([]scenario, reps[i])}
 	}
-	runs, err := sim.Sweep(ctx, len(jobs), func(i int) (scenario, error) {
-		j := jobs[i]
-		return list[j.variant].run(ctx, setups[j.variant], o.Seed, j.rep)
-	}, func(ended int) { o.Report(ended, len(jobs)) })
+	runs, err := experiment.Repeat(ctx, o, reps, func(i, rep int) (scenario, error) { return list[i].run(ctx, setups[i], o.Seed, rep) })
 	if err != nil {
 		return nil, err
 	}
-	for i, j := range jobs {
-		samples[j.variant].runs[j.rep] = runs[i]
+	samples := make([]sample, len(list))
+	for i, v := range list {
+		samples[i] = sample{v, runs[i]}
 	}
 	return samples, nil
 }

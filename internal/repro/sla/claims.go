@@ -17,25 +17,6 @@ var (
 	slaWords = "30 to 80 %"
 )
 
-func runSLAE1(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE1.run(ctx, o, nil, nil)
-}
-func runSLAE2(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE2.run(ctx, o, nil, nil)
-}
-func runSLAE3(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE3.run(ctx, o, &slaE1, nil)
-}
-func runSLAE4(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE4.run(ctx, o, &slaE2, nil)
-}
-func runSLAE5(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE5.run(ctx, o, &slaE1, &slaE3)
-}
-func runSLAE6(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	return slaE6.run(ctx, o, &slaE2, &slaE4)
-}
-
 // curves are the runs of an experiment by policy and point.
 type curves map[string][][]claimsRun
 
@@ -69,8 +50,14 @@ func (v curves) total(name string) []float64 {
 
 func (v curves) reduction(name string) reduction { return reductionOf(v.total(name), v.total(slaFIFO)) }
 
-// run makes the experiment. plain is the one that it is to be above, mixed the one
-// that it is to be below; nil: none.
+// runner makes the experiment. plain is the one that it is to be above, mixed the
+// one that it is to be below; nil: none.
+func (c *claims) runner(plain, mixed *claims) func(context.Context, *experiment.Options) (*experiment.Result, error) {
+	return func(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+		return c.run(ctx, o, plain, mixed)
+	}
+}
+
 func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *claims) (*experiment.Result, error) {
 	all, err := c.curvesOf(ctx, o, slaNames...)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/repro/sla/orchestration"
-	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -194,29 +193,18 @@ type claimsTrial struct {
 
 // slaTry runs trials: repetition n of all meets the same world.
 func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([][]claimsRun, error) {
-	type job struct{ trial, rep int }
-	var jobs []job
+	reps := make([]int, len(trials))
 	for i, t := range trials {
-		for rep := range t.reps {
-			jobs = append(jobs, job{i, rep})
-		}
+		reps[i] = t.reps
 	}
-	list, err := sim.Sweep(ctx, len(jobs), func(i int) (claimsRun, error) {
-		t := &trials[jobs[i].trial]
-		out, err := orchestration.Run(ctx, t.world, t.policy, o.Seed+uint64(jobs[i].rep))
+	return experiment.Repeat(ctx, o, reps, func(i, rep int) (claimsRun, error) {
+		t := &trials[i]
+		out, err := orchestration.Run(ctx, t.world, t.policy, o.Seed+uint64(rep))
 		if err != nil {
 			return claimsRun{}, err
 		}
 		return claimsSummary(t.world, out), nil
-	}, func(ended int) { o.Report(ended, len(jobs)) })
-	if err != nil {
-		return nil, err
-	}
-	runs := make([][]claimsRun, len(trials))
-	for i, j := range jobs {
-		runs[j.trial] = append(runs[j.trial], list[i])
-	}
-	return runs, nil
+	})
 }
 
 func claimsSummary(w *orchestration.World, out *orchestration.Outcome) claimsRun {

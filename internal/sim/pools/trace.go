@@ -2,6 +2,7 @@ package pools
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -139,8 +140,11 @@ func ReadTrace(in io.Reader) (*Trace, error) {
 			bad = append(bad, TraceError{line, oneLine(fmt.Sprintf(format, args...))})
 		}
 	}
-	comments := &commentReader{in: bufio.NewReader(in)}
-	r := csv.NewReader(comments)
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment, r.FieldsPerRecord, r.ReuseRecord = '#', -1, true
 	header, err := r.Read()
 	var parse *csv.ParseError
@@ -178,7 +182,7 @@ func ReadTrace(in io.Reader) (*Trace, error) {
 			if bad != nil {
 				return nil, bad
 			}
-			t.Comments = comments.lines
+			t.Comments = commentsOf(text)
 			if err := t.validate(); err != nil {
 				note(line, "%s", err)
 				return nil, bad
@@ -246,31 +250,18 @@ func oneLine(s string) string {
 	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// commentReader hands a text on, and keeps its first comments.
-type commentReader struct {
-	in    *bufio.Reader
-	rest  []byte
-	lines []string
-	begun bool // what is read now is not the beginning of a line
-}
-
+// maxComments is how many comments of a file are kept: the first.
 const maxComments = 20
 
-func (c *commentReader) Read(p []byte) (int, error) {
-	if len(c.rest) == 0 {
-		line, err := c.in.ReadSlice('\n')
-		if len(line) == 0 {
-			return 0, err
+// commentsOf returns the first lines that begin with #, without it.
+func commentsOf(text []byte) []string {
+	var list []string
+	for line := range bytes.Lines(text) {
+		if line[0] == '#' && len(list) < maxComments {
+			list = append(list, oneLine(strings.TrimSpace(string(line[1:]))))
 		}
-		if !c.begun && line[0] == '#' && len(c.lines) < maxComments {
-			c.lines = append(c.lines, oneLine(strings.TrimSpace(string(line[1:]))))
-		}
-		c.begun = line[len(line)-1] != '\n'
-		c.rest = line
 	}
-	n := copy(p, c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
+	return list
 }
 
 // Write writes the trace as ReadTrace reads it, the comments first. A trace that

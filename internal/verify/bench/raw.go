@@ -3,9 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -20,7 +18,7 @@ type conn struct {
 	net   net.Conn
 	in    *bufio.Reader
 	out   []byte
-	body  []byte
+	body  bytes.Buffer
 	after string // of the request line: the headers that never change
 }
 
@@ -52,14 +50,18 @@ func (c *conn) post(path, body string) ([]byte, error) {
 	if _, err := c.net.Write(c.out); err != nil {
 		return nil, err
 	}
-	status, err := c.reply()
+	reply, err := http.ReadResponse(c.in, nil)
 	if err != nil {
 		return nil, err
 	}
-	if status >= 300 {
-		return nil, &statusError{path, status, string(c.body)}
+	c.body.Reset()
+	if _, err := c.body.ReadFrom(reply.Body); err != nil {
+		return nil, err
 	}
-	return c.body, nil
+	if reply.StatusCode >= 300 {
+		return nil, &statusError{path, reply.StatusCode, c.body.String()}
+	}
+	return c.body.Bytes(), nil
 }
 
 // statusError is a reply that is no success.
@@ -71,73 +73,4 @@ type statusError struct {
 
 func (e *statusError) Error() string {
 	return fmt.Sprintf("POST %s: %d %s: %s", e.path, e.status, http.StatusText(e.status), e.body)
-}
-
-var errProtocol = errors.New("this is not a reply in HTTP/1.1")
-
-// reply reads a reply; its body is left in c.body.
-func (c *conn) reply() (status int, err error) {
-	line, err := c.line()
-	if err != nil {
-		return 0, err
-	}
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return 0, errProtocol
-	}
-	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return 0, errProtocol
-	}
-	length, chunked := 0, false
-	for {
-		if line, err = c.line(); err != nil {
-			return 0, err
-		}
-		if len(line) == 0 {
-			break
-		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		switch value = bytes.TrimSpace(value); {
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			if length, err = strconv.Atoi(string(value)); err != nil {
-				return 0, errProtocol
-			}
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			chunked = bytes.EqualFold(value, []byte("chunked"))
-		}
-	}
-	c.body = c.body[:0]
-	if !chunked {
-		return status, c.take(length)
-	}
-	for {
-		if line, err = c.line(); err != nil {
-			return 0, err
-		}
-		n, err := strconv.ParseInt(string(line), 16, 32)
-		if err != nil {
-			return 0, errProtocol
-		}
-		if err := c.take(int(n)); err != nil {
-			return 0, err
-		}
-		if _, err := c.line(); err != nil || n == 0 {
-			return status, err
-		}
-	}
-}
-
-// take adds n bytes to the body.
-func (c *conn) take(n int) error {
-	at := len(c.body)
-	for cap(c.body) < at+n {
-		c.body = append(c.body[:cap(c.body)], 0)
-	}
-	c.body = c.body[:at+n]
-	_, err := io.ReadFull(c.in, c.body[at:])
-	return err
-}
-
-func (c *conn) line() ([]byte, error) {
-	line, err := c.in.ReadSlice('\n')
-	return bytes.TrimRight(line, "\r\n"), err
 }

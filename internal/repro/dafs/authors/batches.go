@@ -1,7 +1,10 @@
 package authors
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,7 +18,9 @@ type batch struct {
 	turn                        uint64
 	class                       sched.Class
 	planned, running, completed int
-	candidate                   bool // something of it may be handed out
+	candidate                   bool   // something of it may be handed out
+	placed                      bool   // it is in the order of the candidates
+	key                         uint64 // its key there
 
 	weight weight // of sdafs-code and dafs-code
 	sum    logSum // of a deadline batch, with logarithms
@@ -43,8 +48,18 @@ type batches struct {
 	slots map[crowd.BatchID]uint32
 	list  []batch // by slot
 	free  []uint32
-	order ranks
-	root  tree // the candidates by key, then id
+	order []position // the candidates by key, then id
+}
+
+// A position is where a candidate stands in the order.
+type position struct {
+	key  uint64
+	id   crowd.BatchID
+	slot uint32
+}
+
+func (p position) compare(o position) int {
+	return cmp.Or(cmp.Compare(p.key, o.key), cmp.Compare(p.id, o.id))
 }
 
 // slot returns the slot of a batch, made if need be.
@@ -68,16 +83,35 @@ func (s *batches) slot(id crowd.BatchID) uint32 {
 
 // place puts a slot into the order of the candidates with a key, or takes it out.
 func (s *batches) place(slot uint32, candidate bool, key uint64) {
-	was := s.order.has(slot)
-	if was && candidate && s.order.key(slot) == key {
+	b := &s.list[slot]
+	if b.placed && candidate && b.key == key {
 		return
 	}
-	if was {
-		s.order.remove(&s.root, slot)
+	if b.placed {
+		at := s.rank(slot)
+		s.order = slices.Delete(s.order, at, at+1)
 	}
+	b.placed, b.key = candidate, key
 	if candidate {
-		s.order.insert(&s.root, slot, key, int64(s.list[slot].id))
+		s.order = slices.Insert(s.order, s.rank(slot), position{key, b.id, slot})
 	}
+}
+
+// rank returns how many candidates stand before a slot in the order.
+func (s *batches) rank(slot uint32) int {
+	b := &s.list[slot]
+	at, _ := slices.BinarySearchFunc(s.order, position{key: b.key, id: b.id}, position.compare)
+	return at
+}
+
+// below returns how many candidates have a key less than key.
+func (s *batches) below(key uint64) int {
+	return sort.Search(len(s.order), func(i int) bool { return s.order[i].key >= key })
+}
+
+// upTo returns how many candidates have a key not greater than key.
+func (s *batches) upTo(key uint64) int {
+	return sort.Search(len(s.order), func(i int) bool { return s.order[i].key > key })
 }
 
 // forget drops a batch and returns its slot, and false if it is not there.
@@ -90,10 +124,10 @@ func (s *batches) forget(id crowd.BatchID) (slot uint32, known bool) {
 	return slot, known
 }
 
-func (s *batches) candidates() int { return s.order.size(s.root) }
+func (s *batches) candidates() int { return len(s.order) }
 
 // at returns the slot of the candidate at a place of the order.
-func (s *batches) at(place int) uint32 { return s.order.at(s.root, place) }
+func (s *batches) at(place int) uint32 { return s.order[place].slot }
 
 // offer asks whether the worker may do the slot's batch.
 func (s *batches) offer(slot uint32, w sched.Worker) (crowd.BatchID, bool) {

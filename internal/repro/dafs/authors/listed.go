@@ -8,7 +8,7 @@ import (
 )
 
 // A listed policy hands out by a key of each batch, then id: edf-code and fs-code.
-// O(log B) for an event and for each candidate that is offered.
+// An event moves O(B) entries of a sorted list; a candidate that is offered is O(1).
 type listed struct {
 	batches
 	name    string

@@ -178,7 +178,7 @@ func (p *weighted) key(id crowd.BatchID) (slot uint32, k sched.Key, known bool) 
 //
 // Refused one, the policy goes on in the order of w. Among equals one is drawn to
 // begin with, and the rest follow by id, round to the beginning. A decision costs
-// O(log B), and as much for each candidate refused.
+// O(log B), and each candidate refused O(1).
 type sdafs struct{ weighted }
 
 func newSDAFS(w weighted) sched.Policy { return &sdafs{w} }
@@ -213,8 +213,8 @@ func (p *sdafs) Next(_ time.Time, w sched.Worker) crowd.BatchID {
 // equals returns the end of the run of equal weights that begins at a place, and
 // the place of the one drawn to begin with.
 func (p *sdafs) equals(from int) (to, start int) {
-	key := p.order.key(p.at(from))
-	to = p.order.upTo(p.root, key)
+	key := p.order[from].key
+	to = p.upTo(key)
 	return to, from + p.draw(key, to-from)
 }
 
@@ -227,8 +227,7 @@ func (p *sdafs) Key(id crowd.BatchID) (sched.Key, bool) {
 	k.Words = fmt.Sprintf("least w = %g first; among equals one is drawn, then by id from there, round to the beginning", b.weight.w)
 	round := sched.Number(0)
 	if b.candidate {
-		from := p.order.below(p.root, p.order.key(slot))
-		if _, start := p.equals(from); p.order.place(p.root, slot) < start {
+		if _, start := p.equals(p.below(b.key)); p.rank(slot) < start {
 			round = 1
 		}
 	}

@@ -1,0 +1,31 @@
+package experiment
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/internal/sim"
+)
+
+// Repeat runs trials, each so many times as reps says, on all cores. It returns
+// what came of them by trial and repetition, and reports progress.
+func Repeat[T any](ctx context.Context, o *Options, reps []int, run func(trial, rep int) (T, error)) ([][]T, error) {
+	type job struct{ trial, rep int }
+	var jobs []job
+	for rep, more := 0, true; more; rep++ { // by repetition, so that runs of like length come together
+		more = false
+		for i, n := range reps {
+			if rep < n {
+				jobs, more = append(jobs, job{i, rep}), true
+			}
+		}
+	}
+	list, err := sim.Sweep(ctx, len(jobs), func(i int) (T, error) { return run(jobs[i].trial, jobs[i].rep) }, func(ended int) { o.Report(ended, len(jobs)) })
+	if err != nil {
+		return nil, err
+	}
+	runs := make([][]T, len(reps))
+	for i, j := range jobs {
+		runs[j.trial] = append(runs[j.trial], list[i])
+	}
+	return runs, nil
+}
