@@ -32,11 +32,6 @@ type Batch struct {
 	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
 }
 
-// Help is the long help.
-func (*Batch) Help() string {
-	return `A batch is a table of tasks that are shown by one template, with a price, a redundancy, and a priority. It is made as a draft, launched, and ends when every task has its label. Batches are named by id (b17).`
-}
-
 // One is the batch that a command is about.
 type One struct {
 	ID crowd.BatchID `arg:"" placeholder:"BATCH" help:"The batch, such as b17."`
@@ -87,14 +82,6 @@ type BatchList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*BatchList) Help() string {
-	return `Lists the newest hundred batches of a tenant, or of all that an admin may see.
-
-Example:
-  throng batch list --tenant acme`
-}
-
 // Run lists the batches.
 func (l *BatchList) Run(c *Context) error {
 	r, err := l.connect(c)
@@ -122,14 +109,6 @@ func (l *BatchList) Run(c *Context) error {
 // BatchShow is "throng batch show".
 type BatchShow struct{ One }
 
-// Help is the long help.
-func (*BatchShow) Help() string {
-	return `Shows the definition of a batch, how far it is, what it has cost, and, if something waits, why.
-
-Example:
-  throng batch show b17`
-}
-
 // Run shows the batch.
 func (s *BatchShow) Run(c *Context) error {
 	r, err := s.connect(c)
@@ -148,14 +127,6 @@ func (s *BatchShow) Run(c *Context) error {
 type BatchWatch struct {
 	One
 	Every span `default:"1s" help:"How often to look."`
-}
-
-// Help is the long help.
-func (*BatchWatch) Help() string {
-	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change. When nobody is there to answer, it says so on standard error, and what to do.
-
-Example:
-  throng batch watch b17 && throng batch labels b17 --out labels.csv`
 }
 
 // leastEvery keeps a watcher from burdening the server.
@@ -239,14 +210,6 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 // BatchWhy is "throng batch why".
 type BatchWhy struct{ One }
 
-// Help is the long help.
-func (*BatchWhy) Help() string {
-	return `Says why the tasks of a running batch wait: what stands in the way of the batch, how many batches come before it, and why the workers of the pool could not take it now.
-
-Example:
-  throng batch why b17`
-}
-
 // Run says why.
 func (x *BatchWhy) Run(c *Context) error {
 	r, err := x.connect(c)
@@ -275,14 +238,6 @@ func (x *BatchWhy) Run(c *Context) error {
 
 // BatchHolding is "throng batch holding".
 type BatchHolding struct{ One }
-
-// Help is the long help.
-func (*BatchHolding) Help() string {
-	return `Lists who holds which task of a running batch, the longest held first.
-
-Example:
-  throng batch holding b17`
-}
 
 // Run lists what is held.
 func (x *BatchHolding) Run(c *Context) error {

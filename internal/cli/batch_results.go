@@ -36,15 +36,6 @@ type BatchResults struct {
 	All bool `help:"Assignments that ended without an answer too."`
 }
 
-// Help is the long help.
-func (*BatchResults) Help() string {
-	return `Downloads every answer of a batch, one a row: who gave it, when, how long it took, whether it counted, what it paid, and the task's own columns as Input.NAME. --json stands for --format jsonl.
-
-Examples:
-  throng batch results b17 --out answers.csv
-  throng batch results b17 | throng label -`
-}
-
 // Run downloads the answers.
 func (x *BatchResults) Run(c *Context) error {
 	format, err := x.format(x.JSON)
@@ -65,15 +56,6 @@ type BatchLabels struct {
 	Method string `default:"live" help:"live: as given while answers came in; majority or dawid-skene: from all answers together."`
 }
 
-// Help is the long help.
-func (*BatchLabels) Help() string {
-	return `Downloads the label of every task of a batch, one a row, with its confidence, and the task's own columns as Input.NAME. --json stands for --format jsonl.
-
-Examples:
-  throng batch labels b17 --out labels.csv
-  throng batch labels b17 --method dawid-skene --format jsonl`
-}
-
 // Run downloads the labels.
 func (x *BatchLabels) Run(c *Context) error {
 	format, err := x.format(x.JSON)
@@ -91,14 +73,6 @@ func (x *BatchLabels) Run(c *Context) error {
 type BatchQuality struct {
 	One
 	Method string `default:"dawid-skene" help:"majority or dawid-skene."`
-}
-
-// Help is the long help.
-func (*BatchQuality) Help() string {
-	return `Looks at the answers of a batch as a whole: how far they agree (Krippendorff's alpha), how right they are where the answer is known, and how each worker does.
-
-Example:
-  throng batch quality b17`
 }
 
 // Run shows the quality.

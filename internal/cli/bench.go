@@ -70,17 +70,6 @@ type BenchLive struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchLive) Help() string {
-	return `A cycle is one request that submits an answer and gets the next task; the reply comes
-when both are durable. The same clients put the same load on a bare server with the
-same group commit on the same SQLite ("ceiling"), turn by turn in the same run; ratio
-is what share of its cycles a second Throng reaches. Clients and servers share the
-machine's cores.
-
-With one number of workers, --json prints one object, with several a list.`
-}
-
 // Run measures.
 func (b *BenchLive) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
@@ -110,14 +99,6 @@ type BenchScale struct {
 	Work    time.Duration `help:"How long they work." default:"2s"`
 	Data    string        `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
 	Output
-}
-
-// Help is the long help.
-func (*BenchScale) Help() string {
-	return `Imports the tasks over HTTP as streams, launches them, lets workers work for a while,
-kills the server and starts it again. The memory for a waiting task is what the
-restarted server takes more than one without tasks, by the number of tasks; it is
-read from /proc, so this needs Linux.`
 }
 
 // Run measures.
@@ -150,16 +131,6 @@ type BenchKill struct {
 	Longest time.Duration `help:"Longest time from a round's first answer to the kill." default:"300ms"`
 	Data    string        `help:"New folder for the database; default: a temporary one, kept if something is found." type:"path" placeholder:"DIR"`
 	Output
-}
-
-// Help is the long help.
-func (*BenchKill) Help() string {
-	return `Clients work, launch, pause, top up and pay in, and workflows run, with people, queries
-and a service of this program's own; at a random moment the server is killed (SIGKILL)
-and started again, and they go on. In the end each client's own record of what was
-acknowledged is compared with the database: answers, labels, batches, ledger, and of
-each run every row at every step, what its items cost, and the calls of the service.
-The exit code is 1 if anything was lost, counted twice, or does not add up.`
 }
 
 // Run runs the test.

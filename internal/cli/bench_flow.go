@@ -19,24 +19,6 @@ type BenchFlow struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchFlow) Help() string {
-	return `What workflows cost:
-
-- putting all waiting items in order again (a pass), and one change among them (an
-  event), beside the most that they may take, which is meant for 100,000 items;
-- rows that are made as they are read, through a query row by row on a stream edge,
-  and through one over all rows, on a database on disk. Memory, while loading and then
-  while running, is read from /proc, so this needs Linux; if it does not grow with
-  rows, all of them take about as much as a tenth;
-- commits of labels, with and without a next step that their items go to, in turns;
-- with a real server, the time from an acknowledged answer until somebody who waits
-  has the task of the next step.
-
-Example:
-  throng bench flow --rows 100000`
-}
-
 // Run measures.
 func (b *BenchFlow) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)

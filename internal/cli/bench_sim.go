@@ -14,24 +14,6 @@ type BenchSim struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchSim) Help() string {
-	return `A cycle is one answer and the next task, with all that the simulated world does around
-it, without checks, on one core. The busy pools are 200 people who always work,
-each the median of three turns.
-
-Table 2 is the synthetic world of Difallah et al. 2019 (2,400 s, 200 workers, 1,000
-batches and 80 more a minute), one repetition, as a median. It is compared with the CPU
-time that the authors' published program takes for it, by policy the least and the most
-of three seeds, measured once on a machine of this kind.
-
-Memory is the live heap in the course of one run, and how many times as large it is at
-the end as after warming up: about 1, if it does not grow with what happens.
-
-Example:
-  throng bench sim --json`
-}
-
 // Run measures.
 func (b *BenchSim) Run(c *Context) error {
 	r, err := simbench.Run(simbench.Options{Cycles: b.Cycles, Reps: b.Reps, Log: c.Stderr})

@@ -1,6 +1,6 @@
 // Package cli is the command line: one file for each command, each a struct
-// with its flags and a Run method. It talks to people; the work is done
-// elsewhere.
+// with its flags and a Run method; its long help is in help/. It talks to people;
+// the work is done elsewhere.
 //
 // What a program may rely on: --json prints JSON on standard output (one value,
 // or one a line where a command goes on), errors go to standard error as
@@ -104,6 +104,7 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 	return kong.New(root,
 		kong.Name("throng"),
 		kong.Description(about),
+		kong.PostBuild(addHelp),
 		kong.Vars{"version": "throng " + c.Version, "server": defaultServer},
 		kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(code int) { panic(stopped(code)) }),

@@ -28,25 +28,11 @@ type Duty struct {
 	Wish    DutyWish    `cmd:"" help:"Say which pools you like, and whether you are called."`
 }
 
-// Help is the long help.
-func (*Duty) Help() string {
-	return `For workers of a pool that calls its people: come when you are called (throng duty on), work (throng worker run), and go (throng duty off). Who comes first is taken.`
-}
-
 // DutyStatus is "throng duty status".
 type DutyStatus struct {
 	Watch bool `help:"Say it again at every change, until interrupted."`
 	Until bool `help:"With --watch: stop as soon as you are on duty or may come."`
 	Remote
-}
-
-// Help is the long help.
-func (*DutyStatus) Help() string {
-	return `Says whether you are on duty, since when and what waiting has earned, and whether the pool calls you. With --watch it waits for a change; with --json each is a line.
-
-Examples:
-  throng duty status
-  throng duty status --watch --until && throng duty on && throng worker run`
 }
 
 // watchWait is how long one request waits for a change.
@@ -136,27 +122,11 @@ func showDuty(w io.Writer, d wire.Duty) {
 // DutyOn is "throng duty on".
 type DutyOn struct{ Remote }
 
-// Help is the long help.
-func (*DutyOn) Help() string {
-	return `Brings you on duty. In a pool that calls its people there must be a place; if others were first, it says so and the exit code is 1.
-
-Example:
-  throng duty on && throng worker run`
-}
-
 // Run comes on duty.
 func (x *DutyOn) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).StartDuty) }
 
 // DutyOff is "throng duty off".
 type DutyOff struct{ Remote }
-
-// Help is the long help.
-func (*DutyOff) Help() string {
-	return `Takes you off duty: at once, or, if you hold a task, when you have finished it.
-
-Example:
-  throng duty off`
-}
 
 // Run goes off duty.
 func (x *DutyOff) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).EndDuty) }
@@ -176,14 +146,6 @@ func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (wire
 // DutyDecline is "throng duty decline".
 type DutyDecline struct{ Remote }
 
-// Help is the long help.
-func (*DutyDecline) Help() string {
-	return `Says that you do not come this time, so that somebody else is asked at once. You will be called again.
-
-Example:
-  throng duty decline`
-}
-
 // Run declines.
 func (x *DutyDecline) Run(c *Context) error {
 	r, err := x.connect(c)
@@ -202,16 +164,6 @@ type DutyWish struct {
 	Away *bool    `negatable:"" help:"You are not called at all."`
 	Mail *bool    `negatable:"" help:"You are called by e-mail, too."`
 	Remote
-}
-
-// Help is the long help.
-func (*DutyWish) Help() string {
-	return `Says what you wish for; without a flag, shows it. Where idle people move between pools, they rather go where they like it. What is not said stays as it is.
-
-Examples:
-  throng duty wish
-  throng duty wish --like main=0.9 --like night=0.1
-  throng duty wish --away`
 }
 
 // liking is a pool and how much it is liked.

@@ -44,17 +44,6 @@ type WorkerInvite struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerInvite) Help() string {
-	return `Invites people by e-mail to become workers. Each gets a link of their own, with which they make an account or accept with the one that they have. With --test they work as soon as they have passed.
-
-A server that sends no mail prints the links instead, this once: hand them out yourself. Who is invited already is left out. If an address is malformed nobody is invited, and each is told as FILE:LINE. For admins, and for requesters for their tenants.
-
-Examples:
-  throng worker invite --mail ann@example.org,bob@example.org
-  throng worker invite --file addresses.csv --pool night --test birds --expires 7d --note "We start on Monday."`
-}
-
 // Run invites.
 func (x *WorkerInvite) Run(c *Context) error {
 	addresses, lines, err := x.addresses(c)
@@ -160,14 +149,6 @@ type WorkerInvitations struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerInvitations) Help() string {
-	return `Lists invitations, the latest first: queued, sent or failed (with the mail's error), opened, accepted, declined, withdrawn, expired; "to hand out" where no mail was sent. For admins, and for requesters of the tenant.
-
-Example:
-  throng worker invitations --limit 20`
-}
-
 // Run lists the invitations.
 func (x *WorkerInvitations) Run(c *Context) error {
 	r, err := x.connect(c)
@@ -204,14 +185,6 @@ type WorkerResend struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerResend) Help() string {
-	return `Sends an invitation again, also one that has expired: the new link works for 14 days. A server that sends no mail prints it.
-
-Example:
-  throng worker resend 12`
-}
-
 // Run sends the invitation again.
 func (x *WorkerResend) Run(c *Context) error {
 	return invitationDo(c, &x.Remote, x.Invitation, (*client.Client).ResendInvitation)
@@ -221,14 +194,6 @@ func (x *WorkerResend) Run(c *Context) error {
 type WorkerWithdraw struct {
 	Invitation int64 `arg:"" help:"The number of the invitation."`
 	Remote
-}
-
-// Help is the long help.
-func (*WorkerWithdraw) Help() string {
-	return `Withdraws an invitation that nobody has answered: its links work no longer.
-
-Example:
-  throng worker withdraw 12`
 }
 
 // Run withdraws the invitation.

@@ -26,18 +26,6 @@ type PaperList struct {
 	Output
 }
 
-// Help is the long help.
-func (*PaperList) Help() string {
-	return `They are those of Difallah et al. 2019, "Deadline-Aware Fair Scheduling for
-Multi-Tenant Crowd-Powered Systems", of Haas and Franklin 2017, "Cioppino:
-Multi-Tenant Crowd Management", and of Khazankin, Schall and Dustdar 2011,
-"Adaptive Request Prioritization in Dynamic Service-oriented Systems", that are
-simulations or can be simulated; and the events of Cymphony's execution plan.
-
-Example:
-  throng paper list`
-}
-
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
 	list := repro.Experiments()
@@ -65,19 +53,6 @@ type PaperRun struct {
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
-}
-
-// Help is the long help.
-func (*PaperRun) Help() string {
-	return `Each row is one figure: what was published, ours with its 95 % interval, and a verdict:
-reproduced, differs, not simulatable, or not in the paper. docs/paper.md says how it is
-found, and why what differs differs. --json prints the rows as a list of objects
-{name, published, ours, ci95, verdict, why, source, …}; a figure that is not there is null.
-
-Examples:
-  throng paper run table3
-  throng paper run fig13 --reps 20 --no-extras --out fig13
-  throng paper run cioppino-fig4 --trace crowd.csv`
 }
 
 // readTrace reads the user's own trace.

@@ -24,21 +24,8 @@ type Pool struct {
 	Trace    PoolTrace    `cmd:"" help:"Generate a trace of a crowd from the moments that were published of one."`
 }
 
-// Help is the long help.
-func (*Pool) Help() string {
-	return `A pool is a set of workers on call under one scheduling policy. A new server has one, "main". Pools are named by id (p1) or by name.`
-}
-
 // PoolList is "throng pool list".
 type PoolList struct{ Remote }
-
-// Help is the long help.
-func (*PoolList) Help() string {
-	return `Lists the pools: their policies; how many workers they have, how many of them are on duty, work, and wait, and how many were called and are coming; how many answers are wanted, and how many people would be best for that (c*). What controls a pool only admins see.
-
-Example:
-  throng pool list`
-}
 
 // Run lists the pools.
 func (p *PoolList) Run(c *Context) error {

@@ -16,15 +16,6 @@ type PoolActions struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolActions) Help() string {
-	return `Shows the log of a pool, newest first: what a controller saw, what it decided and why, and what an admin did. "advice" is what a pool that only advises would have done. For admins.
-
-Examples:
-  throng pool actions main
-  throng pool actions main --limit 1000 --json`
-}
-
 // Run shows the log.
 func (x *PoolActions) Run(c *Context) error {
 	if x.Limit < 1 || x.Limit > 1000 {

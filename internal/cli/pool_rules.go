@@ -58,14 +58,6 @@ type PoolRulesShow struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolRulesShow) Help() string {
-	return `Prints the rules of a pool as a file that "throng pool rules set" reads. For admins.
-
-Example:
-  throng pool rules show main`
-}
-
 // Run shows the rules.
 func (x *PoolRulesShow) Run(c *Context) error {
 	r, err := x.connect(c)
@@ -109,14 +101,6 @@ type PoolRulesSet struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolRulesSet) Help() string {
-	return `Gives a pool other rules, all of them, and lets them decide. A rule that is wrong is told as FILE:LINE:COLUMN, and nothing changes. For admins. What the file looks like: throng pool rules --help.
-
-Example:
-  throng pool rules set main rules.yaml`
-}
-
 // Run sets the rules.
 func (x *PoolRulesSet) Run(c *Context) error {
 	file, err := c.readRules(x.File)
@@ -151,15 +135,6 @@ type PoolRulesTest struct {
 	File string `arg:"" optional:"" help:"The rules, in YAML; - for standard input; default: those that the pool has."`
 	All  bool   `help:"Print every time that a rule would have fired, not the first few."`
 	Remote
-}
-
-// Help is the long help.
-func (*PoolRulesTest) Help() string {
-	return `Tries rules on the last hour of a pool, which is sampled every ten seconds, and says when each of them would have fired, and why. Nothing is changed, and each sample is taken as it was: a rule that would have called somebody fires again where in earnest it would not. For admins.
-
-Examples:
-  throng pool rules test main rules.yaml
-  throng pool rules test main --all --json`
 }
 
 // firedShown is how many times are printed if not all are.

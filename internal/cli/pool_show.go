@@ -23,16 +23,6 @@ type PoolShow struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolShow) Help() string {
-	return `Shows how many people a pool has against the best number (c*), what waits, at what rate answers are wanted (lambda) and given (mu), what waiting costs and how much money for it there is, the open call, the settings, and what was done last and why. For admins.
-
-Examples:
-  throng pool show main
-  throng pool show main --people
-  throng pool show p1 --watch`
-}
-
 // shownPool is what is shown of a pool.
 type shownPool struct {
 	wire.PoolDetail

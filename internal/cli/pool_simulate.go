@@ -30,24 +30,6 @@ type PoolSimulate struct {
 	Output
 }
 
-// Help is the long help.
-func (*PoolSimulate) Help() string {
-	return `Runs pools alone: the work that arrives, the people on duty, and the control that calls people, lets them go and moves them between pools. The engine and the control are those that run live. It prints what came of it by pool, as means over the repetitions with their 95 % intervals. Where the file compares several ways of control, all of them meet the same tasks and the same crowd, and how many times the first one's figures theirs are is told with its 95 % interval.
-
-docs/pool-simulation.md explains the file. It may name a trace of a real crowd (see "throng pool trace"); what is said of the trace tells whether it is a generated one. The same file, repetitions and seed give the same figures.
-
-With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG.
-
---json prints {scenario, reps, seed, horizon_s, tasks, trace, ratios_to, variants: {NAME: {pools: {NAME: {metrics, ci95, ratios}}, total}}}; a figure that is not there is null.
-
-The exit code is 2 for a wrong file or flag; then nothing is written.
-
-Examples:
-  throng pool simulate scenarios/pools/three-applications.yaml
-  throng pool simulate mine.yaml --reps 20 --out report
-  throng pool simulate mine.yaml --seed 7 --check --json`
-}
-
 // Run runs the pools.
 func (p *PoolSimulate) Run(c *Context) error {
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
@@ -142,19 +124,6 @@ type PoolTrace struct {
 	Seed uint64 `help:"Seed of all that is random." default:"1" placeholder:"S"`
 	Out  string `help:"File to write; default: standard output." type:"path" placeholder:"FILE"`
 	Output
-}
-
-// Help is the long help.
-func (*PoolTrace) Help() string {
-	return `Writes a trace of a crowd in the form that "throng pool simulate" reads: CSV with the columns stream (recruitment, task or stay), time_s (when it was observed; within a stream it never falls) and seconds. A trace of your own in this form goes in its place.
-
-This one is generated, and says so in its first line. Of the trace that Haas and Franklin's "Cioppino" (HCOMP 2017) was evaluated on only the sizes, means and standard deviations were published; the figures here are lognormal, and have these moments. What the moments do not say, such as how people change in the course of a day, it does not have.
-
---json prints what was generated: {generated, seed, distribution, streams: [{stream, n, mean_s, sd_s}]}; the trace itself only goes to a file then.
-
-Examples:
-  throng pool trace --out crowd.csv
-  throng pool trace --seed 7 --out other.csv --json`
 }
 
 type traceMade struct {

@@ -24,11 +24,6 @@ type Test struct {
 	Retire TestRetire `cmd:"" help:"Ask nobody new to take a test."`
 }
 
-// Help is the long help.
-func (*Test) Help() string {
-	return `A test asks questions whose answers are known. Who passes is granted a qualification at once; who was invited with the test (see "throng worker invite --test") begins to work. Tests are named by number or by name.`
-}
-
 func testState(t *wire.GivenTest) string {
 	switch {
 	case t.Retired:
@@ -53,17 +48,6 @@ type TestCreate struct {
 	Open      bool   `help:"Every worker may take it, not only those invited to it."`
 	Tenant    string `help:"For which tenant; not needed by a requester of one. An admin's without is of the whole installation."`
 	Remote
-}
-
-// Help is the long help.
-func (*TestCreate) Help() string {
-	return `Makes a qualification test. Every question needs its right answer, in the column "_gold", which fits the template; it never leaves the server. A wrong row is told as FILE:LINE: column: message, and nothing is kept.
-
-The score is the share of right answers in percent, rounded down. Who passes holds the qualification with that score, as a batch with --qualification asks for it.
-
-Examples:
-  throng test create birds --questions birds.csv --template bird.json
-  throng test create medicine --questions exam.csv --template exam.json --draw 20 --pass-mark 90 --tries 3 --wait 1d --time-limit 30m --grants medicine`
 }
 
 // Run makes the test.
@@ -120,14 +104,6 @@ type TestList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TestList) Help() string {
-	return `Lists the tests. For admins, and for requesters of the tenant.
-
-Example:
-  throng test list`
-}
-
 // Run lists the tests.
 func (x *TestList) Run(c *Context) error {
 	r, err := x.connect(c)
@@ -180,14 +156,6 @@ func (r *remote) test(text string, tenant crowd.TenantID) (wire.GivenTest, error
 type TestShow struct {
 	Test string `arg:"" help:"The test."`
 	Remote
-}
-
-// Help is the long help.
-func (*TestShow) Help() string {
-	return `Shows a test and the latest hundred tries at it; with --json the answers too.
-
-Example:
-  throng test show birds`
 }
 
 func outcomeOf(t *wire.Try) string {
@@ -249,15 +217,6 @@ type TestRetire struct {
 	Test string `arg:"" help:"The test."`
 	Undo bool   `help:"Take it up again."`
 	Remote
-}
-
-// Help is the long help.
-func (*TestRetire) Help() string {
-	return `Retires a test: nobody new is invited to it, and an open one is offered to nobody. Who was invited before may go on.
-
-Examples:
-  throng test retire birds
-  throng test retire birds --undo`
 }
 
 // Run retires the test.

@@ -15,11 +15,6 @@ type Secret struct {
 	Delete SecretDelete `cmd:"" help:"Forget a secret."`
 }
 
-// Help is the long help.
-func (*Secret) Help() string {
-	return "The headers of a service step may name a secret, as in ${secret:SCORES}. Secrets belong to a tenant. What they are is never shown again: neither here, nor in messages about calls that failed."
-}
-
 // ofTenant is the tenant that a command is about.
 type ofTenant struct {
 	Tenant string `help:"Of which tenant; not needed by a requester of one."`
@@ -40,15 +35,6 @@ func (o *ofTenant) find(c *Context) (*remote, crowd.TenantID, error) {
 type SecretSet struct {
 	Name string `arg:"" help:"Its name: letters, digits and _."`
 	ofTenant
-}
-
-// Help is the long help.
-func (*SecretSet) Help() string {
-	return `Keeps a secret under a name. Its value is read from standard input, or on a terminal asked for without showing it: never from an argument, which others on the machine could read. A line end at the end of standard input is left out.
-
-Examples:
-  throng workflow secret set SCORES
-  pass scores/token | throng workflow secret set SCORES --tenant acme`
 }
 
 // maxSecretInput is how much of standard input is read, in bytes.
@@ -85,14 +71,6 @@ func (x *SecretSet) value(c *Context) (string, error) {
 // SecretList is "throng workflow secret list".
 type SecretList struct{ ofTenant }
 
-// Help is the long help.
-func (*SecretList) Help() string {
-	return `Lists the names of a tenant's secrets.
-
-Example:
-  throng workflow secret list --tenant acme`
-}
-
 // Run lists the names.
 func (x *SecretList) Run(c *Context) error {
 	r, tenant, err := x.find(c)
@@ -114,14 +92,6 @@ func (x *SecretList) Run(c *Context) error {
 type SecretDelete struct {
 	Name string `arg:"" help:"Its name."`
 	ofTenant
-}
-
-// Help is the long help.
-func (*SecretDelete) Help() string {
-	return `Forgets a secret. Calls that need it fail from then on.
-
-Example:
-  throng workflow secret delete SCORES --tenant acme`
 }
 
 // Run forgets the secret.

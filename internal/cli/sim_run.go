@@ -32,26 +32,6 @@ type SimRun struct {
 	Output
 }
 
-// Help is the long help.
-func (*SimRun) Help() string {
-	return `Runs a scenario under each policy with the engine that runs live, on all cores, and prints what came of it: means over the repetitions with their 95 % intervals, and how far each policy differs from the first one. In a repetition every policy meets the same people, batches and service times, so differences are the policies' doing. The same file, policies, repetitions and seed give the same figures.
-
-With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG. It is put in its place when it is complete.
-
-A policy may have commas within its parentheses; quote it for the shell.
-
-With --from in place of a file, it copies the state of a pool that is live (for admins; or from a data folder) and forecasts when each batch will be done: the median, the band that 80 % of the repetitions end in, and the chance to meet the deadline, under the pool's policy and under others. docs/forecast.md says what is assumed.
-
-The exit code is 1 if something that the scenario expects does not come true (expect: in the file), and 2 for a wrong file or flag; then nothing is written.
-
-Examples:
-  throng sim run scenarios/fair-share.yaml
-  throng sim run scenarios/fair-share.yaml --policy 'fs,tenant-fair(dafs)' --reps 50 --out report
-  throng sim run mine.yaml --seed 7 --check --json
-  throng sim run --from http://127.0.0.1:8080 --policy dafs,edf
-  throng sim run --from /srv/throng --pool main --horizon 3d --json`
-}
-
 // Run runs the scenario.
 func (s *SimRun) Run(c *Context) error {
 	live, err := s.live()

@@ -17,26 +17,12 @@ type Tenant struct {
 	Start   TenantStart   `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
 
-// Help is the long help.
-func (*Tenant) Help() string {
-	return `A tenant is an organisation or a team: it owns batches and money, and shares the workers with the others by its weight. Tenants are named by id (n3) or by name.`
-}
-
 // TenantAdd is "throng tenant add".
 type TenantAdd struct {
 	Name    string  `arg:"" help:"The tenant's name."`
 	Weight  float64 `default:"1" help:"Its share of the workers against other tenants."`
 	Deposit amount  `placeholder:"AMOUNT" help:"Money to begin with."`
 	Remote
-}
-
-// Help is the long help.
-func (*TenantAdd) Help() string {
-	return `Adds a tenant. For admins.
-
-Examples:
-  throng tenant add "Acme Ltd" --deposit 500
-  throng tenant add research --weight 2`
 }
 
 // tenantView is a tenant with its money.
@@ -71,14 +57,6 @@ func (t *TenantAdd) Run(c *Context) error {
 // TenantList is "throng tenant list".
 type TenantList struct{ Remote }
 
-// Help is the long help.
-func (*TenantList) Help() string {
-	return `Lists the tenants that you may see: all for admins, their own for requesters.
-
-Example:
-  throng tenant list --json`
-}
-
 // Run lists the tenants.
 func (t *TenantList) Run(c *Context) error {
 	r, err := t.connect(c)
@@ -112,14 +90,6 @@ type TenantInvite struct {
 	FullName string `help:"The requester's full name."`
 	Email    string `help:"The requester's e-mail address."`
 	Remote
-}
-
-// Help is the long help.
-func (*TenantInvite) Help() string {
-	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which they set their password. For admins, and for requesters of the tenant.
-
-Example:
-  throng tenant invite acme rita --email rita@acme.example`
 }
 
 // invited is a person with the link that was made for them.
@@ -159,14 +129,6 @@ type TenantDeposit struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TenantDeposit) Help() string {
-	return `Puts money into a tenant's account, from which budgets of batches are reserved. For admins.
-
-Example:
-  throng tenant deposit acme 250 --note "invoice 2030-17"`
-}
-
 // Run deposits.
 func (t *TenantDeposit) Run(c *Context) error {
 	r, err := t.connect(c)
@@ -193,14 +155,6 @@ type TenantStop struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TenantStop) Help() string {
-	return `Emergency stop: nothing of the tenant is handed out until "throng tenant start". What workers hold they may finish.
-
-Example:
-  throng tenant stop acme`
-}
-
 // Run stops the tenant.
 func (t *TenantStop) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, true) }
 
@@ -208,14 +162,6 @@ func (t *TenantStop) Run(c *Context) error { return stopTenant(c, &t.Remote, t.T
 type TenantStart struct {
 	Tenant string `arg:"" help:"The tenant."`
 	Remote
-}
-
-// Help is the long help.
-func (*TenantStart) Help() string {
-	return `Lifts the emergency stop of a tenant.
-
-Example:
-  throng tenant start acme`
 }
 
 // Run starts the tenant.

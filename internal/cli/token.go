@@ -11,11 +11,6 @@ type Token struct {
 	Create TokenCreate `cmd:"" help:"Make a token for a program."`
 }
 
-// Help is the long help.
-func (*Token) Help() string {
-	return `A token lets a program act for somebody, in some of their roles, or for one of their tenants.`
-}
-
 // TokenCreate is "throng token create".
 type TokenCreate struct {
 	Name   string   `arg:"" help:"What the token is for."`
@@ -24,15 +19,6 @@ type TokenCreate struct {
 	Life   span     `placeholder:"DURATION" help:"How long it is good, such as 30d or 12h; default: for ever."`
 	For    string   `placeholder:"NAME" help:"Make it for somebody else; for admins."`
 	Remote
-}
-
-// Help is the long help.
-func (*TokenCreate) Help() string {
-	return `Makes a token, and prints its secret this once. Commands take it as --token or THRONG_TOKEN, the API as "Authorization: Bearer …".
-
-Examples:
-  throng token create "nightly upload" --tenant acme --life 90d
-  throng token create labeler --for bob --role worker --json`
 }
 
 // Run makes the token.

@@ -29,21 +29,6 @@ type WorkerRun struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerRun) Help() string {
-	return `Shows one task after the other and takes the answers, as the web page does: a number picks an option, "1,3" picks several, and s skips the task, r returns it and stops, q quits (what you hold is returned). Where an answer is free text, write /s, /r and /q. When nothing is ready, it waits.
-
-Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
-
-In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what they hold, and then it ends.
-
-Tasks in a requester's own HTML need a browser; they can be skipped here.
-
-Examples:
-  throng worker run
-  printf '1\n2\ns\n' | throng worker run --wait 0s`
-}
-
 // Run works.
 func (x *WorkerRun) Run(c *Context) error {
 	if x.Max < 0 {

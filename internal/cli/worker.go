@@ -29,11 +29,6 @@ type Worker struct {
 	Withdraw    WorkerWithdraw    `cmd:"" help:"Withdraw an invitation."`
 }
 
-// Help is the long help.
-func (*Worker) Help() string {
-	return `A worker is a person who does tasks, in one pool. Workers are named by id (u42) or by name; requesters, who cannot list people, name them by id.`
-}
-
 // WorkerAdd is "throng worker add".
 type WorkerAdd struct {
 	Name          string  `arg:"" help:"The name that the worker signs in with."`
@@ -42,15 +37,6 @@ type WorkerAdd struct {
 	Email         string  `help:"The worker's e-mail address."`
 	Qualification []score `sep:"none" placeholder:"NAME=SCORE" help:"What they are qualified for, from 0 to 100; may be given often."`
 	Remote
-}
-
-// Help is the long help.
-func (*WorkerAdd) Help() string {
-	return `Adds a worker, and prints a one-time link with which they set their password: send it to them. For admins.
-
-Examples:
-  throng worker add bob
-  throng worker add eva --qualification english=90 --qualification medicine=70`
 }
 
 // Run adds the worker.
@@ -73,14 +59,6 @@ func (a *WorkerAdd) Run(c *Context) error {
 
 // WorkerList is "throng worker list".
 type WorkerList struct{ Remote }
-
-// Help is the long help.
-func (*WorkerList) Help() string {
-	return `Lists the workers with their pools and qualifications. For admins.
-
-Example:
-  throng worker list`
-}
 
 // Run lists the workers.
 func (l *WorkerList) Run(c *Context) error {
@@ -127,14 +105,6 @@ type WorkerLink struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerLink) Help() string {
-	return `Makes a new one-time link with which somebody sets a new password, and makes older links void. It serves requesters and admins too. For admins.
-
-Example:
-  throng worker link bob`
-}
-
 // Run makes the link.
 func (l *WorkerLink) Run(c *Context) error {
 	r, err := l.connect(c)
@@ -163,15 +133,6 @@ type WorkerQualify struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerQualify) Help() string {
-	return `Sets qualifications of a worker; those not named stay as they are. It counts at once: what they are waiting for may come to them. For admins.
-
-Examples:
-  throng worker qualify bob english=90 medicine=70
-  throng worker qualify bob --without medicine`
-}
-
 // Run changes the qualifications.
 func (q *WorkerQualify) Run(c *Context) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
@@ -196,14 +157,6 @@ type WorkerSuspend struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerSuspend) Help() string {
-	return `Keeps a worker from signing in and from getting tasks, of all tenants. For admins. To keep them from one tenant's tasks only, see "throng worker block".
-
-Example:
-  throng worker suspend bob`
-}
-
 // Run suspends the worker.
 func (s *WorkerSuspend) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, true) }
 
@@ -211,14 +164,6 @@ func (s *WorkerSuspend) Run(c *Context) error { return suspend(c, &s.Remote, s.N
 type WorkerRestore struct {
 	Name string `arg:"" help:"The worker."`
 	Remote
-}
-
-// Help is the long help.
-func (*WorkerRestore) Help() string {
-	return `Lifts a worker's suspension. For admins.
-
-Example:
-  throng worker restore bob`
 }
 
 // Run lifts the suspension.
@@ -260,14 +205,6 @@ type WorkerBlock struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerBlock) Help() string {
-	return `Gives a worker nothing more of one tenant. What they hold they may finish. For requesters of the tenant, and admins.
-
-Example:
-  throng worker block bob --tenant acme`
-}
-
 // Run blocks the worker.
 func (b *WorkerBlock) Run(c *Context) error {
 	return block(c, &b.Remote, b.Name, b.Tenant, true)
@@ -278,14 +215,6 @@ type WorkerUnblock struct {
 	Name   string `arg:"" help:"The worker."`
 	Tenant string `required:"" help:"The tenant."`
 	Remote
-}
-
-// Help is the long help.
-func (*WorkerUnblock) Help() string {
-	return `Lifts a tenant's block of a worker.
-
-Example:
-  throng worker unblock bob --tenant acme`
 }
 
 // Run unblocks the worker.

@@ -45,20 +45,6 @@ type WorkflowRun struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowRun) Help() string {
-	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. When a step waits, for money or a stopped batch, it says for what. An interrupt (Ctrl-C) stops following, not the run.
-
-With --simulate-workers it needs no server: everything but the people is real, they are models (see simulate: in docs/workflows.md), and time is virtual. Services are called, at the addresses in the file: private ones only if --services names them. What steps hold after an error is given up in the end, and told. The outputs are written into a folder. The same file, inputs, workers, policy and seed give the same bytes, as long as services answer the same.
-
---json prints the run as "throng workflow show --json" does, or, simulated, {"workflow", "run", "seed", "workers", "policy", "steps": [{"name", "kind", "in", "ok", "skipped", "failed", "held", "answers", "accuracy", "mean_s"}], "outputs": {NAME: PATH}, "accuracy": {STEP: SHARE}, "penalty": {"paid", "predicted", "ended", "late"}, "spent", "virtual_s", "wall_s", "gave_up", "bad_rows": {INPUT: [{"line", "field", "message"}]}, "errors": [{"step", "item", "message"}]}. Amounts are in the currency. accuracy is the share of labels that equal the known answer, of a step that names one (truth:), else null. held were held before they were given up. mean_s is from when an item has come to the step until it is done there.
-
-Examples:
-  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --simulate-workers 20 --out try
-  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --tenant acme --budget 150 --out results
-  throng workflow run match.yaml --from-run r3 --from score --detach`
-}
-
 // inputFile is NAME=PATH on the command line.
 type inputFile struct{ name, path string }
 

@@ -22,17 +22,6 @@ type WorkflowServices struct {
 	Output
 }
 
-// Help is the long help.
-func (*WorkflowServices) Help() string {
-	return `Runs the made-up services of the example of insurance claims (workflows/insurance-claims): /register, /estimate, /info and /notify, until Ctrl-C. They keep nothing and reach nothing. --json prints {"url"} when they are there. --slow and --failing show what a workflow does when a service is not at its best.
-
-A service on this machine is private, so it must be allowed: throng workflow run --services 127.0.0.1:8099, or throng serve --allow-service 127.0.0.1:8099.
-
-Examples:
-  throng workflow services
-  throng workflow services --listen 127.0.0.1:0 --slow 2s --failing 0.1`
-}
-
 // servicesAt is where they are, as JSON.
 type servicesAt struct {
 	URL string `json:"url"`

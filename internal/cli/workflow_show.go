@@ -27,14 +27,6 @@ type WorkflowList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowList) Help() string {
-	return `Lists the newest runs of a tenant, or of all that an admin may see.
-
-Example:
-  throng workflow list --tenant acme`
-}
-
 // Run lists the runs.
 func (x *WorkflowList) Run(c *Context) error {
 	if x.Limit < 1 || x.Limit > 1000 {
@@ -65,16 +57,6 @@ func (x *WorkflowList) Run(c *Context) error {
 type WorkflowShow struct {
 	aRun
 	Slowest int `default:"3" help:"Items to show of each step, up to 100; 0: none."`
-}
-
-// Help is the long help.
-func (*WorkflowShow) Help() string {
-	return `Shows a run: how many items each step has taken, done, skipped, given up and holds, the items that have been on their way for longest and why they wait, and what being late costs.
-
---json prints the run with its nodes, and "slowest".
-
-Example:
-  throng workflow show r3`
 }
 
 // runView is a run with its slowest items.
@@ -199,16 +181,6 @@ type WorkflowItems struct {
 	Limit int    `default:"100" help:"At most so many, up to 1000."`
 }
 
-// Help is the long help.
-func (*WorkflowItems) Help() string {
-	return `Says where an item of a run has been and what each step made of it (--item), or what a step has done (--step); without either, which items steps hold after an error, and the error.
-
-Examples:
-  throng workflow items r3
-  throng workflow items r3 --step score --after 100
-  throng workflow items r3 --item 17`
-}
-
 // Run lists the items.
 func (x *WorkflowItems) Run(c *Context) error {
 	switch {
@@ -302,15 +274,6 @@ type WorkflowResults struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowResults) Help() string {
-	return `Downloads a file that a run writes, with the columns and in the format that the workflow names; or all rows of a step. Before the run has ended, it is what is there. With --json, the rows come as JSON Lines, or where they go to a file, {"file"} is printed.
-
-Examples:
-  throng workflow results r3 matches --out matches.csv
-  throng workflow results r3 score --failed --format jsonl`
-}
-
 // Run downloads the rows.
 func (x *WorkflowResults) Run(c *Context) error {
 	toFile := x.Out != "" && x.Out != "-"
@@ -368,14 +331,6 @@ func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (wire.Run, er
 // WorkflowPause is "throng workflow pause".
 type WorkflowPause struct{ aRun }
 
-// Help is the long help.
-func (*WorkflowPause) Help() string {
-	return `Hands out nothing more of a run, and calls no service, until "throng workflow resume". What workers hold they may finish.
-
-Example:
-  throng workflow pause r3`
-}
-
 // Run pauses the run.
 func (x *WorkflowPause) Run(c *Context) error {
 	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
@@ -384,14 +339,6 @@ func (x *WorkflowPause) Run(c *Context) error {
 // WorkflowResume is "throng workflow resume".
 type WorkflowResume struct{ aRun }
 
-// Help is the long help.
-func (*WorkflowResume) Help() string {
-	return `Goes on with a paused run.
-
-Example:
-  throng workflow resume r3`
-}
-
 // Run resumes the run.
 func (x *WorkflowResume) Run(c *Context) error {
 	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
@@ -399,14 +346,6 @@ func (x *WorkflowResume) Run(c *Context) error {
 
 // WorkflowCancel is "throng workflow cancel".
 type WorkflowCancel struct{ aRun }
-
-// Help is the long help.
-func (*WorkflowCancel) Help() string {
-	return `Gives a run up: its tasks are taken back, its calls end. What it has made stays to be read, and another run can take it over: throng workflow run FILE --from-run r3.
-
-Example:
-  throng workflow cancel r3`
-}
 
 // Run cancels the run.
 func (x *WorkflowCancel) Run(c *Context) error {
@@ -420,14 +359,6 @@ type WorkflowEnd struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowEnd) Help() string {
-	return `Ends a crowd step of a run early, with the labels that there are. The other items in it go on as failed.
-
-Example:
-  throng workflow end r3 expert`
-}
-
 // Run ends the step.
 func (x *WorkflowEnd) Run(c *Context) error {
 	o := aRun{x.ID, x.Remote}
@@ -438,15 +369,6 @@ func (x *WorkflowEnd) Run(c *Context) error {
 type WorkflowRetry struct {
 	aRun
 	Step string `help:"Of this step only."`
-}
-
-// Help is the long help.
-func (*WorkflowRetry) Help() string {
-	return `Tries again what steps hold after an error, and steps that have failed as a whole.
-
-Examples:
-  throng workflow retry r3
-  throng workflow retry r3 --step score`
 }
 
 // Run tries again.
@@ -468,15 +390,6 @@ func (x *WorkflowRetry) Run(c *Context) error {
 type WorkflowSkip struct {
 	aRun
 	Step string `help:"Of this step only."`
-}
-
-// Help is the long help.
-func (*WorkflowSkip) Help() string {
-	return `Gives up the items that steps hold after an error: they go on as failed, so that what waits for them need not.
-
-Examples:
-  throng workflow skip r3
-  throng workflow skip r3 --step score`
 }
 
 // Run gives them up.
