@@ -19,10 +19,10 @@ type Batch struct {
 	Show    BatchShow    `cmd:"" help:"Show a batch as it stands."`
 	Watch   BatchWatch   `cmd:"" help:"Follow a batch until it has ended."`
 	Launch  BatchLaunch  `cmd:"" help:"Start to hand a draft out."`
-	Pause   BatchPause   `cmd:"" help:"Hand out nothing more for now."`
-	Resume  BatchResume  `cmd:"" help:"Hand out again."`
-	End     BatchEnd     `cmd:"" help:"End early, with the labels that there are."`
-	Cancel  BatchCancel  `cmd:"" help:"Give a batch up, running or draft."`
+	Pause   BatchMove    `cmd:"" help:"Hand out nothing more for now."`
+	Resume  BatchMove    `cmd:"" help:"Hand out again."`
+	End     BatchMove    `cmd:"" help:"End early, with the labels that there are."`
+	Cancel  BatchMove    `cmd:"" help:"Give a batch up, running or draft."`
 	Edit    BatchEdit    `cmd:"" help:"Change priority or deadline of a running batch; emergency stop."`
 	TopUp   BatchTopUp   `cmd:"" help:"Add to the budget of a running batch."`
 	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
@@ -83,38 +83,23 @@ type BatchList struct {
 }
 
 // Run lists the batches.
-func (l *BatchList) Run(c *Context) error {
-	r, err := l.connect(c)
-	if err != nil {
-		return err
-	}
+func (l *BatchList) Run(c *Context, r *remote) error {
 	tenant, err := r.tenant(l.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Batches(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return l.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}}
-		for _, b := range list {
-			rows = append(rows, []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
-				fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}, func(b wire.Batch) []string {
+		return []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)}
+	}))
 }
 
 // BatchShow is "throng batch show".
 type BatchShow struct{ One }
 
 // Run shows the batch.
-func (s *BatchShow) Run(c *Context) error {
-	r, err := s.connect(c)
-	if err != nil {
-		return err
-	}
+func (s *BatchShow) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, s.ID)
 	if err != nil {
 		return err
@@ -133,11 +118,7 @@ type BatchWatch struct {
 const leastEvery = 100 * time.Millisecond
 
 // Run follows the batch.
-func (x *BatchWatch) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchWatch) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, x.ID)
 	if err != nil {
 		return err
@@ -211,16 +192,9 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 type BatchWhy struct{ One }
 
 // Run says why.
-func (x *BatchWhy) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchWhy) Run(c *Context, r *remote) error {
 	why, err := r.Why(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
-	return x.print(c, why, func(w io.Writer) {
+	return r.print(why, err, func(w io.Writer) {
 		say(w, "%s: %s\n", x.ID, why.Text)
 		if why.Ahead > 0 {
 			say(w, "batches before it in the policy's order: %d\n", why.Ahead)
@@ -240,20 +214,9 @@ func (x *BatchWhy) Run(c *Context) error {
 type BatchHolding struct{ One }
 
 // Run lists what is held.
-func (x *BatchHolding) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchHolding) Run(c *Context, r *remote) error {
 	list, err := r.Holding(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}}
-		for _, h := range list {
-			rows = append(rows, []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}, func(h wire.Held) []string {
+		return []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)}
+	}))
 }

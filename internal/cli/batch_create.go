@@ -55,7 +55,7 @@ type BatchCreate struct {
 }
 
 // Run makes the batch.
-func (x *BatchCreate) Run(c *Context) error {
+func (x *BatchCreate) Run(c *Context, r *remote) error {
 	if x.AllowSmallCrowd && !x.Launch {
 		return wrong("allow-small-crowd", "goes with --launch")
 	}
@@ -68,10 +68,6 @@ func (x *BatchCreate) Run(c *Context) error {
 		return err
 	}
 	defer file.Close()
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	d, err := x.definition(r, shown)
 	if err != nil {
 		return err

@@ -6,21 +6,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// change runs a command on the batch and prints what became of it.
-func (o *One) change(c *Context, do func(r *remote) (wire.Batch, error)) error {
-	r, err := o.connect(c)
-	if err != nil {
-		return err
-	}
-	b, err := do(r)
-	if err != nil {
-		return err
-	}
-	return o.print(c, batchView{Batch: b}, func(w io.Writer) { say(w, "%s %s: %s\n", b.ID, clean(b.Name), b.State) })
-}
-
-func (o *One) move(c *Context, move string) error {
-	return o.change(c, func(r *remote) (wire.Batch, error) { return r.Move(c.Ctx, o.ID, move) })
+// printBatch prints what became of a batch.
+func (r *remote) printBatch(b wire.Batch, err error) error {
+	return r.print(batchView{Batch: b}, err, func(w io.Writer) { say(w, "%s %s: %s\n", b.ID, clean(b.Name), b.State) })
 }
 
 // BatchLaunch is "throng batch launch".
@@ -30,33 +18,17 @@ type BatchLaunch struct {
 }
 
 // Run launches the batch.
-func (x *BatchLaunch) Run(c *Context) error {
-	return x.change(c, func(r *remote) (wire.Batch, error) { return r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd) })
+func (x *BatchLaunch) Run(c *Context, r *remote) error {
+	return r.printBatch(r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd))
 }
 
-// BatchPause is "throng batch pause".
-type BatchPause struct{ One }
+// BatchMove is "throng batch pause", "resume", "end" and "cancel".
+type BatchMove struct{ One }
 
-// Run pauses the batch.
-func (x *BatchPause) Run(c *Context) error { return x.move(c, "pause") }
-
-// BatchResume is "throng batch resume".
-type BatchResume struct{ One }
-
-// Run resumes the batch.
-func (x *BatchResume) Run(c *Context) error { return x.move(c, "resume") }
-
-// BatchEnd is "throng batch end".
-type BatchEnd struct{ One }
-
-// Run ends the batch.
-func (x *BatchEnd) Run(c *Context) error { return x.move(c, "end") }
-
-// BatchCancel is "throng batch cancel".
-type BatchCancel struct{ One }
-
-// Run cancels the batch.
-func (x *BatchCancel) Run(c *Context) error { return x.move(c, "cancel") }
+// Run makes the move that the command is named after.
+func (x *BatchMove) Run(c *Context, r *remote, v verb) error {
+	return r.printBatch(r.Move(c.Ctx, x.ID, string(v)))
+}
 
 // BatchEdit is "throng batch edit".
 type BatchEdit struct {
@@ -69,7 +41,7 @@ type BatchEdit struct {
 }
 
 // Run changes the batch.
-func (x *BatchEdit) Run(c *Context) error {
+func (x *BatchEdit) Run(c *Context, r *remote) error {
 	e := wire.BatchEdit{Priority: x.Priority, ClearDeadline: x.NoDeadline}
 	if x.Deadline != nil {
 		e.Deadline = &x.Deadline.Time
@@ -80,7 +52,7 @@ func (x *BatchEdit) Run(c *Context) error {
 	if e == (wire.BatchEdit{}) {
 		return wrong("edit", "say what to change: --priority, --deadline, --no-deadline, --stop or --start")
 	}
-	return x.change(c, func(r *remote) (wire.Batch, error) { return r.EditBatch(c.Ctx, x.ID, e) })
+	return r.printBatch(r.EditBatch(c.Ctx, x.ID, e))
 }
 
 // BatchTopUp is "throng batch top-up".
@@ -90,6 +62,6 @@ type BatchTopUp struct {
 }
 
 // Run adds the money.
-func (x *BatchTopUp) Run(c *Context) error {
-	return x.change(c, func(r *remote) (wire.Batch, error) { return r.TopUp(c.Ctx, x.ID, x.Amount.Money) })
+func (x *BatchTopUp) Run(c *Context, r *remote) error {
+	return r.printBatch(r.TopUp(c.Ctx, x.ID, x.Amount.Money))
 }

@@ -37,12 +37,8 @@ type BatchResults struct {
 }
 
 // Run downloads the answers.
-func (x *BatchResults) Run(c *Context) error {
+func (x *BatchResults) Run(c *Context, r *remote) error {
 	format, err := x.format(x.JSON)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -57,12 +53,8 @@ type BatchLabels struct {
 }
 
 // Run downloads the labels.
-func (x *BatchLabels) Run(c *Context) error {
+func (x *BatchLabels) Run(c *Context, r *remote) error {
 	format, err := x.format(x.JSON)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -76,11 +68,7 @@ type BatchQuality struct {
 }
 
 // Run shows the quality.
-func (x *BatchQuality) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchQuality) Run(c *Context, r *remote) error {
 	q, err := r.Quality(c.Ctx, x.ID, x.Method)
 	if err != nil {
 		return err

@@ -105,6 +105,7 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 		kong.Name("throng"),
 		kong.Description(about),
 		kong.PostBuild(addHelp),
+		kong.BindToProvider(chosenVerb),
 		kong.Vars{"version": "throng " + c.Version, "server": defaultServer},
 		kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(code int) { panic(stopped(code)) }),
@@ -123,6 +124,12 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 		}),
 	)
 }
+
+// verb is the last word of the chosen command, such as "pause": what differs
+// between the commands of one type.
+type verb string
+
+func chosenVerb(k *kong.Context) (verb, error) { return verb(k.Selected().Name), nil }
 
 // now is the one place where the command line reads the clock.
 func now() time.Time { return time.Now() }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -39,11 +38,7 @@ type DutyStatus struct {
 const watchWait = 50 * time.Second
 
 // Run says it.
-func (x *DutyStatus) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *DutyStatus) Run(c *Context, r *remote) error {
 	d, err := r.Duty(c.Ctx, "", 0)
 	if err != nil {
 		return err
@@ -123,39 +118,25 @@ func showDuty(w io.Writer, d wire.Duty) {
 type DutyOn struct{ Remote }
 
 // Run comes on duty.
-func (x *DutyOn) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).StartDuty) }
+func (x *DutyOn) Run(c *Context, r *remote) error { return r.printDuty(r.StartDuty(c.Ctx)) }
 
 // DutyOff is "throng duty off".
 type DutyOff struct{ Remote }
 
 // Run goes off duty.
-func (x *DutyOff) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).EndDuty) }
+func (x *DutyOff) Run(c *Context, r *remote) error { return r.printDuty(r.EndDuty(c.Ctx)) }
 
-func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (wire.Duty, error)) error {
-	r, err := at.connect(c)
-	if err != nil {
-		return err
-	}
-	d, err := do(r.Client, c.Ctx)
-	if err != nil {
-		return err
-	}
-	return at.print(c, d, func(w io.Writer) { showDuty(w, d) })
+func (r *remote) printDuty(d wire.Duty, err error) error {
+	return r.print(d, err, func(w io.Writer) { showDuty(w, d) })
 }
 
 // DutyDecline is "throng duty decline".
 type DutyDecline struct{ Remote }
 
 // Run declines.
-func (x *DutyDecline) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
-	if err := r.DeclineCall(c.Ctx); err != nil {
-		return err
-	}
-	return x.print(c, map[string]bool{"declined": true}, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
+func (x *DutyDecline) Run(c *Context, r *remote) error {
+	err := r.DeclineCall(c.Ctx)
+	return r.print(map[string]bool{"declined": true}, err, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
 }
 
 // DutyWish is "throng duty wish".
@@ -185,11 +166,7 @@ func (l *liking) UnmarshalText(text []byte) error {
 }
 
 // Run changes or shows the wishes.
-func (x *DutyWish) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *DutyWish) Run(c *Context, r *remote) error {
 	wishes, err := r.Wishes(c.Ctx)
 	if err != nil {
 		return err

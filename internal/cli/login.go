@@ -136,7 +136,7 @@ type Logout struct {
 // Run signs out.
 func (l *Logout) Run(c *Context) error {
 	at := Remote{Account: l.Account}
-	r, err := at.connect(c)
+	r, err := at.ProvideRemote(c)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,18 @@ func columns(w io.Writer, rows [][]string) {
 	_ = t.Flush() // into memory or a sticky writer
 }
 
+// asTable returns a function that writes a list in aligned columns, as row makes
+// the cells of one.
+func asTable[T any](list []T, header []string, row func(T) []string) func(io.Writer) {
+	return func(w io.Writer) {
+		rows := [][]string{header}
+		for _, x := range list {
+			rows = append(rows, row(x))
+		}
+		columns(w, rows)
+	}
+}
+
 // pairs writes names and values, one a line; empty values are left out.
 func pairs(w io.Writer, list ...string) {
 	var rows [][]string

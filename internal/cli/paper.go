@@ -29,17 +29,13 @@ type PaperList struct {
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
 	list := repro.Experiments()
-	return p.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"name", "reps", "real crowd", "what"}}
-		for _, e := range list {
-			real := ""
-			if e.Crowd {
-				real = "yes"
-			}
-			rows = append(rows, []string{e.Name, fmt.Sprint(e.Reps), real, e.Title})
+	return p.print(c, list, asTable(list, []string{"name", "reps", "real crowd", "what"}, func(e experiment.Experiment) []string {
+		real := ""
+		if e.Crowd {
+			real = "yes"
 		}
-		columns(w, rows)
-	})
+		return []string{e.Name, fmt.Sprint(e.Reps), real, e.Title}
+	}))
 }
 
 // PaperRun is "throng paper run".

@@ -28,23 +28,12 @@ type Pool struct {
 type PoolList struct{ Remote }
 
 // Run lists the pools.
-func (p *PoolList) Run(c *Context) error {
-	r, err := p.connect(c)
-	if err != nil {
-		return err
-	}
+func (p *PoolList) Run(c *Context, r *remote) error {
 	list, err := r.Pools(c.Ctx)
-	if err != nil {
-		return err
-	}
-	return p.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}}
-		for _, x := range list {
-			rows = append(rows, []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
-				strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}, func(x wire.Pool) []string {
+		return []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
+			strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)}
+	}))
 }
 
 func poolState(p wire.Pool) string {
@@ -88,18 +77,11 @@ Examples:
 }
 
 // Run changes the policy.
-func (p *PoolPolicy) Run(c *Context) error {
-	r, err := p.connect(c)
-	if err != nil {
-		return err
-	}
+func (p *PoolPolicy) Run(c *Context, r *remote) error {
 	id, err := r.pool(p.Pool)
 	if err != nil {
 		return err
 	}
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
-	if err != nil {
-		return err
-	}
-	return p.print(c, out, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
 }

@@ -17,23 +17,16 @@ type PoolActions struct {
 }
 
 // Run shows the log.
-func (x *PoolActions) Run(c *Context) error {
+func (x *PoolActions) Run(c *Context, r *remote) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "%d is not a number of entries (1 to 1000)", x.Limit)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
 	}
 	list, err := r.PoolActions(c.Ctx, id, x.Before, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
+	return r.print(list, err, func(w io.Writer) {
 		if len(list) == 0 {
 			say(w, "nothing was done yet\n")
 			return

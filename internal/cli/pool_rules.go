@@ -59,11 +59,7 @@ type PoolRulesShow struct {
 }
 
 // Run shows the rules.
-func (x *PoolRulesShow) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolRulesShow) Run(c *Context, r *remote) error {
 	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
@@ -102,12 +98,8 @@ type PoolRulesSet struct {
 }
 
 // Run sets the rules.
-func (x *PoolRulesSet) Run(c *Context) error {
+func (x *PoolRulesSet) Run(c *Context, r *remote) error {
 	file, err := c.readRules(x.File)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -141,17 +133,13 @@ type PoolRulesTest struct {
 const firedShown = 10
 
 // Run tries the rules.
-func (x *PoolRulesTest) Run(c *Context) error {
+func (x *PoolRulesTest) Run(c *Context, r *remote) error {
 	file := &ruleFile{}
 	if x.File != "" {
 		var err error
 		if file, err = c.readRules(x.File); err != nil {
 			return err
 		}
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {

@@ -53,12 +53,8 @@ func forms(list []pool.Form) string {
 }
 
 // Run changes the pool.
-func (x *PoolSet) Run(c *Context) error {
+func (x *PoolSet) Run(c *Context, r *remote) error {
 	edit, err := x.edit()
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -145,16 +141,9 @@ type PoolCreate struct {
 }
 
 // Run adds the pool.
-func (x *PoolCreate) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolCreate) Run(c *Context, r *remote) error {
 	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
 }
 
 // PoolFund is "throng pool fund".
@@ -166,13 +155,9 @@ type PoolFund struct {
 }
 
 // Run moves the money.
-func (x *PoolFund) Run(c *Context) error {
+func (x *PoolFund) Run(c *Context, r *remote) error {
 	if x.Amount.Money <= 0 {
 		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", x.Amount.Money)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {
@@ -183,10 +168,7 @@ func (x *PoolFund) Run(c *Context) error {
 		by = -by
 	}
 	out, err := r.FundPool(c.Ctx, id, by)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
 }
 
 // PoolTransfer is "throng pool transfer".
@@ -197,11 +179,7 @@ type PoolTransfer struct {
 }
 
 // Run moves the worker.
-func (x *PoolTransfer) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolTransfer) Run(c *Context, r *remote) error {
 	to, err := r.pool(x.To)
 	if err != nil {
 		return err

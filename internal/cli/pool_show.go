@@ -32,13 +32,9 @@ type shownPool struct {
 }
 
 // Run shows the pool.
-func (x *PoolShow) Run(c *Context) error {
+func (x *PoolShow) Run(c *Context, r *remote) error {
 	if x.Last < 0 || x.Last > 1000 {
 		return wrong("last", "%d is not a number of actions (0 to 1000)", x.Last)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {

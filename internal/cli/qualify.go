@@ -51,7 +51,7 @@ type TestCreate struct {
 }
 
 // Run makes the test.
-func (x *TestCreate) Run(c *Context) error {
+func (x *TestCreate) Run(c *Context, r *remote) error {
 	shown, err := os.ReadFile(x.Template)
 	if err != nil {
 		return err
@@ -77,10 +77,6 @@ func (x *TestCreate) Run(c *Context) error {
 	if len(text) > most {
 		return &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: "the file is longer than 6 MiB"}
 	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
@@ -105,31 +101,20 @@ type TestList struct {
 }
 
 // Run lists the tests.
-func (x *TestList) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestList) Run(c *Context, r *remote) error {
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Tests(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}}
-		for _, t := range list {
-			of := "all"
-			if t.Tenant != 0 {
-				of = t.Tenant.String()
-			}
-			rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
-				fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)})
+	return r.print(list, err, asTable(list, []string{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}, func(t wire.GivenTest) []string {
+		of := "all"
+		if t.Tenant != 0 {
+			of = t.Tenant.String()
 		}
-		columns(w, rows)
-	})
+		return []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
+			fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)}
+	}))
 }
 
 // test finds a test by number or name.
@@ -171,11 +156,7 @@ func outcomeOf(t *wire.Try) string {
 }
 
 // Run shows the test.
-func (x *TestShow) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestShow) Run(c *Context, r *remote) error {
 	t, err := r.test(x.Test, 0)
 	if err != nil {
 		return err
@@ -220,20 +201,13 @@ type TestRetire struct {
 }
 
 // Run retires the test.
-func (x *TestRetire) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestRetire) Run(c *Context, r *remote) error {
 	t, err := r.test(x.Test, 0)
 	if err != nil {
 		return err
 	}
 	out, err := r.RetireTest(c.Ctx, t.ID, !x.Undo)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) {
+	return r.print(out, err, func(w io.Writer) {
 		state := testState(&out)
 		if state == "" {
 			state = "in use"

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/throng-dev/throng/crowd"
 )
 
 // Secret is "throng workflow secret".
@@ -21,16 +20,6 @@ type ofTenant struct {
 	Remote
 }
 
-// find returns the tenant.
-func (o *ofTenant) find(c *Context) (*remote, crowd.TenantID, error) {
-	r, err := o.connect(c)
-	if err != nil {
-		return nil, 0, err
-	}
-	id, err := r.ownerTenant(o.Tenant)
-	return r, id, err
-}
-
 // SecretSet is "throng workflow secret set".
 type SecretSet struct {
 	Name string `arg:"" help:"Its name: letters, digits and _."`
@@ -41,19 +30,17 @@ type SecretSet struct {
 const maxSecretInput = 64 << 10
 
 // Run keeps the secret.
-func (x *SecretSet) Run(c *Context) error {
+func (x *SecretSet) Run(c *Context, r *remote) error {
 	value, err := x.value(c)
 	if err != nil {
 		return err
 	}
-	r, tenant, err := x.find(c)
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := r.PutSecret(c.Ctx, tenant, x.Name, value); err != nil {
-		return err
-	}
-	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
+	err = r.PutSecret(c.Ctx, tenant, x.Name, value)
+	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
 }
 
 func (x *SecretSet) value(c *Context) (string, error) {
@@ -72,16 +59,13 @@ func (x *SecretSet) value(c *Context) (string, error) {
 type SecretList struct{ ofTenant }
 
 // Run lists the names.
-func (x *SecretList) Run(c *Context) error {
-	r, tenant, err := x.find(c)
+func (x *SecretList) Run(c *Context, r *remote) error {
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Secrets(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
+	return r.print(list, err, func(w io.Writer) {
 		if len(list) > 0 {
 			say(w, "%s\n", clean(strings.Join(list, "\n")))
 		}
@@ -95,13 +79,11 @@ type SecretDelete struct {
 }
 
 // Run forgets the secret.
-func (x *SecretDelete) Run(c *Context) error {
-	r, tenant, err := x.find(c)
+func (x *SecretDelete) Run(c *Context, r *remote) error {
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := r.DeleteSecret(c.Ctx, tenant, x.Name); err != nil {
-		return err
-	}
-	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
+	err = r.DeleteSecret(c.Ctx, tenant, x.Name)
+	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
 }

@@ -89,7 +89,7 @@ func (f *From) state(ctx context.Context, c *Context) (*forecast.State, error) {
 
 func (f *From) online(ctx context.Context, c *Context) (*forecast.State, error) {
 	at := Remote{Account: Account{Server: f.From}, Token: f.Token}
-	r, err := at.connect(c)
+	r, err := at.ProvideRemote(c)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ type Tenant struct {
 	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
 	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account."`
 	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
-	Start   TenantStart   `cmd:"" help:"Lift the emergency stop of a tenant."`
+	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
 
 // TenantAdd is "throng tenant add".
@@ -32,11 +32,7 @@ type tenantView struct {
 }
 
 // Run adds the tenant.
-func (t *TenantAdd) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantAdd) Run(c *Context, r *remote) error {
 	if t.Deposit.Money < 0 { // before anything is made
 		return crowd.Fieldf("deposit", "%s is not an amount", t.Deposit.Money)
 	}
@@ -58,11 +54,7 @@ func (t *TenantAdd) Run(c *Context) error {
 type TenantList struct{ Remote }
 
 // Run lists the tenants.
-func (t *TenantList) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantList) Run(c *Context, r *remote) error {
 	list, err := r.Tenants(c.Ctx)
 	if err != nil {
 		return err
@@ -104,11 +96,7 @@ func (i invited) show(w io.Writer) {
 }
 
 // Run adds the requester.
-func (t *TenantInvite) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantInvite) Run(c *Context, r *remote) error {
 	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
@@ -130,11 +118,7 @@ type TenantDeposit struct {
 }
 
 // Run deposits.
-func (t *TenantDeposit) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantDeposit) Run(c *Context, r *remote) error {
 	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
@@ -143,44 +127,24 @@ func (t *TenantDeposit) Run(c *Context) error {
 		return err
 	}
 	balance, err := r.Balance(c.Ctx, id)
-	if err != nil {
-		return err
-	}
-	return t.print(c, map[string]any{"tenant": id, "balance_micros": balance}, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
+	return r.print(map[string]any{"tenant": id, "balance_micros": balance}, err, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
 }
 
-// TenantStop is "throng tenant stop".
+// TenantStop is "throng tenant stop" and "start".
 type TenantStop struct {
 	Tenant string `arg:"" help:"The tenant."`
 	Remote
 }
 
-// Run stops the tenant.
-func (t *TenantStop) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, true) }
-
-// TenantStart is "throng tenant start".
-type TenantStart struct {
-	Tenant string `arg:"" help:"The tenant."`
-	Remote
-}
-
-// Run starts the tenant.
-func (t *TenantStart) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, false) }
-
-func stopTenant(c *Context, at *Remote, name string, stop bool) error {
-	r, err := at.connect(c)
+// Run stops or starts the tenant.
+func (t *TenantStop) Run(c *Context, r *remote, v verb) error {
+	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
 	}
-	id, err := r.tenant(name)
-	if err != nil {
-		return err
-	}
+	stop := v == "stop"
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
-	if err != nil {
-		return err
-	}
-	return at.print(c, out, func(w io.Writer) {
+	return r.print(out, err, func(w io.Writer) {
 		say(w, "%s %s: %s\n", out.ID, clean(out.Name), map[bool]string{true: "stopped", false: "started"}[out.Stopped])
 	})
 }

@@ -22,23 +22,17 @@ type TokenCreate struct {
 }
 
 // Run makes the token.
-func (t *TokenCreate) Run(c *Context) error {
-	r, err := t.connect(c)
+func (t *TokenCreate) Run(c *Context, r *remote) error {
+	tenant, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
 	}
-	n := wire.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
-	if n.Tenant, err = r.tenant(t.Tenant); err != nil {
-		return err
-	}
+	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
 	if t.For != "" {
 		if n.For, err = r.person(t.For); err != nil {
 			return err
 		}
 	}
 	secret, err := r.CreateToken(c.Ctx, n)
-	if err != nil {
-		return err
-	}
-	return t.print(c, map[string]string{"name": t.Name, "token": secret}, func(w io.Writer) { say(w, "%s\n", secret) })
+	return r.print(map[string]string{"name": t.Name, "token": secret}, err, func(w io.Writer) { say(w, "%s\n", secret) })
 }

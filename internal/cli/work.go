@@ -30,19 +30,15 @@ type WorkerRun struct {
 }
 
 // Run works.
-func (x *WorkerRun) Run(c *Context) error {
+func (x *WorkerRun) Run(c *Context, r *remote) error {
 	if x.Max < 0 {
 		return wrong("max", "%d is not a number of answers", x.Max)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
-	err = w.run()
+	err := w.run()
 	if w.held != nil {
 		if back := r.Return(c.background(), w.held.Assignment); back == nil {
 			w.event("returned", w.held.Assignment, "%s returned\n", w.held.Assignment)

@@ -26,9 +26,9 @@ type Workflow struct {
 	Show     WorkflowShow     `cmd:"" help:"Show a run: where the items are, and which take longest."`
 	Items    WorkflowItems    `cmd:"" help:"Say what a step has done, what is held, or where an item has been."`
 	Results  WorkflowResults  `cmd:"" help:"Download an output, or the rows of a step."`
-	Pause    WorkflowPause    `cmd:"" help:"Hand out and call nothing more for now."`
-	Resume   WorkflowResume   `cmd:"" help:"Go on with a paused run."`
-	Cancel   WorkflowCancel   `cmd:"" help:"Give a run up."`
+	Pause    WorkflowMove     `cmd:"" help:"Hand out and call nothing more for now."`
+	Resume   WorkflowMove     `cmd:"" help:"Go on with a paused run."`
+	Cancel   WorkflowMove     `cmd:"" help:"Give a run up."`
 	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
 	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`
 	Skip     WorkflowSkip     `cmd:"" help:"Give up what is held by an error."`
@@ -187,7 +187,7 @@ type WorkflowGraph struct {
 func (x *WorkflowGraph) Run(c *Context) error {
 	var picture strings.Builder
 	if id, err := crowd.ParseRunID(x.File); err == nil {
-		r, err := x.connect(c)
+		r, err := x.ProvideRemote(c)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 			return err
 		}
 	}
-	r, err := x.connect(c)
+	r, err := x.ProvideRemote(c)
 	if err != nil {
 		return err
 	}

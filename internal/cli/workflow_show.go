@@ -28,29 +28,18 @@ type WorkflowList struct {
 }
 
 // Run lists the runs.
-func (x *WorkflowList) Run(c *Context) error {
+func (x *WorkflowList) Run(c *Context, r *remote) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "must be from 1 to 1000, not %d", x.Limit)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Runs(c.Ctx, tenant, x.Before, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}}
-		for _, v := range list {
-			rows = append(rows, []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}, func(v wire.RunHead) []string {
+		return []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)}
+	}))
 }
 
 // WorkflowShow is "throng workflow show".
@@ -66,13 +55,9 @@ type runView struct {
 }
 
 // Run shows the run.
-func (x *WorkflowShow) Run(c *Context) error {
+func (x *WorkflowShow) Run(c *Context, r *remote) error {
 	if x.Slowest < 0 || x.Slowest > 100 {
 		return wrong("slowest", "must be from 0 to 100, not %d", x.Slowest)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
@@ -182,7 +167,7 @@ type WorkflowItems struct {
 }
 
 // Run lists the items.
-func (x *WorkflowItems) Run(c *Context) error {
+func (x *WorkflowItems) Run(c *Context, r *remote) error {
 	switch {
 	case x.Item < 0:
 		return wrong("item", "items are numbered from 1, so %d is none", x.Item)
@@ -191,10 +176,6 @@ func (x *WorkflowItems) Run(c *Context) error {
 	case x.After < 0:
 		return wrong("after", "must be at least 0, not %d", x.After)
 	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	switch {
 	case x.Item > 0:
 		return x.path(c, r)
@@ -202,38 +183,24 @@ func (x *WorkflowItems) Run(c *Context) error {
 		return x.done(c, r)
 	}
 	list, err := r.Faults(c.Ctx, x.ID, x.After, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}}
-		for _, f := range list {
-			rows = append(rows, []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}, func(f wire.Fault) []string {
+		return []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error}
+	}))
 }
 
 func (x *WorkflowItems) path(c *Context, r *remote) error {
 	list, err := r.ItemPath(c.Ctx, x.ID, x.Item)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}}
-		for _, s := range list {
-			with := s.Error
-			if s.Error == "" {
-				var pairs []string
-				for _, name := range sortedNames(s.Values) {
-					pairs = append(pairs, name+"="+shortened(s.Values[name]))
-				}
-				with = strings.Join(pairs, " ")
+	return r.print(list, err, asTable(list, []string{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}, func(s wire.ItemStop) []string {
+		with := s.Error
+		if s.Error == "" {
+			var pairs []string
+			for _, name := range sortedNames(s.Values) {
+				pairs = append(pairs, name+"="+shortened(s.Values[name]))
 			}
-			rows = append(rows, []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with})
+			with = strings.Join(pairs, " ")
 		}
-		columns(w, rows)
-	})
+		return []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with}
+	}))
 }
 
 // shortened is a value that does not fill the screen.
@@ -248,20 +215,13 @@ func shortened(s string) string {
 
 func (x *WorkflowItems) done(c *Context, r *remote) error {
 	list, err := r.Items(c.Ctx, x.ID, x.Step, x.After, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"N", "ITEM", "STATE", "AT", "ADDS"}}
-		for _, i := range list {
-			adds := i.Error
-			if adds == "" {
-				adds = shortened(strings.Join(i.Values, ", "))
-			}
-			rows = append(rows, []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds})
+	return r.print(list, err, asTable(list, []string{"N", "ITEM", "STATE", "AT", "ADDS"}, func(i wire.Item) []string {
+		adds := i.Error
+		if adds == "" {
+			adds = shortened(strings.Join(i.Values, ", "))
 		}
-		columns(w, rows)
-	})
+		return []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds}
+	}))
 }
 
 // WorkflowResults is "throng workflow results".
@@ -275,7 +235,7 @@ type WorkflowResults struct {
 }
 
 // Run downloads the rows.
-func (x *WorkflowResults) Run(c *Context) error {
+func (x *WorkflowResults) Run(c *Context, r *remote) error {
 	toFile := x.Out != "" && x.Out != "-"
 	format, err := table.ParseFormat(x.Format)
 	if err != nil {
@@ -288,10 +248,6 @@ func (x *WorkflowResults) Run(c *Context) error {
 	}
 	if x.JSON && !toFile && format != table.JSONL {
 		return wrong("format", "--json prints JSON Lines: leave --format out, or give --out")
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
@@ -315,54 +271,28 @@ func (x *WorkflowResults) Run(c *Context) error {
 	return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
 }
 
-// move does one of pause, resume and cancel.
-func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (wire.Run, error)) error {
-	r, err := o.connect(c)
-	if err != nil {
-		return err
-	}
-	run, err := do(r, o.ID)
-	if err != nil {
-		return err
-	}
-	return o.print(c, run, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
+// printRun prints what became of a run.
+func (r *remote) printRun(run wire.Run, err error) error {
+	return r.print(run, err, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
 }
 
-// WorkflowPause is "throng workflow pause".
-type WorkflowPause struct{ aRun }
+// WorkflowMove is "throng workflow pause", "resume" and "cancel".
+type WorkflowMove struct{ aRun }
 
-// Run pauses the run.
-func (x *WorkflowPause) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
-}
-
-// WorkflowResume is "throng workflow resume".
-type WorkflowResume struct{ aRun }
-
-// Run resumes the run.
-func (x *WorkflowResume) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
-}
-
-// WorkflowCancel is "throng workflow cancel".
-type WorkflowCancel struct{ aRun }
-
-// Run cancels the run.
-func (x *WorkflowCancel) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "cancel") })
+// Run makes the move that the command is named after.
+func (x *WorkflowMove) Run(c *Context, r *remote, v verb) error {
+	return r.printRun(r.MoveRun(c.Ctx, x.ID, string(v)))
 }
 
 // WorkflowEnd is "throng workflow end".
 type WorkflowEnd struct {
-	ID   crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
-	Step string      `arg:"" help:"The crowd step."`
-	Remote
+	aRun
+	Step string `arg:"" help:"The crowd step."`
 }
 
 // Run ends the step.
-func (x *WorkflowEnd) Run(c *Context) error {
-	o := aRun{x.ID, x.Remote}
-	return o.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.EndStep(c.Ctx, id, x.Step) })
+func (x *WorkflowEnd) Run(c *Context, r *remote) error {
+	return r.printRun(r.EndStep(c.Ctx, x.ID, x.Step))
 }
 
 // WorkflowRetry is "throng workflow retry".
@@ -372,16 +302,9 @@ type WorkflowRetry struct {
 }
 
 // Run tries again.
-func (x *WorkflowRetry) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *WorkflowRetry) Run(c *Context, r *remote) error {
 	did, err := r.RetryRun(c.Ctx, x.ID, x.Step)
-	if err != nil {
-		return err
-	}
-	return x.print(c, did, func(w io.Writer) {
+	return r.print(did, err, func(w io.Writer) {
 		say(w, "tried again: %s, %s\n", format.Count(did.Items, "item"), format.Count(did.Steps, "step"))
 	})
 }
@@ -393,14 +316,7 @@ type WorkflowSkip struct {
 }
 
 // Run gives them up.
-func (x *WorkflowSkip) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *WorkflowSkip) Run(c *Context, r *remote) error {
 	did, err := r.SkipRun(c.Ctx, x.ID, x.Step)
-	if err != nil {
-		return err
-	}
-	return x.print(c, map[string]int{"items": did.Items}, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
+	return r.print(map[string]int{"items": did.Items}, err, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
 }
