@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -123,11 +122,7 @@ const (
 
 // events sends the live part of a batch's page whenever it changes, and "gone"
 // when the page has to be loaded anew because the batch's state is another one.
-func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	changed, stop, err := s.App.Batches.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -268,11 +263,7 @@ func findAction(do string) (action, error) {
 }
 
 // confirm asks before something that cannot be undone.
-func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	a, err := findAction(r.URL.Query().Get("do"))
 	if err != nil {
 		return err
@@ -285,15 +276,8 @@ func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Princ
 }
 
 // act does what a button says.
-func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	values := r.PostForm
 	a, err := findAction(values.Get("do"))
 	if err != nil {
 		return err
@@ -305,45 +289,40 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal
 }
 
 // editBatch changes priority and deadline of a running batch.
-func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.launchedForm(w, r, p, "edit", "saved", func(id crowd.BatchID, f *fields) error {
+func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	return s.launchedForm(w, r, p, id, launchedForm{"edit", "saved", func(f *fields) error {
 		priority, deadline := f.number("priority"), f.time("deadline")
 		if err := f.err(); err != nil {
 			return err
 		}
 		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
 		return err
-	})
+	}})
 }
 
 // topUp raises the budget of a running batch.
-func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.launchedForm(w, r, p, "topup", "topped", func(id crowd.BatchID, f *fields) error {
+func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	return s.launchedForm(w, r, p, id, launchedForm{"topup", "topped", func(f *fields) error {
 		amount := f.money("amount")
 		if err := f.err(); err != nil {
 			return err
 		}
 		_, err := s.App.Batches.TopUp(r.Context(), p, id, amount)
 		return err
-	})
+	}})
+}
+
+// launchedForm is a form on a launched batch's page.
+type launchedForm struct {
+	name string
+	did  string // the notice that it was done
+	do   func(*fields) error
 }
 
 // launchedForm does what a form on a launched batch's page asks for.
-func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, form, did string, do func(crowd.BatchID, *fields) error) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
+func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, x launchedForm) error {
+	if err := x.do(&fields{values: r.PostForm}); err != nil {
+		return showAgain(err, refused(x.name, r.PostForm, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
 	}
-	var values url.Values
-	if values, err = readForm(r); err != nil {
-		return err
-	}
-	err = do(id, &fields{values: values})
-	if f := refused(form, values, err); f != nil {
-		return s.showBatch(w, r, p, id, f, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return seeOther(w, r, "/batches/"+id.String(), did)
+	return seeOther(w, r, "/batches/"+id.String(), x.did)
 }

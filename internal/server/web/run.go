@@ -29,11 +29,7 @@ type runPage struct {
 	Wrong orchestrator.Problems // its files do not fit its workflow
 }
 
-func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	return s.showRun(w, r, p, id, runPage{})
 }
 
@@ -196,11 +192,7 @@ func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
 }
 
 // runEvents sends the live part of a run's page whenever it changes.
-func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	changed, stop, err := s.App.Runs.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -274,11 +266,7 @@ func findRunAction(do, step string) (runAction, error) {
 }
 
 // confirmRun asks before something that cannot be undone.
-func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	step := r.URL.Query().Get("step")
 	a, err := findRunAction(r.URL.Query().Get("do"), step)
 	if err != nil {
@@ -299,15 +287,8 @@ func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Pr
 }
 
 // actRun does what a button says.
-func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
+	values := r.PostForm
 	if values.Get("do") == "start" {
 		return s.startRun(w, r, p, id)
 	}
