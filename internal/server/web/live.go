@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -207,51 +208,39 @@ func pause(r *http.Request, d time.Duration) bool {
 // action is something to be done to a launched batch or a draft.
 type action struct {
 	Do, Did, Verb, Question, Consequence string
-	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error
+	run                                  batchAction
 }
 
 // actions are what the buttons of a batch do. Those with a question are asked
 // about first.
 var actions = []action{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		_, err := s.App.Batches.Pause(r.Context(), p, id)
-		return err
-	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		_, err := s.App.Batches.Resume(r.Context(), p, id)
-		return err
-	}},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: (*batches.Batches).Pause},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: (*batches.Batches).Resume},
 	{
 		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
 		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			_, err := s.App.Batches.End(r.Context(), p, id)
-			return err
-		},
+		run:         (*batches.Batches).End,
 	},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
 		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			_, err := s.App.Batches.Cancel(r.Context(), p, id)
-			return err
-		},
+		run:         (*batches.Batches).Cancel,
 	},
 	{
 		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?",
 		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			return s.stopBatch(r, p, id, true)
-		},
+		run:         stopBatch(true),
 	},
-	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		return s.stopBatch(r, p, id, false)
-	}},
+	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: stopBatch(false)},
 }
 
-func (s *server) stopBatch(r *http.Request, p *access.Principal, id crowd.BatchID, stopped bool) error {
-	_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Stopped: &stopped})
-	return err
+// batchAction changes a batch.
+type batchAction func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error)
+
+func stopBatch(stopped bool) batchAction {
+	return func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error) {
+		return all.Edit(ctx, p, id, batches.BatchEdit{Stopped: &stopped})
+	}
 }
 
 func findAction(do string) (action, error) {
@@ -282,7 +271,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal
 	if err != nil {
 		return err
 	}
-	if err := a.run(s, r, p, id); err != nil {
+	if _, err := a.run(s.App.Batches, r.Context(), p, id); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/batches/"+id.String(), a.Did)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -216,24 +218,23 @@ type runAction struct {
 	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error
 }
 
+// wholeRun is an action on a run, not on a step of it.
+func wholeRun(move func(*runs.Runs, context.Context, *access.Principal, crowd.RunID) (store.Run, error)) func(*server, *http.Request, *access.Principal, crowd.RunID, string) error {
+	return func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
+		_, err := move(s.App.Runs, r.Context(), p, id)
+		return err
+	}
+}
+
 // runActions are what the buttons of a run do. Those with a question are asked
 // about first.
 var runActions = []runAction{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-		_, err := s.App.Runs.Pause(r.Context(), p, id)
-		return err
-	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-		_, err := s.App.Runs.Resume(r.Context(), p, id)
-		return err
-	}},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: wholeRun((*runs.Runs).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: wholeRun((*runs.Runs).Resume)},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?",
 		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-			_, err := s.App.Runs.Cancel(r.Context(), p, id)
-			return err
-		},
+		run:         wholeRun((*runs.Runs).Cancel),
 	},
 	{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
