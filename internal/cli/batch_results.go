@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Download is where a table goes, and in which form.
@@ -82,11 +83,9 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 	return x.print(c, q, func(w io.Writer) {
 		pairs(w, "method", q.Method, "alpha", share(q.Alpha), "unanimous", share(&q.Unanimous),
 			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
-		rows := [][]string{{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}}
-		for _, k := range q.Workers {
-			rows = append(rows, []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)})
-		}
 		say(w, "\n")
-		columns(w, rows)
+		writeTable(w, q.Workers, []string{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}, func(k wire.WorkerQuality) []string {
+			return []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)}
+		})
 	})
 }

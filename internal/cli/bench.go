@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -52,11 +49,9 @@ func (b *BenchSched) Run(c *Context) error {
 	}
 	rows := schedbench.Run(b.Batches, policies)
 	return b.print(c, rows, func(w io.Writer) {
-		table := [][]string{{"policy", "batches", "ns/decision", "ns/event"}}
-		for _, r := range rows {
-			table = append(table, []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)})
-		}
-		columns(w, table)
+		writeTable(w, rows, []string{"policy", "batches", "ns/decision", "ns/event"}, func(r schedbench.Row) []string {
+			return []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)}
+		})
 	})
 }
 
@@ -72,7 +67,7 @@ type BenchLive struct {
 
 // Run measures.
 func (b *BenchLive) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	rows, err := bench.Live(ctx, bench.LiveOptions{Workers: b.Workers, For: b.For, Tasks: b.Tasks, Apart: b.Apart, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -83,12 +78,10 @@ func (b *BenchLive) Run(c *Context) error {
 		out = rows[0]
 	}
 	return b.print(c, out, func(w io.Writer) {
-		table := [][]string{{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}}
-		for _, r := range rows {
-			table = append(table, []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
-				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)})
-		}
-		columns(w, table)
+		writeTable(w, rows, []string{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}, func(r bench.LiveRow) []string {
+			return []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
+				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)}
+		})
 	})
 }
 
@@ -103,7 +96,7 @@ type BenchScale struct {
 
 // Run measures.
 func (b *BenchScale) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	r, err := bench.Scale(ctx, bench.ScaleOptions{Tasks: b.Tasks, Workers: b.Workers, Work: b.Work, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -135,7 +128,7 @@ type BenchKill struct {
 
 // Run runs the test.
 func (b *BenchKill) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	r, err := killtest.Run(ctx, killtest.Options{Rounds: b.Rounds, Seed: b.Seed, Workers: b.Workers, Longest: b.Longest, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -159,7 +152,7 @@ type BenchCeiling struct {
 
 // Run serves until it is killed.
 func (b *BenchCeiling) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	return bench.Ceiling{Data: b.Data, Tasks: b.Tasks, Workers: b.Workers}.Run(ctx, c.Stdout)
 }

@@ -13,7 +13,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -130,6 +132,18 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 type verb string
 
 func chosenVerb(k *kong.Context) (verb, error) { return verb(k.Selected().Name), nil }
+
+// untilSignal returns a context that ends at Ctrl-C or SIGTERM.
+func (c *Context) untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// untilFirstSignal is untilSignal, but a second Ctrl-C ends the program at once.
+func (c *Context) untilFirstSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := c.untilSignal()
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
 
 // now is the one place where the command line reads the clock.
 func now() time.Time { return time.Now() }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server"
@@ -32,7 +29,7 @@ type Demo struct {
 
 // Run runs the demo.
 func (d *Demo) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	if d.Scene == "pools" {
 		return d.pools(ctx, c)

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -46,7 +43,7 @@ func (x *DutyStatus) Run(c *Context, r *remote) error {
 	if !x.Watch {
 		return x.print(c, d, func(w io.Writer) { showDuty(w, d) })
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	for told := ""; ; {
 		if d.Seen != told {

@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/repro"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -67,9 +63,8 @@ func readTrace(name string) (*pools.Trace, error) {
 
 // Run makes it.
 func (p *PaperRun) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	o := experiment.Options{Seed: p.Seed, Small: p.Small}
 	if p.Bare {
 		o.Extra = -1
@@ -98,16 +93,10 @@ func (p *PaperRun) Run(c *Context) error {
 			return err
 		}
 	}
-	bar := c.bar(-1, p.Name, false)
-	var all atomic.Int64
-	o.Progress = func(ended, of int) {
-		if all.Swap(int64(of)) != int64(of) {
-			bar.ChangeMax(of)
-		}
-		_ = bar.Set(ended) // it only shows
-	}
+	var finish func()
+	o.Progress, finish = c.progress(p.Name)
 	r, err := repro.Run(ctx, p.Name, o)
-	_ = bar.Finish() // it only shows
+	finish()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errInterrupted

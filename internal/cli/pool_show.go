@@ -200,8 +200,7 @@ func val[T any](p *T) (v T) {
 }
 
 func people(w io.Writer, list []wire.PoolPerson) {
-	rows := [][]string{{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}}
-	for _, x := range list {
+	writeTable(w, list, []string{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}, func(x wire.PoolPerson) []string {
 		duty, state := "off", []string{}
 		if x.On {
 			duty = "on"
@@ -214,10 +213,9 @@ func people(w io.Writer, list []wire.PoolPerson) {
 				state = append(state, s.text)
 			}
 		}
-		rows = append(rows, []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
-			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")})
-	}
-	columns(w, rows)
+		return []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
+			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")}
+	})
 }
 
 func clock(t time.Time) string {

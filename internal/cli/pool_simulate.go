@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -32,9 +29,8 @@ type PoolSimulate struct {
 
 // Run runs the pools.
 func (p *PoolSimulate) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	options := report.PoolsOptions{Seed: p.Seed, Check: p.Check}
 	if p.Reps != nil {
 		if options.Reps = *p.Reps; options.Reps < 1 {
@@ -78,19 +74,12 @@ func loadPools(c *Context, name string) (*scenario.Pools, []byte, error) {
 
 // simulate runs them with a progress bar.
 func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.Pools, options report.PoolsOptions) (*report.PoolsReport, error) {
-	var bar *progressbar.ProgressBar
-	options.Progress = func(done, total int) {
-		if bar == nil {
-			bar = c.bar(int64(total), "runs", false)
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
-	}
+	var finish func()
+	options.Progress, finish = c.progress("runs")
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
 	r, err := report.RunPools(ctx, file, options)
-	if bar != nil {
-		_ = bar.Finish()
-	}
+	finish()
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted; nothing was written")
@@ -161,11 +150,9 @@ func (p *PoolTrace) Run(c *Context) error {
 	}
 	return p.print(c, made, func(w io.Writer) {
 		say(w, "generated from %s, not observed; %s, seed %d\n", made.From, made.Distribution, made.Seed)
-		rows := [][]string{{"STREAM", "N", "MEAN S", "SD S"}}
-		for _, s := range made.Streams {
-			rows = append(rows, []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)})
-		}
-		columns(w, rows)
+		writeTable(w, made.Streams, []string{"STREAM", "N", "MEAN S", "SD S"}, func(s traceStream) []string {
+			return []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)}
+		})
 		say(w, "written to %s\n", clean(p.Out))
 	})
 }

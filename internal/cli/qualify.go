@@ -176,12 +176,10 @@ func (x *TestShow) Run(c *Context, r *remote) error {
 		if len(out.List) == 0 {
 			return
 		}
-		rows := [][]string{{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}}
-		for _, x := range out.List {
-			rows = append(rows, []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)})
-		}
 		say(w, "\n")
-		columns(w, rows)
+		writeTable(w, out.List, []string{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}, func(x wire.Try) []string {
+			return []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
+		})
 	})
 }
 

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/pool"
@@ -41,7 +39,7 @@ const gcPercent = 400
 
 // Run runs the server until it is interrupted.
 func (s *Serve) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	level := slog.LevelInfo
 	if s.Verbose {

@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim"
@@ -45,9 +41,8 @@ func (s *SimRun) Run(c *Context) error {
 	if live {
 		return forecastFrom(c, s.From, policies, s.Reps, s.Seed, s.Output)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	options := report.Options{Seed: s.Seed, Check: s.Check, Policies: policies}
 	if s.Reps != nil {
 		if options.Reps = *s.Reps; options.Reps < 1 {
@@ -114,21 +109,14 @@ func (s *SimRun) live() (bool, error) {
 
 // simulate runs it with a progress bar.
 func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario, options report.Options) (*report.Report, error) {
-	var bar *progressbar.ProgressBar
-	options.Progress = func(done, total int) {
-		if bar == nil {
-			bar = c.bar(int64(total), "runs", false)
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
-	}
+	var finish func()
+	options.Progress, finish = c.progress("runs")
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
 	r, err := report.Run(ctx, sc, options)
-	if bar != nil {
-		_ = bar.Finish()
-	}
+	finish()
 	var bad scenario.Errors
 	switch {
 	case ctx.Err() != nil:

@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/verify/soak"
@@ -25,9 +21,8 @@ func (s *SimSoak) Run(c *Context) error {
 	if s.Rounds < 1 {
 		return wrong("rounds", "must be at least 1, not %d", s.Rounds)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	bar := c.bar(int64(s.Rounds), "worlds", false)
 	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds, Progress: func(done int) {
 		_ = bar.Set(done) // a bar that cannot be drawn stops nothing

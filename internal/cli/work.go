@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -34,7 +31,7 @@ func (x *WorkerRun) Run(c *Context, r *remote) error {
 	if x.Max < 0 {
 		return wrong("max", "%d is not a number of answers", x.Max)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -267,9 +264,8 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 
 // follow looks at the run until it has ended.
 func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	bar := c.bar(1, run.ID.String()+" "+clean(run.Name), false)
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))

@@ -6,9 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/verify/examples"
@@ -38,7 +35,7 @@ func (x *WorkflowServices) Run(c *Context) error {
 	if !(x.Failing >= 0 && x.Failing <= 1) {
 		return wrong("failing", "must be from 0 to 1, not %g", x.Failing)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	listener, err := net.Listen("tcp", x.Listen)
 	if err != nil {

@@ -75,11 +75,9 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		rows := [][]string{{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}}
-		for _, s := range v.Slowest {
-			rows = append(rows, []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why})
-		}
-		columns(w, rows)
+		writeTable(w, v.Slowest, []string{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}, func(s wire.SlowItem) []string {
+			return []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why}
+		})
 	})
 }
 
