@@ -19,10 +19,10 @@ type Batch struct {
 	Show    BatchShow    `cmd:"" help:"Show a batch as it stands."`
 	Watch   BatchWatch   `cmd:"" help:"Follow a batch until it has ended."`
 	Launch  BatchLaunch  `cmd:"" help:"Start to hand a draft out."`
-	Pause   BatchPause   `cmd:"" help:"Hand out nothing more for now."`
-	Resume  BatchResume  `cmd:"" help:"Hand out again."`
-	End     BatchEnd     `cmd:"" help:"End early, with the labels that there are."`
-	Cancel  BatchCancel  `cmd:"" help:"Give a batch up, running or draft."`
+	Pause   BatchMove    `cmd:"" help:"Hand out nothing more for now."`
+	Resume  BatchMove    `cmd:"" help:"Hand out again."`
+	End     BatchMove    `cmd:"" help:"End early, with the labels that there are."`
+	Cancel  BatchMove    `cmd:"" help:"Give a batch up, running or draft."`
 	Edit    BatchEdit    `cmd:"" help:"Change priority or deadline of a running batch; emergency stop."`
 	TopUp   BatchTopUp   `cmd:"" help:"Add to the budget of a running batch."`
 	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
@@ -30,11 +30,6 @@ type Batch struct {
 	Results BatchResults `cmd:"" help:"Download every answer."`
 	Labels  BatchLabels  `cmd:"" help:"Download the label of every task."`
 	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
-}
-
-// Help is the long help.
-func (*Batch) Help() string {
-	return `A batch is a table of tasks that are shown by one template, with a price, a redundancy, and a priority. It is made as a draft, launched, and ends when every task has its label. Batches are named by id (b17).`
 }
 
 // One is the batch that a command is about.
@@ -87,55 +82,24 @@ type BatchList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*BatchList) Help() string {
-	return `Lists the newest hundred batches of a tenant, or of all that an admin may see.
-
-Example:
-  throng batch list --tenant acme`
-}
-
 // Run lists the batches.
-func (l *BatchList) Run(c *Context) error {
-	r, err := l.connect(c)
-	if err != nil {
-		return err
-	}
+func (l *BatchList) Run(c *Context, r *remote) error {
 	tenant, err := r.tenant(l.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Batches(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return l.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}}
-		for _, b := range list {
-			rows = append(rows, []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
-				fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}, func(b wire.Batch) []string {
+		return []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)}
+	}))
 }
 
 // BatchShow is "throng batch show".
 type BatchShow struct{ One }
 
-// Help is the long help.
-func (*BatchShow) Help() string {
-	return `Shows the definition of a batch, how far it is, what it has cost, and, if something waits, why.
-
-Example:
-  throng batch show b17`
-}
-
 // Run shows the batch.
-func (s *BatchShow) Run(c *Context) error {
-	r, err := s.connect(c)
-	if err != nil {
-		return err
-	}
+func (s *BatchShow) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, s.ID)
 	if err != nil {
 		return err
@@ -150,23 +114,11 @@ type BatchWatch struct {
 	Every span `default:"1s" help:"How often to look."`
 }
 
-// Help is the long help.
-func (*BatchWatch) Help() string {
-	return `Follows a batch until it is done, ended or cancelled: with a progress bar on a terminal, else with a line at each change; with --json a line of JSON at each change. When nobody is there to answer, it says so on standard error, and what to do.
-
-Example:
-  throng batch watch b17 && throng batch labels b17 --out labels.csv`
-}
-
 // leastEvery keeps a watcher from burdening the server.
 const leastEvery = 100 * time.Millisecond
 
 // Run follows the batch.
-func (x *BatchWatch) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchWatch) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, x.ID)
 	if err != nil {
 		return err
@@ -239,25 +191,10 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 // BatchWhy is "throng batch why".
 type BatchWhy struct{ One }
 
-// Help is the long help.
-func (*BatchWhy) Help() string {
-	return `Says why the tasks of a running batch wait: what stands in the way of the batch, how many batches come before it, and why the workers of the pool could not take it now.
-
-Example:
-  throng batch why b17`
-}
-
 // Run says why.
-func (x *BatchWhy) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchWhy) Run(c *Context, r *remote) error {
 	why, err := r.Why(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
-	return x.print(c, why, func(w io.Writer) {
+	return r.print(why, err, func(w io.Writer) {
 		say(w, "%s: %s\n", x.ID, why.Text)
 		if why.Ahead > 0 {
 			say(w, "batches before it in the policy's order: %d\n", why.Ahead)
@@ -276,29 +213,10 @@ func (x *BatchWhy) Run(c *Context) error {
 // BatchHolding is "throng batch holding".
 type BatchHolding struct{ One }
 
-// Help is the long help.
-func (*BatchHolding) Help() string {
-	return `Lists who holds which task of a running batch, the longest held first.
-
-Example:
-  throng batch holding b17`
-}
-
 // Run lists what is held.
-func (x *BatchHolding) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchHolding) Run(c *Context, r *remote) error {
 	list, err := r.Holding(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}}
-		for _, h := range list {
-			rows = append(rows, []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}, func(h wire.Held) []string {
+		return []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)}
+	}))
 }

@@ -54,22 +54,8 @@ type BatchCreate struct {
 	Remote
 }
 
-// Help is the long help.
-func (*BatchCreate) Help() string {
-	return `Makes a draft, uploads its tasks, and with --launch hands it out. The file's first row names the columns. The column "_gold" holds known answers, which workers never see; "_workers" the names of the only people who may do the task.
-
-If a row is wrong, every bad row is told as FILE:LINE: column: message, nothing is kept, and the draft is cancelled; with --skip-bad the good rows are kept.
-
-How a task is shown is either a template in JSON or said by flags: --question with two or more --option to choose one (--many: several), --question alone for a line of text, --number for a number; any other kind by --kind, with its settings by --set: a text as it is, anything else as in the template's JSON. "throng task kinds" lists kinds and settings.
-
-Examples:
-  throng batch create --name cats --file photos.csv --question 'Is there a cat in ${photo}?' --option yes --option no --show photo:image --reward 0.05 --redundancy 2of3 --launch
-  throng batch create --name reviews --file reviews.jsonl --template sentiment.json --reward 0.02 --redundancy 3 --deadline +4h --production --qualification "english>=80"
-  throng batch create --name useful --file answers.csv --question 'How useful is it?' --kind rating --set points=7 --set low=useless --set 'high=very useful' --reward 0.02 --redundancy 3`
-}
-
 // Run makes the batch.
-func (x *BatchCreate) Run(c *Context) error {
+func (x *BatchCreate) Run(c *Context, r *remote) error {
 	if x.AllowSmallCrowd && !x.Launch {
 		return wrong("allow-small-crowd", "goes with --launch")
 	}
@@ -82,10 +68,6 @@ func (x *BatchCreate) Run(c *Context) error {
 		return err
 	}
 	defer file.Close()
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	d, err := x.definition(r, shown)
 	if err != nil {
 		return err

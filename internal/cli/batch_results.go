@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Download is where a table goes, and in which form.
@@ -36,22 +37,9 @@ type BatchResults struct {
 	All bool `help:"Assignments that ended without an answer too."`
 }
 
-// Help is the long help.
-func (*BatchResults) Help() string {
-	return `Downloads every answer of a batch, one a row: who gave it, when, how long it took, whether it counted, what it paid, and the task's own columns as Input.NAME. --json stands for --format jsonl.
-
-Examples:
-  throng batch results b17 --out answers.csv
-  throng batch results b17 | throng label -`
-}
-
 // Run downloads the answers.
-func (x *BatchResults) Run(c *Context) error {
+func (x *BatchResults) Run(c *Context, r *remote) error {
 	format, err := x.format(x.JSON)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -65,22 +53,9 @@ type BatchLabels struct {
 	Method string `default:"live" help:"live: as given while answers came in; majority or dawid-skene: from all answers together."`
 }
 
-// Help is the long help.
-func (*BatchLabels) Help() string {
-	return `Downloads the label of every task of a batch, one a row, with its confidence, and the task's own columns as Input.NAME. --json stands for --format jsonl.
-
-Examples:
-  throng batch labels b17 --out labels.csv
-  throng batch labels b17 --method dawid-skene --format jsonl`
-}
-
 // Run downloads the labels.
-func (x *BatchLabels) Run(c *Context) error {
+func (x *BatchLabels) Run(c *Context, r *remote) error {
 	format, err := x.format(x.JSON)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -93,20 +68,8 @@ type BatchQuality struct {
 	Method string `default:"dawid-skene" help:"majority or dawid-skene."`
 }
 
-// Help is the long help.
-func (*BatchQuality) Help() string {
-	return `Looks at the answers of a batch as a whole: how far they agree (Krippendorff's alpha), how right they are where the answer is known, and how each worker does.
-
-Example:
-  throng batch quality b17`
-}
-
 // Run shows the quality.
-func (x *BatchQuality) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *BatchQuality) Run(c *Context, r *remote) error {
 	q, err := r.Quality(c.Ctx, x.ID, x.Method)
 	if err != nil {
 		return err
@@ -120,11 +83,9 @@ func (x *BatchQuality) Run(c *Context) error {
 	return x.print(c, q, func(w io.Writer) {
 		pairs(w, "method", q.Method, "alpha", share(q.Alpha), "unanimous", share(&q.Unanimous),
 			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
-		rows := [][]string{{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}}
-		for _, k := range q.Workers {
-			rows = append(rows, []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)})
-		}
 		say(w, "\n")
-		columns(w, rows)
+		writeTable(w, q.Workers, []string{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}, func(k wire.WorkerQuality) []string {
+			return []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)}
+		})
 	})
 }

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -52,11 +49,9 @@ func (b *BenchSched) Run(c *Context) error {
 	}
 	rows := schedbench.Run(b.Batches, policies)
 	return b.print(c, rows, func(w io.Writer) {
-		table := [][]string{{"policy", "batches", "ns/decision", "ns/event"}}
-		for _, r := range rows {
-			table = append(table, []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)})
-		}
-		columns(w, table)
+		writeTable(w, rows, []string{"policy", "batches", "ns/decision", "ns/event"}, func(r schedbench.Row) []string {
+			return []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)}
+		})
 	})
 }
 
@@ -70,20 +65,9 @@ type BenchLive struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchLive) Help() string {
-	return `A cycle is one request that submits an answer and gets the next task; the reply comes
-when both are durable. The same clients put the same load on a bare server with the
-same group commit on the same SQLite ("ceiling"), turn by turn in the same run; ratio
-is what share of its cycles a second Throng reaches. Clients and servers share the
-machine's cores.
-
-With one number of workers, --json prints one object, with several a list.`
-}
-
 // Run measures.
 func (b *BenchLive) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	rows, err := bench.Live(ctx, bench.LiveOptions{Workers: b.Workers, For: b.For, Tasks: b.Tasks, Apart: b.Apart, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -94,12 +78,10 @@ func (b *BenchLive) Run(c *Context) error {
 		out = rows[0]
 	}
 	return b.print(c, out, func(w io.Writer) {
-		table := [][]string{{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}}
-		for _, r := range rows {
-			table = append(table, []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
-				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)})
-		}
-		columns(w, table)
+		writeTable(w, rows, []string{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}, func(r bench.LiveRow) []string {
+			return []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
+				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)}
+		})
 	})
 }
 
@@ -112,17 +94,9 @@ type BenchScale struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchScale) Help() string {
-	return `Imports the tasks over HTTP as streams, launches them, lets workers work for a while,
-kills the server and starts it again. The memory for a waiting task is what the
-restarted server takes more than one without tasks, by the number of tasks; it is
-read from /proc, so this needs Linux.`
-}
-
 // Run measures.
 func (b *BenchScale) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	r, err := bench.Scale(ctx, bench.ScaleOptions{Tasks: b.Tasks, Workers: b.Workers, Work: b.Work, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -152,19 +126,9 @@ type BenchKill struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchKill) Help() string {
-	return `Clients work, launch, pause, top up and pay in, and workflows run, with people, queries
-and a service of this program's own; at a random moment the server is killed (SIGKILL)
-and started again, and they go on. In the end each client's own record of what was
-acknowledged is compared with the database: answers, labels, batches, ledger, and of
-each run every row at every step, what its items cost, and the calls of the service.
-The exit code is 1 if anything was lost, counted twice, or does not add up.`
-}
-
 // Run runs the test.
 func (b *BenchKill) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	r, err := killtest.Run(ctx, killtest.Options{Rounds: b.Rounds, Seed: b.Seed, Workers: b.Workers, Longest: b.Longest, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -188,7 +152,7 @@ type BenchCeiling struct {
 
 // Run serves until it is killed.
 func (b *BenchCeiling) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	return bench.Ceiling{Data: b.Data, Tasks: b.Tasks, Workers: b.Workers}.Run(ctx, c.Stdout)
 }

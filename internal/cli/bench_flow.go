@@ -3,9 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/verify/bench"
 )
@@ -19,27 +16,9 @@ type BenchFlow struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchFlow) Help() string {
-	return `What workflows cost:
-
-- putting all waiting items in order again (a pass), and one change among them (an
-  event), beside the most that they may take, which is meant for 100,000 items;
-- rows that are made as they are read, through a query row by row on a stream edge,
-  and through one over all rows, on a database on disk. Memory, while loading and then
-  while running, is read from /proc, so this needs Linux; if it does not grow with
-  rows, all of them take about as much as a tenth;
-- commits of labels, with and without a next step that their items go to, in turns;
-- with a real server, the time from an acknowledged answer until somebody who waits
-  has the task of the next step.
-
-Example:
-  throng bench flow --rows 100000`
-}
-
 // Run measures.
 func (b *BenchFlow) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	r, err := bench.Flow(ctx, bench.FlowOptions{Items: b.Items, Rows: b.Rows, Answers: b.Answers, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
@@ -62,22 +41,18 @@ func (b *BenchFlow) Run(c *Context) error {
 			}
 			columns(w, table)
 		}
-		table := [][]string{{"\nquery", "rows", "load s", "run s", "rows/s", "memory grew by, MiB", "times that of a tenth"}}
-		for _, x := range r.Rows {
+		writeTable(w, r.Rows, []string{"\nquery", "rows", "load s", "run s", "rows/s", "memory grew by, MiB", "times that of a tenth"}, func(x bench.FlowRows) []string {
 			times := ""
 			if x.Growth > 0 {
 				times = fmt.Sprintf("%.2f", x.Growth)
 			}
-			table = append(table, []string{x.Query, fmt.Sprint(x.Rows), fmt.Sprintf("%.2f", x.LoadS), fmt.Sprintf("%.2f", x.RunS), fmt.Sprintf("%.0f", x.PerS),
-				fmt.Sprintf("%.1f, then %.1f", float64(x.LoadPeak)/(1<<20), float64(x.RunPeak)/(1<<20)), times})
-		}
-		columns(w, table)
+			return []string{x.Query, fmt.Sprint(x.Rows), fmt.Sprintf("%.2f", x.LoadS), fmt.Sprintf("%.2f", x.RunS), fmt.Sprintf("%.0f", x.PerS),
+				fmt.Sprintf("%.1f, then %.1f", float64(x.LoadPeak)/(1<<20), float64(x.RunPeak)/(1<<20)), times}
+		})
 		h := r.HandOver
 		_, _ = fmt.Fprintf(w, "\na label's commit, %d in a group: %.1f µs by itself, %.1f µs with a next step: %.2f times\n\n", h.Group, h.Plain, h.Next, h.Ratio)
-		table = [][]string{{"people who answer", "answers/s", "to the next step: p50 ms", "p99 ms"}}
-		for _, x := range r.Live {
-			table = append(table, []string{fmt.Sprint(x.Workers), fmt.Sprintf("%.0f", x.PerS), fmt.Sprintf("%.2f", x.P50MS), fmt.Sprintf("%.2f", x.P99MS)})
-		}
-		columns(w, table)
+		writeTable(w, r.Live, []string{"people who answer", "answers/s", "to the next step: p50 ms", "p99 ms"}, func(x bench.FlowLive) []string {
+			return []string{fmt.Sprint(x.Workers), fmt.Sprintf("%.0f", x.PerS), fmt.Sprintf("%.2f", x.P50MS), fmt.Sprintf("%.2f", x.P99MS)}
+		})
 	})
 }

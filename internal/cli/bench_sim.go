@@ -14,24 +14,6 @@ type BenchSim struct {
 	Output
 }
 
-// Help is the long help.
-func (*BenchSim) Help() string {
-	return `A cycle is one answer and the next task, with all that the simulated world does around
-it, without checks, on one core. The busy pools are 200 people who always work,
-each the median of three turns.
-
-Table 2 is the synthetic world of Difallah et al. 2019 (2,400 s, 200 workers, 1,000
-batches and 80 more a minute), one repetition, as a median. It is compared with the CPU
-time that the authors' published program takes for it, by policy the least and the most
-of three seeds, measured once on a machine of this kind.
-
-Memory is the live heap in the course of one run, and how many times as large it is at
-the end as after warming up: about 1, if it does not grow with what happens.
-
-Example:
-  throng bench sim --json`
-}
-
 // Run measures.
 func (b *BenchSim) Run(c *Context) error {
 	r, err := simbench.Run(simbench.Options{Cycles: b.Cycles, Reps: b.Reps, Log: c.Stderr})
@@ -39,27 +21,21 @@ func (b *BenchSim) Run(c *Context) error {
 		return err
 	}
 	return b.print(c, r, func(w io.Writer) {
-		table := [][]string{{"busy pool", "batches", "cycles/s"}}
-		for _, row := range r.Cycles {
-			table = append(table, []string{row.Policy, fmt.Sprint(row.Batches), fmt.Sprintf("%.0f", row.PerS)})
-		}
-		columns(w, table)
-		table = [][]string{{"\ntable 2", "cycles", "CPU s", "authors' CPU s", "times faster"}}
-		for _, row := range r.Table2 {
+		writeTable(w, r.Cycles, []string{"busy pool", "batches", "cycles/s"}, func(row simbench.CycleRow) []string {
+			return []string{row.Policy, fmt.Sprint(row.Batches), fmt.Sprintf("%.0f", row.PerS)}
+		})
+		writeTable(w, r.Table2, []string{"\ntable 2", "cycles", "CPU s", "authors' CPU s", "times faster"}, func(row simbench.Table2Row) []string {
 			line := []string{row.Policy, fmt.Sprint(row.Cycles), fmt.Sprintf("%.4f", row.CPUS), "", ""}
 			if row.TheirsS > 0 {
 				line[3] = fmt.Sprintf("%.0f to %.0f", row.TheirsS, row.TheirsHi)
 				line[4] = fmt.Sprintf("%.0f to %.0f", row.Times, row.TimesHi)
 			}
-			table = append(table, line)
-		}
-		columns(w, table)
+			return line
+		})
 		fmt.Fprintf(w, "\ndafs takes %.2f times as long as fs-ratio\n", r.DAFSOverFS)
-		table = [][]string{{"\nhand-outs", "live heap, KiB"}}
-		for _, row := range r.Memory {
-			table = append(table, []string{fmt.Sprint(row.HandOuts), fmt.Sprint(row.Heap / 1024)})
-		}
-		columns(w, table)
+		writeTable(w, r.Memory, []string{"\nhand-outs", "live heap, KiB"}, func(row simbench.MemoryRow) []string {
+			return []string{fmt.Sprint(row.HandOuts), fmt.Sprint(row.Heap / 1024)}
+		})
 		if r.Growth != nil {
 			fmt.Fprintf(w, "\nat the end %.3f times as much as after warming up\n", *r.Growth)
 		}

@@ -1,6 +1,6 @@
 // Package cli is the command line: one file for each command, each a struct
-// with its flags and a Run method. It talks to people; the work is done
-// elsewhere.
+// with its flags and a Run method; its long help is in help/. It talks to people;
+// the work is done elsewhere.
 //
 // What a program may rely on: --json prints JSON on standard output (one value,
 // or one a line where a command goes on), errors go to standard error as
@@ -13,7 +13,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -104,6 +106,8 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 	return kong.New(root,
 		kong.Name("throng"),
 		kong.Description(about),
+		kong.PostBuild(addHelp),
+		kong.BindToProvider(chosenVerb),
 		kong.Vars{"version": "throng " + c.Version, "server": defaultServer},
 		kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(code int) { panic(stopped(code)) }),
@@ -121,6 +125,24 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 			{Key: "calls", Title: "How people are called:"},
 		}),
 	)
+}
+
+// verb is the last word of the chosen command, such as "pause": what differs
+// between the commands of one type.
+type verb string
+
+func chosenVerb(k *kong.Context) (verb, error) { return verb(k.Selected().Name), nil }
+
+// untilSignal returns a context that ends at Ctrl-C or SIGTERM.
+func (c *Context) untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// untilFirstSignal is untilSignal, but a second Ctrl-C ends the program at once.
+func (c *Context) untilFirstSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := c.untilSignal()
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // now is the one place where the command line reads the clock.

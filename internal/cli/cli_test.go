@@ -96,3 +96,20 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryHelpTextHasACommand finds texts whose command has another name by now.
+func TestEveryHelpTextHasACommand(t *testing.T) {
+	t.Parallel()
+	texts, err := readHelp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range commands(t) {
+		for n := leaf; n != nil; n = n.Parent {
+			delete(texts, n.FullPath())
+		}
+	}
+	for command := range texts {
+		t.Errorf("%q has a help, and is no command", command)
+	}
+}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server"
@@ -30,41 +27,9 @@ type Demo struct {
 	Output
 }
 
-// Help is the long help.
-func (*Demo) Help() string {
-	return `Starts a server on SQLite in a new folder, makes two tenants with batches unlike in
-size, price, priority and deadline, and lets worker clients do them over HTTP. It
-shows how they get on and where to watch with a browser, and ends with a table:
-for each batch tasks, annotations, labels, accuracy against the truth, when it was
-done, its share of the time for which people held tasks, and its cost.
-
-How long people think is set so that all should be done after three quarters of
---for; what is still open shortly before the end is ended with the labels there are.
-
-Each client keeps its own record of what the server acknowledged. In the end that is
-compared with what the server has: if an answer was lost or doubled, the exit code is 1.
-
-With --replay, each worker of labels.csv becomes a client that can do just the tasks
-which he did, and answers as he did.
-
-With --scene pools, three pools that call their people are sized by controllers, once a
-second, while the load of each steps up and down. The people are off duty until they are
-called; then they come after a while, or decline, or do not answer; they work, now and
-then leave, and go where they are moved. The same seed makes the same load and the same
-decisions of people. In the end a table says how near each pool kept to its best size c*
-and what that cost, and whether all that must hold did: answers, money, and who was on
-duty where. If something did not, the exit code is 1.
-
-Examples:
-  throng demo
-  throng demo --for 60s --policy 'tenant-fair(dafs)' --keep
-  throng demo --replay answers/ --json
-  throng demo --scene pools --for 60s --people 90`
-}
-
 // Run runs the demo.
 func (d *Demo) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	if d.Scene == "pools" {
 		return d.pools(ctx, c)

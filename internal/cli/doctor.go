@@ -36,22 +36,6 @@ type Doctor struct {
 	Output
 }
 
-// Help is the long help.
-func (*Doctor) Help() string {
-	return `Checks the data folder of a server that is stopped: that the database opens (a database of an older version is brought up to date, as "throng serve" would), that the ledger sums to zero and every balance is what its entries make it, that each pool can be restored and everything that must hold does hold in it, that every running batch can be shown, and that the disk has room.
-
-With --server it asks a running server whether it is well, which version it is, and how fast it answers.
-
-With --mail-to it sends one mail through the server of --mail, and says what came of it.
-
-The exit code is 1 if anything is wrong.
-
-Examples:
-  throng doctor --data /srv/throng
-  throng doctor --server http://127.0.0.1:8080 --json
-  throng doctor --mail-to me@example.org --mail 'smtp://localhost:25?tls=none&from=throng@example.org'`
-}
-
 // diagnosis is what doctor prints.
 type diagnosis struct {
 	OK     bool              `json:"ok"`

@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -28,11 +24,6 @@ type Duty struct {
 	Wish    DutyWish    `cmd:"" help:"Say which pools you like, and whether you are called."`
 }
 
-// Help is the long help.
-func (*Duty) Help() string {
-	return `For workers of a pool that calls its people: come when you are called (throng duty on), work (throng worker run), and go (throng duty off). Who comes first is taken.`
-}
-
 // DutyStatus is "throng duty status".
 type DutyStatus struct {
 	Watch bool `help:"Say it again at every change, until interrupted."`
@@ -40,24 +31,11 @@ type DutyStatus struct {
 	Remote
 }
 
-// Help is the long help.
-func (*DutyStatus) Help() string {
-	return `Says whether you are on duty, since when and what waiting has earned, and whether the pool calls you. With --watch it waits for a change; with --json each is a line.
-
-Examples:
-  throng duty status
-  throng duty status --watch --until && throng duty on && throng worker run`
-}
-
 // watchWait is how long one request waits for a change.
 const watchWait = 50 * time.Second
 
 // Run says it.
-func (x *DutyStatus) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *DutyStatus) Run(c *Context, r *remote) error {
 	d, err := r.Duty(c.Ctx, "", 0)
 	if err != nil {
 		return err
@@ -65,7 +43,7 @@ func (x *DutyStatus) Run(c *Context) error {
 	if !x.Watch {
 		return x.print(c, d, func(w io.Writer) { showDuty(w, d) })
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	for told := ""; ; {
 		if d.Seen != told {
@@ -136,64 +114,26 @@ func showDuty(w io.Writer, d wire.Duty) {
 // DutyOn is "throng duty on".
 type DutyOn struct{ Remote }
 
-// Help is the long help.
-func (*DutyOn) Help() string {
-	return `Brings you on duty. In a pool that calls its people there must be a place; if others were first, it says so and the exit code is 1.
-
-Example:
-  throng duty on && throng worker run`
-}
-
 // Run comes on duty.
-func (x *DutyOn) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).StartDuty) }
+func (x *DutyOn) Run(c *Context, r *remote) error { return r.printDuty(r.StartDuty(c.Ctx)) }
 
 // DutyOff is "throng duty off".
 type DutyOff struct{ Remote }
 
-// Help is the long help.
-func (*DutyOff) Help() string {
-	return `Takes you off duty: at once, or, if you hold a task, when you have finished it.
-
-Example:
-  throng duty off`
-}
-
 // Run goes off duty.
-func (x *DutyOff) Run(c *Context) error { return duty(c, &x.Remote, (*client.Client).EndDuty) }
+func (x *DutyOff) Run(c *Context, r *remote) error { return r.printDuty(r.EndDuty(c.Ctx)) }
 
-func duty(c *Context, at *Remote, do func(*client.Client, context.Context) (wire.Duty, error)) error {
-	r, err := at.connect(c)
-	if err != nil {
-		return err
-	}
-	d, err := do(r.Client, c.Ctx)
-	if err != nil {
-		return err
-	}
-	return at.print(c, d, func(w io.Writer) { showDuty(w, d) })
+func (r *remote) printDuty(d wire.Duty, err error) error {
+	return r.print(d, err, func(w io.Writer) { showDuty(w, d) })
 }
 
 // DutyDecline is "throng duty decline".
 type DutyDecline struct{ Remote }
 
-// Help is the long help.
-func (*DutyDecline) Help() string {
-	return `Says that you do not come this time, so that somebody else is asked at once. You will be called again.
-
-Example:
-  throng duty decline`
-}
-
 // Run declines.
-func (x *DutyDecline) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
-	if err := r.DeclineCall(c.Ctx); err != nil {
-		return err
-	}
-	return x.print(c, map[string]bool{"declined": true}, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
+func (x *DutyDecline) Run(c *Context, r *remote) error {
+	err := r.DeclineCall(c.Ctx)
+	return r.print(map[string]bool{"declined": true}, err, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
 }
 
 // DutyWish is "throng duty wish".
@@ -202,16 +142,6 @@ type DutyWish struct {
 	Away *bool    `negatable:"" help:"You are not called at all."`
 	Mail *bool    `negatable:"" help:"You are called by e-mail, too."`
 	Remote
-}
-
-// Help is the long help.
-func (*DutyWish) Help() string {
-	return `Says what you wish for; without a flag, shows it. Where idle people move between pools, they rather go where they like it. What is not said stays as it is.
-
-Examples:
-  throng duty wish
-  throng duty wish --like main=0.9 --like night=0.1
-  throng duty wish --away`
 }
 
 // liking is a pool and how much it is liked.
@@ -233,11 +163,7 @@ func (l *liking) UnmarshalText(text []byte) error {
 }
 
 // Run changes or shows the wishes.
-func (x *DutyWish) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *DutyWish) Run(c *Context, r *remote) error {
 	wishes, err := r.Wishes(c.Ctx)
 	if err != nil {
 		return err

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -44,24 +42,9 @@ type WorkerInvite struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerInvite) Help() string {
-	return `Invites people by e-mail to become workers. Each gets a link of their own, with which they make an account or accept with the one that they have. With --test they work as soon as they have passed.
-
-A server that sends no mail prints the links instead, this once: hand them out yourself. Who is invited already is left out. If an address is malformed nobody is invited, and each is told as FILE:LINE. For admins, and for requesters for their tenants.
-
-Examples:
-  throng worker invite --mail ann@example.org,bob@example.org
-  throng worker invite --file addresses.csv --pool night --test birds --expires 7d --note "We start on Monday."`
-}
-
 // Run invites.
-func (x *WorkerInvite) Run(c *Context) error {
+func (x *WorkerInvite) Run(c *Context, r *remote) error {
 	addresses, lines, err := x.addresses(c)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -160,20 +143,8 @@ type WorkerInvitations struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerInvitations) Help() string {
-	return `Lists invitations, the latest first: queued, sent or failed (with the mail's error), opened, accepted, declined, withdrawn, expired; "to hand out" where no mail was sent. For admins, and for requesters of the tenant.
-
-Example:
-  throng worker invitations --limit 20`
-}
-
 // Run lists the invitations.
-func (x *WorkerInvitations) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *WorkerInvitations) Run(c *Context, r *remote) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "%d is not between 1 and 1000", x.Limit)
 	}
@@ -182,71 +153,40 @@ func (x *WorkerInvitations) Run(c *Context) error {
 		return err
 	}
 	list, err := r.Invitations(c.Ctx, tenant, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "ADDRESS", "POOL", "STATE", "UNTIL", "WORKER", "MAIL"}}
-		for _, i := range list {
-			worker := ""
-			if i.Worker != 0 {
-				worker = i.Worker.String()
-			}
-			rows = append(rows, []string{strconv.FormatInt(i.ID, 10), i.Address, i.Pool.String(), i.Stage, stamp(i.ExpiresAt), worker, i.MailError})
+	return r.print(list, err, asTable(list, []string{"ID", "ADDRESS", "POOL", "STATE", "UNTIL", "WORKER", "MAIL"}, func(i wire.Invitation) []string {
+		worker := ""
+		if i.Worker != 0 {
+			worker = i.Worker.String()
 		}
-		columns(w, rows)
-	})
+		return []string{strconv.FormatInt(i.ID, 10), i.Address, i.Pool.String(), i.Stage, stamp(i.ExpiresAt), worker, i.MailError}
+	}))
+}
+
+// anInvitation is the invitation that a command is about.
+type anInvitation struct {
+	Invitation int64 `arg:"" help:"The number of the invitation."`
+	Remote
 }
 
 // WorkerResend is "throng worker resend".
-type WorkerResend struct {
-	Invitation int64 `arg:"" help:"The number of the invitation."`
-	Remote
-}
-
-// Help is the long help.
-func (*WorkerResend) Help() string {
-	return `Sends an invitation again, also one that has expired: the new link works for 14 days. A server that sends no mail prints it.
-
-Example:
-  throng worker resend 12`
-}
+type WorkerResend struct{ anInvitation }
 
 // Run sends the invitation again.
-func (x *WorkerResend) Run(c *Context) error {
-	return invitationDo(c, &x.Remote, x.Invitation, (*client.Client).ResendInvitation)
+func (x *WorkerResend) Run(c *Context, r *remote) error {
+	return r.printInvitation(r.ResendInvitation(c.Ctx, x.Invitation))
 }
 
 // WorkerWithdraw is "throng worker withdraw".
-type WorkerWithdraw struct {
-	Invitation int64 `arg:"" help:"The number of the invitation."`
-	Remote
-}
-
-// Help is the long help.
-func (*WorkerWithdraw) Help() string {
-	return `Withdraws an invitation that nobody has answered: its links work no longer.
-
-Example:
-  throng worker withdraw 12`
-}
+type WorkerWithdraw struct{ anInvitation }
 
 // Run withdraws the invitation.
-func (x *WorkerWithdraw) Run(c *Context) error {
-	return invitationDo(c, &x.Remote, x.Invitation, (*client.Client).WithdrawInvitation)
+func (x *WorkerWithdraw) Run(c *Context, r *remote) error {
+	return r.printInvitation(r.WithdrawInvitation(c.Ctx, x.Invitation))
 }
 
-func invitationDo(c *Context, at *Remote, id int64, do func(*client.Client, context.Context, int64) (wire.Invitation, error)) error {
-	r, err := at.connect(c)
-	if err != nil {
-		return err
-	}
-	made, err := do(r.Client, c.Ctx, id)
-	if err != nil {
-		return err
-	}
+func (r *remote) printInvitation(made wire.Invitation, err error) error {
 	out := r.withLink(made)
-	return at.print(c, out, func(w io.Writer) {
+	return r.print(out, err, func(w io.Writer) {
 		say(w, "%d %s: %s\n", out.ID, clean(out.Address), out.Stage)
 		if out.Link != "" {
 			say(w, "hand this link out yourself: %s\n", out.Link)

@@ -33,22 +33,6 @@ type Label struct {
 	Output
 }
 
-// Help is the long help.
-func (*Label) Help() string {
-	return `Combines the answers of many workers to many tasks into one label a task, and says how far they agree. It needs no server.
-
-"majority" takes the answer given most often. "median" takes the middle one of answers that are numbers, such as ratings; where there are two middle ones, they are tied. "dawid-skene" learns how each worker confuses the classes and weighs their answers by that; with under 2 answers a task and no gold there is nothing to learn from, and it falls back to the vote, and says so. The same rows in another order give the same result.
-
-Other columns are passed over, so what "throng batch results" writes can be read as it is; rows whose column "counted" is false are left out.
-
-The labels are a table of task, label, confidence, answers, tie; the workers one of worker, answers, agreement (with the labels), accuracy and information (0: as if thrown by dice), both from the model. The ending of a file's name says which format it gets: .csv, .tsv or .jsonl. Accuracy shares ties evenly and leaves out tasks that were learnt from.
-
-Examples:
-  throng label answers.csv --out labels.csv
-  throng label answers.csv --method majority --truth truth.csv --json
-  throng batch results b17 | throng label - --workers workers.csv`
-}
-
 // labelReport is what label prints.
 type labelReport struct {
 	File       string   `json:"file"`

@@ -23,23 +23,6 @@ type Login struct {
 	Remote
 }
 
-// Help is the long help.
-func (*Login) Help() string {
-	return `Signs in, and keeps the session for the commands that follow, by server, in throng/login.json in the folder of your settings (` + "$XDG_CONFIG_HOME" + ` or its like), which only you can read.
-
-With --setup it uses a one-time link up: the one that "throng serve" prints the first time, or the one that an admin gave you. The link says which server it is for.
-
-Several logins can be kept: one for each server, and with --profile NAME more under names of their own, for other roles or people. THRONG_PROFILE or --profile then picks one for a command; a profile with a single server stands for that server, too.
-
-Programs had better have a token of their own: see "throng token create --help".
-
-Examples:
-  throng login --setup "http://127.0.0.1:8080/setup?token=setup_…"
-  throng login --server https://throng.example.org ann
-  pass throng | throng login ann --password-stdin
-  throng login --profile bob bob && throng worker run --profile bob`
-}
-
 // loggedIn is what login prints.
 type loggedIn struct {
 	Server string `json:"server"`
@@ -150,19 +133,10 @@ type Logout struct {
 	Output
 }
 
-// Help is the long help.
-func (*Logout) Help() string {
-	return `Ends the saved session of a server, there and here; with --profile that of the profile. Tokens made with "throng token create" stay good.
-
-Examples:
-  throng logout
-  throng logout --server https://throng.example.org`
-}
-
 // Run signs out.
 func (l *Logout) Run(c *Context) error {
 	at := Remote{Account: l.Account}
-	r, err := at.connect(c)
+	r, err := at.ProvideRemote(c)
 	if err != nil {
 		return err
 	}

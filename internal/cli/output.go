@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -63,6 +64,20 @@ func columns(w io.Writer, rows [][]string) {
 		say(t, "%s\n", strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	_ = t.Flush() // into memory or a sticky writer
+}
+
+// writeTable writes a list in aligned columns, as row makes the cells of one.
+func writeTable[T any](w io.Writer, list []T, header []string, row func(T) []string) {
+	rows := [][]string{header}
+	for _, x := range list {
+		rows = append(rows, row(x))
+	}
+	columns(w, rows)
+}
+
+// asTable returns a function that does so.
+func asTable[T any](list []T, header []string, row func(T) []string) func(io.Writer) {
+	return func(w io.Writer) { writeTable(w, list, header, row) }
 }
 
 // pairs writes names and values, one a line; empty values are left out.
@@ -125,6 +140,20 @@ func (c *Context) bar(most int64, what string, bytes bool) *progressbar.Progress
 		options = append(options, progressbar.OptionShowBytes(true))
 	}
 	return progressbar.NewOptions64(most, options...)
+}
+
+// progress shows how far something is whose length is told as it goes on: show may
+// be called from many goroutines, finish at the end.
+func (c *Context) progress(what string) (show func(done, total int), finish func()) {
+	bar := c.bar(-1, what, false)
+	var most atomic.Int64
+	show = func(done, total int) {
+		if most.Swap(int64(total)) != int64(total) {
+			bar.ChangeMax(total)
+		}
+		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
+	}
+	return show, func() { _ = bar.Finish() }
 }
 
 // open opens a file to read, "-" being standard input, and returns its size, or

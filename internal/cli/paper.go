@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/repro"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -26,32 +22,16 @@ type PaperList struct {
 	Output
 }
 
-// Help is the long help.
-func (*PaperList) Help() string {
-	return `They are those of Difallah et al. 2019, "Deadline-Aware Fair Scheduling for
-Multi-Tenant Crowd-Powered Systems", of Haas and Franklin 2017, "Cioppino:
-Multi-Tenant Crowd Management", and of Khazankin, Schall and Dustdar 2011,
-"Adaptive Request Prioritization in Dynamic Service-oriented Systems", that are
-simulations or can be simulated; and the events of Cymphony's execution plan.
-
-Example:
-  throng paper list`
-}
-
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
 	list := repro.Experiments()
-	return p.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"name", "reps", "real crowd", "what"}}
-		for _, e := range list {
-			real := ""
-			if e.Crowd {
-				real = "yes"
-			}
-			rows = append(rows, []string{e.Name, fmt.Sprint(e.Reps), real, e.Title})
+	return p.print(c, list, asTable(list, []string{"name", "reps", "real crowd", "what"}, func(e experiment.Experiment) []string {
+		real := ""
+		if e.Crowd {
+			real = "yes"
 		}
-		columns(w, rows)
-	})
+		return []string{e.Name, fmt.Sprint(e.Reps), real, e.Title}
+	}))
 }
 
 // PaperRun is "throng paper run".
@@ -65,19 +45,6 @@ type PaperRun struct {
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
-}
-
-// Help is the long help.
-func (*PaperRun) Help() string {
-	return `Each row is one figure: what was published, ours with its 95 % interval, and a verdict:
-reproduced, differs, not simulatable, or not in the paper. docs/paper.md says how it is
-found, and why what differs differs. --json prints the rows as a list of objects
-{name, published, ours, ci95, verdict, why, source, …}; a figure that is not there is null.
-
-Examples:
-  throng paper run table3
-  throng paper run fig13 --reps 20 --no-extras --out fig13
-  throng paper run cioppino-fig4 --trace crowd.csv`
 }
 
 // readTrace reads the user's own trace.
@@ -96,9 +63,8 @@ func readTrace(name string) (*pools.Trace, error) {
 
 // Run makes it.
 func (p *PaperRun) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	o := experiment.Options{Seed: p.Seed, Small: p.Small}
 	if p.Bare {
 		o.Extra = -1
@@ -127,16 +93,10 @@ func (p *PaperRun) Run(c *Context) error {
 			return err
 		}
 	}
-	bar := c.bar(-1, p.Name, false)
-	var all atomic.Int64
-	o.Progress = func(ended, of int) {
-		if all.Swap(int64(of)) != int64(of) {
-			bar.ChangeMax(of)
-		}
-		_ = bar.Set(ended) // it only shows
-	}
+	var finish func()
+	o.Progress, finish = c.progress(p.Name)
 	r, err := repro.Run(ctx, p.Name, o)
-	_ = bar.Finish() // it only shows
+	finish()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errInterrupted

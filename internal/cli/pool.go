@@ -24,40 +24,16 @@ type Pool struct {
 	Trace    PoolTrace    `cmd:"" help:"Generate a trace of a crowd from the moments that were published of one."`
 }
 
-// Help is the long help.
-func (*Pool) Help() string {
-	return `A pool is a set of workers on call under one scheduling policy. A new server has one, "main". Pools are named by id (p1) or by name.`
-}
-
 // PoolList is "throng pool list".
 type PoolList struct{ Remote }
 
-// Help is the long help.
-func (*PoolList) Help() string {
-	return `Lists the pools: their policies; how many workers they have, how many of them are on duty, work, and wait, and how many were called and are coming; how many answers are wanted, and how many people would be best for that (c*). What controls a pool only admins see.
-
-Example:
-  throng pool list`
-}
-
 // Run lists the pools.
-func (p *PoolList) Run(c *Context) error {
-	r, err := p.connect(c)
-	if err != nil {
-		return err
-	}
+func (p *PoolList) Run(c *Context, r *remote) error {
 	list, err := r.Pools(c.Ctx)
-	if err != nil {
-		return err
-	}
-	return p.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}}
-		for _, x := range list {
-			rows = append(rows, []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
-				strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}, func(x wire.Pool) []string {
+		return []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
+			strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)}
+	}))
 }
 
 func poolState(p wire.Pool) string {
@@ -101,18 +77,11 @@ Examples:
 }
 
 // Run changes the policy.
-func (p *PoolPolicy) Run(c *Context) error {
-	r, err := p.connect(c)
-	if err != nil {
-		return err
-	}
+func (p *PoolPolicy) Run(c *Context, r *remote) error {
 	id, err := r.pool(p.Pool)
 	if err != nil {
 		return err
 	}
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
-	if err != nil {
-		return err
-	}
-	return p.print(c, out, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
 }

@@ -16,33 +16,17 @@ type PoolActions struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolActions) Help() string {
-	return `Shows the log of a pool, newest first: what a controller saw, what it decided and why, and what an admin did. "advice" is what a pool that only advises would have done. For admins.
-
-Examples:
-  throng pool actions main
-  throng pool actions main --limit 1000 --json`
-}
-
 // Run shows the log.
-func (x *PoolActions) Run(c *Context) error {
+func (x *PoolActions) Run(c *Context, r *remote) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "%d is not a number of entries (1 to 1000)", x.Limit)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
 	}
 	list, err := r.PoolActions(c.Ctx, id, x.Before, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
+	return r.print(list, err, func(w io.Writer) {
 		if len(list) == 0 {
 			say(w, "nothing was done yet\n")
 			return

@@ -58,20 +58,8 @@ type PoolRulesShow struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolRulesShow) Help() string {
-	return `Prints the rules of a pool as a file that "throng pool rules set" reads. For admins.
-
-Example:
-  throng pool rules show main`
-}
-
 // Run shows the rules.
-func (x *PoolRulesShow) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolRulesShow) Run(c *Context, r *remote) error {
 	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
@@ -109,21 +97,9 @@ type PoolRulesSet struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolRulesSet) Help() string {
-	return `Gives a pool other rules, all of them, and lets them decide. A rule that is wrong is told as FILE:LINE:COLUMN, and nothing changes. For admins. What the file looks like: throng pool rules --help.
-
-Example:
-  throng pool rules set main rules.yaml`
-}
-
 // Run sets the rules.
-func (x *PoolRulesSet) Run(c *Context) error {
+func (x *PoolRulesSet) Run(c *Context, r *remote) error {
 	file, err := c.readRules(x.File)
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -153,30 +129,17 @@ type PoolRulesTest struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolRulesTest) Help() string {
-	return `Tries rules on the last hour of a pool, which is sampled every ten seconds, and says when each of them would have fired, and why. Nothing is changed, and each sample is taken as it was: a rule that would have called somebody fires again where in earnest it would not. For admins.
-
-Examples:
-  throng pool rules test main rules.yaml
-  throng pool rules test main --all --json`
-}
-
 // firedShown is how many times are printed if not all are.
 const firedShown = 10
 
 // Run tries the rules.
-func (x *PoolRulesTest) Run(c *Context) error {
+func (x *PoolRulesTest) Run(c *Context, r *remote) error {
 	file := &ruleFile{}
 	if x.File != "" {
 		var err error
 		if file, err = c.readRules(x.File); err != nil {
 			return err
 		}
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {

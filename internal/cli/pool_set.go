@@ -43,22 +43,6 @@ type PoolSet struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolSet) Help() string {
-	return `Changes a pool at once; what is not said stays as it is. For admins. A retainer, on which people are paid to wait, is --called with a --rate and money in the pool (throng pool fund).
-
-Elasticity:
-` + forms(pool.Elasticities()) + `
-Stability:
-` + forms(pool.Stabilities()) + `
-Options stand in parentheses: "ct-p(kp=0.5)". To see what settings would do before they do it, add --advise, and look at "throng pool actions".
-
-Examples:
-  throng pool set main --called --rate 0.05 --elasticity ct-p --stability hybrid --min 2 --max 20
-  throng pool set main --wait-target 30s --tail 0.05 --task-time 40s
-  throng pool set main --no-called --elasticity static`
-}
-
 // forms lists what can be chosen.
 func forms(list []pool.Form) string {
 	var b strings.Builder
@@ -69,12 +53,8 @@ func forms(list []pool.Form) string {
 }
 
 // Run changes the pool.
-func (x *PoolSet) Run(c *Context) error {
+func (x *PoolSet) Run(c *Context, r *remote) error {
 	edit, err := x.edit()
-	if err != nil {
-		return err
-	}
-	r, err := x.connect(c)
 	if err != nil {
 		return err
 	}
@@ -160,26 +140,10 @@ type PoolCreate struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolCreate) Help() string {
-	return `Adds a pool. Whoever works in it may work at once; see "throng pool set" for a pool that calls its people. For admins.
-
-Examples:
-  throng pool create night
-  throng pool create urgent --policy dafs`
-}
-
 // Run adds the pool.
-func (x *PoolCreate) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolCreate) Run(c *Context, r *remote) error {
 	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
 }
 
 // PoolFund is "throng pool fund".
@@ -190,23 +154,10 @@ type PoolFund struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolFund) Help() string {
-	return `Adds to the money from which a pool pays waiting, or takes out of it what nobody has earned yet. For admins. When it runs out, a pool that calls its people lets those go who wait, and calls nobody.
-
-Examples:
-  throng pool fund main 50
-  throng pool fund main 20 --take-out`
-}
-
 // Run moves the money.
-func (x *PoolFund) Run(c *Context) error {
+func (x *PoolFund) Run(c *Context, r *remote) error {
 	if x.Amount.Money <= 0 {
 		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", x.Amount.Money)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {
@@ -217,10 +168,7 @@ func (x *PoolFund) Run(c *Context) error {
 		by = -by
 	}
 	out, err := r.FundPool(c.Ctx, id, by)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
+	return r.print(out, err, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
 }
 
 // PoolTransfer is "throng pool transfer".
@@ -230,20 +178,8 @@ type PoolTransfer struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolTransfer) Help() string {
-	return `Moves a worker to another pool. If they hold a task they finish it first. If the pool has a training that they have not done, they do that before they get its tasks. Who was on duty is so there. For admins.
-
-Example:
-  throng pool transfer bob night`
-}
-
 // Run moves the worker.
-func (x *PoolTransfer) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *PoolTransfer) Run(c *Context, r *remote) error {
 	to, err := r.pool(x.To)
 	if err != nil {
 		return err

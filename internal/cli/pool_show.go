@@ -23,16 +23,6 @@ type PoolShow struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolShow) Help() string {
-	return `Shows how many people a pool has against the best number (c*), what waits, at what rate answers are wanted (lambda) and given (mu), what waiting costs and how much money for it there is, the open call, the settings, and what was done last and why. For admins.
-
-Examples:
-  throng pool show main
-  throng pool show main --people
-  throng pool show p1 --watch`
-}
-
 // shownPool is what is shown of a pool.
 type shownPool struct {
 	wire.PoolDetail
@@ -42,13 +32,9 @@ type shownPool struct {
 }
 
 // Run shows the pool.
-func (x *PoolShow) Run(c *Context) error {
+func (x *PoolShow) Run(c *Context, r *remote) error {
 	if x.Last < 0 || x.Last > 1000 {
 		return wrong("last", "%d is not a number of actions (0 to 1000)", x.Last)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	id, err := r.pool(x.Pool)
 	if err != nil {
@@ -214,8 +200,7 @@ func val[T any](p *T) (v T) {
 }
 
 func people(w io.Writer, list []wire.PoolPerson) {
-	rows := [][]string{{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}}
-	for _, x := range list {
+	writeTable(w, list, []string{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}, func(x wire.PoolPerson) []string {
 		duty, state := "off", []string{}
 		if x.On {
 			duty = "on"
@@ -228,10 +213,9 @@ func people(w io.Writer, list []wire.PoolPerson) {
 				state = append(state, s.text)
 			}
 		}
-		rows = append(rows, []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
-			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")})
-	}
-	columns(w, rows)
+		return []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
+			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")}
+	})
 }
 
 func clock(t time.Time) string {

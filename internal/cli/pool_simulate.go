@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -30,29 +27,10 @@ type PoolSimulate struct {
 	Output
 }
 
-// Help is the long help.
-func (*PoolSimulate) Help() string {
-	return `Runs pools alone: the work that arrives, the people on duty, and the control that calls people, lets them go and moves them between pools. The engine and the control are those that run live. It prints what came of it by pool, as means over the repetitions with their 95 % intervals. Where the file compares several ways of control, all of them meet the same tasks and the same crowd, and how many times the first one's figures theirs are is told with its 95 % interval.
-
-docs/pool-simulation.md explains the file. It may name a trace of a real crowd (see "throng pool trace"); what is said of the trace tells whether it is a generated one. The same file, repetitions and seed give the same figures.
-
-With --out, a folder: report.html (with pictures of sizes, queues and costs), summary.csv, runs.csv, series.csv and actions.csv (over time, of repetition 1), report.json and charts/ as SVG.
-
---json prints {scenario, reps, seed, horizon_s, tasks, trace, ratios_to, variants: {NAME: {pools: {NAME: {metrics, ci95, ratios}}, total}}}; a figure that is not there is null.
-
-The exit code is 2 for a wrong file or flag; then nothing is written.
-
-Examples:
-  throng pool simulate scenarios/pools/three-applications.yaml
-  throng pool simulate mine.yaml --reps 20 --out report
-  throng pool simulate mine.yaml --seed 7 --check --json`
-}
-
 // Run runs the pools.
 func (p *PoolSimulate) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	options := report.PoolsOptions{Seed: p.Seed, Check: p.Check}
 	if p.Reps != nil {
 		if options.Reps = *p.Reps; options.Reps < 1 {
@@ -96,19 +74,12 @@ func loadPools(c *Context, name string) (*scenario.Pools, []byte, error) {
 
 // simulate runs them with a progress bar.
 func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.Pools, options report.PoolsOptions) (*report.PoolsReport, error) {
-	var bar *progressbar.ProgressBar
-	options.Progress = func(done, total int) {
-		if bar == nil {
-			bar = c.bar(int64(total), "runs", false)
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
-	}
+	var finish func()
+	options.Progress, finish = c.progress("runs")
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
 	r, err := report.RunPools(ctx, file, options)
-	if bar != nil {
-		_ = bar.Finish()
-	}
+	finish()
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted; nothing was written")
@@ -142,19 +113,6 @@ type PoolTrace struct {
 	Seed uint64 `help:"Seed of all that is random." default:"1" placeholder:"S"`
 	Out  string `help:"File to write; default: standard output." type:"path" placeholder:"FILE"`
 	Output
-}
-
-// Help is the long help.
-func (*PoolTrace) Help() string {
-	return `Writes a trace of a crowd in the form that "throng pool simulate" reads: CSV with the columns stream (recruitment, task or stay), time_s (when it was observed; within a stream it never falls) and seconds. A trace of your own in this form goes in its place.
-
-This one is generated, and says so in its first line. Of the trace that Haas and Franklin's "Cioppino" (HCOMP 2017) was evaluated on only the sizes, means and standard deviations were published; the figures here are lognormal, and have these moments. What the moments do not say, such as how people change in the course of a day, it does not have.
-
---json prints what was generated: {generated, seed, distribution, streams: [{stream, n, mean_s, sd_s}]}; the trace itself only goes to a file then.
-
-Examples:
-  throng pool trace --out crowd.csv
-  throng pool trace --seed 7 --out other.csv --json`
 }
 
 type traceMade struct {
@@ -192,11 +150,9 @@ func (p *PoolTrace) Run(c *Context) error {
 	}
 	return p.print(c, made, func(w io.Writer) {
 		say(w, "generated from %s, not observed; %s, seed %d\n", made.From, made.Distribution, made.Seed)
-		rows := [][]string{{"STREAM", "N", "MEAN S", "SD S"}}
-		for _, s := range made.Streams {
-			rows = append(rows, []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)})
-		}
-		columns(w, rows)
+		writeTable(w, made.Streams, []string{"STREAM", "N", "MEAN S", "SD S"}, func(s traceStream) []string {
+			return []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)}
+		})
 		say(w, "written to %s\n", clean(p.Out))
 	})
 }

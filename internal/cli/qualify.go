@@ -24,11 +24,6 @@ type Test struct {
 	Retire TestRetire `cmd:"" help:"Ask nobody new to take a test."`
 }
 
-// Help is the long help.
-func (*Test) Help() string {
-	return `A test asks questions whose answers are known. Who passes is granted a qualification at once; who was invited with the test (see "throng worker invite --test") begins to work. Tests are named by number or by name.`
-}
-
 func testState(t *wire.GivenTest) string {
 	switch {
 	case t.Retired:
@@ -55,19 +50,8 @@ type TestCreate struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TestCreate) Help() string {
-	return `Makes a qualification test. Every question needs its right answer, in the column "_gold", which fits the template; it never leaves the server. A wrong row is told as FILE:LINE: column: message, and nothing is kept.
-
-The score is the share of right answers in percent, rounded down. Who passes holds the qualification with that score, as a batch with --qualification asks for it.
-
-Examples:
-  throng test create birds --questions birds.csv --template bird.json
-  throng test create medicine --questions exam.csv --template exam.json --draw 20 --pass-mark 90 --tries 3 --wait 1d --time-limit 30m --grants medicine`
-}
-
 // Run makes the test.
-func (x *TestCreate) Run(c *Context) error {
+func (x *TestCreate) Run(c *Context, r *remote) error {
 	shown, err := os.ReadFile(x.Template)
 	if err != nil {
 		return err
@@ -93,10 +77,6 @@ func (x *TestCreate) Run(c *Context) error {
 	if len(text) > most {
 		return &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: "the file is longer than 6 MiB"}
 	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
@@ -120,40 +100,21 @@ type TestList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TestList) Help() string {
-	return `Lists the tests. For admins, and for requesters of the tenant.
-
-Example:
-  throng test list`
-}
-
 // Run lists the tests.
-func (x *TestList) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestList) Run(c *Context, r *remote) error {
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Tests(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}}
-		for _, t := range list {
-			of := "all"
-			if t.Tenant != 0 {
-				of = t.Tenant.String()
-			}
-			rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
-				fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)})
+	return r.print(list, err, asTable(list, []string{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}, func(t wire.GivenTest) []string {
+		of := "all"
+		if t.Tenant != 0 {
+			of = t.Tenant.String()
 		}
-		columns(w, rows)
-	})
+		return []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
+			fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)}
+	}))
 }
 
 // test finds a test by number or name.
@@ -182,14 +143,6 @@ type TestShow struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TestShow) Help() string {
-	return `Shows a test and the latest hundred tries at it; with --json the answers too.
-
-Example:
-  throng test show birds`
-}
-
 func outcomeOf(t *wire.Try) string {
 	switch {
 	case t.Passed:
@@ -203,11 +156,7 @@ func outcomeOf(t *wire.Try) string {
 }
 
 // Run shows the test.
-func (x *TestShow) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestShow) Run(c *Context, r *remote) error {
 	t, err := r.test(x.Test, 0)
 	if err != nil {
 		return err
@@ -227,12 +176,10 @@ func (x *TestShow) Run(c *Context) error {
 		if len(out.List) == 0 {
 			return
 		}
-		rows := [][]string{{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}}
-		for _, x := range out.List {
-			rows = append(rows, []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)})
-		}
 		say(w, "\n")
-		columns(w, rows)
+		writeTable(w, out.List, []string{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}, func(x wire.Try) []string {
+			return []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
+		})
 	})
 }
 
@@ -251,30 +198,14 @@ type TestRetire struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TestRetire) Help() string {
-	return `Retires a test: nobody new is invited to it, and an open one is offered to nobody. Who was invited before may go on.
-
-Examples:
-  throng test retire birds
-  throng test retire birds --undo`
-}
-
 // Run retires the test.
-func (x *TestRetire) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *TestRetire) Run(c *Context, r *remote) error {
 	t, err := r.test(x.Test, 0)
 	if err != nil {
 		return err
 	}
 	out, err := r.RetireTest(c.Ctx, t.ID, !x.Undo)
-	if err != nil {
-		return err
-	}
-	return x.print(c, out, func(w io.Writer) {
+	return r.print(out, err, func(w io.Writer) {
 		state := testState(&out)
 		if state == "" {
 			state = "in use"

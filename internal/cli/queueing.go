@@ -22,22 +22,6 @@ type Queueing struct {
 	Output
 }
 
-// Help is the long help.
-func (*Queueing) Help() string {
-	return `Tasks arrive at random (λ a second), people do them one by one in random times (μ a second each), and a task waits if everybody is busy: an M/M/c queue. It says how long tasks wait for C people, and which number is best.
-
-Best, c*, is what makes η E[W] + (1-η) E[Cost] least. E[W] is the mean wait in seconds; E[Cost] = s·max(0, C - E[L]) is money per minute, where E[L] is how many tasks wait on average. That is the form of the published system; what idle people really cost, s·(C - λ/μ), is printed beside it. docs/queueing.md has the formulas.
-
-With --json: lambda, mu, servers, utilisation, wait_probability, mean_wait, mean_queue, mean_idle, wait_p50, wait_p95, wait_p99, cost, idle_cost, c_star, c_star_wait, c_star_cost, least_stable, eta, salary, and with --wait least_for_wait. Times are in seconds, costs per minute.
-
-If more arrives than C people can do the line grows for ever: that is an error, which names the least C that will do. So is an η of 1 or a salary of 0: people cost nothing then, and no number is best.
-
-Examples:
-  throng queueing --lambda 0.2 --mu 0.0166667
-  throng queueing --lambda 0.2 --mu 0.0166667 --servers 14 --wait 30s
-  throng queueing --lambda 3 --mu 0.05 --eta 0.2 --salary 0.1 --json`
-}
-
 // seconds is a time on the command line: 30s, 10m, or a number of seconds.
 type seconds float64
 

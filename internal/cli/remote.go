@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -40,8 +41,9 @@ type remote struct {
 	json bool // nothing is printed but JSON
 }
 
-// connect returns the client of the server, with the token or the saved login.
-func (r *Remote) connect(c *Context) (*remote, error) {
+// ProvideRemote makes the connection of a command whose Run has a parameter of
+// type *remote: the client of the server, with the token or the saved login.
+func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 	saved, err := readLogins()
 	if err != nil && r.Token == "" {
 		return nil, err
@@ -55,6 +57,14 @@ func (r *Remote) connect(c *Context) (*remote, error) {
 		token = saved.of(r.Profile)[server].Token
 	}
 	return &remote{&client.Client{URL: server, Token: token}, c, r.JSON}, nil
+}
+
+// print prints what the server has answered, or returns why it has not.
+func (r *remote) print(v any, err error, human func(w io.Writer)) error {
+	if err != nil {
+		return err
+	}
+	return Output{JSON: r.json}.print(r.c, v, human)
 }
 
 // server returns the server's URL in the one form under which logins are kept. A

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"io"
 	"strings"
-
-	"github.com/throng-dev/throng/crowd"
 )
 
 // Secret is "throng workflow secret".
@@ -15,25 +13,10 @@ type Secret struct {
 	Delete SecretDelete `cmd:"" help:"Forget a secret."`
 }
 
-// Help is the long help.
-func (*Secret) Help() string {
-	return "The headers of a service step may name a secret, as in ${secret:SCORES}. Secrets belong to a tenant. What they are is never shown again: neither here, nor in messages about calls that failed."
-}
-
 // ofTenant is the tenant that a command is about.
 type ofTenant struct {
 	Tenant string `help:"Of which tenant; not needed by a requester of one."`
 	Remote
-}
-
-// find returns the tenant.
-func (o *ofTenant) find(c *Context) (*remote, crowd.TenantID, error) {
-	r, err := o.connect(c)
-	if err != nil {
-		return nil, 0, err
-	}
-	id, err := r.ownerTenant(o.Tenant)
-	return r, id, err
 }
 
 // SecretSet is "throng workflow secret set".
@@ -42,32 +25,21 @@ type SecretSet struct {
 	ofTenant
 }
 
-// Help is the long help.
-func (*SecretSet) Help() string {
-	return `Keeps a secret under a name. Its value is read from standard input, or on a terminal asked for without showing it: never from an argument, which others on the machine could read. A line end at the end of standard input is left out.
-
-Examples:
-  throng workflow secret set SCORES
-  pass scores/token | throng workflow secret set SCORES --tenant acme`
-}
-
 // maxSecretInput is how much of standard input is read, in bytes.
 const maxSecretInput = 64 << 10
 
 // Run keeps the secret.
-func (x *SecretSet) Run(c *Context) error {
+func (x *SecretSet) Run(c *Context, r *remote) error {
 	value, err := x.value(c)
 	if err != nil {
 		return err
 	}
-	r, tenant, err := x.find(c)
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := r.PutSecret(c.Ctx, tenant, x.Name, value); err != nil {
-		return err
-	}
-	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
+	err = r.PutSecret(c.Ctx, tenant, x.Name, value)
+	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
 }
 
 func (x *SecretSet) value(c *Context) (string, error) {
@@ -85,25 +57,14 @@ func (x *SecretSet) value(c *Context) (string, error) {
 // SecretList is "throng workflow secret list".
 type SecretList struct{ ofTenant }
 
-// Help is the long help.
-func (*SecretList) Help() string {
-	return `Lists the names of a tenant's secrets.
-
-Example:
-  throng workflow secret list --tenant acme`
-}
-
 // Run lists the names.
-func (x *SecretList) Run(c *Context) error {
-	r, tenant, err := x.find(c)
+func (x *SecretList) Run(c *Context, r *remote) error {
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Secrets(c.Ctx, tenant)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
+	return r.print(list, err, func(w io.Writer) {
 		if len(list) > 0 {
 			say(w, "%s\n", clean(strings.Join(list, "\n")))
 		}
@@ -116,22 +77,12 @@ type SecretDelete struct {
 	ofTenant
 }
 
-// Help is the long help.
-func (*SecretDelete) Help() string {
-	return `Forgets a secret. Calls that need it fail from then on.
-
-Example:
-  throng workflow secret delete SCORES --tenant acme`
-}
-
 // Run forgets the secret.
-func (x *SecretDelete) Run(c *Context) error {
-	r, tenant, err := x.find(c)
+func (x *SecretDelete) Run(c *Context, r *remote) error {
+	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := r.DeleteSecret(c.Ctx, tenant, x.Name); err != nil {
-		return err
-	}
-	return x.print(c, map[string]string{"tenant": tenant.String(), "name": x.Name}, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
+	err = r.DeleteSecret(c.Ctx, tenant, x.Name)
+	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/pool"
@@ -34,37 +32,6 @@ type Serve struct {
 	Output
 }
 
-// Help is the long help.
-func (*Serve) Help() string {
-	return `Runs the server until it is interrupted (Ctrl-C or SIGTERM); what was begun is finished first.
-
-The first time, it prints a one-time link with which the admin sets a password:
-there is no default password. Everything is in one SQLite database in the data
-folder; a second server on the same folder is refused.
-
-With --mail (smtp://USER:PASSWORD@HOST:587?from=Throng <throng@example.org>) and
---push-subject, pools can call people who are off duty. A mail is tried with
-throng doctor --mail-to ADDRESS.
-
-Service steps of workflows call public addresses only. With --allow-service, once
-for each, they may call private ones: a host, host:port, *.below.a.name, an
-address or a network such as 10.1.0.0/16. It should be a service that all tenants
-may use.
-
-Prometheus metrics are at /metrics, for admins' tokens, and with
---metrics-listen on another address without one. --json says it as metrics_url.
-
-With --json, what it says when it listens is one line: url and, the first time,
-setup_link. The log goes to standard error.
-
-Examples:
-  throng serve
-  throng serve --data /srv/throng --listen 0.0.0.0:80 --trust-proxy
-  throng serve --allow-service scores.internal:8443 --allow-service 10.1.0.0/16
-  THRONG_MAIL='smtps://throng:secret@mail.example.org?from=throng@example.org' \
-    throng serve --public-url https://throng.example.org --push-subject mailto:admin@example.org`
-}
-
 // gcPercent lets the heap grow to five times what is live before it is cleaned.
 // A server's live heap is small (tasks that wait take none of it), so this is
 // little memory for about a fifteenth of the CPU of a cycle.
@@ -72,7 +39,7 @@ const gcPercent = 400
 
 // Run runs the server until it is interrupted.
 func (s *Serve) Run(c *Context) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	level := slog.LevelInfo
 	if s.Verbose {

@@ -16,17 +16,6 @@ type SimCheck struct {
 	Output
 }
 
-// Help is the long help.
-func (*SimCheck) Help() string {
-	return `Reads a scenario file and the CSV files that it names, and prints everything that is wrong, each as FILE:LINE:COLUMN: what would be right. The exit code is 2 if something is wrong. Nothing is run.
-
---json prints {"errors": [{"file", "line", "column", "message"}]}; column is 0 where only the line is known, as in a CSV file. Nothing else is printed then.
-
-Examples:
-  throng sim check scenarios/fair-share.yaml
-  throng sim check mine.yaml --json`
-}
-
 type checked struct {
 	Errors   []checkedError `json:"errors"`
 	Scenario string         `json:"scenario,omitempty"`

@@ -36,20 +36,6 @@ type SimFit struct {
 	Output
 }
 
-// Help is the long help.
-func (*SimFit) Help() string {
-	return `Turns the log of a real crowd into the model section of a scenario: for each kind of task how long answers take, what a switch costs, how people learn, how often they give a task back; and how people come, stay, pause and differ. A table above it, in comments, says how well it fits. What "throng batch results --all" gives is such a log.
-
-The log is simulated with the fitted model, the same workers and tasks in the same order, and compared. With --out there are pictures of log and model.
-
-docs/fit.md says what is fitted, how, and what it cannot tell.
-
-Examples:
-  throng sim fit answers.csv
-  throng sim fit answers.csv --sessions sessions.csv --skips skips.csv --where scheduler=FS --out fitted
-  throng sim fit answers.csv --seconds elapsed --by type --scenario > mine.yaml`
-}
-
 // Run fits, and prints the model.
 func (s *SimFit) Run(c *Context) error {
 	rounding, err := calibrate.ParseRounding(s.Rounding)

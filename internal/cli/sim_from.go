@@ -7,11 +7,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -37,9 +35,8 @@ const fromBudget = 50_000_000
 
 // forecastFrom forecasts a live pool: under its own policy, and under others.
 func forecastFrom(c *Context, from From, policies []string, reps *int, seed *uint64, out Output) error {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	o := forecast.Options{Policies: policies, Budget: fromBudget, Seed: 1}
 	if from.Horizon != nil {
 		if o.Horizon = from.Horizon.Duration; o.Horizon <= 0 {
@@ -61,13 +58,10 @@ func forecastFrom(c *Context, from From, policies []string, reps *int, seed *uin
 	if len(state.Snapshot.Batches) == 0 {
 		return fmt.Errorf("nothing runs in the pool %s: there is nothing to forecast", poolName(state.Pool, state.Name))
 	}
-	bar := c.bar(-1, "forecast", false)
-	o.Progress = func(ended, of int) {
-		bar.ChangeMax(of)
-		_ = bar.Set(ended) // a bar that cannot be drawn stops nothing
-	}
+	var finish func()
+	o.Progress, finish = c.progress("forecast")
 	r, err := forecast.Forecast(ctx, state, o)
-	_ = bar.Finish()
+	finish()
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
@@ -89,7 +83,7 @@ func (f *From) state(ctx context.Context, c *Context) (*forecast.State, error) {
 
 func (f *From) online(ctx context.Context, c *Context) (*forecast.State, error) {
 	at := Remote{Account: Account{Server: f.From}, Token: f.Token}
-	r, err := at.connect(c)
+	r, err := at.ProvideRemote(c)
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim"
@@ -32,26 +28,6 @@ type SimRun struct {
 	Output
 }
 
-// Help is the long help.
-func (*SimRun) Help() string {
-	return `Runs a scenario under each policy with the engine that runs live, on all cores, and prints what came of it: means over the repetitions with their 95 % intervals, and how far each policy differs from the first one. In a repetition every policy meets the same people, batches and service times, so differences are the policies' doing. The same file, policies, repetitions and seed give the same figures.
-
-With --out, a folder: report.html (with all pictures, needs nothing else), summary.csv, runs.csv, batches.csv, report.json and charts/ as SVG. It is put in its place when it is complete.
-
-A policy may have commas within its parentheses; quote it for the shell.
-
-With --from in place of a file, it copies the state of a pool that is live (for admins; or from a data folder) and forecasts when each batch will be done: the median, the band that 80 % of the repetitions end in, and the chance to meet the deadline, under the pool's policy and under others. docs/forecast.md says what is assumed.
-
-The exit code is 1 if something that the scenario expects does not come true (expect: in the file), and 2 for a wrong file or flag; then nothing is written.
-
-Examples:
-  throng sim run scenarios/fair-share.yaml
-  throng sim run scenarios/fair-share.yaml --policy 'fs,tenant-fair(dafs)' --reps 50 --out report
-  throng sim run mine.yaml --seed 7 --check --json
-  throng sim run --from http://127.0.0.1:8080 --policy dafs,edf
-  throng sim run --from /srv/throng --pool main --horizon 3d --json`
-}
-
 // Run runs the scenario.
 func (s *SimRun) Run(c *Context) error {
 	live, err := s.live()
@@ -65,9 +41,8 @@ func (s *SimRun) Run(c *Context) error {
 	if live {
 		return forecastFrom(c, s.From, policies, s.Reps, s.Seed, s.Output)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	options := report.Options{Seed: s.Seed, Check: s.Check, Policies: policies}
 	if s.Reps != nil {
 		if options.Reps = *s.Reps; options.Reps < 1 {
@@ -134,21 +109,14 @@ func (s *SimRun) live() (bool, error) {
 
 // simulate runs it with a progress bar.
 func (s *SimRun) simulate(ctx context.Context, c *Context, sc *scenario.Scenario, options report.Options) (*report.Report, error) {
-	var bar *progressbar.ProgressBar
-	options.Progress = func(done, total int) {
-		if bar == nil {
-			bar = c.bar(int64(total), "runs", false)
-		}
-		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
-	}
+	var finish func()
+	options.Progress, finish = c.progress("runs")
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
 	r, err := report.Run(ctx, sc, options)
-	if bar != nil {
-		_ = bar.Finish()
-	}
+	finish()
 	var bad scenario.Errors
 	switch {
 	case ctx.Err() != nil:

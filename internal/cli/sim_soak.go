@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/verify/soak"
@@ -20,27 +16,13 @@ type SimSoak struct {
 	Output
 }
 
-// Help is the long help.
-func (*SimSoak) Help() string {
-	return `Draws worlds from seeds, with every habit of people, every fault and every policy that a
-scenario can have, and runs them with everything checked after every event: nobody is given
-a task twice, no answer counts twice, budgets hold, the ledger sums to zero, work is
-conserved. Then each runs again without checks, which must come to the same. The first world
-that breaks, or panics, is named by its seed; the exit code is then 1. With that seed and
---rounds 1 it happens again, exactly.
-
-Example:
-  throng sim soak --rounds 1000 --seed 42`
-}
-
 // Run looks.
 func (s *SimSoak) Run(c *Context) error {
 	if s.Rounds < 1 {
 		return wrong("rounds", "must be at least 1, not %d", s.Rounds)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	bar := c.bar(int64(s.Rounds), "worlds", false)
 	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds, Progress: func(done int) {
 		_ = bar.Set(done) // a bar that cannot be drawn stops nothing

@@ -14,12 +14,7 @@ type Tenant struct {
 	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
 	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account."`
 	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
-	Start   TenantStart   `cmd:"" help:"Lift the emergency stop of a tenant."`
-}
-
-// Help is the long help.
-func (*Tenant) Help() string {
-	return `A tenant is an organisation or a team: it owns batches and money, and shares the workers with the others by its weight. Tenants are named by id (n3) or by name.`
+	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
 
 // TenantAdd is "throng tenant add".
@@ -30,15 +25,6 @@ type TenantAdd struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TenantAdd) Help() string {
-	return `Adds a tenant. For admins.
-
-Examples:
-  throng tenant add "Acme Ltd" --deposit 500
-  throng tenant add research --weight 2`
-}
-
 // tenantView is a tenant with its money.
 type tenantView struct {
 	wire.Tenant
@@ -46,11 +32,7 @@ type tenantView struct {
 }
 
 // Run adds the tenant.
-func (t *TenantAdd) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantAdd) Run(c *Context, r *remote) error {
 	if t.Deposit.Money < 0 { // before anything is made
 		return crowd.Fieldf("deposit", "%s is not an amount", t.Deposit.Money)
 	}
@@ -71,20 +53,8 @@ func (t *TenantAdd) Run(c *Context) error {
 // TenantList is "throng tenant list".
 type TenantList struct{ Remote }
 
-// Help is the long help.
-func (*TenantList) Help() string {
-	return `Lists the tenants that you may see: all for admins, their own for requesters.
-
-Example:
-  throng tenant list --json`
-}
-
 // Run lists the tenants.
-func (t *TenantList) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantList) Run(c *Context, r *remote) error {
 	list, err := r.Tenants(c.Ctx)
 	if err != nil {
 		return err
@@ -114,14 +84,6 @@ type TenantInvite struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TenantInvite) Help() string {
-	return `Adds a requester: somebody who makes and launches batches of the tenant. Prints a one-time link with which they set their password. For admins, and for requesters of the tenant.
-
-Example:
-  throng tenant invite acme rita --email rita@acme.example`
-}
-
 // invited is a person with the link that was made for them.
 type invited struct {
 	wire.User
@@ -134,11 +96,7 @@ func (i invited) show(w io.Writer) {
 }
 
 // Run adds the requester.
-func (t *TenantInvite) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantInvite) Run(c *Context, r *remote) error {
 	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
@@ -159,20 +117,8 @@ type TenantDeposit struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TenantDeposit) Help() string {
-	return `Puts money into a tenant's account, from which budgets of batches are reserved. For admins.
-
-Example:
-  throng tenant deposit acme 250 --note "invoice 2030-17"`
-}
-
 // Run deposits.
-func (t *TenantDeposit) Run(c *Context) error {
-	r, err := t.connect(c)
-	if err != nil {
-		return err
-	}
+func (t *TenantDeposit) Run(c *Context, r *remote) error {
 	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
@@ -181,60 +127,24 @@ func (t *TenantDeposit) Run(c *Context) error {
 		return err
 	}
 	balance, err := r.Balance(c.Ctx, id)
-	if err != nil {
-		return err
-	}
-	return t.print(c, map[string]any{"tenant": id, "balance_micros": balance}, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
+	return r.print(map[string]any{"tenant": id, "balance_micros": balance}, err, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
 }
 
-// TenantStop is "throng tenant stop".
+// TenantStop is "throng tenant stop" and "start".
 type TenantStop struct {
 	Tenant string `arg:"" help:"The tenant."`
 	Remote
 }
 
-// Help is the long help.
-func (*TenantStop) Help() string {
-	return `Emergency stop: nothing of the tenant is handed out until "throng tenant start". What workers hold they may finish.
-
-Example:
-  throng tenant stop acme`
-}
-
-// Run stops the tenant.
-func (t *TenantStop) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, true) }
-
-// TenantStart is "throng tenant start".
-type TenantStart struct {
-	Tenant string `arg:"" help:"The tenant."`
-	Remote
-}
-
-// Help is the long help.
-func (*TenantStart) Help() string {
-	return `Lifts the emergency stop of a tenant.
-
-Example:
-  throng tenant start acme`
-}
-
-// Run starts the tenant.
-func (t *TenantStart) Run(c *Context) error { return stopTenant(c, &t.Remote, t.Tenant, false) }
-
-func stopTenant(c *Context, at *Remote, name string, stop bool) error {
-	r, err := at.connect(c)
+// Run stops or starts the tenant.
+func (t *TenantStop) Run(c *Context, r *remote, v verb) error {
+	id, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
 	}
-	id, err := r.tenant(name)
-	if err != nil {
-		return err
-	}
+	stop := v == "stop"
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
-	if err != nil {
-		return err
-	}
-	return at.print(c, out, func(w io.Writer) {
+	return r.print(out, err, func(w io.Writer) {
 		say(w, "%s %s: %s\n", out.ID, clean(out.Name), map[bool]string{true: "stopped", false: "started"}[out.Stopped])
 	})
 }

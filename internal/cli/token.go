@@ -11,11 +11,6 @@ type Token struct {
 	Create TokenCreate `cmd:"" help:"Make a token for a program."`
 }
 
-// Help is the long help.
-func (*Token) Help() string {
-	return `A token lets a program act for somebody, in some of their roles, or for one of their tenants.`
-}
-
 // TokenCreate is "throng token create".
 type TokenCreate struct {
 	Name   string   `arg:"" help:"What the token is for."`
@@ -26,33 +21,18 @@ type TokenCreate struct {
 	Remote
 }
 
-// Help is the long help.
-func (*TokenCreate) Help() string {
-	return `Makes a token, and prints its secret this once. Commands take it as --token or THRONG_TOKEN, the API as "Authorization: Bearer …".
-
-Examples:
-  throng token create "nightly upload" --tenant acme --life 90d
-  throng token create labeler --for bob --role worker --json`
-}
-
 // Run makes the token.
-func (t *TokenCreate) Run(c *Context) error {
-	r, err := t.connect(c)
+func (t *TokenCreate) Run(c *Context, r *remote) error {
+	tenant, err := r.tenant(t.Tenant)
 	if err != nil {
 		return err
 	}
-	n := wire.NewToken{Name: t.Name, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
-	if n.Tenant, err = r.tenant(t.Tenant); err != nil {
-		return err
-	}
+	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
 	if t.For != "" {
 		if n.For, err = r.person(t.For); err != nil {
 			return err
 		}
 	}
 	secret, err := r.CreateToken(c.Ctx, n)
-	if err != nil {
-		return err
-	}
-	return t.print(c, map[string]string{"name": t.Name, "token": secret}, func(w io.Writer) { say(w, "%s\n", secret) })
+	return r.print(map[string]string{"name": t.Name, "token": secret}, err, func(w io.Writer) { say(w, "%s\n", secret) })
 }

@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -29,35 +26,16 @@ type WorkerRun struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerRun) Help() string {
-	return `Shows one task after the other and takes the answers, as the web page does: a number picks an option, "1,3" picks several, and s skips the task, r returns it and stops, q quits (what you hold is returned). Where an answer is free text, write /s, /r and /q. When nothing is ready, it waits.
-
-Standard input need not be a terminal: each line is an answer, or the answer to the next of several questions; at its end what is held is returned. With --json, every task, outcome and wait is one line of JSON with the key "event", and each line of input is s, r, q, or an answer as JSON, such as "cat" or {"label": "cat"}: so a program can work, too.
-
-In a pool that calls its people you have to be on duty first (throng duty on); who is let go finishes what they hold, and then it ends.
-
-Tasks in a requester's own HTML need a browser; they can be skipped here.
-
-Examples:
-  throng worker run
-  printf '1\n2\ns\n' | throng worker run --wait 0s`
-}
-
 // Run works.
-func (x *WorkerRun) Run(c *Context) error {
+func (x *WorkerRun) Run(c *Context, r *remote) error {
 	if x.Max < 0 {
 		return wrong("max", "%d is not a number of answers", x.Max)
 	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
-	err = w.run()
+	err := w.run()
 	if w.held != nil {
 		if back := r.Return(c.background(), w.held.Assignment); back == nil {
 			w.event("returned", w.held.Assignment, "%s returned\n", w.held.Assignment)

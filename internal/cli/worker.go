@@ -20,18 +20,13 @@ type Worker struct {
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
 	Suspend WorkerSuspend `cmd:"" help:"Keep a worker from signing in and working."`
-	Restore WorkerRestore `cmd:"" help:"Lift a worker's suspension."`
+	Restore WorkerSuspend `cmd:"" help:"Lift a worker's suspension."`
 	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
-	Unblock WorkerUnblock `cmd:"" help:"Lift a tenant's block of a worker."`
+	Unblock WorkerBlock   `cmd:"" help:"Lift a tenant's block of a worker."`
 
 	Invitations WorkerInvitations `cmd:"" help:"List invitations, with what became of them."`
 	Resend      WorkerResend      `cmd:"" help:"Send an invitation again."`
 	Withdraw    WorkerWithdraw    `cmd:"" help:"Withdraw an invitation."`
-}
-
-// Help is the long help.
-func (*Worker) Help() string {
-	return `A worker is a person who does tasks, in one pool. Workers are named by id (u42) or by name; requesters, who cannot list people, name them by id.`
 }
 
 // WorkerAdd is "throng worker add".
@@ -44,21 +39,8 @@ type WorkerAdd struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerAdd) Help() string {
-	return `Adds a worker, and prints a one-time link with which they set their password: send it to them. For admins.
-
-Examples:
-  throng worker add bob
-  throng worker add eva --qualification english=90 --qualification medicine=70`
-}
-
 // Run adds the worker.
-func (a *WorkerAdd) Run(c *Context) error {
-	r, err := a.connect(c)
-	if err != nil {
-		return err
-	}
+func (a *WorkerAdd) Run(c *Context, r *remote) error {
 	pool, err := r.pool(a.Pool)
 	if err != nil {
 		return err
@@ -74,20 +56,8 @@ func (a *WorkerAdd) Run(c *Context) error {
 // WorkerList is "throng worker list".
 type WorkerList struct{ Remote }
 
-// Help is the long help.
-func (*WorkerList) Help() string {
-	return `Lists the workers with their pools and qualifications. For admins.
-
-Example:
-  throng worker list`
-}
-
 // Run lists the workers.
-func (l *WorkerList) Run(c *Context) error {
-	r, err := l.connect(c)
-	if err != nil {
-		return err
-	}
+func (l *WorkerList) Run(c *Context, r *remote) error {
 	list := []wire.User{}
 	if err := r.people(func(u wire.User) bool {
 		if u.Pool != 0 {
@@ -97,13 +67,9 @@ func (l *WorkerList) Run(c *Context) error {
 	}); err != nil {
 		return err
 	}
-	return l.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "NAME", "FULL NAME", "POOL", "QUALIFICATIONS", "STATE"}}
-		for _, u := range list {
-			rows = append(rows, []string{u.ID.String(), u.Name, u.FullName, u.Pool.String(), qualifications(u.Qualifications), suspended(u)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, nil, asTable(list, []string{"ID", "NAME", "FULL NAME", "POOL", "QUALIFICATIONS", "STATE"}, func(u wire.User) []string {
+		return []string{u.ID.String(), u.Name, u.FullName, u.Pool.String(), qualifications(u.Qualifications), suspended(u)}
+	}))
 }
 
 func qualifications(held map[string]int) string {
@@ -127,20 +93,8 @@ type WorkerLink struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerLink) Help() string {
-	return `Makes a new one-time link with which somebody sets a new password, and makes older links void. It serves requesters and admins too. For admins.
-
-Example:
-  throng worker link bob`
-}
-
 // Run makes the link.
-func (l *WorkerLink) Run(c *Context) error {
-	r, err := l.connect(c)
-	if err != nil {
-		return err
-	}
+func (l *WorkerLink) Run(c *Context, r *remote) error {
 	id, err := r.person(l.Name)
 	if err != nil {
 		return err
@@ -163,21 +117,12 @@ type WorkerQualify struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerQualify) Help() string {
-	return `Sets qualifications of a worker; those not named stay as they are. It counts at once: what they are waiting for may come to them. For admins.
-
-Examples:
-  throng worker qualify bob english=90 medicine=70
-  throng worker qualify bob --without medicine`
-}
-
 // Run changes the qualifications.
-func (q *WorkerQualify) Run(c *Context) error {
+func (q *WorkerQualify) Run(r *remote) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
-	return changeWorker(c, &q.Remote, q.Name, func(u wire.User) wire.UserEdit {
+	return r.changeWorker(q.Name, func(u wire.User) wire.UserEdit {
 		held := maps.Clone(u.Qualifications)
 		if held == nil {
 			held = make(map[string]int)
@@ -190,126 +135,57 @@ func (q *WorkerQualify) Run(c *Context) error {
 	})
 }
 
-// WorkerSuspend is "throng worker suspend".
+// WorkerSuspend is "throng worker suspend" and "restore".
 type WorkerSuspend struct {
 	Name string `arg:"" help:"The worker."`
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerSuspend) Help() string {
-	return `Keeps a worker from signing in and from getting tasks, of all tenants. For admins. To keep them from one tenant's tasks only, see "throng worker block".
-
-Example:
-  throng worker suspend bob`
-}
-
-// Run suspends the worker.
-func (s *WorkerSuspend) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, true) }
-
-// WorkerRestore is "throng worker restore".
-type WorkerRestore struct {
-	Name string `arg:"" help:"The worker."`
-	Remote
-}
-
-// Help is the long help.
-func (*WorkerRestore) Help() string {
-	return `Lifts a worker's suspension. For admins.
-
-Example:
-  throng worker restore bob`
-}
-
-// Run lifts the suspension.
-func (s *WorkerRestore) Run(c *Context) error { return suspend(c, &s.Remote, s.Name, false) }
-
-func suspend(c *Context, at *Remote, name string, yes bool) error {
-	return changeWorker(c, at, name, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &yes} })
+// Run suspends the worker, or lifts the suspension.
+func (s *WorkerSuspend) Run(r *remote, v verb) error {
+	suspend := v == "suspend"
+	return r.changeWorker(s.Name, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &suspend} })
 }
 
 // changeWorker sends the edit that change makes of the worker, and prints them.
-func changeWorker(c *Context, at *Remote, name string, change func(wire.User) wire.UserEdit) error {
-	r, err := at.connect(c)
-	if err != nil {
-		return err
-	}
+func (r *remote) changeWorker(name string, change func(wire.User) wire.UserEdit) error {
 	id, err := r.person(name)
 	if err != nil {
 		return err
 	}
-	u, err := r.User(c.Ctx, id)
+	u, err := r.User(r.c.Ctx, id)
 	if err != nil {
 		return err
 	}
 	if u.Pool == 0 {
 		return crowd.Errorf(crowd.NotFound, "%s is not a worker", u.Name)
 	}
-	if u, err = r.EditUser(c.Ctx, id, change(u)); err != nil {
-		return err
-	}
-	return at.print(c, u, func(w io.Writer) {
+	u, err = r.EditUser(r.c.Ctx, id, change(u))
+	return r.print(u, err, func(w io.Writer) {
 		say(w, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+qualifications(u.Qualifications)+" "+suspended(u)), " ")))
 	})
 }
 
-// WorkerBlock is "throng worker block".
+// WorkerBlock is "throng worker block" and "unblock".
 type WorkerBlock struct {
 	Name   string `arg:"" help:"The worker."`
 	Tenant string `required:"" help:"The tenant."`
 	Remote
 }
 
-// Help is the long help.
-func (*WorkerBlock) Help() string {
-	return `Gives a worker nothing more of one tenant. What they hold they may finish. For requesters of the tenant, and admins.
-
-Example:
-  throng worker block bob --tenant acme`
-}
-
-// Run blocks the worker.
-func (b *WorkerBlock) Run(c *Context) error {
-	return block(c, &b.Remote, b.Name, b.Tenant, true)
-}
-
-// WorkerUnblock is "throng worker unblock".
-type WorkerUnblock struct {
-	Name   string `arg:"" help:"The worker."`
-	Tenant string `required:"" help:"The tenant."`
-	Remote
-}
-
-// Help is the long help.
-func (*WorkerUnblock) Help() string {
-	return `Lifts a tenant's block of a worker.
-
-Example:
-  throng worker unblock bob --tenant acme`
-}
-
-// Run unblocks the worker.
-func (b *WorkerUnblock) Run(c *Context) error {
-	return block(c, &b.Remote, b.Name, b.Tenant, false)
-}
-
-func block(c *Context, at *Remote, name, tenant string, blocked bool) error {
-	r, err := at.connect(c)
+// Run blocks the worker, or lifts the block.
+func (b *WorkerBlock) Run(c *Context, r *remote, v verb) error {
+	tenant, err := r.tenant(b.Tenant)
 	if err != nil {
 		return err
 	}
-	t, err := r.tenant(tenant)
+	id, err := r.person(b.Name)
 	if err != nil {
 		return err
 	}
-	id, err := r.person(name)
-	if err != nil {
-		return err
-	}
-	if err := r.Block(c.Ctx, t, id, blocked); err != nil {
-		return err
-	}
-	return at.print(c, map[string]any{"worker": id, "tenant": t, "blocked": blocked}, func(w io.Writer) {
-		say(w, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], t)
+	blocked := v == "block"
+	err = r.Block(c.Ctx, tenant, id, blocked)
+	return r.print(map[string]any{"worker": id, "tenant": tenant, "blocked": blocked}, err, func(w io.Writer) {
+		say(w, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], tenant)
 	})
 }

@@ -26,19 +26,14 @@ type Workflow struct {
 	Show     WorkflowShow     `cmd:"" help:"Show a run: where the items are, and which take longest."`
 	Items    WorkflowItems    `cmd:"" help:"Say what a step has done, what is held, or where an item has been."`
 	Results  WorkflowResults  `cmd:"" help:"Download an output, or the rows of a step."`
-	Pause    WorkflowPause    `cmd:"" help:"Hand out and call nothing more for now."`
-	Resume   WorkflowResume   `cmd:"" help:"Go on with a paused run."`
-	Cancel   WorkflowCancel   `cmd:"" help:"Give a run up."`
+	Pause    WorkflowMove     `cmd:"" help:"Hand out and call nothing more for now."`
+	Resume   WorkflowMove     `cmd:"" help:"Go on with a paused run."`
+	Cancel   WorkflowMove     `cmd:"" help:"Give a run up."`
 	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
 	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`
 	Skip     WorkflowSkip     `cmd:"" help:"Give up what is held by an error."`
 	Secret   Secret           `cmd:"" help:"Keep secrets for the service steps of workflows."`
 	Services WorkflowServices `cmd:"" help:"Run the made-up services of the example of insurance claims."`
-}
-
-// Help is the long help.
-func (*Workflow) Help() string {
-	return `A workflow is a YAML file that says how items go through steps of people, SQL queries and software services; docs/workflows.md explains it. A run of it is named by id (r3). A workflow can be simulated before anybody is asked: throng workflow run FILE --simulate-workers 20.`
 }
 
 // readWorkflow reads a file, - being standard input.
@@ -139,19 +134,6 @@ type WorkflowCheck struct {
 	Output
 }
 
-// Help is the long help.
-func (*WorkflowCheck) Help() string {
-	return `Reads a workflow's file, compiles its queries and conditions, and prints everything that is wrong as FILE:LINE:COLUMN: message. Nothing is run, and no server is asked. What depends on the columns of a file that the workflow does not declare is checked when a run is started.
-
---json prints {"name", "errors": [{"line", "column", "message"}], "inputs": [NAME], "steps": [{"name", "kind", "from": [{"name", "edge"}], "when", "columns": [{"name", "type"}], "open", "row_by_row", "why", "expected_seconds"}]}; row_by_row is false for a query over all rows, and why says what makes it one.
-
-The exit code is 2 if the file is wrong.
-
-Examples:
-  throng workflow check match.yaml
-  throng workflow check match.yaml --json`
-}
-
 // Run checks the file.
 func (x *WorkflowCheck) Run(c *Context) error {
 	w, _, err := loadWorkflow(c, x.File)
@@ -201,22 +183,11 @@ type WorkflowGraph struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowGraph) Help() string {
-	return `Draws the steps of a workflow and what goes from one to another, as SVG. The edges of a batch are solid, those of a stream dashed; a condition stands before its step. Of a run (r3 in place of a file) it also shows where the items are.
-
---json prints {"svg": TEXT}, or with --out {"file": NAME}.
-
-Examples:
-  throng workflow graph match.yaml --out match.svg
-  throng workflow graph r3 --out r3.svg`
-}
-
 // Run draws it.
 func (x *WorkflowGraph) Run(c *Context) error {
 	var picture strings.Builder
 	if id, err := crowd.ParseRunID(x.File); err == nil {
-		r, err := x.connect(c)
+		r, err := x.ProvideRemote(c)
 		if err != nil {
 			return err
 		}
@@ -251,14 +222,6 @@ func (x *WorkflowGraph) Run(c *Context) error {
 // WorkflowSchema is "throng workflow schema".
 type WorkflowSchema struct {
 	Output
-}
-
-// Help is the long help.
-func (*WorkflowSchema) Help() string {
-	return `Prints the JSON Schema (draft 2020-12) of workflow files, with which editors help while one writes; with or without --json it is the same.
-
-Example:
-  throng workflow schema > workflow.schema.json`
 }
 
 // Run prints the schema.

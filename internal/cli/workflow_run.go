@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -43,20 +40,6 @@ type WorkflowRun struct {
 	Policy          string   `group:"simulated" help:"Policy of the pools; default penalty."`
 	Services        []string `group:"simulated" placeholder:"PATTERN" help:"Private places that service steps may call: host:port, an address or a network; separated by commas."`
 	Remote
-}
-
-// Help is the long help.
-func (*WorkflowRun) Help() string {
-	return `Makes a run of a workflow on a server, uploads its inputs, starts it and follows it to its end, on a terminal with a progress bar. Rows that cannot be read are told as PATH:LINE: message, and the rest goes on. When the run has ended, --out gets its outputs; "throng workflow results" gets them later. When a step waits, for money or a stopped batch, it says for what. An interrupt (Ctrl-C) stops following, not the run.
-
-With --simulate-workers it needs no server: everything but the people is real, they are models (see simulate: in docs/workflows.md), and time is virtual. Services are called, at the addresses in the file: private ones only if --services names them. What steps hold after an error is given up in the end, and told. The outputs are written into a folder. The same file, inputs, workers, policy and seed give the same bytes, as long as services answer the same.
-
---json prints the run as "throng workflow show --json" does, or, simulated, {"workflow", "run", "seed", "workers", "policy", "steps": [{"name", "kind", "in", "ok", "skipped", "failed", "held", "answers", "accuracy", "mean_s"}], "outputs": {NAME: PATH}, "accuracy": {STEP: SHARE}, "penalty": {"paid", "predicted", "ended", "late"}, "spent", "virtual_s", "wall_s", "gave_up", "bad_rows": {INPUT: [{"line", "field", "message"}]}, "errors": [{"step", "item", "message"}]}. Amounts are in the currency. accuracy is the share of labels that equal the known answer, of a step that names one (truth:), else null. held were held before they were given up. mean_s is from when an item has come to the step until it is done there.
-
-Examples:
-  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --simulate-workers 20 --out try
-  throng workflow run match.yaml --input ours=ours.csv --input theirs=theirs.parquet --tenant acme --budget 150 --out results
-  throng workflow run match.yaml --from-run r3 --from score --detach`
 }
 
 // inputFile is NAME=PATH on the command line.
@@ -162,7 +145,7 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 			return err
 		}
 	}
-	r, err := x.connect(c)
+	r, err := x.ProvideRemote(c)
 	if err != nil {
 		return err
 	}
@@ -281,9 +264,8 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 
 // follow looks at the run until it has ended.
 func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	bar := c.bar(1, run.ID.String()+" "+clean(run.Name), false)
 	defer bar.Exit()
 	tick := time.NewTicker(max(x.Every.Duration, leastEvery))

@@ -6,9 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/verify/examples"
@@ -20,17 +17,6 @@ type WorkflowServices struct {
 	Slow    span    `help:"How long each answer takes, such as 200ms."`
 	Failing float64 `help:"Share of items whose first try fails, from 0 to 1."`
 	Output
-}
-
-// Help is the long help.
-func (*WorkflowServices) Help() string {
-	return `Runs the made-up services of the example of insurance claims (workflows/insurance-claims): /register, /estimate, /info and /notify, until Ctrl-C. They keep nothing and reach nothing. --json prints {"url"} when they are there. --slow and --failing show what a workflow does when a service is not at its best.
-
-A service on this machine is private, so it must be allowed: throng workflow run --services 127.0.0.1:8099, or throng serve --allow-service 127.0.0.1:8099.
-
-Examples:
-  throng workflow services
-  throng workflow services --listen 127.0.0.1:0 --slow 2s --failing 0.1`
 }
 
 // servicesAt is where they are, as JSON.
@@ -49,7 +35,7 @@ func (x *WorkflowServices) Run(c *Context) error {
 	if !(x.Failing >= 0 && x.Failing <= 1) {
 		return wrong("failing", "must be from 0 to 1, not %g", x.Failing)
 	}
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilSignal()
 	defer stop()
 	listener, err := net.Listen("tcp", x.Listen)
 	if err != nil {

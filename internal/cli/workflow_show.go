@@ -27,54 +27,25 @@ type WorkflowList struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowList) Help() string {
-	return `Lists the newest runs of a tenant, or of all that an admin may see.
-
-Example:
-  throng workflow list --tenant acme`
-}
-
 // Run lists the runs.
-func (x *WorkflowList) Run(c *Context) error {
+func (x *WorkflowList) Run(c *Context, r *remote) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "must be from 1 to 1000, not %d", x.Limit)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	tenant, err := r.tenant(x.Tenant)
 	if err != nil {
 		return err
 	}
 	list, err := r.Runs(c.Ctx, tenant, x.Before, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}}
-		for _, v := range list {
-			rows = append(rows, []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}, func(v wire.RunHead) []string {
+		return []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)}
+	}))
 }
 
 // WorkflowShow is "throng workflow show".
 type WorkflowShow struct {
 	aRun
 	Slowest int `default:"3" help:"Items to show of each step, up to 100; 0: none."`
-}
-
-// Help is the long help.
-func (*WorkflowShow) Help() string {
-	return `Shows a run: how many items each step has taken, done, skipped, given up and holds, the items that have been on their way for longest and why they wait, and what being late costs.
-
---json prints the run with its nodes, and "slowest".
-
-Example:
-  throng workflow show r3`
 }
 
 // runView is a run with its slowest items.
@@ -84,13 +55,9 @@ type runView struct {
 }
 
 // Run shows the run.
-func (x *WorkflowShow) Run(c *Context) error {
+func (x *WorkflowShow) Run(c *Context, r *remote) error {
 	if x.Slowest < 0 || x.Slowest > 100 {
 		return wrong("slowest", "must be from 0 to 100, not %d", x.Slowest)
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
@@ -108,11 +75,9 @@ func (x *WorkflowShow) Run(c *Context) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		rows := [][]string{{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}}
-		for _, s := range v.Slowest {
-			rows = append(rows, []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why})
-		}
-		columns(w, rows)
+		writeTable(w, v.Slowest, []string{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}, func(s wire.SlowItem) []string {
+			return []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why}
+		})
 	})
 }
 
@@ -199,18 +164,8 @@ type WorkflowItems struct {
 	Limit int    `default:"100" help:"At most so many, up to 1000."`
 }
 
-// Help is the long help.
-func (*WorkflowItems) Help() string {
-	return `Says where an item of a run has been and what each step made of it (--item), or what a step has done (--step); without either, which items steps hold after an error, and the error.
-
-Examples:
-  throng workflow items r3
-  throng workflow items r3 --step score --after 100
-  throng workflow items r3 --item 17`
-}
-
 // Run lists the items.
-func (x *WorkflowItems) Run(c *Context) error {
+func (x *WorkflowItems) Run(c *Context, r *remote) error {
 	switch {
 	case x.Item < 0:
 		return wrong("item", "items are numbered from 1, so %d is none", x.Item)
@@ -219,10 +174,6 @@ func (x *WorkflowItems) Run(c *Context) error {
 	case x.After < 0:
 		return wrong("after", "must be at least 0, not %d", x.After)
 	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
 	switch {
 	case x.Item > 0:
 		return x.path(c, r)
@@ -230,38 +181,24 @@ func (x *WorkflowItems) Run(c *Context) error {
 		return x.done(c, r)
 	}
 	list, err := r.Faults(c.Ctx, x.ID, x.After, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}}
-		for _, f := range list {
-			rows = append(rows, []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error})
-		}
-		columns(w, rows)
-	})
+	return r.print(list, err, asTable(list, []string{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}, func(f wire.Fault) []string {
+		return []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error}
+	}))
 }
 
 func (x *WorkflowItems) path(c *Context, r *remote) error {
 	list, err := r.ItemPath(c.Ctx, x.ID, x.Item)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}}
-		for _, s := range list {
-			with := s.Error
-			if s.Error == "" {
-				var pairs []string
-				for _, name := range sortedNames(s.Values) {
-					pairs = append(pairs, name+"="+shortened(s.Values[name]))
-				}
-				with = strings.Join(pairs, " ")
+	return r.print(list, err, asTable(list, []string{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}, func(s wire.ItemStop) []string {
+		with := s.Error
+		if s.Error == "" {
+			var pairs []string
+			for _, name := range sortedNames(s.Values) {
+				pairs = append(pairs, name+"="+shortened(s.Values[name]))
 			}
-			rows = append(rows, []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with})
+			with = strings.Join(pairs, " ")
 		}
-		columns(w, rows)
-	})
+		return []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with}
+	}))
 }
 
 // shortened is a value that does not fill the screen.
@@ -276,20 +213,13 @@ func shortened(s string) string {
 
 func (x *WorkflowItems) done(c *Context, r *remote) error {
 	list, err := r.Items(c.Ctx, x.ID, x.Step, x.After, x.Limit)
-	if err != nil {
-		return err
-	}
-	return x.print(c, list, func(w io.Writer) {
-		rows := [][]string{{"N", "ITEM", "STATE", "AT", "ADDS"}}
-		for _, i := range list {
-			adds := i.Error
-			if adds == "" {
-				adds = shortened(strings.Join(i.Values, ", "))
-			}
-			rows = append(rows, []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds})
+	return r.print(list, err, asTable(list, []string{"N", "ITEM", "STATE", "AT", "ADDS"}, func(i wire.Item) []string {
+		adds := i.Error
+		if adds == "" {
+			adds = shortened(strings.Join(i.Values, ", "))
 		}
-		columns(w, rows)
-	})
+		return []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds}
+	}))
 }
 
 // WorkflowResults is "throng workflow results".
@@ -302,17 +232,8 @@ type WorkflowResults struct {
 	Remote
 }
 
-// Help is the long help.
-func (*WorkflowResults) Help() string {
-	return `Downloads a file that a run writes, with the columns and in the format that the workflow names; or all rows of a step. Before the run has ended, it is what is there. With --json, the rows come as JSON Lines, or where they go to a file, {"file"} is printed.
-
-Examples:
-  throng workflow results r3 matches --out matches.csv
-  throng workflow results r3 score --failed --format jsonl`
-}
-
 // Run downloads the rows.
-func (x *WorkflowResults) Run(c *Context) error {
+func (x *WorkflowResults) Run(c *Context, r *remote) error {
 	toFile := x.Out != "" && x.Out != "-"
 	format, err := table.ParseFormat(x.Format)
 	if err != nil {
@@ -325,10 +246,6 @@ func (x *WorkflowResults) Run(c *Context) error {
 	}
 	if x.JSON && !toFile && format != table.JSONL {
 		return wrong("format", "--json prints JSON Lines: leave --format out, or give --out")
-	}
-	r, err := x.connect(c)
-	if err != nil {
-		return err
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
@@ -352,86 +269,28 @@ func (x *WorkflowResults) Run(c *Context) error {
 	return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
 }
 
-// move does one of pause, resume and cancel.
-func (o *aRun) move(c *Context, do func(r *remote, id crowd.RunID) (wire.Run, error)) error {
-	r, err := o.connect(c)
-	if err != nil {
-		return err
-	}
-	run, err := do(r, o.ID)
-	if err != nil {
-		return err
-	}
-	return o.print(c, run, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
+// printRun prints what became of a run.
+func (r *remote) printRun(run wire.Run, err error) error {
+	return r.print(run, err, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
 }
 
-// WorkflowPause is "throng workflow pause".
-type WorkflowPause struct{ aRun }
+// WorkflowMove is "throng workflow pause", "resume" and "cancel".
+type WorkflowMove struct{ aRun }
 
-// Help is the long help.
-func (*WorkflowPause) Help() string {
-	return `Hands out nothing more of a run, and calls no service, until "throng workflow resume". What workers hold they may finish.
-
-Example:
-  throng workflow pause r3`
-}
-
-// Run pauses the run.
-func (x *WorkflowPause) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "pause") })
-}
-
-// WorkflowResume is "throng workflow resume".
-type WorkflowResume struct{ aRun }
-
-// Help is the long help.
-func (*WorkflowResume) Help() string {
-	return `Goes on with a paused run.
-
-Example:
-  throng workflow resume r3`
-}
-
-// Run resumes the run.
-func (x *WorkflowResume) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "resume") })
-}
-
-// WorkflowCancel is "throng workflow cancel".
-type WorkflowCancel struct{ aRun }
-
-// Help is the long help.
-func (*WorkflowCancel) Help() string {
-	return `Gives a run up: its tasks are taken back, its calls end. What it has made stays to be read, and another run can take it over: throng workflow run FILE --from-run r3.
-
-Example:
-  throng workflow cancel r3`
-}
-
-// Run cancels the run.
-func (x *WorkflowCancel) Run(c *Context) error {
-	return x.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.MoveRun(c.Ctx, id, "cancel") })
+// Run makes the move that the command is named after.
+func (x *WorkflowMove) Run(c *Context, r *remote, v verb) error {
+	return r.printRun(r.MoveRun(c.Ctx, x.ID, string(v)))
 }
 
 // WorkflowEnd is "throng workflow end".
 type WorkflowEnd struct {
-	ID   crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
-	Step string      `arg:"" help:"The crowd step."`
-	Remote
-}
-
-// Help is the long help.
-func (*WorkflowEnd) Help() string {
-	return `Ends a crowd step of a run early, with the labels that there are. The other items in it go on as failed.
-
-Example:
-  throng workflow end r3 expert`
+	aRun
+	Step string `arg:"" help:"The crowd step."`
 }
 
 // Run ends the step.
-func (x *WorkflowEnd) Run(c *Context) error {
-	o := aRun{x.ID, x.Remote}
-	return o.move(c, func(r *remote, id crowd.RunID) (wire.Run, error) { return r.EndStep(c.Ctx, id, x.Step) })
+func (x *WorkflowEnd) Run(c *Context, r *remote) error {
+	return r.printRun(r.EndStep(c.Ctx, x.ID, x.Step))
 }
 
 // WorkflowRetry is "throng workflow retry".
@@ -440,26 +299,10 @@ type WorkflowRetry struct {
 	Step string `help:"Of this step only."`
 }
 
-// Help is the long help.
-func (*WorkflowRetry) Help() string {
-	return `Tries again what steps hold after an error, and steps that have failed as a whole.
-
-Examples:
-  throng workflow retry r3
-  throng workflow retry r3 --step score`
-}
-
 // Run tries again.
-func (x *WorkflowRetry) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *WorkflowRetry) Run(c *Context, r *remote) error {
 	did, err := r.RetryRun(c.Ctx, x.ID, x.Step)
-	if err != nil {
-		return err
-	}
-	return x.print(c, did, func(w io.Writer) {
+	return r.print(did, err, func(w io.Writer) {
 		say(w, "tried again: %s, %s\n", format.Count(did.Items, "item"), format.Count(did.Steps, "step"))
 	})
 }
@@ -470,24 +313,8 @@ type WorkflowSkip struct {
 	Step string `help:"Of this step only."`
 }
 
-// Help is the long help.
-func (*WorkflowSkip) Help() string {
-	return `Gives up the items that steps hold after an error: they go on as failed, so that what waits for them need not.
-
-Examples:
-  throng workflow skip r3
-  throng workflow skip r3 --step score`
-}
-
 // Run gives them up.
-func (x *WorkflowSkip) Run(c *Context) error {
-	r, err := x.connect(c)
-	if err != nil {
-		return err
-	}
+func (x *WorkflowSkip) Run(c *Context, r *remote) error {
 	did, err := r.SkipRun(c.Ctx, x.ID, x.Step)
-	if err != nil {
-		return err
-	}
-	return x.print(c, map[string]int{"items": did.Items}, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
+	return r.print(map[string]int{"items": did.Items}, err, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
 }

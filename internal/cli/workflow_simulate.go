@@ -8,10 +8,8 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -85,9 +83,8 @@ const maxErrorsTold = 100
 
 // simulate runs the workflow here, with model workers.
 func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (err error) {
-	ctx, stop := signal.NotifyContext(c.Ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
 	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: x.Policy, Seed: 1, Budget: x.Budget.Money}
 	if x.Seed != nil {
 		setup.Seed = *x.Seed
@@ -358,8 +355,7 @@ func (s *simulated) write(ctx context.Context, c *Context, world *workflows.Worl
 func writeSimulated(w io.Writer, s *simulated) {
 	say(w, "%s\n", clean(fmt.Sprintf("%s: simulated with %s a pool, policy %s, seed %d: %s of virtual time in %.1f s", s.Workflow,
 		format.Count(s.Workers, "worker"), s.Policy, s.Seed, (time.Duration(s.VirtualS*float64(time.Second))).Round(time.Second), s.WallS)))
-	rows := [][]string{{"STEP", "KIND", "IN", "OK", "SKIPPED", "FAILED", "ANSWERS", "ACCURACY", "MEAN"}}
-	for _, x := range s.Steps {
+	writeTable(w, s.Steps, []string{"STEP", "KIND", "IN", "OK", "SKIPPED", "FAILED", "ANSWERS", "ACCURACY", "MEAN"}, func(x simulatedStep) []string {
 		accuracy, mean := "", ""
 		if x.Accuracy != nil {
 			accuracy = fmt.Sprintf("%.1f %%", *x.Accuracy*100)
@@ -367,9 +363,8 @@ func writeSimulated(w io.Writer, s *simulated) {
 		if x.MeanS != nil {
 			mean = time.Duration(*x.MeanS * float64(time.Second)).Round(time.Millisecond).String()
 		}
-		rows = append(rows, []string{x.Name, x.Kind, fmt.Sprint(x.In), fmt.Sprint(x.OK), fmt.Sprint(x.Skipped), fmt.Sprint(x.Failed), fmt.Sprint(x.Answers), accuracy, mean})
-	}
-	columns(w, rows)
+		return []string{x.Name, x.Kind, fmt.Sprint(x.In), fmt.Sprint(x.OK), fmt.Sprint(x.Skipped), fmt.Sprint(x.Failed), fmt.Sprint(x.Answers), accuracy, mean}
+	})
 	say(w, "spent %s; penalty %s", s.Spent, s.Penalty.Paid)
 	if s.Penalty.Ended > 0 {
 		say(w, ", %d of %d items late", s.Penalty.Late, s.Penalty.Ended)

@@ -55,17 +55,9 @@ func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *access.Pri
 
 // adminForm does what a form on the admin page asks for.
 func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id, did string, do func(*fields) error) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	f := &fields{values: values}
-	err = do(f)
-	if bad := refused(id, values, err); bad != nil {
-		return s.showAdmin(w, r, p, bad)
-	}
-	if err != nil {
-		return err
+	values := r.PostForm
+	if err := do(&fields{values: values}); err != nil {
+		return showAgain(err, refused(id, values, err), func(bad *form) error { return s.showAdmin(w, r, p, bad) })
 	}
 	return seeOther(w, r, "/admin", did)
 }
@@ -85,11 +77,7 @@ func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.
 	})
 }
 
-func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	return s.adminForm(w, r, p, "tenant-"+id.String(), "saved", func(f *fields) error {
 		name, weight := f.text("name"), f.number("weight")
 		if err := f.err(); err != nil {
@@ -100,22 +88,14 @@ func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Pr
 	})
 }
 
-func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	return s.stopForm(w, r, func(stopped bool) error {
 		_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
 		return err
 	})
 }
 
-func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
-	if err != nil {
-		return err
-	}
+func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
 	return s.stopForm(w, r, func(stopped bool) error {
 		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Stopped: &stopped})
 		return err
@@ -124,10 +104,7 @@ func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Prin
 
 // stopForm is an emergency stop on the admin page, or its lifting.
 func (s *server) stopForm(w http.ResponseWriter, r *http.Request, do func(stopped bool) error) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	stopped := values.Get("stopped") != ""
 	if err := do(stopped); err != nil {
 		return err
@@ -135,11 +112,7 @@ func (s *server) stopForm(w http.ResponseWriter, r *http.Request, do func(stoppe
 	return seeOther(w, r, "/admin", stopNotice(stopped))
 }
 
-func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	return s.adminForm(w, r, p, "deposit-"+id.String(), "deposited", func(f *fields) error {
 		amount := f.money("amount")
 		if err := f.err(); err != nil {
@@ -156,11 +129,7 @@ func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *access.Pr
 	})
 }
 
-func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
-	if err != nil {
-		return err
-	}
+func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
 	return s.adminForm(w, r, p, "pool-"+id.String(), "saved", func(f *fields) error {
 		name, policy := f.text("name"), f.text("policy")
 		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Name: &name, Policy: &policy})
@@ -247,22 +216,16 @@ func roleFields(f *fields) (admin bool, tenants []crowd.TenantID, pool crowd.Poo
 
 // createPerson adds somebody and shows their one-time link, this once.
 func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	f := &fields{values: values}
 	n := accounts.NewUser{Name: f.text("name"), FullName: f.text("full_name"), Email: f.text("email")}
 	n.Admin, n.Tenants, n.Pool, n.Qualifications = roleFields(f)
-	secret := ""
-	if err = f.err(); err == nil {
+	secret, err := "", f.err()
+	if err == nil {
 		_, secret, err = s.App.Accounts.CreateUser(r.Context(), p, n)
 	}
-	if bad := refused("person", values, err); bad != nil {
-		return s.showPeople(w, r, p, bad, nil)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPeople(w, r, p, bad, nil) })
 	}
 	return s.showPeople(w, r, p, nil, &newcomer{n.Name, s.setupURL(r, secret)})
 }
@@ -273,11 +236,7 @@ func (s *server) setupURL(r *http.Request, secret string) string {
 }
 
 // person shows somebody, to be changed.
-func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseWorkerID(r.PathValue("user"))
-	if err != nil {
-		return err
-	}
+func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
 	return s.showPerson(w, r, p, id, nil, nil)
 }
 
@@ -302,59 +261,36 @@ func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *access.Pr
 	return s.renderStatus(w, r, p, f.status(), "person", page{Title: u.Name, Section: "admin", Form: f, Data: data})
 }
 
-func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseWorkerID(r.PathValue("user"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
+	values := r.PostForm
 	f := &fields{values: values}
 	fullName, email := f.text("full_name"), f.text("email")
 	isAdmin, tenants, pool, quals := roleFields(f)
-	if err = f.err(); err == nil {
+	err := f.err()
+	if err == nil {
 		_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{
 			FullName: &fullName, Email: &email, Admin: &isAdmin, Tenants: &tenants, Pool: &pool, Qualifications: &quals,
 		})
 	}
-	if bad := refused("person", values, err); bad != nil {
-		return s.showPerson(w, r, p, id, bad, nil)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPerson(w, r, p, id, bad, nil) })
 	}
 	return seeOther(w, r, "/admin/people/"+id.String(), "saved")
 }
 
 // suspend takes somebody's access away for the time being, or gives it back.
-func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseWorkerID(r.PathValue("user"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
+	values := r.PostForm
 	suspended := values.Get("suspended") != ""
-	_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{Suspended: &suspended})
-	if bad := refused("person", values, err); bad != nil {
-		return s.showPerson(w, r, p, id, &form{ID: "suspend", Errs: bad.Errs}, nil)
-	}
+	_, err := s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{Suspended: &suspended})
 	if err != nil {
-		return err
+		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPerson(w, r, p, id, &form{ID: "suspend", Errs: bad.Errs}, nil) })
 	}
 	return seeOther(w, r, "/admin/people/"+id.String(), "saved")
 }
 
 // newLink gives somebody a new one-time link and shows it, this once.
-func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseWorkerID(r.PathValue("user"))
-	if err != nil {
-		return err
-	}
+func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
 	secret, err := s.App.Accounts.NewSetupLink(r.Context(), p, id)
 	if err != nil {
 		return err

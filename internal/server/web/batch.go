@@ -18,11 +18,7 @@ import (
 )
 
 // batch shows a batch: a draft to work on, or a launched one to watch.
-func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	return s.showBatch(w, r, p, id, nil, nil)
 }
 
@@ -130,64 +126,52 @@ func definition(b batches.BatchView) batches.NewBatch {
 	}
 }
 
-// draftForm reads the form of an action on a draft.
-func (s *server) draftForm(r *http.Request, p *access.Principal) (batches.BatchView, url.Values, error) {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return batches.BatchView{}, nil, err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return batches.BatchView{}, nil, err
-	}
+// draftOf returns a batch that an action can change because it is a draft.
+func (s *server) draftOf(r *http.Request, p *access.Principal, id crowd.BatchID) (batches.BatchView, error) {
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err == nil && b.Progress.State != crowd.BatchDraft {
 		err = crowd.Errorf(crowd.Conflict, "%s is %s; only a draft can be changed like this", id, b.Progress.State)
 	}
-	return b, values, err
+	return b, err
 }
 
-func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	b, values, err := s.draftForm(r, p)
+func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	values := r.PostForm
+	b, err := s.draftOf(r, p, id)
 	if err != nil {
 		return err
 	}
 	n := definition(b)
 	if n.Template, err = templateOf(values); err == nil {
-		_, err = s.App.Batches.EditDraft(r.Context(), p, b.Spec.ID, n)
-	}
-	if f := refused("template", values, err); f != nil {
-		return s.showBatch(w, r, p, b.Spec.ID, f, nil)
+		_, err = s.App.Batches.EditDraft(r.Context(), p, id, n)
 	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("template", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
 	}
-	return seeOther(w, r, "/batches/"+b.Spec.ID.String(), "saved")
+	return seeOther(w, r, "/batches/"+id.String(), "saved")
 }
 
 // editSettings keeps price, people and time of a draft, and launches it if that
 // was the button.
-func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	b, values, err := s.draftForm(r, p)
+func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	values := r.PostForm
+	b, err := s.draftOf(r, p, id)
 	if err != nil {
 		return err
 	}
 	n, err := readSettings(values, definition(b))
 	if err == nil {
-		_, err = s.App.Batches.EditDraft(r.Context(), p, b.Spec.ID, n)
+		_, err = s.App.Batches.EditDraft(r.Context(), p, id, n)
 	}
 	did := "saved"
 	if err == nil && values.Get("then") == "launch" {
 		did = "launched"
-		_, err = s.App.Batches.Launch(r.Context(), p, b.Spec.ID, values.Get("small_crowd") != "")
-	}
-	if f := refused("settings", values, err); f != nil {
-		return s.showBatch(w, r, p, b.Spec.ID, f, nil)
+		_, err = s.App.Batches.Launch(r.Context(), p, id, values.Get("small_crowd") != "")
 	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("settings", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
 	}
-	return seeOther(w, r, "/batches/"+b.Spec.ID.String(), did)
+	return seeOther(w, r, "/batches/"+id.String(), did)
 }
 
 func readSettings(values url.Values, n batches.NewBatch) (batches.NewBatch, error) {
@@ -259,11 +243,7 @@ func (s *server) previewOf(r *http.Request, p *access.Principal, b batches.Batch
 }
 
 // preview shows the tasks of a launched batch.
-func (s *server) preview(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) preview(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -277,11 +257,7 @@ func (s *server) preview(w http.ResponseWriter, r *http.Request, p *access.Princ
 }
 
 // previewFrame is the requester's HTML of a task in a preview.
-func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	n, err := strconv.ParseUint(r.PathValue("task"), 10, 32)
 	if err != nil {
 		return crowd.Errorf(crowd.NotFound, "there is no such task")

@@ -159,11 +159,8 @@ func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *access.P
 	if err == nil {
 		b, err = s.draft(r, p, values)
 	}
-	if f := refused("new", values, err); f != nil {
-		return s.showNewBatch(w, r, p, f)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("new", values, err), func(f *form) error { return s.showNewBatch(w, r, p, f) })
 	}
 	if file == nil {
 		return seeOther(w, r, "/batches/"+b.Spec.ID.String(), "saved")
@@ -197,11 +194,8 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request, p *access.Princi
 	if err == nil && file == nil {
 		err = errFileless
 	}
-	if f := refused("upload", values, err); f != nil {
-		return s.showBatch(w, r, p, id, f, nil)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("upload", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
 	}
 	return s.receive(w, r, p, id, values, file)
 }

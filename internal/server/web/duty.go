@@ -361,10 +361,7 @@ func browsersOf(subs []store.Subscription) []taker {
 
 // setWishes keeps what somebody likes and how they are called.
 func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -390,21 +387,15 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if err = f.err(); err == nil {
 		_, err = s.App.Duty.SetWishes(r.Context(), p, wishes)
 	}
-	if bad := refused("wishes", values, err); bad != nil {
-		return s.showWishes(w, r, p, bad)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("wishes", values, err), func(bad *form) error { return s.showWishes(w, r, p, bad) })
 	}
 	return seeOther(w, r, "/work/wishes", "saved")
 }
 
 // subscribe keeps a browser that takes push messages; its script sends it.
 func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	id, err := s.App.Duty.Subscribe(r.Context(), p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
 	if err != nil {
 		return err

@@ -34,6 +34,15 @@ func refused(id string, values url.Values, err error) *form {
 	return nil
 }
 
+// showAgain shows a form that was refused, or returns an error that is not the
+// form's fault.
+func showAgain(err error, f *form, show func(*form) error) error {
+	if f == nil {
+		return err
+	}
+	return show(f)
+}
+
 // problems takes an error apart into everything that is wrong.
 func problems(err error) []*crowd.Error {
 	switch x := err.(type) { //nolint:errorlint // takes the chain apart link by link
@@ -216,14 +225,12 @@ func (f *fields) err() error {
 	return errors.Join(list...)
 }
 
-// readForm reads a form that is not a file.
-func readForm(r *http.Request) (url.Values, error) {
-	if err := r.ParseForm(); err != nil {
-		var big *http.MaxBytesError
-		if errors.As(err, &big) {
-			return nil, err
-		}
-		return nil, &crowd.Error{Code: crowd.Invalid, Message: "the form could not be read", Cause: err}
+// readForm reads a form that is not a file into the request's PostForm.
+func readForm(r *http.Request) error {
+	err := r.ParseForm()
+	var big *http.MaxBytesError
+	if err == nil || errors.As(err, &big) {
+		return err
 	}
-	return r.PostForm, nil
+	return &crowd.Error{Code: crowd.Invalid, Message: "the form could not be read", Cause: err}
 }

@@ -135,13 +135,11 @@ func (s *server) testsOf(r *http.Request, p *access.Principal, tenants []store.T
 // invite invites people. Where no mail carries the links they are shown, this
 // once.
 func (s *server) invite(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	f := fields{values: values}
 	n := accounts.NewInvitations{Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
 	n.Addresses, n.Lines = accounts.SplitAddresses(values.Get("addresses"))
+	var err error
 	if n.Pool, err = crowd.ParsePoolID(values.Get("pool")); err != nil {
 		f.bad("pool", "choose one")
 	}
@@ -152,11 +150,8 @@ func (s *server) invite(w http.ResponseWriter, r *http.Request, p *access.Princi
 	if err = f.err(); err == nil {
 		report, err = s.App.Invitations.Invite(r.Context(), p, n)
 	}
-	if bad := refusedOften("invite", values, err); bad != nil {
-		return s.showInvitations(w, r, p, bad, nil, nil)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refusedOften("invite", values, err), func(bad *form) error { return s.showInvitations(w, r, p, bad, nil, nil) })
 	}
 	return s.showInvitations(w, r, p, nil, &report, s.handOuts(r, report.Invited...))
 }
@@ -180,20 +175,7 @@ func (s *server) handOuts(r *http.Request, list ...accounts.InvitationView) []ha
 	return links
 }
 
-// numbered reads an id that is a plain number.
-func numbered(r *http.Request, name string) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, crowd.Errorf(crowd.NotFound, "there is no such %s", name)
-	}
-	return id, nil
-}
-
-func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "invitation")
-	if err != nil {
-		return err
-	}
+func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	i, err := s.App.Invitations.Resend(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -204,11 +186,7 @@ func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *acc
 	return seeOther(w, r, "/invitations", "resent")
 }
 
-func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "invitation")
-	if err != nil {
-		return err
-	}
+func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	if _, err := s.App.Invitations.Withdraw(r.Context(), p, id); err != nil {
 		return err
 	}
@@ -233,10 +211,7 @@ func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *acces
 
 // answerInvitation joins, accepts or declines.
 func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	token := values.Get("token")
 	o, err := s.App.Invitations.Open(r.Context(), token)
 	if err != nil {
@@ -266,11 +241,8 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *acc
 			s.setSession(w, r, session, cookieLife)
 		}
 	}
-	if f := refusedOften("join", typed, err); f != nil {
-		return s.showInvitation(w, r, p, token, f)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refusedOften("join", typed, err), func(f *form) error { return s.showInvitation(w, r, p, token, f) })
 	}
 	if o.Test != nil {
 		return seeOther(w, r, "/qualify/"+strconv.FormatInt(o.Test.ID, 10), "joined")

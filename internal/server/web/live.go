@@ -1,10 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -123,11 +123,7 @@ const (
 
 // events sends the live part of a batch's page whenever it changes, and "gone"
 // when the page has to be loaded anew because the batch's state is another one.
-func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	changed, stop, err := s.App.Batches.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -212,51 +208,39 @@ func pause(r *http.Request, d time.Duration) bool {
 // action is something to be done to a launched batch or a draft.
 type action struct {
 	Do, Did, Verb, Question, Consequence string
-	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error
+	run                                  batchAction
 }
 
 // actions are what the buttons of a batch do. Those with a question are asked
 // about first.
 var actions = []action{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		_, err := s.App.Batches.Pause(r.Context(), p, id)
-		return err
-	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		_, err := s.App.Batches.Resume(r.Context(), p, id)
-		return err
-	}},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: (*batches.Batches).Pause},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: (*batches.Batches).Resume},
 	{
 		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
 		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			_, err := s.App.Batches.End(r.Context(), p, id)
-			return err
-		},
+		run:         (*batches.Batches).End,
 	},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
 		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			_, err := s.App.Batches.Cancel(r.Context(), p, id)
-			return err
-		},
+		run:         (*batches.Batches).Cancel,
 	},
 	{
 		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?",
 		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-			return s.stopBatch(r, p, id, true)
-		},
+		run:         stopBatch(true),
 	},
-	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-		return s.stopBatch(r, p, id, false)
-	}},
+	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: stopBatch(false)},
 }
 
-func (s *server) stopBatch(r *http.Request, p *access.Principal, id crowd.BatchID, stopped bool) error {
-	_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Stopped: &stopped})
-	return err
+// batchAction changes a batch.
+type batchAction func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error)
+
+func stopBatch(stopped bool) batchAction {
+	return func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error) {
+		return all.Edit(ctx, p, id, batches.BatchEdit{Stopped: &stopped})
+	}
 }
 
 func findAction(do string) (action, error) {
@@ -268,11 +252,7 @@ func findAction(do string) (action, error) {
 }
 
 // confirm asks before something that cannot be undone.
-func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	a, err := findAction(r.URL.Query().Get("do"))
 	if err != nil {
 		return err
@@ -285,65 +265,53 @@ func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Princ
 }
 
 // act does what a button says.
-func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	values := r.PostForm
 	a, err := findAction(values.Get("do"))
 	if err != nil {
 		return err
 	}
-	if err := a.run(s, r, p, id); err != nil {
+	if _, err := a.run(s.App.Batches, r.Context(), p, id); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/batches/"+id.String(), a.Did)
 }
 
 // editBatch changes priority and deadline of a running batch.
-func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.launchedForm(w, r, p, "edit", "saved", func(id crowd.BatchID, f *fields) error {
+func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	return s.launchedForm(w, r, p, id, launchedForm{"edit", "saved", func(f *fields) error {
 		priority, deadline := f.number("priority"), f.time("deadline")
 		if err := f.err(); err != nil {
 			return err
 		}
 		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
 		return err
-	})
+	}})
 }
 
 // topUp raises the budget of a running batch.
-func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.launchedForm(w, r, p, "topup", "topped", func(id crowd.BatchID, f *fields) error {
+func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
+	return s.launchedForm(w, r, p, id, launchedForm{"topup", "topped", func(f *fields) error {
 		amount := f.money("amount")
 		if err := f.err(); err != nil {
 			return err
 		}
 		_, err := s.App.Batches.TopUp(r.Context(), p, id, amount)
 		return err
-	})
+	}})
+}
+
+// launchedForm is a form on a launched batch's page.
+type launchedForm struct {
+	name string
+	did  string // the notice that it was done
+	do   func(*fields) error
 }
 
 // launchedForm does what a form on a launched batch's page asks for.
-func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, form, did string, do func(crowd.BatchID, *fields) error) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
+func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, x launchedForm) error {
+	if err := x.do(&fields{values: r.PostForm}); err != nil {
+		return showAgain(err, refused(x.name, r.PostForm, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
 	}
-	var values url.Values
-	if values, err = readForm(r); err != nil {
-		return err
-	}
-	err = do(id, &fields{values: values})
-	if f := refused(form, values, err); f != nil {
-		return s.showBatch(w, r, p, id, f, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return seeOther(w, r, "/batches/"+id.String(), did)
+	return seeOther(w, r, "/batches/"+id.String(), x.did)
 }

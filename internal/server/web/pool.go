@@ -221,11 +221,7 @@ func personOf(x control.PoolPerson) poolPerson {
 	return p
 }
 
-func (s *server) pool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
-	if err != nil {
-		return err
-	}
+func (s *server) pool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
 	return s.showPool(w, r, p, id, nil)
 }
 
@@ -332,28 +328,18 @@ func (d *poolData) Link(span string, before int64) string {
 }
 
 // poolForm does what a form on a pool's page asks for.
-func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *access.Principal, name string, do func(id crowd.PoolID, f *fields) (did string, err error)) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
+func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID, name string, do func(*fields) (did string, err error)) error {
+	values := r.PostForm
+	did, err := do(&fields{values: values})
 	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	did, err := do(id, &fields{values: values})
-	if bad := refused(name, values, err); bad != nil {
-		return s.showPool(w, r, p, id, bad)
-	}
-	if err != nil {
-		return err
+		return showAgain(err, refused(name, values, err), func(bad *form) error { return s.showPool(w, r, p, id, bad) })
 	}
 	return seeOther(w, r, "/admin/pools/"+id.String(), did)
 }
 
 // fundPool adds to a pool's money for waiting, or takes some out of it.
-func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.poolForm(w, r, p, "fund", func(id crowd.PoolID, f *fields) (string, error) {
+func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
+	return s.poolForm(w, r, p, id, "fund", func(f *fields) (string, error) {
 		amount := f.money("amount")
 		if amount == 0 && len(f.errs) == 0 {
 			f.bad("amount", "say how much")
@@ -370,8 +356,8 @@ func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Prin
 }
 
 // transfer moves somebody to another pool.
-func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.poolForm(w, r, p, "transfer", func(_ crowd.PoolID, f *fields) (string, error) {
+func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
+	return s.poolForm(w, r, p, id, "transfer", func(f *fields) (string, error) {
 		who, err := crowd.ParseWorkerID(f.text("worker"))
 		if err != nil {
 			return "", err

@@ -249,11 +249,7 @@ func readPool(values url.Values, p store.Pool) (control.PoolEdit, error) {
 	return control.PoolEdit{Retainer: &retainer, Calling: &calling, Control: &c}, f.err()
 }
 
-func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
-	if err != nil {
-		return err
-	}
+func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
 	v, err := s.App.Pools.Get(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -280,15 +276,8 @@ const poolFormID = "control"
 
 // editPoolSettings does what a button of the form says: saves it, tries its
 // rules, or adds or removes a row.
-func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParsePoolID(r.PathValue("pool"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
+	values := r.PostForm
 	v, err := s.App.Pools.Get(r.Context(), p, id)
 	if err != nil {
 		return err

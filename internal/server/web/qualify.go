@@ -69,20 +69,13 @@ func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Pr
 		n.Questions, n.Format = file, table.FormatOf(file.FileName())
 		t, err = s.App.Tests.Create(r.Context(), p, n)
 	}
-	if bad := refused("test", values, err); bad != nil {
-		return s.showTests(w, r, p, bad)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("test", values, err), func(bad *form) error { return s.showTests(w, r, p, bad) })
 	}
 	return seeOther(w, r, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
 }
 
-func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "test")
-	if err != nil {
-		return err
-	}
+func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	t, err := s.App.Tests.Get(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -106,15 +99,8 @@ func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principa
 	return s.render(w, r, p, "test", page{Title: t.Name, Section: "invitations", Data: data})
 }
 
-func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "test")
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
+	values := r.PostForm
 	if _, err := s.App.Tests.Retire(r.Context(), p, id, values.Get("retired") != ""); err != nil {
 		return err
 	}
@@ -138,11 +124,7 @@ type question struct {
 
 // take shows a test: the questions of the try that runs, or how it went and
 // whether there is another.
-func (s *server) take(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "test")
-	if err != nil {
-		return err
-	}
+func (s *server) take(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	v, err := s.App.Tests.Take(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -200,11 +182,7 @@ func askedTask(q accounts.Asked, values url.Values, wrong []*crowd.Error) *taskD
 	return t
 }
 
-func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "test")
-	if err != nil {
-		return err
-	}
+func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	if _, err := s.App.Tests.StartTry(r.Context(), p, id); err != nil {
 		return err
 	}
@@ -212,15 +190,8 @@ func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Prin
 }
 
 // submitTry takes the answers of a try.
-func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := numbered(r, "test")
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
+	values := r.PostForm
 	n, err := strconv.Atoi(values.Get("try"))
 	if err != nil {
 		return crowd.Fieldf("try", "%q is not a number", values.Get("try"))

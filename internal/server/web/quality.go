@@ -24,11 +24,7 @@ type workerQuality struct {
 }
 
 // quality shows how good a batch's answers are.
-func (s *server) quality(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
+func (s *server) quality(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	method := cmp.Or(r.URL.Query().Get("method"), batches.Methods()[0].Name())
 	q, err := s.App.Batches.Quality(r.Context(), p, id, method)
 	if err != nil {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -33,6 +34,37 @@ type route struct {
 	upload  bool
 }
 
+// about makes a handler of one that is about what a part of the path names.
+func about[ID any](part string, parse func(string) (ID, error), handle of[ID]) handler {
+	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+		id, err := parse(r.PathValue(part))
+		if err != nil {
+			return err
+		}
+		return handle(s, w, r, p, id)
+	}
+}
+
+// of is a handler about an ID.
+type of[ID any] func(*server, http.ResponseWriter, *http.Request, *access.Principal, ID) error
+
+func ofTenant(handle of[crowd.TenantID]) handler { return about("tenant", crowd.ParseTenantID, handle) }
+func ofPool(handle of[crowd.PoolID]) handler     { return about("pool", crowd.ParsePoolID, handle) }
+func ofPerson(handle of[crowd.WorkerID]) handler { return about("user", crowd.ParseWorkerID, handle) }
+func ofBatch(handle of[crowd.BatchID]) handler   { return about("batch", crowd.ParseBatchID, handle) }
+func ofRun(handle of[crowd.RunID]) handler       { return about("run", crowd.ParseRunID, handle) }
+
+// numbered is a handler about what has a plain number.
+func numbered(noun string, handle of[int64]) handler {
+	return about(noun, func(text string) (int64, error) {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 {
+			return 0, crowd.Errorf(crowd.NotFound, "there is no such %s", noun)
+		}
+		return id, nil
+	}, handle)
+}
+
 // routes is every page and action.
 func routes() []route {
 	return []route{
@@ -46,9 +78,9 @@ func routes() []route {
 		{pattern: "POST /invitation", access: public, handle: (*server).answerInvitation},
 
 		{pattern: "GET /qualify", access: signedIn, handle: (*server).qualify},
-		{pattern: "GET /qualify/{test}", access: signedIn, handle: (*server).take},
-		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: (*server).startTry},
-		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: (*server).submitTry},
+		{pattern: "GET /qualify/{test}", access: signedIn, handle: numbered("test", (*server).take)},
+		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: numbered("test", (*server).startTry)},
+		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*server).submitTry)},
 
 		{pattern: "GET /tokens", access: signedIn, handle: (*server).tokens},
 		{pattern: "POST /tokens", access: signedIn, handle: (*server).createToken},
@@ -76,64 +108,64 @@ func routes() []route {
 		{pattern: "GET /batches", access: requester, handle: (*server).batches},
 		{pattern: "GET /batches/new", access: requester, handle: (*server).newBatch},
 		{pattern: "POST /batches", access: requester, handle: (*server).createBatch, upload: true},
-		{pattern: "GET /batches/{batch}", access: requester, handle: (*server).batch},
-		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: (*server).previewFrame},
-		{pattern: "GET /batches/{batch}/preview", access: requester, handle: (*server).preview},
+		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*server).batch)},
+		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*server).previewFrame)},
+		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*server).preview)},
 		{pattern: "POST /batches/{batch}/upload", access: requester, handle: (*server).upload, upload: true},
-		{pattern: "POST /batches/{batch}/template", access: requester, handle: (*server).editTemplate},
-		{pattern: "POST /batches/{batch}/settings", access: requester, handle: (*server).editSettings},
-		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: (*server).confirm},
-		{pattern: "POST /batches/{batch}/do", access: requester, handle: (*server).act},
-		{pattern: "POST /batches/{batch}/edit", access: requester, handle: (*server).editBatch},
-		{pattern: "POST /batches/{batch}/topup", access: requester, handle: (*server).topUp},
-		{pattern: "GET /batches/{batch}/events", access: requester, handle: (*server).events},
-		{pattern: "GET /batches/{batch}/quality", access: requester, handle: (*server).quality},
+		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*server).editTemplate)},
+		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*server).editSettings)},
+		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch((*server).confirm)},
+		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch((*server).act)},
+		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*server).editBatch)},
+		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*server).topUp)},
+		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*server).events)},
+		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*server).quality)},
 		{pattern: "GET /runs", access: requester, handle: (*server).runs},
 		{pattern: "GET /runs/new", access: requester, handle: (*server).newRun},
 		{pattern: "POST /runs", access: requester, handle: (*server).createRun},
-		{pattern: "GET /runs/{run}", access: requester, handle: (*server).run},
+		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*server).run)},
 		{pattern: "POST /runs/{run}/inputs", access: requester, handle: (*server).loadRun, upload: true},
-		{pattern: "GET /runs/{run}/events", access: requester, handle: (*server).runEvents},
-		{pattern: "GET /runs/{run}/confirm", access: requester, handle: (*server).confirmRun},
-		{pattern: "POST /runs/{run}/do", access: requester, handle: (*server).actRun},
-		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: (*server).runStep},
-		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: (*server).runItem},
-		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: (*server).secrets},
-		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: (*server).putSecret},
-		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: (*server).confirmSecret},
-		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: (*server).deleteSecret},
+		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*server).runEvents)},
+		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun((*server).confirmRun)},
+		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*server).actRun)},
+		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*server).runStep)},
+		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*server).runItem)},
+		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).secrets)},
+		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).putSecret)},
+		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).confirmSecret)},
+		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).deleteSecret)},
 		{pattern: "GET /invitations", access: requester, handle: (*server).invitations},
 		{pattern: "POST /invitations", access: requester, handle: (*server).invite},
-		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: (*server).resendInvitation},
-		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: (*server).withdrawInvitation},
+		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: numbered("invitation", (*server).resendInvitation)},
+		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*server).withdrawInvitation)},
 		{pattern: "GET /tests", access: requester, handle: (*server).tests},
 		{pattern: "POST /tests", access: requester, handle: (*server).createTest, upload: true},
-		{pattern: "GET /tests/{test}", access: requester, handle: (*server).test},
-		{pattern: "POST /tests/{test}/retire", access: requester, handle: (*server).retireTest},
-		{pattern: "GET /tenants/{tenant}", access: requester, handle: (*server).tenant},
-		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: (*server).stopTenant},
-		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: (*server).blockWorker},
+		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*server).test)},
+		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*server).retireTest)},
+		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*server).tenant)},
+		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: ofTenant((*server).stopTenant)},
+		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: ofTenant((*server).blockWorker)},
 
 		{pattern: "GET /admin", access: admin, handle: (*server).admin},
 		{pattern: "POST /admin/stop", access: admin, handle: (*server).stopEverything},
 		{pattern: "POST /admin/tenants", access: admin, handle: (*server).createTenant},
-		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: (*server).editTenant},
-		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: (*server).stopTenantHere},
-		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: (*server).deposit},
+		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*server).editTenant)},
+		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*server).stopTenantHere)},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*server).deposit)},
 		{pattern: "POST /admin/pools", access: admin, handle: (*server).createPool},
-		{pattern: "GET /admin/pools/{pool}", access: admin, handle: (*server).pool},
-		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: (*server).poolSettings},
-		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: (*server).editPoolSettings},
-		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: (*server).fundPool},
-		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: (*server).transfer},
-		{pattern: "POST /admin/pools/{pool}", access: admin, handle: (*server).editPool},
-		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: (*server).stopPool},
+		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*server).pool)},
+		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).editPoolSettings)},
+		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*server).fundPool)},
+		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*server).transfer)},
+		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*server).editPool)},
+		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*server).stopPool)},
 		{pattern: "GET /admin/people", access: admin, handle: (*server).people},
 		{pattern: "POST /admin/people", access: admin, handle: (*server).createPerson},
-		{pattern: "GET /admin/people/{user}", access: admin, handle: (*server).person},
-		{pattern: "POST /admin/people/{user}", access: admin, handle: (*server).editPerson},
-		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: (*server).suspend},
-		{pattern: "POST /admin/people/{user}/link", access: admin, handle: (*server).newLink},
+		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*server).person)},
+		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*server).editPerson)},
+		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*server).suspend)},
+		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*server).newLink)},
 	}
 }
 
@@ -168,10 +200,20 @@ func (s *server) guard(rt route) http.Handler {
 			s.showError(w, r, p, crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
 			return
 		}
-		if err := rt.handle(s, w, r, p); err != nil {
+		if err := rt.serve(s, w, r, p); err != nil {
 			s.showError(w, r, p, err)
 		}
 	})
+}
+
+// serve reads the form of an action and carries the request out.
+func (rt *route) serve(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	if r.Method == http.MethodPost && !rt.upload {
+		if err := readForm(r); err != nil {
+			return err
+		}
+	}
+	return rt.handle(s, w, r, p)
 }
 
 // sessionOf returns the browser's session. Bearer tokens are for the API.

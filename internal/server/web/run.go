@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -29,11 +31,7 @@ type runPage struct {
 	Wrong orchestrator.Problems // its files do not fit its workflow
 }
 
-func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	return s.showRun(w, r, p, id, runPage{})
 }
 
@@ -196,11 +194,7 @@ func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
 }
 
 // runEvents sends the live part of a run's page whenever it changes.
-func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	changed, stop, err := s.App.Runs.Watch(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -224,24 +218,23 @@ type runAction struct {
 	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error
 }
 
+// wholeRun is an action on a run, not on a step of it.
+func wholeRun(move func(*runs.Runs, context.Context, *access.Principal, crowd.RunID) (store.Run, error)) func(*server, *http.Request, *access.Principal, crowd.RunID, string) error {
+	return func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
+		_, err := move(s.App.Runs, r.Context(), p, id)
+		return err
+	}
+}
+
 // runActions are what the buttons of a run do. Those with a question are asked
 // about first.
 var runActions = []runAction{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-		_, err := s.App.Runs.Pause(r.Context(), p, id)
-		return err
-	}},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-		_, err := s.App.Runs.Resume(r.Context(), p, id)
-		return err
-	}},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: wholeRun((*runs.Runs).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: wholeRun((*runs.Runs).Resume)},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?",
 		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-			_, err := s.App.Runs.Cancel(r.Context(), p, id)
-			return err
-		},
+		run:         wholeRun((*runs.Runs).Cancel),
 	},
 	{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
@@ -274,11 +267,7 @@ func findRunAction(do, step string) (runAction, error) {
 }
 
 // confirmRun asks before something that cannot be undone.
-func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	step := r.URL.Query().Get("step")
 	a, err := findRunAction(r.URL.Query().Get("do"), step)
 	if err != nil {
@@ -299,15 +288,8 @@ func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Pr
 }
 
 // actRun does what a button says.
-func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
+	values := r.PostForm
 	if values.Get("do") == "start" {
 		return s.startRun(w, r, p, id)
 	}

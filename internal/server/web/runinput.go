@@ -160,11 +160,8 @@ func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if errors.As(err, &wrong) {
 		return s.showRun(w, r, p, id, runPage{Wrong: wrong})
 	}
-	if f := refused("load", nil, err); f != nil {
-		return s.showRun(w, r, p, id, runPage{Form: f})
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("load", nil, err), func(f *form) error { return s.showRun(w, r, p, id, runPage{Form: f}) })
 	}
 	return seeOther(w, r, "/runs/"+id.String(), "started")
 }

@@ -22,11 +22,7 @@ type stepRow struct {
 }
 
 // runStep lists what a node of a run has done.
-func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	v, err := s.App.Runs.Get(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -95,11 +91,7 @@ type became struct {
 }
 
 // runItem shows where an item has been.
-func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
+func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	item, err := strconv.ParseInt(r.PathValue("item"), 10, 64)
 	if err != nil || item < 1 {
 		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, r.PathValue("item"))

@@ -290,11 +290,8 @@ func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if errors.As(err, &wrong) {
 		return s.showNewRun(w, r, p, f, newCheckedFile(text, nil, wrong))
 	}
-	if f := refused("run", values, err); f != nil {
-		return s.showNewRun(w, r, p, f, nil)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("run", values, err), func(f *form) error { return s.showNewRun(w, r, p, f, nil) })
 	}
 	if len(made.Notes) > 0 {
 		return s.showRun(w, r, p, made.Run.ID, runPage{Notes: made.Notes})

@@ -9,15 +9,11 @@ import (
 )
 
 // secrets lists the names of a tenant's secrets. What they are is never shown.
-func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showSecrets(w, r, p, nil)
+func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	return s.showSecrets(w, r, p, id, nil)
 }
 
-func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID, f *form) error {
 	t, err := s.findTenant(r, p, id)
 	if err != nil {
 		return err
@@ -33,32 +29,18 @@ func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.P
 }
 
 // putSecret sets a secret, or another value of it.
-func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	values := r.PostForm
 	fs := fields{values: values}
-	err = s.App.Tenants.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
-	if f := refused("secret", values, err); f != nil {
-		return s.showSecrets(w, r, p, f)
-	}
+	err := s.App.Tenants.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
 	if err != nil {
-		return err
+		return showAgain(err, refused("secret", values, err), func(f *form) error { return s.showSecrets(w, r, p, id, f) })
 	}
 	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "saved")
 }
 
 // confirmSecret asks before a secret is forgotten.
-func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	names, err := s.App.Tenants.Secrets(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -74,11 +56,7 @@ func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *access
 	}})
 }
 
-func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	if err := s.App.Tenants.DeleteSecret(r.Context(), p, id, r.PathValue("secret")); err != nil {
 		return err
 	}

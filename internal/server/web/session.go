@@ -41,10 +41,7 @@ func (s *server) signInPage(w http.ResponseWriter, r *http.Request, p *access.Pr
 }
 
 func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	next := localPath(values.Get("next"))
 	secret, err := s.App.Accounts.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
 	if crowd.CodeOf(err) == crowd.Unauthenticated {
@@ -104,22 +101,17 @@ func (s *server) showSetup(w http.ResponseWriter, r *http.Request, token string,
 }
 
 func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	token, password := values.Get("token"), values.Get("password")
 	var secret string
+	var err error
 	if password != values.Get("again") {
 		err = crowd.Fieldf("again", "is not the same as the password")
 	} else {
 		secret, err = s.App.Accounts.Setup(r.Context(), token, password)
 	}
-	if f := refused("setup", url.Values{}, err); f != nil {
-		return s.showSetup(w, r, token, f)
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("setup", url.Values{}, err), func(f *form) error { return s.showSetup(w, r, token, f) })
 	}
 	s.setSession(w, r, secret, cookieLife)
 	return seeOther(w, r, "/", "")

@@ -13,11 +13,7 @@ import (
 const entriesShown = 50
 
 // tenant shows a tenant's account.
-func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
+func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
 	t, err := s.findTenant(r, p, id)
 	if err != nil {
 		return err
@@ -43,15 +39,8 @@ func (s *server) findTenant(r *http.Request, p *access.Principal, id crowd.Tenan
 }
 
 // stopTenant is the emergency stop of everything of a tenant, and its lifting.
-func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	values := r.PostForm
 	stopped := values.Get("stopped") != ""
 	if _, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped}); err != nil {
 		return err
@@ -67,15 +56,8 @@ func stopNotice(stopped bool) string {
 }
 
 // blockWorker says that a tenant does not want a worker, or no longer minds.
-func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseTenantID(r.PathValue("tenant"))
-	if err != nil {
-		return err
-	}
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	values := r.PostForm
 	who, err := crowd.ParseWorkerID(values.Get("worker"))
 	if err != nil {
 		return err

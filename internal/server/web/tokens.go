@@ -31,24 +31,18 @@ func (s *server) showTokens(w http.ResponseWriter, r *http.Request, p *access.Pr
 
 // createToken makes a token and shows its secret, this once.
 func (s *server) createToken(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	f := fields{values: values}
 	n := accounts.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour)}
 	for _, role := range values["roles"] {
 		n.Roles = append(n.Roles, access.Role(role))
 	}
-	secret := ""
-	if err = f.err(); err == nil {
+	secret, err := "", f.err()
+	if err == nil {
 		_, secret, err = s.App.Accounts.CreateToken(r.Context(), p, n)
 	}
-	if bad := refused("token", values, err); bad != nil {
-		return s.showTokens(w, r, p, bad, "")
-	}
 	if err != nil {
-		return err
+		return showAgain(err, refused("token", values, err), func(bad *form) error { return s.showTokens(w, r, p, bad, "") })
 	}
 	return s.showTokens(w, r, p, nil, secret)
 }

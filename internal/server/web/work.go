@@ -255,10 +255,7 @@ func answerOf(values url.Values) (json.RawMessage, error) {
 // submit commits an answer, gets the next task in the same commit, and lets the
 // browser load it.
 func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readForm(r)
-	if err != nil {
-		return err
-	}
+	values := r.PostForm
 	id, err := crowd.ParseAssignmentID(values.Get("assignment"))
 	if err != nil {
 		return err
@@ -325,11 +322,7 @@ func outcome(out engine.Outcome) string {
 
 // held reads which assignment an action is about.
 func held(r *http.Request) (crowd.AssignmentID, error) {
-	values, err := readForm(r)
-	if err != nil {
-		return 0, err
-	}
-	return crowd.ParseAssignmentID(values.Get("assignment"))
+	return crowd.ParseAssignmentID(r.PostForm.Get("assignment"))
 }
 
 func (s *server) skip(w http.ResponseWriter, r *http.Request, p *access.Principal) error {

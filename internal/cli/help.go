@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// helpTexts are the long helps, a file for each command of Root. A line
+// "# throng batch list" begins the help of that command.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// addHelp gives every command its long help, unless it has a method Help because
+// a part of its text is computed.
+func addHelp(k *kong.Kong) error {
+	texts, err := readHelp()
+	if err != nil {
+		return err
+	}
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if n, ok := node.(*kong.Node); ok && n.Detail == "" {
+			n.Detail = texts[n.FullPath()]
+		}
+		return next(nil)
+	})
+}
+
+// readHelp returns the long helps by command, such as "throng batch list".
+func readHelp() (map[string]string, error) {
+	texts := make(map[string]string)
+	return texts, fs.WalkDir(helpTexts, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := helpTexts.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for section := range strings.SplitSeq(strings.TrimPrefix(string(data), "# "), "\n# ") {
+			command, text, _ := strings.Cut(section, "\n")
+			texts[command] = strings.TrimSpace(text)
+		}
+		return nil
+	})
+}
