@@ -21,6 +21,14 @@ type scene struct {
 	draft, running crowd.BatchID
 	held           crowd.AssignmentID // by the worker
 	run            crowd.RunID        // the last one that under made
+	ready          *prepared          // if not nil, what the methods below return instead of making it
+}
+
+// prepared is what use cases act on that was made before.
+type prepared struct {
+	made, running crowd.RunID
+	invitation    app.InvitationView
+	test          store.Test
 }
 
 // access says who may call a method.
@@ -284,6 +292,9 @@ steps:
 // made is a new run of ann's tenant that has no inputs yet.
 func (s *scene) made() crowd.RunID {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.made
+	}
 	return must(s.MakeRun(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
 }
 
@@ -291,6 +302,9 @@ func (s *scene) made() crowd.RunID {
 // given up, so that nobody gets its tasks.
 func (s *scene) under() crowd.RunID {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.running
+	}
 	s.giveUp()
 	s.run = s.made()
 	must(s.LoadRun(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
@@ -313,6 +327,9 @@ func (s *scene) giveUp() {
 // invited is a new invitation of ann's tenant.
 func (s *scene) invited() app.InvitationView {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.invitation
+	}
 	s.clock.advance(time.Second)
 	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
 	r := must(s.Invite(s.ctx, s.admin, app.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
@@ -322,6 +339,9 @@ func (s *scene) invited() app.InvitationView {
 // given is a new test of ann's tenant.
 func (s *scene) given() store.Test {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.test
+	}
 	s.clock.advance(time.Second)
 	return must(s.CreateTest(s.ctx, s.admin, app.NewTest{
 		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
@@ -331,6 +351,9 @@ func (s *scene) given() store.Test {
 // asked invites p to a new test, and accepts for him.
 func (s *scene) asked(p *app.Principal) int64 {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.test.ID
+	}
 	test := s.given().ID
 	if p.User.ID == 999 { // is nobody
 		return test

@@ -365,8 +365,16 @@ func (s *Service) onBatch(ctx context.Context, p *Principal, id crowd.BatchID, f
 	if err != nil {
 		return BatchView{}, err
 	}
-	if err := r.command(ctx, f); err != nil {
+	v, known := BatchView{Batch: b}, false
+	if err := r.command(ctx, func(e *engine.Engine, now time.Time) error {
+		err := f(e, now)
+		known = v.read(e)
+		return err
+	}); err != nil {
 		return BatchView{}, err
+	}
+	if known {
+		return v, nil
 	}
 	return s.view(ctx, id)
 }
@@ -397,12 +405,19 @@ func (s *Service) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 	if err != nil {
 		return v, err
 	}
-	err = r.do(ctx, func(e *engine.Engine, _ time.Time) {
-		if st, ok := e.Status(id); ok {
-			v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
-		}
-	})
+	err = r.do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) })
 	return v, err
+}
+
+// read brings the view up to what the engine knows of the batch, and reports
+// whether it knows it.
+func (v *BatchView) read(e *engine.Engine) bool {
+	st, ok := e.Status(v.Spec.ID)
+	if ok {
+		v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
+		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
+	}
+	return ok
 }
 
 // Batches lists the batches of a tenant (0: of all, for an admin) with ids below

@@ -117,13 +117,13 @@ func (s *Service) ControlStep(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := s.time()
-	s.lateMoves(ctx)
+	errs := []error{s.lateMoves(ctx)} // one's trouble is not the others'
 	pools := s.running()
 	if ruled := slices.ContainsFunc(pools, func(p store.Pool) bool { return len(p.Control.Rules) > 0 }); !ruled && now.Sub(d.sampled) < sampleEvery {
 		// What nobody controls is only looked at now and then. Rules may take people from any pool.
 		pools = slices.DeleteFunc(pools, func(p store.Pool) bool { return !controlled(&p) })
 	}
-	errs := []error{s.caller.follow(ctx, now)} // one pool's trouble is not the others'
+	errs = append(errs, s.caller.follow(ctx, now))
 	pools, readings, purses, err := s.readings(ctx, now, pools)
 	errs = append(errs, err)
 	d.deciding.Lock()
@@ -318,11 +318,13 @@ func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.De
 		if before := d.paid[x.Pool]; before <= purses[i].Paid { // else the engine was made anew
 			samples[i].Waiting -= before
 		}
-		d.paid[x.Pool] = purses[i].Paid
+	}
+	if err := s.store.AddSamples(ctx, samples); err != nil {
+		return err // the next step takes the sample
 	}
 	d.sampled = now
-	if err := s.store.AddSamples(ctx, samples); err != nil {
-		return err
+	for i, x := range decisions {
+		d.paid[x.Pool] = purses[i].Paid
 	}
 	if now.Sub(d.pruned) < pruneEvery {
 		return nil
@@ -332,9 +334,12 @@ func (s *Service) sample(ctx context.Context, now time.Time, decisions []pool.De
 }
 
 // lateMoves finishes moves whose news was missed.
-func (s *Service) lateMoves(ctx context.Context) {
+func (s *Service) lateMoves(ctx context.Context) error {
 	for _, id := range s.mover.waiting() {
 		u, err := s.store.User(ctx, id)
+		if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+			return err
+		}
 		if err != nil || u.Pool == 0 {
 			s.mover.take(id)
 			continue
@@ -351,4 +356,5 @@ func (s *Service) lateMoves(ctx context.Context) {
 			s.keepMove(ctx, id, u.Pool, 0)
 		}
 	}
+	return nil
 }

@@ -48,10 +48,26 @@ func (s *Service) CreatePool(ctx context.Context, p *Principal, name, policy str
 	s.admin.Lock()
 	defer s.admin.Unlock()
 	pool := s.newPool(name, parsed.Name())
-	if pool.ID, err = s.store.CreatePool(ctx, pool); err != nil {
+	if pool.ID, err = s.createPool(ctx, pool); err != nil {
 		return PoolView{}, err
 	}
 	return PoolView{Pool: pool}, s.startPool(context.WithoutCancel(ctx), pool)
+}
+
+// createPool keeps a new pool. One of the same name and policy that was kept and
+// could not be started is taken for it.
+func (s *Service) createPool(ctx context.Context, p store.Pool) (crowd.PoolID, error) {
+	id, err := s.store.CreatePool(ctx, p)
+	if crowd.CodeOf(err) != crowd.Conflict {
+		return id, err
+	}
+	kept, listErr := s.store.ListPools(ctx)
+	for _, old := range kept {
+		if _, runs := s.pool(old.ID); !runs && old.Name == p.Name && old.Policy == p.Policy {
+			return old.ID, nil
+		}
+	}
+	return 0, errors.Join(err, listErr)
 }
 
 // PoolEdit changes a pool; nil fields stay as they are.
