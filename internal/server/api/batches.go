@@ -141,7 +141,8 @@ func toBatchOut(v app.BatchView) batchOut {
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
-		out.BudgetMicros, _ = app.Budget(s) // it was launched, so there is one
+		reserved, _ := app.Budget(s) // it was launched, so there is one
+		out.BudgetMicros = max(reserved, v.Budget())
 	}
 	for _, q := range s.Requirements {
 		out.Qualifications = append(out.Qualifications, requirement(q))
