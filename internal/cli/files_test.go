@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestADamagedLogin is told, with its file, by every command that would use it.
+func TestADamagedLogin(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	name, err := loginFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"batch", "list"}, {"logout"}, {"pool", "show", "main"}} {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), append(args, "--server", "http://127.0.0.1:1"), strings.NewReader(""), &out, &errs, "test")
+		if code != 1 || !strings.Contains(errs.String(), name) || !strings.Contains(errs.String(), "damaged") {
+			t.Errorf("%q: exit code %d, %s", args, code, errs.String())
+		}
+	}
+}
+
+// TestIterations are told of methods that iterate, and only of those.
+func TestIterations(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "majority", 1: "majority (1 iteration)", 7: "majority (7 iterations)"} {
+		var out bytes.Buffer
+		labelReport{Method: "majority", Asked: "majority", Iterations: n}.show(&out)
+		found := false
+		for line := range strings.Lines(out.String()) {
+			what, text, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			found = found || what == "method" && strings.TrimSpace(text) == want
+		}
+		if !found {
+			t.Errorf("after %d iterations it says\n%s", n, &out)
+		}
+	}
+}
