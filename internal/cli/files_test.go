@@ -3,10 +3,14 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // TestADamagedLogin is told, with its file, by every command that would use it.
@@ -45,6 +49,21 @@ func TestIterations(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("after %d iterations it says\n%s", n, &out)
+		}
+	}
+}
+
+// TestAnswersThatBeginWithASlash are typed with two, so that they are no command;
+// other slashes stay.
+func TestAnswersThatBeginWithASlash(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"//etc/hosts": `"/etc/hosts"`, "///": `"//"`, "http://example.org//x": `"http://example.org//x"`, "plain": `"plain"`} {
+		in := make(chan string, 1)
+		in <- typed
+		w := &working{ctx: t.Context(), in: in, over: t.Context(), out: io.Discard, held: &client.Work{View: task.View{Controls: []task.Control{{Name: "label", Type: task.ControlText}}}}}
+		got, err := w.ask()
+		if err != nil || string(got) != `{"label":`+want+`}` {
+			t.Errorf("%q becomes %s, %v; want %s", typed, got, err, want)
 		}
 	}
 }
