@@ -60,7 +60,7 @@ func TestAnswersThatBeginWithASlash(t *testing.T) {
 	for typed, want := range map[string]string{"//etc/hosts": `"/etc/hosts"`, "///": `"//"`, "http://example.org//x": `"http://example.org//x"`, "plain": `"plain"`} {
 		in := make(chan string, 1)
 		in <- typed
-		w := &working{ctx: t.Context(), in: in, over: t.Context(), out: io.Discard, held: &client.Work{View: task.View{Controls: []task.Control{{Name: "label", Type: task.ControlText}}}}}
+		w := &working{remote: &remote{c: &Context{Stdin: strings.NewReader("")}}, ctx: t.Context(), in: in, over: t.Context(), out: io.Discard, held: &client.Work{View: task.View{Controls: []task.Control{{Name: "label", Type: task.ControlText}}}}}
 		got, err := w.ask()
 		if err != nil || string(got) != `{"label":`+want+`}` {
 			t.Errorf("%q becomes %s, %v; want %s", typed, got, err, want)
