@@ -264,6 +264,44 @@ func TestFamiliesHaveNoCycle(t *testing.T) {
 	}
 }
 
+// TestThePageShowsTheTree: docs/architecture.md and its picture name every family,
+// and the page every package.
+func TestThePageShowsTheTree(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := os.ReadFile("../../docs/pictures/packages.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range families {
+		if name == "arch" {
+			continue
+		}
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/architecture.md does not name the family %s", name)
+		}
+		if !strings.Contains(string(picture), ">"+name+"<") && !strings.Contains(string(picture), name+"/") && !strings.Contains(string(picture), "· "+name) {
+			t.Errorf("docs/pictures/packages.svg does not show the family %s", name)
+		}
+	}
+	looked := map[string]bool{}
+	for _, f := range load(t) {
+		name := filepath.Base(f.pkg)
+		if f.test || looked[f.pkg] || slices.Contains(forTests, f.pkg) {
+			continue
+		}
+		looked[f.pkg] = true
+		if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), name+"`") && !strings.Contains(string(page), "`"+name) {
+			t.Errorf("docs/architecture.md does not name the package %s", f.pkg)
+		}
+	}
+	if len(looked) < 40 {
+		t.Errorf("only %d packages were looked at", len(looked))
+	}
+}
+
 func TestImportsFollowTheTree(t *testing.T) {
 	seen, arrows := map[string]bool{}, 0
 	for _, f := range load(t) {
@@ -441,44 +479,4 @@ func receiver(e ast.Expr) string {
 		return e.Name
 	}
 	return ""
-}
-
-// longFiles lists the files that may be longer than the limit, with the reason.
-var longFiles = map[string]string{}
-
-func TestFilesHaveOneSubject(t *testing.T) {
-	const limit = 800
-	looked := 0
-	for _, f := range load(t) {
-		data, err := os.ReadFile(filepath.Join("../..", f.path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		looked++
-		if n := strings.Count(string(data), "\n"); n > limit && longFiles[f.path] == "" {
-			t.Errorf("%s has %d lines: would a reader find one subject in it?", f.path, n)
-		}
-	}
-	if looked == 0 {
-		t.Error("no file was looked at")
-	}
-}
-
-// TestNobodySleeps: tests wait for what they wait for, or hand the time in.
-func TestNobodySleeps(t *testing.T) {
-	looked := 0
-	for _, f := range load(t) {
-		looked++
-		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Sleep" {
-				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" {
-					t.Errorf("%s sleeps", f.path)
-				}
-			}
-			return true
-		})
-	}
-	if looked == 0 {
-		t.Error("no file was looked at")
-	}
 }

@@ -361,11 +361,6 @@ const (
 	InvitationExpired   InvitationStage = "expired"
 )
 
-// InvitationStages lists every stage.
-func InvitationStages() []InvitationStage {
-	return []InvitationStage{InvitationQueued, InvitationSent, InvitationFailed, InvitationHandOut, InvitationOpened, InvitationAccepted, InvitationDeclined, InvitationWithdrawn, InvitationExpired}
-}
-
 // viewOf returns an invitation with its stage.
 func (s *Invitations) viewOf(i store.Invitation) InvitationView {
 	v := InvitationView{Invitation: i, Stage: InvitationHandOut}

@@ -111,6 +111,7 @@ func TestCommands(t *testing.T) {
 type reader struct {
 	dir, bin string
 	address  string // where the page's server listens, in place of 127.0.0.1:8080
+	services string // where example services listen, in place of 127.0.0.1:8099
 	links    []string
 	servers  []*exec.Cmd
 }
@@ -135,7 +136,7 @@ func runPage(t *testing.T, bin string, list []block) {
 	if err := os.Mkdir(filepath.Join(dir, "home"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{dir: dir, bin: bin, address: freeAddress(t)}
+	r := &reader{dir: dir, bin: bin, address: freeAddress(t), services: freeAddress(t)}
 	defer r.stop()
 	if slices.Contains(prepared, list[0].page) {
 		r.prepare(t)
@@ -172,7 +173,13 @@ func (r *reader) script(t *testing.T, b block) string {
 		}
 		text = exampleLink.ReplaceAllString(text, "'"+r.links[len(r.links)-1]+"' --password-stdin <<<'correct horse'")
 	}
-	return "set -aeo pipefail\n[ -f .environment ] && . ./.environment\n" + strings.ReplaceAll(text, "127.0.0.1:8080", r.address) + "\nexport -p > .environment\n"
+	return "set -aeo pipefail\n[ -f .environment ] && . ./.environment\n" + r.addressed(text) + "\nexport -p > .environment\n"
+}
+
+// addressed puts the addresses of this machine that are free in place of those on
+// the page.
+func (r *reader) addressed(text string) string {
+	return strings.NewReplacer("127.0.0.1:8080", r.address, "127.0.0.1:8099", r.services).Replace(text)
 }
 
 func (r *reader) command(ctx context.Context, script string) *exec.Cmd {
@@ -211,7 +218,7 @@ var problem = regexp.MustCompile(`"status": ?[45]\d\d`)
 // listens.
 func (r *reader) serve(t *testing.T, b block) {
 	t.Helper()
-	cmd := r.command(t.Context(), "exec "+strings.TrimSpace(strings.ReplaceAll(b.text, "127.0.0.1:8080", r.address)))
+	cmd := r.command(t.Context(), "exec "+strings.TrimSpace(r.addressed(b.text)))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

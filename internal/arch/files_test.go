@@ -1,0 +1,84 @@
+package arch
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// longFiles lists the files that may be longer than the limit: so many lines, and
+// why. The list may only shrink.
+var longFiles = map[string]struct {
+	lines int
+	why   string
+}{
+	"internal/engine/books_test.go":                {678, "records kept outside of the engine, which its figures are compared with"},
+	"internal/engine/drive_test.go":                {502, "the model of all commands that drives random worlds"},
+	"internal/engine/duty_books_test.go":           {578, "records kept outside of the engine, which its figures are compared with"},
+	"internal/engine/execution_plan_drive_test.go": {553, "the execution plan of Cymphony, event by event"},
+	"internal/kit/chart/chart_test.go":             {613, "every kind of picture"},
+	"internal/repro/dafs/authors/authors_test.go":  {764, "cases of one subject that share a world"},
+	"internal/server/api/duty_test.go":             {655, "cases of one subject that share a world"},
+	"internal/server/app/invite_test.go":           {551, "cases of one subject that share a world"},
+	"internal/server/app/live_test.go":             {573, "cases of one subject that share a world"},
+	"internal/server/app/outbox_test.go":           {622, "cases of one subject that share a world"},
+	"internal/server/app/qualify_test.go":          {536, "cases of one subject that share a world"},
+	"internal/server/app/work_test.go":             {685, "cases of one subject that share a world"},
+	"internal/server/web/runs_test.go":             {666, "cases of one subject that share a world"},
+	"internal/sim/forecast/speeds_test.go":         {554, "cases of one subject that share a world"},
+	"internal/sim/pools/world_test.go":             {744, "one world with all that happens in it"},
+	"internal/sim/scenario/parse_test.go":          {730, "a table of every error"},
+	"internal/workflow/httpstep/httpstep_test.go":  {568, "cases of one subject that share a world"},
+	"pool/balance_test.go":                         {536, "cases of one subject that share a world"},
+	"pool/control_test.go":                         {577, "cases of one subject that share a world"},
+	"pool/laws_test.go":                            {729, "the published laws of control, one by one"},
+}
+
+func TestFilesHaveOneSubject(t *testing.T) {
+	const limit = 500
+	long := map[string]bool{}
+	looked := 0
+	for _, f := range load(t) {
+		data, err := os.ReadFile(filepath.Join("../..", f.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked++
+		n, most := strings.Count(string(data), "\n"), limit
+		if x, ok := longFiles[f.path]; ok {
+			most, long[f.path] = x.lines, n > limit
+		}
+		if n > most {
+			t.Errorf("%s has %d lines, more than %d: would a reader find one subject in it?", f.path, n, most)
+		}
+	}
+	for path := range longFiles {
+		if !long[path] {
+			t.Errorf("%s is not longer than %d lines any more: take it off the list", path, limit)
+		}
+	}
+	if looked == 0 {
+		t.Error("no file was looked at")
+	}
+}
+
+// TestNobodySleeps: tests wait for what they wait for, or hand the time in.
+func TestNobodySleeps(t *testing.T) {
+	looked := 0
+	for _, f := range load(t) {
+		looked++
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Sleep" {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" {
+					t.Errorf("%s sleeps", f.path)
+				}
+			}
+			return true
+		})
+	}
+	if looked == 0 {
+		t.Error("no file was looked at")
+	}
+}
