@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -297,6 +298,31 @@ func TestAFailedPoolRestsForASecond(t *testing.T) {
 	refused(t, err, crowd.Unavailable)
 	w.clock.advance(time.Microsecond)
 	w.next(w.workers[0])
+}
+
+// TestASampleThatWasNotKeptIsTakenAgain by the next control step, with what
+// waiting has cost meanwhile.
+func TestASampleThatWasNotKeptIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	f := &failingStore{}
+	w.wrap = func(s store.Store) store.Store { f.Store = s; return f }
+	w.reopen()
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, crowd.Unit))(t)
+	w.step(time.Second)
+	w.waits(w.workers[0], 30*time.Second)
+	want := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Funds.Paid
+	f.begin(storeCall{"AddSamples", 1})
+	if err := w.Control.Step(marked(w.ctx)); !errors.Is(err, errLost) {
+		t.Fatalf("the step without its sample returns %v", err)
+	}
+	f.end()
+	w.step(0)
+	samples := must(w.Pools.Samples(w.ctx, w.admin, w.pool, time.Time{}))(t)
+	if n := len(samples); n != 2 || samples[1].Waiting != want || want == 0 {
+		t.Errorf("%d samples, want 2, the last with %s for waiting: %+v", n, want, samples)
+	}
 }
 
 // TestManyBadRows: the first hundred are reported one by one, the rest counted.

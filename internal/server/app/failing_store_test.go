@@ -235,7 +235,11 @@ func (f *failingStore) WorkerNotices(ctx context.Context, worker crowd.WorkerID,
 	return fail1(f, ctx, "WorkerNotices", func() ([]store.Notice, error) { return f.Store.WorkerNotices(ctx, worker, limit) })
 }
 
+// DueMessages leaves nothing to the outbox's job, which could be first to send it.
 func (f *failingStore) DueMessages(ctx context.Context, now time.Time, limit int) ([]store.Message, error) {
+	if ctx.Value(markKey{}) == nil {
+		return nil, nil
+	}
 	return fail1(f, ctx, "DueMessages", func() ([]store.Message, error) { return f.Store.DueMessages(ctx, now, limit) })
 }
 
