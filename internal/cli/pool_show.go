@@ -17,7 +17,7 @@ import (
 type PoolShow struct {
 	Pool   string `arg:"" help:"The pool."`
 	People bool   `help:"List its people, too."`
-	Last   int    `default:"5" placeholder:"N" help:"How many of the latest actions to show."`
+	Last   int    `default:"5" help:"How many of the latest actions to show."`
 	Watch  bool   `help:"Show it again at every change, until interrupted."`
 	Every  span   `default:"2s" help:"With --watch: how often to look."`
 	Remote

@@ -16,7 +16,7 @@ type Queueing struct {
 	Lambda  float64  `required:"" help:"λ: tasks that arrive per second." placeholder:"L"`
 	Mu      float64  `required:"" help:"μ: tasks that one person does per second; 1 / (seconds a task)." placeholder:"M"`
 	Servers *int     `help:"c: people; default: the best number." placeholder:"C"`
-	Eta     float64  `default:"0.5" help:"η: how much a second of waiting counts against money, from 0 to 1." placeholder:"E"`
+	Eta     float64  `default:"0.5" help:"η: how much a second of waiting counts against money, from 0 to 1."`
 	Salary  float64  `default:"0.05" help:"s: pay for waiting, per person and minute." placeholder:"S"`
 	Wait    *seconds `help:"Also say how few people give a mean wait of at most this, such as 30s, or 30 (seconds)." placeholder:"T"`
 	Output

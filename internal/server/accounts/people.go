@@ -153,12 +153,7 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	s.people.Lock()
 	defer s.people.Unlock()
 	defer s.sessions.clear()
-	if err := s.store.DeleteToken(ctx, u.ID, t.ID); crowd.CodeOf(err) == crowd.NotFound {
-		return "", errLink
-	} else if err != nil {
-		return "", err
-	}
-	if u, err = s.store.User(ctx, u.ID); err != nil {
+	if t, u, err = s.setupToken(ctx, secret); err != nil { // as it is now: another call may have used it up
 		return "", err
 	}
 	u.PasswordHash = hash
@@ -168,7 +163,13 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if err := s.deleteTokens(ctx, u.ID, store.SessionToken); err != nil {
 		return "", err
 	}
-	return s.session(ctx, u.ID)
+	if session, err = s.session(ctx, u.ID); err != nil {
+		return "", err
+	}
+	if err := s.store.DeleteToken(ctx, u.ID, t.ID); err != nil { // last: after an error the link is good for another try
+		return "", err
+	}
+	return session, nil
 }
 
 func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, error) {

@@ -26,6 +26,14 @@ type scene struct {
 	draft, running crowd.BatchID
 	held           crowd.AssignmentID // by the worker
 	run            crowd.RunID        // the last one that under made
+	ready          *prepared          // if not nil, what the methods below return instead of making it
+}
+
+// prepared is what use cases act on that was made before.
+type prepared struct {
+	made, running crowd.RunID
+	invitation    accounts.InvitationView
+	test          store.Test
 }
 
 // calls has a call of each operation that takes a principal.
@@ -283,6 +291,9 @@ steps:
 // made is a new run of ann's tenant that has no inputs yet.
 func (s *scene) made() crowd.RunID {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.made
+	}
 	return must(s.Runs.Make(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
 }
 
@@ -290,6 +301,9 @@ func (s *scene) made() crowd.RunID {
 // given up, so that nobody gets its tasks.
 func (s *scene) under() crowd.RunID {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.running
+	}
 	s.giveUp()
 	s.run = s.made()
 	must(s.Runs.Load(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
@@ -312,6 +326,9 @@ func (s *scene) giveUp() {
 // invited is a new invitation of ann's tenant.
 func (s *scene) invited() accounts.InvitationView {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.invitation
+	}
 	s.clock.advance(time.Second)
 	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
 	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
@@ -321,6 +338,9 @@ func (s *scene) invited() accounts.InvitationView {
 // given is a new test of ann's tenant.
 func (s *scene) given() store.Test {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.test
+	}
 	s.clock.advance(time.Second)
 	return must(s.Tests.Create(s.ctx, s.admin, accounts.NewTest{
 		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
@@ -330,6 +350,9 @@ func (s *scene) given() store.Test {
 // asked invites p to a new test, and accepts for him.
 func (s *scene) asked(p *access.Principal) int64 {
 	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.test.ID
+	}
 	test := s.given().ID
 	if p.User.ID == 999 { // is nobody
 		return test

@@ -48,9 +48,21 @@ type world struct {
 
 // clock is the clock of the test's bubble, or the real one, and what a test has
 // added to it.
-type clock struct{ ahead atomic.Int64 }
+type clock struct {
+	ahead   atomic.Int64
+	stopped atomic.Int64 // if not 0, the clock stands there, in microseconds since 1970
+}
 
-func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time {
+	now := time.Now()
+	if at := c.stopped.Load(); at != 0 {
+		now = time.UnixMicro(at)
+	}
+	return now.Add(time.Duration(c.ahead.Load()))
+}
+
+// halt stops the clock: it only goes on by advance.
+func (c *clock) halt()                   { c.stopped.Store(time.Now().UnixMicro()) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
 const money = 1000 * crowd.Unit // each tenant's, at first

@@ -347,8 +347,16 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 	if err != nil {
 		return BatchView{}, err
 	}
-	if err := r.Command(ctx, f); err != nil {
+	v, running := BatchView{Batch: b}, false
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		err := f(e, now)
+		running = v.read(e)
+		return err
+	}); err != nil {
 		return BatchView{}, err
+	}
+	if running {
+		return v, nil
 	}
 	return s.view(ctx, id)
 }
@@ -379,12 +387,19 @@ func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 	if err != nil {
 		return v, err
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
-		if st, ok := e.Status(id); ok {
-			v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
-		}
-	})
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) })
 	return v, err
+}
+
+// read updates the view to what the engine knows of the batch, and reports
+// whether the engine knows it.
+func (v *BatchView) read(e *engine.Engine) bool {
+	st, ok := e.Status(v.Spec.ID)
+	if ok {
+		v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
+		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
+	}
+	return ok
 }
 
 // List lists the batches of a tenant (0: of all, for an admin) with ids below

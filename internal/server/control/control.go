@@ -120,13 +120,13 @@ func (c *Control) Step(ctx context.Context) error {
 	c.step.Lock()
 	defer c.step.Unlock()
 	now := c.cfg.Clock.Time()
-	c.cfg.Transfers.FinishLate(ctx)
+	errs := []error{c.cfg.Transfers.FinishLate(ctx)} // one part's error does not keep the others from their work
 	pools := c.cfg.Live.List()
 	if ruled := slices.ContainsFunc(pools, func(p store.Pool) bool { return len(p.Control.Rules) > 0 }); !ruled && now.Sub(c.sampled) < sampleEvery {
 		// What nobody controls is only looked at now and then. Rules may take people from any pool.
 		pools = slices.DeleteFunc(pools, func(p store.Pool) bool { return !controlled(&p) })
 	}
-	errs := []error{c.cfg.Calls.Follow(ctx, now)} // one pool's trouble is not the others'
+	errs = append(errs, c.cfg.Calls.Follow(ctx, now))
 	pools, readings, funds, err := c.readings(ctx, now, pools)
 	errs = append(errs, err)
 	c.deciding.Lock()
@@ -319,11 +319,13 @@ func (c *Control) sample(ctx context.Context, now time.Time, decisions []pool.De
 		if before := c.paid[x.Pool]; before <= funds[i].Paid { // else the engine was restored
 			samples[i].Waiting -= before
 		}
-		c.paid[x.Pool] = funds[i].Paid
+	}
+	if err := c.cfg.Store.AddSamples(ctx, samples); err != nil {
+		return err // the next step takes the sample
 	}
 	c.sampled = now
-	if err := c.cfg.Store.AddSamples(ctx, samples); err != nil {
-		return err
+	for i, x := range decisions {
+		c.paid[x.Pool] = funds[i].Paid
 	}
 	if now.Sub(c.pruned) < pruneEvery {
 		return nil

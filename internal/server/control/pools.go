@@ -92,10 +92,26 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 	}
 	defer s.cfg.Live.LockSettings()()
 	pool := s.newPool(name, parsed.Name())
-	if pool.ID, err = s.cfg.Store.CreatePool(ctx, pool); err != nil {
+	if pool.ID, err = s.savePool(ctx, pool); err != nil {
 		return PoolView{}, err
 	}
 	return PoolView{Pool: pool}, s.Start(context.WithoutCancel(ctx), pool)
+}
+
+// savePool saves a new pool and returns its ID. If a pool of the same name and
+// policy was saved before and could not be started, it returns the ID of that one.
+func (s *Pools) savePool(ctx context.Context, p store.Pool) (crowd.PoolID, error) {
+	id, err := s.cfg.Store.CreatePool(ctx, p)
+	if crowd.CodeOf(err) != crowd.Conflict {
+		return id, err
+	}
+	saved, listErr := s.cfg.Store.ListPools(ctx)
+	for _, old := range saved {
+		if _, started := s.cfg.Live.Settings(old.ID); !started && old.Name == p.Name && old.Policy == p.Policy {
+			return old.ID, nil
+		}
+	}
+	return 0, errors.Join(err, listErr)
 }
 
 // PoolEdit changes a pool; nil fields stay as they are.

@@ -251,9 +251,12 @@ func (t *Transfers) finish(ctx context.Context, id crowd.WorkerID) {
 }
 
 // FinishLate finishes the moves that Run has missed.
-func (t *Transfers) FinishLate(ctx context.Context) {
+func (t *Transfers) FinishLate(ctx context.Context) error {
 	for _, id := range t.waiting() {
 		u, err := t.cfg.Store.User(ctx, id)
+		if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+			return err
+		}
 		if err != nil || u.Pool == 0 {
 			t.take(id)
 			continue
@@ -270,4 +273,5 @@ func (t *Transfers) FinishLate(ctx context.Context) {
 			t.keep(ctx, id, u.Pool, 0)
 		}
 	}
+	return nil
 }

@@ -1,0 +1,290 @@
+package api_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/client"
+)
+
+// written is a request of which each field is read back.
+type written struct {
+	op   string // as in the document
+	path string
+	body string
+	by   func(w *world) *client.Client // nil: the admin
+	get  string                        // where it is read back; "": the answer to the request
+	at   string                        // the part of what is got that the body became
+	as   map[string]string             // where a field is found that is not where it was; "": see why in elsewhere
+}
+
+func asAnn(w *world) *client.Client    { return w.ann }
+func asWorker(w *world) *client.Client { return w.workers[0] }
+
+const batchBody = `{"name": "cats", "tenant": "n1", "pool": "p2", "template": {"kind": "short_text", "question": "What?"}, "reward_micros": 70000, "budget_micros": 12500000,
+	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 2.5, "production": true, "training": true,
+	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}}`
+
+const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number", "question": "How many?"}, "reward_micros": 80000, "budget_micros": 13500000,
+	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 3.5, "production": false, "training": false,
+	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}}`
+
+const poolBody = `{"name": "daytime", "policy": "wcfs(wfs,k=3)", "stopped": true,
+	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 45, "training": 4},
+	"calling": {"answer_seconds": 90, "ask": 3.5, "life_seconds": 1200},
+	"control": {"advise": true, "balance": true, "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "window_seconds": 1800,
+		"expect": {"task_time_seconds": 12}, "target": {"eta": 0.25, "salary": 0.5, "wait_seconds": 15, "tail": 0.05},
+		"rules": [{"when": "queue > 10", "do": "recruit 2"}]}}`
+
+// requests are written in order: each on what those before it have left.
+var requests = []written{
+	{op: "POST /v1/tenants", path: "/v1/tenants", body: `{"name": "cows", "weight": 2.5}`, get: "/v1/tenants", at: "2"},
+	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"name": "calves", "weight": 3.5, "stopped": true}`, get: "/v1/tenants", at: "2"},
+	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"stopped": false}`, get: "/v1/tenants", at: "2"},
+	{op: "POST /v1/tenants/{id}/deposits", path: "/v1/tenants/n3/deposits", body: `{"amount_micros": 12340000, "note": "for March"}`, get: "/v1/tenants/n3/account", at: "entries.0"},
+	{op: "POST /v1/pools", path: "/v1/pools", body: `{"name": "night", "policy": "edf"}`, get: "/v1/pools/p2"},
+	{op: "PATCH /v1/pools/{id}", path: "/v1/pools/p2", body: poolBody, get: "/v1/pools/p2"},
+	{op: "PATCH /v1/pools/{id}", path: "/v1/pools/p2", body: `{"stopped": false, "retainer": {"called": false, "training": 0, "silence_seconds": 60, "promise_seconds": 60}, "control": {"advise": false, "balance": false}}`, get: "/v1/pools/p2"},
+	{op: "POST /v1/pools/{id}/funds", path: "/v1/pools/p2/funds", body: `{"amount_micros": 7000000}`, as: map[string]string{"amount_micros": "funds_micros"}},
+	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": true}`, get: "/v1/pools", at: "1"},
+	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": false}`, get: "/v1/pools", at: "0"},
+	{op: "POST /v1/users", path: "/v1/users", body: `{"name": "dora", "full_name": "Dora D", "email": "dora@example.org", "admin": true, "pool": "p2", "tenants": ["n1", "n3"], "qualifications": {"french": 80}}`, get: "/v1/users/u6"},
+	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"full_name": "Dora E", "email": "de@example.org", "admin": false, "pool": "p1", "tenants": ["n2"], "qualifications": {"latin": 70}, "suspended": true}`, get: "/v1/users/u6"},
+	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"suspended": false}`, get: "/v1/users/u6"},
+	{op: "POST /v1/batches", path: "/v1/batches", body: batchBody, get: "/v1/batches/b1"},
+	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: otherBody, get: "/v1/batches/b1"},
+	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: strings.Replace(otherBody, `"count": 4`, `"agree": 2, "of": 6`, 1), get: "/v1/batches/b1"},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"priority": 4.5, "deadline": "2031-04-03T04:05:06Z", "stopped": true}`, get: "/v1/batches/b2"},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"clear_deadline": true, "stopped": false}`, get: "/v1/batches/b2", as: map[string]string{"clear_deadline": "!deadline"}},
+	{op: "POST /v1/batches/{id}/top-up", path: "/v1/batches/b2/top-up", body: `{"amount_micros": 20000}`, get: "/v1/batches/b2", as: map[string]string{"amount_micros": "+budget_micros"}},
+	{op: "POST /v1/invitations", path: "/v1/invitations", body: `{"addresses": ["a@example.org"], "life_seconds": 7200, "note": "Do come.", "pool": "p2", "tenant": "n1", "test": 1}`, get: "/v1/invitations/1",
+		as: map[string]string{"addresses": "[address]", "life_seconds": ""}},
+	{op: "POST /v1/batches", path: "/v1/batches", body: strings.Replace(batchBody, `"agree": 3, "of": 5`, `"count": 7`, 1), get: "/v1/batches/b3"},
+	{op: "PUT /v1/me/wishes", path: "/v1/me/wishes", by: asWorker, body: `{"away": true, "no_mail": true, "prefers": {"p2": 0.75}}`, get: "/v1/me/wishes"},
+	{op: "PUT /v1/me/wishes", path: "/v1/me/wishes", by: asWorker, body: `{"away": false, "no_mail": false}`, get: "/v1/me/wishes"},
+	{op: "POST /v1/runs", path: "/v1/runs", body: `{"name": "March", "tenant": "n1", "budget_micros": 9000000, "workflow": "workflow: x\ninputs: {t: {columns: [name]}}\nsteps: {s: {from: t, sql: select name from t}}\n"}`, get: "/v1/runs/r1",
+		as: map[string]string{"workflow": ""}},
+	{op: "PUT /v1/tenants/{id}/secrets/{name}", path: "/v1/tenants/n1/secrets/KEY", body: `{"value": "x"}`, get: "/v1/tenants/n1/secrets", as: map[string]string{"value": ""}},
+	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": true}`, get: "/v1/tests/1"},
+	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": false}`, get: "/v1/tests/1"},
+	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "nightly", "tenant": "n1", "roles": ["requester"], "life_seconds": 7200}`, get: "/v1/tokens", at: "1", as: map[string]string{"life_seconds": ""}},
+	{op: "POST /v1/pools/{id}/transfers", path: "/v1/pools/p1/transfers", body: `{"worker": "u5", "to": "p2"}`, get: "/v1/users/u5", as: map[string]string{"worker": "id", "to": "pool"}},
+}
+
+// testBody is before the requests, since they name it.
+var testBody = written{
+	op: "POST /v1/tests", path: "/v1/tests", get: "/v1/tests/1",
+	body: `{"name": "birds", "tenant": "n1", "grants": "ornithology", "draw": 2, "pass_mark": 60, "tries": 4, "wait_seconds": 5400, "time_limit_seconds": 420, "open": true,
+		"template": {"kind": "choose_one", "question": "A bird?", "options": ["yes", "no"]}, "questions": "x\t_gold\na\tyes\nb\tno\nc\tno\n", "format": "tsv"}`,
+	as: map[string]string{"draw": "questions", "questions": "", "format": ""}, // that it reads three
+}
+
+// elsewhere are fields that other tests read back, which it names, or that
+// are used up at once.
+var elsewhere = map[string]string{
+	"POST /v1/runs parent": "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
+	"POST /v1/tokens for":       "newWorld, for everybody",
+	"POST /v1/session name":     "TestTheWholeWay",
+	"POST /v1/session password": "TestTheWholeWay",
+	"POST /v1/setup password":   "TestTheWholeWay",
+	"POST /v1/setup token":      "TestTheWholeWay",
+
+	"POST /v1/invitation/join name":      "TestInvitedByTheAPI",
+	"POST /v1/invitation/join full_name": "TestWhoJoinsIsReadBack",
+	"POST /v1/invitation/join password":  "TestInvitedByTheAPI",
+	"POST /v1/invitation/join token":     "TestInvitedByTheAPI",
+	"POST /v1/invitation/accept token":   "TestInvitedByTheAPI",
+	"POST /v1/invitation/decline token":  "TestInvitedByTheAPI",
+
+	"POST /v1/pools/{id}/rules/test rules":       "TestRulesOnThePast",
+	"POST /v1/push-subscriptions endpoint":       "TestWishesAndPush",
+	"POST /v1/push-subscriptions expirationTime": "nowhere: browsers send it, and it is not kept",
+	"POST /v1/push-subscriptions keys.auth":      "TestWishesAndPush",
+	"POST /v1/push-subscriptions keys.p256dh":    "TestWishesAndPush",
+	"POST /v1/my-tests/{id}/submit answers":      "TestInvitedByTheAPI",
+	"POST /v1/my-tests/{id}/submit try":          "TestInvitedByTheAPI",
+	"POST /v1/my-tests/{id}/submit unfinished":   "TestInvitedByTheAPI",
+	"POST /v1/work/{assignment}/submit answer":   "TestTheWholeWay",
+	"POST /v1/work/{assignment}/submit next":     "TestTheWholeWay",
+}
+
+// leaves are the fields of a JSON object, those of objects within too, each with
+// its path. Maps by id and templates count as one field.
+func leaves(at string, v map[string]any, out map[string]any) {
+	for name, x := range v {
+		path := strings.TrimPrefix(at+"."+name, ".")
+		inner, object := x.(map[string]any)
+		if object && name != "template" && name != "qualifications" && name != "prefers" {
+			leaves(path, inner, out)
+		} else {
+			out[path] = x
+		}
+	}
+}
+
+// part is what lies at a path of a JSON value.
+func part(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			if path != "" {
+				return nil
+			}
+		}
+	}
+	return v
+}
+
+func decoded(t *testing.T, body []byte) (v any) {
+	t.Helper()
+	ok(t, json.Unmarshal(body, &v))
+	return v
+}
+
+// read sends a request, and compares what is read back.
+func (x written) read(t *testing.T, w *world, seen map[string]bool) {
+	t.Helper()
+	by := w.admin
+	if x.by != nil {
+		by = x.by(w)
+	}
+	method, _, _ := strings.Cut(x.op, " ")
+	a := w.send(by, method, x.path, x.body)
+	if a.StatusCode >= 300 {
+		t.Fatalf("%s: status %d: %s", x.op, a.StatusCode, a.body)
+	}
+	if x.get != "" {
+		a = w.send(by, http.MethodGet, x.get, "")
+	}
+	got := decoded(t, a.body)
+	if x.at != "" {
+		got = part(got, x.at)
+	}
+	sent := make(map[string]any)
+	leaves("", decoded(t, []byte(x.body)).(map[string]any), sent)
+	for _, path := range slices.Sorted(maps.Keys(sent)) {
+		seen[x.op+" "+path] = true
+		where, moved := x.as[path]
+		want := sent[path]
+		switch {
+		case moved && where == "":
+			continue
+		case !moved:
+			where = path
+		case strings.HasPrefix(where, "!"): // it is to be gone
+			where, want = where[1:], nil
+		case strings.HasPrefix(where, "+"): // it is added to as much
+			where, want = where[1:], 2*want.(float64)
+		case strings.HasPrefix(where, "["): // of which there is one
+			where, want = strings.Trim(where, "[]"), want.([]any)[0]
+		}
+		have := part(got, where)
+		if off, isBool := want.(bool); isBool && !off && have == nil {
+			have = false
+		}
+		if want, isObject := want.(map[string]any); isObject {
+			for name, v := range want { // a template may have got its defaults
+				if !reflect.DeepEqual(part(have, name), v) {
+					t.Errorf("%s: %s.%s is %v, was sent as %v", x.op, where, name, part(have, name), v)
+				}
+			}
+			continue
+		}
+		if !reflect.DeepEqual(have, want) {
+			t.Errorf("%s: %s is %v, was sent as %v, in\n%s", x.op, where, have, want, a.body)
+		}
+	}
+}
+
+// TestEveryFieldIsReadBack writes each field of each request with something
+// that is not its default, and reads it.
+func TestEveryFieldIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seen := make(map[string]bool)
+	testBody.read(t, w, seen)
+	if x := decoded(t, w.send(w.admin, http.MethodGet, "/v1/tests/1", "").body); part(x, "file_questions") != 3.0 {
+		t.Errorf("the test has %v questions", part(x, "file_questions"))
+	}
+	launched := false
+	for _, x := range requests {
+		if x.path == "/v1/batches/b2" && !launched {
+			w.launch("thing\na\nb\n")
+			launched = true
+		}
+		x.read(t, w, seen)
+	}
+	var doc map[string]any
+	ok(t, json.Unmarshal(w.send(w.nobody, http.MethodGet, "/v1/openapi.json", "").body, &doc))
+	for path, methods := range doc["paths"].(map[string]any) {
+		for method, o := range methods.(map[string]any) {
+			body := part(o, "requestBody.content")
+			if body == nil {
+				continue
+			}
+			schema := body.(map[string]any)["application/json"]
+			for _, field := range fieldsOf(doc, part(schema, "schema"), "") {
+				name := strings.ToUpper(method) + " " + path + " " + field
+				if !seen[name] && elsewhere[name] == "" {
+					t.Errorf("%s is read back by nothing", name)
+				}
+			}
+		}
+	}
+}
+
+// fieldsOf are the fields of a schema, those of objects within too.
+func fieldsOf(doc, schema any, at string) (list []string) {
+	if ref, is := part(schema, "$ref").(string); is {
+		schema = part(doc, strings.ReplaceAll(strings.TrimPrefix(ref, "#/"), "/", "."))
+	}
+	properties, _ := part(schema, "properties").(map[string]any)
+	for name, x := range properties {
+		path := strings.TrimPrefix(at+"."+name, ".")
+		inner := fieldsOf(doc, x, path)
+		if len(inner) == 0 || name == "template" {
+			inner = []string{path}
+		}
+		list = append(list, inner...)
+	}
+	return list
+}
+
+// TestWhoJoinsIsReadBack: the account that somebody makes, and a try that is
+// submitted unfinished.
+func TestWhoJoinsIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	testBody.read(t, w, map[string]bool{})
+	report := decoded(t, w.send(w.admin, http.MethodPost, "/v1/invitations", `{"addresses": ["joe@example.org"], "pool": "p1", "tenant": "n1", "test": 1}`).body)
+	token := part(report, "invited.0.token").(string)
+	a := w.send(w.nobody, http.MethodPost, "/v1/invitation/join", `{"token": "`+token+`", "name": "joe", "full_name": "Joe J", "password": "correct horse battery"}`)
+	joe := w.nobody.As(part(decoded(t, a.body), "token").(string))
+	me := decoded(t, w.send(w.admin, http.MethodGet, "/v1/users/u6", "").body)
+	for field, want := range map[string]any{"name": "joe", "full_name": "Joe J", "email": "joe@example.org"} {
+		if got := part(me, field); got != want {
+			t.Errorf("%s is %v, want %v", field, got, want)
+		}
+	}
+	w.send(joe, http.MethodPost, "/v1/my-tests/1/start", "")
+	if a := w.send(joe, http.MethodPost, "/v1/my-tests/1/submit", `{"try": 1, "answers": {"q1": "yes"}}`); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a try with an answer too few: %d, %s", a.StatusCode, a.body)
+	}
+	if a := w.send(joe, http.MethodPost, "/v1/my-tests/1/submit", `{"try": 1, "answers": {"q1": "yes"}, "unfinished": true}`); a.StatusCode != http.StatusOK {
+		t.Errorf("submitted unfinished: %d, %s", a.StatusCode, a.body)
+	}
+}
