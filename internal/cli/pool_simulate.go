@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"time"
 
-
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
 	"github.com/throng-dev/throng/internal/sim/report"

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/report"
