@@ -101,11 +101,8 @@ type BatchShow struct{ One }
 // Run shows the batch.
 func (s *BatchShow) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, s.ID)
-	if err != nil {
-		return err
-	}
 	v := batchView{Batch: b}
-	return s.print(c, v, v.show)
+	return r.print(v, err, v.show)
 }
 
 // BatchWatch is "throng batch watch".

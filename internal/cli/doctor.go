@@ -342,7 +342,7 @@ func get(ctx context.Context, url string) ([]byte, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, errors.Unwrap(err) // a url.Error: the address is told already
+		return nil, errors.Unwrap(err) // a url.Error: the report has the address
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))

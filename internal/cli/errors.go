@@ -195,7 +195,7 @@ func rowLine(file string, e *crowd.Error) string {
 	return clean(fmt.Sprintf("%s:%d: %s%s", file, e.Row, column, e.Message))
 }
 
-// message is the error in one line. What is behind an Unavailable is told too:
+// message is the error in one line. The cause of an Unavailable is part of it:
 // it is about the user's own network.
 func message(err error) string {
 	var known *crowd.Error

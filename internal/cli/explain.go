@@ -22,37 +22,6 @@ type Explain struct {
 	Output
 }
 
-// Help is the long help.
-func (*Explain) Help() string {
-	return `Reads the state of some batches, and says which of them the policy gives a free worker a task from, and each batch's key: the figures that the policy compares, so that the decision can be checked by hand. Batches are listed in the policy's order.
-
-The state is an array of objects, an object {"batches": [...]}, one object a line, or CSV with a header. Fields:
-
-  id                 any text; required
-  planned            answers wanted in all, T; required
-  running            answers in somebody's hands, R; default 0
-  completed          answers that count, C; default 0
-  priority           P, above 0; default 1
-  tenant             any text
-  tenant_weight      of tenant-fair; default 1
-  deadline           RFC 3339, or a number of seconds; none by default
-  production         true: pushed by dafs towards its deadline
-  task_time_seconds  of sjf; default 30
-  arrived            of fifo: RFC 3339, or a number of seconds
-  turn               of rr: the hand-outs of the pool when it was last served
-  tenant_turn        the same of its tenant
-  assignable         whether something may be handed out; by default, whether something waits
-
-Seconds are counted from any moment, the same for all. --at is the time of the decision, for policies that look at it: by default the current time if the state has a time as RFC 3339, else the latest arrival in it, else 0 seconds. Ties end in the turn, then the id: by number if all ids are numbers (or all like b17), else by letters.
-
-Policies: ` + strings.Join(policies(), ", ") + `
-
-Examples:
-  throng explain --state batches.json --policy dafs
-  throng explain --state batches.csv --policy "wcfs(wfs,k=3)" --worker-last b2 --json
-  throng explain --state batches.csv --policy edf --at 3600`
-}
-
 // explanation is what explain prints.
 type explanation struct {
 	Policy  string      `json:"policy"`

@@ -142,8 +142,8 @@ func (c *Context) bar(most int64, what string, bytes bool) *progressbar.Progress
 	return progressbar.NewOptions64(most, options...)
 }
 
-// progress shows how far something is whose length is told as it goes on: show may
-// be called from many goroutines, finish at the end.
+// progress returns the functions of a progress bar whose length is not known
+// before: show may be called from many goroutines, finish is called at the end.
 func (c *Context) progress(what string) (show func(done, total int), finish func()) {
 	bar := c.bar(-1, what, false)
 	var most atomic.Int64

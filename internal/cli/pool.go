@@ -65,17 +65,6 @@ type PoolPolicy struct {
 	Remote
 }
 
-// Help is the long help.
-func (*PoolPolicy) Help() string {
-	return `Changes the order in which batches are served, at once; nobody loses what they hold. For admins. What a policy would do can be tried with "throng explain".
-
-Policies: ` + strings.Join(policies(), ", ") + `
-
-Examples:
-  throng pool policy main "tenant-fair(dafs)"
-  throng pool policy p1 "wcfs(wfs,k=3)"`
-}
-
 // Run changes the policy.
 func (p *PoolPolicy) Run(c *Context, r *remote) error {
 	id, err := r.pool(p.Pool)

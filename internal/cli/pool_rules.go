@@ -23,23 +23,6 @@ type PoolRules struct {
 	Set  PoolRulesSet  `cmd:"" help:"Give a pool other rules."`
 }
 
-// Help is the long help.
-func (*PoolRules) Help() string {
-	return `Rules are an elasticity (throng pool set POOL --elasticity rules): at every control step, once a second, what each rule whose condition holds says is wanted. A file of rules is a list in YAML:
-
-  # rules.yaml
-  - when: queue > 10 || c_star - workers > 5
-    do: recruit 1
-  - when: idle > 3 && queue == 0
-    do: release 1
-  - when: oldest_wait > 60
-    do: transfer 2 from night
-
-Names that a condition may use:
-` + ruleNames() + `
-A condition has numbers, + - * / < <= > >= == != && || ! and ( ). What is not known makes no condition hold.`
-}
-
 func ruleNames() string {
 	var b strings.Builder
 	for _, n := range pool.Names() {

@@ -91,8 +91,11 @@ type invited struct {
 	SetupToken string `json:"setup_token"`
 }
 
-func (i invited) show(w io.Writer) {
-	say(w, "%s %s\none-time link, good for seven days: %s\n", i.ID, clean(i.Name), i.SetupLink)
+func (r *remote) printInvited(u wire.User, secret string, err error) error {
+	link := r.link(secret)
+	return r.print(invited{u, link, secret}, err, func(w io.Writer) {
+		say(w, "%s %s\none-time link, good for seven days: %s\n", u.ID, clean(u.Name), link)
+	})
 }
 
 // Run adds the requester.
@@ -101,12 +104,7 @@ func (t *TenantInvite) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}})
-	if err != nil {
-		return err
-	}
-	out := invited{u, r.link(secret), secret}
-	return t.print(c, out, out.show)
+	return r.printInvited(r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}}))
 }
 
 // TenantDeposit is "throng tenant deposit".

@@ -45,12 +45,7 @@ func (a *WorkerAdd) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	u, secret, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
-	if err != nil {
-		return err
-	}
-	out := invited{u, r.link(secret), secret}
-	return a.print(c, out, out.show)
+	return r.printInvited(r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)}))
 }
 
 // WorkerList is "throng worker list".
@@ -100,11 +95,8 @@ func (l *WorkerLink) Run(c *Context, r *remote) error {
 		return err
 	}
 	secret, err := r.SetupLink(c.Ctx, id)
-	if err != nil {
-		return err
-	}
 	link := r.link(secret)
-	return l.print(c, map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, func(w io.Writer) {
+	return r.print(map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, err, func(w io.Writer) {
 		say(w, "one-time link, good for seven days: %s\n", link)
 	})
 }

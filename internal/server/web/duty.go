@@ -30,7 +30,7 @@ type offDuty struct {
 	Pushes  int    // browsers that take messages for them
 }
 
-// thanksLast is how long somebody is told that they were not needed.
+// thanksLast is how long the page says to somebody that they were not needed.
 const thanksLast = 10 * time.Minute
 
 // departures say why somebody is off duty.

@@ -162,33 +162,21 @@ type fieldData struct {
 // More is pairs "key=value", or a list of choices for a menu.
 func newField(f *form, id, name, label, value string, more ...any) (fieldData, error) {
 	d := fieldData{ID: id + "-" + name, Name: name, Label: label, Value: f.Val(id, name, value), Bad: f.Bad(id, name), Type: "text"}
+	texts := map[string]*string{
+		"type": &d.Type, "help": &d.Help, "unit": &d.Unit, "placeholder": &d.Placeholder, "list": &d.List,
+		"min": &d.Min, "max": &d.Max, "step": &d.Step, "auto": &d.Auto, "mode": &d.Mode,
+	}
 	for _, m := range more {
 		if list, ok := m.([]choice); ok {
 			d.Type, d.Choices = "select", list
 			continue
 		}
 		key, val, _ := strings.Cut(fmt.Sprint(m), "=")
+		if text := texts[key]; text != nil {
+			*text = val
+			continue
+		}
 		switch key {
-		case "type":
-			d.Type = val
-		case "help":
-			d.Help = val
-		case "unit":
-			d.Unit = val
-		case "placeholder":
-			d.Placeholder = val
-		case "list":
-			d.List = val
-		case "min":
-			d.Min = val
-		case "max":
-			d.Max = val
-		case "step":
-			d.Step = val
-		case "auto":
-			d.Auto = val
-		case "mode":
-			d.Mode = val
 		case "rows":
 			d.Type = "textarea"
 			d.Rows, _ = strconv.Atoi(val)

@@ -59,7 +59,7 @@ func menuTenant(values url.Values) (crowd.TenantID, error) {
 	return id, nil
 }
 
-// handOut is a link that the inviter has to hand out himself.
+// handOut is a link that the inviter has to hand out themselves.
 type handOut struct{ Address, Link string }
 
 func (s *server) invitations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {

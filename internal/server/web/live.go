@@ -79,7 +79,7 @@ func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*
 	return l, nil
 }
 
-// timeLeft reckons when a running batch is done if it goes on as it has.
+// timeLeft estimates when a running batch is done if it goes on as it has.
 func timeLeft(now time.Time, b batches.BatchView) time.Duration {
 	const enough = 3 // answers, to speak of a rate
 	x := b.Progress
@@ -122,7 +122,7 @@ const (
 )
 
 // events sends the live part of a batch's page whenever it changes, and "gone"
-// when the page has to be loaded anew because the batch's state is another one.
+// when the page has to be loaded again because the batch's state is another one.
 func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	changed, stop, err := s.App.Batches.Watch(r.Context(), p, id)
 	if err != nil {

@@ -112,15 +112,15 @@ func (d *poolData) Likes() string {
 	return strconv.Itoa(int(100*d.V.Status.Preference+0.5)) + " %"
 }
 
-// Low warns of a purse that is, or soon will be, empty.
+// Low warns that the pool's money for waiting has run out, or soon will.
 func (d *poolData) Low() string {
-	purse, rate := d.V.Status.Funds, d.V.Retainer.Rate
+	account, rate := d.V.Status.Funds, d.V.Retainer.Rate
 	switch {
 	case rate == 0:
 		return ""
-	case purse.Empty:
+	case account.Empty:
 		return "The pool's money for waiting has run out: nobody is called, and nobody is kept waiting. Add some below."
-	case purse.Funds-purse.Owed < rate*crowd.Money(max(d.V.OnDuty, 1))*10:
+	case account.Funds-account.Owed < rate*crowd.Money(max(d.V.OnDuty, 1))*10:
 		return "The pool's money for waiting lasts less than ten minutes for those on duty."
 	}
 	return ""

@@ -28,8 +28,8 @@ type ruleRow struct {
 	Column     int
 }
 
-// spareRules is how many empty rows follow the rules of a form.
-const spareRules = 1
+// emptyRules is how many empty rows follow the rules of a form.
+const emptyRules = 1
 
 // poolFormData is the page of a pool's settings.
 type poolFormData struct {
@@ -167,8 +167,8 @@ func settingsOfPool(p store.Pool) url.Values {
 	return v
 }
 
-// rowsOf are the rules of a form with empty rows after them.
-func rowsOf(v url.Values, spare int) []ruleRow {
+// rowsOf are the rules of a form with want empty rows after them.
+func rowsOf(v url.Values, want int) []ruleRow {
 	var rows []ruleRow
 	for i := range max(len(v["when"]), len(v["rule_do"])) {
 		rows = append(rows, ruleRow{N: i + 1, When: nth(v["when"], i), Do: nth(v["rule_do"], i)})
@@ -177,7 +177,7 @@ func rowsOf(v url.Values, spare int) []ruleRow {
 	for i := len(rows) - 1; i >= 0 && rows[i].blank(); i-- {
 		empty++
 	}
-	for ; empty < spare; empty++ {
+	for ; empty < want; empty++ {
 		rows = append(rows, ruleRow{N: len(rows) + 1})
 	}
 	return rows
@@ -266,7 +266,7 @@ func (s *server) showPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 func (s *server) showTried(w http.ResponseWriter, r *http.Request, p *access.Principal, v control.PoolView, f *form, rows []ruleRow, t *tried) error {
 	d := &poolFormData{V: v, S: settingsOfPool(v.Pool), Rules: rows, Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: t}
 	if rows == nil {
-		d.Rules = rowsOf(d.S, spareRules)
+		d.Rules = rowsOf(d.S, emptyRules)
 	}
 	return s.renderStatus(w, r, p, f.status(), "poolsettings", page{Title: "Settings of " + v.Name, Section: "admin", Script: "poolsettings.js", Form: f, Data: d})
 }
@@ -285,7 +285,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 	typed := &form{ID: poolFormID, Values: values}
 	switch do := values.Get("then"); {
 	case do == "add":
-		return s.showPoolSettings(w, r, p, v, typed, rowsOf(values, spareRules+1))
+		return s.showPoolSettings(w, r, p, v, typed, rowsOf(values, emptyRules+1))
 	case strings.HasPrefix(do, "remove-"):
 		n, err := strconv.Atoi(strings.TrimPrefix(do, "remove-"))
 		if err != nil {
@@ -296,7 +296,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 				values[name] = slices.Delete(slices.Clone(list), n-1, n)
 			}
 		}
-		return s.showPoolSettings(w, r, p, v, typed, rowsOf(values, spareRules))
+		return s.showPoolSettings(w, r, p, v, typed, rowsOf(values, emptyRules))
 	case do == "try":
 		return s.tryRules(w, r, p, v, typed)
 	}
@@ -305,7 +305,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 		_, err = s.App.Pools.Update(r.Context(), p, id, edit)
 	}
 	if bad := refused(poolFormID, values, err); bad != nil {
-		rows := rowsOf(values, spareRules)
+		rows := rowsOf(values, emptyRules)
 		place(rows, err)
 		return s.showPoolSettings(w, r, p, v, bad, rows)
 	}
@@ -317,7 +317,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 
 // tryRules says what the rules of the form would have done within the last hour.
 func (s *server) tryRules(w http.ResponseWriter, r *http.Request, p *access.Principal, v control.PoolView, typed *form) error {
-	rows := rowsOf(typed.Values, spareRules)
+	rows := rowsOf(typed.Values, emptyRules)
 	rules, _ := rulesOf(rows)
 	list, err := s.App.Pools.TestRules(r.Context(), p, v.Pool.ID, rules)
 	if err == nil && len(rules) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// audience is who may come to a route at all. What they may do there is for package
-// service to say.
+// audience is who may come to a route at all. What they may do there is for the use
+// cases to say.
 type audience string
 
 const (
@@ -174,8 +174,8 @@ var (
 	errPage      = crowd.Errorf(crowd.NotFound, "there is no such page")
 )
 
-// guard puts in front of a handler what every route needs: the limits, who asks
-// and whether they may, and the page for errors.
+// guard puts in front of a handler what every route needs: the limits, the caller
+// and whether they may come, and the page for errors.
 func (s *server) guard(rt route) http.Handler {
 	limit := int64(maxForm)
 	if rt.upload {
@@ -240,7 +240,7 @@ func allowed(a audience, p *access.Principal) bool {
 	return false
 }
 
-// askToSignIn sends a browser to the sign-in page and back; a script is told.
+// askToSignIn sends a browser to the sign-in page and back; a script gets an error.
 func (s *server) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	if wantsJSON(r) {
 		s.showError(w, r, nil, crowd.Errorf(crowd.Unauthenticated, "sign in first"))

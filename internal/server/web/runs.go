@@ -251,7 +251,7 @@ func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *access.Pr
 	return s.renderStatus(w, r, p, status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Form: f, Data: data})
 }
 
-// stepMenu is a menu of steps to begin anew from.
+// stepMenu is a menu of steps to begin again from.
 func stepMenu(flow *workflow.Workflow) []choice {
 	menu := []choice{{"", "the beginning, with the same input files"}}
 	if flow != nil {
