@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // the policy dafs-code
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
 )

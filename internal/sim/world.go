@@ -164,7 +164,6 @@ func (w *world) advance(to int64) {
 func (w *world) tick(at int64) {
 	w.advance(at)
 	w.engine.Tick(w.time())
-	w.out.Events++
 	w.read()
 	w.verify()
 }
@@ -174,7 +173,6 @@ func (w *world) step(at int64, e event) {
 		return
 	}
 	w.advance(at)
-	w.out.Events++
 	switch e.kind {
 	case batchArrives:
 		w.launch()
