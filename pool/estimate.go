@@ -72,7 +72,7 @@ func (e *estimates) observe(now time.Time, t *Counters) change {
 	return c
 }
 
-// before says that t is older than other in some count: the world was restarted.
+// before reports whether t is older than other in some count: the world was restarted.
 func (t *Counters) before(other *Counters) bool {
 	return t.Arrived < other.Arrived || t.Completed < other.Completed || t.Joined < other.Joined ||
 		t.Abandoned < other.Abandoned || t.Released < other.Released ||

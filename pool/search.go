@@ -89,8 +89,6 @@ type search struct {
 type giver struct {
 	pool  int
 	most  int     // may leave
-	first int     // of its people in search.idle
-	end   int     // past the last
 	leave float64 // what one more who leaves costs
 	was   float64 // the same, when its tops were last seen to
 }
@@ -125,7 +123,7 @@ func newSearch(pools []balancePool, omega float64, limit int) *search {
 			most = max(0, min(most, p.Workers-p.CStar))
 		}
 		if most > 0 {
-			s.gives = append(s.gives, giver{pool: i, most: most, first: total, end: total + len(p.Idle)})
+			s.gives = append(s.gives, giver{pool: i, most: most})
 			total += len(p.Idle)
 		}
 	}

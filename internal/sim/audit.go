@@ -18,7 +18,6 @@ type audit struct {
 	balance  map[engine.Account]crowd.Money
 	labelled map[crowd.TaskID]bool
 	counted  map[crowd.BatchID]int
-	steps    int
 }
 
 func newAudit() *audit {
@@ -108,7 +107,6 @@ func (a *audit) putDown(id crowd.AssignmentID) error {
 
 // compare holds the books against the engine and against the world.
 func (a *audit) compare(w *world) error {
-	a.steps++
 	var sum crowd.Money
 	for _, m := range a.balance {
 		sum += m

@@ -20,7 +20,6 @@ type Outcome struct {
 	Expired  int64 // leases that ran out
 	GivenUp  int64 // skips and returns
 	Switches int64 // assignments of another batch than the worker's last
-	Events   int64 // of the simulated world
 	Labels   int64
 	Right    int64 // labels that are the truth
 	Judged   int64 // labels of kinds that have options

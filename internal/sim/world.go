@@ -139,7 +139,7 @@ func (w *world) loop(ctx context.Context) {
 	}
 }
 
-// idleForEver says that everything is done and nothing is to come.
+// idleForEver reports whether everything is done and nothing is to come.
 func (w *world) idleForEver() bool {
 	if w.toCome > 0 || len(w.open) > 0 {
 		return false
@@ -164,7 +164,6 @@ func (w *world) advance(to int64) {
 func (w *world) tick(at int64) {
 	w.advance(at)
 	w.engine.Tick(w.time())
-	w.out.Events++
 	w.read()
 	w.verify()
 }
@@ -174,7 +173,6 @@ func (w *world) step(at int64, e event) {
 		return
 	}
 	w.advance(at)
-	w.out.Events++
 	switch e.kind {
 	case batchArrives:
 		w.launch()
@@ -214,7 +212,7 @@ func (w *world) step(at int64, e event) {
 // readEvery is how many commands go by before what they changed is read.
 const readEvery = 256
 
-// void says that the plans of an event's worker have changed since it was planned.
+// void reports whether the plans of an event's worker have changed since it was planned.
 func (w *world) void(e event) bool {
 	switch e.kind {
 	case answerComes, workerGivesUp, heartbeat, backFromPause, patienceEnds:

@@ -38,7 +38,6 @@ const (
 type parquetWriter struct {
 	//lint:ignore SA1019 the generic one wants a Go type, and the columns are known at run time only
 	out    *parquet.Writer
-	names  []string
 	types  []ColumnType
 	rows   int // of the current row group
 	bytes  int
@@ -46,7 +45,7 @@ type parquetWriter struct {
 }
 
 func newParquetWriter(w io.Writer, columns []string, types map[string]ColumnType) (*parquetWriter, error) {
-	t := &parquetWriter{names: columns}
+	t := &parquetWriter{}
 	root := ordered{Group: parquet.Group{}}
 	for i, name := range columns {
 		typ := types[name]

@@ -38,9 +38,6 @@ type WriterOptions struct {
 	Types map[string]ColumnType
 }
 
-// MTurkResults are the options of the results file that MTurk and Turkle write.
-func MTurkResults() WriterOptions { return WriterOptions{Format: CSV, QuoteAll: true, CRLF: true} }
-
 // Writer writes a table row by row. What it writes, a Reader reads back equal,
 // but for GuardFormulas, bytes that are not UTF-8 (written as U+FFFD, so that
 // an export never fails half-way), NUL, which a Reader refuses, and white space

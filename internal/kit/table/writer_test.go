@@ -39,7 +39,7 @@ func TestWriter(t *testing.T) {
 		want string
 	}{
 		"plain":           {table.WriterOptions{}, "id,text\n1,\"say \"\"hi\"\", ok\"\n-2,=1+1\n,\" a\nb\"\n"},
-		"MTurk":           {table.MTurkResults(), "\"id\",\"text\"\r\n\"1\",\"say \"\"hi\"\", ok\"\r\n\"-2\",\"=1+1\"\r\n\"\",\" a\nb\"\r\n"},
+		"MTurk":           {table.WriterOptions{QuoteAll: true, CRLF: true}, "\"id\",\"text\"\r\n\"1\",\"say \"\"hi\"\", ok\"\r\n\"-2\",\"=1+1\"\r\n\"\",\" a\nb\"\r\n"},
 		"TSV with a mark": {table.WriterOptions{Format: table.TSV, BOM: true}, "\uFEFFid\ttext\n1\t\"say \"\"hi\"\", ok\"\n-2\t=1+1\n\t\" a\nb\"\n"},
 		"guarded":         {table.WriterOptions{GuardFormulas: true}, "id,text\n1,\"say \"\"hi\"\", ok\"\n-2,'=1+1\n,\" a\nb\"\n"},
 		"objects":         {table.WriterOptions{Format: table.JSONL, JSONColumns: []string{"id"}}, `{"id":1,"text":"say \"hi\", ok"}` + "\n" + `{"id":-2,"text":"=1+1"}` + "\n" + `{"id":null,"text":" a\nb"}` + "\n"},

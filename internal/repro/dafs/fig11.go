@@ -390,11 +390,7 @@ func figure12Rows(label, why, whyRatio string, whole bool, took [][6][]float64) 
 		x, y := f.took[1], figure12[0].took[1]
 		q := x.mean / y.mean
 		own := 1.96 * q * math.Sqrt((x.sd*x.sd/x.mean/x.mean+y.sd*y.sd/y.mean/y.mean)/deskRuns)
-		published := experiment.Figure{Value: q, Own: own}
-		row.Published, row.Verdict = experiment.Number(q), published.Judge(e)
-		if row.Verdict == experiment.Differs {
-			row.Why = whyRatio
-		}
+		row.Judge(experiment.Figure{Value: q, Own: own}, whyRatio)
 		rows = append(rows, row)
 	}
 	return rows

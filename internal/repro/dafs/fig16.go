@@ -180,15 +180,12 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		for _, p := range nonFiniteShares {
 			if p.policy == variant.label && p.window == variant.world.window && o.Seed == 1 {
 				row := experiment.NewRow(label+", seed 1", what, "ratio", experiment.Estimate{Value: shares[0], Low: shares[0], High: shares[0]})
-				row.Statistic, row.Source, row.Published = "one run", "the published program, re-run", experiment.Number(p.share)
+				row.Statistic, row.Source = "one run", "the published program, re-run"
 				f := experiment.Figure{Value: p.share, Unit: 0.01}
 				if f.Same = variant.label == "EDF" || variant.label == "FS"; !f.Same {
 					f.Own = 0.05 // one run against another of the same scenario, with other service times
 				}
-				row.Verdict = f.Judge(row.Estimate())
-				if row.Verdict == experiment.Differs {
-					row.Why = whySameStream
-				}
+				row.Judge(f, whySameStream)
 				r.Rows = append(r.Rows, row)
 			}
 		}

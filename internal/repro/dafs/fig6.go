@@ -111,10 +111,7 @@ func against(c controlled, took *[6][]float64) []experiment.Row {
 		r := experiment.NewRow(c.label, fmt.Sprintf("completion of %s, a run of 45 tasks (%s)", batchNames[b], c.log.log), "s", e)
 		r.Statistic = fmt.Sprintf("median and 95 %% range of the %d of %d that completed it", len(done), len(took[b]))
 		r.Source = fmt.Sprintf("log %s: %s, %d workers", c.log.log, c.log.policy, len(c.log.came))
-		r.Published, r.Verdict = experiment.Number(seconds), experiment.Figure{Value: seconds, Unit: 1}.Judge(e)
-		if r.Verdict == experiment.Differs {
-			r.Why = whyLogged
-		}
+		r.Judge(experiment.Figure{Value: seconds, Unit: 1}, whyLogged)
 		rows = append(rows, r)
 	}
 	return rows

@@ -84,7 +84,7 @@ func extras(w synthetic, alpha float64) []variant {
 	return list
 }
 
-// readsDeadlines says that the schedule depends on when the deadlines are, so
+// readsDeadlines reports whether the schedule depends on when the deadlines are, so
 // that it is another at each α.
 func (v variant) readsDeadlines() bool {
 	return !v.code && (strings.Contains(v.policy, "edf") || strings.Contains(v.policy, "laxity"))
@@ -166,7 +166,7 @@ func (s *sample) seeds(last uint64) *sample {
 	return &sample{s.variant, s.runs[:last]}
 }
 
-// covers says that the repetitions are those of the seeds 1 to last, or begin
+// covers reports whether the repetitions are those of the seeds 1 to last, or begin
 // with them.
 func (s *sample) covers(last int) bool {
 	return len(s.runs) >= last && s.runs[0].seed == 1

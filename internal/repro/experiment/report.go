@@ -186,7 +186,7 @@ func figures(f float64) string {
 	return strconv.FormatFloat(f, 'f', 4, 64)
 }
 
-// capitalized begins a sentence.
+// Capitalized begins a sentence.
 func Capitalized(s string) string {
 	if s == "" {
 		return s

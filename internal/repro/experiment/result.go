@@ -30,7 +30,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 var Missing = Number(math.NaN())
 
-// Missing says that there is no figure.
+// Missing reports whether there is no figure.
 func (n Number) Missing() bool { return math.IsNaN(float64(n)) }
 
 // A Row is one comparison.

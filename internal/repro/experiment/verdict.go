@@ -18,10 +18,10 @@ const (
 	Median statistic = "median"
 )
 
-// An estimate is a figure with its 95 % interval.
+// An Estimate is a figure with its 95 % interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// of estimates a statistic from a sample. NaNs are left out.
+// Of estimates the statistic from a sample. NaNs are left out.
 func (s statistic) Of(values []float64) Estimate {
 	if s == Median {
 		return medianOf(values)
@@ -49,7 +49,7 @@ func medianOf(values []float64) Estimate {
 	return Estimate{stats.Quantile(kept, 0.5), kept[k], kept[n-1-k]}
 }
 
-// shareOf estimates the probability of a thing that happened k times in n, by
+// ShareOf estimates the probability of a thing that happened k times in n, by
 // Wilson's interval.
 func ShareOf(k, n int) Estimate {
 	p, z, of := float64(k)/float64(n), 1.96, float64(n)
@@ -58,7 +58,7 @@ func ShareOf(k, n int) Estimate {
 	return Estimate{p, max(middle-half, 0), min(middle+half, 1)}
 }
 
-// A figure is a published one with what is not known of it.
+// A Figure is a published one with what is not known of it.
 type Figure struct {
 	Value float64
 	Own   float64 // half the width of its own 95 % interval
@@ -66,19 +66,19 @@ type Figure struct {
 	Same  bool    // ours are the very same runs, so that chance has no part
 }
 
-// ofMean returns a published mean over n scenarios of which the standard
+// OfMean returns a published mean over n scenarios of which the standard
 // deviation is known.
 func OfMean(value, sd float64, n int, unit float64) Figure {
 	return Figure{Value: value, Own: 1.96 * sd / math.Sqrt(float64(n)), Unit: unit}
 }
 
-// ofMedian returns a median over n scenarios that was read off a box plot with the
+// OfMedian returns a median over n scenarios that was read off a box plot with the
 // box from q1 to q3. Its uncertainty is the notch of McGill, Tukey and Larsen 1978.
 func OfMedian(median, q1, q3 float64, n int) Figure {
 	return Figure{Value: median, Own: 1.57 * (q3 - q1) / math.Sqrt(float64(n)), Unit: 0.0002}
 }
 
-// judge reports whether a published figure is the estimate's: see the package comment.
+// Judge reports whether a published figure is the estimate's: see the package comment.
 func (f Figure) Judge(e Estimate) Verdict {
 	side := e.High - e.Value
 	if f.Value < e.Value {
@@ -97,21 +97,17 @@ func (f Figure) Judge(e Estimate) Verdict {
 	return Differs
 }
 
-// compare compares a sample of ours with a published figure.
+// Compare compares a sample of ours with a published figure.
 func Compare(policy, metric, unit string, s statistic, sample []float64, f Figure, source, why string) Row {
 	r := Ours(policy, metric, unit, s, sample)
-	r.Published, r.Source = Number(f.Value), source
-	r.Verdict = f.Judge(r.Estimate())
-	if r.Verdict == Differs {
-		r.Why = why
-		if r.Low.Missing() {
-			r.Why = whyOneFigure
-		}
+	r.Source = source
+	if r.Judge(f, why); r.Verdict == Differs && r.Low.Missing() {
+		r.Why = whyOneFigure
 	}
 	return r
 }
 
-// ours is a row that has nothing to be compared with.
+// Ours is a row that has nothing to be compared with.
 func Ours(policy, metric, unit string, s statistic, sample []float64) Row {
 	e := s.Of(sample)
 	r := NewRow(policy, metric, unit, e)
@@ -136,7 +132,15 @@ func (r *Row) Estimate() Estimate {
 	return Estimate{float64(r.Ours), float64(r.Low), float64(r.High)}
 }
 
-// A side is where a figure must lie for a claim to hold.
+// Judge compares the row with a published figure; why is the reason if they differ.
+func (r *Row) Judge(f Figure, why string) {
+	r.Published, r.Verdict = Number(f.Value), f.Judge(r.Estimate())
+	if r.Verdict == Differs {
+		r.Why = why
+	}
+}
+
+// A Side is where a figure must lie for a claim to hold.
 type Side struct {
 	least, most float64
 }
@@ -147,7 +151,7 @@ var (
 	Within = func(a, b float64) Side { return Side{a, b} }
 )
 
-// claim compares a figure with what the paper says in words: it is reproduced if
+// Claim compares a figure with what the paper says in words: it is reproduced if
 // the whole interval lies where the words say, and differs if none of it does or
 // the middle does not.
 func Claim(policy, metric, unit string, s statistic, sample []float64, words string, must Side, source, why string) Row {
@@ -169,7 +173,7 @@ func (r *Row) Decide(must Side, why string) {
 	}
 }
 
-// notSimulatable turns a row into one that says so, and why.
+// NotSimulatable turns a row into one that says so, and why.
 func (r Row) NotSimulatable(words, why, source string) Row {
 	r.Verdict, r.Claim, r.Why, r.Source = NotSimulatable, words, why, source
 	return r
@@ -178,10 +182,8 @@ func (r Row) NotSimulatable(words, why, source string) Row {
 // Against compares a row with a published figure of which the last digit printed
 // has a unit.
 func (r Row) Against(published, unit float64, source, why string) Row {
-	r.Published, r.Source = Number(published), source
-	if r.Verdict = (Figure{Value: published, Unit: unit}).Judge(r.Estimate()); r.Verdict == Differs {
-		r.Why = why
-	}
+	r.Source = source
+	r.Judge(Figure{Value: published, Unit: unit}, why)
 	return r
 }
 

@@ -181,7 +181,6 @@ type claimsRun struct {
 	bound   float64 // what no order can go below that does not know the service times, see slaBound
 	held    float64 // place-seconds kept for predicted requests while others waited, over those at work
 	most    float64 // processes at once
-	late    float64
 }
 
 // A claimsTrial is a policy in a world, so many times.
@@ -208,7 +207,7 @@ func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([
 }
 
 func claimsSummary(w *orchestration.World, out *orchestration.Outcome) claimsRun {
-	r := claimsRun{penalty: float64(out.Penalty) / float64(crowd.Unit), most: float64(out.Most), late: float64(out.Late)}
+	r := claimsRun{penalty: float64(out.Penalty) / float64(crowd.Unit), most: float64(out.Most)}
 	for _, p := range out.Processes {
 		r.bound += slaBound(w.Kinds[p.Kind].Penalty, p.Ended-p.Begun)
 	}

@@ -17,7 +17,6 @@ type CrowdFit struct {
 	Gaps    *Seconds
 	Session *Seconds // nil: not known
 	Pause   *Seconds // nil: not known
-	Answers float64  // a visit, mean
 	Notes   []string
 
 	gaps, sessions, pauses []float64
@@ -28,16 +27,11 @@ func fitCrowd(log *Log) CrowdFit {
 	var c CrowdFit
 	byRun := map[string][]Visit{}
 	var runs []string
-	total := 0
 	for _, v := range log.Visits {
 		if byRun[v.Run] == nil {
 			runs = append(runs, v.Run)
 		}
 		byRun[v.Run] = append(byRun[v.Run], v)
-		total += v.Answers
-	}
-	if len(log.Visits) > 0 {
-		c.Answers = float64(total) / float64(len(log.Visits))
 	}
 	with, without := answersOf(log.Visits)
 	if len(without) > 10 && len(with) > 10 && math.Abs(stats.Mean(with)-stats.Mean(without)) > 0.2*stats.Mean(with) {

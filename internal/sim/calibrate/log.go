@@ -84,7 +84,6 @@ type Log struct {
 	Skips   bool // the log has what was given up
 	Derived bool // Switched was derived from the order
 	kindBy  string
-	runBy   string
 }
 
 // The bounds of kinds: beyond them, another column was meant.
@@ -125,7 +124,7 @@ func ReadLog(r io.Reader, c Columns, where []Where) (*Log, error) {
 	if c.Kind != "" && c.Same == "" {
 		s.at["same"] = -1 // what the usual column calls the same may be another division
 	}
-	log := &Log{Skips: s.at["state"] >= 0, Derived: s.at["same"] < 0, kindBy: s.name("kind"), runBy: s.name("run")}
+	log := &Log{Skips: s.at["state"] >= 0, Derived: s.at["same"] < 0, kindBy: s.name("kind")}
 	var rows []logRow
 	for {
 		row, line, err := s.Read()

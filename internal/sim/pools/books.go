@@ -24,8 +24,6 @@ type books struct {
 	movedBefore, movedAfter float64
 }
 
-func (b *books) init(name string) { b.out.Name = name }
-
 // elapse books the time up to now, before the number of people changes, or c*.
 func (p *poolState) elapse(now int64) {
 	b := &p.books

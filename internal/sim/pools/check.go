@@ -11,7 +11,6 @@ import (
 // them against the engines and the world.
 type audit struct {
 	pools []poolAudit
-	steps int
 }
 
 type poolAudit struct {
@@ -84,7 +83,6 @@ func (a *audit) read(pool int32, c *engine.Changes) error {
 
 // verify holds the books against the world, after an event of a pool (or of all).
 func (a *audit) verify(w *world, pool int32) error {
-	a.steps++
 	for i := range w.pools {
 		if pool != everyPool && int32(i) != pool {
 			continue

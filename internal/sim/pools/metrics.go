@@ -45,14 +45,4 @@ var Metrics = []Metric{
 	{"moved_out", "people", "went to another pool", func(o *PoolOutcome) float64 { return float64(o.MovedOut) }},
 }
 
-// FindMetric returns the metric of a name.
-func FindMetric(name string) (Metric, bool) {
-	for _, m := range Metrics {
-		if m.Name == name {
-			return m, true
-		}
-	}
-	return Metric{}, false
-}
-
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -11,11 +11,10 @@ import (
 
 // An Outcome is what came of a run.
 type Outcome struct {
-	Seed   uint64
-	Rep    int
-	End    time.Duration
-	Events int64
-	Pools  []PoolOutcome
+	Seed  uint64
+	Rep   int
+	End   time.Duration
+	Pools []PoolOutcome
 	// Total is over all pools: counts and costs are summed, times of tasks are
 	// over all tasks, preferences over all people; c* and the gaps are sums.
 	Total PoolOutcome
@@ -30,8 +29,6 @@ type Outcome struct {
 // A PoolOutcome is what came of one pool. What there is nothing to say of (the
 // wait of no task) is NaN.
 type PoolOutcome struct {
-	Name string
-
 	Arrived   int64 // tasks
 	Begun     int64 // put into somebody's hands
 	Completed int64
@@ -53,7 +50,6 @@ type PoolOutcome struct {
 	MeanBest  float64 // c* of the true figures
 	Gap       float64 // mean |size − c*| over time, by the true figures
 	OwnGap    float64 // the same by c* as the control sees it, over the time in which it does
-	OwnKnown  float64 // share of the time in which it does
 	EndSize   int
 	EndComing int
 
@@ -131,9 +127,8 @@ func actionsOf(at time.Duration, i int, d *pool.Decision) []Action {
 // finish closes the books at the horizon.
 func (w *world) finish() *Outcome {
 	w.now = w.horizon
-	out := &Outcome{Seed: w.run.Seed, Rep: w.run.Rep, End: w.run.Horizon, Events: w.events, Pools: make([]PoolOutcome, len(w.pools))}
+	out := &Outcome{Seed: w.run.Seed, Rep: w.run.Rep, End: w.run.Horizon, Pools: make([]PoolOutcome, len(w.pools))}
 	var all books
-	all.init("all pools")
 	for i := range w.pools {
 		p := &w.pools[i]
 		// Everybody is paid up to now.
@@ -178,7 +173,7 @@ func (b *books) close(horizon int64, waiting float64) {
 	o.MeanWait, o.P95Wait = b.wait/float64(o.Begun), b.waits.quantile(0.95)
 	o.MeanWaitAll = (b.wait + waiting) / float64(o.Arrived)
 	o.MeanSize, o.MeanBest, o.Gap = b.size/t, b.best/t, b.gap/t
-	o.OwnKnown, o.OwnGap = b.ownKnown/t, b.own/b.ownKnown
+	o.OwnGap = b.own / b.ownKnown
 	o.Preference, o.WorkPreference = b.prefers/b.size, b.workPrefers/float64(o.Completed)
 	o.MovedBefore, o.MovedAfter = b.movedBefore/float64(o.MovedOut), b.movedAfter/float64(o.MovedOut)
 	if b.size == 0 {

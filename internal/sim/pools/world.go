@@ -53,7 +53,6 @@ type world struct {
 	crowd   crowdState
 	control *controlState
 	changes engine.Changes
-	events  int64
 	err     error
 	audit   *audit
 }
@@ -72,9 +71,8 @@ type poolState struct {
 	list    []int32 // the people on duty
 	prefers float64 // sum of their preferences for this pool
 	coming  int     // asked for and not here
-	phase   int
-	best    int // c* of the true figures
-	own     int // c* as the control saw it last; pool.Unknown: not known yet
+	best    int     // c* of the true figures
+	own     int     // c* as the control saw it last; pool.Unknown: not known yet
 
 	books books
 }
@@ -147,7 +145,6 @@ func (w *world) open(i int) error {
 		service: w.stream("service of pool %d", i), leaving: w.stream("leaving of pool %d", i), training: w.stream("training of pool %d", i),
 	}
 	p.engine = engine.New(engine.Config{Pool: p.id, Policy: sched.MustParse("fifo")})
-	p.books.init(p.Name)
 	now := w.time()
 	if err := p.engine.SetTenant(now, engine.Tenant{ID: tenant, Weight: 1}); err != nil {
 		return err
@@ -284,7 +281,6 @@ const everyPool = -1
 
 // happened is called after every event, with the pool that it was about.
 func (w *world) happened(pool int32) {
-	w.events++
 	if w.audit != nil && w.err == nil {
 		w.fail(w.audit.verify(w, pool))
 	}
@@ -318,7 +314,7 @@ func (w *world) beginPhase(i int32, n int) {
 	p := &w.pools[i]
 	rates := p.rates(w.run.Horizon)
 	p.elapse(w.now)
-	p.phase, p.best = n, w.optimum(int(i), rates[n].Rate)
+	p.best = w.optimum(int(i), rates[n].Rate)
 	if n+1 < len(rates) {
 		w.schedule(int64(rates[n+1].From), event{kind: phaseBegins, who: i, n: uint64(n + 1)})
 	}

@@ -193,7 +193,7 @@ func TestByHand(t *testing.T) {
 			c.setup.Step = s
 			o := mustDo(t, Run{Setup: c.setup, Seed: 1, Check: true})
 			for name, want := range c.want {
-				m, ok := FindMetric(name)
+				m, ok := findMetric(name)
 				if !ok {
 					t.Fatalf("there is no %s", name)
 				}
@@ -418,14 +418,14 @@ func TestAgainstTheory(t *testing.T) {
 				{"cost", q.IdleCost(0.05) * c.horizon.Minutes(), 0.1},
 				{"throughput", c.lambda, 0.02},
 			} {
-				m, _ := FindMetric(w.name)
+				m, _ := findMetric(w.name)
 				f := got.Figure(0, 0, m)
 				t.Logf("%s: %.4g ± %.2g, theory %.4g", w.name, f.Mean, f.CI95, w.want)
 				if math.Abs(f.Mean-w.want) > 2*f.CI95 || f.CI95 > w.narrow*w.want {
 					t.Errorf("%s: %g ± %g, in theory %g", w.name, f.Mean, f.CI95, w.want)
 				}
 			}
-			p95, _ := FindMetric("p95_wait")
+			p95, _ := findMetric("p95_wait")
 			if f, want := got.Figure(0, 0, p95), q.WaitQuantile(0.95); math.Abs(f.Mean-want) > 2*f.CI95+0.01*want {
 				t.Errorf("p95 %g ± %g, in theory %g", f.Mean, f.CI95, want)
 			}
@@ -672,7 +672,7 @@ func TestCompare(t *testing.T) {
 	if err != nil || ended != 8 {
 		t.Fatal(err, ended)
 	}
-	cost, _ := FindMetric("cost")
+	cost, _ := findMetric("cost")
 	x, d := c.Ratio(1, 0, cost), c.Difference(1, EveryPool, cost)
 	if x.N != 4 || !(x.Low < x.Value && x.Value < x.High) || x.Low < 2 || x.High > 6 || !near(d.Mean, c.Figure(1, 0, cost).Mean-c.Figure(0, 0, cost).Mean) {
 		t.Errorf("%+v %+v", x, d)
@@ -692,7 +692,7 @@ func TestCompare(t *testing.T) {
 	if one := c.Ratio(0, 0, cost); one.Value != 1 || one.Low != 1 {
 		t.Errorf("%+v", one)
 	}
-	moved, _ := FindMetric("moved_in")
+	moved, _ := findMetric("moved_in")
 	if none := c.Ratio(1, 0, moved); none.N != 0 || !math.IsNaN(none.Value) {
 		t.Errorf("%+v", none)
 	}
@@ -741,4 +741,14 @@ func BenchmarkRun(b *testing.B) {
 		tasks += mustDo(b, Run{Setup: queueSetup(20, 0.5, 60, 5000*s), Seed: 1}).Total.Completed
 	}
 	b.ReportMetric(float64(tasks)/(cpu()-spent).Seconds(), "tasks/cpu-s")
+}
+
+// findMetric returns the metric of a name.
+func findMetric(name string) (Metric, bool) {
+	for _, m := range Metrics {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
 }

@@ -95,7 +95,7 @@ func words(m sim.Metric, s stats.Summary, about float64, plus string) string {
 		digits = fewest(mean, digits)
 	}
 	if plus != "" && mean != 0 {
-		// Beside "the same", a difference of "0.00 ± 0.00" would be a riddle.
+		// A difference is not written as "0.00 ± 0.00": that would read as "the same".
 		most := max(math.Abs(mean), half) // NaN of one repetition is left out
 		if math.IsNaN(half) {
 			most = math.Abs(mean)

@@ -50,7 +50,7 @@ func TestPoolFilesShow(t *testing.T) {
 				t.Fatal("nothing is claimed")
 			}
 			for _, c := range claims[name] {
-				m, _ := pools.FindMetric(c.metric)
+				m := poolMetric(t, c.metric)
 				if x := r.Ratio(c.variant, pools.EveryPool, m).Value; !(x >= c.low && x <= c.high) {
 					t.Errorf("%s of %s is %.3g times that of %s, not %g to %g", c.metric, r.Variants[c.variant].Name, x, r.Variants[0].Name, c.low, c.high)
 				}
@@ -169,11 +169,22 @@ func TestPoolsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	follows := got.Variants["follows"]
-	m, _ := pools.FindMetric("throughput")
+	m := poolMetric(t, "throughput")
 	if got.Reps != 2 || got.Seed != 4 || got.HorizonS != 300 || got.RatiosTo != "=fixed" || len(follows.Pools) != 2 || len(follows.Total.Metrics) != len(pools.Metrics) {
 		t.Errorf("%s", text)
 	}
 	if x := follows.Pools["b"]; *x.Metrics["throughput"] != r.Figure(1, 1, m).Mean || *x.Ratios["throughput"].Value != r.Ratio(1, 1, m).Value || got.Variants["=fixed"].Pools["a"].Metrics["moved_to_preference"] != nil {
 		t.Errorf("%+v", x)
 	}
+}
+
+func poolMetric(t *testing.T, name string) pools.Metric {
+	t.Helper()
+	for _, m := range pools.Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return pools.Metric{}
 }

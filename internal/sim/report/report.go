@@ -67,8 +67,6 @@ type Policy struct {
 	Batches []Batch
 	Alphas  []AlphaPoint // by Report.Alphas
 
-	canonical string // as outcomes have it
-
 	runs   [][]float64 // by repetition, by sim.AllMetrics
 	cycles []int64
 	ends   []float64
@@ -182,7 +180,7 @@ func (r *Report) name(texts []string) error {
 			return crowd.Fieldf("policy", "%s is in the list twice", name)
 		}
 		known = append(known, p.Name())
-		r.Policies = append(r.Policies, Policy{Name: name, canonical: p.Name()})
+		r.Policies = append(r.Policies, Policy{Name: name})
 	}
 	return nil
 }

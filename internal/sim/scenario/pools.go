@@ -293,18 +293,11 @@ func (r *poolsReader) phases(o *object) []pools.Phase {
 		}
 		set(c, "from", &p.From)
 		if k := len(list); k > 0 && p.From <= list[k-1].From {
-			r.errorf(c.Place("from"), "phases stand in order: this one begins at %s, and the one above at %s", words(p.From), words(list[k-1].From))
+			r.errorf(c.Place("from"), "phases stand in order: this one begins at %s, and the one above at %s", orZero(p.From), orZero(list[k-1].From))
 		}
 		list = append(list, p)
 	}
 	return list
-}
-
-func words(d time.Duration) string {
-	if d == 0 {
-		return "0s"
-	}
-	return yamlfile.Words(d)
 }
 
 // compare reads the variants; without any there is one, the file as it is.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // FlowOptions is what Flow measures.
@@ -144,7 +145,7 @@ func figures(bar time.Duration, list []figure) ([]FlowEvent, error) {
 	}
 	var out []FlowEvent
 	for i, f := range list {
-		e := FlowEvent{Name: f.name, Micros: median(took[i]), Bar: bar.Seconds() * 1e6, N: f.n}
+		e := FlowEvent{Name: f.name, Micros: stats.Quantile(took[i], 0.5), Bar: bar.Seconds() * 1e6, N: f.n}
 		for _, t := range took[i] {
 			e.Worst = max(e.Worst, t)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
@@ -68,7 +69,7 @@ func flowHandOver(ctx context.Context, dir string, answers int) (out FlowHandOve
 			}
 		}
 	}
-	out.Plain, out.Next = median(plain.took), median(next.took)
+	out.Plain, out.Next = stats.Quantile(plain.took, 0.5), stats.Quantile(next.took, 0.5)
 	out.Ratio = out.Next / out.Plain
 	return out, nil
 }

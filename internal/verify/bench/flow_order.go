@@ -13,7 +13,7 @@ import (
 )
 
 // flowStart is when the items of the queues are looked at first. They were born
-// within the day before, and are dearer by the hour from the 13th on.
+// within the day before, and cost more by the hour from the 13th on.
 var flowStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 var flowPenalty = sla.Penalty{Kind: sla.Staged, After: 12 * time.Hour, Cost: crowd.Unit, Every: time.Hour}
@@ -173,7 +173,7 @@ func (f *batchFigures) answer() error {
 	return nil
 }
 
-// change lets time go by until the next item becomes dearer.
+// change lets time go by until the penalty of the next item grows.
 func (f *batchFigures) change() error {
 	next, ok := f.engine.NextTimer()
 	if !ok {
@@ -205,7 +205,7 @@ func (f *batchFigures) events() []figure {
 }
 
 // whole is a cycle of 100 people who need a minute each: some 15 items become
-// dearer in it.
+// more expensive in it.
 func (f *batchFigures) whole() figure {
 	return figure{name: "job, a cycle of all of these", n: f.items / 10, do: f.cycle}
 }

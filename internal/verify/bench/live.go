@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -132,8 +133,8 @@ func compare(ctx context.Context, o LiveOptions, sides ...side) (LiveRow, error)
 	a, b := &scores[0], &scores[1]
 	row := LiveRow{
 		Workers: len(sides[0].tokens), Tasks: o.Tasks,
-		CyclesPerS: median(a.perSecond), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
-		CeilingPerS: median(b.perSecond), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
+		CyclesPerS: stats.Quantile(a.perSecond, 0.5), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
+		CeilingPerS: stats.Quantile(b.perSecond, 0.5), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
 	}
 	row.Ratio = row.CyclesPerS / row.CeilingPerS
 	return row, nil

@@ -156,9 +156,3 @@ func quantile(took []time.Duration, q float64) float64 {
 	slices.Sort(took)
 	return took[min(int(q*float64(len(took))), len(took)-1)].Seconds() * 1000
 }
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}

@@ -32,7 +32,6 @@ type person struct {
 	duplicates int // sent a second time and told so
 	skipped    int
 	returned   int
-	slept      int // let the lease run out
 }
 
 // told is one acknowledged answer.
@@ -91,7 +90,6 @@ func (p *person) handle(ctx, quit context.Context, held *wire.Work) (*wire.Work,
 		think := time.Duration(float64(p.think) * b.think * p.pace * p.random.ExpFloat64())
 		if chance >= 1-sleeps {
 			think = time.Until(held.ExpiresAt) + p.think
-			p.slept++
 		}
 		if !load.Sleep(quit, min(think, time.Minute)) {
 			return held, nil

@@ -29,7 +29,6 @@ const (
 type planned struct {
 	id      crowd.BatchID
 	tenant  crowd.TenantID
-	rule    label.Rule
 	state   crowd.BatchState // as last acknowledged
 	unsure  bool             // a request to change it got no reply
 	toppedN int              // acknowledged top-ups, and those without a reply
@@ -134,7 +133,7 @@ func (r *requester) launch(ctx context.Context) error {
 	if r.random.IntN(3) == 0 {
 		rule = label.Agree(2, mostAnswers)
 	}
-	p := &planned{tenant: r.tenants[r.random.IntN(len(r.tenants))], rule: rule, state: crowd.BatchDraft}
+	p := &planned{tenant: r.tenants[r.random.IntN(len(r.tenants))], state: crowd.BatchDraft}
 	tasks := 20 + r.random.IntN(980)
 	steps := []func(context.Context, *client.Client) error{
 		func(ctx context.Context, c *client.Client) error {

@@ -36,7 +36,6 @@ type scores struct {
 	calls    map[thing]int
 	key      map[thing]string // its idempotency key
 	of       map[string]thing // the reverse
-	refused  int
 	problems []string
 }
 
@@ -102,7 +101,6 @@ func (s *scores) note(t thing, key string) (refuse bool, wait time.Duration) {
 	}
 	s.key[t], s.of[key] = key, t
 	if s.calls[t] == 1 && s.random.IntN(10) == 0 {
-		s.refused++
 		return true, 0
 	}
 	return false, time.Duration(s.random.Int64N(int64(slowest)))
