@@ -160,7 +160,7 @@ func (s *search) seat(total int) {
 }
 
 // costOf is the waiting in pool i, in value, with so many more who leave, come
-// ready and come fresh. It is +Inf if not all who come are of use: more than
+// ready and come fresh. It is +Inf if not all who come are needed: more than
 // there are tasks in the queue, or so many to be trained that the last one does
 // not shorten it.
 func (s *search) costOf(i, out, ready, fresh int) float64 {

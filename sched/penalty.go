@@ -157,7 +157,7 @@ func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
 		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
 	}
 	if q.added == 0 {
-		k.Words = "greatest added penalty first: a delay adds nothing, so after those that it makes dearer; the longest wait first, here since " + instantNote(q.since)
+		k.Words = "greatest added penalty first: a delay adds nothing, so after those that it makes more expensive; the longest wait first, here since " + instantNote(q.since)
 		return k, true
 	}
 	k.Words = fmt.Sprintf("greatest added penalty first: a delay of %s adds %s to the penalty of its most urgent task, which has waited since %s",

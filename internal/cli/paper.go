@@ -14,7 +14,7 @@ import (
 // Paper is "throng paper".
 type Paper struct {
 	List PaperList `cmd:"" help:"List the tables and figures that can be made again."`
-	Run  PaperRun  `cmd:"" help:"Make a published table or figure again, ours beside theirs."`
+	Run  PaperRun  `cmd:"" help:"Make a published table or figure again, ours next to theirs."`
 }
 
 // PaperList is "throng paper list".

@@ -29,7 +29,7 @@ type PoolSet struct {
 	Cooldown   *span    `group:"sizes" placeholder:"DURATION" help:"How long after growing it does not shrink, and the other way round."`
 	Window     *span    `group:"sizes" placeholder:"DURATION" help:"What its estimates look back on; 0s: 5m."`
 	Eta        *float64 `group:"sizes" placeholder:"X" help:"Weight of the wait against the cost in c*, between 0 and 1."`
-	Salary     *float64 `group:"sizes" placeholder:"X" help:"Pay for a minute of waiting that c* reckons with."`
+	Salary     *float64 `group:"sizes" placeholder:"X" help:"Pay for a minute of waiting that c* takes into account."`
 	WaitTarget *span    `group:"sizes" placeholder:"DURATION" help:"Let c* be the fewest people with whom a task waits no longer; 0s: eta decides."`
 	Tail       *float64 `group:"sizes" placeholder:"X" help:"The share of the answers that may wait longer than the target; 0: the mean counts."`
 	TaskTime   *span    `group:"sizes" placeholder:"DURATION" help:"How long one answer takes, before any was seen."`

@@ -40,7 +40,7 @@ type TestCreate struct {
 	Questions string `required:"" placeholder:"FILE" help:"The questions, one a row, with the right answers in the column _gold: CSV, TSV or JSON Lines."`
 	Template  string `required:"" placeholder:"FILE" help:"How a question is shown and answered, as JSON, as for a batch; not of kind html."`
 	PassMark  int    `default:"80" help:"The score from which on it is passed, 1 to 100."`
-	Draw      int    `placeholder:"N" help:"How many questions, drawn anew each time, make a try; default: all."`
+	Draw      int    `placeholder:"N" help:"How many questions, drawn again each time, make a try; default: all."`
 	Tries     int    `default:"1" help:"How often somebody may try, 1 to 100."`
 	Wait      span   `placeholder:"DURATION" help:"Between the end of a try and the next."`
 	TimeLimit span   `placeholder:"DURATION" help:"For a try, such as 20m; default: none."`

@@ -30,7 +30,7 @@ func givenPolicies(text *string) ([]string, error) {
 	}
 	list := textform.Split(*text)
 	if slices.Contains(list, "") {
-		return nil, wrong("policy", "%q has a comma with no policy beside it", *text)
+		return nil, wrong("policy", "%q has a comma without a policy next to it", *text)
 	}
 	return list, nil
 }

@@ -18,7 +18,7 @@ import (
 // SimRun is "throng sim run".
 type SimRun struct {
 	File   string     `arg:"" optional:"" help:"The scenario, a YAML file; - for standard input; or see --from."`
-	Policy *string    `help:"Policies to compare, separated by commas; default: the scenario's. With --from: beside the pool's own." placeholder:"A,B,C"`
+	Policy *string    `help:"Policies to compare, separated by commas; default: the scenario's. With --from: in addition to the pool's own." placeholder:"A,B,C"`
 	Reps   *int       `help:"Repetitions; default: the scenario's." placeholder:"N"`
 	Seed   *uint64    `help:"Seed of all that is random; default: the scenario's." placeholder:"S"`
 	Out    *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`

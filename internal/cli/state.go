@@ -266,7 +266,7 @@ func (o *objects) object(mayHold bool) error {
 	}
 	if held {
 		if len(b.fields) > 0 {
-			return o.bad("batches", "stands beside fields of a batch")
+			return o.bad("batches", "stands next to fields of a batch")
 		}
 		return nil
 	}

@@ -31,7 +31,7 @@ type WorkflowRun struct {
 	Budget  amount      `group:"served" placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
 	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one."`
 	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
-	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it anew, and take over the rest."`
+	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it again, and take over the rest."`
 	Detach  bool        `group:"served" help:"Do not wait for its end."`
 	Every   span        `group:"served" default:"1s" help:"How often to look."`
 

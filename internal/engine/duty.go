@@ -117,8 +117,8 @@ func (e *Engine) onDuty() []*worker {
 	return list
 }
 
-// StartDuty brings a worker on duty. Who is on duty already stays so, also if he
-// was about to go.
+// StartDuty brings a worker on duty. Who is on duty already stays so, also if they
+// were about to go.
 func (e *Engine) StartDuty(now time.Time, id crowd.WorkerID) error {
 	w := e.worker(id)
 	switch {

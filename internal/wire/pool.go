@@ -46,7 +46,7 @@ type Retainer struct {
 // Target is what the best number of people is.
 type Target struct {
 	Eta         *float64 `json:"eta,omitempty" doc:"weight of the wait against the cost in c*, between 0 and 1; 0: 0.5"`
-	Salary      *float64 `json:"salary,omitempty" doc:"pay for waiting that c* reckons with, money a minute; 0: 0.05"`
+	Salary      *float64 `json:"salary,omitempty" doc:"pay for waiting that c* takes into account, money a minute; 0: 0.05"`
 	WaitSeconds *float64 `json:"wait_seconds,omitempty" doc:"c* is the least number of people with which a task waits no longer; 0: eta decides"`
 	Tail        *float64 `json:"tail,omitempty" doc:"the share of the answers that may wait longer than wait_seconds; 0: the mean wait counts"`
 }

@@ -13,7 +13,7 @@ type NewRun struct {
 	Workflow     string         `json:"workflow" doc:"the file's text"`
 	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; default: that of the workflow"`
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
-	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done anew; default: all of them"`
+	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
 }
 
 // RunHead is a run of a workflow without its steps.
@@ -25,7 +25,7 @@ type RunHead struct {
 	BudgetMicros  crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; left out: what the tenant has"`
 	Deadline      time.Time      `json:"deadline,omitzero" doc:"of the run as a whole"`
 	Parent        crowd.RunID    `json:"parent,omitempty" doc:"the run whose rows it took over"`
-	From          string         `json:"from,omitempty" doc:"the step from which it does anew, if it has a parent"`
+	From          string         `json:"from,omitempty" doc:"the step from which it starts again, if it has a parent"`
 	CreatedBy     crowd.WorkerID `json:"created_by"`
 	CreatedAt     time.Time      `json:"created_at"`
 	StartedAt     time.Time      `json:"started_at,omitzero"`

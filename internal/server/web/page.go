@@ -106,7 +106,7 @@ var notices = map[string]string{
 	"declined":  "All right, not this time.",
 	"funded":    "The pool's money is changed.",
 	"moved":     "Moved.",
-	"moving":    "He moves when he has finished his task.",
+	"moving":    "They move when they have finished their task.",
 	"blocked":   "The worker gets no more tasks of this tenant.",
 	"made":      "The workflow is in order. Give it its files, then start it.",
 	"ready":     "Ready to start.",

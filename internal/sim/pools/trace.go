@@ -65,7 +65,7 @@ func (s *stream) count(list []float64) {
 }
 
 func (u TraceUse) String() string {
-	return fmt.Sprintf("%d recruitment times (began anew %s), %d task times (%s), %d stays (%s)",
+	return fmt.Sprintf("%d recruitment times (began again %s), %d task times (%s), %d stays (%s)",
 		u.Recruitments.Used, times(u.Recruitments.Wraps), u.Tasks.Used, times(u.Tasks.Wraps), u.Stays.Used, times(u.Stays.Wraps))
 }
 

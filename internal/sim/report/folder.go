@@ -71,7 +71,7 @@ func CheckDir(dir string) error {
 			return err
 		}
 		if !ours.MatchString(filepath.ToSlash(name)) {
-			return crowd.Fieldf("out", "%s holds %s beside a report; it would be lost: move it, or name a new folder", dir, name)
+			return crowd.Fieldf("out", "%s holds %s next to a report; it would be lost: move it, or name a new folder", dir, name)
 		}
 		return nil
 	})

@@ -93,7 +93,7 @@ func (r *Report) facts() []string {
 	if r.Fixed {
 		list = append(list, "the same load in every repetition")
 	} else {
-		list = append(list, "a load drawn anew for every repetition")
+		list = append(list, "a load drawn again for every repetition")
 	}
 	if r.Alphas != nil && r.alpha != nil {
 		list = append(list, fmt.Sprintf("α = %g where nothing else is said", *r.alpha))

@@ -24,7 +24,7 @@ func (w *world) kept(id crowd.BatchID, tenant crowd.TenantID, n uint32) store.Ba
 
 func testCreateBatch(t *testing.T, w *world) {
 	in := w.kept(0, w.other, 0)
-	in.Spec.Tasks, in.Directed, in.Progress = 9, true, engine.Progress{State: crowd.BatchRunning, Issued: 5} // not his to say
+	in.Spec.Tasks, in.Directed, in.Progress = 9, true, engine.Progress{State: crowd.BatchRunning, Issued: 5} // not for the caller to say
 	id := must(w.CreateBatch(w.ctx, in))(t)
 	if id <= w.batch {
 		t.Errorf("%s follows %s", id, w.batch)
@@ -51,7 +51,7 @@ func testUpdateDraft(t *testing.T, w *world) {
 	in.Spec.Requirements, in.Spec.Production, in.Spec.Training, in.Spec.EndsAt, in.Pool, in.Name, in.Columns = nil, false, false, time.Time{}, second, "new", []string{"a"}
 	in.Template, in.Progress.Priority, in.Progress.Deadline = []byte(`{}`), 9, time.Time{}
 	change := in
-	change.Spec.Tasks, change.Directed, change.CreatedAt = 0, true, time.Time{} // not his to say
+	change.Spec.Tasks, change.Directed, change.CreatedAt = 0, true, time.Time{} // not for the caller to say
 	ok(t, w.UpdateDraft(w.ctx, change))
 	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), in)
 	w.unchanged(t, func() {

@@ -124,7 +124,7 @@ func testPutNotices(t *testing.T, w *world) {
 	ok(t, w.PutNotices(w.ctx, []store.Notice{b, a, other}, []store.Message{m, m}))
 	same(t, "notices", must(w.Notices(w.ctx, first.ID))(t), []store.Notice{a, b})
 	got := must(w.ListMessages(w.ctx, 0, 0, all))(t)
-	if len(got) != 2 || got[1].ID != 1 || got[0].ID != 2 { // what it says of the id is not his to say
+	if len(got) != 2 || got[1].ID != 1 || got[0].ID != 2 { // what it says of the id is not for the caller to say
 		t.Fatalf("the messages are %+v", got)
 	}
 	for i := range got {
@@ -206,7 +206,7 @@ func testLastNotices(t *testing.T, w *world) {
 	moved.Pool = elsewhere
 	ok(t, w.UpdateUser(w.ctx, moved))
 	same(t, "without one who moved", must(w.LastNotices(w.ctx, w.pool))(t), []store.Notice{a2, d2})
-	same(t, "where he moved", must(w.LastNotices(w.ctx, elsewhere))(t), []store.Notice{b2})
+	same(t, "after the move", must(w.LastNotices(w.ctx, elsewhere))(t), []store.Notice{b2})
 }
 
 func testWorkerNotices(t *testing.T, w *world) {

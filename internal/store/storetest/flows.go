@@ -65,7 +65,7 @@ func (w *world) job(t *testing.T, id crowd.RunID, items ...int64) crowd.BatchID 
 
 func testCreateRun(t *testing.T, w *world) {
 	in, nodes := w.runOf(w.mine)
-	in.ID = 99 // not his to say
+	in.ID = 99 // not for the caller to say
 	counted := nodes[query]
 	counted.Run, counted.Last, counted.OK, counted.Skipped, counted.Failed, counted.Faults = 99, 1, 2, 3, 4, 5
 	id := must(w.CreateRun(w.ctx, in, []store.Node{nodes[input], nodes[ask], counted}))(t)
@@ -170,13 +170,13 @@ func testAdvance(t *testing.T, w *world) {
 	r := must(w.Run(w.ctx, 0, id))(t)
 	n := must(w.Nodes(w.ctx, id))(t)
 
-	change := store.Run{ID: 55, Tenant: w.other, Name: "x", Text: "y", Parent: 1, From: "z", CreatedBy: 9} // not his to change
+	change := store.Run{ID: 55, Tenant: w.other, Name: "x", Text: "y", Parent: 1, From: "z", CreatedBy: 9} // not for the caller to change
 	change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt = store.RunPaused, 1, w.now.Add(time.Second), w.now.Add(2), time.Time{}
 	change.StartedAt, change.Penalty, change.Ended, change.Late = w.now.Add(time.Minute), 77, 5, 6
 	n[ask].Name, n[ask].State, n[ask].Error, n[ask].Cursors, n[ask].Sealed = "renamed", store.NodeRunning, "", []int64{2}, false
 	n[ask].StartedAt, n[ask].EndedAt, n[ask].Served, n[ask].Busy, n[ask].Columns = w.now.Add(time.Hour), time.Time{}, 9, 3, []string{"x"}
 	counted := n[ask]
-	counted.Last, counted.OK, counted.Skipped, counted.Failed, counted.Faults = 50, 51, 52, 53, 54 // not his to say
+	counted.Last, counted.OK, counted.Skipped, counted.Failed, counted.Faults = 50, 51, 52, 53, 54 // not for the caller to say
 	rows := []store.Row{
 		{Node: ask, Item: 2, Born: w.now, At: w.now.Add(1e6), State: store.RowOK, Cells: []string{"é<\x00>", ""}, N: 66},
 		w.fresh("d"),

@@ -129,7 +129,7 @@ func (w *world) move(t *testing.T, r *rapid.T, id crowd.RunID, p *plain, did map
 	n.Cursors = rapid.SliceOfN(rapid.Int64Range(0, 1<<32), 0, 3).Draw(r, "cursors")
 	n.Served++
 	changed := n
-	changed.Last, changed.OK = 1, 2 // not his to say
+	changed.Last, changed.OK = 1, 2 // not for the caller to say
 	a.Nodes = []store.Node{changed}
 	if have > 0 {
 		for range rapid.IntRange(0, 3).Draw(r, "faults") {

@@ -25,7 +25,7 @@ func metrics(n int) pool.Metrics {
 func (w *world) action(n int) store.Action {
 	return store.Action{
 		ID: 55, Pool: w.pool, At: w.now.Add(time.Duration(n) * time.Second), By: w.workers[0], Kind: store.ActionTransfer, N: n,
-		Worker: w.workers[1], To: w.pool + 1, Advice: true, Why: []string{fmt.Sprint("rule ", n), `queue > 10 && "<ü>"`}, Saw: metrics(n), Failed: "he holds a task",
+		Worker: w.workers[1], To: w.pool + 1, Advice: true, Why: []string{fmt.Sprint("rule ", n), `queue > 10 && "<ü>"`}, Saw: metrics(n), Failed: "they hold a task",
 	}
 }
 

@@ -212,7 +212,7 @@ func testAcceptedInvitations(t *testing.T, w *world) {
 	u := must(w.User(w.ctx, w.workers[0]))(t)
 	must(w.AcceptInvitation(w.ctx, list[0], u))(t)
 	must(w.AcceptInvitation(w.ctx, list[2], u))(t)
-	same(t, "his", invitationIDs(must(w.AcceptedInvitations(w.ctx, u.ID))(t)), []int64{3, 1})
+	same(t, "theirs", invitationIDs(must(w.AcceptedInvitations(w.ctx, u.ID))(t)), []int64{3, 1})
 	same(t, "another's", must(w.AcceptedInvitations(w.ctx, w.workers[1]))(t), nil)
 	same(t, "nobody's", must(w.AcceptedInvitations(w.ctx, 0))(t), nil)
 }
@@ -357,7 +357,7 @@ func testFinishTry(t *testing.T, w *world) {
 		}
 	})
 	ok(t, w.FinishTry(w.ctx, a, &u))
-	same(t, "his tries", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{a})
+	same(t, "their tries", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{a})
 	same(t, "the user", must(w.User(w.ctx, u.ID))(t), u)
 	w.unchanged(t, func() {
 		again := a
@@ -375,7 +375,7 @@ func testTries(t *testing.T, w *world) {
 	first := w.start(t, w.try(x.ID, 0, 1))
 	w.start(t, w.try(x.ID, 1, 1))
 	w.start(t, w.try(y.ID, 0, 1))
-	same(t, "his", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{first, second})
+	same(t, "theirs", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{first, second})
 	same(t, "nobody's", must(w.Tries(w.ctx, x.ID, w.workers[2]))(t), nil)
 	same(t, "of no test", must(w.Tries(w.ctx, 99, w.workers[0]))(t), nil)
 }

@@ -27,9 +27,9 @@ type onCall struct {
 func (s *site) keeps() bool { return s.pool.Retainer.Called || s.pool.Retainer.Rate > 0 }
 
 func (s *site) lookOnCall(e *engine.Engine) onCall {
-	purse, r := e.RetainerFunds(s.clock), e.Reading(s.clock)
+	funds, r := e.RetainerFunds(s.clock), e.Reading(s.clock)
 	v := onCall{
-		On: make(map[crowd.WorkerID]time.Time), Training: make(map[crowd.WorkerID]int), Funds: purse.Funds, Owed: purse.Owed,
+		On: make(map[crowd.WorkerID]time.Time), Training: make(map[crowd.WorkerID]int), Funds: funds.Funds, Owed: funds.Owed,
 		Workers: r.Workers, Busy: r.Busy, Learning: r.Training, Queue: r.Queue, Affordable: r.Affordable, OldestWait: r.OldestWait,
 	}
 	for _, p := range e.People(s.clock) {
@@ -52,7 +52,7 @@ func (s *site) lookOnCall(e *engine.Engine) onCall {
 
 // quiet brings the engine into a state of which a restart forgets nothing, and
 // commits it. A restart forgets who waits; who is on duty where anybody may be;
-// and who is to go as soon as he has finished.
+// and who is to go as soon as they have finished.
 func (s *site) quiet(t *testing.T) {
 	t.Helper()
 	for _, id := range s.people {
@@ -132,7 +132,7 @@ func (s *site) fund(t *testing.T) {
 	}
 }
 
-// duty brings somebody on duty or off it, or has him trained.
+// duty brings somebody on duty or off it, or has them trained.
 func (s *site) duty(t *testing.T) {
 	id := pick(s.Rand, s.people)
 	var err error
