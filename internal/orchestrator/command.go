@@ -13,10 +13,11 @@ import (
 // they may submit.
 func (o *Orchestrator) Pause(ctx context.Context, id crowd.RunID) error {
 	return o.modify(ctx, id, func(r *run) error {
-		if err := r.forBatches(ctx, o.cfg.Crowd.Pause); err != nil {
+		// The run first: after a crash in between, Recover pauses the batches too.
+		if err := r.setState(ctx, store.RunPaused); err != nil {
 			return err
 		}
-		if err := r.setState(ctx, store.RunPaused); err != nil {
+		if err := r.forBatches(ctx, o.cfg.Crowd.Pause); err != nil {
 			return err
 		}
 		r.release()

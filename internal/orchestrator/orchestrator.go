@@ -156,6 +156,13 @@ func (o *Orchestrator) adopt(ctx context.Context, id crowd.RunID) error {
 		o.adoptLater(id)
 		return err
 	}
+	if err == nil && r != nil && r.kept.State == store.RunPaused {
+		// A crash may have come between the run's state and its batches'.
+		if err := r.forBatches(ctx, o.cfg.Crowd.Pause); err != nil {
+			o.adoptLater(id)
+			return err
+		}
+	}
 	delete(o.toAdopt, id)
 	if err != nil || r == nil {
 		return err

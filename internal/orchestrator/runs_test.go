@@ -186,6 +186,31 @@ func TestPauseResumeCancel(t *testing.T) {
 	wantCode(t, w.o.Pause(w.ctx, 99), crowd.Conflict, "not under way")
 }
 
+// TestACrashWhilePausing: the run is kept as paused, its batch is not yet. After
+// the start both are.
+func TestACrashWhilePausing(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(everyKind, "id,word\n1,one\n2,two\n")
+	w.settle()
+	must(t, w.o.Pause(w.ctx, id))
+	batch := w.node(id, "ask").Batch.Spec.ID
+	must(t, w.Resume(w.ctx, batch)) // as it was before
+	w.restart()
+	w.play()
+	w.wantState(id, store.RunPaused)
+	if kept, err := w.store.Batch(w.ctx, 0, batch); err != nil || kept.Progress.State != crowd.BatchOnHold {
+		t.Errorf("the batch is %s, %v", kept.Progress.State, err)
+	}
+	if w.answers != 0 {
+		t.Errorf("%d answers to a paused run", w.answers)
+	}
+	must(t, w.o.Resume(w.ctx, id))
+	w.play()
+	if w.answers == 0 {
+		t.Error("no answers to a resumed run")
+	}
+}
+
 // TestEndOfAStep ends a crowd step with the labels that there are.
 func TestEndOfAStep(t *testing.T) {
 	w := newWorld(t)

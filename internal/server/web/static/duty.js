@@ -1,5 +1,5 @@
 // The page of somebody off duty: asks the server what is new, which answers as
-// soon as he is called, or is not needed any more.
+// soon as they are called, or are not needed any more.
 
 const says = document.getElementById("says");
 const duty = document.getElementById("duty");
@@ -61,5 +61,5 @@ async function ask() {
 
 mark(duty.dataset.state.includes("-called-"));
 while (!(await ask())) {
-  // until he is on duty
+  // until they are on duty
 }

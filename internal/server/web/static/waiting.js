@@ -7,7 +7,7 @@ const why = document.getElementById("why");
 const meter = document.getElementById("meter");
 const wait = 25;
 
-// Who stops, by the button, asks no more: that would bring him on duty again.
+// Who stops, by the button, asks no more: that would bring them on duty again.
 let stopped = false;
 document.getElementById("stop")?.addEventListener("submit", () => { stopped = true; });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
