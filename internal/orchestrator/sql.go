@@ -96,10 +96,11 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 		inputs = append(inputs, r.table(from.Node))
 	}
 	s.busy = true
-	keptRows := n.Last
+	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, inputs: inputs, limits: s.limits()}
+	runCtx := r.ctx
 	r.o.runAsync(func() func(context.Context) {
 		began := r.o.now()
-		err := s.runQuery(inputs, keptRows)
+		err := q.do(runCtx)
 		took := r.o.now().Sub(began)
 		return func(ctx context.Context) {
 			s.busy = false
@@ -115,33 +116,43 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// runQuery runs the query and keeps its rows after the first ones, which are kept
-// already. It holds no lock.
-func (s *tableQueryRunner) runQuery(inputs []sqlstep.Table, keptRows int64) error {
-	r, node := s.run, s.node.Node.Node
+// tableQuery is a query over all rows. It is done without the orchestrator's lock,
+// so it has what it needs of its run and its node by itself.
+type tableQuery struct {
+	o        *Orchestrator
+	run      crowd.RunID
+	node     int
+	keptRows int64 // the first rows, which are kept already
+	text     string
+	inputs   []sqlstep.Table
+	limits   sqlstep.Limits
+}
+
+// do runs the query and keeps its rows after those that are kept already.
+func (q *tableQuery) do(ctx context.Context) error {
 	var rows []store.Row
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		_, err := r.o.cfg.Store.Advance(r.ctx, &store.Advance{Run: r.kept.ID, Rows: rows})
+		_, err := q.o.cfg.Store.Advance(ctx, &store.Advance{Run: q.run, Rows: rows})
 		rows = rows[:0]
-		r.o.markDirty(r.kept.ID)
+		q.o.markDirty(q.run)
 		if err != nil {
 			return &storeError{err}
 		}
 		return nil
 	}
 	given := int64(0)
-	for cells, err := range sqlstep.Run(r.ctx, s.query.Query, inputs, s.limits()) {
+	for cells, err := range sqlstep.Run(ctx, q.text, q.inputs, q.limits) {
 		if err != nil {
 			return err
 		}
-		if given++; given <= keptRows {
+		if given++; given <= q.keptRows {
 			continue
 		}
-		now := r.o.now()
-		rows = append(rows, store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
+		now := q.o.now()
+		rows = append(rows, store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
 		if len(rows) == chunkRows {
 			if err := flush(); err != nil {
 				return err

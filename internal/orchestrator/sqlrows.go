@@ -117,9 +117,10 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	}
 	s.busy = true
 	round := s.round
+	stream := s.stream
 	r.o.runAsync(func() func(context.Context) {
 		began := r.o.now()
-		stream, err := s.stream, error(nil)
+		var err error
 		if stream == nil {
 			stream, err = sqlstep.Open(r.ctx, s.query.Query, static, streamed, s.limits())
 		}
