@@ -160,9 +160,12 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 	}
 }
 
-// absence is why nobody answers a batch that waits, and what to do; "" if somebody
-// of its pool is working or waiting for a task.
+// absence is why nobody answers a batch that is a draft or waits, and what to do; ""
+// if somebody of its pool is working or waiting for a task.
 func absence(c *Context, r *remote, b *wire.Batch) string {
+	if b.State == crowd.BatchDraft {
+		return "it is a draft, which is handed out to nobody: throng batch launch " + b.ID.String()
+	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
 		return ""
 	}
