@@ -484,7 +484,7 @@ func TestSetKeepsWhatStays(t *testing.T) {
 	}
 	set(Settings{Window: time.Minute})
 	if m.seen == seen || m.seen.counters != seen.counters || m.seen.mu != seen.mu {
-		t.Error("the tally and μ are not kept with another window")
+		t.Error("the counters and μ are not kept with another window")
 	}
 	c.Remove(1)
 	if d := c.Step(epoch, []Reading{r}, fixed(0)); !d[0].Idle() || d[0].Saw.Workers != 3 {

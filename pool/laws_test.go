@@ -22,18 +22,18 @@ func (f fixed) Float64() float64 { return float64(f) }
 func primed(t testing.TB, s Settings) (*Controller, time.Time, Counters) {
 	t.Helper()
 	c := mustNew(t, Settings{Window: s.Window, Target: s.Target, Expect: s.Expect})
-	now, tally := epoch, Counters{}
+	now, counters := epoch, Counters{}
 	for range 60 {
-		c.Step(now, &Reading{Pool: 1, Counters: tally, Affordable: -1}, fixed(0.5))
+		c.Step(now, &Reading{Pool: 1, Counters: counters, Affordable: -1}, fixed(0.5))
 		now = now.Add(10 * time.Second)
-		tally.Arrived += 3
-		tally.Completed += 3
-		tally.Worked += 90 * time.Second
+		counters.Arrived += 3
+		counters.Completed += 3
+		counters.Worked += 90 * time.Second
 	}
 	if err := c.set(s); err != nil {
 		t.Fatal(err)
 	}
-	return c, now, tally
+	return c, now, counters
 }
 
 // primedBest is c* of primed: λ = 0.3/s, μ = 1/30 s.
@@ -41,8 +41,8 @@ const primedBest = 17
 
 func TestPrimedBest(t *testing.T) {
 	t.Parallel()
-	c, now, tally := primed(t, Settings{})
-	m := c.Step(now, &Reading{Pool: 1, Counters: tally, Affordable: -1}, fixed(0)).Saw
+	c, now, counters := primed(t, Settings{})
+	m := c.Step(now, &Reading{Pool: 1, Counters: counters, Affordable: -1}, fixed(0)).Saw
 	if m.CStar != primedBest || math.Abs(m.Lambda-0.3) > 1e-9 || math.Abs(m.Mu-1./30) > 1e-9 {
 		t.Fatalf("c* %d, λ %g, μ %g", m.CStar, m.Lambda, m.Mu)
 	}
@@ -66,8 +66,8 @@ func TestPaperRules(t *testing.T) {
 				}
 				check := func(s Settings, want int) {
 					t.Helper()
-					c, now, tally := primed(t, s)
-					r.Counters = tally
+					c, now, counters := primed(t, s)
+					r.Counters = counters
 					d := c.Step(now, r, fixed(0.99))
 					if got := d.Recruit - d.Release; got != want || d.Withdraw != 0 {
 						t.Fatalf("%s/%s: queue %d, %d people, %d coming: %+d, withdraws %d, want %+d", s.Elasticity, s.Stability, queue, workers, coming, got, d.Withdraw, want)
@@ -225,7 +225,7 @@ func TestARequestersEstimateStandsIn(t *testing.T) {
 }
 
 // TestFeedForwardLooksAhead: whoever will have left before others can come is
-// replaced before he leaves.
+// replaced before they leave.
 func TestFeedForwardLooksAhead(t *testing.T) {
 	t.Parallel()
 	c, err := New(Settings{Elasticity: "feed-forward"})
@@ -287,8 +287,8 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 		"rules-paper(coming=1) withdraws the first": {"rules-paper(coming=1)", 22, 3, 0, 3, 3, 0, 1, 0},
 	}
 	for name, tc := range cases {
-		c, now, tally := primed(t, Settings{Elasticity: tc.elasticity})
-		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Counters: tally}
+		c, now, counters := primed(t, Settings{Elasticity: tc.elasticity})
+		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Counters: counters}
 		c.seen.observe(now, &r.Counters)
 		now = now.Add(10 * time.Second)
 		r.Queue = tc.queue
@@ -373,8 +373,8 @@ func TestHybrid(t *testing.T) {
 				{"hybrid(coming=0)", min(20, max(0, primedBest-workers))},
 				{"hybrid-paper", map[bool]int{true: 20}[primedBest-workers > 5]},
 			} {
-				c, now, tally := primed(t, Settings{Stability: tc.stability})
-				r := &Reading{Pool: 1, Workers: workers, Coming: coming, Affordable: -1, Counters: tally}
+				c, now, counters := primed(t, Settings{Stability: tc.stability})
+				r := &Reading{Pool: 1, Workers: workers, Coming: coming, Affordable: -1, Counters: counters}
 				c.Step(now, r, fixed(0))
 				r.Counters.Arrived += 3
 				r.Counters.Abandoned += 120
@@ -396,8 +396,8 @@ func TestHybrid(t *testing.T) {
 // TestHybridCountsElasticity: the two do not call the same people twice.
 func TestHybridCountsElasticity(t *testing.T) {
 	t.Parallel()
-	c, now, tally := primed(t, Settings{Elasticity: "ct-p(kp=1)", Stability: "hybrid"})
-	r := &Reading{Pool: 1, Workers: 10, Affordable: -1, Counters: tally}
+	c, now, counters := primed(t, Settings{Elasticity: "ct-p(kp=1)", Stability: "hybrid"})
+	r := &Reading{Pool: 1, Workers: 10, Affordable: -1, Counters: counters}
 	r.Counters.Abandoned += 600
 	if d := c.Step(now, r, fixed(0)); d.Recruit != primedBest-10 {
 		t.Errorf("%d called, want %d (%q)", d.Recruit, primedBest-10, d.Why)
@@ -439,10 +439,10 @@ func TestNothingFromAGuess(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	c, now, tally := primed(t, Settings{Elasticity: "rules", Rules: []Rule{
+	c, now, counters := primed(t, Settings{Elasticity: "rules", Rules: []Rule{
 		{"queue > 10", "recruit 3"}, {"idle > 2", "release 1"}, {"queue > 1000", "recruit 100"},
 	}})
-	r := &Reading{Pool: 1, Workers: 9, Busy: 5, Queue: 14, Affordable: -1, Counters: tally}
+	r := &Reading{Pool: 1, Workers: 9, Busy: 5, Queue: 14, Affordable: -1, Counters: counters}
 	d := c.Step(now, r, fixed(0))
 	if d.Recruit != 2 || d.Release != 0 {
 		t.Errorf("recruit %d, release %d", d.Recruit, d.Release)
@@ -464,8 +464,8 @@ func TestCStarFollowsTheTarget(t *testing.T) {
 		{Target{Wait: time.Second}, func(c int) bool { return c > 10 && c < 30 }},
 		{Target{Wait: time.Second, Tail: 0.001}, func(c int) bool { return c > 15 && c < 40 }},
 	} {
-		c, now, tally := primed(t, Settings{Target: tc.target})
-		if m := c.Step(now, &Reading{Pool: 1, Counters: tally}, fixed(0)).Saw; !tc.want(m.CStar) {
+		c, now, counters := primed(t, Settings{Target: tc.target})
+		if m := c.Step(now, &Reading{Pool: 1, Counters: counters}, fixed(0)).Saw; !tc.want(m.CStar) {
 			t.Errorf("%+v: c* %d", tc.target, m.CStar)
 		}
 	}
@@ -533,8 +533,8 @@ func TestSettles(t *testing.T) {
 func TestExactLoadSettles(t *testing.T) {
 	t.Parallel()
 	for _, start := range []int{0, 5, 40} {
-		c, now, tally := primed(t, Settings{Elasticity: "ct-p"})
-		r := &Reading{Pool: 1, Workers: start, Affordable: -1, Counters: tally}
+		c, now, counters := primed(t, Settings{Elasticity: "ct-p"})
+		r := &Reading{Pool: 1, Workers: start, Affordable: -1, Counters: counters}
 		for step := range 40 {
 			d := c.Step(now, r, fixed(0.5))
 			if step >= 12 && (!d.Idle() || r.Workers+r.Coming != primedBest) {
@@ -653,9 +653,9 @@ func TestLimitsStopTheSum(t *testing.T) {
 		"too many": {Settings{}, 30, -1, false},
 	} {
 		tc.s.Elasticity = "ct-p(kp=1,ki=0.01)"
-		c, now, tally := primed(t, tc.s)
+		c, now, counters := primed(t, tc.s)
 		for range 100 {
-			d := c.Step(now, &Reading{Pool: 1, Workers: tc.workers, Affordable: tc.affordable, Counters: tally}, fixed(0))
+			d := c.Step(now, &Reading{Pool: 1, Workers: tc.workers, Affordable: tc.affordable, Counters: counters}, fixed(0))
 			if tc.stays && !d.Idle() {
 				t.Fatalf("%s: %+v", name, d)
 			}
@@ -665,9 +665,9 @@ func TestLimitsStopTheSum(t *testing.T) {
 		}
 	}
 	// a cool-down is a limit, too
-	c, now, tally := primed(t, Settings{Elasticity: "ct-p(kp=1,ki=0.01)", Cooldown: time.Hour})
+	c, now, counters := primed(t, Settings{Elasticity: "ct-p(kp=1,ki=0.01)", Cooldown: time.Hour})
 	c.grew = now
-	c.Step(now, &Reading{Pool: 1, Workers: 40, Affordable: -1, Counters: tally}, fixed(0))
+	c.Step(now, &Reading{Pool: 1, Workers: 40, Affordable: -1, Counters: counters}, fixed(0))
 	if c.pid.sum != 0 {
 		t.Errorf("in a cool-down: the sum is %g", c.pid.sum)
 	}
@@ -676,8 +676,8 @@ func TestLimitsStopTheSum(t *testing.T) {
 // TestCStarIsOfNow: it is computed again when the target or either rate changes.
 func TestCStarIsOfNow(t *testing.T) {
 	t.Parallel()
-	c, now, tally := primed(t, Settings{})
-	best := func() int { return c.Step(now, &Reading{Pool: 1, Counters: tally}, fixed(0)).Saw.CStar }
+	c, now, counters := primed(t, Settings{})
+	best := func() int { return c.Step(now, &Reading{Pool: 1, Counters: counters}, fixed(0)).Saw.CStar }
 	if got := best(); got != primedBest {
 		t.Fatal(got)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/queueing"
 )
 
-// allOfUse reports whether a plan sends nobody where he is of no use: no more people
+// allOfUse reports whether a plan sends nobody where they are of no use: no more people
 // than tasks, and no more to be trained than shorten the queue.
 func allOfUse(views []pool.BalanceView, moves []pool.Move) bool {
 	for i := range views {
@@ -103,11 +103,11 @@ func TestSearchAgainstAllSets(t *testing.T) {
 	if testing.Short() {
 		n = 400
 	}
-	type tally struct {
+	type total struct {
 		towns, searchBest, paperBest int
 		search, paper, worst         float64 // sums, and the least, of shares of the best
 	}
-	plain, others, sets := tally{worst: 1}, tally{worst: 1}, 0
+	plain, others, sets := total{worst: 1}, total{worst: 1}, 0
 	for seed := range uint64(n) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		tn := town{pools: 4, idle: 3, queues: 0.5, longest: []int{5, 30, 300}[seed%3], mixed: seed%2 == 0, keep: seed%4 < 2}
@@ -145,7 +145,7 @@ func TestSearchAgainstAllSets(t *testing.T) {
 			t.Errorf("seed %d: search gets %g of %g %s", seed, got, best, options)
 		}
 	}
-	for _, sum := range []tally{plain, others} {
+	for _, sum := range []total{plain, others} {
 		t.Logf("%d towns: search the best in %d, mean share %.6f, worst %.4f; paper the best in %d, mean share %.4f",
 			sum.towns, sum.searchBest, sum.search/float64(sum.towns), sum.worst, sum.paperBest, sum.paper/float64(sum.towns))
 	}

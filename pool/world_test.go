@@ -18,18 +18,18 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type world struct {
 	lambda, mu, abandon, arrive float64
 
-	rnd     *rand.Rand
-	now     time.Time
-	queue   int
-	busy    int
-	idle    int
-	coming  int
-	tally   Counters
-	waiting float64 // answers in the queue, summed over seconds
-	idling  float64 // people idle, summed over seconds
-	actions int     // people called, withdrawn and let go
-	calls   int
-	leaving int // told to go, and still at work
+	rnd      *rand.Rand
+	now      time.Time
+	queue    int
+	busy     int
+	idle     int
+	coming   int
+	counters Counters
+	waiting  float64 // answers in the queue, summed over seconds
+	idling   float64 // people idle, summed over seconds
+	actions  int     // people called, withdrawn and let go
+	calls    int
+	leaving  int // told to go, and still at work
 }
 
 func newWorld(seed uint64, lambda, mu, abandon, arrive float64, workers int) *world {
@@ -56,15 +56,15 @@ func (w *world) count(n int, p float64) (hits int) {
 
 func (w *world) tick() {
 	w.now = w.now.Add(time.Second)
-	w.tally.Worked += time.Duration(w.busy) * time.Second
-	w.tally.OnDuty += time.Duration(w.busy+w.idle) * time.Second
-	w.tally.Idled += time.Duration(w.idle) * time.Second
-	w.tally.Awaited += time.Duration(w.coming) * time.Second
+	w.counters.Worked += time.Duration(w.busy) * time.Second
+	w.counters.OnDuty += time.Duration(w.busy+w.idle) * time.Second
+	w.counters.Idled += time.Duration(w.idle) * time.Second
+	w.counters.Awaited += time.Duration(w.coming) * time.Second
 	n := w.poisson(w.lambda)
 	w.queue += n
-	w.tally.Arrived += int64(n)
+	w.counters.Arrived += int64(n)
 	done := w.count(w.busy, w.mu)
-	w.tally.Completed += int64(done)
+	w.counters.Completed += int64(done)
 	w.busy -= done
 	went := min(done, w.leaving)
 	w.leaving -= went
@@ -75,11 +75,11 @@ func (w *world) tick() {
 	w.busy -= lost
 	w.leaving = min(w.leaving, w.busy)
 	w.queue += lost
-	w.tally.Abandoned += int64(left + lost)
+	w.counters.Abandoned += int64(left + lost)
 	came := w.count(w.coming, w.arrive)
 	w.coming -= came
 	w.idle += came
-	w.tally.Joined += int64(came)
+	w.counters.Joined += int64(came)
 	take := min(w.queue, w.idle)
 	w.queue -= take
 	w.idle -= take
@@ -91,7 +91,7 @@ func (w *world) tick() {
 func (w *world) people() int { return w.busy + w.idle - w.leaving }
 
 func (w *world) reading() *Reading {
-	r := &Reading{Pool: 1, Workers: w.people(), Busy: w.busy - w.leaving, Coming: w.coming, Queue: w.queue, Counters: w.tally, Affordable: -1, Preference: float64(w.people())}
+	r := &Reading{Pool: 1, Workers: w.people(), Busy: w.busy - w.leaving, Coming: w.coming, Queue: w.queue, Counters: w.counters, Affordable: -1, Preference: float64(w.people())}
 	for i := range w.idle {
 		r.Idle = append(r.Idle, Person{ID: crowd.WorkerID(i + 1)})
 	}
@@ -105,7 +105,7 @@ func (w *world) do(d Decision) {
 	now := min(d.Release, w.idle)
 	w.idle -= now
 	w.leaving += d.Release - now
-	w.tally.Released += int64(d.Release)
+	w.counters.Released += int64(d.Release)
 }
 
 // run lets a controller work for a time.

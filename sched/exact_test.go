@@ -55,7 +55,7 @@ func TestExactRoundsOnce(t *testing.T) {
 }
 
 // TestTermSumsDependOnTheFiguresAlone walks through random figures of a batch and
-// compares the kept sum with one made anew.
+// compares the kept sum with a fresh one.
 func TestTermSumsDependOnTheFiguresAlone(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
@@ -63,9 +63,9 @@ func TestTermSumsDependOnTheFiguresAlone(t *testing.T) {
 	for range 5000 {
 		planned := 1 + random.Uint32N(30)
 		r := record{priority: 1, planned: planned, completed: random.Uint32N(planned), running: random.Uint32N(35), production: true}
-		anew := workforce{form: formDAFS, f: log1p}
+		fresh := workforce{form: formDAFS, f: log1p}
 		gotX, gotDelta := kept.at(0, &r)
-		wantX, wantDelta := anew.at(0, &r)
+		wantX, wantDelta := fresh.at(0, &r)
 		if gotX != wantX || gotDelta != wantDelta {
 			t.Fatalf("%+v: got %v, %v, want %v, %v", r, gotX, gotDelta, wantX, wantDelta)
 		}

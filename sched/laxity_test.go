@@ -96,7 +96,7 @@ func TestLaxityDecidesAsItsDefinition(t *testing.T) {
 						continue
 					}
 					now = now.Add(time.Duration(w.IntN(6000)) * time.Millisecond)
-					if k := w.IntN(len(w.open) + 1); k < len(w.open) && w.open[k].Production { // lest all are lost soon
+					if k := w.IntN(len(w.open) + 1); k < len(w.open) && w.open[k].Production { // so that not all are lost soon
 						w.open[k].Deadline = now.Add(pick(w, time.Minute, 3*time.Minute, 10*time.Minute))
 						w.changed(k)
 					}

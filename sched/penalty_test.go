@@ -197,12 +197,12 @@ func TestPenaltyForgets(t *testing.T) {
 			change func(*sched.Batch)
 			want   []crowd.BatchID
 		}{
-			"as it was":         {func(*sched.Batch) {}, []crowd.BatchID{1, 2}},
-			"not assignable":    {func(b *sched.Batch) { b.Assignable = false }, []crowd.BatchID{2}},
-			"done":              {func(b *sched.Batch) { b.Completed = b.Planned }, []crowd.BatchID{2}},
-			"in no danger":      {func(b *sched.Batch) { b.Due, b.Added, b.Since = time.Time{}, 0, time.Unix(0, 1<<62) }, []crowd.BatchID{2, 1}},
-			"of another class":  {func(b *sched.Batch) { b.Class = 2 }, []crowd.BatchID{2}},
-			"of a class he has": {func(b *sched.Batch) { b.Class = 0 }, []crowd.BatchID{1, 2}},
+			"as it was":            {func(*sched.Batch) {}, []crowd.BatchID{1, 2}},
+			"not assignable":       {func(b *sched.Batch) { b.Assignable = false }, []crowd.BatchID{2}},
+			"done":                 {func(b *sched.Batch) { b.Completed = b.Planned }, []crowd.BatchID{2}},
+			"in no danger":         {func(b *sched.Batch) { b.Due, b.Added, b.Since = time.Time{}, 0, time.Unix(0, 1<<62) }, []crowd.BatchID{2, 1}},
+			"of another class":     {func(b *sched.Batch) { b.Class = 2 }, []crowd.BatchID{2}},
+			"of a class they have": {func(b *sched.Batch) { b.Class = 0 }, []crowd.BatchID{1, 2}},
 		} {
 			b := with(urgent, c.change)
 			p.Set(&b)

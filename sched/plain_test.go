@@ -141,7 +141,7 @@ func jInfinity(x []*big.Rat) *big.Rat {
 	return worst.Neg(worst)
 }
 
-// plainTenants is tenant-fair: shares summed anew at each decision.
+// plainTenants is tenant-fair: shares summed again at each decision.
 type plainTenants struct {
 	turns map[crowd.TenantID]uint64 // kept by the world
 	fresh func() plain

@@ -20,7 +20,7 @@ const module = "github.com/throng-dev/throng/"
 
 // families is the tree of docs/architecture.md: a family is a public package, or
 // a folder of internal/ with all that lies in it. The value names the families
-// that its packages may import, beside their own. It must have no cycle.
+// that its packages may import, next to their own. It must have no cycle.
 var families = map[string][]string{
 	// L0: nouns, and helpers that know no crowd.
 	"crowd": {},

@@ -330,7 +330,7 @@ func (k *books) handout(x engine.Handout) error {
 // then fresh ones in the order of import.
 func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
 	if b.spec.Invited != nil {
-		return nil // everybody goes through his own list
+		return nil // everybody goes through their own list
 	}
 	if b.spec.SLA != nil {
 		return k.mostUrgent(x, b, t)
@@ -397,7 +397,7 @@ func (k *books) letGo(r *row) {
 func (k *books) answer(x engine.Answer) error {
 	r := k.rows[x.Assignment]
 	if r == nil || r.Worker != x.Worker || x.At != k.now {
-		return fmt.Errorf("of %s at %s: not his", x.Worker, x.At)
+		return fmt.Errorf("of %s at %s: not theirs", x.Worker, x.At)
 	}
 	if r.answer != nil {
 		return fmt.Errorf("there was one already")

@@ -181,7 +181,7 @@ func TestCheckSeesDuty(t *testing.T) {
 		"one idle noticed without a silence": func(e *Engine) { e.retainer.Silence = 0 },
 		"one who waits in silence":           func(e *Engine) { e.timers.set(&e.workers[2].lease, now) },
 		"one who waits to learn":             func(e *Engine) { e.workers[2].training = 1 },
-		"less than nothing in the purse":     func(e *Engine) { e.wages.funds = -1 },
+		"less than nothing in the account":   func(e *Engine) { e.wages.funds = -1 },
 		"a wait paid to nobody":              func(e *Engine) { e.wages.waiters++ },
 		"a paid wait not counted":            func(e *Engine) { e.wages.waiters-- },
 		"a wait paid from another time":      func(e *Engine) { e.workers[2].paidTo = now },

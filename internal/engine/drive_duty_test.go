@@ -31,7 +31,7 @@ func (w *world) pass(to time.Time, how uint32) error {
 			w.now = to
 			w.k.advance(to)
 			if !w.overdue && w.k.short() {
-				return fmt.Errorf("the purse has been empty for a while, and nobody has noticed")
+				return fmt.Errorf("the account has been empty for a while, and nobody has noticed")
 			}
 			return nil
 		}
@@ -111,7 +111,7 @@ func (w *world) endDuty(id crowd.WorkerID, why engine.Departure) error {
 		w.k.goes[id] = why
 	}
 	if off == waits {
-		return fmt.Errorf("end of duty of %s: off %t, but he holds a task: %t", id, off, waits)
+		return fmt.Errorf("end of duty of %s: off %t, but they hold a task: %t", id, off, waits)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ type Departure string
 
 // The departures. Of those the first two count as abandonment.
 const (
-	Left     Departure = "left"     // by himself
+	Left     Departure = "left"     // by themselves
 	Silent   Departure = "silent"   // was not heard of any more
 	Released Departure = "released" // was let go
 	Moved    Departure = "moved"    // to another pool

@@ -29,8 +29,8 @@ type person struct {
 	leaves   engine.Departure
 	training int
 	told     engine.Duty // the last row
-	// Of this stay on duty: what he has earned by waiting, in micro-units × ns a
-	// minute, less what he was paid; what he was paid; when his last paid wait
+	// Of this stay on duty: what they have earned by waiting, in micro-units × ns a
+	// minute, less what they were paid; what they were paid; when their last paid wait
 	// ended, if nothing came after it.
 	due    *big.Int
 	earned crowd.Money
@@ -52,13 +52,13 @@ type stays struct {
 
 	comes   crowd.WorkerID
 	goes    map[crowd.WorkerID]engine.Departure
-	unpaid  []crowd.WorkerID // have to go, since the purse is empty
+	unpaid  []crowd.WorkerID // have to go, since the account is empty
 	ticked  bool
 	learns  map[crowd.WorkerID]bool // training has changed
 	wasOn   map[crowd.WorkerID]bool
 	letWork map[crowd.WorkerID]engine.Departure // had to go after the task that they let go of
 	cutTo   *crowd.Money                        // all who wait are paid: so much in all
-	refund  bool                                // it is looked again whether the purse is empty
+	refund  bool                                // it is looked again whether the account is empty
 }
 
 func newStays() stays {
@@ -156,7 +156,7 @@ func (k *books) unpaidDue() *big.Int {
 // short reports whether those who wait have earned more than there is.
 func (k *books) short() bool { return k.unpaidDue().Cmp(whole(k.accounts[poolAccount])) > 0 }
 
-// beforeTick finds out who has to go because the purse is empty: when it cannot
+// beforeTick finds out who has to go because the account is empty: when it cannot
 // pay those who wait for a nanosecond more. exact says that nothing is overdue.
 func (k *books) beforeTick(exact bool) error {
 	k.ticked = true
@@ -170,14 +170,14 @@ func (k *books) beforeTick(exact bool) error {
 			return nil
 		}
 		if exact && left.Cmp(step.Neg(step)) < 0 {
-			return fmt.Errorf("the purse was empty before: %s short of %s (rate × ns)", left, step)
+			return fmt.Errorf("the account was empty before: %s short of %s (rate × ns)", left, step)
 		}
 		k.empty = true
-		k.seen[fmt.Sprintf("purse empty, called %t", k.retainer.Called)]++
+		k.seen[fmt.Sprintf("account empty, called %t", k.retainer.Called)]++
 		if exact {
-			k.seen["purse empty to the nanosecond"]++
+			k.seen["account empty to the nanosecond"]++
 		}
-		for _, id := range k.waiting { // his wait is not a paid one from here on
+		for _, id := range k.waiting { // their wait is not a paid one from here on
 			k.person(id).left = time.Time{}
 		}
 	} else if k.retainer.Called {
@@ -189,7 +189,7 @@ func (k *books) beforeTick(exact bool) error {
 	return nil
 }
 
-// train sets what somebody has to learn. Who finds nothing to learn from when he
+// train sets what somebody has to learn. Who finds nothing to learn from when they
 // is given work next has learnt enough.
 func (k *books) train(id crowd.WorkerID, n int) {
 	if p := k.person(id); p.training != n {
@@ -211,7 +211,7 @@ func (k *books) enoughLearnt(id crowd.WorkerID) {
 	k.train(id, 0)
 }
 
-// refunded looks again whether the purse is empty, after SetRetainer and Fund.
+// refunded looks again whether the account is empty, after SetRetainer and Fund.
 func (k *books) refunded() {
 	k.empty = k.accounts[poolAccount] == 0
 }
@@ -234,7 +234,7 @@ func (k *books) poolTransfer(x engine.Transfer) error {
 		p := k.person(id)
 		want.From, want.To = poolAccount, workerAccount(id)
 		if p.due.Cmp(whole(x.Amount)) < 0 {
-			return fmt.Errorf("more than the %s (rate × ns) that he has earned", p.due)
+			return fmt.Errorf("more than the %s (rate × ns) that they have earned", p.due)
 		}
 		p.due.Sub(p.due, whole(x.Amount))
 		p.earned += x.Amount
@@ -249,7 +249,7 @@ func (k *books) poolTransfer(x engine.Transfer) error {
 	k.accounts[x.From] -= x.Amount
 	k.accounts[x.To] += x.Amount
 	if k.accounts[poolAccount] < 0 {
-		return fmt.Errorf("the purse holds %s", k.accounts[poolAccount])
+		return fmt.Errorf("the account holds %s", k.accounts[poolAccount])
 	}
 	k.seen["transfer: "+string(x.Kind)]++
 	return nil
@@ -322,7 +322,7 @@ func (k *books) shifts(list []engine.Shift) error {
 		case p.on && k.goes[id] != "" && k.holding[id] == nil:
 			return fmt.Errorf("%s was to go (%s), and is there", id, k.goes[id])
 		case p.on && p.leaves != "" && k.holding[id] == nil:
-			return fmt.Errorf("%s was to go (%s) after his task, and is there", id, p.leaves)
+			return fmt.Errorf("%s was to go (%s) after their task, and is there", id, p.leaves)
 		case k.ticked && p.on && k.holding[id] == nil && !slices.Contains(k.waiting, id) && k.isSilent(p):
 			return fmt.Errorf("%s was not heard of since %s, and is there", id, p.seen)
 		}
@@ -343,12 +343,12 @@ func (k *books) comeOn(id crowd.WorkerID) {
 }
 
 // settled says that p's wait has ended: whole micro-units are paid, as long as
-// there is money. What is less than one is kept for his next wait.
+// there is money. What is less than one is kept for their next wait.
 func (k *books) settled(p *person) error {
 	unit := whole(1)
 	if p.due.Cmp(unit) >= 0 {
 		if k.accounts[poolAccount] > 0 {
-			return fmt.Errorf("he is owed %s (rate × ns), and the purse holds %s", p.due, k.accounts[poolAccount])
+			return fmt.Errorf("they are owed %s (rate × ns), and the account holds %s", p.due, k.accounts[poolAccount])
 		}
 		k.seen["waiting that could not be paid"]++
 		p.due.Mod(p.due, unit)
@@ -357,7 +357,7 @@ func (k *books) settled(p *person) error {
 }
 
 // duties enters the rows about duty and training: just those that there should
-// be, and the last one of each person as he now is.
+// be, and the last one of each person as they now are.
 func (k *books) duties(list []engine.Duty) error {
 	rows := make(map[crowd.WorkerID][]engine.Duty)
 	for _, x := range list {
@@ -375,7 +375,7 @@ func (k *books) duties(list []engine.Duty) error {
 		for i, x := range rows[id] {
 			last := i == len(rows[id])-1
 			if last && (x.On != p.on || !x.Since.Equal(p.since) || x.Training != p.training || changed && !x.On && x.Why == "" || x.On && x.Why != "") {
-				return fmt.Errorf("%s: last row %+v, he is on duty %t since %s, training %d", id, x, p.on, p.since, p.training)
+				return fmt.Errorf("%s: last row %+v, they are on duty %t since %s, training %d", id, x, p.on, p.since, p.training)
 			}
 			p.told = x
 			k.seen[fmt.Sprintf("duty kept, on %t", x.On)]++
@@ -406,7 +406,7 @@ func (k *books) settleWaits() error {
 	return nil
 }
 
-// checkStays compares with what the engine says of people, purse and itself.
+// checkStays compares with what the engine says of people, account and itself.
 func (k *books) checkStays(e *engine.Engine) error {
 	present := 0
 	for id := range k.workers {
@@ -433,7 +433,7 @@ func (k *books) checkStays(e *engine.Engine) error {
 	}
 	funds, owed := k.accounts[poolAccount], money(k.unpaidDue())
 	if got, want := e.RetainerFunds(k.now), (engine.RetainerFunds{Funds: funds, Owed: owed, Paid: k.paid, Empty: k.retainer.Rate > 0 && (k.empty || funds == 0)}); got != want {
-		return fmt.Errorf("purse:\n got %+v\nwant %+v", got, want)
+		return fmt.Errorf("account:\n got %+v\nwant %+v", got, want)
 	}
 	if err := k.checkUses(e); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 )
 
 // TestSilence: somebody comes on duty at start and is heard of again after a while
-// in one way or another. He goes at that time and the silence later, not before.
+// in one way or another. They go at that time and the silence later, not before.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	const silence, lease = 10 * time.Minute, 4 * time.Minute
 	held := func(t *testing.T, e *engine.Engine) engine.Handout {
 		h, ok := e.Holds(1)
 		if !ok {
-			t.Fatal("he holds nothing")
+			t.Fatal("they hold nothing")
 		}
 		return h
 	}
@@ -92,7 +92,7 @@ func TestSilence(t *testing.T) {
 			e.Heartbeat(at(2*time.Minute), 1, h.Assignment)
 			e.Return(at(2*time.Minute), 1, h.Assignment)
 		}, 0},
-		"what others do to him": {0, func(t *testing.T, e *engine.Engine) {
+		"what others do to them": {0, func(t *testing.T, e *engine.Engine) {
 			must(t, e.Train(at(time.Minute), 1, 2))
 			must(t, e.SetWorker(at(time.Minute), engine.Worker{ID: 1}))
 			must(t, e.SetRetainer(at(time.Minute), engine.Retainer{Called: true, Silence: silence}))

@@ -86,7 +86,7 @@ type jobs struct {
 	people   int // who were hired
 	holds    map[crowd.WorkerID]engine.Handout
 	expired  map[crowd.WorkerID]engine.Handout
-	next     map[crowd.WorkerID]string // who produces his next event 1
+	next     map[crowd.WorkerID]string // who produces their next event 1
 	waits    map[crowd.WorkerID]string // who produced the one that waits in QW
 	live     map[crowd.TaskID]int
 	answers  map[crowd.TaskID]int
@@ -192,7 +192,7 @@ func (w *jobs) answer(id crowd.WorkerID, key string) error {
 	return nil
 }
 
-// late commits what a worker held until his lease ran out.
+// late commits what a worker held until their lease ran out.
 func (w *jobs) late(id crowd.WorkerID, key string) error {
 	h, ok := w.expired[id]
 	if !ok || w.labelled[h.Task] || h.Task.Batch() != w.job {
@@ -335,7 +335,7 @@ func (w *jobs) explain(s *seenEvent, producer string, before []seenEvent, produc
 
 func (w *jobs) explainReady(s *seenEvent, producer string, produced map[engine.EventKind]int) {
 	if old, waits := w.waits[s.Worker]; waits {
-		s.producer = old // produced when he came, and consumed only now
+		s.producer = old // produced when they came, and consumed only now
 		delete(w.waits, s.Worker)
 	} else {
 		s.producer = producer
@@ -462,7 +462,7 @@ func scripted() (*jobs, error) {
 		return nil, err
 	}
 	steps := []func() error{
-		func() error { return w.come(1) }, // nothing is there yet: he waits
+		func() error { return w.come(1) }, // nothing is there yet: they wait
 		func() error { return w.launch(3, label.Agree(2, 3)) },
 		func() error { return w.come(2) },
 		func() error { return w.answer(1, "yes") },

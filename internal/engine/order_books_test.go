@@ -19,10 +19,10 @@ type growth struct {
 	open      bool
 	funded    crowd.Money // reserved so far
 	waitsFrom time.Time
-	response  time.Duration // with which delays are reckoned
+	response  time.Duration // with which delays are computed
 	tail      time.Duration
 	form      sla.Form
-	told      time.Time // when last something of it was reckoned
+	told      time.Time // when last something of it was computed
 }
 
 // wait is a task's request for a worker, in a batch with an SLA.
@@ -30,7 +30,7 @@ type wait struct {
 	since, born, bound time.Time
 	item               engine.Item // as told
 	stands             bool        // wants a worker
-	urgent             int64       // its place, as last reckoned: the least goes first
+	urgent             int64       // its place, as last computed: the least goes first
 	next               time.Time   // when that changes; zero: never
 }
 
@@ -66,8 +66,8 @@ func (b *batchBook) request(t *taskBook) sla.Request {
 	return sla.Request{ID: int64(t.id.N()), Since: t.since, Start: t.born, Tail: b.tail, Bound: t.bound, Penalty: &b.spec.SLA.Penalty}
 }
 
-// reckon computes the place of t, and when it changes.
-func (b *batchBook) reckon(now time.Time, t *taskBook) {
+// rank computes the place of t, and when it changes.
+func (b *batchBook) rank(now time.Time, t *taskBook) {
 	b.told = now
 	t.urgent, t.next = b.placeOf(now, t)
 }
@@ -101,7 +101,7 @@ func (b *batchBook) stand(now time.Time, t *taskBook) {
 	}
 	stands := t.label == nil && t.live+len(t.answers) < t.want()
 	if stands && !t.stands {
-		b.reckon(now, t)
+		b.rank(now, t)
 	}
 	t.stands = stands
 }
@@ -112,11 +112,11 @@ func (b *batchBook) settle(now time.Time) {
 	}
 }
 
-// pass reckons everything anew.
+// pass ranks everything again.
 func (b *batchBook) pass(now time.Time) {
 	for _, t := range b.tasks {
 		if t.stands {
-			b.reckon(now, t)
+			b.rank(now, t)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (b *batchBook) pass(now time.Time) {
 func (b *batchBook) advance(now time.Time, seen happenings) {
 	for _, t := range b.tasks {
 		if t.stands && !t.next.IsZero() && !t.next.After(now) {
-			b.reckon(now, t)
+			b.rank(now, t)
 			seen["calendar moved: "+string(b.form)]++
 		}
 	}
@@ -218,7 +218,7 @@ func (k *books) mostUrgent(x engine.Handout, b *batchBook, t *taskBook) error {
 		k.seen["most urgent of several: "+string(b.form)]++
 	}
 	if held > 0 {
-		k.seen["passed over what he held"]++
+		k.seen["passed over what they held"]++
 	}
 	return nil
 }
@@ -437,7 +437,7 @@ func (w *world) setTerms(c command) error {
 	t.bound, w.store.items[id][n-1].Bound = at, at
 	switch {
 	case t.stands:
-		b.reckon(w.now, t)
+		b.rank(w.now, t)
 		w.k.seen["bound moved"]++
 	case t.label == nil:
 		w.k.seen["bound moved while away"]++

@@ -76,7 +76,7 @@ func TestTermsAreChecked(t *testing.T) {
 	e := newPool(t, "penalty(form=event)", 1)
 	s := promised(1)
 	must(t, e.Launch(start, s))
-	s.SLA.Penalty.Cost = 0 // whoever launched it may do with it as he likes
+	s.SLA.Penalty.Cost = 0 // whoever launched it may do with it as they like
 	must(t, e.Grow(start, 1, 1, born(8*time.Minute)))
 	if got := e.Keys()[0].Rank[0]; got != -5_000_000 {
 		t.Errorf("after its terms were changed elsewhere, a delay adds %v", -got)

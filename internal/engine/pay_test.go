@@ -86,7 +86,7 @@ func TestManyShortWaits(t *testing.T) {
 			sum := waitingPaid(e)
 			p := e.RetainerFunds(now)
 			if want := (engine.RetainerFunds{Funds: crowd.MaxMoney - c.want, Paid: c.want}); p != want || sum != c.want {
-				t.Errorf("purse %+v, want %+v; transfers of %s", p, want, sum)
+				t.Errorf("account %+v, want %+v; transfers of %s", p, want, sum)
 			}
 			if x, _ := e.OnCall(now, 1); x.Earned != c.want {
 				t.Errorf("earned %s, want %s", x.Earned, c.want)
@@ -117,23 +117,23 @@ func TestRemainderOfAStay(t *testing.T) {
 	must(t, err)
 	now = waitFor(t, e, now.Add(time.Hour), 1, 59*time.Second)
 	if p := e.RetainerFunds(now); !off || p.Paid != 0 {
-		t.Errorf("off %t, purse %+v", off, p)
+		t.Errorf("off %t, account %+v", off, p)
 	}
 	waitFor(t, e, now, 1, time.Second)
 	if p := e.RetainerFunds(now); p.Paid != 1 {
-		t.Errorf("purse %+v", p)
+		t.Errorf("account %+v", p)
 	}
 }
 
 // TestPurseRunsDry: the people wait from start on, one after the other came a
-// while later, and nothing happens until the purse is empty.
+// while later, and nothing happens until the account is empty.
 func TestPurseRunsDry(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		rate, funds crowd.Money
 		apart       []time.Duration // when each of them asks, after start
 		dry         time.Duration   // the last nanosecond that is paid
-		left        crowd.Money     // in the purse then
+		left        crowd.Money     // in the account then
 	}{
 		"one, at once":                   {60_000_000, 1, []time.Duration{0}, time.Microsecond, 0},
 		"one, to the microsecond":        {60_000_000, 1_234_567, []time.Duration{0}, 1_234_567 * time.Microsecond, 0},
@@ -170,7 +170,7 @@ func TestPurseRunsDry(t *testing.T) {
 					t.Errorf("owed %s", p.Owed)
 				}
 				if p.Owed = 0; p != want {
-					t.Errorf("purse %+v, want %+v", p, want)
+					t.Errorf("account %+v, want %+v", p, want)
 				}
 				stay := n
 				if called {
@@ -276,14 +276,14 @@ func TestRateChanges(t *testing.T) {
 			}
 			e.Leave(now, 1)
 			if p := e.RetainerFunds(now); p.Paid != c.want || p.Funds != 1000-c.want {
-				t.Errorf("purse %+v, want %s paid", p, c.want)
+				t.Errorf("account %+v, want %s paid", p, c.want)
 			}
 		})
 	}
 }
 
 // TestClockLeaps: a pause of more than an hour between two paydays is none that
-// anybody waited, and what is owed for a shorter one never exceeds the purse.
+// anybody waited, and what is owed for a shorter one never exceeds the account.
 func TestClockLeaps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -302,17 +302,17 @@ func TestClockLeaps(t *testing.T) {
 		_, _, err := e.Ready(start, 1)
 		must(t, err)
 		if x, _ := e.OnCall(start.Add(-c.leap), 1); x.Earned != 0 { // set back
-			t.Errorf("%+v: before he came: %+v", c, x)
+			t.Errorf("%+v: before they came: %+v", c, x)
 		}
 		e.Tick(start.Add(c.leap))
 		if p := e.RetainerFunds(start.Add(c.leap)); p.Paid != c.want || p.Funds != c.funds-c.want {
-			t.Errorf("%+v: purse %+v", c, p)
+			t.Errorf("%+v: account %+v", c, p)
 		}
 		must(t, e.Check())
 	}
 }
 
-// TestMoneyTooLate: the purse was empty for a while when money comes, goes, or the
+// TestMoneyTooLate: the account was empty for a while when money comes, goes, or the
 // rate changes, and nobody has ticked. What was earned after that moment stays
 // unpaid; what there was is paid.
 func TestMoneyTooLate(t *testing.T) {

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write what the engine does into testdat
 // TestScripts plays the stories of testdata/*.txt. In each file a line that is
 // not indented is a command or, with "#", prose; the indented lines after it
 // are what it changed. Each "== title" starts a new pool. Between any two
-// commands Check must find nothing. Run with -update to write the files anew,
+// commands Check must find nothing. Run with -update to write the files again,
 // and read the difference.
 //
 // The reasons that scripts bring out must be all that the engine can give.
@@ -221,7 +221,7 @@ func (s *script) requester(verb string, word []string) {
 		s.check(s.e.Fund(s.now, from, parse(s, crowd.ParseMoney, word[0])))
 	case "withdraw":
 		s.check(s.e.Withdraw(s.now, parse(s, crowd.ParseMoney, word[0])))
-	case "purse":
+	case "account":
 		p := s.e.RetainerFunds(s.now)
 		s.say("%s in it, %s owed, %s paid%s", p.Funds, p.Owed, p.Paid, flags(", empty", p.Empty))
 	case "reading":

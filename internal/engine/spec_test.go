@@ -130,7 +130,7 @@ func TestInvitedByTheThousand(t *testing.T) {
 }
 
 // TestLoneWorkerGoesThroughAll: one person alone in a batch of 100,000 tasks of
-// three answers passes all that he has done already. Walked from the start each
+// three answers passes all that they have done already. Walked from the start each
 // time, these would be 5·10^9 steps, and the test would not end.
 func TestLoneWorkerGoesThroughAll(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestLoneWorkerGoesThroughAll(t *testing.T) {
 		}
 		must(t, e.Launch(start, s))
 		var ch engine.Changes
-		if invited { // somebody sits on his first task all the while
+		if invited { // somebody sits on their first task all the while
 			_, _, err := e.Ready(start, 2)
 			must(t, err)
 			_, _, err = e.Ready(start, 3)
@@ -158,7 +158,7 @@ func TestLoneWorkerGoesThroughAll(t *testing.T) {
 			done++
 		}
 		if done != tasks {
-			t.Errorf("invited %t: he did %d tasks of %d", invited, done, tasks)
+			t.Errorf("invited %t: they did %d tasks of %d", invited, done, tasks)
 		}
 		must(t, e.Check())
 	}
@@ -256,7 +256,7 @@ func TestRestoreAnswered(t *testing.T) {
 
 // TestRestoreWithoutHolder: the store holds a task in the hands of somebody who
 // is no longer in the pool. The pool runs all the same; the lease runs out, and
-// until then he may answer.
+// until then they may answer.
 func TestRestoreWithoutHolder(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []bool{false, true} {

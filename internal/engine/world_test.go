@@ -279,7 +279,7 @@ func (w *world) checkAttempts() error {
 	}
 	for id := range letGo {
 		b, t, _ := w.k.task(id)
-		live := t.live // before anybody was given it anew
+		live := t.live // before anybody was given it again
 		for _, h := range w.ch.Handouts {
 			if h.Task == id {
 				live--

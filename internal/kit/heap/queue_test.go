@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/heap"
 )
 
-// TestInOrder plans, takes out and drops at random, beside a plain list that is
+// TestInOrder plans, takes out and drops at random, next to a plain list that is
 // sorted by time and then by when it was planned.
 func TestInOrder(t *testing.T) {
 	t.Parallel()

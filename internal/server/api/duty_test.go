@@ -65,12 +65,12 @@ func TestACall(t *testing.T) {
 		if calls := must(w.admin.PoolCalls(w.ctx, main))(t); len(calls) != 0 {
 			t.Errorf("without money people are called: %+v", calls)
 		}
-		if purse := must(w.admin.FundPool(w.ctx, main, 10*crowd.Unit))(t); purse.Funds != 10*crowd.Unit || purse.Empty {
-			t.Errorf("the purse: %+v", purse)
+		if account := must(w.admin.FundPool(w.ctx, main, 10*crowd.Unit))(t); account.Funds != 10*crowd.Unit || account.Empty {
+			t.Errorf("the account: %+v", account)
 		}
 		a := w.send(one, http.MethodPost, "/v1/work/next", "")
 		if refusal := a.problem(t); a.StatusCode != http.StatusConflict || refusal.Code != crowd.OffDuty || !strings.Contains(refusal.Detail, "off duty") {
-			t.Errorf("off duty he gets %d %s", a.StatusCode, a.body)
+			t.Errorf("off duty they get %d %s", a.StatusCode, a.body)
 		}
 		before := w.duty(one)
 		if before.On || before.Place || before.Called != nil || !before.CallsOnly || before.PoolName != "main" || before.Rate != 60_000 {
@@ -88,7 +88,7 @@ func TestACall(t *testing.T) {
 		start := time.Now()
 		w.step()
 		if d := <-changed; d.Called == nil || !d.Place || d.Seen == before.Seen || time.Since(start) != 0 {
-			t.Errorf("%s after the call he hears %+v", time.Since(start), d)
+			t.Errorf("%s after the call they hear %+v", time.Since(start), d)
 		}
 		calls := must(w.admin.PoolCalls(w.ctx, main))(t)
 		if len(calls) != 1 || calls[0].Wanted != 1 || calls[0].Came != 0 || len(calls[0].Notices) != 2 || calls[0].Notices[0].State != "asked" {
@@ -99,7 +99,7 @@ func TestACall(t *testing.T) {
 		}
 		d := must(one.StartDuty(w.ctx))(t)
 		if !d.On || d.Since.IsZero() || d.IdleSince.IsZero() || d.Called != nil || d.Place {
-			t.Errorf("he came: %+v", d)
+			t.Errorf("they came: %+v", d)
 		}
 		a = w.send(two, http.MethodPost, "/v1/duty", "")
 		if refusal := a.problem(t); a.StatusCode != http.StatusConflict || refusal.Code != crowd.OffDuty || !strings.Contains(refusal.Detail, "thank you") {
@@ -112,7 +112,7 @@ func TestACall(t *testing.T) {
 			t.Errorf("the call is still open: %+v", calls)
 		}
 
-		// He waits, and is paid for it.
+		// They wait, and are paid for it.
 		work := make(chan *wire.Work, 1)
 		go func() {
 			x, _, err := one.Next(w.ctx, time.Minute)
@@ -132,7 +132,7 @@ func TestACall(t *testing.T) {
 		}
 		w.launch("thing\na dog\n")
 		if x := <-work; x == nil {
-			t.Fatal("he was not served")
+			t.Fatal("they were not served")
 		}
 		var account struct {
 			Balance crowd.Money `json:"balance_micros"`
@@ -142,8 +142,8 @@ func TestACall(t *testing.T) {
 		if account.Balance != 10*crowd.Unit-30_000 || len(account.Entries) != 2 || account.Entries[0].Kind != "waiting" || account.Entries[0].From != "p1" {
 			t.Errorf("the account: %+v", account)
 		}
-		if purse := must(w.admin.FundPool(w.ctx, main, -crowd.Unit))(t); purse.Funds != 9*crowd.Unit-30_000 || purse.Paid != 30_000 {
-			t.Errorf("after taking out: %+v", purse)
+		if account := must(w.admin.FundPool(w.ctx, main, -crowd.Unit))(t); account.Funds != 9*crowd.Unit-30_000 || account.Paid != 30_000 {
+			t.Errorf("after taking out: %+v", account)
 		}
 		_, err := w.admin.FundPool(w.ctx, main, -100*crowd.Unit)
 		refused(t, err, crowd.Invalid)
@@ -151,7 +151,7 @@ func TestACall(t *testing.T) {
 	})
 }
 
-// TestReleasedAfterTheTask: who is let go finishes what he holds.
+// TestReleasedAfterTheTask: who is let go finishes what they hold.
 func TestReleasedAfterTheTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,10 +165,10 @@ func TestReleasedAfterTheTask(t *testing.T) {
 		w.set(`{"control": {"elasticity": "static(n=0)"}}`)
 		w.step()
 		if d := w.duty(one); !d.On || d.Leaves != "released" || !d.IdleSince.IsZero() {
-			t.Errorf("while he holds a task: %+v", d)
+			t.Errorf("while they hold a task: %+v", d)
 		}
 		if out, next, err := one.Submit(w.ctx, held.Assignment, yes, true, 0); err != nil || !out.Counted || next != nil {
-			t.Errorf("his answer: %+v, then %+v, %v", out, next, err)
+			t.Errorf("their answer: %+v, then %+v, %v", out, next, err)
 		}
 		if d := w.duty(one); d.On || d.Leaves != "" {
 			t.Errorf("afterwards: %+v", d)
@@ -189,7 +189,7 @@ func TestReleasedAfterTheTask(t *testing.T) {
 	})
 }
 
-// TestATransferWithTraining: he finishes his task, moves, learns, and then works.
+// TestATransferWithTraining: they finish their task, move, learn, and then work.
 func TestATransferWithTraining(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,10 +216,10 @@ func TestATransferWithTraining(t *testing.T) {
 			}
 		}
 		if there := must(w.admin.Transfer(w.ctx, main, id, night))(t); there {
-			t.Error("he moved with a task in his hands")
+			t.Error("they moved with a task in their hands")
 		}
 		if d := w.duty(one); d.Pool != main || d.Leaves != "moved" {
-			t.Errorf("until he has finished: %+v", d)
+			t.Errorf("until they have finished: %+v", d)
 		}
 		await := func(seen string) <-chan wire.Duty {
 			changed := make(chan wire.Duty, 1)
@@ -239,7 +239,7 @@ func TestATransferWithTraining(t *testing.T) {
 		there := await((<-gone).Seen)
 		w.step()
 		if d := <-there; d.Pool != night || !d.On || time.Since(start) != 0 {
-			t.Errorf("%s later he hears %+v", time.Since(start), d)
+			t.Errorf("%s later they hear %+v", time.Since(start), d)
 		}
 		if d := w.duty(one); d.Pool != night || d.PoolName != "night" || !d.On || d.Training != 1 {
 			t.Errorf("there: %+v", d)
@@ -253,15 +253,15 @@ func TestATransferWithTraining(t *testing.T) {
 				t.Errorf("launched as training %t: %+v", training, b)
 			}
 		}
-		lesson := w.next(one)
-		if b := must(w.ann.Batch(w.ctx, lesson.Batch))(t); !b.Training {
+		training := w.next(one)
+		if b := must(w.ann.Batch(w.ctx, training.Batch))(t); !b.Training {
 			t.Errorf("a newcomer got %s", b.ID)
 		}
-		if _, next, err := one.Submit(w.ctx, lesson.Assignment, yes, true, 0); err != nil || next == nil || next.Batch == lesson.Batch {
-			t.Errorf("after the lesson: %+v, %v", next, err)
+		if _, next, err := one.Submit(w.ctx, training.Assignment, yes, true, 0); err != nil || next == nil || next.Batch == training.Batch {
+			t.Errorf("after the training: %+v, %v", next, err)
 		}
 		if d := w.duty(one); d.Training != 0 {
-			t.Errorf("after the lesson: %+v", d)
+			t.Errorf("after the training: %+v", d)
 		}
 		if list := must(w.admin.PoolActions(w.ctx, main, 0, 1))(t); list[0].Kind != "transfer" || list[0].Worker != id || list[0].To != night || list[0].By == 0 {
 			t.Errorf("the log: %+v", list)

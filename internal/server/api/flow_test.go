@@ -122,14 +122,14 @@ func TestTheWholeWay(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestAnAdminSeesAllBatches, even if he is a requester of one tenant too.
+// TestAnAdminSeesAllBatches, even if they are a requester of one tenant too.
 func TestAnAdminSeesAllBatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	both := w.person(wire.NewUser{Name: "chief", Admin: true, Tenants: []crowd.TenantID{w.b}})
 	w.draft("thing\na dog\n")
 	if list := must(both.Batches(w.ctx, 0))(t); len(list) != 1 {
-		t.Errorf("he sees %d batches of 1", len(list))
+		t.Errorf("they see %d batches of 1", len(list))
 	}
 }
 

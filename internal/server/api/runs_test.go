@@ -101,7 +101,7 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	if started.State != "running" || started.StartedAt.IsZero() {
 		t.Errorf("started: %+v", started)
 	}
-	work, _, err := w.workers[0].Next(w.ctx, 30*time.Second) // the run begins beside
+	work, _, err := w.workers[0].Next(w.ctx, 30*time.Second) // the run begins meanwhile
 	ok(t, err)
 	if work == nil || work.Values.Get("thing") != "a dog" || work.Values.Get("id") != "1" || work.Values.Get("more") != "" {
 		t.Errorf("a worker sees %q", work.Values)

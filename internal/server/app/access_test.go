@@ -347,7 +347,7 @@ func (s *scene) given() store.Test {
 	}))(s.t)
 }
 
-// asked invites p to a new test, and accepts for him.
+// asked invites p to a new test, and accepts for them.
 func (s *scene) asked(p *access.Principal) int64 {
 	s.t.Helper()
 	if s.ready != nil {

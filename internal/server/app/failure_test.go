@@ -74,7 +74,7 @@ func (a *acknowledged) check(t *testing.T, w *world, id crowd.BatchID) {
 }
 
 // labour lets a worker work until there is nothing left, or, if it is not nil,
-// stop says so of an error; other errors make him try again. It returns how it
+// stop says so of an error; other errors make them try again. It returns how it
 // ended.
 func (w *world) labour(p *access.Principal, told *acknowledged, stop func(error) bool) error {
 	var held *work.HeldTask
@@ -392,7 +392,7 @@ func TestChangesReachAPoolThatFails(t *testing.T) {
 	w.next(late)
 }
 
-// TestAnAdminWhoGoesAway: what he has changed is told to the pool, even if he
+// TestAnAdminWhoGoesAway: what they have changed is told to the pool, even if they
 // does not wait for it.
 func TestAnAdminWhoGoesAway(t *testing.T) {
 	t.Parallel()
@@ -406,7 +406,7 @@ func TestAnAdminWhoGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ctx.Err() == nil {
-		t.Fatal("he is still there")
+		t.Fatal("they are still there")
 	}
 	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Error("the tenant's stop was not heard")
@@ -459,8 +459,8 @@ func TestAStormOfFailures(t *testing.T) {
 	t.Logf("%d failures", failures)
 }
 
-// TestWhoIsServedAsHeLeaves gets what he was served: the task is his by then.
-func TestWhoIsServedAsHeLeaves(t *testing.T) {
+// TestWhoIsServedAsTheyLeave gets what they were served: the task is theirs by then.
+func TestWhoIsServedAsTheyLeave(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		f := w.unreliable()
 		id := w.draft(1)
@@ -469,9 +469,9 @@ func TestWhoIsServedAsHeLeaves(t *testing.T) {
 		f.set(func(keep func() error) error { <-release; return keep() })
 		launched := make(chan error, 1)
 		go func() { launched <- second(w.Batches.Launch(w.ctx, w.ann, id, false)) }()
-		<-time.After(time.Minute) // he has had enough, but the commit that serves him hangs
+		<-time.After(time.Minute) // they have had enough, but the commit that serves them hangs
 		if !x.waits() {
-			t.Fatal("he was answered before the commit")
+			t.Fatal("they were answered before the commit")
 		}
 		close(release)
 		ok(t, <-launched)

@@ -80,7 +80,7 @@ func TestForecast(t *testing.T) {
 			t.Errorf("the chance is %+v under %s", f.Chance, f.Policy)
 		}
 
-		// Asked again at once, nothing is computed anew; later it is.
+		// Asked again at once, nothing is computed again; later it is.
 		w.clock.advance(10 * time.Second)
 		if again := w.asked(w.ann, id); !again.At.Equal(x.At) {
 			t.Errorf("after 10 s it was computed again")

@@ -99,12 +99,12 @@ func TestInvitedAndAtWork(t *testing.T) {
 	if !strings.Contains(err.Error(), "accepted already") {
 		t.Errorf("a used link says %q", err)
 	}
-	w.reopen() // the pool knows him from the store too
+	w.reopen() // the pool knows them from the store too
 	if u := must(w.Accounts.User(w.ctx, w.admin, eva.User.ID))(t); u.Pool != w.pool {
-		t.Errorf("after a restart he is %+v", u)
+		t.Errorf("after a restart they are %+v", u)
 	}
 	if work := must(w.Work.Current(w.ctx, eva))(t); work == nil {
-		t.Error("after a restart he holds nothing")
+		t.Error("after a restart they hold nothing")
 	}
 }
 
@@ -274,9 +274,9 @@ func TestAcceptWithAnAccount(t *testing.T) {
 	}
 	must(w.Invitations.Open(w.ctx, token))(t) // and stays open
 
-	same := w.link("two@example.org") // he works there already: nothing changes
+	same := w.link("two@example.org") // they work there already: nothing changes
 	if u := must(w.Invitations.Accept(w.ctx, w.workers[0], same))(t); u.Pool != w.pool {
-		t.Errorf("he is %+v", u)
+		t.Errorf("they are %+v", u)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestWhoIsInvited(t *testing.T) {
 			t.Errorf("another tenant's shows: %+v", r)
 		}
 		if r := by(w.ann, w.a, address); len(r.Skipped) != 1 {
-			t.Errorf("his own again: %+v", r)
+			t.Errorf("their own again: %+v", r)
 		}
 	}
 	if r := by(w.admin, w.b, "a@x.org"); len(r.Skipped) != 1 { // to an admin nothing is hidden
@@ -523,7 +523,7 @@ func TestCallsGoBeforeInvitations(t *testing.T) {
 	})
 }
 
-// TestWhoSeesInvitations: a requester those of his tenants, others look absent.
+// TestWhoSeesInvitations: a requester those of their tenants, others look absent.
 func TestWhoSeesInvitations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

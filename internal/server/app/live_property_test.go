@@ -121,7 +121,7 @@ func newTown(t *testing.T, seed uint64) *town {
 
 func (c *town) anyPool() crowd.PoolID { return c.pools[c.random.IntN(len(c.pools))] }
 
-// somebody is a worker, with whom he said he was when the town began.
+// somebody is a worker, with whom they said they were when the town began.
 func (c *town) somebody() *access.Principal { return c.workers[c.random.IntN(len(c.workers))] }
 
 // hangUp ends all open requests for work, or those of some.
@@ -306,7 +306,7 @@ func (c *town) looksRight() error {
 		u := must(c.store.User(c.ctx, p.User.ID))(c.t)
 		in, duty := app.OnCallOf(c.App, u.ID)
 		if in != u.Pool || duty != (on[u.ID] != 0) || duty && on[u.ID] != u.Pool {
-			say("%s is of %s; the roster has him in %s, on duty %t; on duty in %s", u.ID, u.Pool, in, duty, on[u.ID])
+			say("%s is of %s; the list on call has them in %s, on duty %t; on duty in %s", u.ID, u.Pool, in, duty, on[u.ID])
 		}
 	}
 	for _, id := range c.pools {

@@ -163,7 +163,7 @@ func TestWhoSaysItTwiceTakesOnePlace(t *testing.T) {
 		f.set(func(keep func() error) error { <-release; return keep() })
 		go func() { ended <- second(w.Pools.Fund(w.ctx, w.admin, w.pool, 1)) }()
 		synctest.Wait()
-		for range 2 { // both see that he is off duty, and hear it after the commit
+		for range 2 { // both see that they are off duty, and hear it after the commit
 			go func() { ended <- second(w.Duty.Start(w.ctx, w.workers[0])) }()
 			synctest.Wait()
 		}
@@ -178,9 +178,9 @@ func TestWhoSaysItTwiceTakesOnePlace(t *testing.T) {
 	})
 }
 
-// TestWhoCameIsKeptWithHisCall: the store fails as somebody comes. He is on duty,
-// and his notice says that he came just if the call counts him.
-func TestWhoCameIsKeptWithHisCall(t *testing.T) {
+// TestWhoCameIsKeptWithTheirCall: the store fails as somebody comes. They are on duty,
+// and their notice says that they came just if the call counts them.
+func TestWhoCameIsKeptWithTheirCall(t *testing.T) {
 	t.Parallel()
 	for name, update := range map[string]func(keep func() error) error{"kept": keptUnheard, "not kept": notKept} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestWhoCameIsKeptWithHisCall(t *testing.T) {
 			w.step(time.Second)
 			h.updateCall = update
 			if v := must(w.Duty.Start(w.ctx, w.workers[0]))(t); !v.On {
-				t.Error("he came and is not on duty")
+				t.Error("they came and are not on duty")
 			}
 			h.updateCall = nil
 			must(w.Duty.Start(w.ctx, w.workers[1]))(t)
@@ -213,7 +213,7 @@ func TestWhoCameIsKeptWithHisCall(t *testing.T) {
 }
 
 // TestWhoComesBackAtOnceWaits: somebody who waits goes off duty, comes again and
-// waits again before the first of it is kept. His new request goes on.
+// waits again before the first of it is kept. Their new request goes on.
 func TestWhoComesBackAtOnceWaits(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		f := w.unreliable()
@@ -236,14 +236,14 @@ func TestWhoComesBackAtOnceWaits(t *testing.T) {
 		}
 		old.gets(t, 0)
 		if !again.waits() {
-			t.Fatal("his new request ended with nothing, and he still counts as waiting")
+			t.Fatal("their new request ended with nothing, and they still count as waiting")
 		}
 		again.gets(t, w.launch(1))
 	})
 }
 
 // TestThePoolKnowsItsPeopleAfterAFailure: somebody went off duty as the store
-// failed. He can be called.
+// failed. They can be called.
 func TestThePoolKnowsItsPeopleAfterAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
@@ -291,8 +291,8 @@ func TestSamplesAfterAFailure(t *testing.T) {
 	}
 }
 
-// TestWhoGoesHomeIsNotBroughtOnDutyElsewhere: he was to move when he has finished
-// his task, and leaves then.
+// TestWhoGoesHomeIsNotBroughtOnDutyElsewhere: they were to move when they have finished
+// their task, and leave then.
 func TestWhoGoesHomeIsNotBroughtOnDutyElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -301,7 +301,7 @@ func TestWhoGoesHomeIsNotBroughtOnDutyElsewhere(t *testing.T) {
 	for i, p := range w.workers {
 		task := w.next(p)
 		if there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other))(t); there {
-			t.Error("he holds a task and is there")
+			t.Error("they hold a task and are there")
 		}
 		want, on := other, false
 		if i == 0 {
@@ -318,9 +318,9 @@ func TestWhoGoesHomeIsNotBroughtOnDutyElsewhere(t *testing.T) {
 	}
 }
 
-// TestMovedWhileHeWaits: whoever showed who he is before he was moved works where
-// he is now.
-func TestMovedWhileHeWaits(t *testing.T) {
+// TestMovedWhileTheyWait: whoever showed who they are before they were moved works where
+// they are now.
+func TestMovedWhileTheyWait(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, w *world) {
 		other := w.other()
 		p := w.workers[0]
@@ -336,12 +336,12 @@ func TestMovedWhileHeWaits(t *testing.T) {
 		must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other))(t)
 		ok(t, <-moved)
 		if !last.On || last.Pool.ID != other {
-			t.Errorf("who waits for news of his duty is told that he is on duty %t in %s", last.On, last.Pool.ID)
+			t.Errorf("who waits for news of their duty is told that they are on duty %t in %s", last.On, last.Pool.ID)
 		}
 		must(w.Batches.Launch(w.ctx, w.admin, w.draft(1, func(b *batches.NewBatch) { b.Pool = other }), true))(t)
 		work := must(w.Work.Next(w.ctx, p, 0))(t)
 		if work == nil {
-			t.Fatal("he gets nothing")
+			t.Fatal("they get nothing")
 		}
 		must(w.submit(p, work.Assignment, yes))(t)
 	})
@@ -390,7 +390,7 @@ func TestNobodyMovesToAStoppedPool(t *testing.T) {
 	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != w.pool {
-		t.Error("he was moved to where nothing is handed out")
+		t.Error("they were moved to where nothing is handed out")
 	}
 	stopped = false
 	must(w.Pools.Update(w.ctx, w.admin, other, control.PoolEdit{Stopped: &stopped}))(t)
@@ -472,7 +472,7 @@ func TestWhatWasDoneIsLogged(t *testing.T) {
 	h.commit = func(*engine.Changes) error { cancel(); return nil }
 	must(w.Pools.Update(ctx, w.admin, w.pool, control.PoolEdit{Stopped: ptr(true)}))(t)
 	if ctx.Err() == nil {
-		t.Fatal("he is still there")
+		t.Fatal("they are still there")
 	}
 	if a := w.actions(); len(a) != 1 || a[0].Kind != store.ActionSet {
 		t.Errorf("the log has %+v", a)
@@ -512,13 +512,13 @@ func TestNewcomersLearnFirst(t *testing.T) {
 	task := w.next(added)
 	must(w.submit(added, task.Assignment, yes))(t)
 	if v := w.duty(added); v.Training != 1 {
-		t.Errorf("after one task he has %d to learn from", v.Training)
+		t.Errorf("after one task they have %d to learn from", v.Training)
 	}
-	for _, to := range []crowd.PoolID{w.pool, other} { // he leaves before he knows it all
+	for _, to := range []crowd.PoolID{w.pool, other} { // they leave before they know it all
 		must(w.Transfers.Move(w.ctx, w.admin, added.User.ID, to))(t)
 	}
 	if v := w.duty(added); v.Training != 2 {
-		t.Errorf("back again he has %d to learn from, want 2", v.Training)
+		t.Errorf("back again they have %d to learn from, want 2", v.Training)
 	}
 }
 

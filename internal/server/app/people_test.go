@@ -163,7 +163,7 @@ func (s *slowUsers) User(ctx context.Context, id crowd.WorkerID) (store.User, er
 	return u, err
 }
 
-// TestASuspensionOvertakesASignIn: what was read of a person before he was
+// TestASuspensionOvertakesASignIn: what was read of a person before they were
 // suspended does not stay in the cache.
 func TestASuspensionOvertakesASignIn(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestASuspensionOvertakesASignIn(t *testing.T) {
 	slow.read = func() {
 		must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
 	}
-	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when he asked
+	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when they asked
 	_, err = w.Accounts.Authenticate(w.ctx, secret)
 	refused(t, err, crowd.Unauthenticated)
 }
@@ -219,17 +219,17 @@ func TestTokens(t *testing.T) {
 		new  accounts.NewToken
 		want crowd.Code
 	}{
-		"for all tenants by a token for one":     {forA, accounts.NewToken{}, crowd.NotFound},
-		"for another tenant by a token for one":  {forA, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
-		"for a tenant that is not one's own":     {w.ann, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
-		"for a role that one does not have":      {w.ann, accounts.NewToken{Roles: []access.Role{access.Admin}}, crowd.Invalid},
-		"for a role that the token does not":     {working, accounts.NewToken{Roles: []access.Role{access.Requester}}, crowd.Invalid},
-		"for somebody else by somebody":          {w.ann, accounts.NewToken{For: carl.User.ID}, crowd.Forbidden},
-		"for the past":                           {w.ann, accounts.NewToken{Life: -1}, crowd.Invalid},
-		"for a role that is not there":           {w.ann, accounts.NewToken{Roles: []access.Role{"king"}}, crowd.Invalid},
-		"for somebody's role that he has not":    {w.admin, accounts.NewToken{For: w.ann.User.ID, Roles: []access.Role{access.Worker}}, crowd.Invalid},
-		"for somebody's tenant that is not his":  {w.admin, accounts.NewToken{For: w.ann.User.ID, Tenant: w.b}, crowd.NotFound},
-		"for somebody who is not there by admin": {w.admin, accounts.NewToken{For: 999}, crowd.NotFound},
+		"for all tenants by a token for one":       {forA, accounts.NewToken{}, crowd.NotFound},
+		"for another tenant by a token for one":    {forA, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a tenant that is not one's own":       {w.ann, accounts.NewToken{Tenant: w.b}, crowd.NotFound},
+		"for a role that one does not have":        {w.ann, accounts.NewToken{Roles: []access.Role{access.Admin}}, crowd.Invalid},
+		"for a role that the token does not":       {working, accounts.NewToken{Roles: []access.Role{access.Requester}}, crowd.Invalid},
+		"for somebody else by somebody":            {w.ann, accounts.NewToken{For: carl.User.ID}, crowd.Forbidden},
+		"for the past":                             {w.ann, accounts.NewToken{Life: -1}, crowd.Invalid},
+		"for a role that is not there":             {w.ann, accounts.NewToken{Roles: []access.Role{"king"}}, crowd.Invalid},
+		"for somebody's role that they have not":   {w.admin, accounts.NewToken{For: w.ann.User.ID, Roles: []access.Role{access.Worker}}, crowd.Invalid},
+		"for somebody's tenant that is not theirs": {w.admin, accounts.NewToken{For: w.ann.User.ID, Tenant: w.b}, crowd.NotFound},
+		"for somebody who is not there by admin":   {w.admin, accounts.NewToken{For: 999}, crowd.NotFound},
 	} {
 		_, err := make(x.by, x.new)
 		if crowd.CodeOf(err) != x.want {
@@ -284,7 +284,7 @@ func TestAWorkerMoves(t *testing.T) {
 	held := w.next(w.workers[0])
 	me := w.workers[0].User.ID
 	_, err := w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID})
-	refused(t, err, crowd.Conflict) // he holds a task
+	refused(t, err, crowd.Conflict) // they hold a task
 	ok(t, w.Work.Return(w.ctx, w.workers[0], held.Assignment))
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID}))(t)
 	if work := must(w.Work.Next(w.ctx, w.as(me), 0))(t); work != nil {
@@ -307,7 +307,7 @@ var errBroken = errors.New("it did not want to")
 
 func (brokenUsers) UpdateUser(context.Context, store.User) error { return errBroken }
 
-// TestAWorkerWhoCouldNotMoveGoesOn: he is taken out of his pool before the
+// TestAWorkerWhoCouldNotMoveGoesOn: they are taken out of their pool before the
 // store is told, and must not be lost there.
 func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 	t.Parallel()

@@ -169,7 +169,7 @@ func TestWaitingIsPaidAndShared(t *testing.T) {
 		t.Errorf("after 30 s of waiting %s are earned, want about 0.025", got)
 	}
 	if v := must(w.Duty.End(w.ctx, p))(t); v.On {
-		t.Errorf("he holds nothing and is still on duty")
+		t.Errorf("they hold nothing and are still on duty")
 	}
 	ok(t, <-waited)
 	earned, _, err := w.Work.Earnings(w.ctx, p, 10)
@@ -227,12 +227,12 @@ func TestReleasedPeopleFinishWhatTheyHold(t *testing.T) {
 	_, more, err := w.Work.Submit(w.ctx, w.workers[1], task.Assignment, yes, true, 0)
 	ok(t, err)
 	if more != nil {
-		t.Errorf("after his answer he gets %+v", more)
+		t.Errorf("after their answer they get %+v", more)
 	}
 	_, err = w.Work.Next(w.ctx, w.workers[1], 0)
 	refused(t, err, crowd.OffDuty)
 	if w.duty(w.workers[1]).On {
-		t.Errorf("he is still on duty")
+		t.Errorf("they are still on duty")
 	}
 	if n := len(w.answers(task.Batch)); n != 1 {
 		t.Errorf("%d answers are kept", n)
@@ -273,10 +273,10 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	task := w.next(p)
 	there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t)
 	if there {
-		t.Errorf("he holds a task and is there already")
+		t.Errorf("they hold a task and are there already")
 	}
 	if v := w.duty(p); v.Leaves != engine.Moved {
-		t.Errorf("he is to go with %q", v.Leaves)
+		t.Errorf("they are to go with %q", v.Leaves)
 	}
 	_, _, err := w.Work.Submit(w.ctx, p, task.Assignment, yes, false, 0)
 	ok(t, err)
@@ -284,7 +284,7 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	p = w.as(p.User.ID)
 	v := w.duty(p)
 	if v.Pool.ID != other.ID || !v.On || v.Training != 1 {
-		t.Fatalf("he is in %s, on duty %t, with %d to learn", v.Pool.Name, v.On, v.Training)
+		t.Fatalf("they are in %s, on duty %t, with %d to learn", v.Pool.Name, v.On, v.Training)
 	}
 	w.reopen()
 	learn := w.next(p)
@@ -294,21 +294,21 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	_, next, err := w.Work.Submit(w.ctx, p, learn.Assignment, yes, true, 0)
 	ok(t, err)
 	if next == nil || next.Batch != real {
-		t.Fatalf("after the training he gets %+v", next)
+		t.Fatalf("after the training they get %+v", next)
 	}
 	_, _, err = w.Work.Submit(w.ctx, p, next.Assignment, yes, false, 0)
 	ok(t, err)
 	must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, w.pool))(t)
 	must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t)
 	if v := w.duty(w.as(p.User.ID)); v.Training != 0 || v.Pool.ID != other.ID {
-		t.Errorf("back again: in %s with %d to learn; he has learnt it", v.Pool.Name, v.Training)
+		t.Errorf("back again: in %s with %d to learn; they have learnt it", v.Pool.Name, v.Training)
 	}
 	// Who is idle moves at once, and off duty stays off duty.
 	if there := must(w.Transfers.Move(w.ctx, w.admin, w.workers[1].User.ID, other.ID))(t); !there {
 		t.Errorf("somebody free is not there")
 	}
 	if v := w.duty(w.as(w.workers[1].User.ID)); v.On || v.Pool.ID != other.ID {
-		t.Errorf("he is on duty %t in %s", v.On, v.Pool.Name)
+		t.Errorf("they are on duty %t in %s", v.On, v.Pool.Name)
 	}
 }
 
@@ -440,7 +440,7 @@ func TestARestartForgetsNoMove(t *testing.T) {
 	task, more := w.next(p), w.next(q)
 	for range 2 { // said twice, logged once
 		if there := must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, other.ID))(t); there {
-			t.Error("he holds a task and is there already")
+			t.Error("they hold a task and are there already")
 		}
 	}
 	must(w.Transfers.Move(w.ctx, w.admin, q.User.ID, other.ID))(t)
@@ -450,7 +450,7 @@ func TestARestartForgetsNoMove(t *testing.T) {
 	}
 	w.reopen()
 	if v := w.duty(p); v.Leaves != engine.Moved {
-		t.Errorf("after a restart he goes with %q", v.Leaves)
+		t.Errorf("after a restart they go with %q", v.Leaves)
 	}
 	for who, id := range map[*access.Principal]crowd.AssignmentID{p: task.Assignment, q: more.Assignment} {
 		_, _, err := w.Work.Submit(w.ctx, who, id, yes, false, 0)
@@ -458,7 +458,7 @@ func TestARestartForgetsNoMove(t *testing.T) {
 	}
 	w.step(time.Second)
 	if at := w.as(p.User.ID).User; at.Pool != other.ID || at.MovesTo != 0 {
-		t.Errorf("he is in %s, to go to %s", at.Pool, at.MovesTo)
+		t.Errorf("they are in %s, to go to %s", at.Pool, at.MovesTo)
 	}
 	if at := w.as(q.User.ID).User; at.Pool != w.pool {
 		t.Errorf("who was to stay is in %s", at.Pool)

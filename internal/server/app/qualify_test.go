@@ -82,8 +82,8 @@ func names(v accounts.TestView) []string {
 	return out
 }
 
-// TestQualifyAndWork: invited with a test, joined, failed, passed; then he works,
-// and what asks for the qualification comes to him (event 1, first producer).
+// TestQualifyAndWork: invited with a test, joined, failed, passed; then they work,
+// and what asks for the qualification comes to them (event 1, first producer).
 func TestQualifyAndWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
@@ -161,16 +161,16 @@ func TestQualifyAndWork(t *testing.T) {
 	}
 }
 
-// TestAWaitingWorkerIsServedWhenHeQualifies: the engine of his pool learns of it
+// TestAWaitingWorkerIsServedWhenTheyQualify: the engine of their pool learns of it
 // by itself.
-func TestAWaitingWorkerIsServedWhenHeQualifies(t *testing.T) {
+func TestAWaitingWorkerIsServedWhenTheyQualify(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		test := w.test(func(n *accounts.NewTest) { n.Open = true })
 		id := w.launchFor("alive", 1)
 		p := w.workers[0]
 		x := w.poll(w.ctx, p, time.Minute)
 		if !x.waits() {
-			t.Fatal("he is not qualified, and does not wait")
+			t.Fatal("they are not qualified, and do not wait")
 		}
 		v := must(w.Tests.StartTry(w.ctx, p, test.ID))(t)
 		must(w.Tests.SubmitTry(w.ctx, p, test.ID, 1, answersTo(v, 6), false))(t)
@@ -380,8 +380,8 @@ func TestWhoMayTakeATest(t *testing.T) {
 	refused(t, err, crowd.Invalid)
 }
 
-// TestInvitedWithATestHeHasPassed: he works at once, also in a second pool.
-func TestInvitedWithATestHeHasPassed(t *testing.T) {
+// TestInvitedWithATestTheyHavePassed: they work at once, also in a second pool.
+func TestInvitedWithATestTheyHavePassed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	test := w.test()
@@ -398,15 +398,15 @@ func TestInvitedWithATestHeHasPassed(t *testing.T) {
 	if u := accept(w.ann); u.Pool != 0 {
 		t.Errorf("ann is %+v", u)
 	}
-	if u := accept(w.workers[0]); u.Pool != w.pool { // he works there already, and may qualify
-		t.Errorf("he is %+v", u)
+	if u := accept(w.workers[0]); u.Pool != w.pool { // they work there already, and may qualify
+		t.Errorf("they are %+v", u)
 	}
 	v := must(w.Tests.StartTry(w.ctx, w.workers[0], test.ID))(t)
 	must(w.Tests.SubmitTry(w.ctx, w.workers[0], test.ID, 1, answersTo(v, 6), false))(t)
 	if u := must(w.Accounts.User(w.ctx, w.admin, w.workers[0].User.ID))(t); u.Qualifications["alive"] != 100 || u.Pool != w.pool {
-		t.Errorf("he is %+v", u)
+		t.Errorf("they are %+v", u)
 	}
-	// A better score that he holds already stays.
+	// A better score that they hold already stays.
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Qualifications: &map[string]int{"alive": 90, "other": 1}}))(t)
 	v = must(w.Tests.StartTry(w.ctx, w.ann, test.ID))(t)
 	must(w.Tests.SubmitTry(w.ctx, w.ann, test.ID, 1, answersTo(v, 5), false))(t)

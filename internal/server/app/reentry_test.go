@@ -22,8 +22,8 @@ func (w *world) signIn(name string) *access.Principal {
 	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
 }
 
-// TestBackAfterATimeOut: his lease runs out, nothing is heard of him and he is
-// off duty; he signs in again and is given work (event 1, third producer).
+// TestBackAfterATimeOut: their lease runs out, nothing is heard of them and they are
+// off duty; they sign in again and are given work (event 1, third producer).
 func TestBackAfterATimeOut(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
 		p := w.withPassword(w.workers[0])
@@ -31,35 +31,35 @@ func TestBackAfterATimeOut(t *testing.T) {
 		held := w.next(p).Assignment
 		<-time.After(time.Minute + time.Second)
 		if must(w.Work.Current(w.ctx, p))(t) != nil {
-			t.Fatal("his lease has run out, and he holds the task")
+			t.Fatal("their lease has run out, and they hold the task")
 		}
 		<-time.After(2 * time.Minute)
 		if v := w.duty(p); v.On || v.Waiting {
-			t.Fatalf("nothing was heard of him, and he is %+v", v.OnCall)
+			t.Fatalf("nothing was heard of them, and they are %+v", v.OnCall)
 		}
 		p = w.signIn("worker1")
 		if w.duty(p).On {
-			t.Fatal("signed in, but he has not asked for work")
+			t.Fatal("signed in, but they have not asked for work")
 		}
 		again := w.next(p)
 		if again.Assignment == held || !w.duty(p).On {
-			t.Errorf("he has %s again, on duty: %t", again.Assignment, w.duty(p).On)
+			t.Errorf("they have %s again, on duty: %t", again.Assignment, w.duty(p).On)
 		}
 		if out := must(w.submit(p, again.Assignment, yes))(t); !out.Counted {
-			t.Errorf("his answer: %+v", out)
+			t.Errorf("their answer: %+v", out)
 		}
 	})
 }
 
-// TestLoggedOutWhileWaiting: who signs out leaves the queue at once, and when he
-// comes back he has a place at its end.
+// TestLoggedOutWhileWaiting: who signs out leaves the queue at once, and when they
+// come back they have a place at its end.
 func TestLoggedOutWhileWaiting(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, w *world) {
 		p, other := w.withPassword(w.workers[0]), w.workers[1]
 		x := w.poll(w.ctx, p, time.Minute)
 		y := w.poll(w.ctx, other, time.Minute)
 		if !x.waits() || !w.duty(p).Waiting {
-			t.Fatal("he does not wait")
+			t.Fatal("they do not wait")
 		}
 		start := time.Now()
 		ok(t, w.Accounts.SignOut(w.ctx, p))
@@ -69,11 +69,11 @@ func TestLoggedOutWhileWaiting(t *testing.T) {
 		}
 		p = w.signIn("worker1")
 		if v := w.duty(p); v.Waiting || !v.On {
-			t.Fatalf("signed out while waiting, he is %+v", v.OnCall)
+			t.Fatalf("signed out while waiting, they are %+v", v.OnCall)
 		}
 		x = w.poll(w.ctx, p, time.Minute)
 		if !w.duty(p).Waiting {
-			t.Fatal("back again, he has no place")
+			t.Fatal("back again, they have no place")
 		}
 		first := w.launch(1)
 		y.gets(t, first) // the other has waited longer
@@ -85,7 +85,7 @@ func TestLoggedOutWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestATaskWhileLoggedOut: what he holds stays his until its lease runs out; then
+// TestATaskWhileLoggedOut: what they hold stays theirs until its lease runs out; then
 // it is somebody else's.
 func TestATaskWhileLoggedOut(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, w *world) {
@@ -94,11 +94,11 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 		held := w.next(p).Assignment
 		ok(t, w.Accounts.SignOut(w.ctx, p))
 		if work := must(w.Work.Next(w.ctx, other, 0))(t); work != nil {
-			t.Fatal("his task was handed to somebody else at once")
+			t.Fatal("their task was handed to somebody else at once")
 		}
 		p = w.signIn("worker1")
 		if again := w.next(p).Assignment; again != held {
-			t.Errorf("back again, he holds %s, not %s", again, held)
+			t.Errorf("back again, they hold %s, not %s", again, held)
 		}
 		ok(t, w.Accounts.SignOut(w.ctx, p))
 		<-time.After(2 * time.Minute)
@@ -108,7 +108,7 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 		}
 		p = w.signIn("worker1")
 		if must(w.Work.Next(w.ctx, p, 0))(t) != nil {
-			t.Error("there is something for him: the only task was his before")
+			t.Error("there is something for them: the only task was theirs before")
 		}
 	})
 }
@@ -131,16 +131,16 @@ func TestLoggedOutOnCall(t *testing.T) {
 		earned := w.duty(p).Earned
 		<-time.After(20 * time.Second)
 		if v := w.duty(p); v.Earned != earned || earned != crowd.Unit/2 || !v.On {
-			t.Errorf("he earned %s, then %s", earned, v.Earned)
+			t.Errorf("they earned %s, then %s", earned, v.Earned)
 		}
 		<-time.After(2 * time.Minute)
 		if w.duty(p).On {
-			t.Fatal("he is on duty after minutes of silence")
+			t.Fatal("they are on duty after minutes of silence")
 		}
 		must(w.Duty.Start(w.ctx, p))(t)
 		id := w.launch(1)
 		if got := w.next(p).Batch; got != id {
-			t.Errorf("he got %s", got)
+			t.Errorf("they got %s", got)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestASignOutOfAnotherIsNone(t *testing.T) {
 		ok(t, w.Accounts.SignOut(w.ctx, w.ann))
 		refused(t, w.Accounts.SignOut(w.ctx, &access.Principal{User: p.User}), crowd.NotFound)
 		if !x.waits() || !w.duty(p).Waiting {
-			t.Error("he was taken out of the queue")
+			t.Error("they were taken out of the queue")
 		}
 	})
 }

@@ -27,7 +27,7 @@ func as[T any](err error, target *T) bool { return errors.As(err, target) }
 // Long polls run in a bubble with its own time: what would take a minute takes
 // none, and a goroutine that is left over fails the test.
 
-// poll is a request for work that runs beside the test.
+// poll is a request for work that runs at the same time as the test.
 type poll struct {
 	work *work.HeldTask
 	err  error
@@ -88,7 +88,7 @@ func TestAPollIsWokenByALaunch(t *testing.T) {
 		}
 		start := time.Now()
 		id := w.launch(1)
-		one.gets(t, id) // he waited longer
+		one.gets(t, id) // they waited longer
 		if !two.waits() {
 			t.Fatal("there was one task, and two got some")
 		}

@@ -24,7 +24,7 @@ import (
 // patience is how long a test waits for something that should happen at once.
 const patience = 20 * time.Second
 
-// startChromium starts one browser; each window is somebody of his own.
+// startChromium starts one browser; each window is somebody of their own.
 func startChromium(t testing.TB) context.Context {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],

@@ -116,11 +116,11 @@ func TestOnCallInChromium(t *testing.T) {
 		w.says("You are off duty. Thank you for your work.")
 		w.says("You stopped.")
 		if v, err := c.app.Duty.Get(context.Background(), c.workers[0].principal()); err != nil || v.On {
-			t.Errorf("he is on duty %t (%v)", v.On, err)
+			t.Errorf("they are on duty %t (%v)", v.On, err)
 		}
 		c.step(time.Second)
 		in()
-		// Let go while he waits.
+		// Let go while they wait.
 		c.onCall(pool.Settings{Elasticity: "static(n=0)"})
 		c.step(time.Second)
 		w.says("Thank you for your work; you are off duty now.")

@@ -94,7 +94,7 @@ func TestCalledWithoutJavaScript(t *testing.T) {
 	waiting := coming.get("/work").want(200).form("/work/duty").send().want(200, "You are on duty.", "Waiting for a task", "Earned by waiting", "Pool main").at("/work")
 	late.send().want(200, "Thank you for coming! Others were first", "You are off duty", "everybody who is needed is there").without("Come in")
 	third.get("/work").want(200, "Thank you! Others were first")
-	declining.get("/work").want(200).without("Others were first") // he did not want to
+	declining.get("/work").want(200).without("Others were first") // they did not want to
 	waiting.form("/work/stop").send().want(200, "You are off duty. Thank you for your work.", "You stopped.").at("/work")
 	coming.get("/work").want(200, "You are off duty")
 	c.ahead.Add(int64(thanksLast))
@@ -164,7 +164,7 @@ func TestLetGoAfterTheLastAnswer(t *testing.T) {
 }
 
 // Where anybody may work, asking again would bring somebody on duty who was just
-// let go: his page is sent to one that does not ask.
+// let go: their page is sent to one that does not ask.
 func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
@@ -176,7 +176,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	for deadline := time.Now().Add(patience); ; {
 		v, err := c.app.Duty.Get(t.Context(), p)
 		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("he does not wait: %v", err)
+			t.Fatalf("they do not wait: %v", err)
 		}
 		if v.Waiting {
 			break
@@ -191,7 +191,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	}
 	b.isOff()
 	b.get("/work/rest").want(200, "Taking a break")
-	b.get("/work").want(200, "Waiting for a task") // he may come back
+	b.get("/work").want(200, "Waiting for a task") // they may come back
 }
 
 func TestWhoIsMovedIsTold(t *testing.T) {
@@ -289,7 +289,7 @@ func TestPushOfABrowser(t *testing.T) {
 	b.get("/work/wishes").want(200, "By push.example").without("No browser")
 	c.onCall(pool.Settings{})
 	b.get("/work").want(200, "and by a message of your browser")
-	c.workers[1].post("/work/push/1/forget", nil).want(200) // not his: nothing happens
+	c.workers[1].post("/work/push/1/forget", nil).want(200) // not theirs: nothing happens
 	b.get("/work/wishes").want(200, "By push.example").form("/work/push/1/forget").send().want(200, "Saved.", "No browser is switched on.")
 	b.post("/work/push/nonsense/forget", nil).want(404)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+"/work/push", strings.NewReader(sub.Encode()))

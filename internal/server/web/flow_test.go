@@ -94,7 +94,7 @@ func TestSkipAndReturn(t *testing.T) {
 	}
 	second := first.form("/work/skip").send().want(200, "Skipped.", "a cat?").without("a1.1<", `value="a1.1"`)
 	second.form("/work/return").send().want(200, "Taking a break").at("/work/rest")
-	// Both are no longer his: an old window does no harm.
+	// Both are no longer theirs: an old window does no harm.
 	first.form("/work/skip").send().want(200).at("/work")
 	first.form("/work/return").send().want(200).at("/work/rest")
 }

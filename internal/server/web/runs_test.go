@@ -143,7 +143,7 @@ func (b *browser) becomes(path, text string) *pageOf {
 // pauseALittle lets the server do something.
 func pauseALittle() { <-time.After(20 * time.Millisecond) }
 
-// answerAll has a worker do all the tasks that he is given.
+// answerAll has a worker do all the tasks that they are given.
 func (b *browser) answerAll(n int, answer string) {
 	b.t.Helper()
 	for range n {
@@ -226,7 +226,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	}
 }
 
-// What is wrong with a workflow stands beside its line.
+// What is wrong with a workflow stands next to its line.
 func TestWrongWorkflow(t *testing.T) {
 	t.Parallel()
 	c, _, flow := flowCompany(t, 0)

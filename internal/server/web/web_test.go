@@ -391,7 +391,7 @@ func (s *site) admin(t testing.TB) *browser {
 	return b
 }
 
-// as makes and signs in somebody with what the admin gives him.
+// as makes and signs in somebody with what the admin gives them.
 func (s *site) as(t testing.TB, boss *browser, name string, fill func(*sheet)) *browser {
 	t.Helper()
 	f := boss.get("/admin/people").want(200).form("/admin/people").set("name", name)

@@ -78,7 +78,7 @@ func (s *bench) setUp(b testing.TB, tasks int) {
 	s.commit(b)
 }
 
-// cycles makes the changes of n cycles: each worker answers what he holds and
+// cycles makes the changes of n cycles: each worker answers what they hold and
 // is given the next one; three answers make a label.
 func (s *bench) cycles(n int) {
 	c := &s.changes
