@@ -20,11 +20,11 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/task"
-	"github.com/throng-dev/throng/sched"
 )
 
 // Doctor is "throng doctor".
@@ -167,7 +167,11 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	}
 	d.Counts["pools"] = int64(len(pools))
 	for _, p := range pools {
-		counts, err := checkPool(ctx, st, p)
+		var counts engine.Counts
+		e, err := live.Restore(ctx, st, p.ID, now().UTC().Truncate(time.Microsecond)) // as a server would
+		if err == nil {
+			counts, err = e.Counts(), e.Check()
+		}
 		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
 	}
 }
@@ -215,23 +219,6 @@ func openBatches(n int) string {
 		return "1 batch open"
 	}
 	return strconv.Itoa(n) + " batches open"
-}
-
-// checkPool restores a pool's engine as a server would, and asks it.
-func checkPool(ctx context.Context, st store.Store, p store.Pool) (engine.Counts, error) {
-	policy, err := sched.Parse(p.Policy)
-	if err != nil {
-		return engine.Counts{}, err
-	}
-	snapshot, err := st.Snapshot(ctx, p.ID)
-	if err != nil {
-		return engine.Counts{}, err
-	}
-	e, err := engine.Restore(now().UTC().Truncate(time.Microsecond), engine.Config{Policy: policy}, snapshot)
-	if err != nil {
-		return engine.Counts{}, err
-	}
-	return e.Counts(), e.Check()
 }
 
 func countPeople(ctx context.Context, st store.Store, d *diagnosis) error {

@@ -217,7 +217,12 @@ var errClosing = crowd.Errorf(crowd.Unavailable, "the server is closing; try aga
 
 // restore makes an engine of what the store has.
 func (p *Pool) restore(ctx context.Context) (*engine.Engine, error) {
-	kept, err := p.cfg.Store.Pool(ctx, p.id)
+	return Restore(ctx, p.cfg.Store, p.id, p.cfg.Now.Time())
+}
+
+// Restore makes a pool's engine of what the store has, as it is at now.
+func Restore(ctx context.Context, st Store, id crowd.PoolID, now time.Time) (*engine.Engine, error) {
+	kept, err := st.Pool(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +230,11 @@ func (p *Pool) restore(ctx context.Context) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := p.cfg.Store.Snapshot(ctx, p.id)
+	snapshot, err := st.Snapshot(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Restore(p.cfg.Now.Time(), engine.Config{Pool: p.id, Policy: policy}, snapshot)
+	return engine.Restore(now, engine.Config{Pool: id, Policy: policy}, snapshot)
 }
 
 // userError keeps errors that are meant for users, and replaces others by "try

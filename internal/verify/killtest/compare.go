@@ -5,105 +5,108 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
-	"github.com/throng-dev/throng/sched"
 )
 
-// journal is what the clients know in the end.
-type journal struct {
-	answers   map[crowd.AssignmentID]*sent
-	requester *requester
-	planner   *planner
-	scores    *scores
+// comparison is what was found while reading the store.
+type comparison struct {
+	*Report
+	clients *test
+	store   store.Store
+	sent    map[crowd.AssignmentID]*sent // by all workers
+	seen    map[crowd.AssignmentID]bool  // stored answers
+	earned  map[crowd.WorkerID]crowd.Money
+	batches map[crowd.BatchID]store.Batch
 }
 
-// compare compares the journal with the database in a file that no server has
-// open, and the database with itself.
-func (j *journal) compare(ctx context.Context, path string, report *Report) (err error) {
-	if err := integrity(ctx, path, report); err != nil {
+// all is more than there are of anything.
+const all = 1_000_000
+
+// compare compares what the clients know with the database in a file that no server
+// has open, and the database with itself.
+func (t *test) compare(ctx context.Context, path string, report *Report) (err error) {
+	c := &comparison{
+		Report: report, clients: t, sent: make(map[crowd.AssignmentID]*sent), seen: make(map[crowd.AssignmentID]bool),
+		earned: make(map[crowd.WorkerID]crowd.Money), batches: make(map[crowd.BatchID]store.Batch),
+	}
+	c.gather()
+	if err := c.integrity(ctx, path); err != nil {
 		return err
 	}
-	st, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if c.store, err = sqlite.Open(ctx, path, sqlite.Options{}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.store.Close()) }()
+	batches, err := c.store.ListBatches(ctx, 0, 0, all)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	batches, err := allBatches(ctx, st)
-	if err != nil {
-		return err
-	}
-	t := &comparison{report: report, journal: j, seen: make(map[crowd.AssignmentID]bool), earned: make(map[crowd.WorkerID]crowd.Money), batches: make(map[crowd.BatchID]store.Batch)}
 	for _, b := range batches {
-		t.batches[b.Spec.ID] = b
-		if err := t.batch(ctx, st, b); err != nil {
+		c.batches[b.Spec.ID] = b
+		if err := c.batch(ctx, b); err != nil {
 			return err
 		}
 	}
-	t.answers()
-	if err := t.money(ctx, st); err != nil {
-		return err
+	c.answers()
+	c.requester()
+	for _, check := range []func(context.Context) error{c.money, c.runs, c.engines} {
+		if err := check(ctx); err != nil {
+			return err
+		}
 	}
-	t.requester()
-	if err := t.runs(ctx, st); err != nil {
-		return err
+	return nil
+}
+
+// gather adds up what the clients know and what they found themselves.
+func (c *comparison) gather() {
+	t := c.clients
+	found := slices.Concat(t.requester.problems, t.planner.problems, t.scores.problems)
+	for _, w := range t.workers {
+		for id, s := range w.sent {
+			if other := c.sent[id]; other != nil {
+				c.problem("%s was handed to both %s and %s", id, other.worker, s.worker)
+			}
+			c.sent[id] = s
+		}
+		c.Unknown += w.unknown
+		c.Kept += w.kept
+		c.Resent += w.resent
+		c.Duplicates += w.duplicates
+		found = append(found, w.problems...)
 	}
-	return engines(ctx, st, report)
+	for _, p := range found {
+		c.problem("%s", p)
+	}
+	c.RunsCompared, c.RunMoves = t.planner.looked, t.planner.moves
+	c.Moves, c.States = t.requester.moves, t.requester.states
 }
 
 // integrity has SQLite check the file.
-func integrity(ctx context.Context, path string, report *Report) error {
+func (c *comparison) integrity(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	var text string
-	if err := db.QueryRowContext(ctx, "pragma integrity_check").Scan(&text); err != nil {
-		return err
-	}
-	if text != "ok" {
-		report.problem("the database is damaged: %s", text)
-	}
-	return nil
+	err = db.QueryRowContext(ctx, "pragma integrity_check").Scan(&text)
+	c.must(err != nil || text == "ok", "the database is damaged: %s", text)
+	return err
 }
 
-func allBatches(ctx context.Context, st store.Store) (all []store.Batch, err error) {
-	const page = 500
-	for before := crowd.BatchID(0); ; {
-		list, err := st.ListBatches(ctx, 0, before, page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-		if len(list) < page {
-			return all, nil
-		}
-		before = list[len(list)-1].Spec.ID
-	}
-}
-
-// comparison is what was found while reading the store.
-type comparison struct {
-	report  *Report
-	journal *journal
-	seen    map[crowd.AssignmentID]bool // stored answers
-	earned  map[crowd.WorkerID]crowd.Money
-	batches map[crowd.BatchID]store.Batch
-}
-
-// batch reads one batch: every answer against the journal, every task against
-// its rule, and the batch's own figures.
-func (t *comparison) batch(ctx context.Context, st store.Store, b store.Batch) error {
-	id, p, r := b.Spec.ID, b.Progress, t.report
-	r.Batches++
+// batch compares every answer of a batch with what was sent, every label with what
+// the rule makes of the answers, and the batch's own figures with both.
+func (c *comparison) batch(ctx context.Context, b store.Batch) error {
+	id, p := b.Spec.ID, b.Progress
+	c.Batches++
 	type pair struct {
 		task   crowd.TaskID
 		worker crowd.WorkerID
@@ -111,78 +114,60 @@ func (t *comparison) batch(ctx context.Context, st store.Store, b store.Batch) e
 	pairs := make(map[pair]crowd.AssignmentID)
 	tasks := make(map[crowd.TaskID]*answered)
 	n, last := 0, uint32(0)
-	for a, err := range st.Annotations(ctx, b.Spec.Tenant, id, false) {
+	for a, err := range c.store.Annotations(ctx, b.Spec.Tenant, id, false) {
 		if err != nil {
 			return err
 		}
 		last = max(last, a.Assignment.N())
-		if other, twice := pairs[pair{a.Task, a.Worker}]; twice {
-			r.problem("%s was given to %s twice: %s and %s", a.Task, a.Worker, other, a.Assignment)
-		}
+		other, twice := pairs[pair{a.Task, a.Worker}]
+		c.must(!twice, "%s was given to %s twice: %s and %s", a.Task, a.Worker, other, a.Assignment)
 		pairs[pair{a.Task, a.Worker}] = a.Assignment
 		task := tasks[a.Task]
 		if task == nil {
 			task = &answered{}
 			tasks[a.Task] = task
 		}
-		if a.State == crowd.Assigned {
-			task.live++
-		}
+		task.live = task.live || a.State == crowd.Assigned
 		if !a.State.Answered() {
 			continue
 		}
-		t.answer(a)
+		c.answer(a)
 		if !a.Counted {
-			if a.Paid != 0 {
-				r.problem("%s does not count, but was paid %s", a.Assignment, a.Paid)
-			}
+			c.must(a.Paid == 0, "%s does not count, but was paid %s", a.Assignment, a.Paid)
 			continue
 		}
-		if a.Paid != b.Spec.Reward {
-			r.problem("%s counts, and was paid %s in place of %s", a.Assignment, a.Paid, b.Spec.Reward)
-		}
-		t.earned[a.Worker] += a.Paid
-		task.counted = append(task.counted, keyed{a.EndedAt, a.Key})
+		c.must(a.Paid == b.Spec.Reward, "%s counts, and was paid %s in place of %s", a.Assignment, a.Paid, b.Spec.Reward)
+		c.earned[a.Worker] += a.Paid
+		task.counted = append(task.counted, a)
 		n++
 	}
-	r.Counted += n
-	if last > p.Issued {
-		r.problem("%s: %d assignments were handed out, but it says %d", id, last, p.Issued)
-	}
-	if n != p.Completed || p.Spent != b.Spec.Reward*crowd.Money(n) {
-		r.problem("%s: %d answers count, but it says %d, and %s spent", id, n, p.Completed, p.Spent)
-	}
-	if p.State == crowd.BatchDone && p.Labelled != int(b.Spec.Tasks) {
-		r.problem("%s is done with %d labels of %d", id, p.Labelled, b.Spec.Tasks)
-	}
-	return t.labels(ctx, st, b, tasks)
+	c.Counted += n
+	c.must(last <= p.Issued, "%s: %d assignments were handed out, but it says %d", id, last, p.Issued)
+	c.must(n == p.Completed && p.Spent == b.Spec.Reward*crowd.Money(n), "%s: %d answers count, but it says %d, and %s spent", id, n, p.Completed, p.Spent)
+	c.must(p.State != crowd.BatchDone || p.Labelled == int(b.Spec.Tasks), "%s is done with %d labels of %d", id, p.Labelled, b.Spec.Tasks)
+	return c.labels(ctx, b, tasks)
 }
 
 // answered is what the store has of a task.
 type answered struct {
-	live    int
-	counted []keyed
-}
-
-type keyed struct {
-	at  time.Time
-	key string
+	live    bool // somebody holds it
+	counted []store.Annotation
 }
 
 // keys returns the counted answers in the order in which they came.
 func (a *answered) keys() []string {
-	slices.SortStableFunc(a.counted, func(x, y keyed) int { return x.at.Compare(y.at) })
+	slices.SortStableFunc(a.counted, func(x, y store.Annotation) int { return x.EndedAt.Compare(y.EndedAt) })
 	keys := make([]string, len(a.counted))
 	for i, k := range a.counted {
-		keys[i] = k.key
+		keys[i] = k.Key
 	}
 	return keys
 }
 
 // labels compares every label with what the rule makes of the answers.
-func (t *comparison) labels(ctx context.Context, st store.Store, b store.Batch, tasks map[crowd.TaskID]*answered) error {
+func (c *comparison) labels(ctx context.Context, b store.Batch, tasks map[crowd.TaskID]*answered) error {
 	n := 0
-	for task, err := range st.Labels(ctx, b.Spec.Tenant, b.Spec.ID) {
+	for task, err := range c.store.Labels(ctx, b.Spec.Tenant, b.Spec.ID) {
 		if err != nil {
 			return err
 		}
@@ -190,217 +175,155 @@ func (t *comparison) labels(ctx context.Context, st store.Store, b store.Batch, 
 		if got == nil {
 			got = &answered{}
 		}
-		keys := got.keys()
-		if most := b.Spec.Rule.Most(); len(keys) > most {
-			t.report.problem("%s has %d counted answers, and at most %d are wanted", task.Task, len(keys), most)
-		}
-		switch {
-		case task.Label == nil:
-			if d := b.Spec.Rule.Decide(task.Task, keys, 0); d.Enough && got.live == 0 && b.Progress.State.Open() {
-				t.report.problem("%s has all that it needs, %q, and no label", task.Task, keys)
-			}
+		keys, rule := got.keys(), b.Spec.Rule
+		c.must(len(keys) <= rule.Most(), "%s has %d counted answers, and at most %d are wanted", task.Task, len(keys), rule.Most())
+		if task.Label == nil {
+			missing := !got.live && b.Progress.State.Open() && rule.Decide(task.Task, keys, 0).Enough
+			c.must(!missing, "%s has all that it needs, %q, and no label", task.Task, keys)
 			continue
-		case task.Label.Answers != len(keys):
-			t.report.problem("%s has a label from %d answers, but %d count", task.Task, task.Label.Answers, len(keys))
-		default:
-			rule := b.Spec.Rule
-			if b.Progress.State == crowd.BatchStopped && task.Label.Undecided {
-				rule = label.Count(len(keys)) // ended early
-			}
-			if d := rule.Decide(task.Task, keys, 0); !d.Enough || d.Label != task.Label.Value {
-				t.report.problem("%s has the label %q, but its answers are %q", task.Task, task.Label.Value, keys)
-			}
 		}
 		n++
+		c.must(task.Label.Answers == len(keys), "%s has a label from %d answers, but %d count", task.Task, task.Label.Answers, len(keys))
+		if b.Progress.State == crowd.BatchStopped && task.Label.Undecided {
+			rule = label.Count(len(keys)) // ended early
+		}
+		d := rule.Decide(task.Task, keys, 0)
+		c.must(d.Enough && d.Label == task.Label.Value, "%s has the label %q, but its answers are %q", task.Task, task.Label.Value, keys)
 	}
-	if n != b.Progress.Labelled {
-		t.report.problem("%s: %d labels, but it says %d", b.Spec.ID, n, b.Progress.Labelled)
-	}
+	c.must(n == b.Progress.Labelled, "%s: %d labels, but it says %d", b.Spec.ID, n, b.Progress.Labelled)
 	return nil
 }
 
 // answer compares a stored answer with what its worker sent.
-func (t *comparison) answer(a store.Annotation) {
-	r := t.report
-	r.Stored++
-	if t.seen[a.Assignment] {
-		r.problem("%s is stored twice", a.Assignment)
-	}
-	t.seen[a.Assignment] = true
-	s := t.journal.answers[a.Assignment]
+func (c *comparison) answer(a store.Annotation) {
+	c.Stored++
+	c.must(!c.seen[a.Assignment], "%s is stored twice", a.Assignment)
+	c.seen[a.Assignment] = true
+	s := c.sent[a.Assignment]
 	if s == nil || len(s.texts) == 0 {
-		r.problem("%s has an answer that nobody sent", a.Assignment)
+		c.problem("%s has an answer that nobody sent", a.Assignment)
 		return
 	}
 	var body struct{ Note string }
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		r.problem("%s: %v", a.Assignment, err)
+		c.problem("%s: %v", a.Assignment, err)
 		return
 	}
 	may := s.texts
 	if s.told && s.first >= 0 {
 		may = s.texts[s.first : s.first+1]
 	}
-	fits := false
-	for _, text := range may {
-		fits = fits || text == body.Note
-	}
-	if fits && s.choices[body.Note] != a.Key {
-		r.problem("%s said %q (%s), and is counted as %q", a.Assignment, s.choices[body.Note], body.Note, a.Key)
-	}
-	switch {
-	case s.worker != a.Worker || s.task != a.Task:
-		r.problem("%s was of %s for %s, and is stored of %s for %s", a.Assignment, s.worker, s.task, a.Worker, a.Task)
-	case !fits:
-		r.problem("%s was acknowledged as one of %q, and is stored as %q", a.Assignment, may, body.Note)
-	case s.told && (s.out.Counted != a.Counted || s.out.PaidMicros != a.Paid):
-		r.problem("%s was acknowledged as %+v, and is stored as counted %t, paid %s", a.Assignment, s.out, a.Counted, a.Paid)
-	}
+	choice := s.choices[body.Note]
+	c.must(slices.Contains(may, body.Note), "%s was acknowledged as one of %q, and is stored as %q", a.Assignment, may, body.Note)
+	c.must(choice == a.Key, "%s said %q (%s), and is counted as %q", a.Assignment, choice, body.Note, a.Key)
+	c.must(s.worker == a.Worker && s.task == a.Task, "%s was of %s for %s, and is stored of %s for %s", a.Assignment, s.worker, s.task, a.Worker, a.Task)
+	c.must(!s.told || s.out.Counted == a.Counted && s.out.PaidMicros == a.Paid, "%s was acknowledged as %+v, and is stored as counted %t, paid %s", a.Assignment, s.out, a.Counted, a.Paid)
 }
 
 // answers looks for what was acknowledged and is not there.
-func (t *comparison) answers() {
-	for id, s := range t.journal.answers {
-		if len(s.texts) == 0 {
-			continue
-		}
-		if s.told {
-			t.report.Acknowledged++
-			if !t.seen[id] {
-				t.report.problem("%s was acknowledged and is lost (%q)", id, s.texts)
-			}
-		} else if t.seen[id] {
-			t.report.Kept++
+func (c *comparison) answers() {
+	for id, s := range c.sent {
+		switch {
+		case s.told:
+			c.Acknowledged++
+			c.must(c.seen[id], "%s was acknowledged and is lost (%q)", id, s.texts)
+		case c.seen[id]:
+			c.Kept++
 		}
 	}
 }
 
 // money checks the ledger: that it sums to zero, that each worker has what their
 // answers earned, and that what was paid in is there.
-func (t *comparison) money(ctx context.Context, st store.Store) error {
-	r, who := t.report, t.journal.requester
-	if err := st.CheckLedger(ctx); err != nil {
-		r.problem("the ledger: %v", err)
+func (c *comparison) money(ctx context.Context) error {
+	if err := c.store.CheckLedger(ctx); err != nil {
+		c.problem("the ledger: %v", err)
 	}
+	var sum, paidIn crowd.Money
 	balance := func(kind engine.AccountKind, id int64) crowd.Money {
-		m, err := st.Balance(ctx, engine.Account{Kind: kind, ID: id})
+		m, err := c.store.Balance(ctx, engine.Account{Kind: kind, ID: id})
 		if err != nil {
-			r.problem("the balance of %c%d: %v", kind, id, err)
+			c.problem("the balance of %c%d: %v", kind, id, err)
 		}
+		sum += m
 		return m
 	}
-	var sum crowd.Money
-	for w, want := range t.earned {
+	for w, want := range c.earned {
 		have := balance(engine.WorkerAccount, int64(w))
-		if sum += have; have != want {
-			r.problem("%s has %s, but their answers earned %s", w, have, want)
-		}
+		c.must(have == want, "%s has %s, but their answers earned %s", w, have, want)
 	}
-	for id, b := range t.batches {
+	for id, b := range c.batches {
 		have := balance(engine.BatchAccount, int64(id))
-		if sum += have; have != b.Progress.Escrow {
-			r.problem("%s has %s, but it says %s", id, have, b.Progress.Escrow)
-		}
+		c.must(have == b.Progress.Escrow, "%s has %s, but it says %s", id, have, b.Progress.Escrow)
 	}
-	paidIn := crowd.Money(0)
-	for _, tenant := range who.tenants {
-		sum += balance(engine.TenantAccount, int64(tenant))
-		notes, err := deposits(ctx, st, tenant)
+	for _, tenant := range c.clients.requester.tenants {
+		balance(engine.TenantAccount, int64(tenant))
+		in, err := c.deposits(ctx, tenant)
 		if err != nil {
 			return err
 		}
-		for note, n := range notes {
-			paidIn += deposit * crowd.Money(n)
-			switch {
-			case n > 1:
-				r.problem("%s to %s was booked %d times", note, tenant, n)
-			case who.paidIn[note] != tenant && who.paidX[note] != tenant:
-				r.problem("%s to %s is booked, and nobody made it", note, tenant)
-			}
-		}
-		for note, of := range who.paidIn {
-			if of == tenant {
-				if r.Deposits++; notes[note] == 0 {
-					r.problem("%s to %s was acknowledged and is lost", note, tenant)
-				}
-			}
-		}
+		paidIn += in
 	}
-	if sum != paidIn {
-		r.problem("%s was paid in, and all accounts together have %s", paidIn, sum)
-	}
+	c.must(sum == paidIn, "%s was paid in, and all accounts together have %s", paidIn, sum)
 	return nil
 }
 
-// deposits returns how often each deposit is in a tenant's account.
-func deposits(ctx context.Context, st store.Store, tenant crowd.TenantID) (map[string]int, error) {
-	const page = 1000
-	notes := make(map[string]int)
-	for before := int64(0); ; {
-		list, err := st.Entries(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)}, before, page)
-		if err != nil {
-			return nil, err
+// deposits compares the deposits in a tenant's account with those that were made, and
+// adds them up.
+func (c *comparison) deposits(ctx context.Context, tenant crowd.TenantID) (sum crowd.Money, err error) {
+	list, err := c.store.Entries(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)}, 0, all)
+	booked, r := make(map[string]bool), c.clients.requester
+	for _, e := range list {
+		if e.Kind != engine.Deposit {
+			continue
 		}
-		for _, e := range list {
-			if before = e.ID; e.Kind == engine.Deposit {
-				if e.Amount != deposit {
-					return nil, fmt.Errorf("%s is of %s", e.Note, e.Amount)
-				}
-				notes[e.Note]++
-			}
-		}
-		if len(list) < page {
-			return notes, nil
+		sum += e.Amount
+		c.must(e.Amount == deposit, "%s to %s is of %s", e.Note, tenant, e.Amount)
+		c.must(!booked[e.Note], "%s to %s was booked more than once", e.Note, tenant)
+		c.must(r.paidIn[e.Note] == tenant || r.paidX[e.Note] == tenant, "%s to %s is booked, and nobody made it", e.Note, tenant)
+		booked[e.Note] = true
+	}
+	for note, of := range r.paidIn {
+		if of == tenant {
+			c.Deposits++
+			c.must(booked[note], "%s to %s was acknowledged and is lost", note, tenant)
 		}
 	}
+	return sum, err
 }
 
 // requester compares every batch with its requester's record.
-func (t *comparison) requester() {
-	r := t.journal.requester
-	t.report.Moves, t.report.States = r.moves, r.states
-	for _, p := range r.batches {
-		b, ok := t.batches[p.id]
+func (c *comparison) requester() {
+	for _, p := range c.clients.requester.batches {
+		b, ok := c.batches[p.id]
 		if !ok {
-			t.report.problem("%s was made and is lost", p.id)
+			c.problem("%s was made and is lost", p.id)
 			continue
 		}
-		if !p.unsure && b.Progress.State != p.state && (!p.state.Open() || b.Progress.State != crowd.BatchDone) {
-			t.report.problem("%s was acknowledged to be %s, and is stored as %s", p.id, p.state, b.Progress.State)
+		state := b.Progress.State
+		c.must(p.unsure || state == p.state || p.state.Open() && state == crowd.BatchDone, "%s was acknowledged to be %s, and is stored as %s", p.id, p.state, state)
+		if !state.Open() {
+			continue
 		}
-		if b.Progress.State.Open() { // what it ever had is what it has and has spent
-			reserved := b.Spec.Reward * crowd.Money(b.Spec.Rule.Most()) * crowd.Money(b.Spec.Tasks) // no budget was named
-			extra := b.Progress.Escrow + b.Progress.Spent - reserved
-			if extra < topUp*crowd.Money(p.toppedN) || extra > topUp*crowd.Money(p.toppedN+p.toppedX) {
-				t.report.problem("%s: %d top-ups of %s were acknowledged and %d are unknown, but %s was added", p.id, p.toppedN, topUp, p.toppedX, extra)
-			}
-		}
+		// What it ever had is what it has and has spent. No budget was named.
+		reserved := b.Spec.Reward * crowd.Money(b.Spec.Rule.Most()) * crowd.Money(b.Spec.Tasks)
+		extra := b.Progress.Escrow + b.Progress.Spent - reserved
+		c.must(extra >= topUp*crowd.Money(p.toppedN) && extra <= topUp*crowd.Money(p.toppedN+p.toppedX),
+			"%s: %d top-ups of %s were acknowledged and %d are unknown, but %s was added", p.id, p.toppedN, topUp, p.toppedX, extra)
 	}
 }
 
-// engines restores every pool as a server would, and lets each engine check
-// itself.
-func engines(ctx context.Context, st store.Store, report *Report) error {
-	pools, err := st.ListPools(ctx)
-	if err != nil {
-		return err
-	}
+// engines restores every pool as a server would, and lets each engine check itself.
+func (c *comparison) engines(ctx context.Context) error {
+	pools, err := c.store.ListPools(ctx)
 	for _, p := range pools {
-		snapshot, err := st.Snapshot(ctx, p.ID)
-		if err != nil {
-			return err
-		}
-		policy, err := sched.Parse(p.Policy)
-		if err != nil {
-			return err
-		}
-		e, err := engine.Restore(time.Now().UTC(), engine.Config{Policy: policy}, snapshot)
+		e, err := live.Restore(ctx, c.store, p.ID, time.Now().UTC())
 		if err == nil {
 			err = e.Check()
 		}
 		if err != nil {
-			report.problem("pool %s: %v", p.Name, err)
+			c.problem("pool %s: %v", p.Name, err)
 		}
 	}
-	return nil
+	return err
 }

@@ -95,69 +95,64 @@ func (g *gate) done(caught bool) (expected bool) {
 // errOver is returned to a client when the work is over.
 var errOver = errors.New("the test is over")
 
-// gated is a client with a token that sends its requests through the gate.
+// gated is a client with a token that sends its requests through the gate, and notes
+// what must not be.
 type gated struct {
 	gate   *gate
 	client client.Client
+	problems
 }
+
+// problems is what must not be.
+type problems []string
+
+func (p *problems) problem(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
 func newGated(g *gate, token string) gated {
 	return gated{gate: g, client: client.Client{Token: token, HTTP: process.HTTP(1)}}
 }
 
-// call makes a request of the server that runs now. It reports lost where there was
-// no reply, or the server did not know the outcome: the request may have been
-// carried out or not.
-func (c *gated) call(ctx context.Context, f func(context.Context, *client.Client) error) (lost bool, err error) {
+// errLost is the error of a request without a reply, or of one whose outcome the
+// server did not know: it may have been carried out or not.
+var errLost = errors.New("the reply was lost")
+
+// call makes a request of the server that runs now.
+func (c *gated) call(ctx context.Context, f func(context.Context, *client.Client) error) error {
 	url, ok := c.gate.pass()
 	if !ok {
-		return false, errOver
+		return errOver
 	}
 	c.client.URL = url
-	err = f(ctx, &c.client)
+	err := f(ctx, &c.client)
 	var known *crowd.Error
-	lost = err != nil && (!errors.As(err, &known) || known.Code == crowd.Unavailable || known.Code == crowd.Internal)
-	if !c.gate.done(lost) {
-		return false, fmt.Errorf("nobody had killed the server: %w", err)
-	}
-	if lost {
+	lost := err != nil && (!errors.As(err, &known) || known.Code == crowd.Unavailable || known.Code == crowd.Internal)
+	switch {
+	case !c.gate.done(lost):
+		return fmt.Errorf("nobody had killed the server: %w", err)
+	case lost:
 		c.client.HTTP.CloseIdleConnections()
+		return errLost
 	}
-	return lost, err
+	return err
 }
 
-// fetch makes a request for something through the gate, as call does.
-func fetch[T any](ctx context.Context, c *gated, f func(context.Context, *client.Client) (T, error)) (out T, lost bool, err error) {
-	lost, err = c.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+// fetch makes a request whose reply is something.
+func fetch[T any](ctx context.Context, c *gated, f func(context.Context, *client.Client) (T, error)) (out T, err error) {
+	err = c.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		out, err = f(ctx, c)
 		return err
 	})
-	return out, lost, err
+	return out, err
 }
 
-// change makes a request that changes something, and reports whether it was done.
-// If its reply is lost, unsure is set.
-func (c *gated) change(ctx context.Context, unsure *bool, f func(context.Context, *client.Client) error) (done bool, err error) {
-	lost, err := c.call(ctx, f)
-	switch {
-	case lost:
-		*unsure = true
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	*unsure = false
-	return true, nil
-}
-
-// repeat makes steps with a pause after each until the work is over or one fails.
+// repeat makes steps with a pause after each until the work is over or one fails. A
+// step that a kill has interrupted has not failed.
 func repeat(ctx context.Context, who string, every time.Duration, step func(context.Context) error) error {
 	for ctx.Err() == nil {
-		err := step(ctx)
-		if errors.Is(err, errOver) {
+		switch err := step(ctx); {
+		case errors.Is(err, errOver):
 			return nil
-		}
-		if err != nil {
+		case err != nil && !errors.Is(err, errLost):
 			return fmt.Errorf("%s: %w", who, err)
 		}
 		if every > 0 {
@@ -165,11 +160,4 @@ func repeat(ctx context.Context, who string, every time.Duration, step func(cont
 		}
 	}
 	return nil
-}
-
-func unlessLost(lost bool, err error) error {
-	if lost {
-		return nil
-	}
-	return err
 }

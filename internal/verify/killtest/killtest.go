@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
@@ -34,8 +33,6 @@ type Options struct {
 	Longest time.Duration // from the first acknowledged answer of a round to the kill, at most; default 300 ms
 	Dir     string        // for the database; "": a temporary folder, kept if the test fails
 	Log     io.Writer     // what happens; nil: nowhere
-
-	instead func(j *journal, path string) error // of comparing: to test the test
 }
 
 // Report is what happened and what was found.
@@ -78,68 +75,44 @@ func (r *Report) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
+// must notes a problem unless something holds.
+func (r *Report) must(holds bool, format string, args ...any) {
+	if !holds {
+		r.problem(format, args...)
+	}
+}
+
 // OK reports whether nothing was found.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Run runs the test. The error says that it could not be run, or could not run
 // on; what it found is in the report.
-func Run(ctx context.Context, o Options) (_ *Report, err error) {
-	if o.Rounds < 1 {
-		return nil, errors.New("at least one round")
-	}
-	if o.Workers == 0 {
-		o.Workers = 24
-	}
-	if o.Longest == 0 {
-		o.Longest = 300 * time.Millisecond
-	}
-	if o.Workers < mostAnswers {
-		return nil, fmt.Errorf("at least %d workers", mostAnswers)
-	}
-	report := &Report{Problems: []string{}}
-	dir := o.Dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "throng-kill-"); err != nil {
-			return nil, err
-		}
-		defer func() {
-			if err == nil && report.OK() {
-				err = os.RemoveAll(dir)
-			} else if o.Log != nil {
-				_, _ = fmt.Fprintf(o.Log, "the database is kept in %s\n", dir)
-			}
-		}()
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+func Run(ctx context.Context, o Options) (report *Report, err error) {
+	t, err := newTest(o)
+	if err != nil {
 		return nil, err
 	}
-	t := &test{Options: o, dir: dir, report: report, gate: newGate()}
-	if t.scores, err = startScores(o.Seed); err != nil {
-		return report, err
+	defer func() {
+		if o.Dir == "" && err == nil && report.OK() {
+			err = os.RemoveAll(t.Dir)
+		} else {
+			t.say("the database is kept in %s", t.Dir)
+		}
+	}()
+	if err := t.run(ctx); err != nil {
+		return t.report, err
 	}
-	err = t.run(ctx)
-	if err = errors.Join(err, t.scores.stop()); err != nil {
-		return report, err
+	if err := t.compare(ctx, t.database(), t.report); err != nil {
+		return t.report, err
 	}
-	j, path := t.journal(), filepath.Join(dir, server.DatabaseFile)
-	if o.instead != nil {
-		return report, o.instead(j, path)
-	}
-	if err := j.compare(ctx, path, report); err != nil {
-		return report, err
-	}
-	if report.Unknown == 0 {
-		report.problem("no kill caught an answer on its way: the test proved nothing")
-	}
-	if report.RunsKilled == 0 {
-		report.problem("no run of a workflow was going when the server was killed: the test proved nothing")
-	}
-	return report, nil
+	t.report.must(t.report.Unknown > 0, "no kill caught an answer on its way: the test proved nothing")
+	t.report.must(t.report.RunsKilled > 0, "no run of a workflow was going when the server was killed: the test proved nothing")
+	return t.report, nil
 }
 
-// test is a run under way.
+// test is a run under way, and what its clients know.
 type test struct {
 	Options
-	dir    string
 	report *Report
 	server *load.Site
 	gate   *gate
@@ -150,9 +123,32 @@ type test struct {
 	scores    *scores
 }
 
+// newTest returns a test with its options completed and its folder made.
+func newTest(o Options) (*test, error) {
+	if o.Workers == 0 {
+		o.Workers = 24
+	}
+	if o.Longest == 0 {
+		o.Longest = 300 * time.Millisecond
+	}
+	if o.Rounds < 1 || o.Workers < mostAnswers {
+		return nil, fmt.Errorf("at least one round and %d workers", mostAnswers)
+	}
+	var err error
+	if o.Dir == "" {
+		o.Dir, err = os.MkdirTemp("", "throng-kill-")
+	} else {
+		err = os.MkdirAll(o.Dir, 0o700)
+	}
+	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate()}, err
+}
+
+// database is the path of the server's database.
+func (t *test) database() string { return filepath.Join(t.Dir, server.DatabaseFile) }
+
 // config is that of the server: on the folder, and allowed to call the service.
 func (t *test) config() process.Config {
-	return process.Config{Args: []string{"serve", "--data", t.dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}}
+	return process.Config{Args: []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}}
 }
 
 func (t *test) say(format string, args ...any) {
@@ -161,7 +157,12 @@ func (t *test) say(format string, args ...any) {
 	}
 }
 
+// run kills the server again and again, and gathers what the clients know in the end.
 func (t *test) run(ctx context.Context) (err error) {
+	if t.scores, err = startScores(t.Seed); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.scores.stop()) }()
 	if t.server, err = load.Start(ctx, t.config()); err != nil {
 		return err
 	}
@@ -172,52 +173,70 @@ func (t *test) run(ctx context.Context) (err error) {
 	random := rand.New(rand.NewPCG(t.Seed, 0))
 	crew := t.start(ctx)
 	defer crew.End()
-	ctx = crew.Quit()
-	fail := func(err error) error {
-		crew.Fail(err)
-		t.gate.finish()
-		_ = crew.Wait() // err, or what came before it
-		return err
+	for round := 1; round <= t.Rounds && err == nil; round++ {
+		if err = t.round(crew.Quit(), time.Duration(random.Int64N(int64(t.Longest)))); err != nil {
+			err = fmt.Errorf("round %d: %w", round, err)
+		}
 	}
-	for round := 1; round <= t.Rounds; round++ {
-		before := t.acknowledged()
-		t.gate.open(t.server.URL)
-		if err := t.firstAnswer(ctx, before); err != nil {
-			return fail(fmt.Errorf("round %d: %w\n%s", round, err, t.server.Log()))
-		}
-		load.Sleep(ctx, time.Duration(random.Int64N(int64(t.Longest))))
-		if t.planner.going.Load() {
-			t.report.RunsKilled++
-		}
-		t.gate.close()
-		t.server.Kill()
-		lost := t.gate.settle()
-		t.report.Rounds++
-		if lost > 0 {
-			t.report.KillsCaught++
-		}
-		t.say("round %d: killed after %d answers, %d requests on their way", round, t.acknowledged()-before, lost)
-		start := time.Now()
-		if t.server.Server, err = process.Start(ctx, t.config()); err != nil {
-			return fail(fmt.Errorf("restart after round %d: %w", round, err))
-		}
-		t.report.LongestRestartS = max(t.report.LongestRestartS, time.Since(start).Seconds())
-	}
-	// At last the server runs on for a while, in which the clients send again what
-	// was lost and runs come to their end, and ends properly.
-	before := t.acknowledged()
-	t.planner.enough.Store(true)
-	t.gate.open(t.server.URL)
-	err = t.firstAnswer(ctx, before)
-	load.Sleep(ctx, t.Longest)
 	if err == nil {
-		t.lastRun(ctx)
+		err = t.lastRound(crew.Quit())
+	}
+	if err != nil {
+		crew.Fail(err) // unless it has failed before
 	}
 	t.gate.finish()
-	if err = errors.Join(err, crew.Wait()); err != nil {
+	if err := crew.Wait(); err != nil {
 		return fmt.Errorf("%w\n%s", err, t.server.Log())
 	}
 	return t.server.Stop()
+}
+
+// round lets everybody work for a while after the first answer, kills the server and
+// starts it again.
+func (t *test) round(ctx context.Context, after time.Duration) (err error) {
+	before := t.acknowledged()
+	t.gate.open(t.server.URL)
+	if err := t.firstAnswer(ctx, before); err != nil {
+		return err
+	}
+	load.Sleep(ctx, after)
+	if t.planner.going.Load() {
+		t.report.RunsKilled++
+	}
+	t.gate.close()
+	t.server.Kill()
+	lost := t.gate.settle()
+	t.report.Rounds++
+	if lost > 0 {
+		t.report.KillsCaught++
+	}
+	t.say("round %d: killed after %d answers, %d requests on their way", t.report.Rounds, t.acknowledged()-before, lost)
+	start := time.Now()
+	restarted, err := process.Start(ctx, t.config())
+	if err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	t.server.Server = restarted
+	t.report.LongestRestartS = max(t.report.LongestRestartS, time.Since(start).Seconds())
+	return nil
+}
+
+// lastRound lets the server run on for a while, in which the clients send again what
+// was lost, and until the last run of a workflow has come to its end. That it does
+// not is found when everything is compared.
+func (t *test) lastRound(ctx context.Context) error {
+	const patience = 60 * time.Second
+	before := t.acknowledged()
+	t.planner.enough.Store(true)
+	t.gate.open(t.server.URL)
+	if err := t.firstAnswer(ctx, before); err != nil {
+		return err
+	}
+	load.Sleep(ctx, t.Longest)
+	for start := time.Now(); !t.planner.idle.Load() && time.Since(start) < patience && ctx.Err() == nil; {
+		load.Sleep(ctx, look)
+	}
+	return nil
 }
 
 // firstAnswer waits until an answer was acknowledged.
@@ -239,17 +258,6 @@ func (t *test) firstAnswer(ctx context.Context, before int) error {
 	return nil
 }
 
-// lastRun waits for the end of the run that is under way. That it does not end is
-// found when everything is compared.
-func (t *test) lastRun(ctx context.Context) {
-	const patience = 60 * time.Second
-	start := time.Now()
-	for !t.planner.idle.Load() && time.Since(start) < patience && ctx.Err() == nil {
-		load.Sleep(ctx, look)
-	}
-	t.say("the last run took %.1f s more", time.Since(start).Seconds())
-}
-
 // setUp makes tenants, workers and the first run.
 func (t *test) setUp(ctx context.Context) error {
 	// A token for a program: unlike the session, it is good for ever.
@@ -267,10 +275,9 @@ func (t *test) setUp(ctx context.Context) error {
 		t.requester.tenants = append(t.requester.tenants, tenant)
 		t.requester.paidIn[note] = tenant
 	}
+	t.gate.open(t.server.URL)
 	t.planner = &planner{gated: newGated(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
-	if err := t.planner.begin(ctx, func(ctx context.Context, f func(context.Context, *client.Client) error) (bool, error) {
-		return false, f(ctx, t.server.Admin)
-	}); err != nil {
+	if err := t.planner.begin(ctx); err != nil {
 		return err
 	}
 	workers, err := t.server.AddWorkers(ctx, t.Workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%d", i+1), t.server.Pool })
@@ -299,29 +306,6 @@ func (t *test) acknowledged() (n int) {
 		n += int(w.told.Load())
 	}
 	return n
-}
-
-// journal gathers what the clients know.
-func (t *test) journal() *journal {
-	j := &journal{answers: make(map[crowd.AssignmentID]*sent), requester: t.requester, planner: t.planner, scores: t.scores}
-	for _, w := range t.workers {
-		for id, s := range w.sent {
-			if other := j.answers[id]; other != nil {
-				t.report.problem("%s was handed to both %s and %s", id, other.worker, s.worker)
-			}
-			j.answers[id] = s
-		}
-		t.report.Unknown += w.unknown
-		t.report.Kept += w.kept
-		t.report.Resent += w.resent
-		t.report.Duplicates += w.duplicates
-		t.report.Problems = append(t.report.Problems, w.problems...)
-	}
-	for _, list := range [][]string{t.requester.problems, t.planner.problems, t.scores.problems} {
-		t.report.Problems = append(t.report.Problems, list...)
-	}
-	t.report.RunsCompared, t.report.RunMoves = t.planner.looked, t.planner.moves
-	return j
 }
 
 // Write writes the report for people.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
@@ -38,16 +39,15 @@ type planned struct {
 // requester launches batches, changes them and pays in, and keeps its own record.
 type requester struct {
 	gated
-	random   *rand.Rand
-	tenants  []crowd.TenantID
-	batches  []*planned
-	count    int
-	paidIn   map[string]crowd.TenantID // acknowledged deposits by note
-	paidX    map[string]crowd.TenantID // without a reply
-	moves    int
-	checked  int // the opening of the gate after which all states were compared
-	states   int // compared so
-	problems []string
+	random  *rand.Rand
+	tenants []crowd.TenantID
+	batches []*planned
+	count   int
+	paidIn  map[string]crowd.TenantID // acknowledged deposits by note
+	paidX   map[string]crowd.TenantID // without a reply
+	moves   int
+	checked int // the opening of the gate after which all states were compared
+	states  int // compared so
 }
 
 func newRequester(g *gate, token string, random *rand.Rand) *requester {
@@ -114,13 +114,12 @@ func (r *requester) pausedBatches() (n int) {
 func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {
 	r.count++
 	note := fmt.Sprintf("deposit %d", r.count)
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Deposit(ctx, tenant, deposit, note) })
-	switch {
-	case lost:
-		r.paidX[note] = tenant
-		return nil
-	case err == nil:
+	err := r.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Deposit(ctx, tenant, deposit, note) })
+	switch err {
+	case nil:
 		r.paidIn[note] = tenant
+	case errLost:
+		r.paidX[note] = tenant
 	}
 	return err
 }
@@ -135,121 +134,90 @@ func (r *requester) launch(ctx context.Context) error {
 	}
 	p := &planned{tenant: r.tenants[r.random.IntN(len(r.tenants))], state: crowd.BatchDraft}
 	tasks := 20 + r.random.IntN(980)
-	steps := []func(context.Context, *client.Client) error{
-		func(ctx context.Context, c *client.Client) error {
-			b, err := c.CreateBatch(ctx, wire.NewBatch{
-				Tenant: p.tenant, BatchTerms: wire.BatchTerms{
-					Name: fmt.Sprintf("Batch %d", r.count), Template: wire.Template(killTemplate), Redundancy: &rule,
-					RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
-				},
-			})
-			p.id = b.ID
-			return err
-		},
-		func(ctx context.Context, c *client.Client) error {
-			_, err := c.Upload(ctx, p.id, strings.NewReader(rows(tasks)), "csv", false)
-			return err
-		},
-		func(ctx context.Context, c *client.Client) error {
-			r.batches = append(r.batches, p)
-			p.unsure = true // until it is acknowledged
-			_, err := c.Launch(ctx, p.id, false)
-			return err
-		},
+	terms := wire.BatchTerms{
+		Name: fmt.Sprintf("Batch %d", r.count), Template: wire.Template(killTemplate), Redundancy: &rule,
+		RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
 	}
-	for _, step := range steps {
-		lost, err := r.call(ctx, step)
-		if crowd.CodeOf(err) == crowd.BudgetTooSmall {
-			return r.payIn(ctx, p.tenant)
-		}
-		if lost || err != nil {
-			return unlessLost(lost, err)
-		}
+	made, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) {
+		return c.CreateBatch(ctx, wire.NewBatch{Tenant: p.tenant, BatchTerms: terms})
+	})
+	if err != nil {
+		return err
 	}
-	p.state, p.unsure = crowd.BatchRunning, false
-	r.moves++
-	return nil
-}
-
-func rows(n int) string {
-	var text strings.Builder
-	text.WriteString("n\n")
-	for i := range n {
-		_, _ = fmt.Fprintf(&text, "%d\n", i+1)
+	p.id = made.ID
+	if _, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Uploaded, error) {
+		return c.Upload(ctx, p.id, load.CSV([]string{"n"}, load.Rows(tasks, func(i int) []string { return []string{strconv.Itoa(i + 1)} })), "csv", false)
+	}); err != nil {
+		return err
 	}
-	return text.String()
+	r.batches = append(r.batches, p)
+	p.unsure = true // until it is acknowledged
+	_, err = fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Launch(ctx, p.id, false) })
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		return r.payIn(ctx, p.tenant)
+	}
+	if err == nil {
+		p.state, p.unsure = crowd.BatchRunning, false
+		r.moves++
+	}
+	return err
 }
 
 func (r *requester) topUp(ctx context.Context, b *planned) error {
-	lost, err := r.call(ctx, func(ctx context.Context, c *client.Client) error {
-		_, err := c.TopUp(ctx, b.id, topUp)
-		return err
-	})
-	switch {
-	case lost:
-		b.toppedX++
-		return nil
-	case err == nil:
+	_, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.TopUp(ctx, b.id, topUp) })
+	switch err {
+	case nil:
 		b.toppedN++
 		r.moves++
-		return nil
+	case errLost:
+		b.toppedX++
 	}
-	return r.perhapsEnded(ctx, b, err)
+	return r.unlessEnded(ctx, b, err)
 }
 
 func (r *requester) move(ctx context.Context, b *planned, move string, to crowd.BatchState) error {
-	done, err := r.change(ctx, &b.unsure, func(ctx context.Context, c *client.Client) error {
-		_, err := c.Move(ctx, b.id, move)
-		return err
-	})
-	if err != nil {
-		return r.perhapsEnded(ctx, b, err)
-	}
-	if done {
-		b.state = to
+	_, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Move(ctx, b.id, move) })
+	switch err {
+	case nil:
+		b.state, b.unsure = to, false
 		r.moves++
+	case errLost:
+		b.unsure = true
 	}
-	return nil
+	return r.unlessEnded(ctx, b, err)
 }
 
-// perhapsEnded checks whether a batch could not be changed because it has ended, or
-// was never launched.
-func (r *requester) perhapsEnded(ctx context.Context, b *planned, err error) error {
-	if code := crowd.CodeOf(err); code != crowd.Conflict && code != crowd.NotFound && code != crowd.BudgetTooSmall {
-		return err
+// unlessEnded returns err, but looks at the batch if it could not be changed because
+// it has ended, or was never launched.
+func (r *requester) unlessEnded(ctx context.Context, b *planned, err error) error {
+	switch crowd.CodeOf(err) {
+	case crowd.Conflict, crowd.NotFound, crowd.BudgetTooSmall:
+		return r.look(ctx, b)
 	}
-	return r.look(ctx, b)
+	return err
 }
 
 // look reads the state of a batch.
 func (r *requester) look(ctx context.Context, b *planned) error {
-	now, lost, err := r.read(ctx, b)
-	if lost || err != nil {
-		return unlessLost(lost, err)
+	if err := r.compare(ctx, b, ""); err != nil || b.state != crowd.BatchDraft {
+		return err
 	}
-	if p := b.contradicts(now); p != "" {
-		r.problems = append(r.problems, p)
+	return r.move(ctx, b, "cancel", crowd.BatchCancelled) // the launch did not happen: give it up
+}
+
+// compare reads the state of a batch and compares it with what its requester was
+// told.
+func (r *requester) compare(ctx context.Context, b *planned, when string) error {
+	now, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Batch(ctx, b.id) })
+	if err != nil {
+		return err
 	}
-	if b.state, b.unsure = now.State, false; now.State == crowd.BatchDraft { // the launch did not happen: give it up
-		return r.move(ctx, b, "cancel", crowd.BatchCancelled)
+	done := b.state.Open() && now.State == crowd.BatchDone && now.Labelled == int(now.Tasks)
+	if !b.unsure && now.State != b.state && !done {
+		r.problem("%s%s was acknowledged to be %s, but is %s (%d of %d tasks have labels)", when, b.id, b.state, now.State, now.Labelled, now.Tasks)
 	}
+	b.state, b.unsure = now.State, false
 	return nil
-}
-
-func (r *requester) read(ctx context.Context, b *planned) (now wire.Batch, lost bool, err error) {
-	return fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Batch(ctx, b.id) })
-}
-
-// contradicts returns how the state of a batch differs from what its requester was
-// told; "" if it does not.
-func (b *planned) contradicts(now wire.Batch) string {
-	switch {
-	case b.unsure, now.State == b.state:
-		return ""
-	case b.state.Open() && now.State == crowd.BatchDone && now.Labelled == int(now.Tasks):
-		return ""
-	}
-	return fmt.Sprintf("%s was acknowledged to be %s, but is %s (%d of %d tasks have labels)", b.id, b.state, now.State, now.Labelled, now.Tasks)
 }
 
 // checkAll compares every batch's state with what was acknowledged, once after
@@ -260,17 +228,13 @@ func (r *requester) checkAll(ctx context.Context) error {
 		return nil
 	}
 	for _, b := range r.open() { // those that have ended are looked at in the end
-		now, lost, err := r.read(ctx, b)
-		if lost || err != nil {
-			return unlessLost(lost, err)
+		sure := !b.unsure
+		if err := r.compare(ctx, b, "after a restart, "); err != nil {
+			return err
 		}
-		if p := b.contradicts(now); p != "" {
-			r.problems = append(r.problems, "after a restart, "+p)
-		}
-		if !b.unsure {
+		if sure {
 			r.states++
 		}
-		b.state, b.unsure = now.State, false
 	}
 	r.checked = times
 	return nil

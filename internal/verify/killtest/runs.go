@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -19,14 +20,14 @@ import (
 const flowText = `
 workflow: %s
 sla: {per: item, penalty: constant, after: 1ms, cost: 0.25}
-inputs: {things: {columns: [run, {n: number}]}}
+inputs: {items: {columns: [run, {n: number}]}}
 steps:
   first:
-    from: {things: stream}
+    from: {items: stream}
     crowd: {template: %s, redundancy: {agree: 2, of: 3}, reward: 0.01, priority: 20, task_time: 1s}
   half:
-    from: {things: stream}
-    sql: select run as of_run, n * 10 as tenfold from things
+    from: {items: stream}
+    sql: select run as of_run, n * 10 as tenfold from items
     columns: {tenfold: number}
   score:
     from: {half: stream}
@@ -75,18 +76,17 @@ func (p *plannedRun) ended() bool { return p.state == "done" || p.state == "canc
 // and keeps its own record.
 type planner struct {
 	gated
-	random   *rand.Rand
-	tenant   crowd.TenantID
-	service  string // its address
-	runs     []*plannedRun
-	count    int
-	going    atomic.Bool // a run is
-	enough   atomic.Bool // no more runs are wanted
-	idle     atomic.Bool // and the last one has ended
-	seen     int         // the opening of the gate in which it last looked at a run
-	looked   int         // looks right after a restart
-	moves    int
-	problems []string
+	random  *rand.Rand
+	tenant  crowd.TenantID
+	service string // its address
+	runs    []*plannedRun
+	count   int
+	going   atomic.Bool // a run is
+	enough  atomic.Bool // no more runs are wanted
+	idle    atomic.Bool // and the last one has ended
+	seen    int         // the opening of the gate in which it last looked at a run
+	looked  int         // looks right after a restart
+	moves   int
 }
 
 // look is the pause between two looks at a run.
@@ -106,7 +106,7 @@ func (p *planner) step(ctx context.Context) error {
 		p.idle.Store(true)
 		return errOver
 	case last == nil || last.ended():
-		return p.begin(ctx, p.call)
+		return p.begin(ctx)
 	case last.state == "paused":
 		return p.move(ctx, last, "resume", "running")
 	case last.state == "running" && !p.enough.Load() && p.random.IntN(10) == 0:
@@ -115,43 +115,33 @@ func (p *planner) step(ctx context.Context) error {
 	return p.look(ctx, last)
 }
 
-// try makes a request, and reports whether its reply was lost.
-type try func(context.Context, func(context.Context, *client.Client) error) (lost bool, err error)
-
 // begin makes a run, loads its input and starts it. What is lost on the way is
 // given up: a run without all that it needs is cancelled by the next start.
-func (p *planner) begin(ctx context.Context, do try) error {
+func (p *planner) begin(ctx context.Context) error {
 	p.count++
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
 	text := fmt.Sprintf(flowText, r.name, killTemplate, p.service, killTemplate)
-	lost, err := do(ctx, func(ctx context.Context, c *client.Client) error {
-		made, err := c.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
-		r.id = made.ID
-		return err
+	made, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) {
+		return c.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
 	})
-	if lost || err != nil {
-		return unlessLost(lost, err)
+	if err != nil {
+		return err
 	}
+	r.id, r.state = made.ID, "loading"
 	p.runs = append(p.runs, r)
-	r.state = "loading"
-	var file strings.Builder
-	file.WriteString("run,n\n")
-	for i := range r.items {
-		_, _ = fmt.Fprintf(&file, "%s,%d\n", r.name, i+1)
-	}
-	lost, err = do(ctx, func(ctx context.Context, c *client.Client) error {
-		_, err := c.LoadRun(ctx, r.id, "things", strings.NewReader(file.String()), "csv")
+	if err = p.call(ctx, func(ctx context.Context, c *client.Client) error {
+		file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
+		_, err := c.LoadRun(ctx, r.id, "items", file, "csv")
 		return err
-	})
-	if lost || err != nil {
-		return p.perhapsGone(ctx, r, lost, err)
+	}); err == nil {
+		_, err = fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.MoveRun(ctx, r.id, "start") })
 	}
-	lost, err = do(ctx, func(ctx context.Context, c *client.Client) error {
-		_, err := c.MoveRun(ctx, r.id, "start")
+	if err != nil { // lost, or refused because the server had been restarted since
+		r.unsure = true
+		if err == errLost || crowd.CodeOf(err) == crowd.Conflict {
+			return p.look(ctx, r)
+		}
 		return err
-	})
-	if lost || err != nil {
-		return p.perhapsGone(ctx, r, lost, err)
 	}
 	r.started, r.state = true, "running"
 	p.moves++
@@ -159,48 +149,37 @@ func (p *planner) begin(ctx context.Context, do try) error {
 	return nil
 }
 
-// perhapsGone reads what became of a run whose beginning was lost, or refused because
-// the server had been restarted since.
-func (p *planner) perhapsGone(ctx context.Context, r *plannedRun, lost bool, err error) error {
-	r.unsure = true
-	if !lost && crowd.CodeOf(err) != crowd.Conflict {
-		return err
-	}
-	return p.look(ctx, r)
-}
-
 func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) error {
-	done, err := p.change(ctx, &r.unsure, func(ctx context.Context, c *client.Client) error {
-		_, err := c.MoveRun(ctx, r.id, move)
-		return err
-	})
-	if crowd.CodeOf(err) == crowd.Conflict { // it has ended, or the lost request had been carried out
-		return p.look(ctx, r)
-	}
-	if done {
-		r.state = to
+	_, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.MoveRun(ctx, r.id, move) })
+	switch {
+	case err == nil:
+		r.state, r.unsure = to, false
 		p.moves++
+	case err == errLost:
+		r.unsure = true
+	case crowd.CodeOf(err) == crowd.Conflict: // it has ended, or the lost request had been carried out
+		return p.look(ctx, r)
 	}
 	return err
 }
 
 // look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	now, lost, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.Run(ctx, r.id) })
-	if lost || err != nil {
-		return unlessLost(lost, err)
+	now, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.Run(ctx, r.id) })
+	if err != nil {
+		return err
 	}
 	if times := p.gate.times(); times != p.seen {
 		p.seen = times
 		p.looked++
 	}
-	if text := r.contradicts(&now); text != "" {
-		p.problems = append(p.problems, text)
+	if !r.allows(now.State) {
+		p.problem("%s was acknowledged to be %s, but is %s", r.id, r.state, now.State)
 	}
 	for _, n := range now.Nodes {
 		rows := n.OK + n.Skipped + n.Failed
 		if rows < r.rows[n.Name] || r.done[n.Name] && n.State != "done" {
-			p.problems = append(p.problems, fmt.Sprintf("%s: %s had %d rows (done: %t), and has %d and is %s", r.id, n.Name, r.rows[n.Name], r.done[n.Name], rows, n.State))
+			p.problem("%s: %s had %d rows (done: %t), and has %d and is %s", r.id, n.Name, r.rows[n.Name], r.done[n.Name], rows, n.State)
 		}
 		r.rows[n.Name], r.done[n.Name] = rows, n.State == "done"
 	}
@@ -209,16 +188,8 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 	return nil
 }
 
-// contradicts returns how the state of a run differs from what its requester was
-// told; "" if it does not.
-func (r *plannedRun) contradicts(now *wire.Run) string {
-	switch {
-	case r.unsure, now.State == r.state:
-		return ""
-	case r.state == "running" && now.State == "done":
-		return ""
-	case !r.started && now.State == "cancelled":
-		return "" // a restart came before all of its inputs
-	}
-	return fmt.Sprintf("%s was acknowledged to be %s, but is %s", r.id, r.state, now.State)
+// allows reports whether a run may be in a state after what its requester was told.
+// A restart cancels a run that it finds without all of its inputs.
+func (r *plannedRun) allows(state string) bool {
+	return r.unsure || state == r.state || r.state == "running" && state == "done" || !r.started && state == "cancelled"
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/throng-dev/throng/internal/verify/load"
 )
 
-// thing is what a call of the service is about: an item, as the workflow sends it.
-type thing struct {
+// item is what a call of the service is about, as the workflow sends it.
+type item struct {
 	Run     string `json:"of_run"`
 	Tenfold int
 }
 
 // risk is the service's answer.
-func (t thing) risk() float64 { return float64(t.Tenfold/10%10) / 10 }
+func (t item) risk() float64 { return float64(t.Tenfold/10%10) / 10 }
 
 // scores is the service that runs of workflows call. It outlives the
 // server that is killed, and remembers every call.
@@ -31,12 +31,12 @@ type scores struct {
 	server  *http.Server
 	stopped chan struct{}
 
-	mu       sync.Mutex
-	random   *rand.Rand
-	calls    map[thing]int
-	key      map[thing]string // its idempotency key
-	of       map[string]thing // the reverse
-	problems []string
+	mu     sync.Mutex
+	random *rand.Rand
+	calls  map[item]int
+	key    map[item]string // its idempotency key
+	of     map[string]item // the reverse
+	problems
 }
 
 // startScores starts the service on a free port.
@@ -47,7 +47,7 @@ func startScores(seed uint64) (*scores, error) {
 	}
 	s := &scores{
 		host: l.Addr().String(), stopped: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 1000)),
-		calls: make(map[thing]int), key: make(map[thing]string), of: make(map[string]thing),
+		calls: make(map[item]int), key: make(map[item]string), of: make(map[string]item),
 	}
 	s.URL = "http://" + s.host + "/score"
 	s.server = &http.Server{Handler: s}
@@ -74,7 +74,7 @@ const slowest = 40 * time.Millisecond
 
 // ServeHTTP answers a call, or refuses one in ten that is good for another try.
 func (s *scores) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var t thing
+	var t item
 	if err := json.NewDecoder(r.Body).Decode(&t); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -89,15 +89,15 @@ func (s *scores) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // note remembers a call. The first one of an item may be refused, later ones not.
-func (s *scores) note(t thing, key string) (refuse bool, wait time.Duration) {
+func (s *scores) note(t item, key string) (refuse bool, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[t]++
 	if was, known := s.key[t]; key == "" || known && was != key {
-		s.problems = append(s.problems, fmt.Sprintf("the service was called for %+v under the key %q, and before under %q", t, key, was))
+		s.problem("the service was called for %+v under the key %q, and before under %q", t, key, was)
 	}
 	if was, known := s.of[key]; known && was != t {
-		s.problems = append(s.problems, fmt.Sprintf("the service was called under the key %q for %+v, and before for %+v", key, t, was))
+		s.problem("the service was called under the key %q for %+v, and before for %+v", key, t, was)
 	}
 	s.key[t], s.of[key] = key, t
 	if s.calls[t] == 1 && s.random.IntN(10) == 0 {

@@ -42,7 +42,6 @@ type worker struct {
 	kept       int // of those, found to have been carried out
 	resent     int
 	duplicates int
-	problems   []string
 }
 
 func newWorker(g *gate, w load.Worker, random *rand.Rand) *worker {
@@ -65,14 +64,14 @@ func (w *worker) work(ctx context.Context) error {
 }
 
 func (w *worker) next(ctx context.Context) error {
-	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
+	got, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
 		got, _, err := c.Next(ctx, nextWait)
 		return got, err
 	})
 	if err == nil {
 		w.take(got)
 	}
-	return unlessLost(lost, err)
+	return err
 }
 
 // take notes a task that was handed out.
@@ -81,7 +80,7 @@ func (w *worker) take(got *wire.Work) {
 		return
 	}
 	if s := w.sent[got.Assignment]; s != nil && (s.told || s.back || s.task != got.Task) {
-		w.problems = append(w.problems, fmt.Sprintf("%s: %s was handed out again: %+v", w.name, got.Assignment, s))
+		w.problem("%s: %s was handed out again: %+v", w.name, got.Assignment, s)
 	}
 }
 
@@ -107,21 +106,21 @@ func (w *worker) handle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lost, err := w.submit(ctx, task.Assignment, s, answer, true)
-	for lost && err == nil {
+	err = w.submit(ctx, task.Assignment, s, answer, true)
+	for err == errLost {
 		if w.random.Float64() < 0.3 {
 			w.holds = nil // given up; it may have been kept or not
 			return nil
 		}
 		w.resent++
-		lost, err = w.submit(ctx, task.Assignment, s, answer, true)
+		err = w.submit(ctx, task.Assignment, s, answer, true)
 	}
 	if err == nil && w.random.Float64() < 0.03 { // once more, though it was acknowledged
 		before := s.out
-		if lost, err = w.submit(ctx, task.Assignment, s, answer, false); !lost && err == nil {
+		if err = w.submit(ctx, task.Assignment, s, answer, false); err == nil {
 			w.duplicates++
 			if again := s.out; !again.Duplicate || again.Counted != before.Counted || again.PaidMicros != before.PaidMicros {
-				w.problems = append(w.problems, fmt.Sprintf("%s: %s was first %+v, and sent again %+v", w.name, task.Assignment, before, again))
+				w.problem("%s: %s was first %+v, and sent again %+v", w.name, task.Assignment, before, again)
 			}
 		}
 		s.out = before
@@ -139,19 +138,19 @@ func (w *worker) record(task *wire.Work) *sent {
 }
 
 // submit sends an answer. With next, it takes the next task too.
-func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, answer json.RawMessage, next bool) (lost bool, err error) {
+func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, answer json.RawMessage, next bool) error {
 	var out wire.Outcome
 	var got *wire.Work
-	lost, err = w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+	err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		out, got, err = c.Submit(ctx, id, answer, next, 0)
 		return err
 	})
-	if lost {
+	if err == errLost {
 		w.unknown++
-		return true, nil
+		return err
 	}
 	if err != nil {
-		return false, fmt.Errorf("submit %s: %w", id, err)
+		return fmt.Errorf("submit %s: %w", id, err)
 	}
 	s.out = out
 	if !s.told {
@@ -167,13 +166,13 @@ func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, ans
 	if next {
 		w.take(got)
 	}
-	return false, nil
+	return nil
 }
 
 // skip and giveBack need no second try: Next returns the task if it is still held.
 func (w *worker) skip(ctx context.Context) error {
 	s := w.record(w.holds)
-	got, lost, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
+	got, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
 		return c.Skip(ctx, w.holds.Assignment, 0)
 	})
 	w.holds = nil
@@ -181,13 +180,13 @@ func (w *worker) skip(ctx context.Context) error {
 		s.back = true
 		w.take(got)
 	}
-	return load.UnlessGone(unlessLost(lost, err))
+	return load.UnlessGone(err)
 }
 
 func (w *worker) giveBack(ctx context.Context) error {
 	s := w.record(w.holds)
-	lost, err := w.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Return(ctx, w.holds.Assignment) })
+	err := w.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Return(ctx, w.holds.Assignment) })
 	w.holds = nil
 	s.back = s.back || err == nil
-	return load.UnlessGone(unlessLost(lost, err))
+	return load.UnlessGone(err)
 }
