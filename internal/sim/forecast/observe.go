@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -281,5 +280,3 @@ func (m moments) sd() float64 {
 	}
 	return math.Sqrt(m.rest / float64(m.n-1))
 }
-
-func number(i int) string { return strconv.Itoa(i + 1) }

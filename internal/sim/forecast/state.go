@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -191,7 +192,7 @@ func hideBatch(b *engine.BatchSnapshot) {
 		if a.State != crowd.Submitted {
 			a.Key = ""
 		} else {
-			a.Key = number(slices.IndexFunc(tasks[a.Task], func(x answer) bool { return x.key == a.Key }))
+			a.Key = strconv.Itoa(1 + slices.IndexFunc(tasks[a.Task], func(x answer) bool { return x.key == a.Key }))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestBadStates(t *testing.T) {
 		"nothing observed":         {`"observed":{`, `"observed":null,"x":{`, "x"},
 		"half an arrival less":     {`"arrivals":`, `"arrivals":-1,"departures":0,"_":`, "_"},
 		"a chance above 1":         {`"chance":1`, `"chance":1.5`, "presence"},
-		"a batch of no id":         {`"answers":{"b1"`, `"answers":{"bx"`, "not a batch"},
+		"a batch of no id":         {`"answers":{"b1"`, `"answers":{"bx"`, "not the id of a batch"},
 		"answers of nobody":        {`"by":[{"worker":3,`, `"by":[{"worker":0,`, "the answers of b1"},
 		"no answers of somebody":   {`"by":[{"worker":3,"n":1,`, `"by":[{"worker":3,"n":0,`, "the answers of b1"},
 		"answers out of order":     {`"by":[{"worker":3,`, `"by":[{"worker":30,`, "the answers of b1"},

@@ -1,159 +1,58 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"math"
-
-	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// number is a figure in JSON: null where there is nothing to say.
-type number float64
-
-// MarshalJSON writes it.
-func (n number) MarshalJSON() ([]byte, error) {
-	if f := float64(n); !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return json.Marshal(f + 0) // -0 is 0
-	}
-	return []byte("null"), nil
-}
-
-// ordered is an object whose members keep their order: that of reports.
-type ordered []member
-
-type member struct {
-	name  string
-	value any
-}
-
-// MarshalJSON writes it.
-func (o ordered) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := e.Encode(m.name); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := e.Encode(m.value); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-type reportJSON struct {
-	Scenario   string    `json:"scenario"`
-	Policies   ordered   `json:"policies"`
-	Reps       int       `json:"reps"`
-	Seed       uint64    `json:"seed"`
-	Cycles     int64     `json:"cycles"`
-	WallS      float64   `json:"wall_s"`
-	BatchesOf  string    `json:"batches_of"`
-	PairedWith string    `json:"paired_with"`
-	Checked    bool      `json:"checked"`
-	Verdicts   []Verdict `json:"expectations"`
-	Met        bool      `json:"expectations_met"`
-}
-
-type policyJSON struct {
-	Batches []batchJSON `json:"batches"`
-	Metrics ordered     `json:"metrics"`
-	CI95    ordered     `json:"ci95"`
-	N       ordered     `json:"n"` // repetitions that have a figure
-	Paired  ordered     `json:"paired,omitempty"`
-	Alphas  []alphaJSON `json:"alphas,omitempty"`
-}
-
-type pairedJSON struct {
-	Mean number `json:"mean"`
-	CI95 number `json:"ci95"`
-	N    int    `json:"n"`
-}
-
-type alphaJSON struct {
-	Alpha         float64 `json:"alpha"`
-	Success       number  `json:"deadline_success_ratio"`
-	SuccessCI     number  `json:"deadline_success_ratio_ci95"`
-	BestEffort    number  `json:"mean_best_effort"`
-	BestEffortErr number  `json:"mean_best_effort_ci95"`
-}
-
-type batchJSON struct {
-	ID          crowd.BatchID `json:"id"`
-	Name        string        `json:"name"`
-	CompletedAt number        `json:"completed_at_s"`
-	CompletedCI number        `json:"completed_at_ci95_s"`
-	Completed   float64       `json:"completed"`
-	EndedAt     number        `json:"ended_at_s"`
-	StartedAt   number        `json:"started_at_s"`
-	LaunchedAt  float64       `json:"launched_at_s"`
-	DeadlineAt  number        `json:"deadline_at_s"`
-	InTime      number        `json:"in_time"`
-	Done        float64       `json:"done"`
-	Tasks       int           `json:"tasks"`
-	Class       string        `json:"class"`
-	Tenant      string        `json:"tenant,omitempty"`
-	Priority    float64       `json:"priority"`
-	Production  bool          `json:"production"`
-	Cost        float64       `json:"cost"`
-}
-
 // MarshalJSON writes the report as programs read it: docs/simulation.md.
 func (r *Report) MarshalJSON() ([]byte, error) {
-	out := reportJSON{
-		Scenario: r.Scenario, Reps: r.Reps, Seed: r.Seed, Cycles: r.Cycles, WallS: r.WallS, BatchesOf: r.BatchesOf,
-		PairedWith: r.Policies[0].Name, Checked: r.Checked, Verdicts: r.Verdicts, Met: r.Met(),
-	}
-	if out.Verdicts == nil {
-		out.Verdicts = []Verdict{}
-	}
+	var policies jsonform.Form
 	for i := range r.Policies {
-		out.Policies = append(out.Policies, member{r.Policies[i].Name, r.Policies[i].forJSON()})
+		policies = policies.With(r.Policies[i].Name, r.Policies[i].form())
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(out)
-	return b.Bytes(), err
+	return jsonform.Object(
+		"scenario", r.Scenario, "policies", policies, "reps", r.Reps, "seed", r.Seed, "cycles", r.Cycles, "wall_s", r.WallS,
+		"batches_of", r.BatchesOf, "paired_with", r.Policies[0].Name, "checked", r.Checked,
+		"expectations", append([]Verdict{}, r.Verdicts...), "expectations_met", r.Met(),
+	).MarshalJSON()
 }
 
-func (p *Policy) forJSON() policyJSON {
-	out := policyJSON{Batches: []batchJSON{}}
+func (p *Policy) form() jsonform.Form {
+	batches, alphas := make([]jsonform.Form, len(p.Batches)), make([]jsonform.Form, len(p.Alphas))
 	for i := range p.Batches {
-		b := &p.Batches[i]
-		out.Batches = append(out.Batches, batchJSON{
-			ID: b.ID, Name: b.Name, CompletedAt: number(b.CompletedAt), CompletedCI: number(b.CompletedCI), Completed: b.Completed,
-			EndedAt: number(b.EndedAt), StartedAt: number(b.StartedAt), LaunchedAt: b.LaunchedAt, DeadlineAt: number(b.DeadlineAt), InTime: number(b.InTime),
-			Done: b.Done, Tasks: b.Tasks, Class: b.Class, Tenant: b.Tenant, Priority: b.Priority, Production: b.Production, Cost: money(b.Cost),
-		})
+		batches[i] = p.Batches[i].form()
 	}
+	for i, a := range p.Alphas {
+		alphas[i] = jsonform.Object(
+			"alpha", a.Alpha, "deadline_success_ratio", a.Success.Mean, "deadline_success_ratio_ci95", a.Success.CI95,
+			"mean_best_effort", a.BestEffort.Mean, "mean_best_effort_ci95", a.BestEffort.CI95)
+	}
+	var metrics, ci95, n, paired jsonform.Form
 	for k, m := range sim.AllMetrics {
-		out.Metrics = append(out.Metrics, member{m.Name, number(exact(m, p.Figures[k].Mean))})
-		out.CI95 = append(out.CI95, member{m.Name, number(exact(m, p.Figures[k].CI95))})
-		out.N = append(out.N, member{m.Name, p.Figures[k].N})
+		s := p.Figures[k]
+		metrics, ci95, n = metrics.With(m.Name, exact(m, s.Mean)), ci95.With(m.Name, exact(m, s.CI95)), n.With(m.Name, s.N)
 		if p.Paired != nil {
-			out.Paired = append(out.Paired, member{m.Name, paired(m, p.Paired[k])})
+			d := p.Paired[k]
+			paired = paired.With(m.Name, jsonform.Object("mean", exact(m, d.Mean), "ci95", exact(m, d.CI95), "n", d.N))
 		}
 	}
-	for _, a := range p.Alphas {
-		out.Alphas = append(out.Alphas, alphaJSON{
-			Alpha: a.Alpha, Success: number(a.Success.Mean), SuccessCI: number(a.Success.CI95),
-			BestEffort: number(a.BestEffort.Mean), BestEffortErr: number(a.BestEffort.CI95),
-		})
-	}
-	return out
+	// n is how many repetitions have a figure.
+	return jsonform.Object("batches", batches, "metrics", metrics, "ci95", ci95, "n", n, "paired,omitempty", paired, "alphas,omitempty", alphas)
 }
 
-func paired(m sim.Metric, s stats.Summary) pairedJSON {
-	return pairedJSON{Mean: number(exact(m, s.Mean)), CI95: number(exact(m, s.CI95)), N: s.N}
+func (b *Batch) form() jsonform.Form {
+	return jsonform.Object(
+		"id", b.ID, "name", b.Name, "completed_at_s", b.CompletedAt, "completed_at_ci95_s", b.CompletedCI, "completed", b.Completed,
+		"ended_at_s", b.EndedAt, "started_at_s", b.StartedAt, "launched_at_s", b.LaunchedAt, "deadline_at_s", b.DeadlineAt, "in_time", b.InTime,
+		"done", b.Done, "tasks", b.Tasks, "class", b.Class, "tenant,omitempty", b.Tenant, "priority", b.Priority, "production", b.Production,
+		"cost", money(b.Cost),
+	)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	return jsonform.Object(
+		"line", v.Line, "column", v.Column, "text", v.Text, "policy", v.Policy, "verdict", v.State, "found", v.Found, "figure", v.Figure,
+	).MarshalJSON()
 }

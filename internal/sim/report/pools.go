@@ -2,13 +2,13 @@ package report
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -239,52 +239,29 @@ func poolWords(m pools.Metric, s stats.Summary) string {
 
 // MarshalJSON writes the report for programs.
 func (r *PoolsReport) MarshalJSON() ([]byte, error) {
-	type ratio struct {
-		Value number `json:"value"`
-		Low   number `json:"low"`
-		High  number `json:"high"`
-		N     int    `json:"n"`
-	}
-	type figures struct {
-		Metrics ordered `json:"metrics"`
-		CI95    ordered `json:"ci95"`
-		Ratios  ordered `json:"ratios,omitempty"`
-	}
-	of := func(v, pool int) figures {
-		var f figures
-		for _, m := range pools.Metrics {
-			s := r.Figure(v, pool, m)
-			f.Metrics = append(f.Metrics, member{m.Name, number(s.Mean)})
-			f.CI95 = append(f.CI95, member{m.Name, number(s.CI95)})
-			if v > 0 {
-				x := r.Ratio(v, pool, m)
-				f.Ratios = append(f.Ratios, member{m.Name, ratio{number(x.Value), number(x.Low), number(x.High), x.N}})
-			}
-		}
-		return f
-	}
-	type variant struct {
-		Pools ordered `json:"pools"`
-		Total figures `json:"total"`
-	}
-	var variants ordered
+	var variants jsonform.Form
 	for v := range r.Variants {
-		x := variant{Total: of(v, pools.EveryPool)}
+		var list jsonform.Form
 		for i := range r.Variants[v].Setup.Pools {
-			x.Pools = append(x.Pools, member{r.PoolName(i), of(v, i)})
+			list = list.With(r.PoolName(i), r.figures(v, i))
 		}
-		variants = append(variants, member{r.Variants[v].Name, x})
+		variants = variants.With(r.Variants[v].Name, jsonform.Object("pools", list, "total", r.figures(v, pools.EveryPool)))
 	}
-	return json.Marshal(struct {
-		Scenario string   `json:"scenario"`
-		Reps     int      `json:"reps"`
-		Seed     uint64   `json:"seed"`
-		HorizonS float64  `json:"horizon_s"`
-		Tasks    int64    `json:"tasks"`
-		WallS    float64  `json:"wall_s"`
-		Checked  bool     `json:"checked"`
-		Trace    []string `json:"trace,omitempty"`
-		RatiosTo string   `json:"ratios_to"`
-		Variants ordered  `json:"variants"`
-	}{r.Scenario, r.Reps, r.Seed, r.Horizon.Seconds(), r.Tasks, r.WallS, r.Checked, r.Trace, r.Variants[0].Name, variants})
+	return jsonform.Object(
+		"scenario", r.Scenario, "reps", r.Reps, "seed", r.Seed, "horizon_s", r.Horizon.Seconds(), "tasks", r.Tasks, "wall_s", r.WallS,
+		"checked", r.Checked, "trace,omitempty", r.Trace, "ratios_to", r.Variants[0].Name, "variants", variants,
+	).MarshalJSON()
+}
+
+func (r *PoolsReport) figures(variant, pool int) jsonform.Form {
+	var metrics, ci95, ratios jsonform.Form
+	for _, m := range pools.Metrics {
+		s := r.Figure(variant, pool, m)
+		metrics, ci95 = metrics.With(m.Name, s.Mean), ci95.With(m.Name, s.CI95)
+		if variant > 0 {
+			x := r.Ratio(variant, pool, m)
+			ratios = ratios.With(m.Name, jsonform.Object("value", x.Value, "low", x.Low, "high", x.High, "n", x.N))
+		}
+	}
+	return jsonform.Object("metrics", metrics, "ci95", ci95, "ratios,omitempty", ratios)
 }

@@ -19,13 +19,13 @@ const (
 
 // A Verdict is whether an expectation of a scenario's file has been met.
 type Verdict struct {
-	Line   int    `json:"line"`   // in the file
-	Column int    `json:"column"` // in the line
-	Text   string `json:"text"`   // what was expected
-	Policy string `json:"policy"`
-	State  State  `json:"verdict"`
-	Found  string `json:"found"` // what came
-	Figure number `json:"figure"`
+	Line   int    // in the file
+	Column int    // in the line
+	Text   string // what was expected
+	Policy string
+	State  State
+	Found  string  // what came
+	Figure float64 // NaN: there is none
 }
 
 // Met reports whether every expectation has been met.
@@ -54,7 +54,7 @@ func (r *Report) judge(s *scenario.Scenario, runs []runResult) error {
 	}
 	var wrong scenario.Errors
 	for _, v := range s.Verdicts(measured) {
-		out := Verdict{Line: v.Line, Column: v.Column, Text: v.Text, Policy: v.Policy, State: NotMet, Found: v.Found, Figure: number(v.Figure)}
+		out := Verdict{Line: v.Line, Column: v.Column, Text: v.Text, Policy: v.Policy, State: NotMet, Found: v.Found, Figure: v.Figure}
 		switch {
 		case errors.Is(v.Err, scenario.ErrNotRun):
 			out.State = NotRun
