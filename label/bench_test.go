@@ -92,7 +92,7 @@ func BenchmarkAlpha1M(b *testing.B) {
 	answers, _ := synthetic(200_000, 5_000, 4)
 	d := buildAll(answers)
 	for b.Loop() {
-		Alpha(d)
+		Alpha(d, Nominal)
 	}
 }
 

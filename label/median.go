@@ -37,13 +37,9 @@ func (m Median) Fit(d *Dataset, gold Truth) (*Result, error) {
 	if err := checkCells(d, len(d.tasks), len(d.classes)); err != nil {
 		return nil, err
 	}
-	values := make([]float64, len(d.classes))
-	for k, class := range d.classes {
-		v, err := strconv.ParseFloat(class, 64)
-		if err != nil || math.IsNaN(v) {
-			return nil, crowd.Errorf(crowd.Invalid, "%.80q is not a number: only numbers have a median", class)
-		}
-		values[k] = v
+	values, err := numbersOf(d)
+	if err != nil {
+		return nil, err
 	}
 	r := &Result{Data: d, Method: m.Name(), Converged: true, q: voteShares(d), equal: make([][2]Class, len(d.tasks))}
 	var sorted []Class
@@ -55,6 +51,19 @@ func (m Median) Fit(d *Dataset, gold Truth) (*Result, error) {
 	}
 	r.pickAll()
 	return r, nil
+}
+
+// numbersOf returns the number that each class is, or an Invalid error.
+func numbersOf(d *Dataset) ([]float64, error) {
+	values := make([]float64, len(d.classes))
+	for k, class := range d.classes {
+		v, err := strconv.ParseFloat(class, 64)
+		if err != nil || math.IsNaN(v) {
+			return nil, crowd.Errorf(crowd.Invalid, "%.80q is not a number: only numbers have a median", class)
+		}
+		values[k] = v
+	}
+	return values, nil
 }
 
 // medianOf returns the median of answers, at least one, as Median has it, and

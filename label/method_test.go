@@ -223,7 +223,7 @@ func TestFitRefusesFreeText(t *testing.T) {
 			t.Errorf("%s: error %v, want too_large", m.Name(), err)
 		}
 	}
-	if a, ok := Alpha(d); !ok || a != 1 {
+	if a, ok := Alpha(d, Nominal); !ok || a != 1 {
 		t.Errorf("α of 20000 different but agreed texts: %v, %v; want 1", a, ok)
 	}
 }
@@ -237,7 +237,7 @@ func TestEmptyDataset(t *testing.T) {
 			t.Errorf("%s: labels %v", m.Name(), r.Labels)
 		}
 	}
-	if _, ok := Alpha(d); ok {
+	if _, ok := Alpha(d, Nominal); ok {
 		t.Error("α of nothing is defined")
 	}
 	if _, ok := Unanimity(d); ok {

@@ -13,6 +13,10 @@ type Method interface {
 	Fit(d *Dataset, gold Truth) (*Result, error)
 }
 
+// Methods lists the methods with their usual settings, in the order in which
+// they are offered.
+func Methods() []Method { return []Method{Majority{}, Median{}, DefaultDawidSkene()} }
+
 // MaxCells bounds the tables that a Method fills, T·K and, where it learns
 // confusion matrices, W·K²: 2^27 numbers, 1 GiB. Answers that are nearly all
 // different (free text) are no classes, and reach it.

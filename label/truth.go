@@ -38,6 +38,26 @@ func (t Truth) Known() int {
 	return n
 }
 
+// Right counts, for each worker of d, the answers to tasks whose truth is known,
+// and those of them that are right. Truth must be of d.
+func (d *Dataset) Right(truth Truth) (right, known []int) {
+	right, known = make([]int, len(d.workers)), make([]int, len(d.workers))
+	for i := range d.tasks {
+		want := truth.of(i)
+		if want == None {
+			continue
+		}
+		workers, labels := d.Answers(i)
+		for n, j := range workers {
+			known[j]++
+			if labels[n] == want {
+				right[j]++
+			}
+		}
+	}
+	return right, known
+}
+
 // of returns the known class of a task, or None.
 func (t Truth) of(task int) Class {
 	if t == nil {

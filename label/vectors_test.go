@@ -147,7 +147,7 @@ func TestAlphaOnPublicData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := readPool(t, name).Dataset
-			got, ok := Alpha(d)
+			got, ok := Alpha(d, Nominal)
 			if !ok || math.Abs(got-want) > 1e-12 {
 				t.Errorf("α = %v, %v; want %v", got, ok, want)
 			}

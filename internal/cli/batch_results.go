@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 
@@ -50,7 +51,7 @@ func (x *BatchResults) Run(c *Context, r *remote) error {
 type BatchLabels struct {
 	One
 	Download
-	Method string `default:"live" help:"live: as given while answers came in; majority or dawid-skene: from all answers together."`
+	Method string `default:"live" help:"live: as given while answers came in; majority, median (of ratings and numbers) or dawid-skene: from all answers together."`
 }
 
 // Run downloads the labels.
@@ -65,7 +66,7 @@ func (x *BatchLabels) Run(c *Context, r *remote) error {
 // BatchQuality is "throng batch quality".
 type BatchQuality struct {
 	One
-	Method string `default:"dawid-skene" help:"majority or dawid-skene."`
+	Method string `placeholder:"NAME" help:"majority, median (of ratings and numbers) or dawid-skene; default: what fits the batch's kind."`
 }
 
 // Run shows the quality.
@@ -80,12 +81,26 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		}
 		return strconv.FormatFloat(*f, 'f', 4, 64)
 	}
+	known := func(k wire.WorkerQuality) string {
+		if k.GoldAnswers == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)
+	}
 	return x.print(c, q, func(w io.Writer) {
-		pairs(w, "method", q.Method, "alpha", share(q.Alpha), "unanimous", share(&q.Unanimous),
+		if q.Method == "" {
+			say(w, "there are no answers yet\n")
+			return
+		}
+		method := q.Method
+		if q.Method != q.Asked {
+			method += " (" + q.Asked + " needs more answers a task)"
+		}
+		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", share(&q.Unanimous),
 			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
 		say(w, "\n")
-		writeTable(w, q.Workers, []string{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "ACCURACY"}, func(k wire.WorkerQuality) []string {
-			return []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), share(k.Accuracy)}
+		writeTable(w, q.Workers, []string{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "KNOWN ANSWERS", "ACCURACY"}, func(k wire.WorkerQuality) []string {
+			return []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), known(k), share(k.Accuracy)}
 		})
 	})
 }

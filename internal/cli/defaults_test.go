@@ -18,7 +18,6 @@ var defaults = strings.TrimSpace(`
 throng batch create --priority=1
 throng batch create --redundancy=1
 throng batch labels --method=live
-throng batch quality --method=dawid-skene
 throng batch watch --every=1s
 throng bench flow --answers=4000
 throng bench flow --items=100000

@@ -14,7 +14,6 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
@@ -44,6 +43,7 @@ type labelReport struct {
 	Workers    int      `json:"workers"`
 	Classes    int      `json:"classes"`
 	Redundancy float64  `json:"redundancy"`  // answers a task
+	Scale      string   `json:"alpha_scale"` // nominal, ordinal or interval
 	Alpha      *float64 `json:"alpha"`       // nil: not defined
 	Unanimous  *float64 `json:"unanimous"`   // nil: no task has two answers
 	Ties       int      `json:"ties"`        // tasks
@@ -120,18 +120,7 @@ func (l *Label) method() (label.Method, error) {
 	if l.Kind != "" && !slices.Contains(task.Kinds(), kind) {
 		return nil, wrong("kind", "%q is not known (see throng task kinds)", l.Kind)
 	}
-	if l.Method == "" {
-		return kind.Describe().Method(), nil
-	}
-	methods := append(batches.Methods(), label.Median{})
-	names := make([]string, len(methods))
-	for i, m := range methods {
-		if m.Name() == l.Method {
-			return m, nil
-		}
-		names[i] = m.Name()
-	}
-	return nil, wrong("method", "%q is not known (%s)", l.Method, strings.Join(names, ", "))
+	return kind.Describe().Method(l.Method)
 }
 
 // known reads a table of task and label.
@@ -239,7 +228,12 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 	report.Method, report.Iterations, report.Converged = result.Method, result.Iterations, result.Converged
 	report.Answers, report.Tasks, report.Workers, report.Classes = data.Len(), len(data.Tasks()), len(data.Workers()), len(data.Classes())
 	report.Redundancy, report.Gold = data.Redundancy(), goldTruth.Known()
-	if alpha, ok := label.Alpha(data); ok {
+	scale := task.Kind(l.Kind).Describe().Scale
+	if _, ordered := method.(label.Median); ordered && l.Kind == "" {
+		scale = label.Ordinal
+	}
+	report.Scale = scale.String()
+	if alpha, ok := label.Alpha(data, scale); ok {
 		report.Alpha = &alpha
 	}
 	if share, ok := label.Unanimity(data); ok {
@@ -293,7 +287,7 @@ func (r labelReport) show(w io.Writer) {
 	pairs(w,
 		"answers", strconv.Itoa(r.Answers), "tasks", strconv.Itoa(r.Tasks), "workers", strconv.Itoa(r.Workers), "classes", strconv.Itoa(r.Classes),
 		"answers a task", strconv.FormatFloat(r.Redundancy, 'f', 2, 64), "rows left out", bad, "method", method, "gold", gold,
-		"alpha", share(r.Alpha), "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"), "accuracy", accuracy)
+		"alpha", share(r.Alpha)+" ("+r.Scale+")", "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"), "accuracy", accuracy)
 }
 
 func writeLabels(w io.Writer, name string, r *label.Result) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
 )
 
 // Task is "throng task".
@@ -34,11 +35,11 @@ func (x *TaskKinds) Run(c *Context) error {
 			row[column] = d.Example.Row.Cells[i]
 		}
 		list = append(list, kindExample{Kind: d.Kind, Example: d.Example.Template, Row: row, Answer: d.Example.Answer})
-		label := "majority"
-		if d.Ordinal {
-			label = "median"
+		combine := "majority"
+		if d.Scale == label.Ordinal {
+			combine = "median"
 		}
-		rows = append(rows, []string{string(d.Kind), strings.Join(settingNames(d), ", "), label, d.Hint})
+		rows = append(rows, []string{string(d.Kind), strings.Join(settingNames(d), ", "), combine, d.Hint})
 	}
 	return x.print(c, list, func(w io.Writer) { columns(w, rows) })
 }

@@ -3,7 +3,9 @@ package task
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -45,9 +47,14 @@ type Descriptor struct {
 	// template's LabelField; all others have the one field LabelField.
 	Composite bool
 
-	// Ordinal kinds have answers on an ordered scale: the label is the median of
-	// the answers, for all others the majority's.
-	Ordinal bool
+	// Scale is that of the answers, which says how their agreement is measured.
+	// On an ordinal one the label is the median of the answers, for all others
+	// the majority's.
+	Scale label.Scale
+
+	// Open kinds have answers of no fixed set, of which no method can learn how
+	// a worker mistakes one for another.
+	Open bool
 
 	Example Example
 
@@ -99,12 +106,55 @@ func (k Kind) Describe() *Descriptor {
 }
 
 // Rule returns the redundancy rule that labels the answers as the kind wants it.
-func (d *Descriptor) Rule(r label.Rule) label.Rule { return r.WithMedian(d.Ordinal) }
+func (d *Descriptor) Rule(r label.Rule) label.Rule { return r.WithMedian(d.Scale == label.Ordinal) }
 
-// Method returns the way to combine answers after the fact that fits the kind.
-func (d *Descriptor) Method() label.Method {
-	if d.Ordinal {
-		return label.Median{}
+// Methods lists the ways to combine answers after the fact that fit the kind,
+// the one that fits best first.
+func (d *Descriptor) Methods() []label.Method {
+	best := label.DefaultDawidSkene().Name()
+	switch {
+	case d.Scale == label.Ordinal:
+		best = label.Median{}.Name()
+	case d.Open:
+		best = label.Majority{}.Name()
 	}
-	return label.DefaultDawidSkene()
+	var first, others []label.Method
+	for _, m := range label.Methods() {
+		_, numbers := m.(label.Median)
+		switch {
+		case numbers && d.Scale == label.Nominal && d.Kind != "":
+		case m.Name() == best:
+			first = append(first, m)
+		default:
+			others = append(others, m)
+		}
+	}
+	return append(first, others...)
+}
+
+// Method returns the method of this name, or, for "", the one that fits the kind
+// best. The error is a *crowd.Error of the field "method".
+func (d *Descriptor) Method(name string) (label.Method, error) {
+	fit := d.Methods()
+	if name == "" {
+		return fit[0], nil
+	}
+	named := func(list []label.Method) int {
+		return slices.IndexFunc(list, func(m label.Method) bool { return m.Name() == name })
+	}
+	if i := named(fit); i >= 0 {
+		return fit[i], nil
+	}
+	if named(label.Methods()) >= 0 {
+		return nil, crowd.Fieldf("method", "%s does not fit the kind %s: use %s", name, d.Kind, methodNames(fit))
+	}
+	return nil, crowd.Fieldf("method", "%q is not known (%s)", name, methodNames(fit))
+}
+
+func methodNames(list []label.Method) string {
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name()
+	}
+	return strings.Join(names, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -194,8 +195,8 @@ func TestRating(t *testing.T) {
 			t.Errorf("%s is read as %s, %v", raw, canonical, err)
 		}
 	}
-	if d := task.Rating.Describe(); d.Rule(label.Count(3)) != label.Count(3).WithMedian(true) || d.Method() != (label.Median{}) {
-		t.Errorf("ratings are combined by %v, %v", d.Rule(label.Count(3)), d.Method())
+	if r := task.Rating.Describe().Rule(label.Count(3)); r != label.Count(3).WithMedian(true) {
+		t.Errorf("ratings are combined by %v", r)
 	}
 	for text, want := range map[string]string{
 		`{"kind":"rating","points":1}`:               `points: 1 points make no scale: use 2 to 11`,
@@ -223,6 +224,41 @@ func TestRating(t *testing.T) {
 	} {
 		if _, err := task.Parse([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Each kind offers the methods that fit its answers, the best first, and says
+// which they are where another is asked for.
+func TestMethodsOfAKind(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[task.Kind]string{
+		task.Rating:    "median majority dawid-skene",
+		task.Number:    "majority median dawid-skene",
+		task.ShortText: "majority dawid-skene",
+		task.ChooseOne: "dawid-skene majority",
+		"":             "dawid-skene majority median", // not known: any may fit
+	} {
+		var names []string
+		for _, m := range kind.Describe().Methods() {
+			names = append(names, m.Name())
+			if got, err := kind.Describe().Method(m.Name()); err != nil || got != m {
+				t.Errorf("%q by %s: %v, %v", kind, m.Name(), got, err)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q: %s, want %s", kind, got, want)
+		}
+		if m, err := kind.Describe().Method(""); err != nil || m.Name() != names[0] {
+			t.Errorf("%q by default: %v, %v", kind, m, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"median": "method: median does not fit the kind choose_one: use dawid-skene, majority",
+		"mean":   `method: "mean" is not known (dawid-skene, majority)`,
+	} {
+		if _, err := task.ChooseOne.Describe().Method(name); crowd.CodeOf(err) != crowd.Invalid || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

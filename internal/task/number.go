@@ -1,6 +1,10 @@
 package task
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/throng-dev/throng/label"
+)
 
 // Number is the kind whose answer is a number from Min to Max.
 const Number Kind = "number"
@@ -8,6 +12,8 @@ const Number Kind = "number"
 var number = Descriptor{
 	Kind: Number, Name: "Number", Hint: "A count, a length, a price.",
 	Settings: []*Setting{showSetting, minSetting, maxSetting, unitSetting, integerSetting},
+	Scale:    label.Interval,
+	Open:     true,
 	Example: Example{
 		Template: Template{Kind: Number, Question: "How many filled circles are there?", Min: new(float64), Integer: true},
 		Row:      Values{Columns: []string{"row"}, Cells: []string{"●○●●○"}},

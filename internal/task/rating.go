@@ -3,6 +3,8 @@ package task
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/throng-dev/throng/label"
 )
 
 // Rating is the kind whose answer is a point of a scale, as of Likert: a whole
@@ -32,7 +34,7 @@ var rating = Descriptor{
 			Input: Input{Name: "high", Label: "The last point means", Placeholder: "very good"}},
 			func(own *RatingSettings) any { return &own.High }),
 	},
-	Ordinal: true,
+	Scale: label.Ordinal,
 	Example: Example{
 		Template: Template{Kind: Rating, Question: "How useful is this answer?", Own: &RatingSettings{Points: 7, Low: "useless", High: "very useful"}},
 		Row:      Values{Columns: []string{"answer"}, Cells: []string{"Turn it off and on again."}},

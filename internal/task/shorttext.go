@@ -8,6 +8,7 @@ const ShortText Kind = "short_text"
 var shortText = Descriptor{
 	Kind: ShortText, Name: "Short text", Hint: "A word, a name, a transcript.",
 	Settings: []*Setting{showSetting, maxLengthSetting, patternSetting},
+	Open:     true,
 	Example: Example{
 		Template: Template{Kind: ShortText, Question: "Which word is on the sign?", MaxLength: 20},
 		Row:      Values{Columns: []string{"sign"}, Cells: []string{"K 7 R T"}},

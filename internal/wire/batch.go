@@ -123,12 +123,14 @@ type Why struct {
 // Quality is a batch's answers, measured together.
 type Quality struct {
 	Batch     crowd.BatchID   `json:"batch"`
-	Method    string          `json:"method"`
+	Asked     string          `json:"method_asked" doc:"the method asked for, or the default of the batch's kind"`
+	Method    string          `json:"method" doc:"the method used: dawid-skene falls back to majority where a task has under 2 answers"`
+	Scale     string          `json:"alpha_scale" enum:"nominal,ordinal,interval" doc:"which alpha: ordinal for ratings, interval for numbers, nominal for all else"`
 	Alpha     *float64        `json:"alpha,omitempty" doc:"Krippendorff's alpha; left out where undefined"`
 	Unanimous float64         `json:"unanimous" doc:"share of the tasks with several answers whose answers are all equal"`
 	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared"`
 	GoldTasks int             `json:"gold_tasks"`
-	Workers   []WorkerQuality `json:"workers"`
+	Workers   []WorkerQuality `json:"workers" doc:"those who agree least with the labels first"`
 }
 
 // WorkerQuality is how the answers of one worker compare.
@@ -137,6 +139,8 @@ type WorkerQuality struct {
 	Name        string   `json:"name"`
 	Answers     int      `json:"answers"`
 	Agreement   float64  `json:"agreement" doc:"share of the answers that equal the task's label"`
+	GoldRight   int      `json:"gold_right" doc:"answers that equal the task's known answer"`
+	GoldAnswers int      `json:"gold_answers" doc:"answers to tasks with a known answer"`
 	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
 	Information *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
 }

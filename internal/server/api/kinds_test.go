@@ -5,11 +5,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -126,5 +128,55 @@ func TestRatingsAreLabelledByTheirMedian(t *testing.T) {
 	ok(t, json.Unmarshal(body, &doc))
 	if string(doc.Redundancy) != `{"count":2,"combine":"median"}` {
 		t.Errorf("the redundancy is %s", doc.Redundancy)
+	}
+}
+
+// What is measured of ratings rests on their order: the method is the median
+// unless another is named, and agreement is ordinal. Every method of package label
+// can be named, and is refused where it does not fit.
+func TestQualityOfRatings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.workers = append(w.workers, w.person(wire.NewUser{Name: "worker3", Pool: must(w.admin.Pools(w.ctx))(t)[0].ID}))
+	def := definition()
+	def.Template = must(json.Marshal(task.Rating.Describe().Example.Template))(t)
+	def.Redundancy = ptr(label.Count(3))
+	id := must(w.ann.CreateBatch(w.ctx, def))(t).ID
+	must(w.ann.Upload(w.ctx, id, strings.NewReader("answer,_gold\nTurn it off,4\nRead the manual,7\n"), "csv", false))(t)
+	must(w.ann.Launch(w.ctx, id, false))(t)
+	for i, answers := range []map[string]string{{"Turn it off": "1", "Read the manual": "7"}, {"Turn it off": "4", "Read the manual": "6"}, {"Turn it off": "5", "Read the manual": "7"}} {
+		for range answers {
+			work := w.next(w.workers[i])
+			_, _, err := w.workers[i].Submit(w.ctx, work.Assignment, json.RawMessage(answers[work.Values.Get("answer")]), false, 0)
+			ok(t, err)
+		}
+	}
+	q := must(w.ann.Quality(w.ctx, id, ""))(t)
+	if q.Asked != "median" || q.Method != "median" || q.Scale != "ordinal" || q.GoldTasks != 2 || q.Accuracy == nil || *q.Accuracy != 1 {
+		t.Errorf("quality: %+v", q)
+	}
+	// Ranks of 1 4 5 6 7 7: .5 1.5 2.5 3.5 5 5. By the definition, pair by pair:
+	// 12/2 of the first task, 9/2 of the second, 2·6·17 of all.
+	if want := 1 - 5*(6+4.5)/(2*6*17.0); q.Alpha == nil || math.Abs(*q.Alpha-want) > 1e-12 {
+		t.Errorf("α is %v, want %v", *q.Alpha, want)
+	}
+	for _, k := range q.Workers {
+		if k.GoldRight != 1 || k.GoldAnswers != 2 {
+			t.Errorf("of two tasks with a known answer, each had one right: %+v", k)
+		}
+	}
+	for _, m := range label.Methods() {
+		if q := must(w.ann.Quality(w.ctx, id, m.Name()))(t); q.Asked != m.Name() || q.Scale != "ordinal" {
+			t.Errorf("quality by %s: %+v", m.Name(), q)
+		}
+		if rows := w.labels(id, m.Name()); len(rows) != 3 || m.Name() == "median" && (rows[1][1] != "4" || rows[2][1] != "7") {
+			t.Errorf("labels by %s: %q", m.Name(), rows)
+		}
+	}
+	choose := w.launchExample(task.ChooseOne.Describe(), 1)
+	_, err := w.ann.Quality(w.ctx, choose, "median")
+	refused(t, err, crowd.Invalid)
+	if !strings.Contains(err.Error(), "median does not fit the kind choose_one: use dawid-skene, majority") {
+		t.Errorf("median of choices: %v", err)
 	}
 }

@@ -98,10 +98,10 @@ func (a *api) results() {
 			return a.download(b.Spec.ID.String()+"-annotations", table.Format(in.Format), columns, []string{"seconds", "answer", "counted", "late", "paid_micros"}, annotationRows(list)), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
-		text: "`live`: as they were given while answers came in. `majority`, `dawid-skene`: from all counted answers together."},
+		text: "`live`: as they were given while answers came in. `majority`, `median`, `dawid-skene`: from all counted answers together; `median` is for ratings and numbers."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
-			Method string `query:"method" enum:"live,majority,dawid-skene" default:"live"`
+			Method string `query:"method" enum:"live,majority,median,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
 			b, list, err := a.app.Batches.Labels(ctx, p, in.id)
 			if err != nil {
@@ -118,10 +118,11 @@ func (a *api) results() {
 			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
 			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list, in.Method != "live", fitted)), nil
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
+		text: "Without `method`, by the one that fits the kind of question: `median` for ratings, `majority` for numbers and short texts, `dawid-skene` for all else. `median` is for ratings and numbers only."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			Method string `query:"method" enum:"majority,dawid-skene" default:"dawid-skene"`
+			Method string `query:"method" enum:"majority,median,dawid-skene" doc:"default: what fits the batch's kind"`
 		}) (wire.Quality, error) {
 			return as(toQuality)(a.app.Batches.Quality(ctx, p, in.id, in.Method))
 		})
@@ -265,28 +266,19 @@ func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted 
 }
 
 func toQuality(q *batches.Quality) wire.Quality {
-	out := wire.Quality{Batch: q.Batch.Spec.ID, Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
+	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha
 	}
 	if q.GoldTasks > 0 {
 		out.Accuracy = &q.Accuracy
 	}
-	if q.Result == nil {
-		return out
+	if q.Result != nil {
+		out.Method = q.Result.Method
 	}
-	out.Method = q.Result.Method
-	agree, answered := q.Result.Agreement(), q.Result.Data.Answered()
-	for j, w := range q.Result.Data.Workers() {
-		row := wire.WorkerQuality{Worker: w, Name: q.Names[w], Answers: answered[j], Agreement: agree[j]}
-		if m := q.Result.Model; m != nil {
-			accuracy := m.Accuracy(j)
-			row.Accuracy = &accuracy
-			if score, ok := m.SpammerScore(j); ok {
-				row.Information = &score
-			}
-		}
-		out.Workers = append(out.Workers, row)
+	for _, w := range q.Workers {
+		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.ID, Name: w.Name, Answers: w.Answers, Agreement: w.Agreement,
+			GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information})
 	}
 	return out
 }

@@ -654,32 +654,3 @@ func TestARestartKeepsEverything(t *testing.T) {
 		t.Errorf("%d answers kept of %d", n, answered)
 	}
 }
-
-func TestQuality(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 3)
-	id := w.draft(0, times(3))
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), batches.Upload{}))(t)
-	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
-	if q := must(w.Batches.Quality(w.ctx, w.ann, id, "dawid-skene"))(t); q.Result != nil {
-		t.Error("quality without answers")
-	}
-	for i, p := range w.workers {
-		for range 2 {
-			work := w.next(p)
-			answer := map[string]json.RawMessage{"a dog": yes, "a stone": no, "a cat": yes}[work.Values.Cells[0]]
-			if i == 2 {
-				answer = yes
-			}
-			must(w.submit(p, work.Assignment, answer))(t)
-		}
-	}
-	for _, m := range batches.Methods() {
-		q := must(w.Batches.Quality(w.ctx, w.ann, id, m.Name()))(t)
-		if q.GoldTasks != 2 || q.Accuracy != 1 || q.Names[w.workers[0].User.ID.String()] != "worker1" {
-			t.Errorf("%s: %d gold tasks, accuracy %g, names %v", m.Name(), q.GoldTasks, q.Accuracy, q.Names)
-		}
-	}
-	_, err := w.Batches.Quality(w.ctx, w.ann, id, "mean")
-	refused(t, err, crowd.Invalid)
-}

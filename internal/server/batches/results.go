@@ -1,8 +1,10 @@
 package batches
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -32,74 +34,121 @@ func (s *Batches) Labels(ctx context.Context, p *access.Principal, id crowd.Batc
 	return b, s.store.Labels(ctx, b.Spec.Tenant, id), nil
 }
 
-// Methods lists the ways to combine answers into labels after the fact.
-func Methods() []label.Method { return []label.Method{label.Majority{}, label.DefaultDawidSkene()} }
+// kindOf returns what is known of a batch's kind of question.
+func kindOf(b store.Batch) (*task.Descriptor, error) {
+	t, err := task.Parse(b.Template)
+	return t.Kind.Describe(), err
+}
+
+// Methods lists the ways to combine a batch's answers after the fact, the one
+// that fits its kind best first.
+func Methods(b store.Batch) ([]label.Method, error) {
+	kind, err := kindOf(b)
+	return kind.Methods(), err
+}
 
 // Quality is a batch's answers, looked at as a whole.
 type Quality struct {
 	Batch   store.Batch
-	Result  *label.Result // by the method asked for; nil if there is no answer
-	Alpha   float64       // Krippendorff's α
-	AlphaOK bool          // false: undefined (nobody answered the same task)
-	Unanim  float64       // share of the tasks with several answers whose answers are all equal
-	Gold    map[string]string
+	Methods []label.Method // those that fit the batch's kind, the best first
+	Asked   string         // the name of the method asked for
+	Result  *label.Result  // by that method, or what it falls back to; nil if there is no answer
+	Scale   label.Scale    // of the answers, for Alpha
+	Alpha   float64        // Krippendorff's α
+	AlphaOK bool           // false: undefined (nobody answered the same task)
+	Unanim  float64        // share of the tasks with several answers whose answers are all equal
 	// Accuracy against the known answers, with ties shared, over GoldTasks
 	// tasks.
 	Accuracy  float64
 	GoldTasks int
-	Names     map[string]string // workers' names by id
+	Workers   []WorkerQuality // those who agree least with the labels first
 }
 
-// Quality combines all counted answers of a batch by a method.
+// WorkerQuality is one worker's part in a batch.
+type WorkerQuality struct {
+	ID, Name    string
+	Answers     int
+	Agreement   float64  // share of the answers that equal the task's label
+	Right       int      // of the answers to tasks with a known answer
+	Gold        int      // answers to tasks with a known answer
+	Accuracy    *float64 // by the method's model; nil: it has none
+	Information *float64 // likewise; nil also where it is not defined
+}
+
+// Quality combines all counted answers of a batch by a method; "" is the one that
+// fits the batch's kind best.
 func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.BatchID, method string) (*Quality, error) {
-	var m label.Method
-	for _, x := range Methods() {
-		if x.Name() == method {
-			m = x
-		}
-	}
-	if m == nil {
-		return nil, crowd.Fieldf("method", "%q is not known (majority, dawid-skene)", method)
-	}
 	b, annotations, err := s.Annotations(ctx, p, id, true)
 	if err != nil {
 		return nil, err
 	}
-	q := &Quality{Batch: b, Gold: make(map[string]string), Names: make(map[string]string)}
+	kind, err := kindOf(b)
+	if err != nil {
+		return nil, err
+	}
+	m, err := kind.Method(method)
+	if err != nil {
+		return nil, err
+	}
+	q := &Quality{Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
 	var data label.Builder
+	names := make(map[string]string)
 	for a, err := range annotations {
 		if err != nil {
 			return nil, err
 		}
 		if a.Counted {
 			data.Add(label.Answer{Task: a.Task.String(), Worker: a.Worker.String(), Label: a.Key})
-			q.Names[a.Worker.String()] = a.WorkerName
+			names[a.Worker.String()] = a.WorkerName
 		}
 	}
+	gold := make(map[string]string)
 	for t, err := range s.store.Labels(ctx, b.Spec.Tenant, id) {
 		if err != nil {
 			return nil, err
 		}
 		if t.Gold != "" {
-			q.Gold[t.Task.String()] = t.Gold
+			gold[t.Task.String()] = t.Gold
 			data.Class(t.Gold)
 		}
 	}
-	if len(q.Names) == 0 {
+	if len(names) == 0 {
 		return q, nil
 	}
-	d := data.Build()
-	q.Alpha, q.AlphaOK = label.Alpha(d)
+	return q, q.measure(m, data.Build(), gold, names)
+}
+
+// measure combines the answers by a method and compares them with the known ones.
+// names are those of the workers, by their ids.
+func (q *Quality) measure(m label.Method, d *label.Dataset, gold, names map[string]string) (err error) {
+	q.Alpha, q.AlphaOK = label.Alpha(d, q.Scale)
 	q.Unanim, _ = label.Unanimity(d)
 	if q.Result, err = m.Fit(d, nil); err != nil {
-		return nil, err
+		return err
 	}
-	truth, err := d.Truth(q.Gold)
+	truth, err := d.Truth(gold)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	q.Accuracy, q.GoldTasks = q.Result.Accuracy(truth)
-	return q, nil
+	agreement, answered := q.Result.Agreement(), d.Answered()
+	right, known := d.Right(truth)
+	q.Workers = make([]WorkerQuality, len(answered))
+	for j, id := range d.Workers() {
+		w := WorkerQuality{ID: id, Name: names[id], Answers: answered[j], Agreement: agreement[j], Right: right[j], Gold: known[j]}
+		if model := q.Result.Model; model != nil {
+			accuracy := model.Accuracy(j)
+			w.Accuracy = &accuracy
+			if score, ok := model.SpammerScore(j); ok {
+				w.Information = &score
+			}
+		}
+		q.Workers[j] = w
+	}
+	slices.SortFunc(q.Workers, func(a, b WorkerQuality) int {
+		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Name, b.Name))
+	})
+	return nil
 }
 
 // Preview is a task as a worker would see it.

@@ -99,19 +99,15 @@ func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *access.
 	if err != nil {
 		return err
 	}
-	pg := page{Title: b.Name, Section: "batches", Form: f, Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methodNames()}}
+	methods, err := batches.Methods(b.Batch)
+	if err != nil {
+		return err
+	}
+	pg := page{Title: b.Name, Section: "batches", Form: f, Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods}}
 	if b.Progress.State.Open() {
 		pg.Script = "live.js"
 	}
 	return s.renderStatus(w, r, p, f.status(), "batch", pg)
-}
-
-func methodNames() []string {
-	var names []string
-	for _, m := range batches.Methods() {
-		names = append(names, m.Name())
-	}
-	return names
 }
 
 // The pace of server-sent events: at most one each eventGap, and a sign of life
