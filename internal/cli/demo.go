@@ -31,56 +31,21 @@ type Demo struct {
 func (d *Demo) Run(c *Context) error {
 	ctx, stop := c.untilSignal()
 	defer stop()
-	if d.Scene == "pools" {
-		return d.pools(ctx, c)
-	}
-	o := demo.Options{Common: d.common(c), Workers: d.Workers, Replay: d.Replay}
-	if o.For == 0 && o.Replay == "" {
-		o.For = demo.DefaultFor
-	}
-	ok := false
-	o.Report = func(r *demo.Report) error {
-		ok = r.OK()
-		return d.print(c, r, r.WriteTable)
-	}
-	if err := demo.Run(ctx, o); err != nil {
-		return err
-	}
-	if !ok {
-		return errors.New("answers were lost or doubled (or none was given): see the counts above")
-	}
-	return nil
-}
-
-// common are the options of both scenes.
-func (d *Demo) common(c *Context) demo.Common {
-	return demo.Common{
-		For: d.For, Seed: d.Seed, Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep,
-		Screen: c.Stderr, Live: onTerminal(c.Stderr),
-	}
-}
-
-// pools runs the scene of live pools.
-func (d *Demo) pools(ctx context.Context, c *Context) error {
-	if d.Replay != "" {
+	if d.Scene == "pools" && d.Replay != "" {
 		return wrong("replay", "is not for the scene of pools")
 	}
-	o := demo.PoolsOptions{Common: d.common(c), People: d.People, Inspect: inspectFolder}
-	if o.For == 0 {
-		o.For = demo.DefaultPoolsFor
-	}
-	ok := false
-	o.Report = func(r *demo.PoolsReport) error {
-		ok = r.OK()
-		return d.print(c, r, r.WriteTable)
-	}
-	if err := demo.RunPools(ctx, o); err != nil {
+	var report demo.Report
+	if err := demo.Run(ctx, demo.Options{
+		For: d.For, Seed: d.Seed, Pools: d.Scene == "pools", People: d.People, Workers: d.Workers, Replay: d.Replay,
+		Policy: d.Policy, Data: d.Data, Listen: d.Listen, Keep: d.Keep, Screen: c.Stderr, Live: onTerminal(c.Stderr), Inspect: inspectFolder,
+		Report: func(r demo.Report) error {
+			report = r
+			return d.print(c, r, r.WriteTable)
+		},
+	}); err != nil {
 		return err
 	}
-	if !ok {
-		return errors.New("something that must hold does not: see the checks above")
-	}
-	return nil
+	return report.Err()
 }
 
 // inspectFolder checks the folder of a server that has stopped, as "throng

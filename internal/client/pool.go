@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"time"
 
@@ -40,6 +41,12 @@ func (c *Client) EditPool(ctx context.Context, id crowd.PoolID, e wire.PoolEdit)
 // FundPool adds to a pool's money for waiting, or takes out of it (negative).
 func (c *Client) FundPool(ctx context.Context, id crowd.PoolID, amount crowd.Money) (wire.RetainerFunds, error) {
 	return post[wire.RetainerFunds](ctx, c, path("pools", id, "funds"), wire.PoolFunding{AmountMicros: amount})
+}
+
+// PoolAccount returns a pool's money for waiting with its ledger entries, newest
+// first: up to limit with ids below before (0: all).
+func (c *Client) PoolAccount(ctx context.Context, id crowd.PoolID, before int64, limit int) (wire.Account, error) {
+	return get[wire.Account](ctx, c, path("pools", id, "account")+query("limit", limit, "before", before))
 }
 
 // PoolActions returns what was done to a pool and why, newest first: up to limit
@@ -82,4 +89,9 @@ func (c *Client) Transfer(ctx context.Context, from crowd.PoolID, worker crowd.W
 // PoolState copies a pool's state, to forecast it. Admins only.
 func (c *Client) PoolState(ctx context.Context, id crowd.PoolID) (*forecast.State, error) {
 	return get[*forecast.State](ctx, c, path("pools", id, "state"))
+}
+
+// Metrics copies what Prometheus reads. Admins only.
+func (c *Client) Metrics(ctx context.Context, w io.Writer) error {
+	return c.download(ctx, "/metrics", w)
 }

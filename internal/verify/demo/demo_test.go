@@ -19,19 +19,19 @@ import (
 func TestMain(m *testing.M) { processtest.Main(m) }
 
 // run runs a demo and returns its report.
-func run(t *testing.T, o demo.Options) *demo.Report {
+func run(t *testing.T, o demo.Options) *demo.BatchesReport {
 	t.Helper()
-	var report *demo.Report
+	var report *demo.BatchesReport
 	o.Screen = t.Output()
-	o.Report = func(r *demo.Report) error {
-		report = r
+	o.Report = func(r demo.Report) error {
+		report = r.(*demo.BatchesReport)
 		r.WriteTable(t.Output())
 		return nil
 	}
 	if err := demo.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if !report.OK() || report.Lost != 0 || report.Duplicates != 0 || report.Stored != report.Acknowledged {
+	if report.Err() != nil || report.Lost != 0 || report.Duplicates != 0 || report.Stored != report.Acknowledged {
 		t.Errorf("acknowledged %d, stored %d, duplicates %d, lost %d", report.Acknowledged, report.Stored, report.Duplicates, report.Lost)
 	}
 	return report
@@ -41,7 +41,7 @@ func TestMade(t *testing.T) {
 	t.Parallel()
 	const long = 8 * time.Second
 	start := time.Now()
-	r := run(t, demo.Options{Common: demo.Common{For: long, Seed: 1}, Workers: 36})
+	r := run(t, demo.Options{For: long, Seed: 1, Workers: 36})
 	if took := time.Since(start); took > 3*long {
 		t.Errorf("a demo of %s took %s", long, took)
 	}
@@ -70,7 +70,7 @@ func TestMade(t *testing.T) {
 // TestTooShort ends what the time does not suffice for.
 func TestTooShort(t *testing.T) {
 	t.Parallel()
-	r := run(t, demo.Options{Common: demo.Common{For: time.Second, Seed: 2}, Workers: 5})
+	r := run(t, demo.Options{For: time.Second, Seed: 2, Workers: 5})
 	for _, b := range r.Batches {
 		if !b.State.Ended() {
 			t.Errorf("%s was left %s", b.ID, b.State)
@@ -177,7 +177,7 @@ func TestBadReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := demo.Run(t.Context(), demo.Options{Common: demo.Common{Screen: t.Output()}, Replay: dir, Report: func(*demo.Report) error { return nil }})
+			err := demo.Run(t.Context(), demo.Options{Screen: t.Output(), Replay: dir, Report: func(demo.Report) error { return nil }})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}

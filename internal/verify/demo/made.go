@@ -181,10 +181,8 @@ func sign(r *rand.Rand) (cells []string, gold, wrong string) {
 	return []string{strings.Join(strings.Split(gold, ""), " ")}, gold, string(letters)
 }
 
-// setUp sets the made demo up.
-func (s *scene) setUp(ctx context.Context) error {
-	o := s.options
-	random := rand.New(rand.NewPCG(o.Seed, 0))
+// made sets the made demo up.
+func made(ctx context.Context, s *server) error {
 	names := []string{"Alder Research", "Birch Support"}
 	tenants := make([]crowd.TenantID, len(names))
 	for i, name := range names {
@@ -200,88 +198,71 @@ func (s *scene) setUp(ctx context.Context) error {
 	if err := s.addVisitor(ctx, wire.NewUser{Name: "you", Pool: s.Pool}, "a worker; join in"); err != nil {
 		return err
 	}
+	if err := s.addPeople(ctx, s.Workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%02d", i+1), s.Pool }); err != nil {
+		return err
+	}
 	all := kinds()
 	answers := 0.0 // in units of the mean time
 	for _, k := range all {
 		answers += float64(k.tasks) * k.answers * k.think
 	}
-	think := time.Duration(float64(o.For) * busy * float64(o.Workers) / answers)
-	var err error
-	if s.people, err = s.addPeople(ctx, o.Workers, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("worker-%02d", i+1), s.Pool }); err != nil {
-		return err
-	}
+	think := time.Duration(float64(s.For) * busy * float64(s.Workers) / answers)
 	for i, p := range s.people {
-		p.random = rand.New(rand.NewPCG(o.Seed, uint64(i+1)))
+		p.random = rand.New(rand.NewPCG(s.Seed, uint64(i+1)))
 		p.think, p.pace = think, 0.6+0.8*p.random.Float64()
 		if p.skill = 0.75 + 0.24*p.random.Float64(); i%12 == 11 {
 			p.skill = 0.35 // guesses
 		}
 	}
-	now := time.Now()
+	now, random := time.Now(), rand.New(rand.NewPCG(s.Seed, 0))
 	for _, k := range all {
-		b, err := s.draft(ctx, k, tenants[k.tenant], names[k.tenant], think, now, random)
-		if err != nil {
+		d := wire.NewBatch{
+			Tenant: tenants[k.tenant], BatchTerms: wire.BatchTerms{
+				Pool: s.Pool, Name: k.name, Template: wire.Template(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
+				Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
+			},
+		}
+		if k.deadline > 0 {
+			// A demo of a second still has to get its batches launched before they are due.
+			d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.For)), soonest))
+		}
+		b := &batch{tenant: names[k.tenant], name: k.name, think: k.think, starts: time.Duration(k.starts * float64(s.For)), deadline: d.Deadline}
+		if err := s.draft(ctx, b, d, k, random); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
+		s.batches = append(s.batches, b)
 		if k.starts == 0 {
 			if err := s.launch(ctx, b); err != nil {
 				return err
 			}
 		}
-		s.batches = append(s.batches, b)
-	}
-	s.launchLater = func(ctx context.Context) error {
-		for i, k := range all {
-			if s.batches[i].launched {
-				continue
-			}
-			if !load.Sleep(ctx, time.Until(s.begun.Add(time.Duration(k.starts*float64(o.For))))) {
-				return nil
-			}
-			if err := s.launch(ctx, s.batches[i]); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	return nil
 }
 
 // draft makes a batch with its tasks. The clients know the right answers from here,
 // and err by their skill; the server does not show them to workers.
-func (s *scene) draft(ctx context.Context, k kind, tenant crowd.TenantID, tenantName string, think time.Duration, now time.Time, random *rand.Rand) (*batch, error) {
-	d := wire.NewBatch{
-		Tenant: tenant, BatchTerms: wire.BatchTerms{
-			Pool: s.Pool, Name: k.name, Template: wire.Template(k.template), Redundancy: &k.rule, RewardMicros: k.reward, Priority: k.priority,
-			Production: k.production, TaskTimeSeconds: (think.Seconds() * k.think), LeaseSeconds: int64(max(2, (8 * think).Seconds())),
-		},
-	}
-	if k.deadline > 0 {
-		// A demo of a second still has to get its batches launched before they are due.
-		d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.options.For)), soonest))
-	}
-	golds, wrongs := make([]string, k.tasks), make([]string, k.tasks)
-	id, err := s.AddBatch(ctx, d, load.CSV(append(slices.Clone(k.columns), "_gold"), load.Rows(k.tasks, func(i int) []string {
-		var cells []string
-		cells, golds[i], wrongs[i] = k.row(random)
-		return append(cells, golds[i])
-	})), k.tasks)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) draft(ctx context.Context, b *batch, d wire.NewBatch, k kind, random *rand.Rand) error {
 	template, err := task.Parse([]byte(k.template))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	shown, err := template.Compile()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &batch{id: id, tenant: tenantName, name: k.name, think: k.think, deadline: d.Deadline, answer: func(p *person, w *wire.Work) string {
+	golds, wrongs := make([]string, k.tasks), make([]string, k.tasks)
+	b.answer = func(p *person, w *wire.Work) string {
 		i := w.Task.N() - 1
 		if p.random.Float64() < p.skill {
 			return string(shown.FromKey(golds[i]))
 		}
 		return string(shown.FromKey(wrongs[i]))
-	}}, nil
+	}
+	b.id, err = s.AddBatch(ctx, d, load.CSV(append(slices.Clone(k.columns), "_gold"), load.Rows(k.tasks, func(i int) []string {
+		var cells []string
+		cells, golds[i], wrongs[i] = k.row(random)
+		return append(cells, golds[i])
+	})), k.tasks)
+	return err
 }

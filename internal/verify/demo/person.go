@@ -27,15 +27,15 @@ type person struct {
 	think time.Duration
 	tasks int // to do in all (replay); 0: as many as there are
 
-	told       map[crowd.AssignmentID]*told
+	receipts   map[crowd.AssignmentID]*receipt
 	done       int // distinct answers acknowledged
 	duplicates int // sent a second time and told so
 	skipped    int
 	returned   int
 }
 
-// told is one acknowledged answer.
-type told struct {
+// receipt is an answer with how it was acknowledged.
+type receipt struct {
 	task   crowd.TaskID
 	answer string
 	out    wire.Outcome
@@ -123,12 +123,12 @@ func (p *person) submit(ctx context.Context, held *wire.Work, answer string, nex
 	if err != nil {
 		return nil, err
 	}
-	first := p.told[held.Assignment]
+	first := p.receipts[held.Assignment]
 	switch {
 	case first == nil && out.Duplicate:
 		return nil, fmt.Errorf("%s: the first answer was taken for a duplicate", held.Assignment)
 	case first == nil:
-		p.told[held.Assignment] = &told{held.Task, answer, out}
+		p.receipts[held.Assignment] = &receipt{held.Task, answer, out}
 		p.done++
 	case !out.Duplicate || out.Counted != first.out.Counted || out.PaidMicros != first.out.PaidMicros:
 		return nil, fmt.Errorf("%s: sent twice, and was told %+v, then %+v", held.Assignment, first.out, out)

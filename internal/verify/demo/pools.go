@@ -12,24 +12,13 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/label"
-	"github.com/throng-dev/throng/pool"
 )
 
-// PoolsOptions is how the scene of live pools runs.
-type PoolsOptions struct {
-	Common
-	People int // of all pools together
-	Report func(*PoolsReport) error
-	// Inspect checks the folder of a server that has stopped, and returns how many
-	// things it has checked.
-	Inspect func(ctx context.Context, data string) (checks int, err error)
-}
+// DefaultPeople is how many people the scene of live pools has.
+const DefaultPeople = 60
 
-// The defaults of the scene of live pools, and their bounds.
+// The bounds of the scene.
 const (
-	DefaultPoolsFor = 30 * time.Second
-	DefaultPeople   = 60
-
 	leastPoolsFor = 5 * time.Second
 	leastPeople   = 15
 	mostPeople    = 1000
@@ -48,83 +37,64 @@ const (
 type livePool struct {
 	poolPlan
 	id   crowd.PoolID
-	name string
-	seen watched
+	seen observed
 }
 
 // poolScene is the scene of live pools.
 type poolScene struct {
-	server
-	options PoolsOptions
+	*server
 	pools   []*livePool
 	tenants []crowd.TenantID
-	people  []*onCall
-	sights  int            // people seen on duty, over all looks
-	counts  map[string]int // what the pools had counted before everybody went home
-	blurred int            // lists of people that could not be read, since somebody moved
+	onCall  []*onCall
+	onDuty  int            // people seen on duty, over all looks
 	twice   []string       // people who were seen on duty in two pools at a time
+	counts  map[string]int // what the pools had counted before everybody went home
 
-	mu       sync.Mutex // held while batches are added
-	launched []launched
+	mu    sync.Mutex // of what follows, and held while batches are added
+	crowd CrowdRun
 }
 
-// launched is a batch with what it belongs to.
-type launched struct {
-	id     crowd.BatchID
-	pool   int
-	tenant int
-	learn  bool // a training batch
+// count counts something that a person did.
+func (s *poolScene) count(n *int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*n++
 }
 
-// RunPools runs the scene of live pools and reports. The error says that it could
-// not run; whether all that must hold did is in the report. When the server is to
-// be kept, the report comes before it has stopped, and what is wrong with what it
-// leaves behind is an error.
-func RunPools(ctx context.Context, o PoolsOptions) error {
-	if o.For < leastPoolsFor || o.People < leastPeople || o.People > mostPeople {
-		return crowd.Errorf(crowd.Invalid, "the scene of pools needs %d to %d people and at least %s", leastPeople, mostPeople, leastPoolsFor)
-	}
-	return o.withServer(ctx, func(server server) error {
-		s := &poolScene{server: server, options: o}
-		report, err := s.play(ctx)
-		if err != nil {
-			return fmt.Errorf("%w\n%s", err, s.Log())
-		}
-		if o.Keep {
-			if err := o.Report(report); err != nil {
-				return err
-			}
-			s.keepServing(ctx)
-		}
-		if err := s.stop(); err != nil {
-			return err
-		}
-		checks, err := o.Inspect(context.WithoutCancel(ctx), s.data)
-		if o.Keep {
-			return err
-		}
-		report.check("the closed store: the ledger sums to zero, and every pool can be restored", checks, err)
-		return o.Report(report)
-	})
-}
-
-// play sets up, lets the crowd work, and reports.
-func (s *poolScene) play(ctx context.Context) (*PoolsReport, error) {
-	for _, step := range []func(context.Context) error{s.setUpPools, s.addCrowd, s.startControl} {
+// playPools sets up, lets the crowd work, and reports.
+func playPools(ctx context.Context, server *server) (Report, error) {
+	s := &poolScene{server: server, crowd: CrowdRun{People: server.People, Crossed: make(map[string]int)}}
+	for _, step := range []func(context.Context) error{s.setUpPools, s.addCrowd, s.startControl, s.play} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
+	took := time.Since(s.begun)
+	stayed, err := s.endDuty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.report(ctx, took, stayed)
+	if err == nil && !s.Keep {
+		checks, wrong := s.inspect(ctx)
+		r.check("the closed store: the ledger sums to zero, and every pool can be restored", checks, problemsOf(wrong)...)
+	}
+	return r, err
+}
+
+// play lets the crowd work until the time is up, and then ends control.
+func (s *poolScene) play(ctx context.Context) error {
 	s.begun = time.Now()
 	requests, people := load.NewCrew(ctx), load.NewCrew(ctx)
 	defer requests.End()
-	defer requests.EndAfter(s.options.For).Stop()
+	defer requests.EndAfter(s.For).Stop()
 	over, end := context.WithCancel(ctx) // the people go on until nothing is decided any more
 	defer end()
-	for _, p := range s.people {
+	for _, p := range s.onCall {
 		people.Go(func() error {
 			err := p.live(ctx, over)
 			if err != nil {
+				err = fmt.Errorf("%s: %w", p.name, err)
 				requests.Fail(err)
 			}
 			return err
@@ -143,38 +113,24 @@ func (s *poolScene) play(ctx context.Context) (*PoolsReport, error) {
 	if failed := people.Wait(); err == nil {
 		err = failed
 	}
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(s.begun)
-	stayed, err := s.endDuty(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.report(ctx, took, stayed)
+	return err
 }
 
 // setUpPools makes the pools and the tenants. Nobody is called yet.
 func (s *poolScene) setUpPools(ctx context.Context) error {
-	list, err := s.Admin.Pools(ctx)
-	if err != nil {
-		return err
-	}
-	for i, p := range poolPlans(s.options) {
-		l := &livePool{poolPlan: p}
-		if i == 0 {
-			l.id = list[0].ID
-		} else {
-			made, err := s.Admin.CreatePool(ctx, p.name, s.options.Policy)
+	for i, p := range poolPlans(s.Options) {
+		l := &livePool{poolPlan: p, id: s.Pool}
+		if i > 0 {
+			made, err := s.Admin.CreatePool(ctx, p.name, s.Policy)
 			if err != nil {
 				return err
 			}
 			l.id = made.ID
 		}
-		called, training, rate := true, p.training, waitingRate
-		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &training}}}
-		if i == 0 && s.options.Policy != "" {
-			edit.Policy = &s.options.Policy
+		called, rate := true, waitingRate
+		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &p.training}}}
+		if i == 0 && s.Policy != "" {
+			edit.Policy = &s.Policy
 		}
 		if _, err := s.Admin.EditPool(ctx, l.id, edit); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -182,7 +138,6 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 		if _, err := s.Admin.FundPool(ctx, l.id, waitingFunds); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		l.name = p.name
 		s.pools = append(s.pools, l)
 	}
 	for i, name := range tenantNames {
@@ -194,7 +149,8 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 	}
 	for i, p := range s.pools {
 		if p.training > 0 { // so many that nobody who moves in finds nothing to learn from
-			if err := s.launchBatch(ctx, i, planned{tasks: s.options.People * p.training}, p.name+" training", true); err != nil {
+			b := &batch{name: p.name + " training", pool: i, training: true}
+			if err := s.launchBatch(ctx, b, planned{tasks: s.People * p.training}); err != nil {
 				return err
 			}
 		}
@@ -205,47 +161,62 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 // addCrowd adds the people, with the pools that they prefer.
 func (s *poolScene) addCrowd(ctx context.Context) error {
 	home := func(i int) crowd.PoolID { return s.pools[i%len(s.pools)].id }
-	people, err := s.addPeople(ctx, s.options.People, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("person-%02d", i+1), home(i) })
-	if err != nil {
+	if err := s.addPeople(ctx, s.People, func(i int) (string, crowd.PoolID) { return fmt.Sprintf("person-%02d", i+1), home(i) }); err != nil {
 		return err
 	}
-	s.people = make([]*onCall, len(people))
-	return load.InParallel(len(people), func(i int) error {
-		c := &onCall{
-			person: people[i], mind: newMind(s.options.Seed, i, len(s.pools)), pool: home(i),
-			joined: make(map[crowd.PoolID]int), left: make(map[crowd.PoolID]int), crossed: make(map[string]int),
-		}
-		s.people[i] = c
+	s.onCall = make([]*onCall, len(s.people))
+	return load.InParallel(len(s.people), func(i int) error {
+		p := &onCall{person: s.people[i], scene: s, habits: newHabits(s.Seed, i, len(s.pools)), pool: home(i)}
+		s.onCall[i] = p
 		wishes := wire.Wishes{Prefers: make(map[string]float64)}
-		for k, x := range c.mind.likes {
+		for k, x := range p.habits.likes {
 			wishes.Prefers[s.pools[k].id.String()] = x
 		}
-		_, err := c.client.SetWishes(ctx, wishes)
+		_, err := p.client.SetWishes(ctx, wishes)
 		return err
 	})
 }
 
-// startControl lets the controllers begin.
-func (s *poolScene) startControl(ctx context.Context) error {
+// edit changes the settings of every pool.
+func (s *poolScene) edit(ctx context.Context, to func(*livePool) wire.PoolSettings) error {
 	for _, p := range s.pools {
-		c := p.control
-		ask, answer, life := 1.5, 5.0, 30.0
-		if _, err := s.Admin.EditPool(ctx, p.id, wire.PoolEdit{PoolSettings: wire.PoolSettings{
-			Control: &c, Calling: &wire.Calling{Ask: &ask, AnswerSeconds: &answer, LifeSeconds: &life},
-		}}); err != nil {
+		if _, err := s.Admin.EditPool(ctx, p.id, wire.PoolEdit{PoolSettings: to(p)}); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
+// startControl lets the controllers begin.
+func (s *poolScene) startControl(ctx context.Context) error {
+	ask, answer, life := 1.5, 5.0, 30.0
+	return s.edit(ctx, func(p *livePool) wire.PoolSettings {
+		return wire.PoolSettings{Control: &p.control, Calling: &wire.Calling{Ask: &ask, AnswerSeconds: &answer, LifeSeconds: &life}}
+	})
+}
+
+// stopControl makes the controllers only advise, and waits for the next step of
+// each.
+func (s *poolScene) stopControl(ctx context.Context) (err error) {
+	advise := true
+	if err := s.edit(ctx, func(*livePool) wire.PoolSettings { return wire.PoolSettings{Control: &wire.Control{Advise: &advise}} }); err != nil {
+		return err
+	}
+	if err := s.afterStep(ctx); err != nil {
+		return err
+	}
+	s.counts, err = s.metrics(ctx)
+	return err
+}
+
 // launchAll launches a pool's batches when they are due.
 func (s *poolScene) launchAll(quit context.Context, i int) error {
-	for n, b := range s.pools[i].load {
+	p := s.pools[i]
+	for n, b := range p.load {
 		if !load.Sleep(quit, time.Until(s.begun.Add(b.at))) {
 			return nil
 		}
-		if err := s.launchBatch(quit, i, b, fmt.Sprintf("%s %d", s.pools[i].name, n+1), false); err != nil && quit.Err() == nil {
+		if err := s.launchBatch(quit, &batch{name: fmt.Sprintf("%s %d", p.name, n+1), pool: i, payer: b.tenant}, b); err != nil && quit.Err() == nil {
 			return err
 		}
 	}
@@ -256,70 +227,56 @@ const evenOrOdd = `{"kind": "choose_one", "title": "Even or odd", "question": "I
 
 // launchBatch makes a small batch and launches it. It is noted as soon as it is
 // there, for somebody may work on it before Launch returns.
-func (s *poolScene) launchBatch(ctx context.Context, i int, b planned, name string, training bool) error {
-	rule := label.Count(b.answers())
-	budget, ok := poolsReward.Times(int64(b.tasks * b.answers()))
+func (s *poolScene) launchBatch(ctx context.Context, b *batch, p planned) (err error) {
+	rule := label.Count(p.answers())
+	budget, ok := poolsReward.Times(int64(p.tasks * p.answers()))
 	if !ok {
-		return crowd.Errorf(crowd.Invalid, "%d tasks are too many", b.tasks)
+		return crowd.Errorf(crowd.Invalid, "%d tasks are too many", p.tasks)
 	}
-	id, err := s.AddBatch(ctx, wire.NewBatch{
-		Tenant: s.tenants[b.tenant], BatchTerms: wire.BatchTerms{
-			Pool: s.pools[i].id, Name: name, Template: wire.Template(evenOrOdd), Redundancy: &rule,
-			RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: training,
+	b.tenant = tenantNames[b.payer]
+	if b.id, err = s.AddBatch(ctx, wire.NewBatch{
+		Tenant: s.tenants[b.payer], BatchTerms: wire.BatchTerms{
+			Pool: s.pools[b.pool].id, Name: b.name, Template: wire.Template(evenOrOdd), Redundancy: &rule,
+			RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: b.training,
 		},
-	}, load.CSV([]string{"number"}, load.Rows(b.tasks, func(n int) []string { return []string{strconv.Itoa(b.first + n)} })), b.tasks)
-	if err != nil {
+	}, load.CSV([]string{"number"}, load.Rows(p.tasks, func(n int) []string { return []string{strconv.Itoa(p.first + n)} })), p.tasks); err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.launched = append(s.launched, launched{id, i, b.tenant, training})
-	s.batches = append(s.batches, &batch{id: id, tenant: tenantNames[b.tenant], name: name})
+	s.batches = append(s.batches, b)
 	s.mu.Unlock()
-	_, err = s.Admin.Launch(ctx, id, true)
+	_, err = s.Admin.Launch(ctx, b.id, true)
 	return err
 }
 
-// stopControl makes the controllers only advise, and waits for the next step of
-// each.
-func (s *poolScene) stopControl(ctx context.Context) error {
-	advise := true
-	for _, p := range s.pools {
-		if _, err := s.Admin.EditPool(ctx, p.id, wire.PoolEdit{PoolSettings: wire.PoolSettings{Control: &wire.Control{Advise: &advise}}}); err != nil {
-			return err
+// patience is how long something may take to come about.
+const patience = 10 * time.Second
+
+// await asks until something is so, or for at most so long, and reports whether it is.
+func await(ctx context.Context, most time.Duration, so func() (bool, error)) (bool, error) {
+	for from := time.Now(); ; {
+		if ok, err := so(); ok || err != nil || time.Since(from) > most {
+			return ok, err
+		}
+		if !load.Sleep(ctx, 100*time.Millisecond) {
+			return false, ctx.Err()
 		}
 	}
-	if err := s.afterStep(ctx); err != nil {
-		return err
-	}
-	var err error
-	s.counts, err = s.counted(ctx)
-	return err
 }
 
-// How long, and how often, it is looked whether something has come about.
-const (
-	patience = 10 * time.Second
-	glance   = 100 * time.Millisecond
-)
-
-// afterStep returns when the pools were read after now.
+// afterStep returns when each pool has had a control step after now.
 func (s *poolScene) afterStep(ctx context.Context) error {
 	from := time.Now()
 	for _, p := range s.pools {
-		for {
+		stepped, err := await(ctx, patience, func() (bool, error) {
 			d, err := s.Admin.PoolDetail(ctx, p.id)
-			if err != nil {
-				return err
-			}
-			if d.At.After(from) {
-				break
-			}
-			if time.Since(from) > patience {
-				return fmt.Errorf("%s was not looked at for %s by its controller", p.name, patience)
-			}
-			if !load.Sleep(ctx, glance) {
-				return ctx.Err()
-			}
+			return d.At.After(from), err
+		})
+		if err == nil && !stepped {
+			err = fmt.Errorf("%s was not looked at for %s by its controller", p.name, patience)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -328,42 +285,27 @@ func (s *poolScene) afterStep(ctx context.Context) error {
 // endDuty takes everybody off duty, even those who have just been moved, ends what is
 // open, and returns how many are still on duty.
 func (s *poolScene) endDuty(ctx context.Context) (stayed int, err error) {
-	for from := time.Now(); ; {
+	if _, err := await(ctx, patience/2, func() (bool, error) {
 		for _, p := range s.people {
 			d, err := p.client.Duty(ctx, "", 0)
 			if err == nil && d.On {
 				_, err = p.client.EndDuty(ctx)
 			}
 			if err != nil {
-				return 0, fmt.Errorf("%s: %w", p.name, err)
+				return false, fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
 		list, err := s.Admin.Pools(ctx)
-		if err != nil {
-			return 0, err
-		}
 		stayed = 0
 		for _, p := range list {
 			stayed += p.OnDuty
 		}
-		if stayed == 0 || time.Since(from) > patience/2 {
-			break
-		}
-		if !load.Sleep(ctx, glance) {
-			return 0, ctx.Err()
-		}
+		return stayed == 0, err
+	}); err != nil {
+		return stayed, err
 	}
 	if err := s.endOpen(ctx); err != nil {
 		return stayed, err
 	}
 	return stayed, s.afterStep(ctx)
-}
-
-// rules are those of a pool that decides by them.
-func rules(from string) *[]pool.Rule {
-	return &[]pool.Rule{
-		{When: "queue > 8 || c_star - workers - coming > 1", Do: "recruit 1"},
-		{When: "queue > 12 && idle == 0", Do: "transfer 1 from " + from},
-		{When: "idle > 2 && queue == 0", Do: "release 1"},
-	}
 }

@@ -14,16 +14,12 @@ import (
 )
 
 // onCall is a person who is off duty until called: a client that does what a worker's
-// program would do, and keeps its own record.
+// program would do.
 type onCall struct {
 	*person
-	mind *mind
-	pool crowd.PoolID // as the server last said
-
-	asked, late, declined, ignored int
-	joined, left                   map[crowd.PoolID]int // by the pool
-	moved                          int
-	crossed                        map[string]int // requests that were refused because of a move under way
+	scene  *poolScene
+	habits *habits
+	pool   crowd.PoolID // as the server last said
 }
 
 // How long requests stay open: for another duty, and for a task.
@@ -43,137 +39,145 @@ func (p *onCall) live(ctx, quit context.Context) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return err
 		}
 		seen = d.Seen
-		p.hears(d)
-		switch {
-		case d.On:
+		p.noteMove(d)
+		if d.On {
 			if err := p.workOnDuty(ctx, quit); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return err
 			}
 			seen = ""
-		case d.Called != nil:
+		} else if d.Called != nil {
 			if call := fmt.Sprint(d.Pool, d.Called.Call, d.Called.AskedAt.UnixMicro()); call != answered {
 				answered = call
 				if err := p.answer(ctx, quit); err != nil {
-					return fmt.Errorf("%s, called: %w", p.name, err)
+					return fmt.Errorf("called: %w", err)
 				}
 				seen = ""
 			}
 		}
 	}
-	if _, err := p.client.EndDuty(ctx); err != nil && !p.crosses("go off duty", err) {
-		return fmt.Errorf("%s goes: %w", p.name, err)
+	if _, err := p.client.EndDuty(ctx); err != nil && !p.crossedMove("go off duty", err) {
+		return fmt.Errorf("go: %w", err)
 	}
 	return nil
 }
 
-// hears notes a move to another pool.
-func (p *onCall) hears(d wire.Duty) {
+// noteMove notes a move to another pool.
+func (p *onCall) noteMove(d wire.Duty) {
 	if d.Pool != p.pool {
-		p.moved++
+		p.scene.count(&p.scene.crowd.Moved)
 		p.pool = d.Pool
 	}
 }
 
 // answer answers a call.
 func (p *onCall) answer(ctx, quit context.Context) error {
-	p.asked++
-	does, after := p.mind.call()
+	s := p.scene
+	s.count(&s.crowd.Asked)
+	does, after := p.habits.call()
 	if does == ignores {
-		p.ignored++
+		s.count(&s.crowd.Ignored)
 		return nil
 	}
 	if !load.Sleep(quit, after) {
 		return nil
 	}
 	if does == refuses {
-		p.declined++
+		s.count(&s.crowd.Declined)
 		return p.client.DeclineCall(ctx)
 	}
 	d, err := p.client.StartDuty(ctx)
 	switch {
 	case crowd.CodeOf(err) == crowd.OffDuty:
-		p.late++ // others were first
+		s.count(&s.crowd.TooLate) // others were first
 		return nil
-	case p.crosses("come on duty", err):
+	case p.crossedMove("come on duty", err):
 		return nil
 	case err != nil:
 		return err
 	}
-	p.hears(d)
-	p.joined[d.Pool]++
+	p.noteMove(d)
+	s.count(&s.crowd.Came)
 	return nil
 }
 
 // workOnDuty works until the person is off duty or quit is done.
 func (p *onCall) workOnDuty(ctx, quit context.Context) error {
-	var held *wire.Work
 	for {
-		if held == nil {
-			if quit.Err() != nil {
-				return nil
+		held, err := p.next(ctx, quit)
+		if held == nil || err != nil {
+			return err
+		}
+		for held != nil {
+			takes, leaves := p.habits.task()
+			load.Sleep(quit, takes)
+			n, err := strconv.Atoi(held.Values.Get("number"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", held.Assignment, err)
 			}
-			var err error
-			held, _, err = p.client.Next(quit, taskWait)
-			switch {
-			case quit.Err() != nil:
-				// What was handed out meanwhile is handed out again.
-				if held, _, err = p.client.Next(ctx, 0); held == nil {
-					if crowd.CodeOf(err) == crowd.OffDuty || p.crosses("next task", err) {
-						return nil
-					}
-					return err
-				}
-			case crowd.CodeOf(err) == crowd.OffDuty, err == nil && held == nil, p.crosses("next task", err):
-				// Let go, moved, or there is nothing: what is it?
-				d, err := p.client.Duty(ctx, "", 0)
-				if err != nil {
-					return err
-				}
-				p.hears(d)
-				if !d.On {
-					return nil
-				}
-				continue
-			case err != nil:
+			over := leaves || quit.Err() != nil
+			if held, err = p.submit(ctx, held, []string{`"even"`, `"odd"`}[n%2], !over); err != nil {
 				return err
 			}
+			if leaves && quit.Err() == nil {
+				return p.leave(ctx, quit)
+			}
 		}
-		takes, leaves := p.mind.task()
-		load.Sleep(quit, takes)
-		n, err := strconv.Atoi(held.Values.Get("number"))
-		if err != nil {
-			return fmt.Errorf("%s: %w", held.Assignment, err)
-		}
-		leaves = leaves || quit.Err() != nil
-		if held, err = p.submit(ctx, held, []string{`"even"`, `"odd"`}[n%2], !leaves); err != nil {
-			return err
-		}
-		if !leaves || quit.Err() != nil {
-			continue
-		}
-		d, err := p.client.EndDuty(ctx)
-		if p.crosses("go off duty", err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		p.hears(d)
-		p.left[d.Pool]++
-		load.Sleep(quit, p.mind.rest())
-		return nil
 	}
 }
 
-// crosses reports whether a request crossed a move to another pool: it was sent by a
-// worker of the old one, who was none any more when it came.
-func (p *onCall) crosses(what string, err error) bool {
+// next waits for a task; nil: the person is off duty, or quit is done.
+func (p *onCall) next(ctx, quit context.Context) (*wire.Work, error) {
+	for quit.Err() == nil {
+		held, _, err := p.client.Next(quit, taskWait)
+		switch {
+		case quit.Err() != nil: // what was handed out meanwhile is handed out again
+			held, _, err = p.client.Next(ctx, 0)
+			if crowd.CodeOf(err) == crowd.OffDuty || p.crossedMove("next task", err) {
+				err = nil
+			}
+			return held, err
+		case held != nil:
+			return held, nil
+		case err != nil && crowd.CodeOf(err) != crowd.OffDuty && !p.crossedMove("next task", err):
+			return nil, err
+		}
+		d, err := p.client.Duty(ctx, "", 0) // let go, moved, or there is nothing: what is it?
+		if err != nil {
+			return nil, err
+		}
+		p.noteMove(d)
+		if !d.On {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// leave goes off duty unasked, and rests.
+func (p *onCall) leave(ctx, quit context.Context) error {
+	d, err := p.client.EndDuty(ctx)
+	if p.crossedMove("go off duty", err) {
+		return nil
+	}
+	if err == nil {
+		p.noteMove(d)
+		p.scene.count(&p.scene.crowd.Left)
+		load.Sleep(quit, p.habits.rest())
+	}
+	return err
+}
+
+// crossedMove reports whether a request crossed a move to another pool: it was sent
+// by a worker of the old one, who was none any more when it came.
+func (p *onCall) crossedMove(what string, err error) bool {
 	if crowd.CodeOf(err) != crowd.NotFound || !strings.Contains(err.Error(), "is not a worker of this pool") {
 		return false
 	}
-	p.crossed[what]++
+	p.scene.mu.Lock()
+	defer p.scene.mu.Unlock()
+	p.scene.crowd.Crossed[what]++
 	return true
 }

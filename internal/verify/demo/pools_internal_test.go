@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"testing"
@@ -11,13 +10,13 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// TestMindsAreOfTheSeed: what a person decides at their n-th call and task is of the
+// TestHabitsAreOfTheSeed: what a person decides at their n-th call and task is of the
 // seed and the person, in whatever order calls and tasks come.
-func TestMindsAreOfTheSeed(t *testing.T) {
+func TestHabitsAreOfTheSeed(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	type decisions struct{ calls, tasks, rests [n]string }
-	decide := func(m *mind, tasksFirst bool) (d decisions) {
+	decide := func(m *habits, tasksFirst bool) (d decisions) {
 		call := func(i int) { does, after := m.call(); d.calls[i] = fmt.Sprint(does, after) }
 		task := func(i int) { takes, leaves := m.task(); d.tasks[i] = fmt.Sprint(takes, leaves) }
 		for i := range n {
@@ -37,17 +36,17 @@ func TestMindsAreOfTheSeed(t *testing.T) {
 		}
 		return d
 	}
-	one := decide(newMind(7, 3, 3), false)
-	if again := decide(newMind(7, 3, 3), true); again != one {
+	one := decide(newHabits(7, 3, 3), false)
+	if again := decide(newHabits(7, 3, 3), true); again != one {
 		t.Error("the same seed and person decide otherwise")
 	}
-	if decide(newMind(8, 3, 3), false) == one || decide(newMind(7, 4, 3), false) == one {
+	if decide(newHabits(8, 3, 3), false) == one || decide(newHabits(7, 4, 3), false) == one {
 		t.Error("another seed, or another person, decides the same")
 	}
 	seen := map[reply]int{}
 	left := 0
 	for i := range n {
-		m := newMind(1, i, 3)
+		m := newHabits(1, i, 3)
 		does, after := m.call()
 		takes, leaves := m.task()
 		seen[does]++
@@ -65,7 +64,7 @@ func TestMindsAreOfTheSeed(t *testing.T) {
 
 func TestLoadIsOfTheSeed(t *testing.T) {
 	t.Parallel()
-	o := PoolsOptions{Common: Common{For: 30 * time.Second, Seed: 5}, People: 60}
+	o := Options{For: 30 * time.Second, Seed: 5, People: 60}
 	plans := poolPlans(o)
 	if !reflect.DeepEqual(plans, poolPlans(o)) {
 		t.Error("the same seed makes another load")
@@ -92,13 +91,13 @@ func TestLoadIsOfTheSeed(t *testing.T) {
 func TestCheckLooks(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		looked int
-		err    error
-		ok     bool
-	}{{1, nil, true}, {0, nil, false}, {1, errors.New("wrong"), false}} {
+		looked   int
+		problems []string
+		ok       bool
+	}{{1, nil, true}, {0, nil, false}, {1, []string{"wrong"}, false}} {
 		r := &PoolsReport{}
-		r.check("something", test.looked, test.err)
-		if r.OK() != test.ok {
+		r.check("something", test.looked, test.problems...)
+		if (r.Err() == nil) != test.ok {
 			t.Errorf("%+v: %+v", test, r.Checks)
 		}
 	}
@@ -114,11 +113,11 @@ func TestTwoPools(t *testing.T) {
 		twice int
 	}{{-time.Second, 1}, {0, 1}, {time.Millisecond, 0}} {
 		s := &poolScene{}
-		on := make(map[crowd.WorkerID]sight)
-		s.sees("a", asked, []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(-time.Minute)}, {Worker: 2}}, on)
-		s.sees("b", asked.Add(time.Millisecond), []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(test.since)}, {Worker: 2, On: true, Since: asked}}, on)
-		if len(s.twice) != test.twice || s.sights != 3 {
-			t.Errorf("since %s: %v, %d seen", test.since, s.twice, s.sights)
+		on := make(map[crowd.WorkerID]sighting)
+		s.note("a", asked, []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(-time.Minute)}, {Worker: 2}}, on)
+		s.note("b", asked.Add(time.Millisecond), []wire.PoolPerson{{Worker: 1, On: true, Since: asked.Add(test.since)}, {Worker: 2, On: true, Since: asked}}, on)
+		if len(s.twice) != test.twice || s.onDuty != 3 {
+			t.Errorf("since %s: %v, %d seen", test.since, s.twice, s.onDuty)
 		}
 	}
 }

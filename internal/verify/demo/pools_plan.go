@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/pool"
 )
 
 // What happens in the scene of live pools is drawn beforehand: the load of each
@@ -34,21 +35,21 @@ const (
 	mostRest  = 3 * time.Second // after leaving unasked
 )
 
-// mind is what a person will decide. Each kind of decision has a stream of its
+// habits are what a person will decide. Each kind of decision has a stream of its
 // own, of which each decision takes as many figures as any other.
-type mind struct {
+type habits struct {
 	calls, tasks, rests *rand.Rand
 	likes               []float64 // each pool
 }
 
-func newMind(seed uint64, person, pools int) *mind {
+func newHabits(seed uint64, person, pools int) *habits {
 	stream := func(kind uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(person)<<8|kind)) }
-	m := &mind{calls: stream(1), tasks: stream(2), rests: stream(3)}
+	h := &habits{calls: stream(1), tasks: stream(2), rests: stream(3)}
 	wishes := stream(4)
 	for range pools {
-		m.likes = append(m.likes, float64(wishes.IntN(11))/10)
+		h.likes = append(h.likes, float64(wishes.IntN(11))/10)
 	}
-	return m
+	return h
 }
 
 // reply is what somebody does who is called.
@@ -61,8 +62,8 @@ const (
 )
 
 // call decides on the next call.
-func (m *mind) call() (reply, time.Duration) {
-	x, after := m.calls.Float64(), lessDelay+time.Duration(m.calls.Float64()*float64(mostDelay-lessDelay))
+func (h *habits) call() (reply, time.Duration) {
+	x, after := h.calls.Float64(), lessDelay+time.Duration(h.calls.Float64()*float64(mostDelay-lessDelay))
 	switch {
 	case x < comes:
 		return comesIn, after
@@ -73,13 +74,13 @@ func (m *mind) call() (reply, time.Duration) {
 }
 
 // task decides on the next task: how long it takes, and whether they leave then.
-func (m *mind) task() (takes time.Duration, leaves bool) {
-	takes = leastService + time.Duration(m.tasks.Float64()*float64(mostService-leastService))
-	return takes, m.tasks.Float64() < abandons
+func (h *habits) task() (takes time.Duration, leaves bool) {
+	takes = leastService + time.Duration(h.tasks.Float64()*float64(mostService-leastService))
+	return takes, h.tasks.Float64() < abandons
 }
 
 // rest decides how long they answer no call.
-func (m *mind) rest() time.Duration { return time.Duration(m.rests.Float64() * float64(mostRest)) }
+func (h *habits) rest() time.Duration { return time.Duration(h.rests.Float64() * float64(mostRest)) }
 
 // planned is a batch to come.
 type planned struct {
@@ -118,7 +119,7 @@ const (
 
 // poolPlans are the pools of the scene. Their peaks follow one another, so that one
 // has people to spare when the next one needs them.
-func poolPlans(o PoolsOptions) []poolPlan {
+func poolPlans(o Options) []poolPlan {
 	kinds := []struct {
 		name, elasticity, stability string
 		training                    int
@@ -148,7 +149,7 @@ func poolPlans(o PoolsOptions) []poolPlan {
 }
 
 // loadOf draws the batches of a pool.
-func loadOf(o PoolsOptions, i int, rises, falls float64) []planned {
+func loadOf(o Options, i int, rises, falls float64) []planned {
 	random := rand.New(rand.NewPCG(o.Seed, uint64(i)<<8))
 	share := func(x float64) time.Duration { return time.Duration(x * float64(o.For)) }
 	var list []planned
@@ -171,4 +172,13 @@ func loadOf(o PoolsOptions, i int, rises, falls float64) []planned {
 		list = append(list, b)
 	}
 	return list
+}
+
+// rules are those of a pool that decides by them.
+func rules(from string) *[]pool.Rule {
+	return &[]pool.Rule{
+		{When: "queue > 8 || c_star - workers - coming > 1", Do: "recruit 1"},
+		{When: "queue > 12 && idle == 0", Do: "transfer 1 from " + from},
+		{When: "idle > 2 && queue == 0", Do: "release 1"},
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -21,12 +20,7 @@ type PoolsReport struct {
 	Tenants []TenantRun `json:"tenants"`
 	Crowd   CrowdRun    `json:"crowd"`
 	Checks  []Check     `json:"checks"`
-
-	Acknowledged int     `json:"acknowledged"` // distinct answers that a client was told are kept
-	Stored       int     `json:"stored"`       // answers that the server has
-	Duplicates   int     `json:"duplicates"`
-	Lost         int     `json:"lost"`
-	WallS        float64 `json:"wall_s"`
+	Kept
 }
 
 // PoolRun is what came of one pool.
@@ -92,122 +86,92 @@ type Check struct {
 	Wrong  string `json:"wrong,omitempty"`
 }
 
-// OK reports whether everything that must hold did.
-func (r *PoolsReport) OK() bool {
-	return len(r.Checks) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Wrong != "" })
+// Err returns an error unless everything that must hold did.
+func (r *PoolsReport) Err() error {
+	if len(r.Checks) == 0 || slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Wrong != "" }) {
+		return errors.New("something that must hold does not: see the checks above")
+	}
+	return nil
 }
 
-func (r *PoolsReport) check(what string, looked int, err error) {
-	c := Check{What: what, Looked: looked}
-	switch {
-	case err != nil:
-		c.Wrong = err.Error()
-	case looked == 0:
-		c.Wrong = "there was nothing to look at"
+// check adds a check that looked at so many things.
+func (r *PoolsReport) check(what string, looked int, problems ...string) {
+	if looked == 0 && len(problems) == 0 {
+		problems = []string{"there was nothing to look at"}
 	}
-	r.Checks = append(r.Checks, c)
+	r.Checks = append(r.Checks, Check{what, looked, strings.Join(problems, "; ")})
+}
+
+// problemsOf is an error as a list of problems.
+func problemsOf(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{err.Error()}
 }
 
 // report takes stock, after everybody has gone; stayed are those who are on duty
 // all the same.
 func (s *poolScene) report(ctx context.Context, took time.Duration, stayed int) (*PoolsReport, error) {
-	r := &PoolsReport{WallS: took.Seconds()}
-	records := s.gather(r)
-	if err := s.poolRuns(ctx, r); err != nil {
+	r := &PoolsReport{Crowd: s.crowd, Pools: make([]PoolRun, len(s.pools)), Tenants: make([]TenantRun, len(s.tenants))}
+	if err := s.reportPools(ctx, r); err != nil {
 		return nil, err
 	}
-	if err := s.batchRuns(ctx, r, records); err != nil {
+	if err := s.reportAnswers(ctx, r, took); err != nil {
 		return nil, err
 	}
 	if err := s.checkMoney(ctx, r); err != nil {
 		return nil, err
 	}
-	var err error
-	if len(s.twice) > 0 {
-		err = errors.New(strings.Join(s.twice, ", "))
-	} else if stayed > 0 {
-		err = fmt.Errorf("%d were on duty after everybody had gone", stayed)
+	if stayed > 0 {
+		s.twice = append(s.twice, fmt.Sprintf("%d were on duty after everybody had gone", stayed))
 	}
-	r.check("nobody was on duty in two pools at a time, nor anywhere in the end", s.sights, err)
-	s.crowdRun(r)
+	r.check("nobody was on duty in two pools at a time, nor anywhere in the end", s.onDuty, s.twice...)
 	return r, nil
 }
 
-// gather gathers what people were told.
-func (s *poolScene) gather(r *PoolsReport) map[crowd.AssignmentID]*told {
-	people := make([]*person, len(s.people))
-	for i, p := range s.people {
-		people[i] = p.person
-	}
-	var sum Report
-	records := records(people, &sum)
-	r.Acknowledged, r.Duplicates = sum.Acknowledged, sum.Duplicates
-	return records
-}
-
-// batchRuns compares every batch's export with the records, and adds up.
-func (s *poolScene) batchRuns(ctx context.Context, r *PoolsReport, records map[crowd.AssignmentID]*told) error {
-	var sum Report
-	found := make(map[crowd.AssignmentID]bool)
-	held, all := make([]float64, len(s.tenants)), 0.0
-	r.Tenants = make([]TenantRun, len(s.tenants))
-	for i, name := range tenantNames {
-		r.Tenants[i].Name = name
-	}
-	for _, l := range s.launched {
-		b, err := s.Admin.Batch(ctx, l.id)
-		if err != nil {
-			return err
-		}
-		counted, seconds, err := s.compare(ctx, b, records, found, &sum)
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.id, err)
-		}
-		t := &r.Tenants[l.tenant]
-		t.Answers += counted
-		t.SpentMicros += b.SpentMicros
-		if l.learn {
-			r.Pools[l.pool].Learnt += counted
-		} else {
-			r.Pools[l.pool].Answers += counted
-		}
-		held[l.tenant] += seconds
-		all += seconds
-	}
-	for i := range r.Tenants {
-		if all > 0 {
-			r.Tenants[i].Share = held[i] / all
-		}
-	}
-	r.Stored = sum.Stored
-	r.Duplicates += sum.Duplicates
-	for id := range records {
-		if !found[id] {
-			r.Lost++
-		}
-	}
-	var err error
-	if r.Lost > 0 || r.Duplicates > 0 || r.Stored != r.Acknowledged {
-		err = fmt.Errorf("acknowledged %d, stored %d, duplicates %d, lost %d", r.Acknowledged, r.Stored, r.Duplicates, r.Lost)
-	}
-	r.check("every acknowledged answer is stored once, and no other", r.Stored, err)
-	return nil
-}
-
-// poolRuns reads what the server says of each pool.
-func (s *poolScene) poolRuns(ctx context.Context, r *PoolsReport) error {
-	counts, err := s.counted(ctx)
+// reportAnswers compares every batch's export with what people were told, and adds up.
+func (s *poolScene) reportAnswers(ctx context.Context, r *PoolsReport, took time.Duration) error {
+	kept, list, err := s.compare(ctx, took)
 	if err != nil {
 		return err
 	}
-	told, failed, entries := 0, []string(nil), 0 // told: that they are in
-	r.Pools = make([]PoolRun, len(s.pools))
+	for i, name := range tenantNames {
+		r.Tenants[i].Name = name
+	}
+	for _, b := range list {
+		t, p := &r.Tenants[b.payer], &r.Pools[b.pool]
+		t.Answers += b.counted
+		t.SpentMicros += b.now.SpentMicros
+		t.Share += b.share
+		if b.training {
+			p.Learnt += b.counted
+		} else {
+			p.Answers += b.counted
+		}
+	}
+	r.Kept = kept
+	var wrong []string
+	if kept.Lost > 0 || kept.Duplicates > 0 || kept.Stored != kept.Acknowledged {
+		wrong = append(wrong, kept.String())
+	}
+	r.check("every acknowledged answer is stored once, and no other", r.Stored, wrong...)
+	return nil
+}
+
+// reportPools reads what the server says of each pool.
+func (s *poolScene) reportPools(ctx context.Context, r *PoolsReport) error {
+	counts, err := s.metrics(ctx)
+	if err != nil {
+		return err
+	}
+	came, entries, failed, miscounted := 0, 0, []string(nil), []string(nil)
 	for i, p := range s.pools {
-		x := &r.Pools[i]
-		count := func(counts map[string]int, name string) int { return counts[name+"_total "+p.id.String()] }
+		x, id := &r.Pools[i], " "+p.id.String()
 		x.ID, x.Name, x.Sizes, x.Looks = p.id, p.name, p.sizes, p.seen.looks
-		x.Asked, x.Joined = count(counts, "arrived"), count(counts, "joined")
-		x.Abandoned, x.Released = count(s.counts, "abandoned"), count(s.counts, "released") // in the end all leave
+		x.Asked, x.Joined = counts["arrived"+id], counts["joined"+id]
+		x.Abandoned, x.Released = s.counts["abandoned"+id], s.counts["released"+id] // in the end all leave
+		came += x.Joined
 		if p.seen.looks > 0 {
 			x.Size = p.seen.size / float64(p.seen.looks)
 		}
@@ -220,37 +184,27 @@ func (s *poolScene) poolRuns(ctx context.Context, r *PoolsReport) error {
 			return err
 		}
 		entries += len(log)
-		x.Actions = make(map[string]int)
+		x.Actions, x.Why = make(map[string]int), s.samples(log)
 		for _, a := range log {
 			if a.Advice || a.Kind == set {
 				continue
 			}
+			x.Actions[a.Kind]++
 			if a.Failed != "" {
 				failed = append(failed, fmt.Sprintf("%s: %s %d: %s", p.name, a.Kind, a.N, a.Failed))
-			}
-			if a.Kind == "transfer" && a.Failed == "" {
+			} else if a.Kind == "transfer" {
 				x.MovedOut++
 				if to := slices.IndexFunc(s.pools, func(q *livePool) bool { return q.id == a.To }); to >= 0 {
 					r.Pools[to].MovedIn++
 				}
 			}
-			x.Actions[a.Kind]++
-		}
-		x.Why = s.samples(log)
-		for _, c := range s.people {
-			told += c.joined[p.id]
 		}
 	}
-	came := 0
-	for _, x := range r.Pools {
-		came += x.Joined
+	if told := r.Crowd.Came; told != came {
+		miscounted = append(miscounted, fmt.Sprintf("%d people were told that they are in, the pools have counted %d", told, came))
 	}
-	var wrong error
-	if told != came {
-		wrong = fmt.Errorf("%d people were told that they are in, the pools have counted %d", told, came)
-	}
-	r.check("whoever came was counted", told, wrong)
-	r.check("what the controllers decided could be done", entries, joined(failed))
+	r.check("whoever came was counted", r.Crowd.Came, miscounted...)
+	r.check("what the controllers decided could be done", entries, failed...)
 	return nil
 }
 
@@ -285,15 +239,18 @@ type bookCheck struct {
 	paid            int // people who were paid for waiting
 }
 
-func (c *bookCheck) problem(format string, args ...any) {
-	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+// must notes a problem unless something holds.
+func (c *bookCheck) must(holds bool, format string, args ...any) {
+	if !holds {
+		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+	}
 }
 
 // checkMoney compares the pools' books with those of the people.
 func (s *poolScene) checkMoney(ctx context.Context, r *PoolsReport) error {
 	c := &bookCheck{waited: make(map[string]crowd.Money)}
-	for i, p := range s.pools {
-		if err := s.checkPoolMoney(ctx, c, p, &r.Pools[i], r.Tenants); err != nil {
+	for i := range s.pools {
+		if err := s.checkPoolMoney(ctx, c, r, i); err != nil {
 			return err
 		}
 	}
@@ -303,25 +260,18 @@ func (s *poolScene) checkMoney(ctx context.Context, r *PoolsReport) error {
 		}
 	}
 	for _, to := range slices.Sorted(maps.Keys(c.waited)) {
-		c.problem("%s was paid for waiting to %s, who is nobody", c.waited[to], to)
+		c.must(false, "%s was paid for waiting to %s, who is nobody", c.waited[to], to)
 	}
-	r.check("people got for waiting what the pools paid, to the micro-unit", c.paid, joined(c.wrong))
-	r.check("no pool's money was ever below zero", c.entries, joined(c.negative))
+	r.check("people got for waiting what the pools paid, to the micro-unit", c.paid, c.wrong...)
+	r.check("no pool's money was ever below zero", c.entries, c.negative...)
 	return nil
-}
-
-// joined is an error of all the problems; nil if there are none.
-func joined(list []string) error {
-	if len(list) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(list, "; "))
 }
 
 // checkPoolMoney adds up a pool's ledger entries, and compares the sum with what the
 // server says of the pool.
-func (s *poolScene) checkPoolMoney(ctx context.Context, c *bookCheck, p *livePool, x *PoolRun, tenants []TenantRun) error {
-	balance, list, err := s.account(ctx, p.id)
+func (s *poolScene) checkPoolMoney(ctx context.Context, c *bookCheck, r *PoolsReport, i int) error {
+	p, x := s.pools[i], &r.Pools[i]
+	balance, list, err := s.entries(ctx, p.id)
 	if err != nil {
 		return err
 	}
@@ -335,97 +285,65 @@ func (s *poolScene) checkPoolMoney(ctx context.Context, c *bookCheck, p *livePoo
 			x.WaitingMicros += e.AmountMicros
 		case "waiting_share":
 			have += e.AmountMicros
-			for k, id := range s.tenants {
-				if e.From == id.String() {
-					tenants[k].WaitingMicros += e.AmountMicros
-				}
+			if k := slices.IndexFunc(s.tenants, func(id crowd.TenantID) bool { return e.From == id.String() }); k >= 0 {
+				r.Tenants[k].WaitingMicros += e.AmountMicros
 			}
 		case "deposit":
 			have += e.AmountMicros
 		default:
-			c.problem("%s has an entry %q", p.name, e.Kind)
+			c.must(false, "%s has an entry %q", p.name, e.Kind)
 		}
 		if have < 0 {
 			c.negative = append(c.negative, fmt.Sprintf("%s had %s", p.name, have))
 		}
 	}
-	if x.FundsMicros = balance; have != balance {
-		c.problem("%s has %s, and its entries make %s", p.name, balance, have)
-	}
-	d, err := s.Admin.PoolDetail(ctx, p.id)
-	if err != nil {
-		return err
-	}
-	if d.Account.Paid != x.WaitingMicros || d.Account.Owed != 0 {
-		c.problem("%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Account.Paid, d.Account.Owed, x.WaitingMicros)
-	}
 	if p.seen.leastFunds < 0 {
 		c.negative = append(c.negative, fmt.Sprintf("%s was seen with %s", p.name, p.seen.leastFunds))
 	}
-	return nil
+	x.FundsMicros = balance
+	c.must(have == balance, "%s has %s, and its entries make %s", p.name, balance, have)
+	d, err := s.Admin.PoolDetail(ctx, p.id)
+	c.must(err != nil || d.Account.Paid == x.WaitingMicros && d.Account.Owed == 0, "%s says that it has paid %s and owes %s, its entries say %s", p.name, d.Account.Paid, d.Account.Owed, x.WaitingMicros)
+	return err
 }
 
 // checkEarnings compares what a person has with the rewards that they were told of
 // and what the pools paid them for waiting.
-func (c *bookCheck) checkEarnings(ctx context.Context, p *onCall) error {
+func (c *bookCheck) checkEarnings(ctx context.Context, p *person) error {
 	has, _, err := p.client.Earnings(ctx)
 	if err != nil {
 		return err
 	}
-	rewards := crowd.Money(0)
-	for _, t := range p.told {
-		rewards += t.out.PaidMicros
+	rewards, waited := crowd.Money(0), c.waited[p.id.String()]
+	for _, r := range p.receipts {
+		rewards += r.out.PaidMicros
 	}
-	account := p.id.String()
-	if c.waited[account] > 0 {
+	if waited > 0 {
 		c.paid++
 	}
-	if has-rewards != c.waited[account] {
-		c.problem("%s has %s, of which %s for answers, and was paid %s for waiting", p.name, has, rewards, c.waited[account])
-	}
-	delete(c.waited, account)
+	c.must(has-rewards == waited, "%s has %s, of which %s for answers, and was paid %s for waiting", p.id, has, rewards, waited)
+	delete(c.waited, p.id.String())
 	return nil
-}
-
-func (s *poolScene) crowdRun(r *PoolsReport) {
-	c := &r.Crowd
-	c.People, c.Crossed, c.Blurred = len(s.people), make(map[string]int), s.blurred
-	for _, p := range s.people {
-		c.Asked += p.asked
-		c.TooLate += p.late
-		c.Declined += p.declined
-		c.Ignored += p.ignored
-		c.Moved += p.moved
-		for what, n := range p.crossed {
-			c.Crossed[what] += n
-		}
-		for _, n := range p.joined {
-			c.Came += n
-		}
-		for _, n := range p.left {
-			c.Left += n
-		}
-	}
 }
 
 // WriteTable writes the report for people.
 func (r *PoolsReport) WriteTable(to io.Writer) {
 	var text strings.Builder
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format+"\t\n", args...) } // a Builder cannot fail
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }
-	row("pool\tcontrol\tanswers\tof\ttraining\tmean size\tmean |size-c*|\tjoined\tabandoned\treleased\tmoved in\tmoved out\tpaid for waiting\tleft")
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) } // a Builder cannot fail
+	pools := [][]any{{"pool", "control", "answers", "of", "training", "mean size", "mean |size-c*|", "joined", "abandoned", "released", "moved in", "moved out", "paid for waiting", "left"}}
 	for _, p := range r.Pools {
-		row("%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s", p.Name, p.Sizes, p.Answers, p.Asked, p.Learnt, p.Size, number(p.Off, "%.1f"),
-			p.Joined, p.Abandoned, p.Released, p.MovedIn, p.MovedOut, p.WaitingMicros, p.FundsMicros)
+		pools = append(pools, []any{
+			p.Name, p.Sizes, p.Answers, p.Asked, p.Learnt, fmt.Sprintf("%.1f", p.Size), number(p.Off, "%.1f", "-"),
+			p.Joined, p.Abandoned, p.Released, p.MovedIn, p.MovedOut, p.WaitingMicros, p.FundsMicros,
+		})
 	}
-	_ = t.Flush()
+	table(&text, pools)
 	say("")
-	row("tenant\tanswers\tshare of the work\tpaid for answers\tfor waiting, as divided so far")
+	tenants := [][]any{{"tenant", "answers", "share of the work", "paid for answers", "for waiting, as divided so far"}}
 	for _, x := range r.Tenants {
-		row("%s\t%d\t%.1f%%\t%s\t%s", x.Name, x.Answers, 100*x.Share, x.SpentMicros, x.WaitingMicros)
+		tenants = append(tenants, []any{x.Name, x.Answers, fmt.Sprintf("%.1f%%", 100*x.Share), x.SpentMicros, x.WaitingMicros})
 	}
-	_ = t.Flush()
+	table(&text, tenants)
 	say("")
 	for _, p := range r.Pools {
 		var kinds []string
@@ -446,7 +364,7 @@ func (r *PoolsReport) WriteTable(to io.Writer) {
 	if c.Blurred > 0 {
 		say("a list of people could not be read since somebody moved: %d times", c.Blurred)
 	}
-	say("acknowledged %d, stored %d, duplicates %d, lost %d", r.Acknowledged, r.Stored, r.Duplicates, r.Lost)
+	say("%s", &r.Kept)
 	for _, x := range r.Checks {
 		if x.Wrong == "" {
 			say("ok   %s (%d)", x.What, x.Looked)

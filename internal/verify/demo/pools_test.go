@@ -31,16 +31,16 @@ func inspect(ctx context.Context, data string) (int, error) {
 func TestPools(t *testing.T) {
 	t.Parallel()
 	var r *demo.PoolsReport
-	o := demo.PoolsOptions{Common: demo.Common{For: 10 * time.Second, Seed: 1, Screen: t.Output()}, People: 30, Inspect: inspect, Report: func(got *demo.PoolsReport) error {
-		r = got
+	o := demo.Options{Pools: true, For: 10 * time.Second, Seed: 1, Screen: t.Output(), People: 30, Inspect: inspect, Report: func(got demo.Report) error {
+		r = got.(*demo.PoolsReport)
 		r.WriteTable(t.Output())
 		return nil
 	}}
-	if err := demo.RunPools(t.Context(), o); err != nil {
+	if err := demo.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	const checks = 7
-	if !r.OK() || len(r.Checks) != checks {
+	if r.Err() != nil || len(r.Checks) != checks {
 		t.Errorf("want %d checks that hold: %+v", checks, r.Checks)
 	}
 	if len(r.Pools) != 3 || len(r.Tenants) != 2 || r.Crowd.People != o.People {
@@ -77,12 +77,12 @@ func TestPools(t *testing.T) {
 // TestPoolsRefused asks for scenes that show nothing.
 func TestPoolsRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []demo.PoolsOptions{
-		{Common: demo.Common{For: time.Second}, People: 30},
-		{Common: demo.Common{For: time.Minute}, People: 5},
-		{Common: demo.Common{For: time.Minute}, People: 1e6},
+	for _, o := range []demo.Options{
+		{Pools: true, For: time.Second, People: 30},
+		{Pools: true, For: time.Minute, People: 5},
+		{Pools: true, For: time.Minute, People: 1e6},
 	} {
-		if err := demo.RunPools(t.Context(), o); crowd.CodeOf(err) != crowd.Invalid {
+		if err := demo.Run(t.Context(), o); crowd.CodeOf(err) != crowd.Invalid {
 			t.Errorf("%s with %d people: %v", o.For, o.People, err)
 		}
 	}
@@ -102,8 +102,8 @@ func TestPoolsReport(t *testing.T) {
 		r := &demo.PoolsReport{Checks: test.checks}
 		var text strings.Builder
 		r.WriteTable(&text)
-		if r.OK() != test.ok || strings.Contains(text.String(), "BAD") == (test.ok || test.checks == nil) {
-			t.Errorf("%s: OK is %t\n%s", name, r.OK(), &text)
+		if (r.Err() == nil) != test.ok || strings.Contains(text.String(), "BAD") == (test.ok || test.checks == nil) {
+			t.Errorf("%s: %v\n%s", name, r.Err(), &text)
 		}
 	}
 }

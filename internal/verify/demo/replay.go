@@ -169,7 +169,7 @@ const (
 )
 
 // replay sets a replay up.
-func (s *scene) replay(ctx context.Context, a *answers) error {
+func (s *server) replay(ctx context.Context, a *answers) error {
 	budget, ok := replayReward.Times(int64(a.most) * int64(len(a.tasks)))
 	if !ok || budget > crowd.MaxMoney {
 		return crowd.Fieldf("replay", "%d tasks are too many", len(a.tasks))
@@ -183,7 +183,7 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 		s.say("left out: %d answers of somebody who had answered the task before", a.dropped)
 	}
 	names := a.names()
-	if s.people, err = s.addPeople(ctx, len(a.workers), func(i int) (string, crowd.PoolID) { return names[a.workers[i]], s.Pool }); err != nil {
+	if err = s.addPeople(ctx, len(a.workers), func(i int) (string, crowd.PoolID) { return names[a.workers[i]], s.Pool }); err != nil {
 		return err
 	}
 	for i, w := range a.workers {
@@ -192,7 +192,7 @@ func (s *scene) replay(ctx context.Context, a *answers) error {
 	rule := label.Count(a.most)
 	d := wire.NewBatch{
 		Tenant: tenant, BatchTerms: wire.BatchTerms{
-			Pool: s.Pool, Name: filepath.Base(filepath.Clean(s.options.Replay)), Template: wire.Template(a.template()), Redundancy: &rule,
+			Pool: s.Pool, Name: filepath.Base(filepath.Clean(s.Replay)), Template: wire.Template(a.template()), Redundancy: &rule,
 			RewardMicros: replayReward, BudgetMicros: budget, LeaseSeconds: 600, TaskTimeSeconds: 1,
 		},
 	}
