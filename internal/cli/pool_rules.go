@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +8,9 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
@@ -156,11 +155,19 @@ func (x *PoolRulesTest) Run(c *Context, r *remote) error {
 	})
 }
 
-// ruleFile is a file of rules, with the places of their parts.
+// What a file of rules is.
+var (
+	rulesFile = yamlfile.Language{Name: "file of rules", Begin: "- when: queue > 10", Most: 1 << 20}
+	rulesType = fields.List(0, pool.MaxRules, fields.Object("",
+		fields.Must("when", fields.Text(1, rulesFile.Most)),
+		fields.Must("do", fields.Text(1, rulesFile.Most))))
+)
+
+// ruleFile is a file of rules that has been read.
 type ruleFile struct {
-	name   string
-	rules  []pool.Rule
-	places []map[string]*yaml.Node // by part
+	notes yamlfile.Notes
+	parts []*fields.Part // each a rule
+	rules []pool.Rule
 }
 
 // readRules reads a file of rules.
@@ -170,90 +177,33 @@ func (c *Context) readRules(name string) (*ruleFile, error) {
 		return nil, err
 	}
 	defer f.Close()
-	const most = 1 << 20
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	text, err := io.ReadAll(io.LimitReader(f, int64(rulesFile.Most)+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > most {
-		return nil, ofFile(name, crowd.Errorf(crowd.TooLarge, "more than %d bytes are no rules", most))
+	file := &ruleFile{notes: yamlfile.Notes{File: name}, rules: []pool.Rule{}}
+	if top := rulesFile.Parse(text, &file.notes); top != nil {
+		file.parts = rulesType.Read(&file.notes, top).Parts()
 	}
-	return parseRules(name, text)
-}
-
-func parseRules(name string, text []byte) (*ruleFile, error) {
-	file := &ruleFile{name: name, rules: []pool.Rule{}}
-	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&doc); err != nil {
-		return nil, ofFile(name, crowd.Errorf(crowd.Invalid, "this is not YAML: %v", err))
+	if file.notes.Count() > 0 {
+		return nil, file.notes.Problems()
 	}
-	list := &doc
-	if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
-		list = doc.Content[0]
-	}
-	if list.Kind != yaml.SequenceNode {
-		return nil, file.at(list, "", "a list of rules is wanted, each with when and do")
-	}
-	for _, item := range list.Content {
-		parts := make(map[string]*yaml.Node)
-		if item.Kind != yaml.MappingNode {
-			return nil, file.at(item, "", "a rule has when and do")
-		}
-		for i := 0; i+1 < len(item.Content); i += 2 {
-			key, value := item.Content[i], item.Content[i+1]
-			switch {
-			case key.Value != "when" && key.Value != "do":
-				return nil, file.at(key, "", "a rule has when and do, no %q", key.Value)
-			case parts[key.Value] != nil:
-				return nil, file.at(key, "", "%q twice", key.Value)
-			case value.Kind != yaml.ScalarNode:
-				return nil, file.at(value, key.Value, "a text is wanted")
-			}
-			parts[key.Value] = value
-		}
-		for _, part := range []string{"when", "do"} {
-			if parts[part] == nil {
-				return nil, file.at(item, "", "the rule has no %q", part)
-			}
-		}
-		file.rules = append(file.rules, pool.Rule{When: parts["when"].Value, Do: parts["do"].Value})
-		file.places = append(file.places, parts)
+	for _, p := range file.parts {
+		file.rules = append(file.rules, pool.Rule{When: p.Get("when").Text(), Do: p.Get("do").Text()})
 	}
 	return file, nil
-}
-
-// at is an error at a place of the file.
-func (f *ruleFile) at(n *yaml.Node, part, format string, args ...any) error {
-	return f.wrong(max(n.Line, 1), max(n.Column, 1), part, fmt.Sprintf(format, args...))
-}
-
-// wrong is an error like those of scenario files.
-func (f *ruleFile) wrong(line, column int, part, message string) error {
-	if part != "" {
-		message = part + ": " + message
-	}
-	return scenario.Errors{{File: f.name, Line: line, Column: column, Message: message}}
 }
 
 // place finds the place in the file of what the server says is wrong.
 func (f *ruleFile) place(err error) error {
 	var r *pool.RuleError
-	if !errors.As(err, &r) || r.Rule < 1 || r.Rule > len(f.places) || f.places[r.Rule-1][r.Part] == nil {
+	if !errors.As(err, &r) || r.Rule < 1 || r.Rule > len(f.parts) || f.parts[r.Rule-1].Get(r.Part) == nil {
 		return err
-	}
-	n := f.places[r.Rule-1][r.Part]
-	line, column := n.Line, n.Column
-	switch {
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0: // begins below; how it is indented is not known
-		line, column = line+r.Line, r.Column
-	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
-		line, column = line+r.Line-1, column+r.Column
-	default:
-		line, column = line+r.Line-1, column+r.Column-1
 	}
 	message := r.Message
 	if _, rest, found := strings.Cut(message, fmt.Sprintf("column %d: ", r.Column)); found {
 		message = rest // the place in the rule is said by that in the file
 	}
-	return f.wrong(line, column, r.Part, message)
+	f.notes.Add(f.parts[r.Rule-1].Get(r.Part).Node.At(r.Line, r.Column), "%s: %s", r.Part, message)
+	return f.notes.Problems()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
@@ -72,68 +73,68 @@ var crowdKind = kind{
 	},
 }
 
-var crowdShape = object("A job for people.",
-	may("pool", text("The pool whose people do it. Left out: the first.", maxText)),
-	must("template", templateShape),
-	may("redundancy", redundancyShape),
-	must("reward", money("What one counted answer is paid.")),
-	may("budget", money("The most that the step pays. Left out: what the run has.")),
-	may("priority", number("Its weight against other jobs. Default: 1.", engine.MinPriority, engine.MaxPriority)),
-	may("production", truth("Deadline-aware policies put it before jobs that are not. Default: false.")),
-	may("lease", duration("How long a worker may hold a task. Default: 30m.", engine.MinLease, engine.MaxLease)),
-	may("task_time", duration("Your estimate for one answer. Default: 30s.", time.Nanosecond, engine.MaxLease)),
-	may("qualifications", mapOf("What a worker must hold, each with its least score.", aText, 1, engine.MaxRules, count("", 0, 100))),
-	may("truth", text("A column with the known answer, which no worker is shown.", maxColumnName)),
-	may("output", &shape{form: aWord, doc: "The name of the column of labels, and the beginning of those that go with it. Default: the step's name."}),
-	may("simulate", object("How model workers do it.",
-		may("accuracy", number("The chance of the true answer. Default: 0.9.", 0, 1)),
-		may("time", duration("The mean time of an answer (lognormal). Default: task_time.", time.Millisecond, maxDuration)),
-		may("spread", number("Its standard deviation as a share of the mean. Default: 0.5.", 0, 100)),
+var crowdShape = fields.Object("A job for people.",
+	fields.May("pool", fields.Text(1, maxText).Doc("The pool whose people do it. Left out: the first.")),
+	fields.Must("template", templateShape),
+	fields.May("redundancy", redundancyShape),
+	fields.Must("reward", money.Doc("What one counted answer is paid.")),
+	fields.May("budget", money.Doc("The most that the step pays. Left out: what the run has.")),
+	fields.May("priority", fields.Number(engine.MinPriority, engine.MaxPriority).Doc("Its weight against other jobs. Default: 1.")),
+	fields.May("production", fields.Bool.Doc("Deadline-aware policies put it before jobs that are not. Default: false.")),
+	fields.May("lease", fields.Duration(engine.MinLease, engine.MaxLease).Doc("How long a worker may hold a task. Default: 30m.")),
+	fields.May("task_time", fields.Duration(time.Nanosecond, engine.MaxLease).Doc("Your estimate for one answer. Default: 30s.")),
+	fields.May("qualifications", fields.Map(engine.MaxRules, anyName, fields.Count(0, 100)).Doc("What a worker must hold, each with its least score.")),
+	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
+	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
+	fields.May("simulate", fields.Object("How model workers do it.",
+		fields.May("accuracy", fields.Number(0, 1).Doc("The chance of the true answer. Default: 0.9.")),
+		fields.May("time", fields.Duration(time.Millisecond, maxDuration).Doc("The mean time of an answer (lognormal). Default: task_time.")),
+		fields.May("spread", fields.Number(0, 100).Doc("Its standard deviation as a share of the mean. Default: 0.5.")),
 	)),
 )
 
-var redundancyShape = object("How many answers a task gets: {count: n}, or {agree: k, of: n}. Default: {count: 1}.",
-	may("count", count("Exactly so many.", 1, label.MaxAnswers)),
-	may("agree", count("So many equal answers are enough.", 1, label.MaxAnswers)),
-	may("of", count("The most answers that are asked for.", 1, label.MaxAnswers)),
+var redundancyShape = fields.Object("How many answers a task gets: {count: n}, or {agree: k, of: n}. Default: {count: 1}.",
+	fields.May("count", fields.Count(1, label.MaxAnswers).Doc("Exactly so many.")),
+	fields.May("agree", fields.Count(1, label.MaxAnswers).Doc("So many equal answers are enough.")),
+	fields.May("of", fields.Count(1, label.MaxAnswers).Doc("The most answers that are asked for.")),
 )
 
 // crowd reads a crowd step.
-func (r *reader) crowd(m *made, v *value) {
+func (r *reader) crowd(m *made, v *fields.Part) {
 	r.joinSources(m)
 	if v == nil {
 		m.loseColumns()
 		return
 	}
 	c := &Crowd{
-		Output:     or(v.get("output"), (*value).str, m.name),
-		Pool:       v.get("pool").str(),
-		Redundancy: r.redundancy(v.get("redundancy")),
-		Reward:     v.get("reward").money(),
-		Budget:     v.get("budget").money(),
-		Priority:   or(v.get("priority"), (*value).number, DefaultPriority),
-		Production: v.get("production").bool(),
-		Lease:      or(v.get("lease"), (*value).duration, DefaultLease),
-		TaskTime:   or(v.get("task_time"), (*value).duration, DefaultTaskTime),
+		Output:     fields.Or(v, "output", m.name),
+		Pool:       fields.Or(v, "pool", ""),
+		Redundancy: r.redundancy(v.Get("redundancy")),
+		Reward:     fields.Or[crowd.Money](v, "reward", 0),
+		Budget:     fields.Or[crowd.Money](v, "budget", 0),
+		Priority:   fields.Or[float64](v, "priority", DefaultPriority),
+		Production: fields.Or(v, "production", false),
+		Lease:      fields.Or(v, "lease", DefaultLease),
+		TaskTime:   fields.Or(v, "task_time", DefaultTaskTime),
 	}
 	m.step.Spec = c
-	for _, score := range v.get("qualifications").items() {
-		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.name(), Min: score.count()})
+	for _, score := range v.Get("qualifications").Parts() {
+		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.Name(), Min: score.Scalar.(int)})
 	}
-	c.Simulate = simulate(v.get("simulate"), c.TaskTime)
+	c.Simulate = simulate(v.Get("simulate"), c.TaskTime)
 	if m.step.Expect == 0 {
 		m.step.Expect = rounds(c.Redundancy, c.TaskTime)
 	}
-	r.truth(m, v.get("truth"))
-	t := r.template(m, v.get("template"))
+	r.truth(m, v.Get("truth"))
+	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
 	r.money(m, v)
 	r.spec(m, v)
 	r.own(m, crowdColumns(c.Output, t), func(int) Place {
-		if o := v.get("output"); o != nil {
-			return o.at()
+		if o := v.Get("output"); o != nil {
+			return o.At()
 		}
-		return m.value.start()
+		return m.value.Start()
 	})
 	m.options = t.Choices()
 }
@@ -149,46 +150,44 @@ func rounds(rule label.Rule, taskTime time.Duration) time.Duration {
 	return n * taskTime
 }
 
-func simulate(v *value, taskTime time.Duration) *Simulate {
+func simulate(v *fields.Part, taskTime time.Duration) *Simulate {
 	return &Simulate{
-		Accuracy: or(v.get("accuracy"), (*value).number, DefaultAccuracy),
-		Time:     or(v.get("time"), (*value).duration, taskTime),
-		Spread:   or(v.get("spread"), (*value).number, DefaultSpread),
+		Accuracy: fields.Or(v, "accuracy", DefaultAccuracy),
+		Time:     fields.Or(v, "time", taskTime),
+		Spread:   fields.Or(v, "spread", DefaultSpread),
 	}
 }
 
 // redundancy reads how many answers a task gets.
-func (r *reader) redundancy(v *value) label.Rule {
+func (r *reader) redundancy(v *fields.Part) label.Rule {
 	rule := label.Count(1)
 	if v == nil {
 		return rule
 	}
-	count, agree, of := v.get("count"), v.get("agree"), v.get("of")
 	switch {
-	case v.has("count") && (v.has("agree") || v.has("of")):
-		r.problem(v.keyPlace("count"), "count goes alone: {count: 3}, or {agree: 2, of: 3}")
-	case v.has("count"):
-		if count != nil {
-			rule = label.Count(count.count())
+	case v.Has("count") && (v.Has("agree") || v.Has("of")):
+		r.problem(v.KeyPlace("count"), "count goes alone: {count: 3}, or {agree: 2, of: 3}")
+	case v.Has("count"):
+		rule = label.Count(fields.Or(v, "count", 1))
+	case !v.Has("agree") && !v.Has("of"):
+		r.problem(v.Start(), "say how many answers: {count: 3}, or {agree: 2, of: 3}")
+	case !v.Has("agree"):
+		r.problem(v.KeyPlace("of"), "agree is missing: {agree: 2, of: 3}")
+	case !v.Has("of"):
+		r.problem(v.KeyPlace("agree"), "of is missing: {agree: 2, of: 3}")
+	case v.Get("agree") != nil && v.Get("of") != nil:
+		agree, of := fields.Or(v, "agree", 0), fields.Or(v, "of", 0)
+		if agree > of {
+			r.problem(v.Get("agree").At(), "%d of %d can never agree: agree is at most of", agree, of)
+			break
 		}
-	case !v.has("agree") && !v.has("of"):
-		r.problem(v.start(), "say how many answers: {count: 3}, or {agree: 2, of: 3}")
-	case !v.has("agree"):
-		r.problem(v.keyPlace("of"), "agree is missing: {agree: 2, of: 3}")
-	case !v.has("of"):
-		r.problem(v.keyPlace("agree"), "of is missing: {agree: 2, of: 3}")
-	case agree != nil && of != nil:
-		rule = label.Agree(agree.count(), of.count())
-		if agree.count() > of.count() {
-			r.problem(agree.at(), "%d of %d can never agree: agree is at most of", agree.count(), of.count())
-			rule = label.Count(1)
-		}
+		rule = label.Agree(agree, of)
 	}
 	return rule
 }
 
 // money checks that the budgets can pay one task.
-func (r *reader) money(m *made, v *value) {
+func (r *reader) money(m *made, v *fields.Part) {
 	c := m.step.Crowd()
 	first, ok := c.Reward.Times(int64(c.Redundancy.Fewest()))
 	if !ok || c.Reward == 0 {
@@ -198,15 +197,15 @@ func (r *reader) money(m *made, v *value) {
 	if c.Redundancy.Fewest() == 1 {
 		why = first.String()
 	}
-	if b := v.get("budget"); b != nil && c.Budget < first {
-		r.problem(b.at(), "%s cannot pay one task (%s)", c.Budget, why)
+	if b := v.Get("budget"); b != nil && c.Budget < first {
+		r.problem(b.At(), "%s cannot pay one task (%s)", c.Budget, why)
 	} else if r.w.Budget > 0 && r.w.Budget < first {
-		r.problem(v.get("reward").at(), "the budget of the run, %s, cannot pay one task (%s)", r.w.Budget, why)
+		r.problem(v.Get("reward").At(), "the budget of the run, %s, cannot pay one task (%s)", r.w.Budget, why)
 	}
 }
 
 // spec has the engine check what the shape could not.
-func (r *reader) spec(m *made, v *value) {
+func (r *reader) spec(m *made, v *fields.Part) {
 	c := m.step.Crowd()
 	first, ok := c.Reward.Times(int64(c.Redundancy.Fewest()))
 	if !ok || c.Reward == 0 {
@@ -215,18 +214,18 @@ func (r *reader) spec(m *made, v *value) {
 	spec := engine.Spec{ID: 1, Tasks: 1, Rule: c.Redundancy, Reward: c.Reward, Budget: first, Priority: c.Priority, Lease: c.Lease, TaskTime: c.TaskTime, Requirements: c.Requirements}
 	var wrong *crowd.Error
 	if err := spec.Validate(r.now); errors.As(err, &wrong) {
-		at := v.start()
-		if f := v.get(wrong.Field); f != nil {
-			at = f.at()
+		at := v.Start()
+		if f := v.Get(wrong.Field); f != nil {
+			at = f.At()
 		}
 		r.problem(at, "%s: %s", wrong.Field, wrong.Message)
 	}
 }
 
 // truth reads the column with the known answer.
-func (r *reader) truth(m *made, v *value) {
-	if v != nil && r.known(m, v.text, v.at()) {
-		m.step.Crowd().Truth = v.text
+func (r *reader) truth(m *made, v *fields.Part) {
+	if v != nil && r.known(m, v.Text(), v.At()) {
+		m.step.Crowd().Truth = v.Text()
 	}
 }
 

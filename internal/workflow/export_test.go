@@ -4,4 +4,4 @@ package workflow
 func Reserved() []string { return reserved }
 
 // TemplateFields returns the fields of templates that the language knows.
-func TemplateFields() (template, field []string) { return templateShape.names(), fieldShape.names() }
+func TemplateFields() (template, field []string) { return templateShape.Keys(), fieldShape.Keys() }

@@ -7,75 +7,76 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/sla"
 )
 
 // sla reads what it costs to end late.
-func (r *reader) sla(v *value) *SLA {
+func (r *reader) sla(v *fields.Part) *SLA {
 	if v == nil {
 		return nil
 	}
-	s := &SLA{PerItem: v.get("per").str() != "run", Penalty: sla.Penalty{
-		Kind: sla.Kind(v.get("penalty").str()), After: v.get("after").duration(), Cost: v.get("cost").money(),
-		Every: v.get("every").duration(), AtMost: v.get("at_most").money(),
+	s := &SLA{PerItem: fields.Or(v, "per", "") != "run", Penalty: sla.Penalty{
+		Kind: sla.Kind(fields.Or(v, "penalty", "")), After: fields.Or[time.Duration](v, "after", 0), Cost: fields.Or[crowd.Money](v, "cost", 0),
+		Every: fields.Or[time.Duration](v, "every", 0), AtMost: fields.Or[crowd.Money](v, "at_most", 0),
 	}}
 	switch {
-	case v.has("after") && v.has("deadline"):
-		r.problem(v.keyPlace("deadline"), "deadline and after say the same: leave one of them out")
-	case v.has("deadline") && s.PerItem:
-		r.problem(v.keyPlace("deadline"), "a deadline is for the run as a whole: say per: run, or after: with an age")
-	case !v.has("after") && !v.has("deadline"):
-		r.problem(v.start(), "after is missing: the age from which it costs, like after: 2d; or, per run, a deadline")
+	case v.Has("after") && v.Has("deadline"):
+		r.problem(v.KeyPlace("deadline"), "deadline and after say the same: leave one of them out")
+	case v.Has("deadline") && s.PerItem:
+		r.problem(v.KeyPlace("deadline"), "a deadline is for the run as a whole: say per: run, or after: with an age")
+	case !v.Has("after") && !v.Has("deadline"):
+		r.problem(v.Start(), "after is missing: the age from which it costs, like after: 2d; or, per run, a deadline")
 	}
 	switch constant := s.Penalty.Kind == sla.Constant; {
-	case constant && v.has("every"):
-		r.problem(v.keyPlace("every"), "a constant penalty is due once: leave every out, or make it staged or linear")
-	case !constant && s.Penalty.Kind != "" && !v.has("every"):
-		r.problem(v.start(), "every is missing: a %s penalty needs the time for which its cost is due, like every: 1h", s.Penalty.Kind)
+	case constant && v.Has("every"):
+		r.problem(v.KeyPlace("every"), "a constant penalty is due once: leave every out, or make it staged or linear")
+	case !constant && s.Penalty.Kind != "" && !v.Has("every"):
+		r.problem(v.Start(), "every is missing: a %s penalty needs the time for which its cost is due, like every: 1h", s.Penalty.Kind)
 	}
-	if m := v.get("at_most"); m != nil && s.Penalty.Cost > 0 && s.Penalty.AtMost < s.Penalty.Cost {
-		r.problem(m.at(), "%s is less than the first cost, %s", s.Penalty.AtMost, s.Penalty.Cost)
+	if m := v.Get("at_most"); m != nil && s.Penalty.Cost > 0 && s.Penalty.AtMost < s.Penalty.Cost {
+		r.problem(m.At(), "%s is less than the first cost, %s", s.Penalty.AtMost, s.Penalty.Cost)
 	}
-	if d := v.get("deadline"); d != nil {
-		s.Deadline = d.instant()
+	if d := v.Get("deadline"); fields.Set(v, "deadline", &s.Deadline) {
 		if !r.now.IsZero() && !s.Deadline.After(r.now) {
-			r.problem(d.at(), "%s is in the past (it is %s)", d.text, r.now.UTC().Format(time.RFC3339))
+			r.problem(d.At(), "%s is in the past (it is %s)", d.Text(), r.now.UTC().Format(time.RFC3339))
 		}
 	}
 	return s
 }
 
 // outputs reads which files a run writes.
-func (r *reader) outputs(v *value) {
+func (r *reader) outputs(v *fields.Part) {
 	var names []string
 	for _, m := range r.nodes {
 		names = append(names, m.name)
 	}
 	folded := map[string]Place{}
-	for _, o := range v.get("outputs").items() {
-		out := Output{Name: o.name(), Format: or(o.get("format"), (*value).str, DefaultFormat), Place: o.start()}
+	for _, o := range v.Get("outputs").Parts() {
+		out := Output{Name: o.Name(), Format: fields.Or(o, "format", DefaultFormat), Place: o.Start()}
 		if first, twice := folded[strings.ToLower(out.Name)]; twice {
 			r.problem(out.Place, "%s is the name of an output already, in line %d; names of files differ by more than capital letters", out.Name, first.Line)
 		}
 		folded[strings.ToLower(out.Name)] = out.Place
-		from := o.get("from")
+		from := o.Get("from")
 		if from == nil {
 			continue
 		}
-		m := r.named[from.text]
+		m := r.named[from.Text()]
 		if m == nil {
-			r.problem(from.at(), "there is no input or step %s: %s", yamlfile.Quote(from.text), r.hint(from.text, names))
+			r.problem(from.At(), "there is no input or step %s: %s", yamlfile.Quote(from.Text()), r.notes.Hint(from.Text(), names))
 			continue
 		}
-		for _, c := range o.get("columns").items() {
-			if c == nil || !r.known(m, c.text, c.at()) {
+		for _, c := range o.Get("columns").Parts() {
+			if c == nil || !r.known(m, c.Text(), c.At()) {
 				continue
 			}
-			if slices.Contains(out.Columns, c.text) {
-				r.problem(c.at(), "%s is a column of this output already", yamlfile.Quote(c.text))
+			if slices.Contains(out.Columns, c.Text()) {
+				r.problem(c.At(), "%s is a column of this output already", yamlfile.Quote(c.Text()))
 			}
-			out.Columns = append(out.Columns, c.text)
+			out.Columns = append(out.Columns, c.Text())
 		}
 		out.Node = m.index // until nodes are numbered
 		r.w.Outputs = append(r.w.Outputs, out)

@@ -1,5 +1,9 @@
 package workflow
 
+import (
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
+)
+
 // Kind is the kind of a step.
 type Kind string
 
@@ -37,15 +41,15 @@ func (s *Step) JoinsItems(from Source) bool {
 // kind describes a kind of step: what may stand in the file, how it is read, and
 // how pictures show it.
 type kind struct {
-	name     Kind    // and the field under which a step of the kind stands
-	shape    *shape  // of that field
-	fields   []field // of the step, which no step of another kind has
-	foreign  string  // what to say of these fields at a step of another kind
-	reshapes bool    // see Step.Reshapes
+	name     Kind          // and the field under which a step of the kind stands
+	shape    *fields.Type  // of that field
+	fields   fields.Fields // of the step, which no step of another kind has
+	foreign  string        // what to say of these fields at a step of another kind
+	reshapes bool          // see Step.Reshapes
 	look     Look
 	// read makes the step's Spec, columns and expected time of the value, which
 	// is nil if it was refused.
-	read func(r *reader, m *made, v *value)
+	read func(r *reader, m *made, v *fields.Part)
 	// typeHint says what decides the type of a column that a step of the kind adds.
 	typeHint func(step, column string) string
 }

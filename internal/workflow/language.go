@@ -1,9 +1,13 @@
 package workflow
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // Bounds of what a file may say. They are far beyond what makes sense, and keep
@@ -39,103 +43,81 @@ const (
 	DefaultFormat      = "csv"
 )
 
-func text(doc string, most int) *shape {
-	return &shape{form: aText, doc: doc, least: 1, most: float64(most)}
-}
-
-func duration(doc string, least, most time.Duration) *shape {
-	s := &shape{form: aDuration, doc: doc, least: least.Seconds(), most: most.Seconds()}
-	if least == 0 {
-		s.least = 0
+// money is an amount of more than 0.
+var money = fields.Scalar(yamlfile.WantMoney, func(text string) (crowd.Money, error) {
+	m, err := yamlfile.Money(text)
+	if err == nil && m == 0 {
+		err = errors.New("an amount of more than 0 is wanted")
 	}
-	return s
-}
+	return m, err
+}, fields.Member{Name: "type", Value: []string{"number", "string"}}, fields.Member{Name: "exclusiveMinimum", Value: 0},
+	fields.Member{Name: "pattern", Value: yamlfile.MoneyForm})
 
-func number(doc string, least, most float64) *shape {
-	return &shape{form: aNumber, doc: doc, least: least, most: most}
-}
-
-func count(doc string, least, most int) *shape {
-	return &shape{form: aCount, doc: doc, least: float64(least), most: float64(most)}
-}
-
-func money(doc string) *shape { return &shape{form: aMoney, doc: doc} }
-func truth(doc string) *shape { return &shape{form: aBool, doc: doc} }
-
-func choice(doc string, choices ...string) *shape {
-	return &shape{form: aChoice, doc: doc, choices: choices}
-}
-
-func listOf(doc string, least, most int, of *shape) *shape {
-	return &shape{form: aList, doc: doc, least: float64(least), most: float64(most), of: of}
-}
-
-func mapOf(doc string, key form, least, most int, of *shape) *shape {
-	return &shape{form: aMap, doc: doc, key: key, least: float64(least), most: float64(most), of: of}
-}
-
-func object(doc string, fields ...field) *shape {
-	return &shape{form: anObject, doc: doc, fields: fields}
-}
-
-func either(doc string, of ...*shape) *shape { return &shape{form: anEither, doc: doc, either: of} }
-
-func may(name string, s *shape) field  { return field{name: name, shape: s} }
-func must(name string, s *shape) field { return field{name: name, shape: s, must: true} }
+var instant = fields.Scalar("a time with its zone is wanted, like 2026-12-24T12:00:00Z", func(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%s is not a time with its zone, like 2026-12-24T12:00:00Z or 2026-12-24T13:00:00+01:00", yamlfile.Quote(text))
+	}
+	return t.UTC(), nil
+}, fields.Member{Name: "type", Value: "string"}, fields.Member{Name: "format", Value: "date-time"})
 
 // workflowFile is what a file is, whatever it says.
 var workflowFile = yamlfile.Language{Name: "workflow", Begin: "workflow: match products", Most: maxFile}
 
 // language is the shape of a file.
-var language = object("A workflow: inputs, and steps of people, SQL and services, joined by edges.",
-	must("workflow", text("Its name, for people.", maxText)),
-	may("budget", money("The most that a run pays for answers, over all its crowd steps. Left out: what the tenant has.")),
-	may("sla", slaShape),
-	may("inputs", mapOf("Files that a run is given, by name.", aName, 1, maxNodes, inputShape)),
-	must("steps", mapOf("What is done, by name, in any order.", aName, 1, maxNodes, stepShape)),
-	may("outputs", mapOf("Files that a run writes, by name. Left out: one CSV file for each step that nothing reads.", aWord, 1, maxNodes, outputShape)),
+var language = fields.Object("A workflow: inputs, and steps of people, SQL and services, joined by edges.",
+	fields.Must("workflow", fields.Text(1, maxText).Doc("Its name, for people.")),
+	fields.May("budget", money.Doc("The most that a run pays for answers, over all its crowd steps. Left out: what the tenant has.")),
+	fields.May("sla", slaShape),
+	fields.May("inputs", fields.Map(maxNodes, tableName, inputShape).Doc("Files that a run is given, by name.")),
+	fields.Must("steps", fields.Map(maxNodes, tableName, stepShape).Doc("What is done, by name, in any order.")),
+	fields.May("outputs", fields.Map(maxNodes, word, outputShape).Doc("Files that a run writes, by name. Left out: one CSV file for each step that nothing reads.")),
 )
 
-var slaShape = object("What it costs to end late.",
-	may("per", choice("Whether each item has its own age, or the run as a whole. Default: item.", "item", "run")),
-	must("penalty", choice("The form of the penalty over the age: steps of equal height, one step, or a slope.", "staged", "constant", "linear")),
-	may("after", duration("The age from which ending late costs something.", 0, maxDuration)),
-	may("deadline", &shape{form: anInstant, doc: "Per run, instead of after: the time from which it costs."}),
-	may("every", duration("Staged and linear: the time for which cost is due.", time.Nanosecond, maxDuration)),
-	must("cost", money("What is due: once, or for each every.")),
-	may("at_most", money("The most that one item, or the run, costs.")),
+var slaShape = fields.Object("What it costs to end late.",
+	fields.May("per", fields.Choice("item", "run").Doc("Whether each item has its own age, or the run as a whole. Default: item.")),
+	fields.Must("penalty", fields.Choice("staged", "constant", "linear").Doc("The form of the penalty over the age: steps of equal height, one step, or a slope.")),
+	fields.May("after", fields.Duration(0, maxDuration).Doc("The age from which ending late costs something.")),
+	fields.May("deadline", instant.Doc("Per run, instead of after: the time from which it costs.")),
+	fields.May("every", fields.Duration(time.Nanosecond, maxDuration).Doc("Staged and linear: the time for which cost is due.")),
+	fields.Must("cost", money.Doc("What is due: once, or for each every.")),
+	fields.May("at_most", money.Doc("The most that one item, or the run, costs.")),
 )
 
-var typeShape = choice("The type of a column.", "text", "number", "bool")
+var typeShape = fields.Choice("text", "number", "bool").Doc("The type of a column.")
 
-var inputShape = object("A file.",
-	may("columns", listOf("The columns that are read, in order; a bare name is text. Left out: all that the file has, as text.", 1, maxColumns,
-		either("", text("A column of texts.", maxColumnName), mapOf("A column and its type.", aText, 1, maxColumns, typeShape)))),
+var inputShape = fields.Object("A file.",
+	fields.May("columns", fields.List(1, maxColumns,
+		fields.Either(fields.Text(1, maxColumnName).Doc("A column of texts."), fields.Map(maxColumns, anyName, typeShape).Doc("A column and its type."))).Doc("The columns that are read, in order; a bare name is text. Left out: all that the file has, as text.")),
 )
 
-var stepShape = func() *shape {
-	s := object("A step. It is one of crowd, sql and service.",
-		must("from", either("What it reads: the names of inputs and steps, each with its edge (default: batch).",
-			&shape{form: aText, doc: "The one source, by a batch edge.", least: 1, most: maxText},
-			listOf("Sources by batch edges.", 1, maxNodes, &shape{form: aText, least: 1, most: maxText}),
-			mapOf("Sources and their edges: all rows at once when the source has ended, or each as it is made.", aText, 1, maxNodes, choice("", "batch", "stream")))),
-		may("when", text("The condition under which it takes an item, over the columns of its sources.", 1000)),
-		may("join", choice("With several sources, which items it takes: those that have been through every branch that they took (default), or only those that came through all.", "taken", "all")),
-		may("on_error", choice("What becomes of an item that the step cannot deal with: it waits until somebody says retry or skip (default), or it goes on as failed.", "hold", "drop")),
-		may("expect", duration("How long one item takes here, until that has been observed.", time.Nanosecond, maxDuration)),
-	)
+var stepShape = func() *fields.Type {
+	list := fields.Fields{
+		fields.Must("from", fields.Either(
+			fields.Text(1, maxText).Doc("The one source, by a batch edge."),
+			fields.List(1, maxNodes, fields.Text(1, maxText)).Doc("Sources by batch edges."),
+			fields.Map(maxNodes, anyName, fields.Choice("batch", "stream")).Doc("Sources and their edges: all rows at once when the source has ended, or each as it is made.")).Doc("What it reads: the names of inputs and steps, each with its edge (default: batch).")),
+		fields.May("when", fields.Text(1, 1000).Doc("The condition under which it takes an item, over the columns of its sources.")),
+		fields.May("join", fields.Choice("taken", "all").Doc("With several sources, which items it takes: those that have been through every branch that they took (default), or only those that came through all.")),
+		fields.May("on_error", fields.Choice("hold", "drop").Doc("What becomes of an item that the step cannot deal with: it waits until somebody says retry or skip (default), or it goes on as failed.")),
+		fields.May("expect", fields.Duration(time.Nanosecond, maxDuration).Doc("How long one item takes here, until that has been observed.")),
+	}
+	var names []string
 	for _, k := range kinds {
-		s.fields = append(s.fields, k.fields...)
+		list = append(list, k.fields...)
+		names = append(names, string(k.name))
 	}
 	for _, k := range kinds {
-		s.fields = append(s.fields, may(string(k.name), k.shape))
-		s.exactlyOne = append(s.exactlyOne, string(k.name))
+		list = append(list, fields.May(string(k.name), k.shape))
 	}
-	return s
+	return fields.Object("A step. It is one of "+yamlfile.Enumerate(names)+".", list...).ExactlyOne("the kind of the step", names...)
 }()
 
-var outputShape = object("A file that a run writes.",
-	must("from", text("The input or step whose rows it has.", maxText)),
-	may("format", choice("Default: csv.", "csv", "jsonl", "parquet")),
-	may("columns", listOf("The columns that it has, in order. Left out: all.", 1, maxColumns, text("", maxColumnName))),
+var outputShape = fields.Object("A file that a run writes.",
+	fields.Must("from", fields.Text(1, maxText).Doc("The input or step whose rows it has.")),
+	fields.May("format", fields.Choice("csv", "jsonl", "parquet").Doc("Default: csv.")),
+	fields.May("columns", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that it has, in order. Left out: all.")),
 )
+
+// Schema returns the JSON Schema of the language.
+func Schema() []byte { return language.Schema("Throng workflow") }

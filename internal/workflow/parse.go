@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // SQLChecker checks a query without running it.
@@ -54,7 +56,7 @@ func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecke
 func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
 	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}}
 	if root := workflowFile.Parse(file, &r.notes); root != nil {
-		if v := r.read(nil, root, language); v != nil {
+		if v := language.Read(&r.notes, root); v != nil {
 			r.workflow(v)
 		}
 	}
@@ -89,17 +91,17 @@ func (r *reader) problems() []Problem {
 }
 
 // workflow reads all of a file that has the right fields.
-func (r *reader) workflow(v *value) {
-	r.w.Name = strings.TrimSpace(v.get("workflow").str())
-	r.w.Budget = v.get("budget").money()
-	r.w.SLA = r.sla(v.get("sla"))
+func (r *reader) workflow(v *fields.Part) {
+	r.w.Name = strings.TrimSpace(fields.Or(v, "workflow", ""))
+	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
+	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)
 	r.connect()
 	order := r.order()
 	for _, m := range order {
 		r.build(m)
 	}
-	r.unused(v.get("steps"))
+	r.unused(v.Get("steps"))
 	r.outputs(v)
 	if r.notes.Count() == 0 {
 		r.finish(order)
@@ -110,7 +112,7 @@ func (r *reader) workflow(v *value) {
 type made struct {
 	name    string
 	index   int // in reader.nodes
-	value   *value
+	value   *fields.Part
 	sources []source
 	readers int // steps and outputs that read it
 	input   *Input
@@ -148,24 +150,24 @@ func (m *made) column(name string) (owned, bool) {
 }
 
 // declare reads which inputs and steps there are.
-func (r *reader) declare(v *value) {
+func (r *reader) declare(v *fields.Part) {
 	r.named = map[string]*made{}
 	folded := map[string]*made{}
 	add := func(m *made) {
 		if first := folded[strings.ToLower(m.name)]; first != nil {
-			at := first.value.start()
-			r.problem(m.value.start(), "%s is the name of another one already, in line %d: inputs and steps are tables for SQL, so their names differ by more than capital letters", m.name, at.Line)
+			at := first.value.Start()
+			r.problem(m.value.Start(), "%s is the name of another one already, in line %d: inputs and steps are tables for SQL, so their names differ by more than capital letters", m.name, at.Line)
 			return
 		}
 		folded[strings.ToLower(m.name)] = m
 		m.index = len(r.nodes)
 		r.nodes, r.named[m.name] = append(r.nodes, m), m
 	}
-	for _, i := range v.get("inputs").items() {
-		add(&made{name: i.name(), value: i, input: &Input{Name: i.name(), Place: i.start()}})
+	for _, i := range v.Get("inputs").Parts() {
+		add(&made{name: i.Name(), value: i, input: &Input{Name: i.Name(), Place: i.Start()}})
 	}
-	for _, s := range v.get("steps").items() {
-		add(&made{name: s.name(), value: s, step: &Step{Name: s.name(), Place: s.start()}})
+	for _, s := range v.Get("steps").Parts() {
+		add(&made{name: s.Name(), value: s, step: &Step{Name: s.Name(), Place: s.Start()}})
 	}
 	if r.files != nil {
 		r.filesFit(v)
@@ -173,10 +175,10 @@ func (r *reader) declare(v *value) {
 }
 
 // filesFit compares the files that were given with the inputs.
-func (r *reader) filesFit(v *value) {
+func (r *reader) filesFit(v *fields.Part) {
 	inputs := Place{Line: 1, Column: 1}
-	if v.get("inputs") != nil {
-		inputs = v.get("inputs").start()
+	if v.Get("inputs") != nil {
+		inputs = v.Get("inputs").Start()
 	}
 	var names []string
 	for _, m := range r.nodes {
@@ -185,12 +187,12 @@ func (r *reader) filesFit(v *value) {
 		}
 		names = append(names, m.name)
 		if _, given := r.files[m.name]; !given {
-			r.problem(m.value.start(), "no file is given for the input %s", m.name)
+			r.problem(m.value.Start(), "no file is given for the input %s", m.name)
 		}
 	}
 	for _, name := range sortedKeys(r.files) {
 		if m := r.named[name]; m == nil || m.input == nil {
-			r.problem(inputs, "there is no input %s for which a file is given: %s", yamlfile.Quote(name), r.hint(name, names))
+			r.problem(inputs, "there is no input %s for which a file is given: %s", yamlfile.Quote(name), r.notes.Hint(name, names))
 		}
 	}
 }
@@ -205,22 +207,22 @@ func (r *reader) connect() {
 		if m.step == nil {
 			continue
 		}
-		from := m.value.get("from")
+		from := m.value.Get("from")
 		if from == nil {
 			continue
 		}
 		switch {
-		case from.shape.form == aText:
-			r.source(m, from.text, Batch, from.at(), names)
-		case from.shape.form == aList:
-			for _, s := range from.list {
+		case from.Node.Kind == yamlfile.Scalar:
+			r.source(m, from.Text(), Batch, from.At(), names)
+		case from.Node.Kind == yamlfile.List:
+			for _, s := range from.Parts() {
 				if s != nil {
-					r.source(m, s.text, Batch, s.at(), names)
+					r.source(m, s.Text(), Batch, s.At(), names)
 				}
 			}
 		default:
-			for _, s := range from.list {
-				r.source(m, s.name(), Edge(s.text), s.start(), names)
+			for _, s := range from.Parts() {
+				r.source(m, s.Name(), Edge(s.Text()), s.Start(), names)
 			}
 		}
 	}
@@ -240,7 +242,7 @@ func (r *reader) source(m *made, name string, edge Edge, at Place, names []strin
 				others = append(others, n)
 			}
 		}
-		r.problem(at, "there is no input or step %s: %s", yamlfile.Quote(name), r.hint(name, others))
+		r.problem(at, "there is no input or step %s: %s", yamlfile.Quote(name), r.notes.Hint(name, others))
 	default:
 		for _, other := range m.sources {
 			if other.from == s.from {
@@ -320,7 +322,7 @@ func (r *reader) circles(done map[*made]bool) {
 		for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
 			names[i], names[j] = names[j], names[i]
 		}
-		at := m.value.start()
+		at := m.value.Start()
 		for _, s := range m.sources {
 			if s.from == way[0] {
 				at = s.at
@@ -358,12 +360,12 @@ func (r *reader) round(m *made, done map[*made]bool) []*made {
 }
 
 // unused notes inputs that nothing reads: no step mentions them, right or wrong.
-func (r *reader) unused(steps *value) {
-	if steps == nil || len(steps.node.Fields) == 0 {
+func (r *reader) unused(steps *fields.Part) {
+	if steps == nil || len(steps.Node.Fields) == 0 {
 		return
 	}
 	read := map[string]bool{}
-	for _, s := range steps.node.Fields {
+	for _, s := range steps.Node.Fields {
 		from := s.Value.Field("from").Value
 		if from == nil {
 			continue
@@ -378,7 +380,7 @@ func (r *reader) unused(steps *value) {
 	}
 	for _, m := range r.nodes {
 		if m.input != nil && !read[m.name] {
-			r.problem(m.value.start(), "no step reads the input %s: leave it out, or read it", m.name)
+			r.problem(m.value.Start(), "no step reads the input %s: leave it out, or read it", m.name)
 		}
 	}
 }
@@ -396,7 +398,7 @@ func (r *reader) build(m *made) {
 	}
 	m.built = true
 	if len(m.columns) > maxColumns {
-		r.problem(m.value.start(), "%s has %d columns, at most %d are possible", m.name, len(m.columns), maxColumns)
+		r.problem(m.value.Start(), "%s has %d columns, at most %d are possible", m.name, len(m.columns), maxColumns)
 	}
 }
 
@@ -406,7 +408,7 @@ func (r *reader) input(m *made) {
 	var declared []Column
 	places := map[string]Place{}
 	add := func(name string, typ condition.Type, at Place) {
-		if wrong := wrongColumn(name); wrong != "" {
+		if wrong := checkColumn(name); wrong != nil {
 			r.problem(at, "%s", wrong)
 			return
 		}
@@ -417,40 +419,40 @@ func (r *reader) input(m *made) {
 		places[strings.ToLower(name)] = at
 		declared = append(declared, Column{name, typ})
 	}
-	for _, c := range m.value.get("columns").items() {
+	for _, c := range m.value.Get("columns").Parts() {
 		switch {
 		case c == nil:
-		case c.shape.form == aMap:
-			for _, typed := range c.list {
-				add(typed.name(), condition.Type(typed.text), typed.start())
+		case c.Node.Kind == yamlfile.Mapping:
+			for _, typed := range c.Parts() {
+				add(typed.Name(), condition.Type(typed.Text()), typed.Start())
 			}
 		default:
-			add(c.text, condition.Text, c.at())
+			add(c.Text(), condition.Text, c.At())
 		}
 	}
 	has, given := r.files[m.name]
 	switch {
 	case !given:
-	case declared == nil && !m.value.has("columns"):
+	case declared == nil && !m.value.Has("columns"):
 		for _, name := range has {
-			if wrong := wrongColumn(name); wrong != "" {
-				r.problem(m.value.start(), "the file: %s", wrong)
+			if wrong := checkColumn(name); wrong != nil {
+				r.problem(m.value.Start(), "the file: %s", wrong)
 				continue
 			}
 			if _, twice := places[strings.ToLower(name)]; twice {
-				r.problem(m.value.start(), "the file has two columns %s; large and small letters are the same here", yamlfile.Quote(name))
+				r.problem(m.value.Start(), "the file has two columns %s; large and small letters are the same here", yamlfile.Quote(name))
 				continue
 			}
-			places[strings.ToLower(name)] = m.value.start()
+			places[strings.ToLower(name)] = m.value.Start()
 			declared = append(declared, Column{name, condition.Text})
 		}
 		if len(has) == 0 {
-			r.problem(m.value.start(), "the file for %s has no columns", m.name)
+			r.problem(m.value.Start(), "the file for %s has no columns", m.name)
 		}
 	default:
 		for _, c := range declared {
 			if !contains(has, c.Name) {
-				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, yamlfile.Quote(c.Name), r.hint(c.Name, has))
+				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, yamlfile.Quote(c.Name), r.notes.Hint(c.Name, has))
 			}
 		}
 	}

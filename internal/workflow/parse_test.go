@@ -125,7 +125,7 @@ func TestFormsOfUnits(t *testing.T) {
 	simulated := good(t, "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, crowd: {template: {kind: short_text}, reward: 1, simulate: {accuracy: .75, time: 2s, spread: 2.5e-1}}}\n")
 	same(t, "simulate", *simulated.Step(1).Crowd().Simulate, workflow.Simulate{Accuracy: 0.75, Time: 2 * time.Second, Spread: 0.25})
 	_, problems := workflow.Parse([]byte(strings.Replace(text, "1_000_000", "-5", 1)), now, nil)
-	same(t, "a negative count", lines(problems), "5:64: \"-5\" is negative: a whole number is wanted (from 1 to 100000000)\n")
+	same(t, "a negative count", lines(problems), "5:64: \"-5\" is negative: a whole number from 1 to 100000000 is wanted\n")
 	for _, wrong := range []string{"1 0s", "5", "-1s", "1_0s"} {
 		bad := strings.Replace(text, "backoff: 0", "backoff: "+wrong, 1)
 		if _, problems := workflow.Parse([]byte(bad), now, nil); len(problems) != 1 || problems[0].Line != 4 {

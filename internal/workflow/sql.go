@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // SQL is a query over the sources, which it knows by their names.
@@ -40,8 +41,8 @@ func (s *Step) SQL() *SQL {
 
 var sqlKind = kind{
 	name:     SQLStep,
-	shape:    either("A query over the sources, which are its tables.", text("The query.", MaxQuery), sqlShape),
-	fields:   []field{may("columns", mapOf("The types of an SQL step's columns that are not as the query says.", aText, 1, maxColumns, typeShape))},
+	shape:    fields.Either(fields.Text(1, MaxQuery).Doc("The query."), sqlShape).Doc("A query over the sources, which are its tables."),
+	fields:   fields.Fields{fields.May("columns", fields.Map(maxColumns, anyName, typeShape).Doc("The types of an SQL step's columns that are not as the query says."))},
 	foreign:  "columns gives the types of the columns of an SQL step",
 	reshapes: true,
 	look:     Look{"sql", "SQL", Cylinder, Paint{"#e3eefb", "#2f6fb5"}, Paint{"#16324f", "#6ba7e5"}},
@@ -51,23 +52,23 @@ var sqlKind = kind{
 	},
 }
 
-var sqlShape = object("A query and its limits.",
-	must("query", text("The query.", MaxQuery)),
-	may("time", duration("The most that it may take.", time.Millisecond, MaxTime)),
-	may("rows", count("The most rows that it may give.", 1, MaxRows)),
+var sqlShape = fields.Object("A query and its limits.",
+	fields.Must("query", fields.Text(1, MaxQuery).Doc("The query.")),
+	fields.May("time", fields.Duration(time.Millisecond, MaxTime).Doc("The most that it may take.")),
+	fields.May("rows", fields.Count(1, MaxRows).Doc("The most rows that it may give.")),
 )
 
 // sqlStep reads an SQL step.
-func (r *reader) sqlStep(m *made, v *value) {
+func (r *reader) sqlStep(m *made, v *fields.Part) {
 	s := &SQL{}
 	m.step.Spec = s
 	query := v
-	if v != nil && v.shape.form == anObject {
-		query = v.get("query")
-		s.Time = v.get("time").duration()
-		s.Rows = int64(v.get("rows").count())
+	if v != nil && v.Node.Kind == yamlfile.Mapping {
+		query = v.Get("query")
+		s.Time = fields.Or[time.Duration](v, "time", 0)
+		s.Rows = int64(fields.Or(v, "rows", 0))
 	}
-	s.Query = query.str()
+	s.Query = query.Text()
 	if m.step.Expect == 0 {
 		m.step.Expect = queryTime
 	}
@@ -86,7 +87,7 @@ func (r *reader) sqlStep(m *made, v *value) {
 	if !m.open {
 		m.lost = false // of a row-by-row query only a source was
 	}
-	r.own(m, r.typed(m, facts), func(int) Place { return m.value.start() })
+	r.own(m, r.typed(m, facts), func(int) Place { return m.value.Start() })
 }
 
 // rowByRow joins the streamed sources of a query that takes each of their items
@@ -105,14 +106,14 @@ func (r *reader) rowByRow(m *made) {
 
 // allRows notes what makes no sense for a query over all rows, whose rows are
 // items of their own.
-func (r *reader) allRows(m *made, query *value, facts SQLFacts, streamed bool) {
+func (r *reader) allRows(m *made, query *fields.Part, facts SQLFacts, streamed bool) {
 	m.family = m.index
 	v := m.value
-	if v.has("when") {
-		r.problem(v.keyPlace("when"), "this query takes all rows at once, so when cannot choose among them: write the condition into the query, after where")
+	if v.Has("when") {
+		r.problem(v.KeyPlace("when"), "this query takes all rows at once, so when cannot choose among them: write the condition into the query, after where")
 	}
-	if v.has("join") && len(m.sources) > 1 {
-		r.problem(v.keyPlace("join"), "this query takes all rows at once, so there is nothing to wait for: leave join out and join in the query")
+	if v.Has("join") && len(m.sources) > 1 {
+		r.problem(v.KeyPlace("join"), "this query takes all rows at once, so there is nothing to wait for: leave join out and join in the query")
 	}
 	if !streamed || query == nil || len(facts.Problems) > 0 {
 		return
@@ -136,7 +137,7 @@ func (m *made) label() string {
 }
 
 // checkQuery has the query checked.
-func (r *reader) checkQuery(m *made, query *value, streamed bool) SQLFacts {
+func (r *reader) checkQuery(m *made, query *fields.Part, streamed bool) SQLFacts {
 	if query == nil {
 		m.lost = true
 	}
@@ -155,10 +156,10 @@ func (r *reader) checkQuery(m *made, query *value, streamed bool) SQLFacts {
 		}
 		sources = append(sources, t)
 	}
-	facts := r.sql.CheckSQL(query.text, sources)
-	at := query.node.At
+	facts := r.sql.CheckSQL(query.Text(), sources)
+	at := query.Node.At
 	for _, p := range facts.Problems {
-		place := query.at()
+		place := query.At()
 		if p.Line > 0 {
 			place = at(p.Line, max(p.Column, 1))
 		}
@@ -181,28 +182,24 @@ func (r *reader) typed(m *made, facts SQLFacts) []Column {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		names = append(names, c.Name)
-		if wrong := wrongColumn(c.Name); wrong != "" {
-			r.problem(m.value.get("sql").start(), "sql: %s; give it a name with as", wrong)
+		if wrong := checkColumn(c.Name); wrong != nil {
+			r.problem(m.value.Get("sql").Start(), "sql: %s; give it a name with as", wrong)
 		}
 		if lower := strings.ToLower(c.Name); seen[lower] {
-			r.problem(m.value.get("sql").start(), "sql: two columns of the result are named %s; give one another name with as", yamlfile.Quote(c.Name))
+			r.problem(m.value.Get("sql").Start(), "sql: two columns of the result are named %s; give one another name with as", yamlfile.Quote(c.Name))
 		} else {
 			seen[lower] = true
 		}
 	}
-	declared := m.value.get("columns")
-	if declared == nil {
-		return columns
-	}
-	for _, d := range declared.list {
-		i := slices.Index(names, d.name())
+	for _, d := range m.value.Get("columns").Parts() {
+		i := slices.Index(names, d.Name())
 		switch {
 		case i >= 0:
-			columns[i].Type = condition.Type(d.text)
+			columns[i].Type = condition.Type(d.Text())
 		case facts.Open:
-			columns = append(columns, Column{d.name(), condition.Type(d.text)})
+			columns = append(columns, Column{d.Name(), condition.Type(d.Text())})
 		default:
-			r.problem(d.start(), "the query gives no column %s: %s", yamlfile.Quote(d.name()), r.hint(d.name(), names))
+			r.problem(d.Start(), "the query gives no column %s: %s", yamlfile.Quote(d.Name()), r.notes.Hint(d.Name(), names))
 		}
 	}
 	return columns

@@ -3,23 +3,25 @@ package workflow
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // step reads a step whose sources have been built.
 func (r *reader) step(m *made) {
 	s, v := m.step, m.value
-	s.OnError = OnError(or(v.get("on_error"), (*value).str, string(Hold)))
-	s.Join = Join(or(v.get("join"), (*value).str, string(JoinTaken)))
-	if v.get("join") != nil && len(m.sources) == 1 {
-		r.problem(v.keyPlace("join"), "join is about several sources, and here is one: leave it out")
+	s.OnError = OnError(fields.Or(v, "on_error", string(Hold)))
+	s.Join = Join(fields.Or(v, "join", string(JoinTaken)))
+	if v.Get("join") != nil && len(m.sources) == 1 {
+		r.problem(v.KeyPlace("join"), "join is about several sources, and here is one: leave it out")
 	}
-	s.Expect = v.get("expect").duration()
+	s.Expect = fields.Or[time.Duration](v, "expect", 0)
 	for _, k := range kinds {
-		if v.has(string(k.name)) && s.Kind == "" {
+		if v.Has(string(k.name)) && s.Kind == "" {
 			s.Kind, m.kind = k.name, k
-			k.read(r, m, v.get(string(k.name)))
+			k.read(r, m, v.Get(string(k.name)))
 		}
 	}
 	if s.Kind == "" { // which has been noted
@@ -28,8 +30,8 @@ func (r *reader) step(m *made) {
 	}
 	for _, k := range kinds {
 		for _, f := range k.fields {
-			if v.has(f.name) && s.Kind != "" && s.Kind != k.name {
-				r.problem(v.keyPlace(f.name), "%s; leave it out", k.foreign)
+			if v.Has(f.Key) && s.Kind != "" && s.Kind != k.name {
+				r.problem(v.KeyPlace(f.Key), "%s; leave it out", k.foreign)
 			}
 		}
 	}
@@ -133,7 +135,7 @@ func (r *reader) known(m *made, name string, at Place) bool {
 	if _, ok := m.column(name); ok || m.open {
 		return true
 	}
-	r.problem(at, "there is no column %s: %s", yamlfile.Quote(name), r.hint(name, m.columnNames()))
+	r.problem(at, "there is no column %s: %s", yamlfile.Quote(name), r.notes.Hint(name, m.columnNames()))
 	return false
 }
 

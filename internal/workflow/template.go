@@ -3,18 +3,20 @@ package workflow
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/task"
 )
 
 // template reads the template and checks it against the columns. It returns what
 // it could read.
-func (r *reader) template(m *made, v *value) task.Template {
+func (r *reader) template(m *made, v *fields.Part) task.Template {
 	if v == nil {
 		return task.Template{}
 	}
@@ -25,12 +27,12 @@ func (r *reader) template(m *made, v *value) task.Template {
 	}
 	raw, err := json.Marshal(plainValue(v))
 	if err != nil {
-		r.problem(v.at(), "the template cannot be read: %v", err)
+		r.problem(v.At(), "the template cannot be read: %v", err)
 		return task.Template{}
 	}
 	t, err := task.Parse(raw)
 	if err != nil {
-		r.problem(v.at(), "the template cannot be read: %v", err)
+		r.problem(v.At(), "the template cannot be read: %v", err)
 		return t
 	}
 	var columns []string
@@ -56,74 +58,68 @@ func (r *reader) template(m *made, v *value) task.Template {
 		}
 	}
 	if c.Template, err = json.Marshal(t); err != nil {
-		r.problem(v.at(), "the template cannot be written: %v", err)
+		r.problem(v.At(), "the template cannot be written: %v", err)
 	}
 	return t
 }
 
 // checkTruthIsHidden notes where a template shows the column that no worker may see.
-func (r *reader) checkTruthIsHidden(v *value, truth string) {
+func (r *reader) checkTruthIsHidden(v *fields.Part, truth string) {
 	const never = "%s is the known answer (truth), which no worker is shown: leave it out"
-	for _, c := range append([]*value{v.get("left"), v.get("right")}, v.get("show").items()...) {
-		if c != nil && c.shape.form == anObject {
-			c = c.get("column")
+	for _, c := range append([]*fields.Part{v.Get("left"), v.Get("right")}, v.Get("show").Parts()...) {
+		if c != nil && c.Node.Kind == yamlfile.Mapping {
+			c = c.Get("column")
 		}
-		if c.str() == truth {
-			r.problem(c.at(), never, yamlfile.Quote(truth))
+		if c.Text() == truth {
+			r.problem(c.At(), never, yamlfile.Quote(truth))
 		}
 	}
-	walk(v, func(part *value) {
-		if part.shape.form == aText && slices.Contains(task.Columns(part.text), truth) {
+	walk(v, func(part *fields.Part) {
+		if slices.Contains(task.Columns(part.Text()), truth) {
 			r.problem(r.wordIn(part, "${"+truth+"}"), never, yamlfile.Quote(truth))
 		}
 	})
 }
 
 // walk visits the scalars of a value.
-func walk(v *value, visit func(*value)) {
+func walk(v *fields.Part, visit func(*fields.Part)) {
 	if v == nil {
 		return
 	}
-	if v.named == nil && v.list == nil {
+	if v.Node.Kind == yamlfile.Scalar {
 		visit(v)
 	}
-	for _, c := range v.list {
+	for _, c := range v.Parts() {
 		walk(c, visit)
 	}
 }
 
 // plainValue is a value as JSON has it. Parts that were refused are left out.
-func plainValue(v *value) any {
-	switch v.shape.form {
-	case aList:
+func plainValue(v *fields.Part) any {
+	switch v.Node.Kind {
+	case yamlfile.List:
 		list := []any{}
-		for _, c := range v.list {
+		for _, c := range v.Parts() {
 			if c != nil {
 				list = append(list, plainValue(c))
 			}
 		}
 		return list
-	case aMap, anObject:
+	case yamlfile.Mapping:
 		m := map[string]any{}
-		for _, c := range v.list {
-			m[c.name()] = plainValue(c)
+		for _, c := range v.Parts() {
+			m[c.Name()] = plainValue(c)
 		}
 		return m
-	case aNumber:
-		return v.number()
-	case aCount:
-		return v.count()
-	case aBool:
-		return v.bool()
 	}
-	return v.text
+	return v.Scalar
 }
 
 var indexForm = regexp.MustCompile(`^([a-z_]+)\[(\d+)\]$`)
 
 // partOf finds a part of a template by the name that package template gives it,
 // such as "options[2].label", or as much of the path as there is.
-func partOf(v *value, field string) (part *value, missing string) {
+func partOf(v *fields.Part, field string) (part *fields.Part, missing string) {
 	for name := range strings.SplitSeq(field, ".") {
 		if name == "" {
 			continue
@@ -133,122 +129,122 @@ func partOf(v *value, field string) (part *value, missing string) {
 			name = f[1]
 			index, _ = strconv.Atoi(f[2])
 		}
-		next := v.get(name)
+		next := v.Get(name)
 		if next == nil {
 			return v, name
 		}
 		v = next
 		if index >= 0 {
-			if index >= len(v.list) || v.list[index] == nil {
+			if index >= len(v.Parts()) || v.Parts()[index] == nil {
 				return v, name
 			}
-			v = v.list[index]
+			v = v.Parts()[index]
 		}
 	}
 	return v, ""
 }
 
 // refused reports whether a part stands there, but was no part of a template.
-func (r *reader) refused(v *value, field string) bool {
+func (r *reader) refused(v *fields.Part, field string) bool {
 	part, missing := partOf(v, field)
-	if missing != "" && part.has(missing) && part.get(missing) == nil {
+	if missing != "" && part.Has(missing) && part.Get(missing) == nil {
 		return true
 	}
 	// A list with an item that was refused is shorter than it stands there.
-	return part.shape.form == aList && slices.Contains(part.list, nil)
+	return part.Node.Kind == yamlfile.List && slices.Contains(part.Parts(), nil)
 }
 
 // inTemplate returns the place of a problem of a template, and its message.
-func (r *reader) inTemplate(v *value, field, message string) (Place, string) {
+func (r *reader) inTemplate(v *fields.Part, field, message string) (Place, string) {
 	part, missing := partOf(v, field)
-	at := part.at()
+	at := part.At()
 	switch {
 	case missing != "":
-		return part.start(), field + ": " + message
+		return part.Start(), field + ": " + message
 	case strings.HasPrefix(message, "${"):
 		word, _, _ := strings.Cut(message, "}")
 		at = r.wordIn(part, word+"}")
-	case part.shape.form == anObject && part.get("column") != nil && strings.Contains(message, "no such column"):
-		at = part.get("column").at()
+	case part.Get("column") != nil && strings.Contains(message, "no such column"):
+		at = part.Get("column").At()
 	}
 	return at, message
 }
 
 // wordIn is the place of a word in a text.
-func (r *reader) wordIn(v *value, word string) Place {
-	i := strings.Index(v.text, word)
+func (r *reader) wordIn(v *fields.Part, word string) Place {
+	i := strings.Index(v.Text(), word)
 	if i < 0 {
-		return v.at()
+		return v.At()
 	}
-	line, column := lineColumn(v.text, len([]rune(v.text[:i])))
-	return v.node.At(line, column)
+	line, column := lineColumn(v.Text(), len([]rune(v.Text()[:i])))
+	return v.Node.At(line, column)
 }
 
 // The shape of a template: see package template, which checks what it says.
 var (
-	words = &shape{form: aText, most: task.MaxTextBytes}
-	bound = &shape{form: aNumber}
+	words = fields.Text(0, task.MaxTextBytes)
+	bound = fields.Number(math.Inf(-1), math.Inf(1))
 
-	showShape = either("A column that is shown; a bare name as text.", text("A column, as text.", maxColumnName), object("",
-		must("column", text("The column.", maxColumnName)),
-		may("as", choice("How. Default: text.", "text", "image", "link", "audio")),
-		may("label", words),
-	))
-	optionShape = either("An answer to choose.", text("The answer, and what the worker reads.", task.MaxNameBytes), object("",
-		must("value", text("The answer.", task.MaxNameBytes)),
-		may("label", words),
-	))
-	fieldShape = object("A field of a form.",
-		must("name", text("", task.MaxNameBytes)),
-		may("label", words),
-		may("type", choice("Default: text.", "text", "textarea", "number", "choice", "checkbox", "date")),
-		may("help", words),
-		may("required", truth("")),
-		may("options", listOf("", 0, task.MaxOptions, optionShape)),
-		may("max_length", count("", 0, task.MaxAnswerBytes)),
-		may("pattern", words),
-		may("min", bound),
-		may("max", bound),
-		may("integer", truth("")),
-		may("unit", words),
+	showShape = fields.Either(fields.Text(1, maxColumnName).Doc("A column, as text."), fields.Object("",
+		fields.Must("column", fields.Text(1, maxColumnName).Doc("The column.")),
+		fields.May("as", fields.Choice("text", "image", "link", "audio").Doc("How. Default: text.")),
+		fields.May("label", words),
+	)).Doc("A column that is shown; a bare name as text.")
+	optionShape = fields.Either(fields.Text(1, task.MaxNameBytes).Doc("The answer, and what the worker reads."), fields.Object("",
+		fields.Must("value", fields.Text(1, task.MaxNameBytes).Doc("The answer.")),
+		fields.May("label", words),
+	)).Doc("An answer to choose.")
+	fieldShape = fields.Object("A field of a form.",
+		fields.Must("name", fields.Text(1, task.MaxNameBytes)),
+		fields.May("label", words),
+		fields.May("type", fields.Choice("text", "textarea", "number", "choice", "checkbox", "date").Doc("Default: text.")),
+		fields.May("help", words),
+		fields.May("required", fields.Bool),
+		fields.May("options", fields.List(0, task.MaxOptions, optionShape)),
+		fields.May("max_length", fields.Count(0, task.MaxAnswerBytes)),
+		fields.May("pattern", words),
+		fields.May("min", bound),
+		fields.May("max", bound),
+		fields.May("integer", fields.Bool),
+		fields.May("unit", words),
 	)
-	templateShape = object("How a task is shown and answered.", slices.Concat([]field{
-		must("kind", choice("How it is answered.", templateKinds()...)),
-		may("title", words),
-		may("instructions", words),
-		may("question", words),
-	}, settings())...)
+	templateShape = fields.Object("How a task is shown and answered.", slices.Concat(fields.Fields{
+		fields.Must("kind", fields.Choice(templateKinds()...).Doc("How it is answered.")),
+		fields.May("title", words),
+		fields.May("instructions", words),
+		fields.May("question", words),
+	}, settings())...,
+	)
 )
 
 // settings are the settings of all kinds of question.
-func settings() []field {
-	var list []field
+func settings() fields.Fields {
+	var list fields.Fields
 	for _, s := range task.Settings() {
 		doc := s.Doc
-		var of *shape
+		var of *fields.Type
 		switch s.In(new(task.Template)).(type) {
 		case *[]task.Show:
-			of, doc = listOf("", 0, maxColumns, showShape), "The columns that are shown. Left out: all but truth."
+			of, doc = fields.List(0, maxColumns, showShape), "The columns that are shown. Left out: all but truth."
 		case *[]task.Option:
-			of = listOf("", 0, task.MaxOptions, optionShape)
+			of = fields.List(0, task.MaxOptions, optionShape)
 		case *[]task.Field:
-			of = listOf("", 0, task.MaxFields, fieldShape)
+			of = fields.List(0, task.MaxFields, fieldShape)
 		case **task.Show:
 			of = showShape
 		case **float64:
 			of = bound
 		case *int:
-			of = count("", 0, task.MaxAnswerBytes)
+			of = fields.Count(0, task.MaxAnswerBytes)
 		case *bool:
-			of = truth("")
+			of = fields.Bool
 		case *string:
-			of = &shape{form: aText, most: float64(cmp.Or(s.MaxBytes, task.MaxTextBytes))}
+			of = fields.Text(0, cmp.Or(s.MaxBytes, task.MaxTextBytes))
 		}
-		documented := *of
 		if doc != "" {
-			documented.doc = doc
+			of = of.Doc(doc)
 		}
-		list = append(list, may(s.Name, &documented))
+		list = append(list, fields.May(s.Name, of))
 	}
 	return list
 }

@@ -10,21 +10,22 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // when reads the condition of a step. Its names must be columns, its types must
 // fit, and a label must be one that its template has. Whether it can ever hold is
 // not checked.
 func (r *reader) when(m *made) {
-	v := m.value.get("when")
+	v := m.value.Get("when")
 	if v == nil {
 		return
 	}
-	tree := condition.Syntax(v.text)
+	tree := condition.Syntax(v.Text())
 	if !r.knownNames(m, v, tree) {
 		return
 	}
-	c, err := condition.Compile(v.text, m.conditionNames(tree))
+	c, err := condition.Compile(v.Text(), m.conditionNames(tree))
 	var wrong *condition.Error
 	switch {
 	case err == nil:
@@ -34,9 +35,9 @@ func (r *reader) when(m *made) {
 		}
 	case m.lost && tree != nil: // its names may have other types than those taken for granted
 	case errors.As(err, &wrong):
-		r.problem(v.node.At(wrong.Line, wrong.Column), "when: %s%s", wrong.Message, r.typeHint(m, tree))
+		r.problem(v.Node.At(wrong.Line, wrong.Column), "when: %s%s", wrong.Message, r.typeHint(m, tree))
 	default:
-		r.problem(v.at(), "when: %v", err)
+		r.problem(v.At(), "when: %v", err)
 	}
 }
 
@@ -83,15 +84,15 @@ func (m *made) guessed(tree ast.Node, origin *made) []condition.Name {
 
 // knownNames notes every name in a condition that is no column; condition.Compile
 // would tell the first only.
-func (r *reader) knownNames(m *made, v *value, tree ast.Node) bool {
+func (r *reader) knownNames(m *made, v *fields.Part, tree ast.Node) bool {
 	if tree == nil || m.open {
 		return true
 	}
 	ok := true
 	for _, i := range identifiers(tree) {
 		if _, known := m.column(i.Value); !known {
-			line, column := lineColumn(v.text, i.Location().From)
-			r.problem(v.node.At(line, column), "when: there is no column %s: %s", yamlfile.Quote(i.Value), r.hint(i.Value, m.columnNames()))
+			line, column := lineColumn(v.Text(), i.Location().From)
+			r.problem(v.Node.At(line, column), "when: there is no column %s: %s", yamlfile.Quote(i.Value), r.notes.Hint(i.Value, m.columnNames()))
 			ok = false
 		}
 	}
@@ -100,7 +101,7 @@ func (r *reader) knownNames(m *made, v *value, tree ast.Node) bool {
 
 // labels notes comparisons of a label with a text that is no option of its
 // template. The empty text is the label of a branch that was not taken.
-func (r *reader) labels(m *made, tree ast.Node, v *value) {
+func (r *reader) labels(m *made, tree ast.Node, v *fields.Part) {
 	ast.Walk(&tree, visitor(func(n ast.Node) {
 		b, ok := n.(*ast.BinaryNode)
 		if !ok || !slices.Contains([]string{"==", "!=", "in"}, b.Operator) {
@@ -128,7 +129,7 @@ func (r *reader) labels(m *made, tree ast.Node, v *value) {
 			if near := condition.Nearest(text.Value, options); near != "" {
 				hint = fmt.Sprintf(": did you mean %q?", near)
 			}
-			r.problem(v.node.At(lineColumn(v.text, o.Location().From)), "when: %s is no answer of %s%s", yamlfile.Quote(text.Value), owner, hint)
+			r.problem(v.Node.At(lineColumn(v.Text(), o.Location().From)), "when: %s is no answer of %s%s", yamlfile.Quote(text.Value), owner, hint)
 		}
 	}))
 }

@@ -3,6 +3,7 @@ package yamlfile
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -18,15 +19,18 @@ func (n *Notes) Errorf(at *Node, format string, args ...any) {
 // Missing notes that a field of a mapping is not there.
 func (n *Notes) Missing(at *Node, field, want string) { n.Errorf(at, "%s is missing: %s", field, want) }
 
-// Hint says what was probably meant by a word that is not known, or otherwise.
-func (n *Notes) Hint(word string, known []string, otherwise string) string {
+// Hint says what was probably meant by a word that is not known, or what is known.
+func (n *Notes) Hint(word string, known []string) string {
 	if n.Full() {
-		return otherwise
+		return "" // it would not be reported
 	}
 	if near := condition.Nearest(word, known); near != "" {
-		return "do you mean " + near + "?"
+		return "did you mean " + near + "?"
 	}
-	return otherwise
+	if len(known) == 0 {
+		return "there is none"
+	}
+	return "known are " + Enumerate(known)
 }
 
 // Mapping calls pair with the fields of a mapping, and reports whether the node is
@@ -64,23 +68,30 @@ func DurationIn(text string, least, most time.Duration) (time.Duration, error) {
 	if err == nil && d < least && least == time.Nanosecond {
 		err = fmt.Errorf("%s: this must be more than 0", Quote(text))
 	}
-	return d, within(err, d, least, most, Words)
+	if err == nil {
+		err = within(text, d, least, most, Words)
+	}
+	return d, err
 }
 
-// NumberIn reads a number within bounds.
+// NumberIn reads a number within bounds, which may be infinite.
 func NumberIn(text string, least, most float64) (float64, error) {
 	f, err := Number(text)
-	return f, within(err, f, least, most, Digits)
+	switch {
+	case err == nil:
+		err = within(text, f, least, most, Digits)
+	case !math.IsInf(most, 1) && !numberForm.MatchString(text):
+		err = fmt.Errorf("%s is not a number: one from %s to %s is wanted", Quote(text), Digits(least), Digits(most))
+	}
+	return f, err
 }
 
-func within[T cmp.Ordered](err error, v, least, most T, words func(T) string) error {
+func within[T cmp.Ordered](text string, v, least, most T, words func(T) string) error {
 	switch {
-	case err != nil:
-		return err
 	case v < least:
-		return fmt.Errorf("this must be at least %s", words(least))
+		return fmt.Errorf("%s: this must be at least %s", Quote(text), words(least))
 	case v > most:
-		return fmt.Errorf("this must be at most %s", words(most))
+		return fmt.Errorf("%s: this must be at most %s", Quote(text), words(most))
 	}
 	return nil
 }

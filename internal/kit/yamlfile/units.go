@@ -128,7 +128,7 @@ func Count(text string, least, most uint64) (uint64, error) {
 		if f, err := Number(text); err == nil && f < 0 {
 			return 0, fmt.Errorf("%s is negative: a whole number from %d to %d is wanted", Quote(text), least, most)
 		}
-		return 0, fmt.Errorf("%s is not a count: %s", Quote(text), WantCount)
+		return 0, fmt.Errorf("%s is not a count: a whole number from %d to %d is wanted", Quote(text), least, most)
 	}
 	n, err := strconv.ParseUint(strings.ReplaceAll(trim(text), "_", ""), 10, 64)
 	if err != nil || n > most {

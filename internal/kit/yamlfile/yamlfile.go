@@ -16,7 +16,7 @@
 // units, and say what would be right.
 //
 // Which fields there are, and what they mean, is for the reader of each language;
-// package fields reads mappings by tables of them.
+// package fields reads a file by a declaration of them.
 package yamlfile
 
 import (
@@ -120,7 +120,7 @@ func (l Language) Parse(text []byte, notes *Notes) *Node {
 		return nil
 	}
 	if top == nil || empty(top) {
-		notes.Add(Place{1, 1}, "the file is empty; a %s begins with its name, like %s", l.Name, l.Begin)
+		notes.Add(Place{1, 1}, "the file is empty; a %s begins like this: %s", l.Name, l.Begin)
 		return nil
 	}
 	return p.node(top)

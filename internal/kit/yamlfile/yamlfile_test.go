@@ -50,7 +50,7 @@ func line(n *yamlfile.Node) string {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	const empty = "f:1:1: the file is empty; a plan begins with its name, like plan: a holiday"
+	const empty = "f:1:1: the file is empty; a plan begins like this: plan: a holiday"
 	for _, c := range []struct{ text, tree, wrong string }{
 		// What there is.
 		{"a: 1\nb: [x, 'y z', \"\\u00e4\"]\n", `(1:1 map (1:1 "a")=(1:4 "1") (2:1 "b")=(2:4 list (2:5 "x") (2:8 "y z") (2:15 "ä")))`, ""},

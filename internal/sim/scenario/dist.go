@@ -171,7 +171,7 @@ func (r *reader) lognormal(n *node, q quantity) sim.Dist {
 			return nil
 		}
 		median, ok1 := r.figure(o.Value("median"), q.positive())
-		sigma, ok2 := fields.Get[float64](o.Object, "sigma")
+		sigma, ok2 := fields.Get[float64](o.Part, "sigma")
 		if ok1 && ok2 {
 			return sim.LogNormal{Mu: math.Log(median), Sigma: sigma}
 		}

@@ -179,7 +179,7 @@ func (r *reader) figureOf(o *object, e *Expectation) (Figure, bool) {
 	f, known := findFigure(name, windowed)
 	if !known {
 		names := figureNames()
-		r.errorf(o.Value("that"), "there is no figure %s: %s", yamlfile.Quote(name), r.notes.Hint(name, names, "known are "+strings.Join(names, ", ")))
+		r.errorf(o.Value("that"), "there is no figure %s: %s", yamlfile.Quote(name), r.notes.Hint(name, names))
 		return f, false
 	}
 	e.Metric = name
@@ -287,7 +287,7 @@ func (r *reader) among(n *node, text string) (string, bool) {
 func (r *reader) alphasOf(o *object) []float64 {
 	switch {
 	case o.Has("alpha"):
-		alpha, ok := fields.Get[float64](o.Object, "alpha")
+		alpha, ok := fields.Get[float64](o.Part, "alpha")
 		switch {
 		case ok && len(r.s.Alphas) == 0:
 			r.errorf(o.Value("alpha"), "there is no sweep; leave alpha out, or say sweep: {alpha: […]}")

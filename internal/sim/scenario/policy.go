@@ -43,7 +43,7 @@ func ParsePolicy(text string) (sched.Policy, error) {
 			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")
 		case slices.Contains(names, name):
 		case condition.Nearest(name, names) != "":
-			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, "do you mean "+condition.Nearest(name, names)+"?", known())
+			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, "did you mean "+condition.Nearest(name, names)+"?", known())
 		default:
 			return nil, crowd.Fieldf("policy", "there is no policy %q (known: %s)", name, known())
 		}

@@ -166,7 +166,7 @@ func (r *poolsReader) trace(n *node) *pools.Trace {
 	}
 	switch o.One("the trace", "file", "generated") {
 	case "generated":
-		if seed, ok := fields.Get[uint64](o.Object, "generated"); ok {
+		if seed, ok := fields.Get[uint64](o.Part, "generated"); ok {
 			return pools.Generate(seed)
 		}
 	case "file":
@@ -270,15 +270,9 @@ const longest = 30 * 24 * time.Hour
 
 // phases reads a rate, or a list of phases.
 func (r *poolsReader) phases(o *object) []pools.Phase {
-	n := o.Value("arrivals")
-	if n == nil {
-		return nil
-	}
-	if n.Kind == yamlfile.Scalar {
-		if rate, ok := yamlfile.ReadScalar(&r.notes, n, yamlfile.WantRate, parsePerSecond); ok {
-			return []pools.Phase{{Rate: rate}}
-		}
-		return nil
+	if part := o.Get("arrivals"); part != nil && part.Node.Kind == yamlfile.Scalar {
+		rate, _ := fields.Get[float64](o.Part, "arrivals")
+		return []pools.Phase{{Rate: rate}}
 	}
 	var list []pools.Phase
 	for _, item := range o.List("arrivals") {

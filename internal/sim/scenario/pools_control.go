@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
@@ -79,7 +78,7 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 		if !c.Complete {
 			continue
 		}
-		rule := pool.Rule{When: c.text("when"), Do: c.text("do")}
+		rule := pool.Rule{When: c.Get("when").Text(), Do: c.Get("do").Text()}
 		if rule.When == "" || rule.Do == "" {
 			continue
 		}
@@ -87,11 +86,7 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 		var wrong *pool.RuleError
 		switch {
 		case errors.As(err, &wrong):
-			place := fmt.Sprintf("at character %d", wrong.Column)
-			if wrong.Line > 1 {
-				place = fmt.Sprintf("in its line %d, at character %d", wrong.Line, wrong.Column)
-			}
-			r.errorf(c.Place(wrong.Part), "%s: %s", place, wrong.Message)
+			r.notes.Add(c.Value(wrong.Part).At(wrong.Line, wrong.Column), "%s: %s", wrong.Part, wrong.Message)
 			continue
 		case err != nil:
 			r.errorf(c.Node, "%s", yamlfile.Message(err))

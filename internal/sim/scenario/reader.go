@@ -78,7 +78,7 @@ func (r *reader) count(n *node, least, most uint64) (int, bool) {
 
 // An object is a mapping of a section of the schema.
 type object struct {
-	*fields.Object
+	*fields.Part
 	r *reader
 }
 
@@ -112,7 +112,7 @@ func (o *object) objects(field string) iter.Seq2[int, *object] {
 
 // set reads a field into a variable, which stays as it is where the field is not
 // there, or wrong.
-func set[T any](o *object, field string, to *T) bool { return fields.Set(o.Object, field, to) }
+func set[T any](o *object, field string, to *T) bool { return fields.Set(o.Part, field, to) }
 
 func (o *object) text(field string) string {
 	text := ""
@@ -154,11 +154,7 @@ func (r *reader) find(n *node, name string, names []string, of string) (int, boo
 	if i := slices.Index(names, name); i >= 0 {
 		return i, true
 	}
-	there := "there is none"
-	if len(names) > 0 {
-		there = "there are " + yamlfile.Enumerate(names)
-	}
-	r.errorf(n, "there is no %s %s: %s", of, yamlfile.Quote(name), r.notes.Hint(name, names, there))
+	r.errorf(n, "there is no %s %s: %s", of, yamlfile.Quote(name), r.notes.Hint(name, names))
 	return 0, false
 }
 

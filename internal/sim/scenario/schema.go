@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -19,76 +20,84 @@ import (
 // the section; docs/scenarios.md explains each. What is not here is refused.
 var sections = map[string]fields.Fields{
 	"scenario": fields.Of(
-		fields.Text("scenario").Needed("a name, like "+scenarioFile.Begin), fields.Text("about"),
-		fields.Duration(time.Nanosecond, maxDuration, "horizon"), fields.Uint64("seed"), fields.Count(1, maxReps, "repetitions"),
-		fields.List(50, "policies"), fields.List(1000, "tenants"),
-		fields.List(1000, "kinds").Needed("what people do, like kinds: [{name: tag, service: 11s}]"),
-		fields.List(1000, "crowd"), fields.List(100_000, "batches"), fields.Any("trace"),
-		fields.List(1000, "flows", "faults"), fields.List(100, "classes"), fields.Any("sweep"), fields.List(500, "expect"),
+		text.As("scenario").Needed("a name, like "+scenarioFile.Begin), text.As("about"),
+		fields.Duration(time.Nanosecond, maxDuration).As("horizon"), seed.As("seed"), fields.Count(1, maxReps).As("repetitions"),
+		listOf(50).As("policies"), listOf(1000).As("tenants"),
+		listOf(1000).As("kinds").Needed("what people do, like kinds: [{name: tag, service: 11s}]"),
+		listOf(1000).As("crowd"), listOf(100_000).As("batches"), fields.Any.As("trace"),
+		listOf(1000).As("flows", "faults"), listOf(100).As("classes"), fields.Any.As("sweep"), listOf(500).As("expect"),
 	),
-	"tenants": fields.Of(fields.Text("name"), fields.Number(engine.MinPriority, engine.MaxPriority, "weight")),
+	"tenants": fields.Of(text.As("name"), fields.Number(engine.MinPriority, engine.MaxPriority).As("weight")),
 	"kinds": fields.Of(
-		fields.Text("name"),
-		fields.Any("service").Needed("how long an answer takes, like service: 11s or service: {exponential: 11s}"),
-		fields.Any("switch"), fields.Number(0, 5, "learning"), fields.Share("skip", "return", "vanish", "silent"),
-		fields.Any("give_up_after"), fields.List(maxOptions, "answers"), fields.Share("accuracy"), fields.List(maxOptions, "confusion"),
+		text.As("name"),
+		fields.Any.As("service").Needed("how long an answer takes, like service: 11s or service: {exponential: 11s}"),
+		fields.Any.As("switch"), fields.Number(0, 5).As("learning"), fields.Share.As("skip", "return", "vanish", "silent"),
+		fields.Any.As("give_up_after"), listOf(maxOptions).As("answers"), fields.Share.As("accuracy"), listOf(maxOptions).As("confusion"),
 	),
-	"switch": fields.Of(fields.Number(0.001, 1000, "factor"), fields.Any("time")),
+	"switch": fields.Of(fields.Number(0.001, 1000).As("factor"), fields.Any.As("time")),
 	"crowd": fields.Of(
-		fields.Text("name"), fields.Any("arrive").Needed("how people come, like arrive: {count: 20} or arrive: {rate: 30/h}"), habits),
+		text.As("name"), fields.Any.As("arrive").Needed("how people come, like arrive: {count: 20} or arrive: {rate: 30/h}"), habits),
 	"arrive": fields.Of(
-		fields.Any("count"), fields.Duration(0, maxDuration, "at"), fields.Scalar(yamlfile.WantRate, parsePerHour, "rate"),
-		fields.Duration(0, maxDuration, "from"), fields.Duration(time.Nanosecond, maxDuration, "until"), fields.Any("times", "band"),
+		fields.Any.As("count"), fields.Duration(0, maxDuration).As("at"), fields.Scalar(yamlfile.WantRate, parsePerHour).As("rate"),
+		fields.Duration(0, maxDuration).As("from"), fields.Duration(time.Nanosecond, maxDuration).As("until"), fields.Any.As("times", "band"),
 	),
 	"times": columnOfFile,
-	"band": fields.Of(fields.Count(1, maxPeople, "min", "max"), fields.Scalar(yamlfile.WantRate, parsePerHour, "rate")).
+	"band": fields.Of(fields.Count(1, maxPeople).As("min", "max"), fields.Scalar(yamlfile.WantRate, parsePerHour).As("rate")).
 		Needed("like band: {min: 20, max: 25, rate: 2/m}"),
-	"batches": fields.Of(fields.Text("name"), fields.Any("tasks").Needed("how many, like tasks: 200"), fields.Any("at"), batchFields),
+	"batches": fields.Of(text.As("name"), fields.Any.As("tasks").Needed("how many, like tasks: 200"), fields.Any.As("at"), batchFields),
 	"trace": fields.Of(
-		fields.Text("name"), fields.Any("file").Needed("a CSV file, like file: trace.csv"),
-		fields.Any("columns").Needed("which column says what, like columns: {at: start_s, tasks: size}"),
-		fields.Any("where", "kinds", "tenants"), batchFields,
+		text.As("name"), fields.Any.As("file").Needed("a CSV file, like file: trace.csv"),
+		fields.Any.As("columns").Needed("which column says what, like columns: {at: start_s, tasks: size}"),
+		fields.Any.As("where", "kinds", "tenants"), batchFields,
 	),
-	"columns": fields.Of(fields.Any("tasks").Needed("the column with the number of tasks"), fields.Any(traceColumns[1:]...)),
+	"columns": fields.Of(fields.Any.As("tasks").Needed("the column with the number of tasks"), fields.Any.As(traceColumns[1:]...)),
 	"flows": fields.Of(
-		fields.Text("name"), fields.Any("arrive").Needed("when they come, like arrive: {rate: 80/m, until: 20m}"),
-		sizeOfBatch, fields.Any("deadlines"), batchFields,
+		text.As("name"), fields.Any.As("arrive").Needed("when they come, like arrive: {rate: 80/m, until: 20m}"),
+		sizeOfBatch, fields.Any.As("deadlines"), batchFields,
 	),
 	"deadlines": fields.Of(
-		fields.Share("share"), fields.Number(0, maxAlpha, "alpha"), fields.Count(1, maxPeople, "workers"), fields.Any("service"), fields.Text("form")),
-	"redundancy": fields.Count(1, label.MaxAnswers, "count", "agree", "of"),
+		fields.Share.As("share"), fields.Number(0, maxAlpha).As("alpha"), fields.Count(1, maxPeople).As("workers"), fields.Any.As("service"), text.As("form")),
+	"redundancy": fields.Count(1, label.MaxAnswers).As("count", "agree", "of"),
 	"faults": fields.Of(
-		fields.Duration(0, maxDuration, "at").Needed("when, like at: 20m"), fields.Share("vanish"), fields.Any("policy"),
-		fields.Duration(time.Millisecond, maxDuration, "stop"), fields.Any("burst", "workers"),
+		fields.Duration(0, maxDuration).As("at").Needed("when, like at: 20m"), fields.Share.As("vanish"), fields.Any.As("policy"),
+		fields.Duration(time.Millisecond, maxDuration).As("stop"), fields.Any.As("burst", "workers"),
 	),
 	"burst": fields.Of(
-		fields.Text("name"), fields.Count(1, maxBatches, "batches").Needed("how many come, like batches: 50"), sizeOfBatch, batchFields),
-	"workers": fields.Of(fields.Text("name"), fields.Count(1, maxPeople, "count").Needed("how many come, like count: 20"), habits),
-	"classes": fields.Of(fields.Text("name"), fields.Count(1, crowd.MaxInBatch, "most")),
-	"sweep":   fields.List(100, "alpha").Needed("the values to try, like alpha: [0, 0.2, 0.4]"),
+		text.As("name"), fields.Count(1, maxBatches).As("batches").Needed("how many come, like batches: 50"), sizeOfBatch, batchFields),
+	"workers": fields.Of(text.As("name"), fields.Count(1, maxPeople).As("count").Needed("how many come, like count: 20"), habits),
+	"classes": fields.Of(text.As("name"), fields.Count(1, crowd.MaxInBatch).As("most")),
+	"sweep":   listOf(100).As("alpha").Needed("the values to try, like alpha: [0, 0.2, 0.4]"),
 	"expect": fields.Of(
-		fields.Any("that", "is").Needed("like {that: deadline_success_ratio, of: edf, is: above 0.5}"),
-		fields.List(50, "of"), fields.Any("batch", "flow", "tenant", "kind", "class"), fields.Number(0, maxAlpha, "alpha"),
-		fields.Duration(0, maxDuration, "from"), fields.Duration(time.Nanosecond, maxDuration, "to"),
+		fields.Any.As("that", "is").Needed("like {that: deadline_success_ratio, of: edf, is: above 0.5}"),
+		fields.Either(text, listOf(50)).As("of"), fields.Any.As("batch", "flow", "tenant", "kind", "class"), fields.Number(0, maxAlpha).As("alpha"),
+		fields.Duration(0, maxDuration).As("from"), fields.Duration(time.Nanosecond, maxDuration).As("to"),
 	),
 	"distribution": fields.Of(
-		fields.Any("exponential", "uniform", "lognormal", "empirical"), fields.Number(1.01, 20, "zipf"), fields.Count(1, maxSize, "max")),
-	"uniform":   fields.Any("min", "max").Needed("like uniform: {min: 5s, max: 15s}"),
-	"lognormal": fields.Of(fields.Any("mean", "sd", "median"), fields.Number(0, 5, "sigma"), fields.Any("mode")),
+		fields.Any.As("exponential", "uniform", "lognormal", "empirical"), fields.Number(1.01, 20).As("zipf"), fields.Count(1, maxSize).As("max")),
+	"uniform":   fields.Any.As("min", "max").Needed("like uniform: {min: 5s, max: 15s}"),
+	"lognormal": fields.Of(fields.Any.As("mean", "sd", "median"), fields.Number(0, 5).As("sigma"), fields.Any.As("mode")),
 	"empirical": columnOfFile,
 }
 
 var (
+	// text is one that is not empty, without the white space around it.
+	text = fields.Scalar("a text is wanted", func(text string) (string, error) {
+		if text = strings.TrimSpace(text); text == "" {
+			return "", errors.New("this text is empty")
+		}
+		return text, nil
+	})
+	seed = fields.Scalar(yamlfile.WantCount, func(text string) (uint64, error) { return yamlfile.Count(text, 0, math.MaxUint64) })
+
 	// columnOfFile is where a table has what the scenario does not say itself.
-	columnOfFile = fields.Of(fields.Any("file", "column").Needed("like {file: durations.csv, column: seconds}"), fields.Any("where"))
-	sizeOfBatch  = fields.Any("size").Needed("tasks in a batch, like size: 50 or size: {zipf: 2}")
+	columnOfFile = fields.Of(fields.Any.As("file", "column").Needed("like {file: durations.csv, column: seconds}"), fields.Any.As("where"))
+	sizeOfBatch  = fields.Any.As("size").Needed("tasks in a batch, like size: 50 or size: {zipf: 2}")
 
 	// habits are what the people of a group have in common.
-	habits = fields.Any("session", "patience", "pause", "speed", "accuracy", "qualifications")
+	habits = fields.Any.As("session", "patience", "pause", "speed", "accuracy", "qualifications")
 
 	// batchFields are what batches of all origins have in common.
-	batchFields = fields.Any("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "estimate",
-		"lifetime", "requires")
+	batchFields = fields.Any.As("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "estimate", "lifetime", "requires")
 )
 
 // traceColumns are what a trace's file may say of a batch.
@@ -101,37 +110,42 @@ var traceColumns = []string{
 // scenarios do not have; docs/pool-simulation.md explains each.
 var poolSections = map[string]fields.Fields{
 	"pools file": fields.Of(
-		fields.Text("scenario").Needed("a name, like "+poolsFile.Begin), fields.Text("about"),
-		fields.Duration(pools.MinStep, pools.MaxHorizon, "horizon").Needed("when a run ends, like horizon: 2h"),
-		fields.Duration(pools.MinStep, pools.MaxHorizon, "step", "record"), fields.Uint64("seed"), fields.Count(1, maxReps, "repetitions"),
-		fields.Scalar(yamlfile.WantMoney, parseSalary, "salary"), fields.Text("balance"), fields.Any("control", "people"),
-		fields.List(pools.MaxPools, "pools").Needed("the applications, each with a name, its arrivals and its service"), fields.List(50, "compare"),
+		text.As("scenario").Needed("a name, like "+poolsFile.Begin), text.As("about"),
+		fields.Duration(pools.MinStep, pools.MaxHorizon).As("horizon").Needed("when a run ends, like horizon: 2h"),
+		fields.Duration(pools.MinStep, pools.MaxHorizon).As("step", "record"), seed.As("seed"), fields.Count(1, maxReps).As("repetitions"),
+		fields.Scalar(yamlfile.WantMoney, parseSalary).As("salary"), text.As("balance"), fields.Any.As("control", "people"),
+		listOf(pools.MaxPools).As("pools").Needed("the applications, each with a name, its arrivals and its service"), listOf(50).As("compare"),
 	),
 	"a pool": fields.Of(
-		fields.Text("name"), fields.List(10_000, "arrivals"), fields.Any("times"), fields.List(10_000, "bursts"),
-		fields.Any("service"), startSize, fields.Any("training", "control"),
+		text.As("name"), fields.Either(perSecond, listOf(10_000)).As("arrivals"), fields.Any.As("times"), listOf(10_000).As("bursts"),
+		fields.Any.As("service"), startSize, fields.Any.As("training", "control"),
 	),
-	"phase": fields.Of(fields.Scalar(yamlfile.WantRate, parsePerSecond, "rate"), fields.Duration(0, pools.MaxHorizon, "from")),
+	"phase": fields.Of(perSecond.As("rate"), fields.Duration(0, pools.MaxHorizon).As("from")),
 	"bursts": fields.Of(
-		fields.Duration(0, pools.MaxHorizon, "at"), fields.Count(1, pools.MaxBurst, "tasks").Needed("how many come at once, like tasks: 200")),
+		fields.Duration(0, pools.MaxHorizon).As("at"), fields.Count(1, pools.MaxBurst).As("tasks").Needed("how many come at once, like tasks: 200")),
 	"control": fields.Of(
-		fields.Text("elasticity", "stability"), fields.Bool("balance"), fields.List(pool.MaxRules, "rules"), fields.Any("target"),
-		fields.Duration(time.Nanosecond, pool.MaxWindow, "task_time"), fields.Count(0, pool.MaxPeople, "min", "max"),
-		fields.Duration(0, pool.MaxWindow, "cooldown"), fields.Duration(time.Second, pool.MaxWindow, "window"), fields.Bool("advise"),
+		text.As("elasticity", "stability"), fields.Bool.As("balance"), listOf(pool.MaxRules).As("rules"), fields.Any.As("target"),
+		fields.Duration(time.Nanosecond, pool.MaxWindow).As("task_time"), fields.Count(0, pool.MaxPeople).As("min", "max"),
+		fields.Duration(0, pool.MaxWindow).As("cooldown"), fields.Duration(time.Second, pool.MaxWindow).As("window"), fields.Bool.As("advise"),
 	),
-	"rules": fields.Text("when", "do").Needed(`like - {when: "queue > 10", do: recruit 1}`),
+	"rules": text.As("when", "do").Needed(`like - {when: "queue > 10", do: recruit 1}`),
 	"target": fields.Of(
-		fields.Scalar(wantEta, parseEta, "eta"), fields.Scalar(yamlfile.WantMoney, parseTargetSalary, "salary"),
-		fields.Duration(time.Nanosecond, pool.MaxWindow, "wait"), fields.Share("tail"),
+		fields.Scalar(wantEta, parseEta).As("eta"), fields.Scalar(yamlfile.WantMoney, parseTargetSalary).As("salary"),
+		fields.Duration(time.Nanosecond, pool.MaxWindow).As("wait"), fields.Share.As("tail"),
 	),
 	"people": fields.Of(
-		fields.Share("abandon"), fields.Any("stay", "recruitment", "recruiting"), fields.Count(1, maxPeople, "outside"), fields.Any("prefers", "trace")),
-	"its trace": fields.Of(fields.Any("file"), fields.Uint64("generated")),
-	"compare":   fields.Of(fields.Text("name", "balance"), startSize, fields.Any("control", "pools")),
-	"its pool":  fields.Of(startSize, fields.Any("control")),
+		fields.Share.As("abandon"), fields.Any.As("stay", "recruitment", "recruiting"), fields.Count(1, maxPeople).As("outside"), fields.Any.As("prefers", "trace")),
+	"its trace": fields.Of(fields.Any.As("file"), seed.As("generated")),
+	"compare":   fields.Of(text.As("name", "balance"), startSize, fields.Any.As("control", "pools")),
+	"its pool":  fields.Of(startSize, fields.Any.As("control")),
 }
 
-var startSize = fields.Scalar("start is a number of people, optimal or mean", parseStart, "start")
+// listOf makes a list whose items are read one by one.
+func listOf(most int) *fields.Type { return fields.List(1, most, fields.Any) }
+
+var perSecond = fields.Scalar(yamlfile.WantRate, parsePerSecond)
+
+var startSize = fields.Scalar("start is a number of people, optimal or mean", parseStart).As("start")
 
 // fieldsOf are the fields of a kind of mapping.
 func fieldsOf(section string) fields.Fields {

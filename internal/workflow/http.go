@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
 // Service is an HTTP call for each item. Its own columns are the properties of
@@ -59,53 +60,53 @@ var serviceKind = kind{
 	},
 }
 
-var serviceShape = object("An HTTP call for each item.",
-	must("url", text("The address, http or https.", 2048)),
-	may("method", choice("Default: POST. GET puts the columns into the query.", "POST", "PUT", "PATCH", "GET")),
-	may("headers", mapOf("Headers; ${secret:NAME} stands for a secret of the tenant.", aText, 1, 50, &shape{form: aText, most: 4096})),
-	may("send", listOf("The columns that are sent. Left out: all.", 1, maxColumns, text("", maxColumnName))),
-	may("timeout", duration("The most that one try may take. Default: 10s.", time.Millisecond, MaxTimeout)),
-	may("tries", count("How often it is tried in all. Default: 5.", 1, MaxTries)),
-	may("backoff", duration("The waiting before the second try; it doubles. Default: 1s.", 0, MaxBackoff)),
-	may("concurrency", count("How many calls there are at a time. Default: 10.", 1, MaxConcurrency)),
-	may("expect", duration("How long a call takes, until that has been observed. Default: 1s.", time.Nanosecond, maxDuration)),
-	must("response", &shape{form: aValue, doc: "A JSON Schema of the answer: an object, whose properties become columns."}),
+var serviceShape = fields.Object("An HTTP call for each item.",
+	fields.Must("url", fields.Text(1, 2048).Doc("The address, http or https.")),
+	fields.May("method", fields.Choice("POST", "PUT", "PATCH", "GET").Doc("Default: POST. GET puts the columns into the query.")),
+	fields.May("headers", fields.Map(50, anyName, fields.Text(0, 4096)).Doc("Headers; ${secret:NAME} stands for a secret of the tenant.")),
+	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all.")),
+	fields.May("timeout", fields.Duration(time.Millisecond, MaxTimeout).Doc("The most that one try may take. Default: 10s.")),
+	fields.May("tries", fields.Count(1, MaxTries).Doc("How often it is tried in all. Default: 5.")),
+	fields.May("backoff", fields.Duration(0, MaxBackoff).Doc("The waiting before the second try; it doubles. Default: 1s.")),
+	fields.May("concurrency", fields.Count(1, MaxConcurrency).Doc("How many calls there are at a time. Default: 10.")),
+	fields.May("expect", fields.Duration(time.Nanosecond, maxDuration).Doc("How long a call takes, until that has been observed. Default: 1s.")),
+	fields.Must("response", fields.Any.Doc("A JSON Schema of the answer: an object, whose properties become columns.")),
 )
 
 // service reads a service step.
-func (r *reader) service(m *made, v *value) {
+func (r *reader) service(m *made, v *fields.Part) {
 	r.joinSources(m)
 	if v == nil {
 		m.loseColumns()
 		return
 	}
 	s := &Service{
-		URL:         v.get("url").str(),
-		Method:      or(v.get("method"), (*value).str, "POST"),
-		Timeout:     or(v.get("timeout"), (*value).duration, DefaultTimeout),
-		Tries:       or(v.get("tries"), (*value).count, DefaultTries),
-		Backoff:     or(v.get("backoff"), (*value).duration, DefaultBackoff),
-		Concurrency: or(v.get("concurrency"), (*value).count, DefaultConcurrency),
+		URL:         fields.Or(v, "url", ""),
+		Method:      fields.Or(v, "method", "POST"),
+		Timeout:     fields.Or(v, "timeout", DefaultTimeout),
+		Tries:       fields.Or(v, "tries", DefaultTries),
+		Backoff:     fields.Or(v, "backoff", DefaultBackoff),
+		Concurrency: fields.Or(v, "concurrency", DefaultConcurrency),
 	}
 	m.step.Spec = s
-	r.expect(m, v.get("expect"))
-	if u := v.get("url"); u != nil {
-		if wrong := wrongURL(u.text); wrong != "" {
-			r.problem(u.at(), "%s", wrong)
+	r.expect(m, v.Get("expect"))
+	if u := v.Get("url"); u != nil {
+		if wrong := wrongURL(u.Text()); wrong != "" {
+			r.problem(u.At(), "%s", wrong)
 		}
 	}
-	r.headers(s, v.get("headers"))
-	r.send(m, v.get("send"))
+	r.headers(s, v.Get("headers"))
+	r.send(m, v.Get("send"))
 	r.response(m, v)
 }
 
 // expect reads what a service expects of itself, which may stand at the step, too.
-func (r *reader) expect(m *made, v *value) {
+func (r *reader) expect(m *made, v *fields.Part) {
 	switch {
-	case v != nil && m.value.has("expect"):
-		r.problem(v.start(), "expect is said by the step already, in line %d: leave one of them out", m.value.keyPlace("expect").Line)
+	case v != nil && m.value.Has("expect"):
+		r.problem(v.Start(), "expect is said by the step already, in line %d: leave one of them out", m.value.KeyPlace("expect").Line)
 	case v != nil:
-		m.step.Expect = v.duration()
+		m.step.Expect = v.Scalar.(time.Duration)
 	case m.step.Expect == 0:
 		m.step.Expect = serviceTime
 	}
@@ -139,56 +140,56 @@ var ours = []string{
 	"proxy-authorization", "proxy-connection", "te", "throng-try", "trailer", "transfer-encoding", "upgrade",
 }
 
-func (r *reader) headers(s *Service, v *value) {
+func (r *reader) headers(s *Service, v *fields.Part) {
 	if v == nil {
 		return
 	}
 	s.Headers = map[string]string{}
 	seen := map[string]bool{}
-	for _, h := range v.list {
-		name := h.name()
+	for _, h := range v.Parts() {
+		name := h.Name()
 		lower := strings.ToLower(name)
 		switch {
 		case !headerForm.MatchString(name):
-			r.problem(h.start(), "%s is not the name of a header", yamlfile.Quote(name))
+			r.problem(h.Start(), "%s is not the name of a header", yamlfile.Quote(name))
 		case slices.Contains(ours, lower):
-			r.problem(h.start(), "the header %s is set by the call itself: leave it out", name)
+			r.problem(h.Start(), "the header %s is set by the call itself: leave it out", name)
 		case seen[lower]:
-			r.problem(h.start(), "the header %s stands here already", name)
-		case strings.Contains(SecretForm.ReplaceAllString(h.text, ""), "${"):
-			rest := SecretForm.ReplaceAllStringFunc(h.text, func(s string) string { return strings.Repeat("x", len(s)) })
-			line, column := lineColumn(h.text, len([]rune(h.text[:strings.Index(rest, "${")])))
-			r.problem(h.node.At(line, column), "a secret is written as ${secret:NAME}, its name made of letters, digits and _")
-		case strings.ContainsFunc(h.text, func(c rune) bool { return c < ' ' || c == 0x7f }):
-			r.problem(h.at(), "the value of a header stands in one line, without control characters")
+			r.problem(h.Start(), "the header %s stands here already", name)
+		case strings.Contains(SecretForm.ReplaceAllString(h.Text(), ""), "${"):
+			rest := SecretForm.ReplaceAllStringFunc(h.Text(), func(s string) string { return strings.Repeat("x", len(s)) })
+			line, column := lineColumn(h.Text(), len([]rune(h.Text()[:strings.Index(rest, "${")])))
+			r.problem(h.Node.At(line, column), "a secret is written as ${secret:NAME}, its name made of letters, digits and _")
+		case strings.ContainsFunc(h.Text(), func(c rune) bool { return c < ' ' || c == 0x7f }):
+			r.problem(h.At(), "the value of a header stands in one line, without control characters")
 		}
 		seen[lower] = true
-		s.Headers[name] = h.text
+		s.Headers[name] = h.Text()
 	}
 }
 
-func (r *reader) send(m *made, v *value) {
-	for _, c := range v.items() {
-		if c == nil || !r.known(m, c.text, c.at()) {
+func (r *reader) send(m *made, v *fields.Part) {
+	for _, c := range v.Parts() {
+		if c == nil || !r.known(m, c.Text(), c.At()) {
 			continue
 		}
 		s := m.step.Service()
-		if slices.Contains(s.Send, c.text) {
-			r.problem(c.at(), "%s is sent already", yamlfile.Quote(c.text))
+		if slices.Contains(s.Send, c.Text()) {
+			r.problem(c.At(), "%s is sent already", yamlfile.Quote(c.Text()))
 			continue
 		}
-		s.Send = append(s.Send, c.text)
+		s.Send = append(s.Send, c.Text())
 	}
 }
 
 // response reads the schema of the answer, which says which columns the step adds.
-func (r *reader) response(m *made, v *value) {
-	response := v.get("response")
+func (r *reader) response(m *made, v *fields.Part) {
+	response := v.Get("response")
 	if response == nil {
 		m.loseColumns()
 		return
 	}
-	raw, ok := response.node.JSON(&r.notes)
+	raw, ok := response.Node.JSON(&r.notes)
 	if !ok {
 		m.loseColumns()
 		return
@@ -198,39 +199,39 @@ func (r *reader) response(m *made, v *value) {
 		m.loseColumns()
 		var wrong *crowd.Error
 		if errors.As(err, &wrong) && strings.HasPrefix(wrong.Field, "#") {
-			r.problem(response.node.Pointed(strings.TrimPrefix(wrong.Field, "#")).Place, "response: %s", wrong.Message)
+			r.problem(response.Node.Pointed(strings.TrimPrefix(wrong.Field, "#")).Place, "response: %s", wrong.Message)
 			return
 		}
-		r.problem(response.at(), "response: %s", yamlfile.Message(err))
+		r.problem(response.At(), "response: %s", yamlfile.Message(err))
 		return
 	}
-	if typ := response.node.Field("type").Value; typ == nil || typ.Text != "object" {
-		r.problem(response.at(), "response is the schema of an object: it begins with type: object")
+	if typ := response.Node.Field("type").Value; typ == nil || typ.Text != "object" {
+		r.problem(response.At(), "response is the schema of an object: it begins with type: object")
 	}
 	m.step.Service().Response = s
 	columns, places := r.properties(response, s)
 	if len(columns) == 0 {
-		r.problem(response.start(), "response names no properties, so the step would add no column: write it like {type: object, properties: {risk: {type: number}}}")
+		r.problem(response.Start(), "response names no properties, so the step would add no column: write it like {type: object, properties: {risk: {type: number}}}")
 	}
 	r.own(m, columns, func(i int) Place { return places[i] })
 }
 
 // properties returns the columns that an answer becomes. A cell holds one value,
 // so arrays and objects are refused.
-func (r *reader) properties(response *value, s *jsonschema.Schema) ([]Column, []Place) {
+func (r *reader) properties(response *fields.Part, s *jsonschema.Schema) ([]Column, []Place) {
 	var columns []Column
 	var places []Place
 	folded := map[string]bool{}
 	for _, p := range s.Properties() {
-		property := response.node.Field("properties").Value.Field(p.Name)
-		at := response.start()
+		property := response.Node.Field("properties").Value.Field(p.Name)
+		at := response.Start()
 		if property.Key != nil {
 			at = property.Key.Place
 		}
-		wrong := wrongColumn(p.Name)
+		wrong := checkColumn(p.Name)
 		lower := strings.ToLower(p.Name)
 		switch {
-		case wrong != "":
+		case wrong != nil:
 			r.problem(at, "%s", wrong)
 			continue
 		case folded[lower]:
@@ -239,7 +240,7 @@ func (r *reader) properties(response *value, s *jsonschema.Schema) ([]Column, []
 		}
 		folded[lower] = true
 		if typ := property.Value.Field("type").Value; typ != nil {
-			for _, t := range append([]*node{typ}, typ.Items...) {
+			for _, t := range append([]*yamlfile.Node{typ}, typ.Items...) {
 				if t.Text == "array" || t.Text == "object" {
 					r.problem(t.Place, "the property %s is an %s; a column holds a string, a number or a bool", p.Name, t.Text)
 				}
