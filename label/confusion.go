@@ -51,7 +51,8 @@ const SpamMinAnswers = 20
 //
 // A worker who is wrong in a regular way (yes for no) scores high too: such
 // answers are informative. It is 0 and false where there are fewer than two
-// classes. Judge nobody on fewer than SpamMinAnswers answers.
+// classes. Judge nobody on fewer than SpamMinAnswers answers. It takes O(K²): the
+// squared differences of all pairs sum to K times those from their mean.
 //
 // Source: Raykar and Yu 2012, "Eliminating spammers and ranking annotators for
 // crowdsourced labeling tasks", JMLR 13; AGGREGATION.md §5.8c.
@@ -60,15 +61,17 @@ func (c *Confusion) SpammerScore(worker int) (score float64, ok bool) {
 	if n < 2 {
 		return 0, false
 	}
-	for k := range n {
-		for m := k + 1; m < n; m++ {
-			for l := range n {
-				diff := c.at(worker, k, l) - c.at(worker, m, l)
-				score += diff * diff
-			}
+	for l := range n {
+		mean := 0.0
+		for k := range n {
+			mean += c.at(worker, k, l) / float64(n)
+		}
+		for k := range n {
+			diff := c.at(worker, k, l) - mean
+			score += diff * diff
 		}
 	}
-	return score / float64(n*(n-1)), true
+	return score / float64(n-1), true
 }
 
 func (c *Confusion) at(worker, truth, answer int) float64 {

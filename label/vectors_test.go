@@ -220,6 +220,19 @@ func logLikelihood(r *Result) float64 {
 
 // Injected spammers score under .06, the honest of public sets .39-.57 in the
 // median (AGGREGATION.md §5.8c). Here: ten who throw dice on dog.
+// pairwise is the spammer score as it is defined: over all pairs of rows.
+func pairwise(matrix [][]float64) float64 {
+	sum, n := 0.0, len(matrix)
+	for k, row := range matrix {
+		for _, other := range matrix[k+1:] {
+			for l := range row {
+				sum += (row[l] - other[l]) * (row[l] - other[l])
+			}
+		}
+	}
+	return sum / float64(n*(n-1))
+}
+
 func TestSpammerScoreTellsDiceFromPeople(t *testing.T) {
 	t.Parallel()
 	p := readPool(t, "dog")
@@ -242,8 +255,8 @@ func TestSpammerScoreTellsDiceFromPeople(t *testing.T) {
 	worstSpammer, honest, under := 0.0, 0, 0
 	for j, worker := range d.Workers() {
 		score, ok := r.Model.SpammerScore(j)
-		if !ok {
-			t.Fatal("no spammer score")
+		if want := pairwise(r.Model.Matrix(j)); !ok || !near(score, want, 1e-12) {
+			t.Fatalf("the spammer score of %s is %v (%t), its definition gives %v", worker, score, ok, want)
 		}
 		if answered[j] < SpamMinAnswers {
 			continue
