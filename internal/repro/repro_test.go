@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/csv"
 	"html"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -124,6 +126,51 @@ func checkReasons(t *testing.T, doc, why string) {
 	for code := range strings.SplitSeq(why, ", ") {
 		if !strings.Contains(string(text), "\n- `"+code+"`: ") {
 			t.Errorf("%s does not explain %q", doc, code)
+		}
+	}
+}
+
+// Each reason that a document explains is one that a package gives, in these very
+// letters: a code that is written wrongly, or that no row has any more, is found here.
+func TestEveryReasonIsGiven(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := regexp.MustCompile("[\"`]([a-z0-9-]+(?:, [a-z0-9-]+)*)[\"`]")
+	codes := map[string]bool{}
+	for _, found := range given.FindAllStringSubmatch(source.String(), -1) {
+		for code := range strings.SplitSeq(found[1], ", ") {
+			codes[code] = true
+		}
+	}
+	docs := map[string]int{}
+	for _, e := range Experiments() {
+		docs[e.Doc] = 0
+	}
+	explained := regexp.MustCompile("(?m)^- `([a-z0-9-]+)`: ")
+	for doc := range docs {
+		text, err := os.ReadFile(filepath.Join("../..", doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range explained.FindAllSubmatch(text, -1) {
+			docs[doc]++
+			if !codes[string(found[1])] {
+				t.Errorf("%s explains %q, which no row gives", doc, found[1])
+			}
+		}
+		if docs[doc] == 0 {
+			t.Errorf("%s explains no reason", doc)
 		}
 	}
 }

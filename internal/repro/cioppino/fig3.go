@@ -90,18 +90,18 @@ func runCioppino3a(ctx context.Context, o *experiment.Options) (*experiment.Resu
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
 		const best = "CT-p has the best throughput"
 		rows := []experiment.Row{
-			f.over("CT-t", "RB", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyIdleBeforeStep),
-			f.over("CT-t", "CT-p", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, whyIdleBeforeStep),
-			f.over("CT-t", "S", gainCost, runs).Against(88, 1, source, whyIdleBeforeStep),
-			f.over("CT-p", "CT-t", gainThroughput, runs).Claims("2 to 12 % higher", experiment.Within(1.02, 1.12), source, whyCarryTheLoad),
-			f.over("CT-p", "RB", gainThroughput, runs).Against(1.12, 0.01, source, whyCarryTheLoad),
-			f.over("CT-p", "S", gainThroughput, runs).Against(1.17, 0.01, source, whyStaticFallsBehind),
+			f.over("CT-t", "RB", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, "idle-before-step"),
+			f.over("CT-t", "CT-p", gainCost, runs).Claims("5 to 8 times cheaper", experiment.Within(5, 8), source, "idle-before-step"),
+			f.over("CT-t", "S", gainCost, runs).Against(88, 1, source, "idle-before-step"),
+			f.over("CT-p", "CT-t", gainThroughput, runs).Claims("2 to 12 % higher", experiment.Within(1.02, 1.12), source, "carry-the-load"),
+			f.over("CT-p", "RB", gainThroughput, runs).Against(1.12, 0.01, source, "carry-the-load"),
+			f.over("CT-p", "S", gainThroughput, runs).Against(1.17, 0.01, source, "static-falls-behind"),
 		}
 		for _, b := range []string{"S", "RB", "CT-p"} {
-			rows = append(rows, f.order("CT-t", b, gainCost, "CT-t is the cheapest", source, whyIdleBeforeStep, runs))
+			rows = append(rows, f.order("CT-t", b, gainCost, "CT-t is the cheapest", source, "idle-before-step", runs))
 		}
 		for _, b := range []string{"S", "RB", "CT-t"} {
-			rows = append(rows, f.order("CT-p", b, gainThroughput, best, source, whyCarryTheLoad, runs))
+			rows = append(rows, f.order("CT-p", b, gainThroughput, best, source, "carry-the-load", runs))
 		}
 		for _, s := range f.systems[4:] {
 			for _, g := range gains[:2] {
@@ -124,15 +124,15 @@ func runCioppino3b(ctx context.Context, o *experiment.Options) (*experiment.Resu
 	}
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
 		rows := []experiment.Row{
-			f.over("AR", "HR", gainThroughput, runs).Claims("5 to 15 % higher", experiment.Within(1.05, 1.15), source, whyHybridBelow),
-			f.over("AR", "RB", gainThroughput, runs).Claims("14 % to 2 times higher", experiment.Within(1.14, 2), source, whyRuleCarries),
-			f.over("AR", "N", gainThroughput, runs).Claims("up to 14 times higher", experiment.Within(1, 14), source, whyNobodyLeft),
-			f.over("HR", "AR", gainCost, runs).Against(3.3, 0.1, source, whyRandomWalk),
-			f.over("RB", "AR", gainCost, runs).Against(47, 1, source, whyRuleCarries),
-			f.order("AR", "HR", gainThroughput, "AR has the best throughput", source, whyRuleCarries, runs),
-			f.order("AR", "RB", gainThroughput, "AR has the best throughput", source, whyRuleCarries, runs),
-			f.order("HR", "AR", gainCost, "AR costs the most", source, whyRuleCarries, runs),
-			f.order("RB", "AR", gainCost, "AR costs the most", source, whyRuleCarries, runs),
+			f.over("AR", "HR", gainThroughput, runs).Claims("5 to 15 % higher", experiment.Within(1.05, 1.15), source, "hybrid-below"),
+			f.over("AR", "RB", gainThroughput, runs).Claims("14 % to 2 times higher", experiment.Within(1.14, 2), source, "rule-carries"),
+			f.over("AR", "N", gainThroughput, runs).Claims("up to 14 times higher", experiment.Within(1, 14), source, "nobody-left"),
+			f.over("HR", "AR", gainCost, runs).Against(3.3, 0.1, source, "random-walk"),
+			f.over("RB", "AR", gainCost, runs).Against(47, 1, source, "rule-carries"),
+			f.order("AR", "HR", gainThroughput, "AR has the best throughput", source, "rule-carries", runs),
+			f.order("AR", "RB", gainThroughput, "AR has the best throughput", source, "rule-carries", runs),
+			f.order("HR", "AR", gainCost, "AR costs the most", source, "rule-carries", runs),
+			f.order("RB", "AR", gainCost, "AR costs the most", source, "rule-carries", runs),
 		}
 		for _, s := range f.systems[4:] {
 			for _, g := range gains[:2] {
@@ -157,14 +157,14 @@ func runCioppino3c(ctx context.Context, o *experiment.Options) (*experiment.Resu
 	}
 	f.rows = func(f *technique, runs map[string][]*poolRun) []experiment.Row {
 		rows := []experiment.Row{
-			f.over("PB", "RT", gainThroughput, runs).Against(1.18, 0.01, source, whyRandomFills+", "+whyMedianZero),
-			f.over("PB", "NT", gainThroughput, runs).Against(1.76, 0.01, source, whyMedianZero),
-			f.over("RT", "NT", gainThroughput, runs).Against(1.76/1.18, 0.02, source+"; 1.76/1.18", whyMedianZero),
-			f.over("PB", "RT", gainCost, runs).Against(10, 1, source, whyRandomFills),
-			f.over("PB", "NT", gainCost, runs).Against(27, 1, source, whyBalanceCannotSave+", "+whyMedianZero),
-			f.over("PB", "NT", gainPreference, runs).Against(1.43, 0.01, source, whyWholeRunMean),
-			f.over("PB", "RT", gainPreference, runs).Against(1.43, 0.01, source, whyWholeRunMean),
-			f.over("PB", "RT", gainMoved, runs).Against(1.43, 0.01, source, whyEachMove),
+			f.over("PB", "RT", gainThroughput, runs).Against(1.18, 0.01, source, "random-fills, median-zero"),
+			f.over("PB", "NT", gainThroughput, runs).Against(1.76, 0.01, source, "median-zero"),
+			f.over("RT", "NT", gainThroughput, runs).Against(1.76/1.18, 0.02, source+"; 1.76/1.18", "median-zero"),
+			f.over("PB", "RT", gainCost, runs).Against(10, 1, source, "random-fills"),
+			f.over("PB", "NT", gainCost, runs).Against(27, 1, source, "balance-cannot-save, median-zero"),
+			f.over("PB", "NT", gainPreference, runs).Against(1.43, 0.01, source, "whole-run-mean"),
+			f.over("PB", "RT", gainPreference, runs).Against(1.43, 0.01, source, "whole-run-mean"),
+			f.over("PB", "RT", gainMoved, runs).Against(1.43, 0.01, source, "each-move"),
 		}
 		for _, s := range f.systems[3:] {
 			for _, b := range []string{"NT", "RT", "PB"} {

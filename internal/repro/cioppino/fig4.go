@@ -109,7 +109,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		return nil, err
 	}
 	r := &experiment.Result{}
-	r.Rows = append(r.Rows, w.endToEnd(runs, whyOpenSetting)...)
+	r.Rows = append(r.Rows, w.endToEnd(runs, "open-setting")...)
 
 	for _, g := range gains {
 		r.Rows = append(r.Rows, w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
@@ -163,7 +163,7 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 	for i, g := range gains {
 		because := why
 		if g.metric == gainNet.metric {
-			because = whyPreferenceBound
+			because = "preference-bound"
 		}
 		rows = append(rows,
 			w.compare("Cioppino over baseline", g, theirs, base).Against(headline[i].value, headline[i].unit, headlineSource, because),
@@ -192,7 +192,7 @@ func (w *poolWorld) atPeaks(runs [][]*poolRun, at map[float64]int) []experiment.
 			rows = append(rows, w.compare("Cioppino over baseline"+label, g, runs[k+1], runs[k]))
 			row := w.compare("Throng over baseline"+label, g, runs[k+2], runs[k])
 			if p == surge {
-				row = row.AtLeast(headline[i].value, headlineSource, whyOpenSetting)
+				row = row.AtLeast(headline[i].value, headlineSource, "open-setting")
 			}
 			rows = append(rows, row)
 		}
@@ -348,7 +348,7 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options) (*experimen
 	if err != nil {
 		return nil, err
 	}
-	r := &experiment.Result{Rows: w.endToEnd(runs, whyGeneratedWork)}
+	r := &experiment.Result{Rows: w.endToEnd(runs, "generated-work")}
 	for i, s := range []system{baseline, cioppino, throng, quick} {
 		r.Rows = append(r.Rows, absolute(s.name, runs[i])...)
 	}

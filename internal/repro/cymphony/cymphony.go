@@ -28,13 +28,6 @@ const (
 	runOut           = "a lease that ran out"
 )
 
-// The reasons of rows that differ; docs/papers/cymphony.md explains them.
-const (
-	reasonGivenBack  = "no-task-given-back"  // the document knows no task that is given back or runs out
-	reasonNotSeen    = "did-not-happen"      // there were too few jobs
-	reasonNoProducer = "no-producer-in-plan" // an event that nobody produced
-)
-
 // plan is the document's section Events.
 var plan = []struct {
 	kind                  engine.EventKind
@@ -295,7 +288,7 @@ func conformance(all []*job) []experiment.Row {
 	}
 	seen := func(n int) string {
 		if n == 0 {
-			return reasonNotSeen
+			return "did-not-happen"
 		}
 		return ""
 	}
@@ -304,7 +297,7 @@ func conformance(all []*job) []experiment.Row {
 			n := produced[p.kind][producer]
 			add(fmt.Sprintf("event %d produced by %s", p.kind, producer), "a producer", n, seen(n))
 		}
-		for _, other := range []struct{ producer, reason string }{{giveBack, reasonGivenBack}, {runOut, reasonGivenBack}, {"", reasonNoProducer}} {
+		for _, other := range []struct{ producer, reason string }{{giveBack, "no-task-given-back"}, {runOut, "no-task-given-back"}, {"", "no-producer-in-plan"}} {
 			if n := produced[p.kind][other.producer]; n > 0 {
 				add(fmt.Sprintf("event %d produced by %s", p.kind, other.producer), "no producer: "+strings.Join(p.producers, ", "), n, other.reason)
 			}
@@ -330,7 +323,7 @@ func (o *observed) row(n int) experiment.Row {
 	row.CI95, row.Low, row.High = experiment.Missing, experiment.Missing, experiment.Missing
 	row.Statistic, row.Claim, row.Source, row.Verdict = p.queue, strings.Join(p.producers, ", ")+" → "+p.consumer, source, experiment.Reproduced
 	if !slices.Contains(p.producers, o.producer) {
-		row.Verdict, row.Why = experiment.Differs, reasonGivenBack
+		row.Verdict, row.Why = experiment.Differs, "no-task-given-back"
 	}
 	return row
 }

@@ -180,9 +180,9 @@ func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 // whyFig11 is why a completion is not the stand-in's.
 func whyFig11(policy string) string {
 	if policy == "fs" {
-		return whyListedEquals
+		return "listed-equals"
 	}
-	return whyChanceOf120
+	return "chance-of-120"
 }
 
 // agreeing is the share of the figures of the program's policies that agree with
@@ -202,7 +202,7 @@ func agreeing(list []experiment.Row) experiment.Row {
 	r.Statistic, r.Claim, r.Source = fmt.Sprintf("share of %d", all), "95 %, if nothing but chance is between them", "the meaning of a 95 % interval"
 	r.Decide(experiment.Within(0, 1), "")
 	if float64(r.High) < 0.95 {
-		r.Verdict, r.Why = experiment.Differs, whyMoreThanChance
+		r.Verdict, r.Why = experiment.Differs, "more-than-chance"
 	}
 	return r
 }
@@ -239,13 +239,13 @@ func figure11Claims(at func(policy, crowd int) *[6][]float64) []experiment.Row {
 	for w, workers := range deskCrowds {
 		rows = append(rows, experiment.Claim(fmt.Sprintf("SJF against FIFO, %d workers", workers), "completion of all, more", "ratio", experiment.Mean,
 			over(at(sjf, w)[5], at(fifo, w)[5]), "SJF is significantly worse (here: 5 %)", experiment.Above(0.05), source,
-			whySJFSmallCrowd))
+			"sjf-small-crowd"))
 	}
 	for _, c := range []struct {
 		few, many int
 		why       string
 	}{
-		{0, 3, whySJFOtherWay},
+		{0, 3, "sjf-other-way"},
 		{3, 4, ""},
 	} {
 		few, many := over(at(sjf, c.few)[5], at(fifo, c.few)[5]), over(at(sjf, c.many)[5], at(fifo, c.many)[5])
@@ -320,18 +320,18 @@ const threadOverhead = 6.4
 var forms12 = []struct{ label, why, ratio string }{
 	{
 		"25 workers",
-		whyThreadsCost,
-		whyThreadsB2Ratio,
+		"threads-cost",
+		"threads-b2-ratio",
 	},
 	{
 		"25 workers, with the threads' overhead",
-		whyOverheadNotConstant,
-		whyOverheadNotConstant,
+		"overhead-not-constant",
+		"overhead-not-constant",
 	},
 	{
 		"25 workers as threads",
-		whyThreadsFitted,
-		whyThreadsFitted,
+		"threads-fitted",
+		"threads-fitted",
 	},
 }
 
@@ -362,7 +362,7 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	r.Rows = append(r.Rows, experiment.Claim("B2 with priority 50 less 1", "completion of B2", "s", experiment.Mean, minus(last[1], first[1]), "a priority makes its batch faster", experiment.Below(0), "§4.5.2, Figure 12", ""),
 		experiment.Claim("B2 with priority 50 less 1", "completion of B4", "s", experiment.Mean, minus(last[3], first[3]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12", ""),
 		experiment.Claim("B2 with priority 50 less 1", "completion of B1", "s", experiment.Mean, minus(last[0], first[0]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12",
-			whyB1HasItsShare))
+			"b1-has-its-share"))
 	r.Pictures = append(r.Pictures, figure12Chart(took[2]))
 	return r, nil
 }

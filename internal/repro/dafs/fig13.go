@@ -236,11 +236,11 @@ func ratios(samples []sample, i int) []experiment.Row {
 		return r
 	}
 	return []experiment.Row{
-		by(dafs, fs, success(i), "ten times", 10, 1, whyRatioOfSmallMedians),
-		by(dafs, fs, meanBest, "a median loss of 5 %", 0.95, 0.01, whyMediansNotMeans),
-		by(edf, fs, stdBest, "eight times worse", 8, 1, whyRoundedUp),
-		by(edf, dafs, stdBest, "eight times worse", 8, 1, whyDAFSAllScenarios),
-		by(sdafs, dafs, success(i), "a loss of 50 %", 0.5, 0.05, whyNotInTheirData),
+		by(dafs, fs, success(i), "ten times", 10, 1, "ratio-of-small-medians"),
+		by(dafs, fs, meanBest, "a median loss of 5 %", 0.95, 0.01, "medians-not-means"),
+		by(edf, fs, stdBest, "eight times worse", 8, 1, "rounded-up"),
+		by(edf, dafs, stdBest, "eight times worse", 8, 1, "dafs-all-scenarios"),
+		by(sdafs, dafs, success(i), "a loss of 50 %", 0.5, 0.05, "not-in-their-data"),
 	}
 }
 
@@ -254,10 +254,10 @@ func runFig15(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	edf, fs, dafs := &samples[0], &samples[1], &samples[3]
 	r.Rows = append(r.Rows,
 		difference(edf, fs, success(i), "FS performs poorly on the completion of deadline batches, even where deadlines are easy", experiment.Above(0), "§4.6.1, Figure 15",
-			whyFSServesEverybody),
+			"fs-serves-everybody"),
 		difference(fs, edf, meanBest, "EDF spends on late batches what best-effort batches lack", experiment.Above(0), "§4.6.1, Figure 15", ""),
 		difference(edf, dafs, stdBest, "EDF is less fair to best-effort batches than DAFS", experiment.Above(0), "§4.6.1, Figure 15",
-			whyDAFSUneven),
+			"dafs-uneven"),
 	)
 	for k := range samples {
 		r.Rows = append(r.Rows, samples[k].rows(append([]metric{success(i)}, main4...))...)

@@ -185,7 +185,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 				if f.Same = variant.label == "EDF" || variant.label == "FS"; !f.Same {
 					f.Own = 0.05 // one run against another of the same scenario, with other service times
 				}
-				row.Judge(f, whySameStream)
+				row.Judge(f, "same-stream")
 				r.Rows = append(r.Rows, row)
 			}
 		}
@@ -225,7 +225,7 @@ func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
 	for v := range list[:3] {
 		rows = append(rows, experiment.Claim("DAFS less "+list[v].label+", 1200 s", "index as recorded, mean", "", experiment.Mean, minus(recorded(dafs, 0, 1220), recorded(v, 0, 1220)),
 			"DAFS keeps the index highest", experiment.Above(0), source,
-			whyFiniteMean))
+			"finite-mean"))
 	}
 	for v := range list[:4] {
 		must, words := experiment.Above(0), "the index rises as time passes"
@@ -233,7 +233,7 @@ func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
 			must, words = experiment.Below(0), "all but EDF: the index does not rise"
 		}
 		rows = append(rows, experiment.Claim(list[v].label+", 1200 s", "index as recorded, second half less first", "", experiment.Mean, minus(recorded(v, 600, 1220), recorded(v, 0, 600)),
-			words, must, source, whyIndexMovesWithLoad))
+			words, must, source, "index-moves-with-load"))
 	}
 	return rows
 }

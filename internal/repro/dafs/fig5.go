@@ -72,7 +72,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	const source = "§4.2.3, Figure 5"
 	for k, s := range fig5Groups {
 		r.Rows = append(r.Rows, experiment.Ours(s.name, "mean time for a task", "s", experiment.Mean, means[k]).NotSimulatable("in the figure only",
-			whyTimesNotPublished, source))
+			"times-not-published", source))
 	}
 	for k, s := range fig5Groups[1:] {
 		r.Rows = append(r.Rows, experiment.Claim("RR less "+s.name, "mean time for a task", "s", experiment.Mean, minus(means[0], means[k+1]), "RR is the slowest", experiment.Above(0), source, ""))
@@ -97,7 +97,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 			if s.name == "SEQ25" {
 				must, row.Claim = experiment.Above(0.5), "significant, p < 0.05"
 			}
-			row.Decide(must, whyTooFewPeople)
+			row.Decide(must, "too-few-people")
 			r.Rows = append(r.Rows, row)
 		}
 	}

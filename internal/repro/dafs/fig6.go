@@ -79,7 +79,7 @@ func (c controlled) took(out *sim.Outcome) (took [6]float64) {
 func absent(who string, took *[6][]float64, source string) []experiment.Row {
 	var rows []experiment.Row
 	for b, name := range batchNames {
-		rows = append(rows, experiment.Ours(who, "completion of "+name, "s", experiment.Mean, took[b]).NotSimulatable("in the figure only", whyPeople, source))
+		rows = append(rows, experiment.Ours(who, "completion of "+name, "s", experiment.Mean, took[b]).NotSimulatable("in the figure only", "people", source))
 	}
 	return rows
 }
@@ -111,7 +111,7 @@ func against(c controlled, took *[6][]float64) []experiment.Row {
 		r := experiment.NewRow(c.label, fmt.Sprintf("completion of %s, a run of 45 tasks (%s)", batchNames[b], c.log.log), "s", e)
 		r.Statistic = fmt.Sprintf("median and 95 %% range of the %d of %d that completed it", len(done), len(took[b]))
 		r.Source = fmt.Sprintf("log %s: %s, %d workers", c.log.log, c.log.policy, len(c.log.came))
-		r.Judge(experiment.Figure{Value: seconds, Unit: 1}, whyLogged)
+		r.Judge(experiment.Figure{Value: seconds, Unit: 1}, "logged")
 		rows = append(rows, r)
 	}
 	return rows
@@ -148,7 +148,7 @@ func runFig6(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	r := &experiment.Result{}
 	for _, p := range []int{fifo, sjf, rr} {
 		r.Rows = append(r.Rows, experiment.Claim("FS less "+list[p].label, "completion of all", "s", experiment.Mean, minus(took[fs][5], took[p][5]),
-			"FS is the best overall", experiment.Below(0), source, whyPracticeUnderFIFO))
+			"FS is the best overall", experiment.Below(0), source, "practice-under-fifo"))
 	}
 	spread := func(p int) []float64 {
 		list := make([]float64, o.Reps)
@@ -188,7 +188,7 @@ func runFig7a(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	r.Rows = append(r.Rows, experiment.Claim("B2 at $0.05 less $0.02", "completion of B2", "s", experiment.Mean, minus(took[1][1], took[0][1]), "a higher priority makes B2 faster", experiment.Below(0), source, ""))
 	for _, b := range []int{0, 2, 3, 4} {
 		r.Rows = append(r.Rows, experiment.Claim("B2 at $0.05 less $0.02", "completion of "+batchNames[b], "s", experiment.Mean, minus(took[1][b], took[0][b]), "the other batches are later", experiment.Above(0), source,
-			whyGivenBackLater))
+			"given-back-later"))
 	}
 	r.Rows = append(r.Rows, unpublished(list, took, source)...)
 	r.Pictures = append(r.Pictures, peopleBars("fig7a", "Completion by the price of B2, FS, 10 to 15 people", list[:2], took[:2]))
@@ -225,7 +225,7 @@ func runFig7b(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		}
 	}
 	r.Rows = append(r.Rows, experiment.Claim(batchNames[most]+" less "+batchNames[least], "gain from more people", "ratio", experiment.Mean, minus(gain(most), gain(least)), "batches gain differently", experiment.Above(0), source,
-		whyGainsAlike))
+		"gains-alike"))
 	r.Rows = append(r.Rows, unpublished(list, took, source)...)
 	r.Pictures = append(r.Pictures, peopleBars("fig7b", "Completion by the size of the crowd, FS", list[:2], took[:2]))
 	return r, nil

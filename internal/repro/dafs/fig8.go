@@ -138,7 +138,7 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}
 	bars := chart.BarSeries{Name: "simulated"}
 	for i, p := range tracePolicies {
-		r.Rows = append(r.Rows, experiment.Ours(p.label, "mean time for a task", "s", experiment.Mean, of(runs[i], per)).NotSimulatable("in the figure only", whyTrace, source))
+		r.Rows = append(r.Rows, experiment.Ours(p.label, "mean time for a task", "s", experiment.Mean, of(runs[i], per)).NotSimulatable("in the figure only", "trace", source))
 		r.Rows = append(r.Rows, experiment.Ours(p.label, "hand-outs of another batch than the last", "ratio", experiment.Mean, of(runs[i], switched)))
 		e := experiment.Mean.Of(of(runs[i], per))
 		spec.Groups = append(spec.Groups, p.label)
@@ -149,7 +149,7 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		experiment.Claim("FS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
 		experiment.Claim("WCFS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[conscious], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
 		experiment.Claim("FS less WCFS", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[conscious], per)), "WCFS lies between", experiment.Above(0), source, ""),
-		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, whySwitchesCostMore),
+		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"),
 	)
 	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
 	return r, nil
@@ -173,16 +173,16 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	r := &experiment.Result{}
 	first := of(runs[individual], func(t *traced) float64 { return t.after(0, 0.25) })
 	row := experiment.Compare("individual batches", "a quarter of the small batches' tasks", "s", experiment.Mean, first, experiment.Figure{Value: 500, Unit: 50}, source, "")
-	r.Rows = append(r.Rows, row.NotSimulatable("", whyTrace, source))
+	r.Rows = append(r.Rows, row.NotSimulatable("", "trace", source))
 	for c, class := range traceClasses {
 		for _, p := range []int{fair, conscious} {
 			who := tracePolicies[p].label + " less individual batches, " + class.Name
 			quarter, last := func(t *traced) float64 { return t.after(c, 0.25) }, func(t *traced) float64 { return t.after(c, 1) }
 			r.Rows = append(r.Rows,
 				experiment.Claim(who, "a quarter of the tasks", "s", experiment.Mean, minus(of(runs[p], quarter), of(runs[individual], quarter)), "individual batches started faster", experiment.Above(0), source,
-					whyVisibleBatches),
+					"visible-batches"),
 				experiment.Claim(who, "all of the tasks", "s", experiment.Mean, minus(of(runs[p], last), of(runs[individual], last)), "individual batches ended last", experiment.Below(0), source,
-					whyLargeFirst))
+					"large-first"))
 		}
 	}
 	var panels []chart.Chart
@@ -220,7 +220,7 @@ func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	for _, p := range []int{fair, conscious} {
 		row := experiment.Compare(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", experiment.Mean, minus(of(runs[individual], last), of(runs[p], last)),
 			experiment.Figure{Value: 750, Unit: 300}, source, "")
-		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", whyTrace+", "+whyTraceBothEnd, source))
+		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", "trace, trace-both-end", source))
 	}
 	spread := func(t *traced) float64 { // small batches against all, at half of the tasks
 		return t.after(0, 0.5) / t.after(-1, 0.5)

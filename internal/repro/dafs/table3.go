@@ -204,7 +204,7 @@ func survivors(s *sample) []experiment.Row {
 	}
 	t := table3[0]
 	r := experiment.Compare(s.name(), "mean completion of best-effort batches, the 32 of 49 scenarios with most of it", "ratio", experiment.Mean, kept,
-		experiment.Figure{Value: t.meanBest, Unit: tableUnit}, sourceTable3, whyWhich32)
+		experiment.Figure{Value: t.meanBest, Unit: tableUnit}, sourceTable3, "which-32")
 	r.Statistic = fmt.Sprintf("mean of %d of 49", len(kept))
 
 	// If what is missing is only those that starve, and others by chance.
@@ -215,7 +215,7 @@ func survivors(s *sample) []experiment.Row {
 		}
 	}
 	fed := experiment.Compare(s.name(), "mean completion of best-effort batches, scenarios with half of it or more", "ratio", experiment.Mean, kept,
-		experiment.Figure{Value: t.meanBest, Unit: tableUnit}, sourceTable3, whyMoreMissing)
+		experiment.Figure{Value: t.meanBest, Unit: tableUnit}, sourceTable3, "more-missing")
 	fed.Statistic = fmt.Sprintf("mean of %d of 49", len(kept))
 	return []experiment.Row{r, fed}
 }
@@ -230,7 +230,7 @@ func timeRows(samples []sample) []experiment.Row {
 		for _, t := range table3 {
 			if t.policy == s.label {
 				r := experiment.Compare(s.name(), seconds.name, "s", experiment.Mean, s.of(seconds), experiment.Figure{Value: t.seconds, Unit: 0.001}, sourceTable3,
-					whyOtherMachine)
+					"other-machine")
 				rows = append(rows, r)
 			}
 		}
@@ -240,7 +240,7 @@ func timeRows(samples []sample) []experiment.Row {
 	})
 	r := experiment.NewRow("DAFS against FS, "+program, "simulation time, ratio", "ratio", ratio)
 	r.Statistic, r.Source = fmt.Sprintf("ratio of means of %d", samples[3].len()), sourceTable3
-	r.Judge(experiment.Figure{Value: table3[0].seconds / table3[2].seconds, Unit: 0.01}, whyOnePass)
+	r.Judge(experiment.Figure{Value: table3[0].seconds / table3[2].seconds, Unit: 0.01}, "one-pass")
 	return append(rows, r)
 }
 

@@ -9,27 +9,27 @@ func short(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 func (s *sample) why(m metric) string {
 	switch {
 	case s.sameRuns() && !s.covers(49):
-		return whyOtherSeeds
+		return "other-seeds"
 	case s.form == program && s.label == "DAFS":
-		return whyUnknown32
+		return "unknown-32"
 	case s.form == program:
-		return whyOwnDraws
+		return "own-draws"
 	case s.form == formula && s.label == "EDF" && m.name == success(0).name:
-		return whyEDFAlpha0
+		return "edf-alpha-0"
 	case s.form == formula && s.label == "EDF":
-		return whyEDFTrueDeadlines
+		return "edf-true-deadlines"
 	case s.form == formula && s.label == "FS":
-		return whyFSByTurns
+		return "fs-by-turns"
 	case s.form == unlogged && s.label == "SDAFS":
-		return whySDAFSNoLog
+		return "sdafs-no-log"
 	case s.form == unlogged:
-		return whyDAFSNoLog
+		return "dafs-no-log"
 	case s.form == mixed:
-		return whyShorterDeadlines
+		return "shorter-deadlines"
 	case s.form == formula && s.label == "SDAFS":
-		return whySDAFSSpread
+		return "sdafs-spread"
 	case s.form == formula && s.label == "DAFS":
-		return whyDAFSInfinite
+		return "dafs-infinite"
 	}
 	return ""
 }
@@ -38,11 +38,11 @@ func (s *sample) why(m metric) string {
 func (s *sample) whyFile(name string, m metric) string {
 	switch {
 	case s.label == "SDAFS" && name == "comp.csv":
-		return whyOtherVersion
+		return "other-version"
 	case s.label == "FS" && name == "comp.csv" && s.covers(100):
-		return whyNanoseconds
+		return "nanoseconds"
 	case s.sameRuns() && !s.covers(100):
-		return whyFewerSeeds
+		return "fewer-seeds"
 	}
-	return whyOwnDraws
+	return "own-draws"
 }

@@ -102,7 +102,7 @@ func Compare(policy, metric, unit string, s statistic, sample []float64, f Figur
 	r := Ours(policy, metric, unit, s, sample)
 	r.Source = source
 	if r.Judge(f, why); r.Verdict == Differs && r.Low.Missing() {
-		r.Why = whyOneFigure
+		r.Why = "one-figure"
 	}
 	return r
 }
@@ -169,7 +169,7 @@ func (r *Row) Decide(must Side, why string) {
 	r.Verdict = Differs
 	r.Why = why
 	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
-		r.Why = whyUndecided
+		r.Why = "undecided"
 	}
 }
 

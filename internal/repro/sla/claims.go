@@ -80,7 +80,7 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 		for _, name := range []string{slaLoop, slaEvent} {
 			row := all.reduction(name).less(theirs.reduction(name)).row(name, fmt.Sprintf("reduction less that of %s", experiment.Capitalized(other.claims.name)))
 			row.Claim, row.Source = "the reduction is "+other.words, "§V.B"
-			row.Decide(other.must, whyOtherWayRound)
+			row.Decide(other.must, "other-way-round")
 			r.Rows = append(r.Rows, row)
 		}
 	}
@@ -103,13 +103,13 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 func (c *claims) why(value float64) string {
 	switch {
 	case math.IsNaN(value):
-		return whyNobodyPays
+		return "nobody-pays"
 	case value > 0.8:
-		return whyMoreThanPublished
+		return "more-than-published"
 	case !c.liability:
-		return whyAllAlike
+		return "all-alike"
 	}
-	return whyUnknownF0T0
+	return "unknown-f0-t0"
 }
 
 // headline are the reductions over all points.
@@ -166,10 +166,10 @@ func (c *claims) growth(all curves) []experiment.Row {
 		row.Source = "§V.B"
 		if c.liability {
 			row.Claim = "it grows with the load"
-			row.Decide(experiment.Above(1), whyNoGrowth)
+			row.Decide(experiment.Above(1), "no-growth")
 		} else {
 			row.Claim = "relatively constant"
-			row.Decide(experiment.Within(0.5, 2), whyPenaltiesBeginLate)
+			row.Decide(experiment.Within(0.5, 2), "penalties-begin-late")
 		}
 		rows = append(rows, row)
 	}
@@ -273,12 +273,12 @@ func (c *claims) periods(x float64, list []float64, runs [][]claimsRun) []experi
 	for _, p := range []float64{1, 2} {
 		row := by[p].less(half).row(fmt.Sprintf("loop, each %g RT less each 0.5 RT", p), c.label(x)+": reduction of penalties")
 		row.Claim, row.Source = "poorer if the period is greater", "§IV.A"
-		row.Decide(experiment.Below(0), whyNoPoorer)
+		row.Decide(experiment.Below(0), "no-poorer")
 		rows = append(rows, row)
 	}
 	row := by[0.25].less(half).row("loop, each 0.25 RT less each 0.5 RT", c.label(x)+": reduction of penalties")
 	row.Claim, row.Source = "a lesser period does not improve it (by more than 2 points)", "§IV.A"
-	row.Decide(experiment.Below(0.02), whyFresher)
+	row.Decide(experiment.Below(0.02), "fresher")
 	return append(rows, row)
 }
 

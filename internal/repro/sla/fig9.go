@@ -123,10 +123,10 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 				row.Source = "§V.B, Figure 9"
 				if peak > 190 {
 					row.Claim = "inefficient"
-					row.Decide(experiment.Below(0), whyGradualLimit)
+					row.Decide(experiment.Below(0), "gradual-limit")
 				} else if peak < 190 {
 					row.Claim = "efficient"
-					row.Decide(experiment.Above(0), whyGradualLimit)
+					row.Decide(experiment.Above(0), "gradual-limit")
 				}
 			}
 			r.Rows = append(r.Rows, row)
@@ -134,7 +134,7 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 		row := experiment.Ours(slaFIFO, at+"most processes at once", "", experiment.Mean, values(runs[i], func(r claimsRun) float64 { return r.most }))
 		if peak == 190 {
 			row.Claim, row.Source = "about 600", "§V.B"
-			row.Decide(experiment.Within(500, 700), whyOtherF0)
+			row.Decide(experiment.Within(500, 700), "other-f0")
 		}
 		r.Rows = append(r.Rows, row)
 	}
