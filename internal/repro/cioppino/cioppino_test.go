@@ -92,8 +92,8 @@ func TestVerdictsOfRatios(t *testing.T) {
 		row  experiment.Row
 		want experiment.Verdict
 	}{
-		"as published":      {row.Against(2, 0.1, "s", "w"), experiment.Reproduced},
-		"not as published":  {row.Against(2.2, 0.1, "s", "w"), experiment.Differs},
+		"as published":      {row.Against(experiment.Figure{Value: 2, Unit: 0.1}, "s", "w"), experiment.Reproduced},
+		"not as published":  {row.Against(experiment.Figure{Value: 2.2, Unit: 0.1}, "s", "w"), experiment.Differs},
 		"at least":          {row.AtLeast(1.9, "s", "w"), experiment.Reproduced},
 		"less":              {row.AtLeast(2.1, "s", "w"), experiment.Differs},
 		"in the range":      {row.Claims("words", experiment.Within(1.5, 3), "s", "w"), experiment.Reproduced},

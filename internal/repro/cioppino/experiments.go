@@ -10,17 +10,17 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "cioppino-fig3a", Title: "Cioppino, Figure 3a: who follows the load",
 			What:   "a fixed size (S), rules (RB), and PID controllers of throughput (CT-t) and of size (CT-p), when the load goes up",
-			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: runCioppino3a,
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: figure3a().run,
 		},
 		{
 			Name: "cioppino-fig3b", Title: "Cioppino, Figure 3b: who replaces people who leave",
 			What:   "nobody (N), a rule (RB), the average rate (AR) and the hybrid (HR), where people leave after one task in ten",
-			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: runCioppino3b,
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: figure3b().run,
 		},
 		{
 			Name: "cioppino-fig3c", Title: "Cioppino, Figure 3c: who moves people between pools",
 			What:   "nobody (NT), at random (RT), the paper's balance (PB) and ours, when rush hours come by turns",
-			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: runCioppino3c,
+			Source: "Haas and Franklin 2017, §6.2 in words; the figure's data are not published", Reps: 10, Run: figure3c().run,
 		},
 		{
 			Name: "cioppino-fig4", Title: "Cioppino, Figure 4: end to end, on a trace",

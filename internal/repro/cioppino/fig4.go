@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -13,7 +14,7 @@ import (
 )
 
 // The three figures of section 6.3 and the abstract, in the order of gains.
-var headline = []struct{ value, unit float64 }{{1.20, 0.01}, {19.4, 0.1}, {2.3, 0.1}}
+var headline = []experiment.Figure{printed(1.20, 0.01), printed(19.4, 0.1), printed(2.3, 0.1)}
 
 const headlineSource = "§6.3, Figure 4"
 
@@ -82,12 +83,16 @@ func shapley(part int, logs [allParts + 1][]float64) []float64 {
 	return list
 }
 
+// whole are the systems that are compared end to end, the baseline first.
+var whole = []system{baseline, cioppino, throng, quick, liked, ahead}
+
 func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	w := onTrace(o)
-	trials := []trial{{baseline, w, o.Reps}, {cioppino, w, o.Reps}, {throng, w, o.Reps}, {quick, w, o.Reps}, {liked, w, o.Reps}, {ahead, w, o.Reps}}
-	of := map[int]int{}
+	var trials []trial
+	for _, s := range whole {
+		trials = append(trials, trial{s, w, o.Reps})
+	}
 	for _, parts := range partSets {
-		of[parts] = len(trials)
 		trials = append(trials, trial{with(parts), w, o.Reps})
 	}
 	at := map[float64]int{}
@@ -99,7 +104,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 			x := w
 			x.high = p
 			at[p] = len(trials)
-			for _, s := range []system{baseline, cioppino, throng} {
+			for _, s := range whole[:3] {
 				trials = append(trials, trial{s, x, o.Extra})
 			}
 		}
@@ -109,50 +114,52 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		return nil, err
 	}
 	r := &experiment.Result{}
-	r.Rows = append(r.Rows, w.endToEnd(runs, "open-setting")...)
-
+	r.Add(w.endToEnd(runs, "open-setting")...)
 	for _, g := range gains {
-		r.Rows = append(r.Rows, w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
+		r.Add(w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
 	}
+	parts := runs[len(whole):][:len(partSets)]
+	r.Add(w.contributions(runs, parts)...)
+	sizes := map[string][]*poolRun{}
+	for i, x := range whole {
+		r.Add(absolute(x.name, runs[i])...)
+		sizes[x.name] = runs[i]
+	}
+	r.Draw(
+		w.headlinePicture("cioppino-fig4", "Gains over the baseline: published, Cioppino's and ours", runs),
+		sizesOf("cioppino-fig4-size", whole[:3], sizes), partsPicture(runs, parts), frontierPicture(runs, parts),
+	)
+	if len(at) > 0 {
+		r.Add(w.atPeaks(runs, at)...)
+		r.Draw(w.peaksPicture(runs, at))
+	}
+	r.Note(w.traceNote(runs))
+	r.Note(systemsNote(whole...))
+	return r, nil
+}
 
-	// What each part contributes.
-	names, bars := []string{baseline.name}, [][]*poolRun{runs[0]}
+// contributions tell what each part of ours contributes; parts are the runs of
+// partSets.
+func (w *poolWorld) contributions(runs, parts [][]*poolRun) []experiment.Row {
+	var rows []experiment.Row
 	sets := [allParts + 1][]*poolRun{0: runs[0]}
-	for _, parts := range partSets {
-		sets[parts] = runs[of[parts]]
-		names, bars = append(names, with(parts).name), append(bars, sets[parts])
+	for i, set := range partSets {
+		sets[set] = parts[i]
 		for _, g := range gains {
-			r.Rows = append(r.Rows, w.compare("baseline with our "+with(parts).name, g, sets[parts], runs[0]))
+			rows = append(rows, w.compare("baseline with our "+with(set).name, g, parts[i], runs[0]))
 		}
 	}
 	for _, g := range gains {
 		var logs [allParts + 1][]float64
-		for parts := range sets {
-			logs[parts] = g.logs(sets[parts], runs[0])
+		for set := range sets {
+			logs[set] = g.logs(sets[set], runs[0])
 		}
 		for _, part := range []int{elasticity, stability, balance} {
-			r.Rows = append(r.Rows, w.timesRow("our "+partNames[part]+" contributes", g.metric, shapley(part, logs)))
+			rows = append(rows, w.timesRow("our "+partNames[part]+" contributes", g.metric, shapley(part, logs)))
 		}
-		r.Rows = append(r.Rows, w.compare("then c* by a promise contributes", g, runs[2], sets[allParts]))
+		rows = append(rows, w.compare("then c* by a promise contributes", g, runs[2], sets[allParts]))
 	}
-	for i, x := range []system{baseline, cioppino, throng, quick, liked, ahead} {
-		r.Rows = append(r.Rows, absolute(x.name, runs[i])...)
-	}
-
-	r.Pictures = append(r.Pictures,
-		w.headlinePicture("cioppino-fig4", "Gains over the baseline: published, Cioppino's and ours", runs),
-		sizesOf("cioppino-fig4-size", sizesWords, []system{baseline, cioppino, throng},
-			map[string][]*poolRun{baseline.name: runs[0], cioppino.name: runs[1], throng.name: runs[2]}),
-		partsPicture(append(names, "all, c* by promise"), append(bars, runs[2]), runs[0]),
-		frontierPicture([]system{baseline, cioppino, throng, quick, liked, ahead}, runs, names[1:], bars[1:]),
-	)
-	if len(at) > 0 {
-		r.Rows = append(r.Rows, w.atPeaks(runs, at)...)
-		r.Pictures = append(r.Pictures, w.peaksPicture(runs, at))
-	}
-	r.Note(w.traceNote(runs))
-	r.Note(systemsNote(baseline, cioppino, throng, quick, liked, ahead))
-	return r, nil
+	return rows
 }
 
 // endToEnd compares Cioppino's choice and ours with the baseline; runs are of
@@ -166,9 +173,9 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 			because = "preference-bound"
 		}
 		rows = append(rows,
-			w.compare("Cioppino over baseline", g, theirs, base).Against(headline[i].value, headline[i].unit, headlineSource, because),
-			w.compare("Throng over baseline", g, own, base).AtLeast(headline[i].value, headlineSource, because),
-			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].value, headlineSource, because))
+			w.compare("Cioppino over baseline", g, theirs, base).Against(headline[i], headlineSource, because),
+			w.compare("Throng over baseline", g, own, base).AtLeast(headline[i].Value, headlineSource, because),
+			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].Value, headlineSource, because))
 	}
 	for _, g := range []gain{gainSize, gainPreference, gainEquation2} {
 		rows = append(rows, w.compare("Cioppino over baseline", g, theirs, base), w.compare("Throng over baseline", g, own, base))
@@ -192,7 +199,7 @@ func (w *poolWorld) atPeaks(runs [][]*poolRun, at map[float64]int) []experiment.
 			rows = append(rows, w.compare("Cioppino over baseline"+label, g, runs[k+1], runs[k]))
 			row := w.compare("Throng over baseline"+label, g, runs[k+2], runs[k])
 			if p == surge {
-				row = row.AtLeast(headline[i].value, headlineSource, "open-setting")
+				row = row.AtLeast(headline[i].Value, headlineSource, "open-setting")
 			}
 			rows = append(rows, row)
 		}
@@ -247,14 +254,10 @@ func bestPreference(pools int) float64 {
 
 func (w *poolWorld) headlinePicture(name, words string, runs [][]*poolRun) experiment.Picture {
 	series := []chart.BarSeries{{Name: "published"}, {Name: cioppino.name}, {Name: throng.name}, {Name: quick.name}}
-	add := func(s *chart.BarSeries, e experiment.Estimate) {
-		s.Values, s.Lo, s.Hi = append(s.Values, e.Value), append(s.Lo, e.Low), append(s.Hi, e.High)
-	}
 	for i, g := range gains {
-		v := headline[i].value
-		add(&series[0], experiment.Estimate{Value: v, Low: math.NaN(), High: math.NaN()})
+		experiment.Estimate{Value: headline[i].Value, Low: math.NaN(), High: math.NaN()}.Bar(&series[0])
 		for k := 1; k < len(series); k++ {
-			add(&series[k], times(g.logs(runs[k], runs[0])))
+			times(g.logs(runs[k], runs[0])).Bar(&series[k])
 		}
 	}
 	return experiment.Picture{Name: name, Words: words, Chart: chart.Bars(chart.BarsSpec{
@@ -264,54 +267,50 @@ func (w *poolWorld) headlinePicture(name, words string, runs [][]*poolRun) exper
 	})}
 }
 
-func partsPicture(names []string, sets [][]*poolRun, base []*poolRun) experiment.Picture {
+func partsPicture(runs, parts [][]*poolRun) experiment.Picture {
+	names := []string{baseline.name}
+	for _, set := range partSets {
+		names = append(names, with(set).name)
+	}
+	names = append(names, "all, c* by promise")
 	var panels []chart.Chart
 	for _, g := range gains {
-		s := chart.BarSeries{}
-		for _, runs := range sets {
-			e := times(g.logs(runs, base))
-			s.Values, s.Lo, s.Hi = append(s.Values, e.Value), append(s.Lo, e.Low), append(s.Hi, e.High)
+		bars := chart.BarSeries{}
+		for _, list := range slices.Concat(runs[:1], parts, runs[2:3]) {
+			times(g.logs(list, runs[0])).Bar(&bars)
 		}
 		panels = append(panels, chart.Bars(chart.BarsSpec{
 			Head: chart.Head{Title: g.metric, Size: chart.Size{Width: 900, Height: 250}},
-			Y:    chart.Axis{Label: "of the baseline's"}, Groups: names, Series: []chart.BarSeries{s}, Numbers: true, Levels: []chart.Mark{{At: 1}},
+			Y:    chart.Axis{Label: "of the baseline's"}, Groups: names, Series: []chart.BarSeries{bars}, Numbers: true, Levels: []chart.Mark{{At: 1}},
 		}))
 	}
-	return experiment.Picture{Name: "cioppino-fig4-parts", Words: "What the parts of ours contribute", Chart: chart.Grid(chart.GridSpec{
+	return experiment.Panels("cioppino-fig4-parts", "What the parts of ours contribute", chart.GridSpec{
 		Head:   chart.Head{Title: "The baseline with one, two and all parts of ours", Alt: "Three gains over the baseline for each set of parts, as bars", Size: chart.Size{Width: 940, Height: 840}},
 		Panels: panels, Columns: 1,
-	})}
+	})
 }
 
 // frontierPicture is the cost against the net preference of every combination.
-func frontierPicture(systems []system, runs [][]*poolRun, names []string, bars [][]*poolRun) experiment.Picture {
-	cloud := func(name string, ink int) chart.Points { return chart.Points{Name: name, Ink: ink} }
+func frontierPicture(runs, parts [][]*poolRun) experiment.Picture {
+	list := []chart.Points{{Name: "systems", Ink: 1}, {Name: "baseline with parts of ours", Ink: 2}, {Name: "published", Ink: 3, Labels: []string{"(1.20)"}}}
 	add := func(p *chart.Points, label string, list []*poolRun) {
-		c, n := times(gainCost.logs(list, runs[0])), times(gainNet.logs(list, runs[0]))
-		p.X, p.Y = append(p.X, c.Value), append(p.Y, n.Value)
-		p.XLo, p.XHi, p.YLo, p.YHi = append(p.XLo, c.Low), append(p.XHi, c.High), append(p.YLo, n.Low), append(p.YHi, n.High)
+		experiment.Dot(p, times(gainCost.logs(list, runs[0])), times(gainNet.logs(list, runs[0])))
 		p.Labels = append(p.Labels, fmt.Sprintf("%s (%.2f)", label, times(gainThroughput.logs(list, runs[0])).Value))
 	}
-	whole, parts, published := cloud("systems", 1), cloud("baseline with parts of ours", 2), cloud("published", 3)
-	for i, s := range systems {
-		add(&whole, s.name, runs[i])
+	for i, s := range whole {
+		add(&list[0], s.name, runs[i])
 	}
-	for i, name := range names {
-		add(&parts, name, bars[i])
+	for i, set := range partSets {
+		add(&list[1], with(set).name, parts[i])
 	}
-	published.X, published.Y, published.Labels = []float64{headline[1].value}, []float64{headline[2].value}, []string{"(1.20)"}
-	for _, v := range []struct {
-		list *[]float64
-		is   float64
-	}{{&published.XLo, headline[1].value}, {&published.XHi, headline[1].value}, {&published.YLo, headline[2].value}, {&published.YHi, headline[2].value}} {
-		*v.list = []float64{v.is}
-	}
-	most := headline[0].value * bestPreference(apps)
+	exactly := func(v float64) experiment.Estimate { return experiment.Estimate{Value: v, Low: v, High: v} }
+	experiment.Dot(&list[2], exactly(headline[1].Value), exactly(headline[2].Value))
+	most := headline[0].Value * bestPreference(apps)
 	const words = "Cost against net preference, in brackets the throughput, all of the baseline's"
 	return experiment.Picture{Name: "cioppino-fig4-frontier", Words: words, Chart: chart.Scatter(chart.ScatterSpec{
 		Head: chart.Head{Title: words, Alt: "Every combination by how many times lower its cost and how many times higher its net preference is", Size: chart.Size{Width: 900, Height: 520}},
 		X:    chart.Axis{Label: "cost, times lower", Kind: chart.Log}, Y: chart.Axis{Label: "net preference, times as high", Min: 0.5, Max: 2.5},
-		Series: []chart.Points{whole, parts, published},
+		Series: list,
 		Levels: []chart.Mark{{At: most, Text: "most, at 1.20"}, {At: 1}},
 	})}
 }
@@ -326,33 +325,36 @@ func (w *poolWorld) peaksPicture(runs [][]*poolRun, at map[float64]int) experime
 				continue
 			}
 			for s := range lines {
-				e, l := times(g.logs(runs[k+1+s], runs[k])), &lines[s]
-				l.X, l.Y, l.Lo, l.Hi = append(l.X, p), append(l.Y, e.Value), append(l.Lo, e.Low), append(l.Hi, e.High)
+				times(g.logs(runs[k+1+s], runs[k])).Point(&lines[s], p)
 			}
 		}
 		panels = append(panels, chart.Lines(chart.LinesSpec{
 			Head: chart.Head{Title: g.metric, Size: chart.Size{Width: 310, Height: 320}},
 			X:    chart.Axis{Label: "busy people in the rush hour", Kind: chart.Log}, Y: chart.Axis{Label: "of the baseline's", Kind: chart.Log},
-			Series: lines, Levels: []chart.Mark{{At: headline[i].value, Text: "published"}, {At: 1}},
+			Series: lines, Levels: []chart.Mark{{At: headline[i].Value, Text: "published"}, {At: 1}},
 		}))
 	}
-	return experiment.Picture{Name: "cioppino-fig4-peaks", Words: "The three gains against the rush hour", Chart: chart.Grid(chart.GridSpec{
+	return experiment.Panels("cioppino-fig4-peaks", "The three gains against the rush hour", chart.GridSpec{
 		Head:   chart.Head{Title: "The three gains against the rush hour (otherwise 5 busy people)", Alt: "Gains of Cioppino and Throng over the baseline for rush hours of 20 to 300 busy people", Size: chart.Size{Width: 980, Height: 380}},
 		Panels: panels, Columns: 3,
-	})}
+	})
 }
 
 func runCioppinoHeadline(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	w := generated(byTurns)
-	runs, err := try(ctx, o, []trial{{baseline, w, o.Reps}, {cioppino, w, o.Reps}, {throng, w, o.Reps}, {quick, w, o.Reps}})
+	w, list := generated(byTurns), whole[:4]
+	var trials []trial
+	for _, s := range list {
+		trials = append(trials, trial{s, w, o.Reps})
+	}
+	runs, err := try(ctx, o, trials)
 	if err != nil {
 		return nil, err
 	}
 	r := &experiment.Result{Rows: w.endToEnd(runs, "generated-work")}
-	for i, s := range []system{baseline, cioppino, throng, quick} {
-		r.Rows = append(r.Rows, absolute(s.name, runs[i])...)
+	for i, s := range list {
+		r.Add(absolute(s.name, runs[i])...)
 	}
-	r.Pictures = []experiment.Picture{w.headlinePicture("cioppino-headline", "Gains over the baseline on generated work", runs)}
-	r.Note(systemsNote(baseline, cioppino, throng, quick))
+	r.Draw(w.headlinePicture("cioppino-headline", "Gains over the baseline on generated work", runs))
+	r.Note(systemsNote(list...))
 	return r, nil
 }

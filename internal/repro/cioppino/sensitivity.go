@@ -59,26 +59,26 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 	for i, c := range cells {
 		for g := range gains {
 			row := c.world.compare(c.name, gains[g], runs[2*i+1], runs[2*i])
-			r.Rows = append(r.Rows, row)
+			r.Add(row)
 			values[g] = append(values[g], float64(row.Ours))
 			if i < people && float64(row.Ours) < 1 {
 				below[g]++
 			}
 		}
 	}
-	rows, columns := labels(abandon, "%g"), labels(arrive, "%g s")
+	rows, columns := labels("%g", abandon), labels("%g s", arrive)
 	for k, p := range gridPeak {
 		var panels []chart.Chart
 		for g := range gains {
 			panels = append(panels, heat(gains[g].metric, "time to come", "α: leave after a task", rows, columns, values[g][k*len(rows)*len(columns):]))
 		}
-		r.Pictures = append(r.Pictures, heats(fmt.Sprintf("cioppino-sensitivity-%g", p), fmt.Sprintf("Gains of ours over the baseline, rush hour of %g busy people", p), panels))
+		r.Draw(heats(fmt.Sprintf("cioppino-sensitivity-%g", p), fmt.Sprintf("Gains of ours over the baseline, rush hour of %g busy people", p), panels))
 	}
 	var panels []chart.Chart
 	for g := range gains {
-		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", durations(interval), labels(gridPeak, "%g"), values[g][people:]))
+		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", labels("%s", interval), labels("%g", gridPeak), values[g][people:]))
 	}
-	r.Pictures = append(r.Pictures, heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
+	r.Draw(heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
 	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
 	r.Note(systemsNote(baseline, throng))
 	return r, nil
@@ -87,18 +87,10 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 // ends are the first and the last of a list.
 func ends[T any](list []T) []T { return []T{list[0], list[len(list)-1]} }
 
-func labels(list []float64, format string) []string {
+func labels[T any](format string, list []T) []string {
 	out := make([]string, len(list))
 	for i, x := range list {
 		out[i] = fmt.Sprintf(format, x)
-	}
-	return out
-}
-
-func durations(list []time.Duration) []string {
-	out := make([]string, len(list))
-	for i, d := range list {
-		out[i] = d.String()
 	}
 	return out
 }
@@ -116,11 +108,11 @@ func heat(title, x, y string, rows, columns []string, list []float64) chart.Char
 }
 
 func heats(name, words string, panels []chart.Chart) experiment.Picture {
-	return experiment.Picture{Name: name, Words: words, Chart: chart.Grid(chart.GridSpec{
+	return experiment.Panels(name, words, chart.GridSpec{
 		Head: chart.Head{
-			Title: words, Alt: words + ": throughput, cost and net preference, as heat maps with numbers",
+			Alt:  words + ": throughput, cost and net preference, as heat maps with numbers",
 			Note: "Above 1 (blue) ours is the better; below 1 (orange, hatched) the baseline is.", Size: chart.Size{Width: 1000, Height: 340},
 		},
 		Panels: panels, Columns: 3,
-	})}
+	})
 }

@@ -41,7 +41,7 @@ func TestAuthorsRunsExactly(t *testing.T) {
 			continue
 		}
 		w := table2(want.window)
-		v := variant{policy: want.policy, world: w, code: true}
+		v := variant{form: program, policy: want.policy, world: w}
 		s, err := v.run(t.Context(), w.setup(v.rule()), want.seed, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +53,8 @@ func TestAuthorsRunsExactly(t *testing.T) {
 			}
 		}
 		for i := range want.success {
-			if math.Abs(s.success[i]-want.success[i]) > 5.1e-7 {
-				t.Errorf("%s over %g s, seed %d: success at α = %g is %.7f, want %.6f", want.policy, want.window, want.seed, alphas[i], s.success[i], want.success[i])
+			if math.Abs(s.success[i].all-want.success[i]) > 5.1e-7 {
+				t.Errorf("%s over %g s, seed %d: success at α = %g is %.7f, want %.6f", want.policy, want.window, want.seed, alphas[i], s.success[i].all, want.success[i])
 			}
 		}
 	}
@@ -65,24 +65,24 @@ func TestAuthorsRunsExactly(t *testing.T) {
 func TestRescored(t *testing.T) {
 	t.Parallel()
 	w := table2(1200)
-	v := published(w)[0]
+	v := variants(w, 0, program)[0]
 	run, err := v.run(t.Context(), w.setup(v.rule()), 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := &sample{v, []scenario{run}}
 	other := own.rescored()
-	if other.form != mixed || other.sameRuns() || other.of(meanBest)[0] != own.of(meanBest)[0] {
+	if other.form != mixed || other.deterministic() || other.of(meanBest.of)[0] != own.of(meanBest.of)[0] {
 		t.Errorf("%+v", other.variant)
 	}
 	for i, alpha := range alphas {
-		a, b := own.of(success(i))[0], other.of(success(i))[0]
+		a, b := own.of(success(i).of)[0], other.of(success(i).of)[0]
 		if b > a && alpha < 1 || alpha == 0.2 && b >= a {
 			t.Errorf("α = %g: %g by the program's deadlines, %g by the formula's", alpha, a, b)
 		}
 	}
-	if own.of(success(at(0.4)))[0] != 0.475 { // as in reruns: the sample itself is not changed
-		t.Errorf("%g", own.of(success(at(0.4)))[0])
+	if own.of(success(at(0.4)).of)[0] != 0.475 { // as in reruns: the sample itself is not changed
+		t.Errorf("%g", own.of(success(at(0.4)).of)[0])
 	}
 }
 
@@ -90,7 +90,7 @@ func TestRescored(t *testing.T) {
 // starve it.
 func TestSurvivors(t *testing.T) {
 	t.Parallel()
-	s := &sample{variant: published(table2(2400))[3]}
+	s := &sample{variant: variants(table2(2400), 0, program)[3]}
 	for i := range 49 {
 		best := 0.5 + float64(i)/100
 		if i < 9 {

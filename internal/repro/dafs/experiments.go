@@ -20,17 +20,17 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "fig6", Title: "Figure 6: FIFO, SJF, RR and FS before 10 to 15 people",
 			What:   "five batches in the controlled set-up, people by the fit to the authors' logs; and the logged runs themselves",
-			Source: "§4.3.2 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: runFig6,
+			Source: "§4.3.2 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: figure6().run,
 		},
 		{
 			Name: "fig7a", Title: "Figure 7(a): a higher price, and so priority, for B2",
 			What:   "the same under FS, B2 at $0.02 and at $0.05",
-			Source: "§4.3.3 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: runFig7a,
+			Source: "§4.3.3 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: figure7a().run,
 		},
 		{
 			Name: "fig7b", Title: "Figure 7(b): a larger crowd",
 			What:   "the same under FS with 10 to 15 and with 20 to 25 people",
-			Source: "§4.3.3 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: runFig7b,
+			Source: "§4.3.3 in words; the authors' logs of 7 October 2013", Crowd: true, Reps: 200, Run: figure7b().run,
 		},
 		{
 			Name: "fig8", Title: "Figure 8: time for a task on a pull market, under FS and under WCFS",
@@ -55,7 +55,7 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "fig12", Title: "Figure 12: the priority of B2 under fair sharing, 25 workers",
 			What:   "the same batches under FS, B2 with priority 1 to 50",
-			Source: "full_run_priority_*.csv of the authors' result files, and §4.5.2", Reps: deskRuns, Run: runFig12,
+			Source: "full_run_priority_*.csv of the authors' result files, and §4.5.2", Reps: figure12Runs, Run: runFig12,
 		},
 		{
 			Name: "fig13", Title: "Figure 13: deadline success against α",

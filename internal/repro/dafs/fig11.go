@@ -13,8 +13,8 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// deskRuns is how many runs there are of a setting: range(1, 100).
-const deskRuns = 99
+// figure12Runs is how many runs there are of a setting: range(1, 100).
+const figure12Runs = 99
 
 // shifted is a distribution with something added to each figure.
 type shifted struct {
@@ -42,7 +42,7 @@ func (b bench) setup() *sim.Setup {
 		Tenants: make([]sim.Tenant, 1),
 		Groups:  []sim.Group{{Name: "crowd", Arrive: sim.Arrivals{Count: b.workers, From: time.Millisecond}}},
 	}
-	for i, d := range desk {
+	for i, d := range table1 {
 		service := sim.Dist(sim.LogNormalByMode(d.mode, d.mode/2))
 		if b.overhead > 0 {
 			service = shifted{service, b.overhead}
@@ -53,7 +53,7 @@ func (b bench) setup() *sim.Setup {
 			load.Priority = b.priority
 		}
 		if b.listed { // a priority that decides between equals, and nothing else
-			load.Priority = max(load.Priority, 1) * (1 + 1e-9*float64(len(desk)-i))
+			load.Priority = max(load.Priority, 1) * (1 + 1e-9*float64(len(table1)-i))
 		}
 		load.At = time.Duration(i) * time.Microsecond
 		if b.order != nil {
@@ -75,16 +75,19 @@ func (b bench) took(out *sim.Outcome) (took [6]float64) {
 	return took
 }
 
-// A deskWorld is a world of the five batches of Table 1.
-type deskWorld interface {
+// A batchWorld is a world of the five batches of Table 1.
+type batchWorld interface {
 	setup() *sim.Setup
 	scheduling() string                   // the policy
 	took(out *sim.Outcome) (s [6]float64) // seconds until B1 to B5 and all were completed
 }
 
-// completions runs a list of worlds and returns, by world, batch (the last: all)
-// and repetition, the seconds until completion.
-func completions[W deskWorld](ctx context.Context, o *experiment.Options, list []W) ([][6][]float64, error) {
+// A completed world tells, by batch (the last: all) and repetition, the seconds
+// until completion.
+type completed [6][]float64
+
+// completions runs a list of worlds.
+func completions[W batchWorld](ctx context.Context, o *experiment.Options, list []W) ([]completed, error) {
 	setups := make([]*sim.Setup, len(list))
 	for i, w := range list {
 		setups[i] = w.setup()
@@ -102,8 +105,8 @@ func completions[W deskWorld](ctx context.Context, o *experiment.Options, list [
 
 // byBatch turns the completions of each world's repetitions into those of each
 // batch by repetition.
-func byBatch(worlds [][][6]float64) [][6][]float64 {
-	results := make([][6][]float64, len(worlds))
+func byBatch(worlds [][][6]float64) []completed {
+	results := make([]completed, len(worlds))
 	for i, runs := range worlds {
 		for _, took := range runs {
 			for k, t := range took {
@@ -117,72 +120,68 @@ func byBatch(worlds [][][6]float64) [][6][]float64 {
 // batchNames are the columns of completions.
 var batchNames = []string{"B1", "B2", "B3", "B4", "B5", "all"}
 
-// deskPolicies are Figure 11's. The program's RR is a uniform draw among the
+// figure11Policies are Figure 11's. The program's RR is a uniform draw among the
 // batches that have tasks, which the pull market is when nobody stays with a
 // batch and sizes and prices do not matter.
 // The program's SJF goes by the times of Table 1 to the end, which is to serve
 // the batches in that order; ours learns the times from what it sees.
-var deskPolicies = []struct {
-	label, policy, of string
-	order             []int
+var figure11Policies = []struct {
+	label, policy string
+	order         []int
+	of            string // which of the program's it is, if any
+	why           string // it is not as the stand-in for the program has it
 }{
-	{"FIFO", "fifo", "FIFO", nil},
-	{"SJF, as in the program: times as told", "fifo", "SJF", []int{3, 2, 4, 1, 0}},
-	{"RR, as in the program: at random", "market(size=0,price=0,stay=0)", "RR", nil},
-	{"FS, as in the program: equals as listed", "wfs", "FS", nil},
-	{"FS, equals in turn", "fs", "FS", nil},
-	{"SJF, times as observed", "sjf", "", nil},
-	{"RR in turn", "rr", "", nil},
+	{"FIFO", "fifo", nil, "FIFO", "chance-of-120"},
+	{"SJF, as in the program: times as told", "fifo", []int{3, 2, 4, 1, 0}, "SJF", "chance-of-120"},
+	{"RR, as in the program: at random", "market(size=0,price=0,stay=0)", nil, "RR", "chance-of-120"},
+	{"FS, as in the program: equals as listed", "wfs", nil, "FS", "chance-of-120"},
+	{"FS, equals in turn", "fs", nil, "FS", "listed-equals"},
+	{"SJF, times as observed", "sjf", nil, "", ""},
+	{"RR in turn", "rr", nil, "", ""},
 }
 
-var deskCrowds = []int{10, 20, 50, 100, 200}
+// The first of figure11Policies are the program's, which the claims and the picture
+// are about.
+const fifo, sjf, rr, fs, programs = 0, 1, 2, 3, 4
+
+var figure11Crowds = []int{10, 20, 50, 100, 200}
+
+// crowds are the completions by policy and size of the crowd.
+type crowds []completed
+
+func (c crowds) at(policy, crowd int) completed { return c[policy*len(figure11Crowds)+crowd] }
 
 func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	var list []bench
-	for _, p := range deskPolicies {
-		for _, w := range deskCrowds {
+	for _, p := range figure11Policies {
+		for _, w := range figure11Crowds {
 			list = append(list, bench{workers: w, policy: p.policy, order: p.order, listed: p.policy == "wfs"})
 		}
 	}
-	took, err := completions(ctx, o, list)
+	completed, err := completions(ctx, o, list)
 	if err != nil {
 		return nil, err
 	}
-	at := func(policy, crowd int) *[6][]float64 { return &took[policy*len(deskCrowds)+crowd] }
-	r := &experiment.Result{}
-	r.Rows = append(r.Rows, figure11Claims(at)...)
-	for p, policy := range deskPolicies {
-		for w, workers := range deskCrowds {
+	took, r := crowds(completed), &experiment.Result{}
+	r.Add(took.claims()...)
+	for p, policy := range figure11Policies {
+		for w, workers := range figure11Crowds {
 			label := fmt.Sprintf("%s, %d workers", policy.label, workers)
-			for b, name := range batchNames {
-				s := at(p, w)[b]
-				if policy.of == "" {
-					if name == "all" {
-						r.Rows = append(r.Rows, experiment.Ours(label, "completion of "+name, "s", experiment.Mean, s))
-					}
-					continue
-				}
-				for _, f := range figure11 {
-					if f.workers == workers && f.policy == policy.of {
-						m := f.took[b]
-						r.Rows = append(r.Rows, experiment.Compare(label, "completion of "+name, "s", experiment.Mean, s, experiment.OfMean(m.mean, m.sd, deskRuns, 0.01),
-							"an event-driven program by the rules of scheduler.py, 99 runs", whyFig11(policy.policy)))
-					}
-				}
+			row := func(b int) experiment.Row {
+				return experiment.Mean.Row(label, "completion of "+batchNames[b], "s", took.at(p, w)[b])
+			}
+			if policy.of == "" {
+				r.Add(row(5))
+				continue
+			}
+			for b, m := range figure11Of(policy.of, workers) {
+				r.Add(row(b).Against(experiment.OfMean(m.mean, m.sd, figure12Runs, 0.01), "an event-driven program by the rules of scheduler.py, 99 runs", policy.why))
 			}
 		}
 	}
-	r.Rows = append(r.Rows, agreeing(r.Rows))
-	r.Pictures = append(r.Pictures, figure11Chart(at))
+	r.Add(agreeing(r.Rows))
+	r.Draw(took.picture())
 	return r, nil
-}
-
-// whyFig11 is why a completion is not the stand-in's.
-func whyFig11(policy string) string {
-	if policy == "fs" {
-		return "listed-equals"
-	}
-	return "chance-of-120"
 }
 
 // agreeing is the share of the figures of the program's policies that agree with
@@ -198,115 +197,96 @@ func agreeing(list []experiment.Row) experiment.Row {
 			agree++
 		}
 	}
-	r := experiment.NewRow("FIFO, SJF, RR and FS as in the program", "figures that agree with the published ones", "ratio", experiment.ShareOf(agree, all))
-	r.Statistic, r.Claim, r.Source = fmt.Sprintf("share of %d", all), "95 %, if nothing but chance is between them", "the meaning of a 95 % interval"
-	r.Decide(experiment.Within(0, 1), "")
+	r := experiment.NewRow("FIFO, SJF, RR and FS as in the program", "figures that agree with the published ones", "ratio", experiment.ShareOf(agree, all)).
+		Of("share of %d", all).Claims("95 %, if nothing but chance is between them", experiment.Within(0, 1), "the meaning of a 95 % interval", "")
 	if float64(r.High) < 0.95 {
 		r.Verdict, r.Why = experiment.Differs, "more-than-chance"
 	}
 	return r
 }
 
-// figure11Claims are the sentences of §4.5.1.
-func figure11Claims(at func(policy, crowd int) *[6][]float64) []experiment.Row {
-	const fifo, sjf, rr, fs = 0, 1, 2, 3
-	spread := func(took *[6][]float64) []float64 { // of the batches' completions, against the mean
-		list := make([]float64, len(took[0]))
-		for i := range list {
-			sum, squares := 0.0, 0.0
-			for b := range desk {
-				sum += took[b][i]
-				squares += took[b][i] * took[b][i]
-			}
-			m := sum / 5
-			list[i] = math.Sqrt(squares/5-m*m) / m
+// spread is that of the batches' completions, against their mean.
+func (c completed) spread() []float64 {
+	list := make([]float64, len(c[0]))
+	for i := range list {
+		sum, squares := 0.0, 0.0
+		for b := range table1 {
+			sum += c[b][i]
+			squares += c[b][i] * c[b][i]
 		}
-		return list
-	}
-	const source = "§4.5.1"
-	var rows []experiment.Row
-	for i := 1; i < len(deskCrowds); i++ {
-		rows = append(rows, experiment.Claim(fmt.Sprintf("FS, %d workers against %d", deskCrowds[i], deskCrowds[i-1]), "completion of all, more", "ratio", experiment.Mean,
-			over(at(fs, i)[5], at(fs, i-1)[5]), "a larger pool is faster", experiment.Below(0), source, ""))
-	}
-	for _, p := range []struct {
-		i    int
-		name string
-	}{{rr, "RR"}, {fs, "FS"}} {
-		rows = append(rows, experiment.Claim(p.name+" against FIFO, 10 workers", "completion of all, more", "ratio", experiment.Mean,
-			over(at(p.i, 0)[5], at(fifo, 0)[5]), "about the same time (here: within 5 %)", experiment.Within(-0.05, 0.05), source, ""))
-	}
-	for w, workers := range deskCrowds {
-		rows = append(rows, experiment.Claim(fmt.Sprintf("SJF against FIFO, %d workers", workers), "completion of all, more", "ratio", experiment.Mean,
-			over(at(sjf, w)[5], at(fifo, w)[5]), "SJF is significantly worse (here: 5 %)", experiment.Above(0.05), source,
-			"sjf-small-crowd"))
-	}
-	for _, c := range []struct {
-		few, many int
-		why       string
-	}{
-		{0, 3, "sjf-other-way"},
-		{3, 4, ""},
-	} {
-		few, many := over(at(sjf, c.few)[5], at(fifo, c.few)[5]), over(at(sjf, c.many)[5], at(fifo, c.many)[5])
-		rows = append(rows, experiment.Claim(fmt.Sprintf("SJF against FIFO, %d workers less %d", deskCrowds[c.few], deskCrowds[c.many]), "completion of all, more", "ratio", experiment.Mean,
-			minus(few, many), "SJF is worse when the workforce is reduced", experiment.Above(0), source, c.why))
-	}
-	rows = append(rows,
-		experiment.Claim("FIFO, 10 workers", "B1 before B5, by", "s", experiment.Mean, minus(at(fifo, 0)[4], at(fifo, 0)[0]), "FIFO gives an advantage to its preferred batches", experiment.Above(0), source, ""),
-		experiment.Claim("SJF, 10 workers", "B4 before B1, by", "s", experiment.Mean, minus(at(sjf, 0)[0], at(sjf, 0)[3]), "SJF gives an advantage to its preferred batches", experiment.Above(0), source, ""),
-		experiment.Claim("FIFO less RR, 10 workers", "spread of the batches' completions", "ratio", experiment.Mean, minus(spread(at(fifo, 0)), spread(at(rr, 0))), "RR is fairer to the batches", experiment.Above(0), source, ""),
-		experiment.Claim("FIFO less FS, 10 workers", "spread of the batches' completions", "ratio", experiment.Mean, minus(spread(at(fifo, 0)), spread(at(fs, 0))), "FS is fairer to the batches", experiment.Above(0), source, ""),
-		experiment.Claim("FS less RR, 10 workers", "spread of the batches' completions", "ratio", experiment.Mean, minus(spread(at(fs, 0)), spread(at(rr, 0))), "FS has a slightly higher variance than RR", experiment.Above(0), source, ""),
-	)
-	return rows
-}
-
-func minus(a, b []float64) []float64 {
-	list := make([]float64, len(a))
-	for i := range a {
-		list[i] = a[i] - b[i]
+		m := sum / 5
+		list[i] = math.Sqrt(squares/5-m*m) / m
 	}
 	return list
 }
 
-func figure11Chart(at func(policy, crowd int) *[6][]float64) experiment.Picture {
+// claims are the sentences of §4.5.1.
+func (c crowds) claims() []experiment.Row {
+	var rows []experiment.Row
+	claim := func(row experiment.Row, words string, must experiment.Side, why string) {
+		rows = append(rows, row.Claims(words, must, "§4.5.1", why))
+	}
+	const more = "completion of all, more"
+	for i := 1; i < len(figure11Crowds); i++ {
+		claim(experiment.Mean.Row(fmt.Sprintf("FS, %d workers against %d", figure11Crowds[i], figure11Crowds[i-1]), more, "ratio", experiment.Over(c.at(fs, i)[5], c.at(fs, i-1)[5])),
+			"a larger pool is faster", experiment.Below(0), "")
+	}
+	overFIFO := func(p, w int) []float64 { return experiment.Over(c.at(p, w)[5], c.at(fifo, w)[5]) }
+	for _, p := range []int{rr, fs} {
+		claim(experiment.Mean.Row(figure11Policies[p].of+" against FIFO, 10 workers", more, "ratio", overFIFO(p, 0)), "about the same time (here: within 5 %)", experiment.Within(-0.05, 0.05), "")
+	}
+	for w, workers := range figure11Crowds {
+		claim(experiment.Mean.Row(fmt.Sprintf("SJF against FIFO, %d workers", workers), more, "ratio", overFIFO(sjf, w)), "SJF is significantly worse (here: 5 %)", experiment.Above(0.05), "sjf-small-crowd")
+	}
+	for _, x := range []struct {
+		few, many int
+		why       string
+	}{{0, 3, "sjf-other-way"}, {3, 4, ""}} {
+		claim(experiment.Mean.Row(fmt.Sprintf("SJF against FIFO, %d workers less %d", figure11Crowds[x.few], figure11Crowds[x.many]), more, "ratio", experiment.Minus(overFIFO(sjf, x.few), overFIFO(sjf, x.many))),
+			"SJF is worse when the workforce is reduced", experiment.Above(0), x.why)
+	}
+	claim(experiment.Mean.Row("FIFO, 10 workers", "B1 before B5, by", "s", experiment.Minus(c.at(fifo, 0)[4], c.at(fifo, 0)[0])), "FIFO gives an advantage to its preferred batches", experiment.Above(0), "")
+	claim(experiment.Mean.Row("SJF, 10 workers", "B4 before B1, by", "s", experiment.Minus(c.at(sjf, 0)[0], c.at(sjf, 0)[3])), "SJF gives an advantage to its preferred batches", experiment.Above(0), "")
+	for _, x := range []struct {
+		a, b  int
+		words string
+	}{{fifo, rr, "RR is fairer to the batches"}, {fifo, fs, "FS is fairer to the batches"}, {fs, rr, "FS has a slightly higher variance than RR"}} {
+		claim(experiment.Mean.Row(fmt.Sprintf("%s less %s, 10 workers", figure11Policies[x.a].of, figure11Policies[x.b].of), "spread of the batches' completions", "ratio",
+			experiment.Minus(c.at(x.a, 0).spread(), c.at(x.b, 0).spread())), x.words, experiment.Above(0), "")
+	}
+	return rows
+}
+
+func (c crowds) picture() experiment.Picture {
+	size := chart.Size{Width: 560, Height: 280}
 	var panels []chart.Chart
-	for w, workers := range deskCrowds {
+	for w, workers := range figure11Crowds {
 		boxes := chart.BoxesSpec{
-			Head: chart.Head{Title: fmt.Sprintf("%d workers", workers), Size: chart.Size{Width: 560, Height: 280}},
+			Head: chart.Head{Title: fmt.Sprintf("%d workers", workers), Size: size},
 			X:    chart.Axis{Label: "batch"}, Y: chart.Axis{Label: "completed after", Kind: chart.Time, Zero: true}, Groups: batchNames,
 		}
-		for p, policy := range deskPolicies {
-			if policy.of == "" || policy.policy == "fs" {
-				continue
-			}
-			boxes.Series = append(boxes.Series, chart.BoxSeries{Name: policy.of, Values: at(p, w)[:]})
+		for p, policy := range figure11Policies[:programs] {
+			took := c.at(p, w)
+			boxes.Series = append(boxes.Series, chart.BoxSeries{Name: policy.of, Values: took[:]})
 		}
 		panels = append(panels, chart.Boxes(boxes))
 	}
 	spec := chart.LinesSpec{
-		Head: chart.Head{Title: "all five batches", Size: chart.Size{Width: 560, Height: 280}},
+		Head: chart.Head{Title: "all five batches", Size: size},
 		X:    chart.Axis{Label: "workers", Kind: chart.Log}, Y: chart.Axis{Label: "completed after", Kind: chart.LogTime},
 	}
-	for p, policy := range deskPolicies {
-		if policy.of == "" || policy.policy == "fs" {
-			continue
-		}
+	for p, policy := range figure11Policies[:programs] {
 		line := chart.Series{Name: policy.of, Markers: true}
-		for w, workers := range deskCrowds {
-			line.X, line.Y = append(line.X, float64(workers)), append(line.Y, experiment.Mean.Of(at(p, w)[5]).Value)
+		for w, workers := range figure11Crowds {
+			line.X, line.Y = append(line.X, float64(workers)), append(line.Y, experiment.Mean.Of(c.at(p, w)[5]).Value)
 		}
 		spec.Series = append(spec.Series, line)
 	}
-	panels = append(panels, chart.Lines(spec))
-	return experiment.Picture{Name: "fig11", Words: "Completion of B1 to B5 by policy and size of the crowd", Chart: chart.Grid(chart.GridSpec{
-		Head:   chart.Head{Title: "Completion of B1 to B5 by policy and size of the crowd", Size: chart.Size{Width: 1120, Height: 900}},
-		Panels: panels, Columns: 2,
-	})}
+	return experiment.Panels("fig11", "Completion of B1 to B5 by policy and size of the crowd", chart.GridSpec{
+		Head:   chart.Head{Size: chart.Size{Width: 1120, Height: 900}},
+		Panels: append(panels, chart.Lines(spec)), Columns: 2,
+	})
 }
-
-var priorities = []float64{1, 5, 10, 20, 50}
 
 // threadOverhead is what a task of the published program costs next to its sleep,
 // in simulated seconds (in real ones a thousandth), if that is taken for constant. It
@@ -314,37 +294,29 @@ var priorities = []float64{1, 5, 10, 20, 50}
 // other figures are not fitted.
 const threadOverhead = 6.4
 
-// forms12 are the ways in which Figure 12 is made: on the engine, where handing out
-// and booking take no time; there with a constant for that; and in a model of the
-// published program's threads.
-var forms12 = []struct{ label, why, ratio string }{
-	{
-		"25 workers",
-		"threads-cost",
-		"threads-b2-ratio",
-	},
-	{
-		"25 workers, with the threads' overhead",
-		"overhead-not-constant",
-		"overhead-not-constant",
-	},
-	{
-		"25 workers as threads",
-		"threads-fitted",
-		"threads-fitted",
-	},
+// figure12Forms are the ways in which Figure 12 is made: on the engine, where handing
+// out and booking take no time, so that only B2 and all are compared; there with a
+// constant for that; and in a model of the published program's threads.
+var figure12Forms = []struct {
+	label      string
+	batches    []int  // of batchNames
+	why, ratio string // the completions, and that of B2 by its priority, are not the published ones
+}{
+	{"25 workers", []int{1, 5}, "threads-cost", "threads-b2-ratio"},
+	{"25 workers, with the threads' overhead", []int{0, 1, 2, 3, 4, 5}, "overhead-not-constant", "overhead-not-constant"},
+	{"25 workers as threads", []int{0, 1, 2, 3, 4, 5}, "threads-fitted", "threads-fitted"},
 }
 
 func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	var plain, charged []bench
 	var threads []threaded
-	for _, p := range priorities {
-		b := bench{workers: 25, policy: "wfs", priority: p, listed: true}
+	for _, f := range figure12 {
+		b := bench{workers: 25, policy: "wfs", priority: f.priority, listed: true}
 		plain = append(plain, b)
 		b.overhead = threadOverhead
-		charged, threads = append(charged, b), append(threads, asThreads(p))
+		charged, threads = append(charged, b), append(threads, asThreads(f.priority))
 	}
-	onEngine, err := completions(ctx, o, append(plain, charged...))
+	took, err := completions(ctx, o, append(plain, charged...))
 	if err != nil {
 		return nil, err
 	}
@@ -352,51 +324,55 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	if err != nil {
 		return nil, err
 	}
-	n := len(priorities)
-	took := [][][6][]float64{onEngine[:n], onEngine[n:], asPublished}
+	took = append(took, asPublished...)
+	n := len(figure12)
 	r := &experiment.Result{}
-	for form, f := range forms12 {
-		r.Rows = append(r.Rows, figure12Rows(f.label, f.why, f.ratio, form > 0, took[form])...)
+	for form := range figure12Forms {
+		r.Add(figure12Rows(form, took[form*n:])...)
 	}
-	first, last := &took[0][0], &took[0][n-1]
-	r.Rows = append(r.Rows, experiment.Claim("B2 with priority 50 less 1", "completion of B2", "s", experiment.Mean, minus(last[1], first[1]), "a priority makes its batch faster", experiment.Below(0), "§4.5.2, Figure 12", ""),
-		experiment.Claim("B2 with priority 50 less 1", "completion of B4", "s", experiment.Mean, minus(last[3], first[3]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12", ""),
-		experiment.Claim("B2 with priority 50 less 1", "completion of B1", "s", experiment.Mean, minus(last[0], first[0]), "while slightly degrading the others", experiment.Above(0), "§4.5.2, Figure 12",
-			"b1-has-its-share"))
-	r.Pictures = append(r.Pictures, figure12Chart(took[2]))
+	for _, c := range []struct {
+		batch int
+		words string
+		must  experiment.Side
+		why   string
+	}{
+		{1, "a priority makes its batch faster", experiment.Below(0), ""},
+		{3, "while slightly degrading the others", experiment.Above(0), ""},
+		{0, "while slightly degrading the others", experiment.Above(0), "b1-has-its-share"},
+	} {
+		r.Add(experiment.Mean.Row("B2 with priority 50 less 1", "completion of "+batchNames[c.batch], "s", experiment.Minus(took[n-1][c.batch], took[0][c.batch])).
+			Claims(c.words, c.must, "§4.5.2, Figure 12", c.why))
+	}
+	r.Draw(figure12Chart(took[2*n:]))
 	return r, nil
 }
 
-// figure12Rows compares one form with what was published; whole reports whether all
-// batches are, or only B2 and all together.
-func figure12Rows(label, why, whyRatio string, whole bool, took [][6][]float64) []experiment.Row {
+// figure12Rows compares one form with what was published.
+func figure12Rows(form int, took []completed) []experiment.Row {
 	const source = "full_run_priority_*.csv, 99 runs"
 	var rows []experiment.Row
-	base := &took[0]
-	for i, p := range priorities {
-		t, f := &took[i], figure12[i]
-		who := fmt.Sprintf("B2 with priority %g, %s", p, label)
-		for b, name := range batchNames {
-			if whole || name == "B2" || name == "all" {
-				rows = append(rows, experiment.Compare(who, "completion of "+name, "s", experiment.Mean, t[b], experiment.OfMean(f.took[b].mean, f.took[b].sd, deskRuns, 0.001), source, why))
-			}
+	f := figure12Forms[form]
+	for i, theirs := range figure12 {
+		who := fmt.Sprintf("B2 with priority %g, %s", theirs.priority, f.label)
+		for _, b := range f.batches {
+			rows = append(rows, experiment.Mean.Row(who, "completion of "+batchNames[b], "s", took[i][b]).
+				Against(experiment.OfMean(theirs.took[b].mean, theirs.took[b].sd, figure12Runs, 0.001), source, f.why))
 		}
 		if i == 0 {
 			continue
 		}
-		e := bootstrap(t[1], base[1], func(x, y []float64) float64 { return experiment.Mean.Of(x).Value / experiment.Mean.Of(y).Value })
-		row := experiment.NewRow(who, "completion of B2 against that with priority 1", "ratio", e)
-		row.Statistic, row.Source = fmt.Sprintf("ratio of means of %d", len(t[1])), source
-		x, y := f.took[1], figure12[0].took[1]
+		ours := took[i][1]
+		e := bootstrap(ours, took[0][1], func(x, y []float64) float64 { return experiment.Mean.Of(x).Value / experiment.Mean.Of(y).Value })
+		x, y := theirs.took[1], figure12[0].took[1]
 		q := x.mean / y.mean
-		own := 1.96 * q * math.Sqrt((x.sd*x.sd/x.mean/x.mean+y.sd*y.sd/y.mean/y.mean)/deskRuns)
-		row.Judge(experiment.Figure{Value: q, Own: own}, whyRatio)
-		rows = append(rows, row)
+		own := 1.96 * q * math.Sqrt((x.sd*x.sd/x.mean/x.mean+y.sd*y.sd/y.mean/y.mean)/figure12Runs)
+		rows = append(rows, experiment.NewRow(who, "completion of B2 against that with priority 1", "ratio", e).
+			Of("ratio of means of %d", len(ours)).Against(experiment.Figure{Value: q, Own: own}, source, f.ratio))
 	}
 	return rows
 }
 
-func figure12Chart(threads [][6][]float64) experiment.Picture {
+func figure12Chart(threads []completed) experiment.Picture {
 	spec := chart.LinesSpec{
 		Head: chart.Head{Title: "Completion by the priority of B2, FS, 25 workers", Alt: "B2 is completed sooner the higher its priority; the others hardly change",
 			Note: "Lines: ours, in the model of the threads, with 95 % intervals. Points: published.", Size: chart.Size{Width: 760, Height: 440}},
@@ -404,11 +380,9 @@ func figure12Chart(threads [][6][]float64) experiment.Picture {
 	}
 	for b, name := range batchNames[:5] {
 		line, theirs := chart.Series{Name: name, Ink: b + 1}, chart.Series{Name: name + ", published", Dots: true, Ink: b + 1}
-		for i, p := range priorities {
-			e := experiment.Mean.Of(threads[i][b])
-			line.X, line.Y = append(line.X, p), append(line.Y, e.Value)
-			line.Lo, line.Hi = append(line.Lo, e.Low), append(line.Hi, e.High)
-			theirs.X, theirs.Y = append(theirs.X, p), append(theirs.Y, figure12[i].took[b].mean)
+		for i, f := range figure12 {
+			experiment.Mean.Of(threads[i][b]).Point(&line, f.priority)
+			theirs.X, theirs.Y = append(theirs.X, f.priority), append(theirs.Y, f.took[b].mean)
 		}
 		spec.Series = append(spec.Series, line, theirs)
 	}

@@ -38,15 +38,16 @@ func TestThreadsEndAsPublished(t *testing.T) {
 	t.Parallel()
 	o := &experiment.Options{Reps: 99, Seed: 1}
 	var list []threaded
-	for _, p := range priorities {
-		list = append(list, asThreads(p))
+	for _, f := range figure12 {
+		list = append(list, asThreads(f.priority))
 	}
 	took, err := threadedCompletions(context.Background(), o, list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	looked := 0
-	for i, p := range priorities {
+	for i, f := range figure12 {
+		p := f.priority
 		for b, name := range batchNames {
 			if name == "B2" && p == 5 {
 				continue // known: some 10 s too soon
@@ -59,7 +60,7 @@ func TestThreadsEndAsPublished(t *testing.T) {
 		}
 		for rep, all := range took[i][5] {
 			last := 0.0
-			for b := range desk {
+			for b := range table1 {
 				last = max(last, took[i][b][rep])
 			}
 			if all != last || all == 0 {

@@ -2,7 +2,6 @@ package dafs
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -10,58 +9,44 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-// upToOne is how many of alphas the paper's Figure 13 has: 0 to 1.
-const upToOne = 6
-
 func runFig13(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	long, brief := table2(2400), table2(1200)
-	list := append(published(long), published(brief)...)
-	reps := make([]int, len(list))
-	for i := range reps {
-		reps[i] = o.Reps
-	}
-	if o.Extra > 0 {
-		for _, v := range acrossAlphas(long) {
-			list, reps = append(list, v), append(reps, o.Extra)
-		}
-	}
-	samples, err := simulate(ctx, o, list, reps)
+	samples, err := simulate(ctx, o, append(variants(long, 0, program), variants(brief, 0, program)...), acrossAlphas(variants(long, tableAlpha, formula, extra), alphas[:upToOne]))
 	if err != nil {
 		return nil, err
 	}
 	r := &experiment.Result{}
 	curves := merge(samples)
 	for _, c := range curves {
-		if c.world.window != long.window {
+		if c.world != long {
 			continue
 		}
-		for i := range alphas[:upToOne] {
-			s := c.at[i]
-			switch {
-			case s.form == extra:
-				r.Rows = append(r.Rows, experiment.Ours(s.name(), success(i).name, "ratio", experiment.Mean, s.of(success(i))))
-			default:
-				r.Rows = append(r.Rows, s.againstBox(i)...)
+		for i, s := range c.at {
+			if s.form == extra {
+				r.Add(s.rows([]metric{success(i)})...)
+			} else {
+				r.Add(s.againstBox(success(i), alphas[i]))
 			}
 		}
 	}
-	for i := range samples[:4] {
-		for k := range alphas[:upToOne] {
-			r.Rows = append(r.Rows, samples[i].rescored().againstBox(k)...)
-		}
-	}
-	scored := append([]metric{}, main4...)
+	var scored []metric
 	for i := range alphas[:upToOne] {
 		scored = append(scored, success(i))
 	}
 	for i := range samples[:4] {
-		r.Rows = append(r.Rows, samples[i].againstFile("comp.csv", scored[4:])...)
+		other := samples[i].rescored()
+		for k, m := range scored {
+			r.Add(other.againstBox(m, alphas[k]))
+		}
+	}
+	for i := range samples[:4] {
+		r.Add(samples[i].againstFile("comp.csv", scored)...)
 	}
 	for i := range samples[4:8] {
-		r.Rows = append(r.Rows, samples[4+i].againstFile("final1200.csv", scored)...)
-		r.Rows = append(r.Rows, samples[4+i].starving())
+		r.Add(samples[4+i].againstFile("final1200.csv", append(main4, scored...))...)
+		r.Add(samples[4+i].starving())
 	}
-	r.Pictures = append(r.Pictures, successCurves("fig13", "over 2,400 s", curves, long.window), successCurves("fig13-1200", "over 1,200 s", curves, brief.window))
+	r.Draw(successCurves("fig13", "over 2,400 s", curves, long), successCurves("fig13-1200", "over 1,200 s", curves, brief))
 	return r, nil
 }
 
@@ -69,79 +54,24 @@ func runFig13(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 // than half of the best-effort work was begun.
 var starvingShares = map[string]float64{"DAFS": 0.19, "EDF": 0.21, "SDAFS": 0.05, "FS": 0}
 
-var starves = metric{"scenarios with less than half of the best-effort work begun", func(s *scenario) float64 {
-	if s.meanBest < 0.5 {
-		return 1
-	}
-	return 0
-}}
+func (s *scenario) starves() bool { return s.meanBest < 0.5 }
 
 // starving compares the share of scenarios that starve best-effort batches.
 func (s *sample) starving() experiment.Row {
 	p := starvingShares[s.label]
-	f := experiment.Figure{Value: p, Own: 1.96 * math.Sqrt(p*(1-p)/100), Unit: 0.01, Same: s.sameRuns() && s.covers(100)}
-	values := s.of(starves)
+	f := experiment.Figure{Value: p, Own: 1.96 * math.Sqrt(p*(1-p)/100), Unit: 0.01, Same: s.sameRuns(100)}
 	hits := 0
-	for _, v := range values {
-		hits += int(v)
-	}
-	r := experiment.NewRow(s.name(), starves.name+" (final1200.csv)", "ratio", experiment.ShareOf(hits, len(values)))
-	r.Statistic, r.Source = fmt.Sprintf("share of %d", len(values)), "final1200.csv, 100 scenarios"
-	r.Judge(f, s.whyFile("final1200.csv", starves))
-	return r
-}
-
-// acrossAlphas are the paper's formulas and the policies that it does not have;
-// those that read deadlines once for each α.
-func acrossAlphas(w synthetic) []variant {
-	var list []variant
-	for _, v := range append(formulas(w, tableAlpha), extras(w, tableAlpha)...) {
-		if !v.readsDeadlines() {
-			list = append(list, v)
-			continue
-		}
-		for _, alpha := range alphas[:upToOne] {
-			v.alpha = alpha
-			list = append(list, v)
+	for i := range s.runs {
+		if s.runs[i].starves() {
+			hits++
 		}
 	}
-	return list
+	return experiment.NewRow(s.name(), "scenarios with less than half of the best-effort work begun (final1200.csv)", "ratio", experiment.ShareOf(hits, len(s.runs))).
+		Of("share of %d", len(s.runs)).Against(f, "final1200.csv, 100 scenarios", s.whyFile("final1200.csv"))
 }
 
-// A curve is a variant with the sample that belongs to each α.
-type curve struct {
-	variant
-	at [upToOne]*sample
-}
-
-// merge puts the samples of a variant at several α together.
-func merge(samples []sample) []*curve {
-	var list []*curve
-	find := func(s *sample) *curve {
-		for _, c := range list {
-			if c.policy == s.policy && c.form == s.form && c.world == s.world {
-				return c
-			}
-		}
-		c := &curve{variant: s.variant}
-		list = append(list, c)
-		return c
-	}
-	for i := range samples {
-		s := &samples[i]
-		c := find(s)
-		for k := range c.at {
-			if !s.readsDeadlines() || s.alpha == alphas[k] {
-				c.at[k] = s
-			}
-		}
-	}
-	return list
-}
-
-// successCurves draws success over α: program and formula in a panel each, and
-// what was published as points.
-func successCurves(name, over string, curves []*curve, window float64) experiment.Picture {
+// successCurves draws success over α, a panel for each form.
+func successCurves(name, over string, curves []*curve, w synthetic) experiment.Picture {
 	var panels []chart.Chart
 	for _, form := range []string{program, formula, extra} {
 		spec := chart.LinesSpec{
@@ -149,14 +79,12 @@ func successCurves(name, over string, curves []*curve, window float64) experimen
 			X:    chart.Axis{Label: "α"}, Y: chart.Axis{Label: "deadline batches in time", Kind: chart.Percent, Max: 1},
 		}
 		for _, c := range curves {
-			if c.form != form || c.world.window != window {
+			if c.form != form || c.world != w {
 				continue
 			}
 			line := chart.Series{Name: c.label, Markers: true}
 			for i, s := range c.at {
-				e := experiment.Mean.Of(s.of(success(i)))
-				line.X, line.Y = append(line.X, alphas[i]), append(line.Y, e.Value)
-				line.Lo, line.Hi = append(line.Lo, e.Low), append(line.Hi, e.High)
+				experiment.Mean.Of(s.of(success(i).of)).Point(&line, alphas[i])
 			}
 			spec.Series = append(spec.Series, line)
 		}
@@ -165,149 +93,123 @@ func successCurves(name, over string, curves []*curve, window float64) experimen
 		}
 	}
 	title := "Deadline success against α, " + over
-	return experiment.Picture{Name: name, Words: title + ", means with 95 % intervals", Chart: chart.Grid(chart.GridSpec{
+	return experiment.Panels(name, title+", means with 95 % intervals", chart.GridSpec{
 		Head:   chart.Head{Title: title, Alt: "Success rises with α for every policy; EDF is on top, FS at the bottom", Size: chart.Size{Width: 430 * float64(max(len(panels), 2)), Height: 460}},
 		Panels: panels, Columns: len(panels),
-	})}
+	})
 }
 
-// runAt makes the four box plots of the policies at an α.
-func runAt(ctx context.Context, o *experiment.Options, alpha float64) ([]sample, error) {
+// simulateAt runs the four policies, and the others, at an α.
+func simulateAt(ctx context.Context, o *experiment.Options, alpha float64) ([]sample, error) {
 	w := table2(2400)
-	list := published(w)
-	reps := []int{o.Reps, o.Reps, o.Reps, o.Reps}
-	if o.Extra > 0 {
-		for _, v := range append(formulas(w, alpha), extras(w, alpha)...) {
-			list, reps = append(list, v), append(reps, o.Extra)
-		}
-	}
-	return simulate(ctx, o, list, reps)
+	return simulate(ctx, o, variants(w, alpha, program), variants(w, alpha, formula, extra))
 }
 
 func runFig14(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	samples, err := runAt(ctx, o, 0.4)
+	const alpha = 0.4
+	samples, err := simulateAt(ctx, o, alpha)
 	if err != nil {
 		return nil, err
 	}
 	r := &experiment.Result{}
-	i := at(0.4)
+	list := append([]metric{success(at(alpha))}, main4...)
 	for k := range samples {
 		s := &samples[k]
 		if s.form == extra {
-			r.Rows = append(r.Rows, s.rows(append([]metric{success(i)}, main4...))...)
+			r.Add(s.rows(list)...)
 			continue
 		}
-		r.Rows = append(r.Rows, s.againstBox(i)...)
-		r.Rows = append(r.Rows, s.againstPanels()...)
+		for _, m := range list {
+			if m.place != meanDead.place { // of which there is no plot
+				r.Add(s.againstBox(m, alpha))
+			}
+		}
 	}
-	r.Rows = append(r.Rows, ratios(samples[:4], i)...)
-	r.Pictures = append(r.Pictures, boxPanels("fig14", samples, i))
+	r.Add(ratios(samples, success(at(alpha)))...)
+	r.Draw(boxPanels("fig14", samples, alpha))
 	return r, nil
-}
-
-// againstPanels compares the other panels of the authors' box plots.
-func (s *sample) againstPanels() []experiment.Row {
-	b := boxOf(s.label)
-	var rows []experiment.Row
-	for _, p := range []struct {
-		metric
-		box
-	}{{stdDead, b.stdDead}, {meanBest, b.meanBest}, {stdBest, b.stdBest}} {
-		f := p.box.figure(b.scenarios)
-		f.Same = s.sameRuns() && s.covers(49)
-		rows = append(rows, experiment.Compare(s.name(), p.name, "ratio", experiment.Median, s.seeds(49).of(p.metric), f,
-			fmt.Sprintf("2400agg_0.4_boxplot.pgf, read off, %d scenarios", b.scenarios), s.why(p.metric)))
-	}
-	return rows
 }
 
 // ratios are what §4.6.1 says about the four policies, as ratios of medians. The
 // published figures are those that the authors' own data give, next to the words.
-func ratios(samples []sample, i int) []experiment.Row {
-	edf, fs, sdafs, dafs := &samples[0], &samples[1], &samples[2], &samples[3]
-	by := func(a, b *sample, m metric, words string, published, unit float64, why string) experiment.Row {
-		e := bootstrap(a.seeds(49).of(m), b.seeds(49).of(m), func(x, y []float64) float64 {
-			return stats.Quantile(x, 0.5) / stats.Quantile(y, 0.5)
-		})
-		r := experiment.NewRow(a.label+" against "+b.label+", "+program, m.name+", ratio of medians", "ratio", e)
-		r.Statistic = fmt.Sprintf("ratio of medians of %d", a.seeds(49).len())
-		r.Claim, r.Source = words, "§4.6.1"
-		r.Judge(experiment.Figure{Value: published, Unit: unit}, why)
-		return r
+func ratios(samples []sample, inTime metric) []experiment.Row {
+	var rows []experiment.Row
+	for _, c := range []struct {
+		a, b string
+		metric
+		words           string
+		published, unit float64
+		why             string
+	}{
+		{"DAFS", "FS", inTime, "ten times", 10, 1, "ratio-of-small-medians"},
+		{"DAFS", "FS", meanBest, "a median loss of 5 %", 0.95, 0.01, "medians-not-means"},
+		{"EDF", "FS", stdBest, "eight times worse", 8, 1, "rounded-up"},
+		{"EDF", "DAFS", stdBest, "eight times worse", 8, 1, "dafs-all-scenarios"},
+		{"SDAFS", "DAFS", inTime, "a loss of 50 %", 0.5, 0.05, "not-in-their-data"},
+	} {
+		a, b := find(samples, c.a, program).seeds(49), find(samples, c.b, program).seeds(49)
+		e := bootstrap(a.of(c.of), b.of(c.of), func(x, y []float64) float64 { return stats.Quantile(x, 0.5) / stats.Quantile(y, 0.5) })
+		r := experiment.NewRow(c.a+" against "+c.b+", "+program, c.name+", ratio of medians", "ratio", e).Of("ratio of medians of %d", len(a.runs)).
+			Against(experiment.Figure{Value: c.published, Unit: c.unit}, "§4.6.1", c.why)
+		r.Claim = c.words
+		rows = append(rows, r)
 	}
-	return []experiment.Row{
-		by(dafs, fs, success(i), "ten times", 10, 1, "ratio-of-small-medians"),
-		by(dafs, fs, meanBest, "a median loss of 5 %", 0.95, 0.01, "medians-not-means"),
-		by(edf, fs, stdBest, "eight times worse", 8, 1, "rounded-up"),
-		by(edf, dafs, stdBest, "eight times worse", 8, 1, "dafs-all-scenarios"),
-		by(sdafs, dafs, success(i), "a loss of 50 %", 0.5, 0.05, "not-in-their-data"),
-	}
+	return rows
 }
 
 func runFig15(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	samples, err := runAt(ctx, o, 2)
+	const alpha = 2
+	samples, err := simulateAt(ctx, o, alpha)
 	if err != nil {
 		return nil, err
 	}
 	r := &experiment.Result{}
-	i := at(2)
-	edf, fs, dafs := &samples[0], &samples[1], &samples[3]
-	r.Rows = append(r.Rows,
-		difference(edf, fs, success(i), "FS performs poorly on the completion of deadline batches, even where deadlines are easy", experiment.Above(0), "§4.6.1, Figure 15",
-			"fs-serves-everybody"),
-		difference(fs, edf, meanBest, "EDF spends on late batches what best-effort batches lack", experiment.Above(0), "§4.6.1, Figure 15", ""),
-		difference(edf, dafs, stdBest, "EDF is less fair to best-effort batches than DAFS", experiment.Above(0), "§4.6.1, Figure 15",
-			"dafs-uneven"),
-	)
-	for k := range samples {
-		r.Rows = append(r.Rows, samples[k].rows(append([]metric{success(i)}, main4...))...)
+	inTime := success(at(alpha))
+	for _, c := range []struct {
+		a, b string
+		metric
+		words, why string
+	}{
+		{"EDF", "FS", inTime, "FS performs poorly on the completion of deadline batches, even where deadlines are easy", "fs-serves-everybody"},
+		{"FS", "EDF", meanBest, "EDF spends on late batches what best-effort batches lack", ""},
+		{"EDF", "DAFS", stdBest, "EDF is less fair to best-effort batches than DAFS", "dafs-uneven"},
+	} {
+		d := experiment.Minus(find(samples, c.a, program).of(c.of), find(samples, c.b, program).of(c.of))
+		r.Add(experiment.Mean.Row(c.a+" less "+c.b+", "+program, c.name, "ratio", d).Of("mean of %d differences", len(d)).
+			Claims(c.words, experiment.Above(0), "§4.6.1, Figure 15", c.why))
 	}
-	r.Pictures = append(r.Pictures, boxPanels("fig15", samples, i))
+	for k := range samples {
+		r.Add(samples[k].rows(append([]metric{inTime}, main4...))...)
+	}
+	r.Draw(boxPanels("fig15", samples, alpha))
 	return r, nil
 }
 
-// difference compares two samples pair by pair.
-func difference(a, b *sample, m metric, words string, must experiment.Side, source, why string) experiment.Row {
-	x, y := a.of(m), b.of(m)
-	d := make([]float64, len(x))
-	for i := range x {
-		d[i] = x[i] - y[i]
-	}
-	r := experiment.Claim(a.label+" less "+b.label+", "+a.form, m.name, "ratio", experiment.Mean, d, words, must, source, why)
-	r.Statistic = fmt.Sprintf("mean of %d differences", len(d))
-	return r
-}
-
 // boxPanels draws the four panels of Figures 14 and 15.
-func boxPanels(name string, samples []sample, i int) experiment.Picture {
+func boxPanels(name string, samples []sample, alpha float64) experiment.Picture {
 	var panels []chart.Chart
-	for _, m := range []metric{success(i), stdDead, meanBest, stdBest} {
+	for _, m := range []metric{success(at(alpha)), stdDead, meanBest, stdBest} {
 		spec := chart.BoxesSpec{
 			Head:   chart.Head{Title: m.name, Size: chart.Size{Width: 430, Height: 300}},
 			X:      chart.Axis{Label: "policy"},
 			Y:      chart.Axis{Label: "share", Kind: chart.Percent, Zero: true},
-			Groups: []string{"EDF", "FS", "SDAFS", "DAFS"},
+			Groups: four,
 		}
 		for _, form := range []string{program, formula} {
 			series := chart.BoxSeries{Name: form}
-			for _, g := range spec.Groups {
-				var values []float64
-				for k := range samples {
-					if s := &samples[k]; s.form == form && s.label == g {
-						values = s.of(m)
-					}
+			for _, policy := range four {
+				if s := find(samples, policy, form); s != nil {
+					series.Values = append(series.Values, s.of(m.of))
 				}
-				series.Values = append(series.Values, values)
 			}
-			if len(series.Values[0]) > 0 {
+			if len(series.Values) > 0 {
 				spec.Series = append(spec.Series, series)
 			}
 		}
 		panels = append(panels, chart.Boxes(spec))
 	}
-	title := "The four policies over 2,400 s at α = " + short(alphas[i])
-	return experiment.Picture{Name: name, Words: title, Chart: chart.Grid(chart.GridSpec{
-		Head:   chart.Head{Title: title, Alt: "Box plots over scenarios of success and completion for each policy", Size: chart.Size{Width: 880, Height: 660}},
+	return experiment.Panels(name, "The four policies over 2,400 s at α = "+short(alpha), chart.GridSpec{
+		Head:   chart.Head{Alt: "Box plots over scenarios of success and completion for each policy", Size: chart.Size{Width: 880, Height: 660}},
 		Panels: panels, Columns: 2,
-	})}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -138,13 +139,16 @@ type watched struct {
 	jinf  float64 // share of the samples at which the paper's J∞ is finite
 }
 
-func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	windows := []float64{1200, 2400}
-	var list []variant
-	for _, w := range windows {
-		list = append(list, published(table2(w))...)
-	}
-	list = append(list, formulas(table2(1200), tableAlpha)...)
+// A watchedVariant is a variant with its runs.
+type watchedVariant struct {
+	variant
+	runs []*watched
+}
+
+// watch runs the program over both windows, the longer one once, and then the
+// paper's formulas.
+func watch(ctx context.Context, o *experiment.Options) ([]watchedVariant, error) {
+	list := slices.Concat(variants(table2(1200), 0, program), variants(table2(2400), 0, program), variants(table2(1200), tableAlpha, formula))
 	reps := make([]int, len(list))
 	for i, v := range list {
 		if reps[i] = 1; v.world.window == 1200 {
@@ -155,7 +159,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		v := list[i]
 		r := sim.Run{Setup: v.world.setup(v.rule()), Policy: v.policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Samples: 1200}}
 		x := newIndex(&v.world, true)
-		if v.code {
+		if v.code() {
 			r.Observe = x.observe
 		}
 		out, err := r.DoContext(ctx)
@@ -167,78 +171,79 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	if err != nil {
 		return nil, err
 	}
-	of := func(v int) []*watched { return runs[v] }
+	all := make([]watchedVariant, len(list))
+	for i := range list {
+		all[i] = watchedVariant{list[i], runs[i]}
+	}
+	return all, nil
+}
 
+func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	all, err := watch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	r := &experiment.Result{}
-	for v := range list[:8] {
-		variant, shares := list[v], make([]float64, len(of(v)))
-		for i, w := range of(v) {
-			shares[i] = w.index.share()
-		}
-		label := fmt.Sprintf("%s, %g s", variant.label, variant.world.window)
+	for _, v := range all[:8] {
 		const what = "decisions with an index that is not finite"
+		shares := experiment.Values(v.runs, func(w *watched) float64 { return w.index.share() })
+		label := fmt.Sprintf("%s, %g s", v.label, v.world.window)
 		for _, p := range nonFiniteShares {
-			if p.policy == variant.label && p.window == variant.world.window && o.Seed == 1 {
-				row := experiment.NewRow(label+", seed 1", what, "ratio", experiment.Estimate{Value: shares[0], Low: shares[0], High: shares[0]})
-				row.Statistic, row.Source = "one run", "the published program, re-run"
+			if p.policy == v.label && p.window == v.world.window && o.Seed == 1 {
 				f := experiment.Figure{Value: p.share, Unit: 0.01}
-				if f.Same = variant.label == "EDF" || variant.label == "FS"; !f.Same {
+				if f.Same = v.label == "EDF" || v.label == "FS"; !f.Same {
 					f.Own = 0.05 // one run against another of the same scenario, with other service times
 				}
-				row.Judge(f, "same-stream")
-				r.Rows = append(r.Rows, row)
+				r.Add(experiment.NewRow(label+", seed 1", what, "ratio", experiment.Estimate{Value: shares[0], Low: shares[0], High: shares[0]}).
+					Of("one run").Against(f, "the published program, re-run", "same-stream"))
 			}
 		}
-		if variant.world.window == 1200 {
-			r.Rows = append(r.Rows, experiment.Ours(label, what, "ratio", experiment.Mean, shares))
+		if v.world.window == 1200 {
+			r.Add(experiment.Mean.Row(label, what, "ratio", shares))
 		}
 	}
-	r.Rows = append(r.Rows, figure16Claims(list, of)...)
-	for v := 8; v < len(list); v++ {
-		shares := make([]float64, o.Reps)
-		for i, w := range of(v) {
-			shares[i] = w.jinf
-		}
-		r.Rows = append(r.Rows, experiment.Ours(list[v].name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", experiment.Mean, shares))
+	r.Add(figure16Claims(all[:4])...)
+	for _, v := range all[8:] {
+		r.Add(experiment.Mean.Row(v.name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", experiment.Values(v.runs, func(w *watched) float64 { return w.jinf })))
 	}
-	r.Pictures = append(r.Pictures, figure16Chart(list, of))
+	r.Draw(figure16Chart(all[:4]))
 	return r, nil
 }
 
-// figure16Claims are the sentences of §4.6.2, about the index as recorded.
-func figure16Claims(list []variant, of func(int) []*watched) []experiment.Row {
-	recorded := func(v int, from, to float64) []float64 {
-		var means []float64
-		for _, w := range of(v) {
-			sum, n := 0.0, 0
-			for i, at := range w.index.at {
-				if at >= from && at < to {
-					sum, n = sum+w.index.value[i], n+1
-				}
+// recorded are the means of the index as recorded in a part of each run.
+func (v watchedVariant) recorded(from, to float64) []float64 {
+	return experiment.Values(v.runs, func(w *watched) float64 {
+		sum, n := 0.0, 0
+		for i, at := range w.index.at {
+			if at >= from && at < to {
+				sum, n = sum+w.index.value[i], n+1
 			}
-			means = append(means, sum/float64(n))
 		}
-		return means
-	}
-	const source, edf, dafs = "§4.6.2, Figure 16", 0, 3
+		return sum / float64(n)
+	})
+}
+
+// figure16Claims are the sentences of §4.6.2, about the index as recorded.
+func figure16Claims(list []watchedVariant) []experiment.Row {
+	const source = "§4.6.2, Figure 16"
 	var rows []experiment.Row
-	for v := range list[:3] {
-		rows = append(rows, experiment.Claim("DAFS less "+list[v].label+", 1200 s", "index as recorded, mean", "", experiment.Mean, minus(recorded(dafs, 0, 1220), recorded(v, 0, 1220)),
-			"DAFS keeps the index highest", experiment.Above(0), source,
-			"finite-mean"))
+	dafs := list[3]
+	for _, v := range list[:3] {
+		rows = append(rows, experiment.Mean.Row("DAFS less "+v.label+", 1200 s", "index as recorded, mean", "", experiment.Minus(dafs.recorded(0, 1220), v.recorded(0, 1220))).
+			Claims("DAFS keeps the index highest", experiment.Above(0), source, "finite-mean"))
 	}
-	for v := range list[:4] {
+	for _, v := range list {
 		must, words := experiment.Above(0), "the index rises as time passes"
-		if v == edf {
+		if v.label == "EDF" {
 			must, words = experiment.Below(0), "all but EDF: the index does not rise"
 		}
-		rows = append(rows, experiment.Claim(list[v].label+", 1200 s", "index as recorded, second half less first", "", experiment.Mean, minus(recorded(v, 600, 1220), recorded(v, 0, 600)),
-			words, must, source, "index-moves-with-load"))
+		rows = append(rows, experiment.Mean.Row(v.label+", 1200 s", "index as recorded, second half less first", "", experiment.Minus(v.recorded(600, 1220), v.recorded(0, 600))).
+			Claims(words, must, source, "index-moves-with-load"))
 	}
 	return rows
 }
 
-func figure16Chart(list []variant, of func(int) []*watched) experiment.Picture {
+func figure16Chart(list []watchedVariant) experiment.Picture {
 	const step = 20.0
 	value := chart.LinesSpec{
 		Head: chart.Head{Title: "index where it is finite: median of 20 s", Size: chart.Size{Width: 860, Height: 330}},
@@ -248,10 +253,10 @@ func figure16Chart(list []variant, of func(int) []*watched) experiment.Picture {
 		Head: chart.Head{Title: "decisions without a finite index", Size: chart.Size{Width: 860, Height: 330}},
 		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "share", Kind: chart.Percent, Zero: true, Max: 1},
 	}
-	for v := range list[:4] {
-		x := of(v)[0].index
-		a, b := chart.Series{Name: list[v].label}, chart.Series{Name: list[v].label}
-		for from, i := 0.0, 0; from < list[v].world.window; from += step {
+	for _, v := range list {
+		x := v.runs[0].index
+		a, b := chart.Series{Name: v.label}, chart.Series{Name: v.label}
+		for from, i := 0.0, 0; from < v.world.window; from += step {
 			var finite []float64
 			all := 0
 			for ; i < len(x.at) && x.at[i] < from+step; i++ {
@@ -268,8 +273,8 @@ func figure16Chart(list []variant, of func(int) []*watched) experiment.Picture {
 		}
 		value.Series, share.Series = append(value.Series, a), append(share.Series, b)
 	}
-	return experiment.Picture{Name: "fig16", Words: "The program's fairness index over 1,200 s, one scenario", Chart: chart.Grid(chart.GridSpec{
+	return experiment.Panels("fig16", "The program's fairness index over 1,200 s, one scenario", chart.GridSpec{
 		Head:   chart.Head{Title: "The authors' fairness index over 1,200 s, seed 1", Alt: "The recorded index of four policies over time, and the share of decisions at which it is not finite", Size: chart.Size{Width: 880, Height: 700}},
 		Panels: []chart.Chart{chart.Lines(value), chart.Lines(share)}, Columns: 1,
-	})}
+	})
 }

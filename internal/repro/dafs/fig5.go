@@ -43,80 +43,83 @@ func fig5Tasks(r *sim.Rand) int {
 	return int(min(max(math.Round(math.Exp(2.16+1.11*r.Normal())), 10), 100))
 }
 
+// fig5Forms: everybody does as many tasks as they do, or 100.
+var fig5Forms = []string{"", ", 100 tasks each"}
+
+// A fig5Run is an experiment: the workers' mean times by form and group.
+type fig5Run [2][3][]float64
+
 func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	// The second half of a group's entries: everybody does 100 tasks.
-	type group [2 * len(fig5GroupNames)][]float64
-	const all = len(fig5GroupNames)
-	runs, err := sim.Sweep(ctx, o.Reps, func(rep int) (group, error) {
-		var g group
+	all, err := experiment.Repeat(ctx, o, []int{o.Reps}, func(_, rep int) (run fig5Run, err error) {
 		for k, s := range fig5Groups {
 			stream := sim.NewStream(o.Seed, rep, "figure 5 "+s.name)
 			for w := range fig5Workers {
 				r := stream.At(uint64(w))
-				g[k] = append(g[k], fig5Worker(&r, s.run, fig5Tasks(&r)))
-				g[all+k] = append(g[all+k], fig5Worker(&r, s.run, 100))
+				run[0][k] = append(run[0][k], fig5Worker(&r, s.run, fig5Tasks(&r)))
+				run[1][k] = append(run[1][k], fig5Worker(&r, s.run, 100))
 			}
 		}
-		return g, nil
-	}, func(ended int) { o.Report(ended, o.Reps) })
+		return run, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	means := make([][]float64, 2*all)
-	for _, g := range runs {
-		for k := range g {
-			means[k] = append(means[k], stats.Summarise(g[k]).Mean)
+	runs := all[0]
+	var means [2][3][]float64
+	for _, run := range runs {
+		for form := range run {
+			for k, times := range run[form] {
+				means[form][k] = append(means[form][k], stats.Summarise(times).Mean)
+			}
 		}
 	}
 	r := &experiment.Result{}
 	const source = "§4.2.3, Figure 5"
 	for k, s := range fig5Groups {
-		r.Rows = append(r.Rows, experiment.Ours(s.name, "mean time for a task", "s", experiment.Mean, means[k]).NotSimulatable("in the figure only",
-			"times-not-published", source))
+		r.Add(experiment.Mean.Row(s.name, "mean time for a task", "s", means[0][k]).NotSimulatable("in the figure only", "times-not-published", source))
 	}
-	for k, s := range fig5Groups[1:] {
-		r.Rows = append(r.Rows, experiment.Claim("RR less "+s.name, "mean time for a task", "s", experiment.Mean, minus(means[0], means[k+1]), "RR is the slowest", experiment.Above(0), source, ""))
-		r.Rows = append(r.Rows, experiment.Claim("RR less "+s.name, "mean time for a task, 100 tasks each", "s", experiment.Mean, minus(means[all], means[all+k+1]), "RR is the slowest", experiment.Above(0), source, ""))
+	for k := 1; k < len(fig5Groups); k++ {
+		for form, words := range fig5Forms {
+			r.Add(experiment.Mean.Row("RR less "+fig5Groups[k].name, "mean time for a task"+words, "s", experiment.Minus(means[form][0], means[form][k])).Claims("RR is the slowest", experiment.Above(0), source, ""))
+		}
 	}
-	for k, s := range fig5Groups[1:] {
-		for _, half := range []int{0, all} {
+	for _, c := range []struct {
+		group int
+		words string
+		must  experiment.Side
+	}{{1, "not significant, p = 0.09", experiment.Below(0.5)}, {2, "significant, p < 0.05", experiment.Above(0.5)}} {
+		for form, words := range fig5Forms {
 			found := 0
-			for _, g := range runs {
-				if rankSum(g[half], g[half+k+1]) < 0.05 {
+			for _, run := range runs {
+				if rankSum(run[form][0], run[form][c.group]) < 0.05 {
 					found++
 				}
 			}
-			e := experiment.ShareOf(found, len(runs))
-			row := experiment.NewRow("RR against "+s.name, "experiments of 24 people a group with p < 0.05 (rank sum)", "ratio", e)
-			row.Statistic, row.Source = fmt.Sprintf("share of %d", len(runs)), source
-			if half == all {
-				row.Name += ", 100 tasks each"
-			}
-			must := experiment.Below(0.5)
-			row.Claim = "not significant, p = 0.09"
-			if s.name == "SEQ25" {
-				must, row.Claim = experiment.Above(0.5), "significant, p < 0.05"
-			}
-			row.Decide(must, "too-few-people")
-			r.Rows = append(r.Rows, row)
+			row := experiment.NewRow("RR against "+fig5Groups[c.group].name, "experiments of 24 people a group with p < 0.05 (rank sum)", "ratio", experiment.ShareOf(found, len(runs)))
+			row.Name += words
+			r.Add(row.Of("share of %d", len(runs)).Claims(c.words, c.must, source, "too-few-people"))
 		}
 	}
-	spec := chart.BoxesSpec{
-		Head: chart.Head{Title: "Mean time for a task, by worker", Alt: "Three boxes: RR is a little slower than SEQ10 and SEQ25", Note: fmt.Sprintf("%d workers a group in the experiment; here %d times as many.", fig5Workers, min(o.Reps, 40)), Size: chart.Size{Width: 620, Height: 400}},
-		X:    chart.Axis{Label: "serving order"}, Y: chart.Axis{Label: "mean time", Kind: chart.LogTime}, Groups: fig5GroupNames[:],
-	}
-	series := chart.BoxSeries{Name: "simulated workers", Values: make([][]float64, len(fig5Groups))}
-	for _, g := range runs[:min(len(runs), 40)] {
-		for k := range fig5Groups {
-			series.Values[k] = append(series.Values[k], g[k]...)
-		}
-	}
-	spec.Series = []chart.BoxSeries{series}
-	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig5", Words: spec.Title, Chart: chart.Boxes(spec)})
+	r.Draw(figure5(runs[:min(len(runs), 40)]))
 	return r, nil
 }
 
-var fig5GroupNames = [3]string{"RR", "SEQ10", "SEQ25"}
+func figure5(runs []fig5Run) experiment.Picture {
+	spec := chart.BoxesSpec{
+		Head: chart.Head{Title: "Mean time for a task, by worker", Alt: "Three boxes: RR is a little slower than SEQ10 and SEQ25", Note: fmt.Sprintf("%d workers a group in the experiment; here %d times as many.", fig5Workers, len(runs)), Size: chart.Size{Width: 620, Height: 400}},
+		X:    chart.Axis{Label: "serving order"}, Y: chart.Axis{Label: "mean time", Kind: chart.LogTime},
+	}
+	series := chart.BoxSeries{Name: "simulated workers"}
+	for k, s := range fig5Groups {
+		var times []float64
+		for _, run := range runs {
+			times = append(times, run[0][k]...)
+		}
+		spec.Groups, series.Values = append(spec.Groups, s.name), append(series.Values, times)
+	}
+	spec.Series = []chart.BoxSeries{series}
+	return experiment.Picture{Name: "fig5", Words: spec.Title, Chart: chart.Boxes(spec)}
+}
 
 // rankSum returns the two-sided p of the Wilcoxon rank sum test, by its normal
 // approximation; ties have measure zero here.

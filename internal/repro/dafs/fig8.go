@@ -92,7 +92,7 @@ func (t *traced) after(class int, share float64) float64 {
 }
 
 // traces runs the trace under each of tracePolicies.
-func traces(ctx context.Context, o *experiment.Options) ([][]*traced, error) {
+func traces(ctx context.Context, o *experiment.Options) (traceRuns, error) {
 	setup := traceSetup()
 	return experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(tracePolicies)), func(i, rep int) (*traced, error) {
 		r := sim.Run{Setup: setup, Policy: tracePolicies[i].policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Finished: true}}
@@ -112,56 +112,52 @@ func traces(ctx context.Context, o *experiment.Options) ([][]*traced, error) {
 	})
 }
 
-// of returns a figure of each repetition.
-func of(runs []*traced, f func(*traced) float64) []float64 {
-	list := make([]float64, len(runs))
-	for i, t := range runs {
-		list[i] = f(t)
-	}
-	return list
-}
-
 const individual, fair, conscious = 0, 1, 2 // in tracePolicies
+
+// A traceRuns is what came of the trace by policy and repetition.
+type traceRuns [][]*traced
+
+// less is a figure under one policy less that under another.
+func (t traceRuns) less(a, b int, figure func(*traced) float64) []float64 {
+	return experiment.Minus(experiment.Values(t[a], figure), experiment.Values(t[b], figure))
+}
 
 func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	runs, err := traces(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	const source = "§4.4.2, Figure 8"
+	const source, metric = "§4.4.2, Figure 8", "mean time for a task"
 	r := &experiment.Result{}
 	per := func(t *traced) float64 { return t.perTask }
-	switched := func(t *traced) float64 { return t.switches }
 	spec := chart.BarsSpec{
 		Head: chart.Head{Title: "Mean time for a task", Note: "Means with 95 % intervals.", Size: chart.Size{Width: 560, Height: 360}},
 		X:    chart.Axis{Label: "how it is served"}, Y: chart.Axis{Label: "mean time", Kind: chart.Time, Zero: true}, Numbers: true,
 	}
 	bars := chart.BarSeries{Name: "simulated"}
 	for i, p := range tracePolicies {
-		r.Rows = append(r.Rows, experiment.Ours(p.label, "mean time for a task", "s", experiment.Mean, of(runs[i], per)).NotSimulatable("in the figure only", "trace", source))
-		r.Rows = append(r.Rows, experiment.Ours(p.label, "hand-outs of another batch than the last", "ratio", experiment.Mean, of(runs[i], switched)))
-		e := experiment.Mean.Of(of(runs[i], per))
+		times := experiment.Values(runs[i], per)
+		r.Add(experiment.Mean.Row(p.label, metric, "s", times).NotSimulatable("in the figure only", "trace", source),
+			experiment.Mean.Row(p.label, "hand-outs of another batch than the last", "ratio", experiment.Values(runs[i], func(t *traced) float64 { return t.switches })))
 		spec.Groups = append(spec.Groups, p.label)
-		bars.Values, bars.Lo, bars.Hi = append(bars.Values, e.Value), append(bars.Lo, e.Low), append(bars.Hi, e.High)
+		experiment.Mean.Of(times).Bar(&bars)
 	}
 	spec.Series = []chart.BarSeries{bars}
-	r.Rows = append(r.Rows,
-		experiment.Claim("FS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
-		experiment.Claim("WCFS less individual batches", "mean time for a task", "s", experiment.Mean, minus(of(runs[conscious], per), of(runs[individual], per)), "slower in a bundle: context switches", experiment.Above(0), source, ""),
-		experiment.Claim("FS less WCFS", "mean time for a task", "s", experiment.Mean, minus(of(runs[fair], per), of(runs[conscious], per)), "WCFS lies between", experiment.Above(0), source, ""),
-		experiment.Claim("FS over individual batches", "mean time for a task, more", "ratio", experiment.Mean, over(of(runs[fair], per), of(runs[individual], per)), "the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"),
-	)
-	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
+	for _, c := range []struct {
+		a, b  int
+		words string
+	}{{fair, individual, "slower in a bundle: context switches"}, {conscious, individual, "slower in a bundle: context switches"}, {fair, conscious, "WCFS lies between"}} {
+		r.Add(experiment.Mean.Row(tracePolicies[c.a].label+" less "+tracePolicies[c.b].label, metric, "s", runs.less(c.a, c.b, per)).Claims(c.words, experiment.Above(0), source, ""))
+	}
+	more := experiment.Over(experiment.Values(runs[fair], per), experiment.Values(runs[individual], per))
+	r.Add(experiment.Mean.Row("FS over individual batches", metric+", more", "ratio", more).Claims("the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"))
+	r.Draw(experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
 	return r, nil
 }
 
-// over returns a/b - 1, pair by pair.
-func over(a, b []float64) []float64 {
-	list := make([]float64, len(a))
-	for i := range a {
-		list[i] = a[i]/b[i] - 1
-	}
-	return list
+// until is the time until a share of a class was done, see after.
+func until(class int, share float64) func(*traced) float64 {
+	return func(t *traced) float64 { return t.after(class, share) }
 }
 
 func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
@@ -171,22 +167,16 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}
 	const source = "§4.4.3, Figure 9"
 	r := &experiment.Result{}
-	first := of(runs[individual], func(t *traced) float64 { return t.after(0, 0.25) })
-	row := experiment.Compare("individual batches", "a quarter of the small batches' tasks", "s", experiment.Mean, first, experiment.Figure{Value: 500, Unit: 50}, source, "")
-	r.Rows = append(r.Rows, row.NotSimulatable("", "trace", source))
+	r.Add(experiment.Mean.Row("individual batches", "a quarter of the small batches' tasks", "s", experiment.Values(runs[individual], until(0, 0.25))).
+		Against(experiment.Figure{Value: 500, Unit: 50}, source, "").NotSimulatable("", "trace", source))
+	var panels []chart.Chart
 	for c, class := range traceClasses {
 		for _, p := range []int{fair, conscious} {
 			who := tracePolicies[p].label + " less individual batches, " + class.Name
-			quarter, last := func(t *traced) float64 { return t.after(c, 0.25) }, func(t *traced) float64 { return t.after(c, 1) }
-			r.Rows = append(r.Rows,
-				experiment.Claim(who, "a quarter of the tasks", "s", experiment.Mean, minus(of(runs[p], quarter), of(runs[individual], quarter)), "individual batches started faster", experiment.Above(0), source,
-					"visible-batches"),
-				experiment.Claim(who, "all of the tasks", "s", experiment.Mean, minus(of(runs[p], last), of(runs[individual], last)), "individual batches ended last", experiment.Below(0), source,
-					"large-first"))
+			r.Add(
+				experiment.Mean.Row(who, "a quarter of the tasks", "s", runs.less(p, individual, until(c, 0.25))).Claims("individual batches started faster", experiment.Above(0), source, "visible-batches"),
+				experiment.Mean.Row(who, "all of the tasks", "s", runs.less(p, individual, until(c, 1))).Claims("individual batches ended last", experiment.Below(0), source, "large-first"))
 		}
-	}
-	var panels []chart.Chart
-	for c, class := range traceClasses {
 		spec := chart.LinesSpec{
 			Head: chart.Head{Title: class.Name, Size: chart.Size{Width: 400, Height: 320}},
 			X:    chart.Axis{Label: "time", Kind: chart.Time, Zero: true}, Y: chart.Axis{Label: "tasks done", Kind: chart.Percent, Zero: true, Max: 1},
@@ -194,18 +184,17 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		for p, policy := range tracePolicies {
 			line := chart.Series{Name: policy.label}
 			for share := 0.02; share <= 1.0001; share += 0.02 {
-				line.X = append(line.X, experiment.Mean.Of(of(runs[p], func(t *traced) float64 { return t.after(c, math.Min(share, 1)) })).Value)
+				line.X = append(line.X, experiment.Mean.Of(experiment.Values(runs[p], until(c, math.Min(share, 1)))).Value)
 				line.Y = append(line.Y, math.Min(share, 1))
 			}
 			spec.Series = append(spec.Series, line)
 		}
 		panels = append(panels, chart.Lines(spec))
 	}
-	const title = "When the tasks of small, medium and large batches were done"
-	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig9", Words: title, Chart: chart.Grid(chart.GridSpec{
-		Head:   chart.Head{Title: title, Alt: "Three panels of cumulative shares over time", Size: chart.Size{Width: 1200, Height: 400}},
+	r.Draw(experiment.Panels("fig9", "When the tasks of small, medium and large batches were done", chart.GridSpec{
+		Head:   chart.Head{Alt: "Three panels of cumulative shares over time", Size: chart.Size{Width: 1200, Height: 400}},
 		Panels: panels, Columns: 3,
-	})})
+	}))
 	return r, nil
 }
 
@@ -216,51 +205,49 @@ func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	const source = "§4.4.3, Figure 10"
 	r := &experiment.Result{}
-	last := func(t *traced) float64 { return t.after(-1, 0.95) }
+	most := until(-1, 0.95)
 	for _, p := range []int{fair, conscious} {
-		row := experiment.Compare(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", experiment.Mean, minus(of(runs[individual], last), of(runs[p], last)),
-			experiment.Figure{Value: 750, Unit: 300}, source, "")
-		r.Rows = append(r.Rows, row.NotSimulatable("10 to 15 minutes", "trace, trace-both-end", source))
+		r.Add(experiment.Mean.Row(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", runs.less(individual, p, most)).
+			Against(experiment.Figure{Value: 750, Unit: 300}, source, "").NotSimulatable("10 to 15 minutes", "trace, trace-both-end", source))
 	}
-	spread := func(t *traced) float64 { // small batches against all, at half of the tasks
-		return t.after(0, 0.5) / t.after(-1, 0.5)
-	}
+	spread := func(t *traced) float64 { return t.after(0, 0.5) / t.after(-1, 0.5) } // small batches against all, at half of the tasks
 	for _, p := range []int{fair, conscious} {
-		r.Rows = append(r.Rows, experiment.Claim(tracePolicies[p].label+" less individual batches", "half of the small batches' tasks, against half of all", "ratio", experiment.Mean,
-			minus(of(runs[p], spread), of(runs[individual], spread)), "FS and WCFS balance the load: small batches do not starve", experiment.Below(0), source, ""))
-	}
-	for i, p := range tracePolicies {
-		r.Rows = append(r.Rows, experiment.Ours(p.label, "95 % of the tasks", "s", experiment.Mean, of(runs[i], last)))
+		r.Add(experiment.Mean.Row(tracePolicies[p].label+" less individual batches", "half of the small batches' tasks, against half of all", "ratio", runs.less(p, individual, spread)).
+			Claims("FS and WCFS balance the load: small batches do not starve", experiment.Below(0), source, ""))
 	}
 	var panels []chart.Chart
 	for i, p := range tracePolicies {
-		out := runs[i][0].out
-		spec := chart.StackSpec{
-			Head: chart.Head{Title: p.label, Size: chart.Size{Width: 900, Height: 260}},
-			X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "people at work", Zero: true},
-			Biggest: len(trace28), Stepped: true,
-		}
-		rows := len(out.Samples.At)
-		for rows > 1 && out.Samples.Working[rows-1] == 0 {
-			rows--
-		}
-		for _, t := range out.Samples.At[:rows] {
-			spec.At = append(spec.At, t.Seconds())
-		}
-		for k := range out.Batches {
-			spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, rows)})
-		}
-		for i, row := range out.Samples.Allocation[:rows] {
-			for _, a := range row {
-				spec.Layers[a.Batch].Y[i] = float64(a.Running)
-			}
-		}
-		panels = append(panels, chart.Stack(spec))
+		r.Add(experiment.Mean.Row(p.label, "95 % of the tasks", "s", experiment.Values(runs[i], most)))
+		panels = append(panels, allocation(p.label, runs[i][0].out))
 	}
-	const title = "People at work by batch"
-	r.Pictures = append(r.Pictures, experiment.Picture{Name: "fig10", Words: title, Chart: chart.Grid(chart.GridSpec{
-		Head:   chart.Head{Title: title, Alt: "Three stacks over time: who works on which of 28 batches", Size: chart.Size{Width: 920, Height: 860}},
+	r.Draw(experiment.Panels("fig10", "People at work by batch", chart.GridSpec{
+		Head:   chart.Head{Alt: "Three stacks over time: who works on which of 28 batches", Size: chart.Size{Width: 920, Height: 860}},
 		Panels: panels, Columns: 1,
-	})})
+	}))
 	return r, nil
+}
+
+// allocation draws who worked on what in a run, up to the last answer.
+func allocation(title string, out *sim.Outcome) chart.Chart {
+	spec := chart.StackSpec{
+		Head: chart.Head{Title: title, Size: chart.Size{Width: 900, Height: 260}},
+		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "people at work", Zero: true},
+		Biggest: len(trace28), Stepped: true,
+	}
+	rows := len(out.Samples.At)
+	for rows > 1 && out.Samples.Working[rows-1] == 0 {
+		rows--
+	}
+	for _, t := range out.Samples.At[:rows] {
+		spec.At = append(spec.At, t.Seconds())
+	}
+	for k := range out.Batches {
+		spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, rows)})
+	}
+	for i, row := range out.Samples.Allocation[:rows] {
+		for _, a := range row {
+			spec.Layers[a.Batch].Y[i] = float64(a.Running)
+		}
+	}
+	return chart.Stack(spec)
 }

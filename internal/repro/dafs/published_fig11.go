@@ -2,7 +2,7 @@ package dafs
 
 // The five batches of the paper's Table 1 that Figures 6, 7, 11 and 12 use, with
 // its tasks and its "average time", which its simulator takes for the mode.
-var desk = []struct {
+var table1 = []struct {
 	name  string
 	tasks int
 	mode  float64 // s
@@ -40,6 +40,16 @@ var figure11 = []struct {
 	{200, "SJF", [6]moment{{252.59, 37.67}, {150.68, 22.53}, {83.0, 11.95}, {34.39, 5.87}, {138.69, 17.22}, {252.69, 37.67}}},
 	{200, "RR", [6]moment{{218.07, 44.03}, {117.4, 21.36}, {130.19, 10.0}, {75.05, 8.0}, {141.96, 17.1}, {218.23, 43.91}}},
 	{200, "FS", [6]moment{{224.49, 37.08}, {123.84, 21.65}, {128.0, 10.85}, {50.92, 6.22}, {146.98, 20.64}, {225.19, 36.9}}},
+}
+
+// figure11Of returns the stand-in's figures of a policy and a size of the crowd.
+func figure11Of(policy string, workers int) (took [6]moment) {
+	for _, f := range figure11 {
+		if f.policy == policy && f.workers == workers {
+			took = f.took
+		}
+	}
+	return took
 }
 
 // figure12 is the authors' full_run_priority_*.csv: FS, 25 threads, 99 runs, by

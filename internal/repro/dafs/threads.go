@@ -55,12 +55,12 @@ func (w threaded) run(seed uint64, rep int) [6]float64 {
 		services      [5]sim.Dist
 		streams       [5]sim.Stream
 	)
-	for b, d := range desk {
+	for b, d := range table1 {
 		left[b], services[b], streams[b] = d.tasks, sim.LogNormalByMode(d.mode, d.mode/2), sim.NewStream(seed, rep, "threads "+d.name)
 		tasks += d.tasks
 	}
 	share := func(b int) float64 {
-		if desk[b].name == "B2" {
+		if table1[b].name == "B2" {
 			return float64(running[b]) / w.priority
 		}
 		return float64(running[b])
@@ -73,7 +73,7 @@ func (w threaded) run(seed uint64, rep int) [6]float64 {
 					next = b
 				}
 			}
-			draw := streams[next].At(uint64(desk[next].tasks - left[next]))
+			draw := streams[next].At(uint64(table1[next].tasks - left[next]))
 			left[next]--
 			running[next]++
 			tasks--
@@ -102,7 +102,7 @@ func (w threaded) run(seed uint64, rep int) [6]float64 {
 }
 
 // threadedCompletions runs a list of them, as completions does.
-func threadedCompletions(ctx context.Context, o *experiment.Options, list []threaded) ([][6][]float64, error) {
+func threadedCompletions(ctx context.Context, o *experiment.Options, list []threaded) ([]completed, error) {
 	quiet := *o
 	quiet.Progress = nil
 	runs, err := experiment.Repeat(ctx, &quiet, slices.Repeat([]int{o.Reps}, len(list)), func(i, rep int) ([6]float64, error) {

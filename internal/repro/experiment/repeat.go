@@ -29,3 +29,26 @@ func Repeat[T any](ctx context.Context, o *Options, reps []int, run func(trial, 
 	}
 	return runs, nil
 }
+
+// Values takes one figure of each run.
+func Values[T any](runs []T, figure func(T) float64) []float64 {
+	list := make([]float64, len(runs))
+	for i, r := range runs {
+		list[i] = figure(r)
+	}
+	return list
+}
+
+// Minus returns a - b, repetition by repetition.
+func Minus(a, b []float64) []float64 { return pairs(a, b, func(x, y float64) float64 { return x - y }) }
+
+// Over returns a/b - 1, repetition by repetition.
+func Over(a, b []float64) []float64 { return pairs(a, b, func(x, y float64) float64 { return x/y - 1 }) }
+
+func pairs(a, b []float64, of func(x, y float64) float64) []float64 {
+	list := make([]float64, len(a))
+	for i := range a {
+		list[i] = of(a[i], b[i])
+	}
+	return list
+}

@@ -3,8 +3,6 @@ package experiment
 import (
 	"encoding/json"
 	"math"
-
-	"github.com/throng-dev/throng/internal/kit/chart"
 )
 
 // A Verdict says how ours compares with the published figure.
@@ -49,13 +47,8 @@ type Row struct {
 	Verdict   Verdict `json:"verdict"`
 	Why       string  `json:"why,omitempty"`    // codes, with ", " between them: see Result.Doc
 	Source    string  `json:"source,omitempty"` // of the published figure
-}
 
-// A Picture is a chart with a name for its files.
-type Picture struct {
-	Name  string
-	Words string // what it shows
-	Chart chart.Chart
+	sampled bool // it is the statistic of a sample
 }
 
 // A Result is what an experiment came to.
@@ -85,5 +78,11 @@ func (r *Result) Count(v Verdict) int {
 	}
 	return n
 }
+
+// Add adds rows.
+func (r *Result) Add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
+
+// Draw adds pictures.
+func (r *Result) Draw(pictures ...Picture) { r.Pictures = append(r.Pictures, pictures...) }
 
 func (r *Result) Note(text string) { r.Notes = append(r.Notes, text) }

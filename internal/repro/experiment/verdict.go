@@ -10,19 +10,19 @@ import (
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
-// A statistic is a mean or a median over repetitions.
-type statistic string
+// A Statistic is a mean or a median over repetitions.
+type Statistic string
 
 const (
-	Mean   statistic = "mean"
-	Median statistic = "median"
+	Mean   Statistic = "mean"
+	Median Statistic = "median"
 )
 
 // An Estimate is a figure with its 95 % interval.
 type Estimate struct{ Value, Low, High float64 }
 
 // Of estimates the statistic from a sample. NaNs are left out.
-func (s statistic) Of(values []float64) Estimate {
+func (s Statistic) Of(values []float64) Estimate {
 	if s == Median {
 		return medianOf(values)
 	}
@@ -97,25 +97,15 @@ func (f Figure) Judge(e Estimate) Verdict {
 	return Differs
 }
 
-// Compare compares a sample of ours with a published figure.
-func Compare(policy, metric, unit string, s statistic, sample []float64, f Figure, source, why string) Row {
-	r := Ours(policy, metric, unit, s, sample)
-	r.Source = source
-	if r.Judge(f, why); r.Verdict == Differs && r.Low.Missing() {
-		r.Why = "one-figure"
-	}
-	return r
-}
-
-// Ours is a row that has nothing to be compared with.
-func Ours(policy, metric, unit string, s statistic, sample []float64) Row {
-	e := s.Of(sample)
-	r := NewRow(policy, metric, unit, e)
-	r.Statistic = fmt.Sprintf("%s of %d", s, len(sample))
+// Row is a row of the statistic of a sample, compared with nothing so far.
+func (s Statistic) Row(policy, metric, unit string, sample []float64) Row {
+	r := NewRow(policy, metric, unit, s.Of(sample)).Of("%s of %d", s, len(sample))
 	r.Name += ", " + string(s)
+	r.sampled = true
 	return r
 }
 
+// NewRow is a row of an estimate, compared with nothing so far.
 func NewRow(policy, metric, unit string, e Estimate) Row {
 	name := metric
 	if policy != "" {
@@ -128,16 +118,22 @@ func NewRow(policy, metric, unit string, e Estimate) Row {
 	}
 }
 
-func (r *Row) Estimate() Estimate {
-	return Estimate{float64(r.Ours), float64(r.Low), float64(r.High)}
+// Of sets what statistic of how many the figure is.
+func (r Row) Of(format string, args ...any) Row {
+	r.Statistic = fmt.Sprintf(format, args...)
+	return r
 }
 
-// Judge compares the row with a published figure; why is the reason if they differ.
-func (r *Row) Judge(f Figure, why string) {
-	r.Published, r.Verdict = Number(f.Value), f.Judge(r.Estimate())
+// Against compares a row with a published figure; why is the reason if they differ.
+func (r Row) Against(f Figure, source, why string) Row {
+	r.Source, r.Published = source, Number(f.Value)
+	r.Verdict = f.Judge(Estimate{float64(r.Ours), float64(r.Low), float64(r.High)})
 	if r.Verdict == Differs {
-		r.Why = why
+		if r.Why = why; r.sampled && r.Low.Missing() {
+			r.Why = "one-figure"
+		}
 	}
+	return r
 }
 
 // A Side is where a figure must lie for a claim to hold.
@@ -151,46 +147,18 @@ var (
 	Within = func(a, b float64) Side { return Side{a, b} }
 )
 
-// Claim compares a figure with what the paper says in words: it is reproduced if
-// the whole interval lies where the words say, and differs if none of it does or
-// the middle does not.
-func Claim(policy, metric, unit string, s statistic, sample []float64, words string, must Side, source, why string) Row {
-	r := Ours(policy, metric, unit, s, sample)
-	r.Claim, r.Source = words, source
-	r.Decide(must, why)
-	return r
-}
-
-func (r *Row) Decide(must Side, why string) {
+// Claims compares a row with what the paper says in words: it is reproduced if the
+// whole interval lies where the words say, and differs if none of it does or the
+// middle does not.
+func (r Row) Claims(words string, must Side, source, why string) Row {
+	r.Claim, r.Source, r.Verdict = words, source, Reproduced
 	if float64(r.Low) >= must.least && float64(r.High) <= must.most {
-		r.Verdict = Reproduced
-		return
+		return r
 	}
-	r.Verdict = Differs
-	r.Why = why
+	r.Verdict, r.Why = Differs, why
 	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
 		r.Why = "undecided"
 	}
-}
-
-// NotSimulatable turns a row into one that says so, and why.
-func (r Row) NotSimulatable(words, why, source string) Row {
-	r.Verdict, r.Claim, r.Why, r.Source = NotSimulatable, words, why, source
-	return r
-}
-
-// Against compares a row with a published figure of which the last digit printed
-// has a unit.
-func (r Row) Against(published, unit float64, source, why string) Row {
-	r.Source = source
-	r.Judge(Figure{Value: published, Unit: unit}, why)
-	return r
-}
-
-// Claims compares a row with what the paper says in words.
-func (r Row) Claims(words string, must Side, source, why string) Row {
-	r.Claim, r.Source = words, source
-	r.Decide(must, why)
 	return r
 }
 
@@ -198,4 +166,10 @@ func (r Row) Claims(words string, must Side, source, why string) Row {
 func (r Row) AtLeast(published float64, source, why string) Row {
 	r.Published = Number(published)
 	return r.Claims("at least", Above(published), source, why)
+}
+
+// NotSimulatable turns a row into one that says so, and why.
+func (r Row) NotSimulatable(words, why, source string) Row {
+	r.Verdict, r.Claim, r.Why, r.Source = NotSimulatable, words, why, source
+	return r
 }

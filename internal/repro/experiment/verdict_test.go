@@ -43,7 +43,7 @@ func TestClaim(t *testing.T) {
 		{"all of it below", []float64{-1, -1.1, -0.9}, Above(0), Differs},
 		{"between", []float64{0.01, 0.02, 0.015}, Within(-0.05, 0.05), Reproduced},
 	} {
-		r := Claim("P", "figure", "s", Mean, c.sample, "words", c.must, "§", "a reason")
+		r := Mean.Row("P", "figure", "s", c.sample).Claims("words", c.must, "§", "a reason")
 		if r.Verdict != c.want || (c.want == Differs) != (r.Why != "") {
 			t.Errorf("%s: %s (%q), want %s", c.what, r.Verdict, r.Why, c.want)
 		}
@@ -73,7 +73,7 @@ func TestOneFigureHasNoInterval(t *testing.T) {
 		{Figure{Value: 10.5, Own: 1}, Reproduced, false},
 		{Figure{Value: 12, Own: 1}, Differs, true},
 	} {
-		r := Compare("P", "figure", "s", Mean, sample, c.f, "§", "a reason")
+		r := Mean.Row("P", "figure", "s", sample).Against(c.f, "§", "a reason")
 		if r.Verdict != c.want || (r.Why != "") != c.why || r.Why == "a reason" || !r.CI95.Missing() || !r.Low.Missing() || !r.High.Missing() {
 			t.Errorf("%+v: %+v", c.f, r)
 		}
@@ -81,7 +81,7 @@ func TestOneFigureHasNoInterval(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := Claim("P", "figure", "s", Mean, sample, "words", Above(0), "§", "a reason"); r.Verdict != Differs || r.Why == "a reason" {
+	if r := Mean.Row("P", "figure", "s", sample).Claims("words", Above(0), "§", "a reason"); r.Verdict != Differs || r.Why == "a reason" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -11,12 +11,6 @@ import (
 
 const slaSource = "Khazankin, Schall, Dustdar 2011, §V in words; the data of its Figures 6 to 9 are not published"
 
-// The claims of section V.B, as sides.
-var (
-	slaRange = experiment.Within(0.3, 0.8)
-	slaWords = "30 to 80 %"
-)
-
 // curves are the runs of an experiment by policy and point.
 type curves map[string][][]claimsRun
 
@@ -39,13 +33,17 @@ func (c *claims) curvesOf(ctx context.Context, o *experiment.Options, names ...s
 	return all, nil
 }
 
-// total sums the penalties over all points, repetition by repetition.
-func (v curves) total(name string) []float64 {
+// sum sums a figure over all points, repetition by repetition.
+func (v curves) sum(name string, of func(claimsRun) float64) []float64 {
 	var lists [][]float64
 	for _, runs := range v[name] {
-		lists = append(lists, penalties(runs))
+		lists = append(lists, experiment.Values(runs, of))
 	}
 	return added(lists...)
+}
+
+func (v curves) total(name string) []float64 {
+	return v.sum(name, func(r claimsRun) float64 { return r.penalty })
 }
 
 func (v curves) reduction(name string) reduction { return reductionOf(v.total(name), v.total(slaFIFO)) }
@@ -64,12 +62,12 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 		return nil, err
 	}
 	r := &experiment.Result{}
-	r.Rows = append(r.Rows, c.headline(all)...)
+	r.Add(c.headline(all)...)
 	for _, other := range []struct {
 		claims *claims
 		words  string
 		must   experiment.Side
-	}{{plain, "greater", experiment.Above(0)}, {mixed, "less", experiment.Below(0)}} {
+	}{{plain, "the reduction is greater", experiment.Above(0)}, {mixed, "the reduction is less", experiment.Below(0)}} {
 		if other.claims == nil {
 			continue
 		}
@@ -78,25 +76,36 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 			return nil, err
 		}
 		for _, name := range []string{slaLoop, slaEvent} {
-			row := all.reduction(name).less(theirs.reduction(name)).row(name, fmt.Sprintf("reduction less that of %s", experiment.Capitalized(other.claims.name)))
-			row.Claim, row.Source = "the reduction is "+other.words, "§V.B"
-			row.Decide(other.must, "other-way-round")
-			r.Rows = append(r.Rows, row)
+			r.Add(all.reduction(name).less(theirs.reduction(name)).row(name, "reduction less that of "+experiment.Capitalized(other.claims.name)).
+				Claims(other.words, other.must, "§V.B", "other-way-round"))
 		}
 	}
-	r.Rows = append(r.Rows, c.growth(all)...)
+	r.Add(c.growth(all)...)
 	for i, x := range c.xs {
-		r.Rows = append(r.Rows, c.point(x, i, all)...)
+		r.Add(c.point(c.label(x)+": ", i, all)...)
 	}
 	if o.Extra > 0 {
 		rows, err := c.extras(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		r.Rows = append(r.Rows, rows...)
+		r.Add(rows...)
 	}
-	r.Pictures = []experiment.Picture{c.picture(all)}
+	r.Draw(c.picture(all))
 	return r, nil
+}
+
+// row is a row of a reduction with the paper's claim about it: of its loop the whole
+// range, of listing 1 by events the lower end.
+func (c *claims) row(name, metric string, red reduction) experiment.Row {
+	row := red.row(name, metric)
+	switch name {
+	case slaLoop:
+		return row.Claims("30 to 80 %", experiment.Within(0.3, 0.8), "abstract, §V.B", c.why(red.value))
+	case slaEvent:
+		return row.Claims("30 % or more", experiment.Above(0.3), "abstract, §V.B, for listing 1", c.why(red.value))
+	}
+	return row
 }
 
 // why says why a reduction is not in the published range.
@@ -114,28 +123,16 @@ func (c *claims) why(value float64) string {
 
 // headline are the reductions over all points.
 func (c *claims) headline(all curves) []experiment.Row {
+	const metric = "reduction of penalties over all points"
 	var rows []experiment.Row
 	for _, name := range slaNames[1:] {
-		red := all.reduction(name)
-		row := red.row(name, "reduction of penalties over all points")
-		switch name {
-		case slaLoop:
-			row.Claim, row.Source = slaWords, "abstract, §V.B"
-			row.Decide(slaRange, c.why(red.value))
-		case slaEvent:
-			row.Claim, row.Source = "30 % or more", "abstract, §V.B, for listing 1"
-			row.Decide(experiment.Above(0.3), c.why(red.value))
-		}
-		rows = append(rows, row)
+		rows = append(rows, c.row(name, metric, all.reduction(name)))
 	}
-	rows = append(rows, all.reduction(slaEvent).less(all.reduction(slaLoop)).row("event less loop", "reduction of penalties over all points"),
-		all.reduction(slaATC).less(all.reduction(slaEvent)).row("atc less event", "reduction of penalties over all points"))
+	rows = append(rows, all.reduction(slaEvent).less(all.reduction(slaLoop)).row("event less loop", metric),
+		all.reduction(slaATC).less(all.reduction(slaEvent)).row("atc less event", metric))
 	if !c.liability && len(c.staged) == 1 {
-		var lists [][]float64
-		for _, runs := range all[slaFIFO] {
-			lists = append(lists, values(runs, func(r claimsRun) float64 { return r.bound }))
-		}
-		rows = append(rows, reductionOf(added(lists...), all.total(slaFIFO)).row("any order", "most that an order can save that does not know service times"))
+		bound := all.sum(slaFIFO, func(r claimsRun) float64 { return r.bound })
+		rows = append(rows, reductionOf(bound, all.total(slaFIFO)).row("any order", "most that an order can save that does not know service times"))
 	}
 	return rows
 }
@@ -146,67 +143,45 @@ func (c *claims) growth(all curves) []experiment.Row {
 	var rows []experiment.Row
 	half := len(c.xs) / 2
 	for _, name := range []string{slaLoop, slaEvent} {
-		sum := func(points [][]claimsRun, fifo [][]claimsRun) []float64 {
+		saved := func(from, to int) []float64 {
 			var lists [][]float64
-			for i := range points {
-				d := penalties(fifo[i])
-				for n, p := range penalties(points[i]) {
-					d[n] = (d[n] - p) / float64(len(points))
+			for i := from; i < to; i++ {
+				d := experiment.Minus(penalties(all[slaFIFO][i]), penalties(all[name][i]))
+				for n := range d {
+					d[n] /= float64(half)
 				}
 				lists = append(lists, d)
 			}
 			return added(lists...)
 		}
-		low := sum(all[name][:half], all[slaFIFO][:half])
-		high := sum(all[name][len(c.xs)-half:], all[slaFIFO][len(c.xs)-half:])
-		red := reductionOf(high, low)
-		e := red.estimate()
-		row := experiment.NewRow(name, "absolute difference to FIFO, upper half of the points over the lower half", "ratio", experiment.Estimate{Value: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low})
-		row.Statistic = fmt.Sprintf("ratio of means of %d", len(low))
-		row.Source = "§V.B"
+		low := saved(0, half)
+		e := reductionOf(saved(len(c.xs)-half, len(c.xs)), low).estimate()
+		row := experiment.NewRow(name, "absolute difference to FIFO, upper half of the points over the lower half", "ratio", experiment.Estimate{Value: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low}).
+			Of("ratio of means of %d", len(low))
 		if c.liability {
-			row.Claim = "it grows with the load"
-			row.Decide(experiment.Above(1), "no-growth")
+			row = row.Claims("it grows with the load", experiment.Above(1), "§V.B", "no-growth")
 		} else {
-			row.Claim = "relatively constant"
-			row.Decide(experiment.Within(0.5, 2), "penalties-begin-late")
+			row = row.Claims("relatively constant", experiment.Within(0.5, 2), "§V.B", "penalties-begin-late")
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// point are the rows at one x.
-func (c *claims) point(x float64, i int, all curves) []experiment.Row {
+// point are the rows at point i.
+func (c *claims) point(at string, i int, all curves) []experiment.Row {
 	var rows []experiment.Row
-	at := c.label(x) + ": "
-	fifo := penalties(all[slaFIFO][i])
+	fifo := all[slaFIFO][i]
 	for _, name := range []string{slaLoop, slaEvent, slaATC} {
-		red := reductionOf(penalties(all[name][i]), fifo)
-		row := red.row(name, at+"reduction of penalties")
-		if name == slaATC {
-			rows = append(rows, row)
-			continue
-		}
-		row.Claim, row.Source = slaWords, "abstract, §V.B"
-		must := slaRange
-		if name == slaEvent {
-			row.Claim, row.Source, must = "30 % or more", "abstract, §V.B, for listing 1", experiment.Above(0.3)
-		}
-		row.Decide(must, c.why(red.value))
-		rows = append(rows, row)
+		rows = append(rows, c.row(name, at+"reduction of penalties", reduced(all[name][i], fifo)))
 	}
 	for _, name := range slaNames {
-		rows = append(rows, experiment.Ours(name, at+"penalties", "", experiment.Mean, penalties(all[name][i])))
+		rows = append(rows, experiment.Mean.Row(name, at+"penalties", "", penalties(all[name][i])))
 	}
 	for _, name := range []string{slaLoop, slaEvent} {
-		d := make([]float64, len(fifo))
-		for n, p := range penalties(all[name][i]) {
-			d[n] = fifo[n] - p
-		}
-		rows = append(rows, experiment.Ours("FIFO less "+name, at+"penalties", "", experiment.Mean, d))
+		rows = append(rows, experiment.Mean.Row("FIFO less "+name, at+"penalties", "", experiment.Minus(penalties(fifo), penalties(all[name][i]))))
 	}
-	return append(rows, experiment.Ours(slaFIFO, at+"most processes at once", "", experiment.Mean, values(all[slaFIFO][i], func(r claimsRun) float64 { return r.most })))
+	return append(rows, mostAtOnce(at, fifo))
 }
 
 // The readings that are held against the one that is taken.
@@ -237,10 +212,9 @@ func (c *claims) extras(ctx context.Context, o *experiment.Options) ([]experimen
 			trials = append(trials, claimsTrial{c.at(middle, r), slaPolicy(name), o.Extra})
 		}
 	}
-	periods := []float64{0.25, 0.5, 1, 2}
 	first := len(trials)
 	trials = append(trials, claimsTrial{c.at(middle, asTaken), slaPolicy(slaFIFO), o.Extra})
-	for _, p := range periods {
+	for _, p := range slaPeriods {
 		trials = append(trials, claimsTrial{c.at(middle, asTaken), slaPeriod(p), o.Extra})
 	}
 	runs, err := slaTry(ctx, o, trials)
@@ -249,37 +223,41 @@ func (c *claims) extras(ctx context.Context, o *experiment.Options) ([]experimen
 	}
 	var rows []experiment.Row
 	for i, r := range readings {
-		fifo := penalties(runs[i*len(names)])
+		at := c.label(middle) + ", " + r.name + ": "
+		of := runs[i*len(names):]
 		for k, name := range names[1:] {
-			rows = append(rows, reductionOf(penalties(runs[i*len(names)+1+k]), fifo).row(name, c.label(middle)+", "+r.name+": reduction of penalties"))
+			rows = append(rows, reduced(of[1+k], of[0]).row(name, at+"reduction of penalties"))
 		}
-		rows = append(rows, experiment.Ours(slaFIFO, c.label(middle)+", "+r.name+": penalties", "", experiment.Mean, fifo))
+		rows = append(rows, experiment.Mean.Row(slaFIFO, at+"penalties", "", penalties(of[0])))
 	}
-	return append(rows, c.periods(middle, periods, runs[first:])...), nil
+	return append(rows, periods(c.label(middle)+": ", runs[first], runs[first+1:])...), nil
 }
 
+// slaPeriods are periods of the loop, in response times; the paper's is 0.5.
+var slaPeriods = []float64{0.25, 0.5, 1, 2}
+
 // periods are the rows of the loop's period.
-func (c *claims) periods(x float64, list []float64, runs [][]claimsRun) []experiment.Row {
+func periods(at string, fifo []claimsRun, runs [][]claimsRun) []experiment.Row {
 	var rows []experiment.Row
-	fifo, half := penalties(runs[0]), reduction{}
 	by := map[float64]reduction{}
-	for i, p := range list {
-		by[p] = reductionOf(penalties(runs[i+1]), fifo)
+	for i, p := range slaPeriods {
+		by[p] = reduced(runs[i], fifo)
 		name := fmt.Sprintf("loop, each %g RT", p)
-		rows = append(rows, by[p].row(name, c.label(x)+": reduction of penalties"),
-			experiment.Ours(name, c.label(x)+": places kept for predicted requests while others wait, over places at work", "ratio", experiment.Mean, values(runs[i+1], func(r claimsRun) float64 { return r.held })))
+		rows = append(rows, by[p].row(name, at+"reduction of penalties"),
+			experiment.Mean.Row(name, at+"places kept for predicted requests while others wait, over places at work", "ratio", experiment.Values(runs[i], func(r claimsRun) float64 { return r.held })))
 	}
-	half = by[0.5]
-	for _, p := range []float64{1, 2} {
-		row := by[p].less(half).row(fmt.Sprintf("loop, each %g RT less each 0.5 RT", p), c.label(x)+": reduction of penalties")
-		row.Claim, row.Source = "poorer if the period is greater", "§IV.A"
-		row.Decide(experiment.Below(0), "no-poorer")
-		rows = append(rows, row)
+	for _, x := range []struct {
+		period, most float64
+		words, why   string
+	}{
+		{1, 0, "poorer if the period is greater", "no-poorer"},
+		{2, 0, "poorer if the period is greater", "no-poorer"},
+		{0.25, 0.02, "a lesser period does not improve it (by more than 2 points)", "fresher"},
+	} {
+		rows = append(rows, by[x.period].less(by[0.5]).row(fmt.Sprintf("loop, each %g RT less each 0.5 RT", x.period), at+"reduction of penalties").
+			Claims(x.words, experiment.Below(x.most), "§IV.A", x.why))
 	}
-	row := by[0.25].less(half).row("loop, each 0.25 RT less each 0.5 RT", c.label(x)+": reduction of penalties")
-	row.Claim, row.Source = "a lesser period does not improve it (by more than 2 points)", "§IV.A"
-	row.Decide(experiment.Below(0.02), "fresher")
-	return append(rows, row)
+	return rows
 }
 
 // picture is the figure's panel, and the reductions next to it.
@@ -288,32 +266,38 @@ func (c *claims) picture(all curves) experiment.Picture {
 	if c.byPeak {
 		axis = chart.Axis{Label: "F', processes begun in the peak", Unit: "1/s"}
 	}
-	var money, shares []chart.Series
-	for ink, name := range slaNames {
-		s := chart.Series{Name: name, X: c.xs, Markers: true, Ink: ink + 1}
-		t := chart.Series{Name: name, X: c.xs, Markers: true, Ink: ink + 1}
-		for i := range c.xs {
-			e := experiment.Mean.Of(penalties(all[name][i]))
-			s.Y, s.Lo, s.Hi = append(s.Y, e.Value), append(s.Lo, e.Low), append(s.Hi, e.High)
-			if name != slaFIFO {
-				e = reductionOf(penalties(all[name][i]), penalties(all[slaFIFO][i])).estimate()
-				t.Y, t.Lo, t.Hi = append(t.Y, e.Value), append(t.Lo, e.Low), append(t.Hi, e.High)
-			}
+	money, shares := penaltyLines(slaNames, c.xs, func(name string, i int) []claimsRun { return all[name][i] })
+	words := fmt.Sprintf("Penalties of %s with and without an order, and by what share it reduces them", experiment.Capitalized(c.name))
+	return penaltyPicture("sla-"+c.name, words,
+		chart.LinesSpec{X: axis, Y: chart.Axis{Label: "penalties of a run", Zero: true}, Series: money},
+		chart.LinesSpec{
+			X: axis, Y: chart.Axis{Label: "reduction", Kind: chart.Percent, Min: -0.1, Max: 1}, Series: shares,
+			Levels: []chart.Mark{{At: 0.3, Text: "published: from here"}, {At: 0.8, Text: "to here"}},
+		})
+}
+
+// penaltyLines are the penalties by policy and point, and by what share those after
+// the first reduce them.
+func penaltyLines(names []string, xs []float64, runs func(name string, i int) []claimsRun) (money, shares []chart.Series) {
+	for ink, name := range names {
+		line := chart.Series{Name: name, Markers: true, Ink: ink + 1}
+		share := line
+		for i, x := range xs {
+			experiment.Mean.Of(penalties(runs(name, i))).Point(&line, x)
+			reduced(runs(name, i), runs(names[0], i)).estimate().Point(&share, x)
 		}
-		money = append(money, s)
-		if name != slaFIFO {
-			shares = append(shares, t)
+		if money = append(money, line); ink > 0 {
+			shares = append(shares, share)
 		}
 	}
-	words := fmt.Sprintf("Penalties of %s with and without an order, and by what share it reduces them", experiment.Capitalized(c.name))
-	return experiment.Picture{Name: "sla-" + c.name, Words: words, Chart: chart.Grid(chart.GridSpec{
-		Head: chart.Head{Title: words, Alt: words + ", as lines with 95 % bands", Size: chart.Size{Width: 980, Height: 380}},
-		Panels: []chart.Chart{
-			chart.Lines(chart.LinesSpec{Head: chart.Head{Title: "penalties"}, X: axis, Y: chart.Axis{Label: "penalties of a run", Zero: true}, Series: money}),
-			chart.Lines(chart.LinesSpec{
-				Head: chart.Head{Title: "reduction against FIFO"}, X: axis, Y: chart.Axis{Label: "reduction", Kind: chart.Percent, Min: -0.1, Max: 1}, Series: shares,
-				Levels: []chart.Mark{{At: 0.3, Text: "published: from here"}, {At: 0.8, Text: "to here"}},
-			}),
-		}, Columns: 2,
-	})}
+	return money, shares
+}
+
+// penaltyPicture shows penalties, and reductions next to them.
+func penaltyPicture(name, words string, money, shares chart.LinesSpec) experiment.Picture {
+	money.Title, shares.Title = "penalties", "reduction against FIFO"
+	return experiment.Panels(name, words, chart.GridSpec{
+		Head:   chart.Head{Alt: words + ", as lines with 95 % bands", Size: chart.Size{Width: 980, Height: 380}},
+		Panels: []chart.Chart{chart.Lines(money), chart.Lines(shares)}, Columns: 2,
+	})
 }

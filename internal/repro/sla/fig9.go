@@ -76,13 +76,14 @@ func runSLAFig9(ctx context.Context, o *experiment.Options) (*experiment.Result,
 			return nil, err
 		}
 	}
-	r.Rows = append(r.Rows, speedRows(speeds)...)
+	r.Add(speedRows(speeds)...)
 	r.Pictures = append([]experiment.Picture{fifo}, append(r.Pictures, speedPicture(speeds))...)
 	return r, nil
 }
 
 // addLargePeaks adds the rows of Figure 9: penalties by large F'.
 func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Result) (experiment.Picture, error) {
+	const source = "§V.B, Figure 9"
 	named := []struct {
 		name   string
 		policy orchestration.Policy
@@ -97,114 +98,87 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 	if err != nil {
 		return experiment.Picture{}, err
 	}
-	lines := make([]chart.Series, len(named))
-	shares := make([]chart.Series, len(named))
-	for k, p := range named {
-		lines[k] = chart.Series{Name: p.name, X: largePeaks, Markers: true, Ink: k + 1}
-		shares[k] = chart.Series{Name: p.name, X: largePeaks, Markers: true, Ink: k + 1}
-	}
 	n := len(largePeaks)
 	for i, peak := range largePeaks {
-		fifo := penalties(runs[i])
 		at := fmt.Sprintf("F' = %g: ", peak)
 		for k, p := range named {
-			list := penalties(runs[k*n+i])
-			e := experiment.Mean.Of(list)
-			lines[k].Y, lines[k].Lo, lines[k].Hi = append(lines[k].Y, e.Value), append(lines[k].Lo, e.Low), append(lines[k].Hi, e.High)
-			r.Rows = append(r.Rows, experiment.Ours(p.name, at+"penalties", "", experiment.Mean, list))
+			list := runs[k*n+i]
+			r.Add(experiment.Mean.Row(p.name, at+"penalties", "", penalties(list)))
 			if k == 0 {
 				continue
 			}
-			red := reductionOf(list, fifo)
-			e = red.estimate()
-			shares[k].Y, shares[k].Lo, shares[k].Hi = append(shares[k].Y, e.Value), append(shares[k].Lo, e.Low), append(shares[k].Hi, e.High)
-			row := red.row(p.name, at+"reduction of penalties")
-			if k == 1 {
-				row.Source = "§V.B, Figure 9"
-				if peak > 190 {
-					row.Claim = "inefficient"
-					row.Decide(experiment.Below(0), "gradual-limit")
-				} else if peak < 190 {
-					row.Claim = "efficient"
-					row.Decide(experiment.Above(0), "gradual-limit")
-				}
+			row := reduced(list, runs[i]).row(p.name, at+"reduction of penalties")
+			switch {
+			case k == 1 && peak > 190:
+				row = row.Claims("inefficient", experiment.Below(0), source, "gradual-limit")
+			case k == 1 && peak < 190:
+				row = row.Claims("efficient", experiment.Above(0), source, "gradual-limit")
+			case k == 1:
+				row.Source = source
 			}
-			r.Rows = append(r.Rows, row)
+			r.Add(row)
 		}
-		row := experiment.Ours(slaFIFO, at+"most processes at once", "", experiment.Mean, values(runs[i], func(r claimsRun) float64 { return r.most }))
+		row := mostAtOnce(at, runs[i])
 		if peak == 190 {
-			row.Claim, row.Source = "about 600", "§V.B"
-			row.Decide(experiment.Within(500, 700), "other-f0")
+			row = row.Claims("about 600", experiment.Within(500, 700), "§V.B", "other-f0")
 		}
-		r.Rows = append(r.Rows, row)
+		r.Add(row)
 	}
-	words := "Penalties by large F', and by what share each order reduces them"
+	var names []string
+	for _, p := range named {
+		names = append(names, p.name)
+	}
+	money, shares := penaltyLines(names, largePeaks, func(name string, i int) []claimsRun { return runs[slices.Index(names, name)*n+i] })
 	axis := chart.Axis{Label: "F', processes begun in the peak", Unit: "1/s"}
-	return experiment.Picture{Name: "sla-fig9", Words: words, Chart: chart.Grid(chart.GridSpec{
-		Head: chart.Head{Title: words, Alt: words + ", as lines with 95 % bands", Size: chart.Size{Width: 980, Height: 380}},
-		Panels: []chart.Chart{
-			chart.Lines(chart.LinesSpec{Head: chart.Head{Title: "penalties"}, X: axis, Y: chart.Axis{Label: "penalties of a run", Kind: chart.Log}, Series: lines}),
-			chart.Lines(chart.LinesSpec{
-				Head: chart.Head{Title: "reduction against FIFO"}, X: axis, Y: chart.Axis{Label: "reduction", Kind: chart.Percent, Min: -1, Max: 1}, Series: shares[1:],
-				Marks: []chart.Mark{{At: 190, Text: "published limit"}},
-			}),
-		}, Columns: 2,
-	})}, nil
+	return penaltyPicture("sla-fig9", "Penalties by large F', and by what share each order reduces them",
+		chart.LinesSpec{X: axis, Y: chart.Axis{Label: "penalties of a run", Kind: chart.Log}, Series: money},
+		chart.LinesSpec{
+			X: axis, Y: chart.Axis{Label: "reduction", Kind: chart.Percent, Min: -1, Max: 1}, Series: shares,
+			Marks: []chart.Mark{{At: 190, Text: "published limit"}},
+		}), nil
 }
 
 // addLargeScales adds the rows of worlds of up to 100,000 running processes.
 func addLargeScales(ctx context.Context, o *experiment.Options, r *experiment.Result, scales []float64) error {
-	type job struct {
-		scale  float64
+	list := []struct {
 		name   string
 		policy orchestration.Policy
-	}
-	var jobs []job
+		most   float64 // the largest scale that it is run at
+	}{{slaFIFO, slaPolicy(slaFIFO), math.Inf(1)}, {"event", events, math.Inf(1)}, {"loop, its cost charged", slow, 20}, {"loop, today", quickLoop, 4}}
 	var trials []claimsTrial
 	for _, s := range scales {
-		list := []job{{s, slaFIFO, slaPolicy(slaFIFO)}, {s, "event", events}}
-		if s <= 20 {
-			list = append(list, job{s, "loop, its cost charged", slow})
-		}
-		if s <= 4 {
-			list = append(list, job{s, "loop, today", quickLoop})
-		}
-		for _, j := range list {
-			jobs = append(jobs, j)
-			trials = append(trials, claimsTrial{large(190, s), j.policy, o.Extra})
+		for _, p := range list {
+			if s <= p.most {
+				trials = append(trials, claimsTrial{large(190, s), p.policy, o.Extra})
+			}
 		}
 	}
 	runs, err := slaTry(ctx, o, trials)
 	if err != nil {
 		return err
 	}
-	shares := map[string]*chart.Series{}
-	var order []string
-	var fifo []claimsRun
-	for i, j := range jobs {
-		if j.name == slaFIFO {
-			fifo = runs[i]
-			r.Rows = append(r.Rows, experiment.Ours(slaFIFO, fmt.Sprintf("F' = 190, all times %g: most processes at once", j.scale), "", experiment.Mean, values(fifo, func(r claimsRun) float64 { return r.most })))
-			continue
+	lines := make([]chart.Series, len(list))
+	for _, s := range scales {
+		at := fmt.Sprintf("F' = 190, all times %g: ", s)
+		fifo := runs[0]
+		r.Add(mostAtOnce(at, fifo))
+		for k, p := range list {
+			if s > p.most {
+				continue
+			}
+			if k > 0 {
+				red := reduced(runs[0], fifo)
+				r.Add(red.row(p.name, at+"reduction of penalties"))
+				lines[k].Name, lines[k].Markers = p.name, true
+				red.estimate().Point(&lines[k], stats.Mean(experiment.Values(fifo, func(r claimsRun) float64 { return r.most })))
+			}
+			runs = runs[1:]
 		}
-		red := reductionOf(penalties(runs[i]), penalties(fifo))
-		r.Rows = append(r.Rows, red.row(j.name, fmt.Sprintf("F' = 190, all times %g: reduction of penalties", j.scale)))
-		if shares[j.name] == nil {
-			shares[j.name] = &chart.Series{Name: j.name, Markers: true}
-			order = append(order, j.name)
-		}
-		s, e := shares[j.name], red.estimate()
-		s.X = append(s.X, stats.Mean(values(fifo, func(r claimsRun) float64 { return r.most })))
-		s.Y, s.Lo, s.Hi = append(s.Y, e.Value), append(s.Lo, e.Low), append(s.Hi, e.High)
-	}
-	var lines []chart.Series
-	for _, name := range order {
-		lines = append(lines, *shares[name])
 	}
 	words := "Reduction of penalties by the number of running processes, the load on each place the same"
-	r.Pictures = append(r.Pictures, experiment.Picture{Name: "sla-fig9-scale", Words: words, Chart: chart.Lines(chart.LinesSpec{
+	r.Draw(experiment.Picture{Name: "sla-fig9-scale", Words: words, Chart: chart.Lines(chart.LinesSpec{
 		Head: chart.Head{Title: words, Size: chart.Size{Width: 760, Height: 380}, Note: "What is below -100 % is not shown."},
-		X:    chart.Axis{Label: "most processes at once", Kind: chart.Log}, Y: chart.Axis{Label: "reduction against FIFO", Kind: chart.Percent, Min: -1, Max: 1}, Series: lines,
+		X:    chart.Axis{Label: "most processes at once", Kind: chart.Log}, Y: chart.Axis{Label: "reduction against FIFO", Kind: chart.Percent, Min: -1, Max: 1}, Series: lines[1:],
 	})})
 	return nil
 }
@@ -324,9 +298,7 @@ func measureQueue(running []*sla.Process, now time.Time, response []time.Duratio
 func speedRows(list []speed) []experiment.Row {
 	var rows []experiment.Row
 	put := func(policy, metric, unit string, value float64) {
-		row := experiment.NewRow(policy, metric, unit, experiment.Estimate{Value: value, Low: math.NaN(), High: math.NaN()})
-		row.Statistic = "measured in this run"
-		rows = append(rows, row)
+		rows = append(rows, experiment.NewRow(policy, metric, unit, experiment.Estimate{Value: value, Low: math.NaN(), High: math.NaN()}).Of("measured in this run"))
 	}
 	for _, s := range list {
 		at := fmt.Sprintf("%d running processes: ", s.processes)

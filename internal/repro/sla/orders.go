@@ -79,25 +79,22 @@ func runSLAOrders(ctx context.Context, o *experiment.Options) (*experiment.Resul
 	var groups []string
 	for i, w := range worlds {
 		of := runs[i*len(orderNames):]
-		fifo := penalties(of[0])
-		r.Rows = append(r.Rows, experiment.Ours(slaFIFO, w.name+": penalties", "", experiment.Mean, fifo))
+		r.Add(experiment.Mean.Row(slaFIFO, w.name+": penalties", "", penalties(of[0])))
 		by := map[string]reduction{}
 		for k, name := range orderNames[1:] {
-			red := reductionOf(penalties(of[k+1]), fifo)
-			by[name] = red
-			r.Rows = append(r.Rows, red.row(name, w.name+": reduction of penalties"))
-			e, s := red.estimate(), &series[k]
-			s.Name, s.Ink = name, k+2
-			s.Values, s.Lo, s.Hi = append(s.Values, e.Value), append(s.Lo, e.Low), append(s.Hi, e.High)
+			by[name] = reduced(of[k+1], of[0])
+			r.Add(by[name].row(name, w.name+": reduction of penalties"))
+			series[k].Name, series[k].Ink = name, k+2
+			by[name].estimate().Bar(&series[k])
 		}
-		r.Rows = append(r.Rows, by[slaATC].less(by[slaEvent]).row("atc less event", w.name+": reduction of penalties"))
+		r.Add(by[slaATC].less(by[slaEvent]).row("atc less event", w.name+": reduction of penalties"))
 		groups = append(groups, fmt.Sprint(i+1))
 	}
 	const words = "By what share three orders reduce penalties, in sixteen worlds"
-	r.Pictures = []experiment.Picture{{Name: "sla-orders", Words: words, Chart: chart.Bars(chart.BarsSpec{
+	r.Draw(experiment.Picture{Name: "sla-orders", Words: words, Chart: chart.Bars(chart.BarsSpec{
 		Head: chart.Head{Title: words, Alt: words + ", as bars with 95 % intervals; the worlds in the order of the table", Size: chart.Size{Width: 980, Height: 420}},
 		X:    chart.Axis{Label: "world, in the order of the table"},
 		Y:    chart.Axis{Label: "less than under FIFO", Kind: chart.Percent, Max: 1}, Groups: groups, Series: series,
-	})}}
+	})})
 	return r, nil
 }

@@ -235,17 +235,13 @@ func slaBound(p *sla.Penalty, age time.Duration) float64 {
 	return max(0, (age-first).Seconds()) * float64(p.Cost) / float64(crowd.Unit)
 }
 
-// values takes one figure of each run.
-func values(runs []claimsRun, of func(claimsRun) float64) []float64 {
-	list := make([]float64, len(runs))
-	for i, r := range runs {
-		list[i] = of(r)
-	}
-	return list
+func penalties(runs []claimsRun) []float64 {
+	return experiment.Values(runs, func(r claimsRun) float64 { return r.penalty })
 }
 
-func penalties(runs []claimsRun) []float64 {
-	return values(runs, func(r claimsRun) float64 { return r.penalty })
+// mostAtOnce is a row of how many processes run at once.
+func mostAtOnce(at string, runs []claimsRun) experiment.Row {
+	return experiment.Mean.Row(slaFIFO, at+"most processes at once", "", experiment.Values(runs, func(r claimsRun) float64 { return r.most }))
 }
 
 // added sums lists of equal length, repetition by repetition.
@@ -280,6 +276,11 @@ func reductionOf(with, without []float64) reduction {
 	return r
 }
 
+// reduced is the reduction of the penalties of runs.
+func reduced(with, without []claimsRun) reduction {
+	return reductionOf(penalties(with), penalties(without))
+}
+
 // less is the difference of two reductions over the same repetitions.
 func (r reduction) less(o reduction) reduction {
 	d := reduction{r.value - o.value, slices.Clone(r.effects)}
@@ -296,7 +297,5 @@ func (r reduction) estimate() experiment.Estimate {
 
 // row is a row of it that has nothing to be compared with.
 func (r reduction) row(policy, metric string) experiment.Row {
-	row := experiment.NewRow(policy, metric, "ratio", r.estimate())
-	row.Statistic = fmt.Sprintf("ratio of means of %d", len(r.effects))
-	return row
+	return experiment.NewRow(policy, metric, "ratio", r.estimate()).Of("ratio of means of %d", len(r.effects))
 }
