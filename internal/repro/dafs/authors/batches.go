@@ -43,63 +43,55 @@ func (b *batch) fill(in *sched.Batch) {
 	}
 }
 
-// batches keeps the open batches by slot, and the candidates in the order of a key.
+// batches keeps the open batches, and the candidates in the order of a key.
 type batches struct {
-	slots map[crowd.BatchID]uint32
-	list  []batch // by slot
-	free  []uint32
+	open  map[crowd.BatchID]*batch
 	order []position // the candidates by key, then id
 }
 
-// A position is where a candidate stands in the order.
+// A position is where a candidate stands in the order. It has the key and the id, so
+// that a search looks at no batch.
 type position struct {
-	key  uint64
-	id   crowd.BatchID
-	slot uint32
+	key uint64
+	id  crowd.BatchID
+	*batch
 }
 
 func (p position) compare(o position) int {
 	return cmp.Or(cmp.Compare(p.key, o.key), cmp.Compare(p.id, o.id))
 }
 
-// slot returns the slot of a batch, made if need be.
-func (s *batches) slot(id crowd.BatchID) uint32 {
-	if slot, known := s.slots[id]; known {
-		return slot
+// keep returns what is kept of an open batch, made if need be, with its figures.
+func (s *batches) keep(in *sched.Batch) *batch {
+	b := s.open[in.ID]
+	if b == nil {
+		if s.open == nil {
+			s.open = map[crowd.BatchID]*batch{}
+		}
+		b = &batch{}
+		s.open[in.ID] = b
 	}
-	if s.slots == nil {
-		s.slots = map[crowd.BatchID]uint32{}
-	}
-	slot := uint32(len(s.list))
-	if n := len(s.free); n > 0 {
-		slot, s.free = s.free[n-1], s.free[:n-1]
-		s.list[slot] = batch{}
-	} else {
-		s.list = append(s.list, batch{})
-	}
-	s.slots[id] = slot
-	return slot
+	b.fill(in)
+	return b
 }
 
-// place puts a slot into the order of the candidates with a key, or takes it out.
-func (s *batches) place(slot uint32, candidate bool, key uint64) {
-	b := &s.list[slot]
+// place puts a batch into the order of the candidates with a key, or takes it out.
+func (s *batches) place(b *batch, candidate bool, key uint64) {
 	if b.placed && candidate && b.key == key {
 		return
 	}
 	if b.placed {
-		at := s.rank(slot)
+		at := s.rank(b)
 		s.order = slices.Delete(s.order, at, at+1)
 	}
 	b.placed, b.key = candidate, key
 	if candidate {
-		s.order = slices.Insert(s.order, s.rank(slot), position{key, b.id, slot})
+		s.order = slices.Insert(s.order, s.rank(b), position{key, b.id, b})
 	}
 }
 
-// rank returns how many candidates stand before a slot in the order.
-func (s *batches) rank(slot uint32) int {
-	b := &s.list[slot]
+// rank returns how many candidates stand before a batch in the order.
+func (s *batches) rank(b *batch) int {
 	at, _ := slices.BinarySearchFunc(s.order, position{key: b.key, id: b.id}, position.compare)
 	return at
 }
@@ -109,31 +101,18 @@ func (s *batches) below(key uint64) int {
 	return sort.Search(len(s.order), func(i int) bool { return s.order[i].key >= key })
 }
 
-// upTo returns how many candidates have a key not greater than key.
-func (s *batches) upTo(key uint64) int {
-	return sort.Search(len(s.order), func(i int) bool { return s.order[i].key > key })
-}
-
-// forget drops a batch and returns its slot, and false if it is not there.
-func (s *batches) forget(id crowd.BatchID) (slot uint32, known bool) {
-	if slot, known = s.slots[id]; known {
-		s.place(slot, false, 0)
-		delete(s.slots, id)
-		s.free = append(s.free, slot)
+// forget drops a batch and returns it; nil if it is not there.
+func (s *batches) forget(id crowd.BatchID) *batch {
+	b := s.open[id]
+	if b != nil {
+		s.place(b, false, 0)
+		delete(s.open, id)
 	}
-	return slot, known
+	return b
 }
 
-func (s *batches) candidates() int { return len(s.order) }
-
-// at returns the slot of the candidate at a place of the order.
-func (s *batches) at(place int) uint32 { return s.order[place].slot }
-
-// offer asks whether the worker may do the slot's batch.
-func (s *batches) offer(slot uint32, w sched.Worker) (crowd.BatchID, bool) {
-	b := &s.list[slot]
-	return b.id, w.MayClass(b.class) && w.MayBatch(b.id)
-}
+// suits reports whether the worker may do the batch.
+func (b *batch) suits(w sched.Worker) bool { return w.MayClass(b.class) && w.MayBatch(b.id) }
 
 // newKey returns the part of a key that all policies share.
 func newKey(policy string, b *batch) sched.Key {

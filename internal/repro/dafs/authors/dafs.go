@@ -55,7 +55,7 @@ type dafs struct {
 	sum       *big.Float // S
 	negatives int        // how many weights are below 0
 	zeros     int        // how many are 0
-	shortlist []uint32   // the memory of best, kept from decision to decision
+	shortlist []*batch   // the memory of best, kept from decision to decision
 }
 
 func newDAFS(w weighted) sched.Policy { return &dafs{weighted: w, sum: newExact()} }
@@ -65,24 +65,19 @@ func (p *dafs) Set(in *sched.Batch) {
 		p.Remove(in.ID)
 		return
 	}
-	if slot, known := p.slots[in.ID]; known {
-		p.count(slot, -1)
-	}
+	p.count(p.open[in.ID], -1)
 	p.count(p.update(in), 1)
 }
 
 func (p *dafs) Remove(id crowd.BatchID) {
-	if slot, known := p.slots[id]; known {
-		p.count(slot, -1)
-		p.drop(id)
-	}
+	p.count(p.open[id], -1)
+	p.drop(id)
 }
 
 // count adds a candidate to S and to the counts of weights (n is 1), or takes it
 // out (-1).
-func (p *dafs) count(slot uint32, n int) {
-	b := &p.list[slot]
-	if !b.candidate {
+func (p *dafs) count(b *batch, n int) {
+	if b == nil || !b.candidate {
 		return
 	}
 	switch w := b.weight.w; {
@@ -96,18 +91,16 @@ func (p *dafs) count(slot uint32, n int) {
 }
 
 func (p *dafs) Next(_ time.Time, w sched.Worker) crowd.BatchID {
-	if p.candidates() == 0 {
+	if len(p.order) == 0 {
 		return 0
 	}
 	choice, _ := p.choose()
-	if id, yes := p.offer(choice, w); yes {
-		return id
+	if choice.suits(w) {
+		return choice.id
 	}
-	for place := range p.candidates() {
-		if slot := p.at(place); slot != choice {
-			if id, yes := p.offer(slot, w); yes {
-				return id
-			}
+	for _, c := range p.order {
+		if c.batch != choice && c.suits(w) {
+			return c.id
 		}
 	}
 	return 0
@@ -121,10 +114,10 @@ const (
 	becauseAll      = "no f is finite, so any candidate may be drawn"
 )
 
-// choose returns the slot of the program's choice and why; there is a candidate.
-func (p *dafs) choose() (slot uint32, why string) {
-	head := p.at(p.draw(1, p.candidates()))
-	h := p.list[head].weight
+// choose returns the program's choice and why; there is a candidate.
+func (p *dafs) choose() (choice *batch, why string) {
+	head := p.order[p.draw(1, len(p.order))].batch
+	h := head.weight
 	if h.fresh() {
 		return head, becauseFirst
 	}
@@ -161,18 +154,18 @@ func (w weight) turns() bool { return w.w == 0 && w.step < 0 }
 
 // infinite returns the candidates with f = +∞ where none of them is first in the
 // list, by id: those fresh without another negative weight.
-func (p *dafs) infinite() []uint32 {
+func (p *dafs) infinite() []*batch {
 	out := p.shortlist[:0]
 	switch p.negatives {
 	case 0:
-		for slot := range p.list {
-			if b := &p.list[slot]; b.candidate && b.weight.fresh() {
-				out = append(out, uint32(slot))
+		for _, c := range p.order {
+			if c.weight.fresh() {
+				out = append(out, c.batch)
 			}
 		}
-		slices.SortFunc(out, func(a, b uint32) int { return cmp.Compare(p.list[a].id, p.list[b].id) })
+		slices.SortFunc(out, func(a, b *batch) int { return cmp.Compare(a.id, b.id) })
 	case 1:
-		if only := p.at(0); p.list[only].weight.fresh() {
+		if only := p.order[0].batch; only.weight.fresh() {
 			out = append(out, only)
 		}
 	}
@@ -190,42 +183,40 @@ type quotient struct {
 // best returns the candidates that are not fresh with S_i = 0 if there are any
 // (vanishing), else those with the greatest finite f. They are in the order of
 // kind, step and id, from which the draws count.
-func (p *dafs) best() (best []uint32, vanishing bool) {
+func (p *dafs) best() (best []*batch, vanishing bool) {
 	best = p.shortlist[:0]
 	v := p.view()
 	var most quotient
-	for i := range p.list {
-		b := &p.list[i]
-		if !b.candidate || b.weight.fresh() {
+	for _, c := range p.order {
+		b := c.batch
+		if b.weight.fresh() {
 			continue
 		}
-		slot := uint32(i)
 		sign, sum := v.raised(b.weight.step)
 		if sign == 0 {
 			if !vanishing {
 				best, vanishing = best[:0], true
 			}
-			best = append(best, slot)
+			best = append(best, b)
 			continue
 		}
-		m, finite := v.nearest(slot, b.weight, sign)
+		m, finite := v.nearest(b, sign)
 		if vanishing || !finite {
 			continue
 		}
 		q := quotient{b.weight, sum, m}
-		c := -1
+		order := -1
 		if len(best) > 0 {
-			c = v.compare(&q, &most)
+			order = v.compare(&q, &most)
 		}
-		if c < 0 {
+		if order < 0 {
 			best, most = best[:0], q
 		}
-		if c <= 0 {
-			best = append(best, slot)
+		if order <= 0 {
+			best = append(best, b)
 		}
 	}
-	slices.SortFunc(best, func(s, t uint32) int {
-		a, b := &p.list[s], &p.list[t]
+	slices.SortFunc(best, func(a, b *batch) int {
 		if a.weight.turns() != b.weight.turns() {
 			if b.weight.turns() {
 				return -1
@@ -248,17 +239,17 @@ type view struct {
 }
 
 type candidate struct {
-	slot uint32
-	w    float64 // +∞ where there is none
+	*batch         // nil where there is none
+	w      float64 // +∞ where there is none
 }
 
 func (p *dafs) view() *view {
 	at := func(place int) candidate {
-		if place < 0 || place >= p.candidates() {
-			return candidate{math.MaxUint32, math.Inf(1)}
+		if place < 0 || place >= len(p.order) {
+			return candidate{nil, math.Inf(1)}
 		}
-		slot := p.at(place)
-		return candidate{slot, math.Abs(p.list[slot].weight.w)}
+		b := p.order[place].batch
+		return candidate{b, math.Abs(b.weight.w)}
 	}
 	first := p.negatives + p.zeros
 	v := &view{
@@ -284,8 +275,8 @@ func (v *view) raised(d float64) (sign int, sum float64) {
 }
 
 // nearest returns |m| of a candidate, and false if its f is -∞.
-func (v *view) nearest(slot uint32, w weight, sign int) (m magnitude, finite bool) {
-	list := &v.negative
+func (v *view) nearest(b *batch, sign int) (m magnitude, finite bool) {
+	w, list := b.weight, &v.negative
 	if sign > 0 {
 		list = &v.positive
 		if left := v.zeros; w.w == 0 && w.step != 0 && left == 1 {
@@ -295,7 +286,7 @@ func (v *view) nearest(slot uint32, w weight, sign int) (m magnitude, finite boo
 		}
 	}
 	other := list[0]
-	if other.slot == slot {
+	if other.batch == b {
 		other = list[1]
 	}
 	m = magnitude{near: other.w}
@@ -348,11 +339,11 @@ func (v *view) compare(q, o *quotient) int {
 }
 
 func (p *dafs) Key(id crowd.BatchID) (sched.Key, bool) {
-	slot, k, known := p.key(id)
-	if !known {
-		return k, false
+	b := p.open[id]
+	if b == nil {
+		return sched.Key{}, false
 	}
-	b := &p.list[slot]
+	k := p.key(b)
 	sum, _ := p.sum.Float64()
 	k.Figures = append(k.Figures, sched.Figure{Name: "S", Value: sched.Number(sum), Note: "sum of w over the candidates"})
 	k.Rank = []sched.Number{1, sched.Number(b.weight.w), sched.Number(id)}
@@ -360,8 +351,8 @@ func (p *dafs) Key(id crowd.BatchID) (sched.Key, bool) {
 	if !b.candidate {
 		return k, true
 	}
-	k.Figures = append(k.Figures, sched.Figure{Name: "f", Value: sched.Number(p.fairness(slot)), Note: "-max(S/w) after handing out from this batch, if it is not first in the list"})
-	if choice, why := p.choose(); choice == slot {
+	k.Figures = append(k.Figures, sched.Figure{Name: "f", Value: sched.Number(p.fairness(b)), Note: "-max(S/w) after handing out from this batch, if it is not first in the list"})
+	if choice, why := p.choose(); choice == b {
 		k.Words = "chosen as in the authors' program: " + why
 		k.Rank[0] = 0
 	}
@@ -370,8 +361,8 @@ func (p *dafs) Key(id crowd.BatchID) (sched.Key, bool) {
 
 // fairness returns f of a candidate, rounded, where neither it nor one with the
 // weight 0 is first in the list.
-func (p *dafs) fairness(slot uint32) float64 {
-	w := p.list[slot].weight
+func (p *dafs) fairness(b *batch) float64 {
+	w := b.weight
 	if w.fresh() {
 		if p.negatives > 1 || p.negatives == 1 && w.w >= 0 {
 			return math.Inf(-1)
@@ -383,7 +374,7 @@ func (p *dafs) fairness(slot uint32) float64 {
 	if sign == 0 {
 		return 0
 	}
-	m, finite := v.nearest(slot, w, sign)
+	m, finite := v.nearest(b, sign)
 	if !finite {
 		return math.Inf(-1)
 	}

@@ -32,29 +32,26 @@ func (p *listed) Set(in *sched.Batch) {
 		p.Remove(in.ID)
 		return
 	}
-	slot := p.slot(in.ID)
-	b := &p.list[slot]
-	b.fill(in)
-	p.place(slot, b.candidate, p.key(b))
+	b := p.keep(in)
+	p.place(b, b.candidate, p.key(b))
 }
 
 func (p *listed) Remove(id crowd.BatchID) { p.forget(id) }
 
 func (p *listed) Next(_ time.Time, w sched.Worker) crowd.BatchID {
-	for place := range p.candidates() {
-		if id, yes := p.offer(p.at(place), w); yes {
-			return id
+	for _, c := range p.order {
+		if c.suits(w) {
+			return c.id
 		}
 	}
 	return 0
 }
 
 func (p *listed) Key(id crowd.BatchID) (sched.Key, bool) {
-	slot, known := p.slots[id]
-	if !known {
+	b := p.open[id]
+	if b == nil {
 		return sched.Key{}, false
 	}
-	b := &p.list[slot]
 	k := newKey(p.name, b)
 	p.explain(b, &k)
 	k.Rank = append(k.Rank, sched.Number(id)) // before the turn, which the program does not know

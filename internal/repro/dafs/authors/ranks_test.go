@@ -2,6 +2,7 @@ package authors
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,48 +16,41 @@ func TestOrderOfCandidates(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	var s batches
-	want := make(map[uint32]uint64) // the keys of the candidates, by slot
-	for id := range crowd.BatchID(300) {
-		slot := s.slot(id)
-		s.list[slot].id = id*7919%1000 - 500
+	all := make([]*batch, 300)
+	for i := range all {
+		all[i] = &batch{id: crowd.BatchID(i*7919%1000 - 500)}
 	}
+	want := make(map[*batch]uint64) // the keys of the candidates
 	moved := 0
 	for range 20_000 {
-		slot, candidate := random.Uint32N(300), random.IntN(3) > 0
+		b, candidate := all[random.IntN(len(all))], random.IntN(3) > 0
 		key := uint64(random.IntN(40))
-		if _, there := want[slot]; there {
+		if _, there := want[b]; there {
 			moved++
-			delete(want, slot)
+			delete(want, b)
 		}
 		if candidate {
-			want[slot] = key
+			want[b] = key
 		}
-		s.place(slot, candidate, key)
-		list := make([]uint32, 0, len(want))
-		for slot := range want {
-			list = append(list, slot)
-		}
-		slices.SortFunc(list, func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(s.list[a].id, s.list[b].id))
+		s.place(b, candidate, key)
+		list := slices.SortedFunc(maps.Keys(want), func(a, b *batch) int {
+			return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(a.id, b.id))
 		})
-		if s.candidates() != len(list) {
-			t.Fatalf("%d candidates, want %d", s.candidates(), len(list))
+		if len(s.order) != len(list) {
+			t.Fatalf("%d candidates, want %d", len(s.order), len(list))
 		}
 		limit := uint64(random.IntN(42))
-		below, upTo := 0, 0
-		for place, slot := range list {
-			if s.at(place) != slot || s.rank(slot) != place {
-				t.Fatalf("place %d: slot %d at rank %d, want slot %d", place, s.at(place), s.rank(slot), slot)
+		below := 0
+		for place, b := range list {
+			if s.order[place].batch != b || s.rank(b) != place {
+				t.Fatalf("place %d: batch %d at rank %d, want batch %d", place, s.order[place].id, s.rank(b), b.id)
 			}
-			if want[slot] < limit {
+			if want[b] < limit {
 				below++
 			}
-			if want[slot] <= limit {
-				upTo++
-			}
 		}
-		if s.below(limit) != below || s.upTo(limit) != upTo {
-			t.Fatalf("key %d: %d below and %d up to it, want %d and %d", limit, s.below(limit), s.upTo(limit), below, upTo)
+		if s.below(limit) != below {
+			t.Fatalf("key %d: %d below it, want %d", limit, s.below(limit), below)
 		}
 	}
 	if moved < 5000 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/random"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -91,11 +92,9 @@ type weighted struct {
 
 func (p *weighted) Name() string { return p.name }
 
-// update keeps an open batch and returns its slot.
-func (p *weighted) update(in *sched.Batch) uint32 {
-	slot := p.slot(in.ID)
-	b := &p.list[slot]
-	b.fill(in)
+// update keeps an open batch.
+func (p *weighted) update(in *sched.Batch) *batch {
+	b := p.keep(in)
 	b.weight = b.weigh(p.log)
 	p.hash -= b.hash
 	b.hash = 0
@@ -103,43 +102,31 @@ func (p *weighted) update(in *sched.Batch) uint32 {
 		b.hash = b.stateHash()
 	}
 	p.hash += b.hash
-	p.place(slot, b.candidate, ordered(b.weight.w))
-	return slot
+	p.place(b, b.candidate, ordered(b.weight.w))
+	return b
 }
 
 // drop forgets a batch.
 func (p *weighted) drop(id crowd.BatchID) {
-	if slot, known := p.forget(id); known {
-		p.hash -= p.list[slot].hash
-		p.list[slot] = batch{}
+	if b := p.forget(id); b != nil {
+		p.hash -= b.hash
 	}
 }
-
-// scramble is the output function of the generator splitmix64: a bijection whose
-// every output bit depends on every input bit.
-func scramble(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// golden is the increment of splitmix64: 2^64 over the golden ratio.
-const golden = 0x9e3779b97f4a7c15
 
 // stateHash is a hash of all that can change of a batch at work. The turn is in it,
 // so that a batch given back and handed out again is a new state.
 func (b *batch) stateHash() uint64 {
-	h := scramble(uint64(b.id) + golden)
-	h = scramble(h ^ (uint64(b.planned)<<32 | uint64(b.running)))
-	return scramble(h ^ (uint64(b.completed)<<32 | b.turn&(1<<32-1)))
+	h := random.Mix(uint64(b.id) + random.Golden)
+	h = random.Mix(h ^ (uint64(b.planned)<<32 | uint64(b.running)))
+	return random.Mix(h ^ (uint64(b.completed)<<32 | b.turn&(1<<32-1)))
 }
 
 // draw returns a number from 0 to n-1, each as likely as the others (but for
 // n/2^64): a function of the state of the candidates, of the seed and of which
 // draw of a decision it is.
 func (p *weighted) draw(which uint64, n int) int {
-	h := scramble(p.hash ^ scramble(p.seed+golden))
-	h = scramble(h + which*golden)
+	h := random.Mix(p.hash ^ random.Mix(p.seed+random.Golden))
+	h = random.Mix(h + which*random.Golden)
 	high, _ := bits.Mul64(h, uint64(n))
 	return int(high)
 }
@@ -164,13 +151,10 @@ func (p *weighted) figures(b *batch) []sched.Figure {
 }
 
 // key returns the part of a key that both policies share.
-func (p *weighted) key(id crowd.BatchID) (slot uint32, k sched.Key, known bool) {
-	if slot, known = p.slots[id]; known {
-		b := &p.list[slot]
-		k = newKey(p.name, b)
-		k.Figures = p.figures(b)
-	}
-	return slot, k, known
+func (p *weighted) key(b *batch) sched.Key {
+	k := newKey(p.name, b)
+	k.Figures = p.figures(b)
+	return k
 }
 
 // A sdafs hands out from the candidate with the least w. The program finds it in a
@@ -194,15 +178,15 @@ func (p *sdafs) Set(in *sched.Batch) {
 func (p *sdafs) Remove(id crowd.BatchID) { p.drop(id) }
 
 func (p *sdafs) Next(_ time.Time, w sched.Worker) crowd.BatchID {
-	for from := 0; from < p.candidates(); {
+	for from := 0; from < len(p.order); {
 		to, start := p.equals(from)
 		for n := range to - from {
 			place := start + n
 			if place >= to {
 				place -= to - from
 			}
-			if id, yes := p.offer(p.at(place), w); yes {
-				return id
+			if c := p.order[place]; c.suits(w) {
+				return c.id
 			}
 		}
 		from = to
@@ -214,20 +198,20 @@ func (p *sdafs) Next(_ time.Time, w sched.Worker) crowd.BatchID {
 // the place of the one drawn to begin with.
 func (p *sdafs) equals(from int) (to, start int) {
 	key := p.order[from].key
-	to = p.upTo(key)
+	to = p.below(key + 1)
 	return to, from + p.draw(key, to-from)
 }
 
 func (p *sdafs) Key(id crowd.BatchID) (sched.Key, bool) {
-	slot, k, known := p.key(id)
-	if !known {
-		return k, false
+	b := p.open[id]
+	if b == nil {
+		return sched.Key{}, false
 	}
-	b := &p.list[slot]
+	k := p.key(b)
 	k.Words = fmt.Sprintf("least w = %g first; among equals one is drawn, then by id from there, round to the beginning", b.weight.w)
 	round := sched.Number(0)
 	if b.candidate {
-		if _, start := p.equals(p.below(b.key)); p.rank(slot) < start {
+		if _, start := p.equals(p.below(b.key)); p.rank(b) < start {
 			round = 1
 		}
 	}
