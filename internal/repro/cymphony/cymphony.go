@@ -254,7 +254,7 @@ func runEvents(ctx context.Context, o *experiment.Options) (*experiment.Result, 
 	}
 	r := &experiment.Result{Rows: conformance(append(all, first)), Pictures: []experiment.Picture{timeline(first)}}
 	for i := range first.events {
-		r.Add(first.events[i].row(i+1))
+		r.Add(first.events[i].row(i + 1))
 	}
 	return r, nil
 }

@@ -43,7 +43,9 @@ func Values[T any](runs []T, figure func(T) float64) []float64 {
 func Minus(a, b []float64) []float64 { return pairs(a, b, func(x, y float64) float64 { return x - y }) }
 
 // Over returns a/b - 1, repetition by repetition.
-func Over(a, b []float64) []float64 { return pairs(a, b, func(x, y float64) float64 { return x/y - 1 }) }
+func Over(a, b []float64) []float64 {
+	return pairs(a, b, func(x, y float64) float64 { return x/y - 1 })
+}
 
 func pairs(a, b []float64, of func(x, y float64) float64) []float64 {
 	list := make([]float64, len(a))
