@@ -3,6 +3,7 @@ package crowd
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is the class of an Error: a closed set, mapped to HTTP in one place.
@@ -54,6 +55,52 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause, for errors.Is and for the log.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// Errors is several things that are wrong, in order.
+type Errors []*Error
+
+// Error returns one line for each.
+func (list Errors) Error() string {
+	lines := make([]string, len(list))
+	for i, e := range list {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap makes errors.As find the first.
+func (list Errors) Unwrap() []error {
+	errs := make([]error, len(list))
+	for i, e := range list {
+		errs[i] = e
+	}
+	return errs
+}
+
+// Err returns nil, the only error, or the list.
+func (list Errors) Err() error {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+// ErrorsOf returns the single things that err says are wrong, or nil if it is of
+// another kind.
+func ErrorsOf(err error) Errors {
+	var list Errors
+	var one *Error
+	switch {
+	case errors.As(err, &list):
+		return list
+	case errors.As(err, &one):
+		return Errors{one}
+	}
+	return nil
+}
 
 // Errorf makes an Error without a field.
 func Errorf(code Code, format string, args ...any) *Error {

@@ -183,7 +183,7 @@ func (x *BatchCreate) template() (json.RawMessage, error) {
 		return nil, err
 	}
 	if problems := t.Validate(nil); len(problems) > 0 {
-		return nil, fmt.Errorf("template: %w", several(problems))
+		return nil, fmt.Errorf("template: %w", crowd.Errors(problems).Err())
 	}
 	return json.Marshal(t)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
@@ -224,15 +223,11 @@ func andMore(first string, n int) string {
 
 // entries are the single things that are wrong, where that is known.
 func entries(err error) []*crowd.Error {
-	var several client.Problems
-	var known *crowd.Error
-	switch {
-	case errors.As(err, &several):
-		return several
-	case errors.As(err, &known) && (known.Field != "" || known.Row > 0):
-		return []*crowd.Error{known}
+	list := crowd.ErrorsOf(err)
+	if len(list) == 1 && list[0].Field == "" && list[0].Row == 0 {
+		return nil
 	}
-	return nil
+	return list
 }
 
 // writeJSON writes a value with indentation.

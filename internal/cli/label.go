@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
@@ -77,15 +75,16 @@ func (l *Label) Run(c *Context) error {
 			builder.Class(class)
 		}
 	}
-	if err := l.read(c, l.File, []string{"task", "worker", "label"}, &report.Bad, func(row []string, counted bool) *crowd.Error {
+	report.Bad, err = l.read(c, l.File, func(a *answer) error {
 		report.Rows++
-		if counted {
-			builder.Add(label.Answer{Task: row[0], Worker: row[1], Label: row[2]})
-		} else {
+		if a.counted == "false" {
 			report.NotCounted++
+		} else {
+			builder.Add(label.Answer{Task: a.task, Worker: a.worker, Label: a.label})
 		}
 		return nil
-	}); err != nil {
+	}, taskColumn, workerColumn, labelColumn, countedColumn)
+	if err != nil {
 		return err
 	}
 	if sameFile(l.File, l.Out) || sameFile(l.File, l.Workers) {
@@ -129,29 +128,28 @@ func (l *Label) known(c *Context, name string) (map[string]string, error) {
 		return nil, nil
 	}
 	known := make(map[string]string)
-	var bad int
-	err := l.read(c, name, []string{"task", "label"}, &bad, func(row []string, _ bool) *crowd.Error {
-		if before, twice := known[row[0]]; twice && before != row[1] {
-			return &crowd.Error{Code: crowd.Invalid, Field: "label", Message: "task " + strconv.Quote(row[0]) + " is said to be " + strconv.Quote(row[1]) + ", and before " + strconv.Quote(before)}
+	_, err := l.read(c, name, func(a *answer) error {
+		if before, twice := known[a.task]; twice && before != a.label {
+			return crowd.Fieldf("label", "task %q is said to be %q, and before %q", a.task, a.label, before)
 		}
-		known[row[0]] = row[1]
+		known[a.task] = a.label
 		return nil
-	})
+	}, taskColumn, labelColumn)
 	if err == nil && len(known) == 0 {
 		err = ofFile(name, crowd.Errorf(crowd.Invalid, "there is no label in the file"))
 	}
 	return known, err
 }
 
-// maxBadRows is how many bad rows are told one by one.
-const maxBadRows = 100
+// answer is a row of a file of answers or labels.
+type answer struct{ task, worker, label, counted string }
 
-// read passes the named columns of a table to add, row by row; counted is false
-// where a column "counted" says so.
-func (l *Label) read(c *Context, name string, want []string, bad *int, add func(row []string, counted bool) *crowd.Error) error {
+// read passes the rows of a table with these columns to add, and returns how many
+// it left out.
+func (l *Label) read(c *Context, name string, add func(*answer) error, columns ...table.Column[answer]) (bad int, err error) {
 	in, size, err := c.open(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer in.Close()
 	bar := c.bar(size, "reading "+name, true)
@@ -159,59 +157,30 @@ func (l *Label) read(c *Context, name string, want []string, bad *int, add func(
 	reader := progressbar.NewReader(in, bar)
 	rows, err := table.NewReader(&reader, table.Options{Format: table.FormatOf(name)})
 	if err != nil {
-		return ofFile(name, err)
+		return 0, ofFile(name, err)
 	}
-	at := make([]int, len(want))
-	for i, column := range want {
-		if at[i] = slices.Index(rows.Columns(), column); at[i] < 0 {
-			return ofFile(name, wrong(column, "there is no such column; the file has %s", strings.Join(rows.Columns(), ", ")))
-		}
-	}
-	flag := slices.Index(rows.Columns(), "counted")
-	picked := make([]string, len(want))
-	var problems client.Problems
-	for {
-		row, at0, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		problem := (*crowd.Error)(nil)
-		if err == nil {
-			problem = pick(picked, row, at, want)
-			if problem == nil {
-				problem = add(picked, flag < 0 || row[flag] != "false")
+	layout := table.Layout[answer]{Columns: columns, Exact: true}
+	if l.SkipBad {
+		layout.Skip = func(wrong crowd.Errors) {
+			for _, e := range wrong {
+				if bad < table.MaxErrors {
+					say(c.Stderr, "%s\n", rowLine(name, e))
+				}
 			}
-			if problem != nil {
-				problem.Row = at0
-			}
-		} else if !table.BadRow(err) || !errors.As(err, &problem) {
-			return ofFile(name, err)
-		}
-		if problem == nil {
-			continue
-		}
-		*bad++
-		switch {
-		case l.SkipBad && *bad <= maxBadRows:
-			say(c.Stderr, "%s\n", rowLine(name, problem))
-		case !l.SkipBad:
-			if problems = append(problems, problem); len(problems) == maxBadRows {
-				return ofFile(name, problems)
-			}
+			bad++
 		}
 	}
-	return ofFile(name, several(problems))
+	err = layout.Each(rows, func(r *table.Record[answer]) error { return add(&r.Value) })
+	return bad, ofFile(name, err)
 }
 
-// pick copies cells into picked; an empty one is an error.
-func pick(picked, row []string, at []int, names []string) *crowd.Error {
-	for i, n := range at {
-		if picked[i] = row[n]; picked[i] == "" {
-			return &crowd.Error{Code: crowd.Invalid, Field: names[i], Message: "is empty"}
-		}
-	}
-	return nil
-}
+// The columns of a file of answers or labels.
+var (
+	taskColumn    = table.Column[answer]{Name: "task", Required: true, Filled: true, Read: table.Text(func(a *answer) *string { return &a.task })}
+	workerColumn  = table.Column[answer]{Name: "worker", Required: true, Filled: true, Read: table.Text(func(a *answer) *string { return &a.worker })}
+	labelColumn   = table.Column[answer]{Name: "label", Required: true, Filled: true, Read: table.Text(func(a *answer) *string { return &a.label })}
+	countedColumn = table.Column[answer]{Name: "counted", Read: table.Text(func(a *answer) *string { return &a.counted })}
+)
 
 func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[string]string, report *labelReport) (*label.Result, error) {
 	goldTruth, err := data.Truth(gold)

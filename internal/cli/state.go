@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/sched"
 )
@@ -50,9 +49,6 @@ type stateBatch struct {
 	dated      bool // has a time as a date, not as a number of seconds
 }
 
-// maxStateErrors is how many errors of a state file are told.
-const maxStateErrors = 20
-
 // readState reads a state file: JSON (an array, an object with "batches", one
 // object a line) or a table with a header.
 func readState(r io.Reader, name string) (*state, error) {
@@ -61,302 +57,199 @@ func readState(r io.Reader, name string) (*state, error) {
 		return nil, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	var list []rawBatch
+	var rows table.Rows
 	format := table.FormatOf(name)
 	head := bytes.TrimLeft(data, " \t\r\n")
 	switch {
 	case len(head) == 0:
 		return nil, crowd.Errorf(crowd.Invalid, "the file is empty")
 	case format != table.CSV && format != table.TSV && (head[0] == '[' || head[0] == '{'):
-		list, err = readObjects(data)
+		rows, err = readObjects(data)
 	default:
-		list, err = readRows(data, format)
+		rows, err = table.NewReader(bytes.NewReader(data), table.Options{Format: format})
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
+	st := &state{}
+	err = stateLayout.Each(rows, func(r *table.Record[stateBatch]) error {
+		st.batches = append(st.batches, r.Value)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(st.batches) == 0:
 		return nil, crowd.Errorf(crowd.Invalid, "there is no batch in the file")
 	}
-	return makeState(list)
+	st.number()
+	return st, nil
 }
 
-// rawBatch is a batch as it stands in the file: texts by field, "" for none.
-type rawBatch struct {
-	line   int
-	fields map[string]string
-}
-
-// stateFields are the fields of a batch, and how each is read.
-var stateFields = []struct {
-	name string
-	set  func(b *stateBatch, text string) error
-}{
-	{"id", func(b *stateBatch, s string) error { b.id = s; return nil }},
-	{"tenant", func(b *stateBatch, s string) error { b.tenant = s; return nil }},
-	{"tenant_weight", func(b *stateBatch, s string) error { return setFloat(&b.TenantWeight, s) }},
-	{"priority", func(b *stateBatch, s string) error { return setFloat(&b.Priority, s) }},
-	{"planned", func(b *stateBatch, s string) error { return setCount(&b.Planned, s) }},
-	{"running", func(b *stateBatch, s string) error { return setCount(&b.Running, s) }},
-	{"completed", func(b *stateBatch, s string) error { return setCount(&b.Completed, s) }},
-	{"deadline", func(b *stateBatch, s string) error { return b.setTime(&b.Deadline, s) }},
-	{"arrived", func(b *stateBatch, s string) error { b.arrived = true; return b.setTime(&b.Arrived, s) }},
-	{"production", func(b *stateBatch, s string) error { return setBool(&b.Production, s) }},
-	{"task_time_seconds", func(b *stateBatch, s string) error { return setSeconds(&b.TaskTime, s) }},
-	{"turn", func(b *stateBatch, s string) error { return setTurn(&b.Turn, s) }},
-	{"tenant_turn", func(b *stateBatch, s string) error { return setTurn(&b.TenantTurn, s) }},
-	{"assignable", func(b *stateBatch, s string) error { b.assignable = true; return setBool(&b.Assignable, s) }},
-}
-
-func stateFieldNames() []string {
-	names := make([]string, len(stateFields))
-	for i, f := range stateFields {
-		names[i] = f.name
-	}
-	return names
-}
-
-func unknownField(line int, name string) *crowd.Error {
-	return &crowd.Error{Code: crowd.Invalid, Row: line, Field: name, Message: "is not a field of a batch (known: " + strings.Join(stateFieldNames(), ", ") + ")"}
-}
-
-func readRows(data []byte, format table.Format) ([]rawBatch, error) {
-	rows, err := table.NewReader(bytes.NewReader(data), table.Options{Format: format})
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range rows.Columns() {
-		if !slices.Contains(stateFieldNames(), name) {
-			return nil, unknownField(1, name)
+// stateLayout is the fields of a batch, as columns or as keys of an object.
+var stateLayout = table.Layout[stateBatch]{
+	Closed: true,
+	Default: stateBatch{Batch: sched.Batch{
+		ID:           1, // until all ids are known
+		TenantWeight: 1, Priority: 1, TaskTime: 30 * time.Second, Arrived: time.Unix(0, 0),
+	}},
+	Columns: []table.Column[stateBatch]{
+		{Name: "id", Required: true, Filled: true, Unique: true, Read: table.Text(func(b *stateBatch) *string { return &b.id })},
+		{Name: "tenant", Read: table.Text(func(b *stateBatch) *string { return &b.tenant })},
+		{Name: "tenant_weight", Read: stateNumber(func(b *stateBatch) *float64 { return &b.TenantWeight })},
+		{Name: "priority", Read: stateNumber(func(b *stateBatch) *float64 { return &b.Priority })},
+		{Name: "planned", Required: true, Filled: true, Read: stateCount(func(b *stateBatch) *int { return &b.Planned })},
+		{Name: "running", Read: stateCount(func(b *stateBatch) *int { return &b.Running })},
+		{Name: "completed", Read: stateCount(func(b *stateBatch) *int { return &b.Completed })},
+		{Name: "deadline", Read: stateTime(func(b *stateBatch) *time.Time { return &b.Deadline })},
+		{Name: "arrived", Read: func(b *stateBatch, text string) error {
+			b.arrived = true
+			return stateTime(func(b *stateBatch) *time.Time { return &b.Arrived })(b, text)
+		}},
+		{Name: "production", Read: stateBool(func(b *stateBatch) *bool { return &b.Production })},
+		{Name: "task_time_seconds", Read: setTaskTime},
+		{Name: "turn", Read: stateTurn(func(b *stateBatch) *uint64 { return &b.Turn })},
+		{Name: "tenant_turn", Read: stateTurn(func(b *stateBatch) *uint64 { return &b.TenantTurn })},
+		{Name: "assignable", Read: func(b *stateBatch, text string) error {
+			b.assignable = true
+			return stateBool(func(b *stateBatch) *bool { return &b.Assignable })(b, text)
+		}},
+	},
+	Check: func(b *stateBatch) error {
+		var e *crowd.Error
+		if errors.As(b.Validate(), &e) {
+			e.Field = strings.Replace(e.Field, "task_time", "task_time_seconds", 1)
+			return e
 		}
-	}
-	var list []rawBatch
-	var problems client.Problems
-	for {
-		row, line, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return list, several(problems)
+		if !b.assignable {
+			b.Assignable = b.Completed < b.Planned && b.Running < b.Planned-b.Completed
 		}
-		var bad *crowd.Error
-		if table.BadRow(err) && errors.As(err, &bad) {
-			if problems = append(problems, bad); len(problems) == maxStateErrors {
-				return nil, problems
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		b := rawBatch{line: line, fields: make(map[string]string, len(row))}
-		for i, cell := range row {
-			b.fields[rows.Columns()[i]] = strings.TrimSpace(cell)
-		}
-		list = append(list, b)
-	}
-}
-
-// several is nil, one error, or the list.
-func several(list client.Problems) error {
-	switch len(list) {
-	case 0:
 		return nil
-	case 1:
-		return list[0]
-	}
-	return list
+	},
 }
 
-// objects reads the batches of a JSON text and keeps count of its lines.
+// objects is the batches of a JSON text, as the rows of a table.
 type objects struct {
-	data []byte
-	dec  *json.Decoder
-	list []rawBatch
+	data    []byte
+	columns []string
+	rows    [][]string
+	lines   []int // where each begins
 
-	counted, lines int // so many line ends in the first so many bytes
+	counted, line int // so many line ends in the first so many bytes
 }
 
-func readObjects(data []byte) ([]rawBatch, error) {
-	o := &objects{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	o.dec.UseNumber()
-	for {
-		token, err := o.dec.Token()
+// lineAt returns the line of an offset that is not before the last one asked for.
+func (o *objects) lineAt(at int) int {
+	o.line += bytes.Count(o.data[o.counted:at], []byte("\n"))
+	o.counted = at
+	return 1 + o.line
+}
+
+func (o *objects) Columns() []string { return o.columns }
+
+func (o *objects) Format() table.Format { return table.JSONL }
+
+func (o *objects) Read() (row []string, line int, err error) {
+	if len(o.rows) == 0 {
+		return nil, 0, io.EOF
+	}
+	row, line, o.rows, o.lines = o.rows[0], o.lines[0], o.rows[1:], o.lines[1:]
+	return row, line, nil
+}
+
+func readObjects(data []byte) (*objects, error) {
+	o := &objects{data: data}
+	for _, c := range stateLayout.Columns {
+		o.columns = append(o.columns, c.Name)
+	}
+	return o, o.read(0, len(data))
+}
+
+// read reads arrays of objects, and objects, from a part of the text.
+func (o *objects) read(from, to int) error {
+	dec := json.NewDecoder(bytes.NewReader(o.data[from:to]))
+	for depth := 0; ; {
+		at := from + int(dec.InputOffset())
+		rest := bytes.TrimLeft(o.data[at:to], ", \t\r\n")
+		at = to - len(rest)
+		var err error
 		switch {
-		case errors.Is(err, io.EOF):
-			return o.list, nil
-		case err != nil:
-			return nil, o.notJSON(err)
-		case token == json.Delim('['):
-			err = o.array()
-		case token == json.Delim('{'):
-			err = o.object(len(o.list) == 0)
+		case len(rest) == 0 && depth == 0:
+			return nil
+		case len(rest) > 0 && (rest[0] == '[' && depth == 0 || rest[0] == ']' && depth == 1):
+			_, err = dec.Token()
+			depth = 1 - depth
 		default:
-			err = o.bad("", "an array of batches, or an object, was expected, not %v", token)
+			var value json.RawMessage
+			if err = dec.Decode(&value); err == nil {
+				if err := o.object(at, value); err != nil {
+					return err
+				}
+			}
 		}
 		if err != nil {
-			return nil, err
+			return o.notJSON(from, at, err)
 		}
 	}
 }
 
-func (o *objects) array() error {
-	for o.dec.More() {
-		token, err := o.dec.Token()
-		if err != nil {
-			return o.notJSON(err)
+// object adds a batch, or those of an object that has them all under "batches".
+func (o *objects) object(at int, text []byte) error {
+	line := o.lineAt(at)
+	names, values, err := table.ParseObject(text)
+	var e *crowd.Error
+	switch {
+	case errors.As(err, &e):
+		e.Row, e.Message = line, strings.Replace(e.Message, "the line is", "a batch is an object; this is", 1)
+		return e
+	case len(names) == 1 && names[0] == "batches" && len(o.rows) == 0:
+		begin := bytes.IndexByte(text, '[')
+		if !strings.HasPrefix(values[0], "[") {
+			return &crowd.Error{Code: crowd.Invalid, Row: line, Field: "batches", Message: "is not an array"}
 		}
-		if token != json.Delim('{') {
-			return o.bad("", "a batch is an object, not %v", token)
-		}
-		if err := o.object(false); err != nil {
-			return err
-		}
+		return o.read(at+begin, at+bytes.LastIndexByte(text, ']')+1)
 	}
-	if _, err := o.dec.Token(); err != nil {
-		return o.notJSON(err)
+	row := make([]string, len(o.columns))
+	for i, name := range names {
+		c := slices.Index(o.columns, name)
+		switch {
+		case c < 0:
+			return &crowd.Error{Code: crowd.Invalid, Row: line, Field: name, Message: "is not a field of a batch (known: " + strings.Join(o.columns, ", ") + ")"}
+		case slices.Contains(names[:i], name):
+			return &crowd.Error{Code: crowd.Invalid, Row: line, Field: name, Message: "is given twice"}
+		}
+		row[c] = values[i]
 	}
+	o.rows, o.lines = append(o.rows, row), append(o.lines, line)
 	return nil
 }
 
-// object reads the rest of an object: a batch or, if it may be, the one that
-// has them all under "batches".
-func (o *objects) object(mayHold bool) error {
-	b := rawBatch{line: o.line(), fields: make(map[string]string)}
-	held := false
-	for o.dec.More() {
-		token, err := o.dec.Token()
-		if err != nil {
-			return o.notJSON(err)
-		}
-		name, _ := token.(string)
-		if mayHold && name == "batches" && len(b.fields) == 0 {
-			if token, err := o.dec.Token(); err != nil || token != json.Delim('[') {
-				return o.bad("batches", "is not an array")
-			}
-			if err := o.array(); err != nil {
-				return err
-			}
-			held = true
-			continue
-		}
-		if !slices.Contains(stateFieldNames(), name) {
-			return unknownField(o.line(), name)
-		}
-		if _, twice := b.fields[name]; twice {
-			return o.bad(name, "is given twice")
-		}
-		value, err := o.dec.Token()
-		if err != nil {
-			return o.notJSON(err)
-		}
-		switch v := value.(type) {
-		case nil:
-			b.fields[name] = ""
-		case string:
-			b.fields[name] = v
-		case json.Number:
-			b.fields[name] = v.String()
-		case bool:
-			b.fields[name] = strconv.FormatBool(v)
-		default:
-			return o.bad(name, "must be a single value")
-		}
-	}
-	if _, err := o.dec.Token(); err != nil {
-		return o.notJSON(err)
-	}
-	if held {
-		if len(b.fields) > 0 {
-			return o.bad("batches", "stands next to fields of a batch")
-		}
-		return nil
-	}
-	o.list = append(o.list, b)
-	return nil
-}
-
-func (o *objects) line() int { return o.lineAt(o.dec.InputOffset()) }
-
-// lineAt returns the line of an offset; it counts on from the last one asked for.
-func (o *objects) lineAt(offset int64) int {
-	to := min(int(offset), len(o.data))
-	if to < o.counted {
-		o.counted, o.lines = 0, 0
-	}
-	o.lines += bytes.Count(o.data[o.counted:to], []byte("\n"))
-	o.counted = to
-	return 1 + o.lines
-}
-
-func (o *objects) bad(field, format string, args ...any) error {
-	return &crowd.Error{Code: crowd.Invalid, Row: o.line(), Field: field, Message: fmt.Sprintf(format, args...)}
-}
-
-func (o *objects) notJSON(cause error) error {
+// notJSON is an error of the decoder that began at from, in the value at.
+func (o *objects) notJSON(from, at int, cause error) error {
 	var syntax *json.SyntaxError
-	line, text := o.line(), "the file ends too early"
+	text := "the file ends too early"
 	if errors.As(cause, &syntax) {
-		line, text = o.lineAt(syntax.Offset), syntax.Error()
+		at, text = min(from+int(syntax.Offset), len(o.data)), syntax.Error()
 	} else if !errors.Is(cause, io.EOF) && !errors.Is(cause, io.ErrUnexpectedEOF) {
 		text = cause.Error()
 	}
-	return &crowd.Error{Code: crowd.Invalid, Row: line, Message: "this is not JSON: " + text, Cause: cause}
+	return &crowd.Error{Code: crowd.Invalid, Row: o.lineAt(max(at, o.counted)), Message: "this is not JSON: " + text, Cause: cause}
 }
 
-// makeState reads the fields and gives the batches and tenants their numbers.
-func makeState(list []rawBatch) (*state, error) {
-	st := &state{tenants: make(map[crowd.TenantID]string)}
-	var problems client.Problems
-	lines := make(map[string]int, len(list))
+// number gives the batches and tenants their numbers, and sorts the batches by them.
+func (st *state) number() {
 	var ids, tenants []string
-	for _, raw := range list {
-		b, bad := raw.batch()
-		if first, twice := lines[b.id]; twice && len(bad) == 0 {
-			bad = client.Problems{{Code: crowd.Invalid, Row: raw.line, Field: "id", Message: fmt.Sprintf("%q is the id of the batch on line %d already", b.id, first)}}
-		}
-		lines[b.id] = raw.line
-		if problems = append(problems, bad...); len(problems) >= maxStateErrors {
-			break
-		}
-		st.batches = append(st.batches, b)
-		ids, tenants = append(ids, b.id), append(tenants, b.tenant)
-	}
-	if err := several(problems); err != nil {
-		return nil, err
+	for i := range st.batches {
+		ids, tenants = append(ids, st.batches[i].id), append(tenants, st.batches[i].tenant)
 	}
 	batchNumbers, tenantNumbers := numbered(ids, "b"), numbered(tenants, "n")
+	st.tenants = make(map[crowd.TenantID]string)
 	for i := range st.batches {
 		b := &st.batches[i]
 		b.ID, b.Tenant = crowd.BatchID(batchNumbers[b.id]), crowd.TenantID(tenantNumbers[b.tenant])
 		st.tenants[b.Tenant] = b.tenant
 	}
 	slices.SortFunc(st.batches, func(a, b stateBatch) int { return cmp.Compare(a.ID, b.ID) })
-	return st, nil
-}
-
-func (raw rawBatch) batch() (b stateBatch, problems client.Problems) {
-	b.ID = 1 // until all ids are known
-	b.TenantWeight, b.Priority, b.TaskTime, b.Arrived = 1, 1, 30*time.Second, time.Unix(0, 0)
-	for _, f := range stateFields {
-		text := raw.fields[f.name]
-		if text == "" {
-			if f.name == "id" || f.name == "planned" {
-				problems = append(problems, &crowd.Error{Code: crowd.Invalid, Row: raw.line, Field: f.name, Message: "is missing"})
-			}
-			continue
-		}
-		if err := f.set(&b, text); err != nil {
-			problems = append(problems, &crowd.Error{Code: crowd.Invalid, Row: raw.line, Field: f.name, Message: err.Error()})
-		}
-	}
-	var e *crowd.Error
-	if len(problems) == 0 && errors.As(b.Validate(), &e) {
-		e.Row, e.Field = raw.line, strings.Replace(e.Field, "task_time", "task_time_seconds", 1)
-		problems = append(problems, e)
-	}
-	if !b.assignable {
-		b.Assignable = b.Completed < b.Planned && b.Running < b.Planned-b.Completed
-	}
-	return b, problems
 }
 
 // numbered gives every name a number from 1, in order: by number if all names
@@ -395,65 +288,64 @@ func numbered(names []string, letter string) map[string]int64 {
 	return out
 }
 
-func setFloat(to *float64, s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return fmt.Errorf("%q is not a number", s)
-	}
-	*to = f
-	return nil
+// reader is how a cell becomes a field of a batch.
+type reader = func(b *stateBatch, text string) error
+
+func stateNumber(part func(*stateBatch) *float64) reader {
+	return table.Number(-math.MaxFloat64, math.MaxFloat64, part)
 }
 
-func setCount(to *int, s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return fmt.Errorf("%q is not a whole number", s)
+func stateCount(part func(*stateBatch) *int) reader {
+	return func(b *stateBatch, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return fmt.Errorf("%q is not a whole number", text)
+		}
+		*part(b) = int(f)
+		return nil
 	}
-	*to = int(f)
-	return nil
 }
 
-func setTurn(to *uint64, s string) error {
-	n, err := strconv.ParseUint(s, 10, 63)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0", s)
+func stateTurn(part func(*stateBatch) *uint64) reader {
+	return func(b *stateBatch, text string) error {
+		n, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number from 0", text)
+		}
+		*part(b) = n
+		return nil
 	}
-	*to = n
-	return nil
 }
 
-func setBool(to *bool, s string) error {
-	switch strings.ToLower(s) {
-	case "true", "yes", "1":
-		*to = true
-	case "false", "no", "0":
-		*to = false
-	default:
-		return fmt.Errorf("%q is neither true nor false", s)
+func stateBool(part func(*stateBatch) *bool) reader {
+	return func(b *stateBatch, text string) error {
+		switch strings.ToLower(text) {
+		case "true", "yes", "1":
+			*part(b) = true
+		case "false", "no", "0":
+			*part(b) = false
+		default:
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		return nil
 	}
-	return nil
 }
 
-// setSeconds reads a number of seconds.
-func setSeconds(to *time.Duration, s string) error {
-	var f float64
-	if err := setFloat(&f, s); err != nil {
+func stateTime(part func(*stateBatch) *time.Time) reader {
+	return func(b *stateBatch, text string) error {
+		t, dated, err := readTime(text)
+		*part(b), b.dated = t, b.dated || dated
 		return err
 	}
-	if f <= 0 || f > math.MaxInt64/float64(time.Second)/2 {
-		return fmt.Errorf("%q is not a number of seconds above 0", s)
-	}
-	*to = time.Duration(f * float64(time.Second))
-	return nil
 }
 
-func (b *stateBatch) setTime(to *time.Time, s string) error {
-	t, dated, err := readTime(s)
-	if err != nil {
-		return err
+// setTaskTime reads a number of seconds.
+func setTaskTime(b *stateBatch, text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f > 0 && f <= math.MaxInt64/float64(time.Second)/2) {
+		return fmt.Errorf("%q is not a number of seconds above 0", text)
 	}
-	*to = t
-	b.dated = b.dated || dated
+	b.TaskTime = time.Duration(f * float64(time.Second))
 	return nil
 }
 

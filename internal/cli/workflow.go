@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/wire"
@@ -100,10 +99,10 @@ func ofWorkflow(name string, err error) error {
 	if errors.As(err, &here) {
 		return &badWorkflow{name, here}
 	}
-	var list client.Problems
+	var list crowd.Errors
 	var one *crowd.Error
 	if !errors.As(err, &list) && errors.As(err, &one) {
-		list = client.Problems{one}
+		list = crowd.Errors{one}
 	}
 	bad := &badWorkflow{file: name}
 	for _, e := range list {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
@@ -29,31 +28,11 @@ type Client struct {
 // As returns a client of the same server with another token.
 func (c *Client) As(token string) *Client { return &Client{URL: c.URL, Token: token, HTTP: c.HTTP} }
 
-// Problems is everything that a server found wrong, where it is more than one thing.
-type Problems []*crowd.Error
-
-func (list Problems) Error() string {
-	lines := make([]string, len(list))
-	for i, e := range list {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap makes errors.As find the first.
-func (list Problems) Unwrap() []error {
-	errs := make([]error, len(list))
-	for i, e := range list {
-		errs[i] = e
-	}
-	return errs
-}
-
 func errorOf(p *wire.Problem) error {
 	if len(p.Errors) == 0 {
 		return &crowd.Error{Code: p.Code, Message: p.Detail}
 	}
-	list := make(Problems, len(p.Errors))
+	list := make(crowd.Errors, len(p.Errors))
 	for i, e := range p.Errors {
 		list[i] = &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message}
 		if e.Field == "workflow" && e.Column > 0 {

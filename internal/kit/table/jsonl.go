@@ -67,37 +67,55 @@ func (t *Reader) nextObject() (names, values []string, line int, err error) {
 		}
 		text = bytes.Trim(t.buf[begin:t.off], " \t\r\n")
 	}
-	line = t.line
+	names, values, wrong := parseObject(text, t.opts.MaxColumns)
+	if wrong != nil {
+		wrong.Row = t.line
+		return nil, nil, t.line, wrong
+	}
+	return names, values, t.line, nil
+}
+
+// ParseObject returns the keys of a JSON object, in order, and the text of each
+// value as a table holds it. A key may stand twice.
+func ParseObject(text []byte) (names, values []string, err error) {
+	names, values, wrong := parseObject(bytes.Trim(text, " \t\r\n"), DefaultMaxColumns)
+	if wrong != nil {
+		return nil, nil, wrong
+	}
+	return names, values, nil
+}
+
+// parseObject is ParseObject for text that is not empty and has no white space
+// around it.
+func parseObject(text []byte, most int) (names, values []string, wrong *crowd.Error) {
 	if !json.Valid(text) {
-		return nil, nil, line, bad(line, "", "%s", brokenJSON(text))
+		return nil, nil, crowd.Errorf(crowd.Invalid, "%s", brokenJSON(text))
 	}
 	switch text[0] {
 	case '{':
 	case '[':
-		return nil, nil, line, bad(line, "", "the line is a JSON array: write one object a line, without brackets or commas around them")
+		return nil, nil, crowd.Errorf(crowd.Invalid, "the line is a JSON array: write one object a line, without brackets or commas around them")
 	default:
-		return nil, nil, line, bad(line, "", `the line is not a JSON object: it should look like {"name": "value"}`)
+		return nil, nil, crowd.Errorf(crowd.Invalid, `the line is not a JSON object: it should look like {"name": "value"}`)
 	}
 	s := scanner{text: text[1:]}
 	for {
 		s.space()
 		if s.text[0] == '}' {
-			return names, values, line, nil
+			return names, values, nil
 		}
 		key := s.value()
 		name, what := stringText(key)
 		if what != "" {
-			return nil, nil, line, bad(line, cellName(nil, len(names)), "the key %s", what)
+			return nil, nil, crowd.Fieldf(cellName(nil, len(names)), "the key %s", what)
 		}
-		if len(names) == t.opts.MaxColumns {
-			e := bad(line, "", "the object has more than %d keys", t.opts.MaxColumns)
-			e.Code = crowd.TooLarge
-			return nil, nil, line, e
+		if len(names) == most {
+			return nil, nil, crowd.Errorf(crowd.TooLarge, "the object has more than %d keys", most)
 		}
 		s.skip(':')
 		value, what := valueText(s.value())
 		if what != "" {
-			return nil, nil, line, bad(line, clip(name), "the value %s", what)
+			return nil, nil, crowd.Fieldf(clip(name), "the value %s", what)
 		}
 		names, values = append(names, name), append(values, value)
 		s.skip(',')

@@ -192,7 +192,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 		}
 		test = &t
 	}
-	var wrong input.Problems
+	var wrong crowd.Errors
 	for i, a := range n.Addresses {
 		if err := ValidAddress(a); err != nil && len(wrong) < input.MaxProblems {
 			wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: "addresses", Row: n.line(i), Message: err.Error()})

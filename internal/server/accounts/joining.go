@@ -10,7 +10,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -136,7 +135,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
-	var wrong input.Problems
+	var wrong crowd.Errors
 	for _, err := range []error{s.accounts.validUser(ctx, &u), auth.ValidPassword(n.Password)} {
 		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those two make it
 			wrong = append(wrong, e)

@@ -90,7 +90,7 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 
 // validTest checks everything but the template and the questions.
 func validTest(t *store.Test) error {
-	var wrong input.Problems
+	var wrong crowd.Errors
 	bad := func(field, format string, args ...any) {
 		wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: field, Message: fmt.Sprintf(format, args...)})
 	}
@@ -145,7 +145,7 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	}
 	t.Columns = slices.Delete(slices.Clone(header), gold, gold+1)
 	if problems := parsed.Validate(t.Columns); len(problems) > 0 {
-		return nil, input.Problems(problems)
+		return nil, crowd.Errors(problems)
 	}
 	compiled, err := parsed.Compile()
 	if err != nil {
@@ -156,7 +156,7 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		return nil, err
 	}
 	var questions []store.Question
-	var wrong input.Problems
+	var wrong crowd.Errors
 	for {
 		row, line, err := rows.Read()
 		if errors.Is(err, io.EOF) {

@@ -281,7 +281,7 @@ func (s *Tests) SubmitTry(ctx context.Context, p *access.Principal, id int64, n 
 // score checks the answers to a try and fills in what they are worth. With
 // lenient, what is missing or does not fit is wrong and no error.
 func score(try *store.Try, c *task.Compiled, questions []store.Question, answers map[string]json.RawMessage, lenient bool) (err error) {
-	var wrong input.Problems
+	var wrong crowd.Errors
 	kept := make(map[string]keptAnswer, len(questions))
 	unknown := maps.Clone(answers)
 	for i, q := range questions {

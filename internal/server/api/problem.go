@@ -13,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/httpkit"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/pool"
@@ -27,7 +26,7 @@ func newProblem(code crowd.Code, detail string) *wire.Problem {
 // problem is what a user is told of an error. What is not meant for users goes to
 // the log, and is an "internal error" in the reply.
 func (a *api) problem(ctx context.Context, err error) *wire.Problem {
-	var several input.Problems
+	var several crowd.Errors
 	var file orchestrator.Problems
 	switch {
 	case errors.As(err, &several):

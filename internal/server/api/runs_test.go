@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -226,7 +225,7 @@ func TestAWrongWorkflow(t *testing.T) {
 	}
 	_, err := w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: text})
 	var at *wire.WorkflowError
-	var list client.Problems
+	var list crowd.Errors
 	if !errors.As(err, &list) || !errors.As(list[1].Cause, &at) || at.Line != 5 || at.Column != 11 {
 		t.Errorf("the client says %v", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -226,7 +225,7 @@ func TestWhatJoiningNeeds(t *testing.T) {
 		refused(t, err, crowd.Invalid)
 	}
 	_, err := w.Invitations.Join(w.ctx, token, accounts.NewAccount{Name: "!", Password: "?"})
-	var several input.Problems
+	var several crowd.Errors
 	if !errors.As(err, &several) || len(several) != 2 || several[0].Field != "name" || several[1].Field != "password" {
 		t.Errorf("two things are wrong: %v", err)
 	}
@@ -354,7 +353,7 @@ func TestWhoIsInvited(t *testing.T) {
 	before := len(must(w.Invitations.List(w.ctx, w.admin, 0, 0, 1000))(t))
 	bad := []string{"ok@x.org", "x", "Ann <ann@x.org>", "a b@x.org", "a@x.org\nBcc: b@x.org", "@x.org", "a@", strings.Repeat("a", 250) + "@x.org", `"a b"@x.org`}
 	_, err := w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: bad, Lines: []int{10, 20, 30, 40, 50, 60, 70, 80, 90}})
-	var several input.Problems
+	var several crowd.Errors
 	if !errors.As(err, &several) || len(several) != len(bad)-1 {
 		t.Fatalf("%d addresses are wrong: %v", len(bad)-1, err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -305,7 +304,7 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 		t.Helper()
 		_, err := w.Tests.SubmitTry(w.ctx, eva, test.ID, 1, answers, false)
 		refused(t, err, crowd.Invalid)
-		var several input.Problems
+		var several crowd.Errors
 		if !errors.As(err, &several) {
 			t.Fatalf("%s: %v", what, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -65,7 +64,7 @@ func TestUpload(t *testing.T) {
 					t.Errorf("got %v, want something about %q", err, x.refused)
 				}
 			} else if len(x.bad) > 0 && !x.skipBad {
-				var several input.Problems
+				var several crowd.Errors
 				if !errors.As(err, &several) {
 					t.Fatalf("got %v, want what is wrong with rows", err)
 				}

@@ -201,7 +201,7 @@ func templateFits(raw json.RawMessage, columns []string) error {
 		return err
 	}
 	if problems := t.Validate(columns); len(problems) > 0 {
-		return input.Problems(problems)
+		return crowd.Errors(problems)
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
 		}
 	}
 	if u.report.Bad > 0 && !u.how.SkipBad {
-		return input.Problems(u.report.Problems)
+		return crowd.Errors(u.report.Problems)
 	}
 	return u.keep(ctx, chunk)
 }

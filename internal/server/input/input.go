@@ -18,26 +18,6 @@ const GoldColumn = "_gold"
 // MaxProblems is how many bad rows are reported one by one.
 const MaxProblems = 100
 
-// Problems is several things that are wrong, as one error.
-type Problems []*crowd.Error
-
-func (list Problems) Error() string {
-	lines := make([]string, len(list))
-	for i, e := range list {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap makes errors.As find the first.
-func (list Problems) Unwrap() []error {
-	errs := make([]error, len(list))
-	for i, e := range list {
-		errs[i] = e
-	}
-	return errs
-}
-
 // BadRow returns the problem of an error about a row of a file, or nil.
 func BadRow(err error) *crowd.Error {
 	var e *crowd.Error

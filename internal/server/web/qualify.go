@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -201,7 +200,7 @@ func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Pri
 		return err
 	}
 	_, err = s.App.Tests.SubmitTry(r.Context(), p, id, n, answers, values.Get("unfinished") != "")
-	var several input.Problems
+	var several crowd.Errors
 	if errors.As(err, &several) {
 		now, err2 := s.App.Tests.Take(r.Context(), p, id)
 		if err2 != nil {

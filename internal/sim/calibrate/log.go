@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 )
 
 // usual are the names that are looked for.
@@ -92,9 +92,10 @@ const (
 	maxKinds = 200
 )
 
-// The bounds of times, as a scenario has them: beyond them, they are in another
-// unit.
+// The bounds of figures. Beyond those of times, as a scenario has them, they are
+// in another unit.
 const (
+	maxFigure = 1e12
 	maxAnswer = 24 * 3600     // seconds
 	maxVisit  = 3650 * 86_400 // seconds
 )
@@ -102,46 +103,22 @@ const (
 // ReadLog reads a log of answers. Rows come in any order if a column says which
 // is first.
 func ReadLog(r io.Reader, c Columns, where []Where) (*Log, error) {
-	s, err := openSheet(r)
+	layout := logLayout(c)
+	s, err := openSheet(r, &layout, where, true)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range []struct {
-		what, named string
-		required    bool
-	}{
-		{"seconds", c.Seconds, true}, {"worker", c.Worker, true}, {"kind", c.Kind, false}, {"run", c.Run, false},
-		{"order", c.Order, false}, {"start", c.Start, false}, {"submit", c.Submit, false}, {"same", c.Same, false},
-		{"gap", c.Gap, false}, {"task", c.Task, false}, {"state", c.State, false},
-	} {
-		if err := s.find(f.what, f.named, f.required); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.filter(where, true); err != nil {
+	log := &Log{Skips: s.Name("state") != "", Derived: s.Name("same") == "", kindBy: s.Name("kind")}
+	var rows []logRow
+	err = s.Each(func(r *table.Record[logRow]) error {
+		r.Value.keep = s.keeps(r.Cells)
+		rows = append(rows, r.Value)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if c.Kind != "" && c.Same == "" {
-		s.at["same"] = -1 // what the usual column calls the same may be another division
-	}
-	log := &Log{Skips: s.at["state"] >= 0, Derived: s.at["same"] < 0, kindBy: s.name("kind")}
-	var rows []logRow
-	for {
-		row, line, err := s.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		l, err := s.answer(row, line)
-		if err != nil {
-			return nil, err
-		}
-		l.keep = s.keeps(row)
-		rows = append(rows, l)
-	}
-	log.take(rows, s.at["order"] >= 0, s.at["start"] >= 0)
+	log.take(rows, s.Name("order") != "", s.Name("start") != "")
 	return log, nil
 }
 
@@ -153,43 +130,49 @@ type logRow struct {
 	keep  bool
 }
 
-func (s *sheet) answer(row []string, line int) (l logRow, err error) {
-	l.Worker, l.Run, l.Task = s.text(row, "worker"), s.text(row, "run"), s.text(row, "task")
-	l.Kind, l.state, l.same = s.text(row, "kind"), strings.ToLower(s.text(row, "state")), strings.ToLower(s.text(row, "same"))
-	if l.Worker == "" {
-		return l, s.bad(line, "worker", "is empty")
+// logLayout is the columns of a log.
+func logLayout(c Columns) table.Layout[logRow] {
+	nan := math.NaN()
+	same := usualColumn("same", c.Same, func(l *logRow, text string) error {
+		switch l.same = strings.ToLower(text); l.same {
+		case "0", "1", "true", "false":
+			return nil
+		}
+		return fmt.Errorf("%q is neither 1 nor 0", text)
+	})
+	if c.Kind != "" && c.Same == "" {
+		same.Names = []string{} // what the usual column calls the same may be another division
 	}
-	if s.at["kind"] < 0 {
-		l.Kind = "task"
-	} else if l.Kind == "" {
-		return l, s.bad(line, "kind", "is empty")
-	} else if len(l.Kind) > maxName || strings.ContainsFunc(l.Kind, unicode.IsControl) {
-		return l, s.bad(line, "kind", "is not the name of a kind: that has at most %d characters, in one line", maxName)
+	anyNumber := func(part func(*logRow) *float64) func(*logRow, string) error {
+		return table.Number(-maxFigure, maxFigure, part)
 	}
-	if l.Seconds, err = s.number(row, line, "seconds", 0); err != nil {
-		return l, err
+	seconds := usualColumn("seconds", c.Seconds, answerSeconds(func(l *logRow) *float64 { return &l.Seconds }))
+	worker := usualColumn("worker", c.Worker, table.Text(func(l *logRow) *string { return &l.Worker }))
+	for _, column := range []*table.Column[logRow]{&seconds, &worker} {
+		if !column.Required {
+			column.Required, column.Advice = true, ": say which one with --"+column.Name
+		}
 	}
-	if l.Seconds > maxAnswer {
-		return l, s.bad(line, "seconds", "%s is more than a day: seconds are wanted", s.text(row, "seconds"))
+	kind := usualColumn("kind", c.Kind, func(l *logRow, text string) error {
+		if l.Kind = text; len(text) > maxName || strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf("is not the name of a kind: that has at most %d characters, in one line", maxName)
+		}
+		return nil
+	})
+	worker.Filled, kind.Filled = true, true
+	return table.Layout[logRow]{
+		Default: logRow{Answer: Answer{Kind: "task", Seconds: nan, Start: nan, Submit: nan, Gap: nan, order: nan}},
+		Columns: []table.Column[logRow]{
+			seconds, worker, kind, same,
+			usualColumn("run", c.Run, table.Text(func(l *logRow) *string { return &l.Run })),
+			usualColumn("order", c.Order, anyNumber(func(l *logRow) *float64 { return &l.order })),
+			usualColumn("start", c.Start, moment(func(l *logRow) *float64 { return &l.Start })),
+			usualColumn("submit", c.Submit, moment(func(l *logRow) *float64 { return &l.Submit })),
+			usualColumn("gap", c.Gap, anyNumber(func(l *logRow) *float64 { return &l.Gap })),
+			usualColumn("task", c.Task, table.Text(func(l *logRow) *string { return &l.Task })),
+			usualColumn("state", c.State, func(l *logRow, text string) error { l.state = strings.ToLower(text); return nil }),
+		},
 	}
-	if l.Gap, err = s.number(row, line, "gap", math.Inf(-1)); err != nil {
-		return l, err
-	}
-	if l.order, err = s.number(row, line, "order", math.Inf(-1)); err != nil {
-		return l, err
-	}
-	if l.Start, err = s.moment(row, line, "start"); err != nil {
-		return l, err
-	}
-	if l.Submit, err = s.moment(row, line, "submit"); err != nil {
-		return l, err
-	}
-	switch l.same {
-	case "", "0", "1", "true", "false":
-	default:
-		return l, s.bad(line, "same", "%q is neither 1 nor 0", l.same)
-	}
-	return l, nil
 }
 
 // take puts the rows in order and notes what each follows. That is done before any
@@ -289,16 +272,21 @@ func (log *Log) visits() {
 // ReadSessions reads a table of visits in place of those that follow from the
 // answers: columns worker, session_s, and arrival_s and run where there are.
 func (log *Log) ReadSessions(r io.Reader, where []Where) error {
-	s, err := openSheet(r)
-	if err != nil {
-		return err
-	}
-	for _, what := range []string{"worker", "session", "arrival", "run"} {
-		if err := s.find(what, "", what == "worker" || what == "session"); err != nil {
-			return strip(err)
+	worker := usualColumn("worker", "", table.Text(func(v *Visit) *string { return &v.Worker }))
+	session := usualColumn("session", "", func(v *Visit, text string) (err error) {
+		if v.Session, err = table.NumberIn(text, 0, maxFigure); v.Session > maxVisit {
+			return fmt.Errorf("%s is more than ten years: seconds are wanted", text)
 		}
-	}
-	if err := s.filter(where, false); err != nil {
+		return err
+	})
+	worker.Required, session.Required = true, true
+	layout := table.Layout[Visit]{Default: Visit{Arrival: math.NaN(), Session: math.NaN()}, Columns: []table.Column[Visit]{
+		worker, session,
+		usualColumn("arrival", "", moment(func(v *Visit) *float64 { return &v.Arrival })),
+		usualColumn("run", "", table.Text(func(v *Visit) *string { return &v.Run })),
+	}}
+	s, err := openSheet(r, &layout, where, false)
+	if err != nil {
 		return err
 	}
 	type visit struct{ run, worker string }
@@ -307,29 +295,16 @@ func (log *Log) ReadSessions(r io.Reader, where []Where) error {
 		answers[visit{v.Run, v.Worker}] += v.Answers
 	}
 	var list []Visit
-	for {
-		row, line, err := s.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		v := Visit{Run: s.text(row, "run"), Worker: s.text(row, "worker")}
-		if v.Session, err = s.number(row, line, "session", 0); err != nil {
-			return err
-		}
-		if v.Arrival, err = s.moment(row, line, "arrival"); err != nil {
-			return err
-		}
-		if v.Session > maxVisit {
-			return s.bad(line, "session", "%s is more than ten years: seconds are wanted", s.text(row, "session"))
-		}
-		v.End = v.Arrival + v.Session
-		if s.keeps(row) {
+	err = s.Each(func(r *table.Record[Visit]) error {
+		if v := r.Value; s.keeps(r.Cells) {
+			v.End = v.Arrival + v.Session
 			list = append(list, v)
 			rows[visit{v.Run, v.Worker}]++
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	// Which answer was in which of somebody's visits is not known: each has as
 	// many, the first ones those that are left over.
@@ -347,41 +322,24 @@ func (log *Log) ReadSessions(r io.Reader, where []Where) error {
 // row each, with the column of the kind as the log calls it, and seconds where
 // they are known.
 func (log *Log) ReadSkips(r io.Reader, where []Where) error {
-	s, err := openSheet(r)
+	layout := table.Layout[GaveUp]{Default: GaveUp{How: crowd.Skipped, Seconds: math.NaN()}, Columns: []table.Column[GaveUp]{
+		usualColumn("seconds", "", answerSeconds(func(g *GaveUp) *float64 { return &g.Seconds })),
+	}}
+	if log.kindBy == "" {
+		layout.Default.Kind = "task"
+	} else {
+		layout.Columns = append(layout.Columns, usualColumn("kind", log.kindBy, table.Text(func(g *GaveUp) *string { return &g.Kind })))
+	}
+	s, err := openSheet(r, &layout, where, false)
 	if err != nil {
 		return err
 	}
-	if err := s.find("kind", log.kindBy, log.kindBy != ""); err != nil {
-		return strip(err)
-	}
-	if err := s.find("seconds", "", false); err != nil {
-		return err
-	}
-	if err := s.filter(where, false); err != nil {
-		return err
-	}
-	for {
-		row, line, err := s.Read()
-		if errors.Is(err, io.EOF) {
-			break
+	err = s.Each(func(r *table.Record[GaveUp]) error {
+		if s.keeps(r.Cells) {
+			log.GaveUp = append(log.GaveUp, r.Value)
 		}
-		if err != nil {
-			return err
-		}
-		g := GaveUp{Kind: "task", How: crowd.Skipped}
-		if log.kindBy != "" {
-			g.Kind = s.text(row, "kind")
-		}
-		if g.Seconds, err = s.number(row, line, "seconds", 0); err != nil {
-			return err
-		}
-		if g.Seconds > maxAnswer {
-			return s.bad(line, "seconds", "%s is more than a day: seconds are wanted", s.text(row, "seconds"))
-		}
-		if s.keeps(row) {
-			log.GaveUp = append(log.GaveUp, g)
-		}
-	}
-	log.Skips = true
-	return nil
+		return nil
+	})
+	log.Skips = err == nil
+	return err
 }

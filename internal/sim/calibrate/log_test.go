@@ -93,8 +93,8 @@ func TestBadLogs(t *testing.T) {
 	}{
 		"no column of seconds":        {"worker,took\na,5\n", calibrate.Columns{}, nil, "the columns are worker, took", 0},
 		"no column of workers":        {"who,seconds\na,5\n", calibrate.Columns{}, nil, "say which one with --worker", 0},
-		"named column is not there":   {"worker,seconds\na,5\n", calibrate.Columns{Kind: "type"}, nil, `there is no column "type"; the columns are worker, seconds`, 0},
-		"filter by an unknown column": {"worker,seconds\na,5\n", calibrate.Columns{}, []calibrate.Where{{"x", "1"}}, `no column "x"`, 0},
+		"named column is not there":   {"worker,seconds\na,5\n", calibrate.Columns{Kind: "type"}, nil, `there is no column type; the columns are worker, seconds`, 0},
+		"filter by an unknown column": {"worker,seconds\na,5\n", calibrate.Columns{}, []calibrate.Where{{"x", "1"}}, "no column x", 0},
 		"a word for seconds":          {"worker,seconds\na,5\nb,soon\n", calibrate.Columns{}, nil, `"soon" is not a number`, 3},
 		"negative":                    {"worker,seconds\na,-5\n", calibrate.Columns{}, nil, "less than 0", 2},
 		"not a number":                {"worker,seconds\na,NaN\n", calibrate.Columns{}, nil, "is not a number", 2},

@@ -1,11 +1,9 @@
 package calibrate
 
 import (
-	"errors"
+	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,76 +40,43 @@ func ParseWhere(text string) (Where, error) {
 	return Where{strings.TrimSpace(column), value}, nil
 }
 
-// sheet is a table with some of its columns found.
-type sheet struct {
-	*table.Reader
-	at    map[string]int
-	where []struct {
-		column int
-		value  string
-	}
+// sheet is a table whose rows are filtered.
+type sheet[T any] struct {
+	*table.Records[T]
+	where []condition
 }
 
-func openSheet(r io.Reader) (*sheet, error) {
-	t, err := table.NewReader(r, table.Options{})
+// A condition is a Where with the place of its column.
+type condition struct {
+	column int
+	value  string
+}
+
+// openSheet begins to read a table by a layout. Where it lacks a column of where,
+// that is an error if strict, else the filter is not applied.
+func openSheet[T any](r io.Reader, layout *table.Layout[T], where []Where, strict bool) (*sheet[T], error) {
+	rows, err := table.NewReader(r, table.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &sheet{Reader: t, at: map[string]int{}}, nil
-}
-
-// find looks for a column: the one that was named, or the first usual one.
-func (s *sheet) find(what, named string, required bool) error {
-	s.at[what] = -1
-	names := usual[what]
-	if named != "" {
-		names = []string{named}
+	s := &sheet[T]{}
+	if s.Records, err = layout.Bind(rows); err != nil {
+		return nil, err
 	}
-	for _, n := range names {
-		if i := slices.Index(s.Columns(), n); i >= 0 {
-			s.at[what] = i
-			return nil
+	for _, w := range where {
+		switch i := slices.Index(rows.Columns(), w.Column); {
+		case i >= 0:
+			s.where = append(s.where, condition{i, w.Value})
+		case strict:
+			return nil, crowd.Fieldf("where", "there is no column %s; the columns are %s", w.Column, strings.Join(rows.Columns(), ", "))
 		}
 	}
-	if named == "" && !required {
-		return nil
-	}
-	if named == "" {
-		return crowd.Fieldf(what, "there is no column %s; the columns are %s: say which one with --%s", strings.Join(names, " or "), strings.Join(s.Columns(), ", "), flagOf(what))
-	}
-	return crowd.Fieldf(what, "there is no column %q; the columns are %s", named, strings.Join(s.Columns(), ", "))
-}
-
-// flagOf is how the command line calls a column.
-func flagOf(what string) string {
-	if what == "kind" {
-		return "by"
-	}
-	return what
-}
-
-// filter keeps rows. Where a table lacks a column it is an error if strict,
-// else the filter is not applied to it.
-func (s *sheet) filter(list []Where, strict bool) error {
-	for _, w := range list {
-		i := slices.Index(s.Columns(), w.Column)
-		if i < 0 {
-			if !strict {
-				continue
-			}
-			return crowd.Fieldf("where", "there is no column %q; the columns are %s", w.Column, strings.Join(s.Columns(), ", "))
-		}
-		s.where = append(s.where, struct {
-			column int
-			value  string
-		}{i, w.Value})
-	}
-	return nil
+	return s, nil
 }
 
 // keeps reports whether a row has, in each column that is filtered by, one of the
 // values.
-func (s *sheet) keeps(row []string) bool {
+func (s *sheet[T]) keeps(row []string) bool {
 	for _, w := range s.where {
 		any := false
 		for _, o := range s.where {
@@ -124,61 +89,39 @@ func (s *sheet) keeps(row []string) bool {
 	return true
 }
 
-// text returns a cell, "" where the column is not there.
-func (s *sheet) text(row []string, what string) string {
-	if i, ok := s.at[what]; ok && i >= 0 {
-		return strings.TrimSpace(row[i])
+// usualColumn is a column that has one of the usual names, or the one that was
+// given, and then must be there.
+func usualColumn[T any](what, named string, read func(*T, string) error) table.Column[T] {
+	if named != "" {
+		return table.Column[T]{Name: what, Names: []string{named}, Required: true, Read: read}
 	}
-	return ""
+	return table.Column[T]{Name: what, Names: usual[what], Read: read}
 }
 
-// number returns a figure ≥ least; NaN of an empty cell.
-func (s *sheet) number(row []string, line int, what string, least float64) (float64, error) {
-	t := s.text(row, what)
-	if t == "" {
-		return math.NaN(), nil
+// answerSeconds reads how long an answer took.
+func answerSeconds[T any](part func(*T) *float64) func(*T, string) error {
+	return func(to *T, text string) error {
+		v, err := table.NumberIn(text, 0, maxFigure)
+		if v > maxAnswer {
+			return fmt.Errorf("%s is more than a day: seconds are wanted", text)
+		}
+		*part(to) = v
+		return err
 	}
-	v, err := strconv.ParseFloat(t, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || math.Abs(v) > 1e12 {
-		return 0, s.bad(line, what, "%q is not a number", t)
-	}
-	if v < least {
-		return 0, s.bad(line, what, "%s is less than %g", t, least)
-	}
-	return v, nil
 }
 
-// moment returns seconds from any moment, of a number or an RFC 3339 time.
-func (s *sheet) moment(row []string, line int, what string) (float64, error) {
-	t := s.text(row, what)
-	if at, err := time.Parse(time.RFC3339Nano, t); err == nil {
-		return float64(at.Unix()) + float64(at.Nanosecond())/1e9, nil
+// moment reads seconds from any moment, of a number or an RFC 3339 time.
+func moment[T any](part func(*T) *float64) func(*T, string) error {
+	return func(to *T, text string) error {
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			*part(to) = float64(at.Unix()) + float64(at.Nanosecond())/1e9
+			return nil
+		}
+		v, err := table.NumberIn(text, -maxFigure, maxFigure)
+		if err != nil {
+			return fmt.Errorf("%q is neither a number of seconds nor a time like 2026-01-31T12:00:00Z", text)
+		}
+		*part(to) = v
+		return nil
 	}
-	v, err := s.number(row, line, what, math.Inf(-1))
-	if err != nil {
-		return 0, s.bad(line, what, "%q is neither a number of seconds nor a time like 2026-01-31T12:00:00Z", t)
-	}
-	return v, nil
-}
-
-func (s *sheet) bad(line int, what, format string, args ...any) error {
-	e := crowd.Fieldf(s.Columns()[s.at[what]], format, args...)
-	e.Row = line
-	return e
-}
-
-func (s *sheet) name(what string) string {
-	if s.at[what] < 0 {
-		return ""
-	}
-	return s.Columns()[s.at[what]]
-}
-
-// strip removes the advice to use a flag that there is not for this table.
-func strip(err error) error {
-	var e *crowd.Error
-	if errors.As(err, &e) {
-		e.Message, _, _ = strings.Cut(e.Message, ": say which one")
-	}
-	return err
 }

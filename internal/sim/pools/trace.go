@@ -3,16 +3,15 @@ package pools
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 )
 
 // A Trace is what was observed of a real crowd, in the three streams of section
@@ -78,6 +77,9 @@ func times(n uint64) string {
 
 func (t *Trace) validate() error {
 	for _, s := range t.streams() {
+		if len(*s.list) == 0 {
+			return crowd.Fieldf("trace", "there is no row of the stream %s", s.name)
+		}
 		sum := 0.0
 		for _, x := range *s.list {
 			if !(x >= 0 && x <= longestTask.Seconds()) {
@@ -101,142 +103,64 @@ func (t *Trace) streams() []namedStream {
 	return []namedStream{{"recruitment", &t.Recruitments}, {"task", &t.Tasks}, {"stay", &t.Stays}}
 }
 
-// The columns of a trace file, which may have others too.
-var traceColumns = []string{"stream", "time_s", "seconds"}
-
-// A TraceError is one thing that is wrong with a trace file.
-type TraceError struct {
-	Line    int // from 1
-	Message string
+// traceRow is a row of a trace file.
+type traceRow struct {
+	stream        int // of Trace.streams
+	when, seconds float64
 }
 
-// TraceErrors is all that is wrong with one, up to maxTraceErrors, in order. It
-// is never empty, and its code is crowd.Invalid.
-type TraceErrors []TraceError
-
-const maxTraceErrors = 100
-
-// Error returns one line for each.
-func (e TraceErrors) Error() string {
-	lines := make([]string, len(e))
-	for i, x := range e {
-		lines[i] = fmt.Sprintf("line %d: %s", x.Line, x.Message)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap gives it the code of bad input.
-func (e TraceErrors) Unwrap() error { return crowd.Errorf(crowd.Invalid, "%s", e.Error()) }
+// traceLayout is the columns of a trace file, which may have others too.
+var traceLayout = table.Layout[traceRow]{Columns: []table.Column[traceRow]{
+	{Name: "stream", Required: true, Filled: true, Read: func(r *traceRow, name string) error {
+		if r.stream = slices.IndexFunc(new(Trace).streams(), func(s namedStream) bool { return s.name == name }); r.stream < 0 {
+			return fmt.Errorf("%.60q is none of recruitment, task and stay", name)
+		}
+		return nil
+	}},
+	{Name: "time_s", Required: true, Filled: true, Read: table.Number(0, 1e12, func(r *traceRow) *float64 { return &r.when })},
+	{Name: "seconds", Required: true, Filled: true, Read: table.Number(0, longestTask.Seconds(), func(r *traceRow) *float64 { return &r.seconds })},
+}}
 
 // ReadTrace reads a trace file: CSV with the columns stream (recruitment, task
 // or stay), time_s (when it was observed, in seconds since any moment; within a
 // stream it never falls) and seconds (the figure). Lines that begin with # are
-// comments. What is wrong with it comes as TraceErrors.
+// comments. What is wrong with it comes as crowd.Errors, each with its line.
 func ReadTrace(in io.Reader) (*Trace, error) {
-	t := &Trace{}
-	var bad TraceErrors
-	note := func(line int, format string, args ...any) {
-		if len(bad) < maxTraceErrors {
-			bad = append(bad, TraceError{line, oneLine(fmt.Sprintf(format, args...))})
-		}
-	}
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, err
 	}
-	r := csv.NewReader(bytes.NewReader(text))
-	r.Comment, r.FieldsPerRecord, r.ReuseRecord = '#', -1, true
-	header, err := r.Read()
-	var parse *csv.ParseError
+	t := &Trace{}
+	text, line := t.takeComments(text)
+	rows, err := table.NewReader(bytes.NewReader(text), table.Options{Format: table.CSV})
+	if err == nil {
+		streams := t.streams()
+		last := make([]float64, len(streams))
+		err = traceLayout.Each(rows, func(r *table.Record[traceRow]) error {
+			line = r.Line
+			s, from := streams[r.Value.stream], last[r.Value.stream]
+			if len(*s.list) > 0 && r.Value.when < from {
+				return crowd.Fieldf("time_s", "%s comes after %s, but the stream %s is to be in chronological order", short(r.Value.when), short(from), s.name)
+			}
+			last[r.Value.stream] = r.Value.when
+			*s.list = append(*s.list, r.Value.seconds)
+			return nil
+		})
+	}
+	if err == nil {
+		err = t.validate()
+	}
+	wrong := crowd.ErrorsOf(err)
+	for _, e := range wrong {
+		e.Row, e.Message = cmp.Or(e.Row, line), oneLine(e.Message)
+	}
 	switch {
-	case errors.Is(err, io.EOF):
-		note(1, "the file is empty; its first line is %s", strings.Join(traceColumns, ","))
-		return nil, bad
-	case errors.As(err, &parse):
-		note(parse.Line, "this is not CSV: %v", parse.Err)
-		return nil, bad
+	case wrong != nil:
+		return nil, wrong
 	case err != nil:
 		return nil, err
 	}
-	var at [3]int
-	line, _ := r.FieldPos(0)
-	for i, name := range traceColumns {
-		if at[i] = indexOf(header, name); at[i] < 0 {
-			note(line, "the column %s is missing; a trace has %s", name, strings.Join(traceColumns, ", "))
-		}
-	}
-	if bad != nil {
-		return nil, bad
-	}
-	streams := t.streams()
-	last := make([]float64, len(streams))
-	for {
-		row, err := r.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			for _, s := range streams {
-				if len(*s.list) == 0 && bad == nil {
-					note(line, "there is no row of the stream %s", s.name)
-				}
-			}
-			if bad != nil {
-				return nil, bad
-			}
-			t.Comments = commentsOf(text)
-			if err := t.validate(); err != nil {
-				note(line, "%s", err)
-				return nil, bad
-			}
-			return t, nil
-		case errors.As(err, &parse):
-			note(parse.Line, "this is not CSV: %v", parse.Err)
-			return nil, bad
-		case err != nil:
-			return nil, err
-		}
-		line, _ = r.FieldPos(0)
-		if len(row) <= slices.Max(at[:]) {
-			note(line, "%d cells are too few: the line ends before the column %s", len(row), header[min(len(row), len(header)-1)])
-			continue
-		}
-		k := slices.IndexFunc(streams, func(s namedStream) bool { return s.name == strings.TrimSpace(row[at[0]]) })
-		if k < 0 {
-			note(line, "stream: %.60q is none of recruitment, task and stay", row[at[0]])
-			continue
-		}
-		when, err1 := figure(row[at[1]], 1e12)
-		seconds, err2 := figure(row[at[2]], longestTask.Seconds())
-		switch {
-		case err1 != nil:
-			note(line, "time_s: %s", err1)
-		case len(*streams[k].list) > 0 && when < last[k]:
-			note(line, "time_s: %s comes after %s, but the stream %s is to be in chronological order", short(when), short(last[k]), streams[k].name)
-		default:
-			last[k] = when
-		}
-		if err2 != nil {
-			note(line, "seconds: %s", err2)
-		}
-		*streams[k].list = append(*streams[k].list, seconds)
-	}
-}
-
-func indexOf(header []string, name string) int {
-	return slices.IndexFunc(header, func(s string) bool { return strings.TrimSpace(strings.TrimPrefix(s, "\ufeff")) == name })
-}
-
-// figure reads a number from 0 to most.
-func figure(text string, most float64) (float64, error) {
-	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	switch {
-	case err != nil && !errors.Is(err, strconv.ErrRange), math.IsNaN(f):
-		return 0, fmt.Errorf("%.60q is not a number", text)
-	case f < 0:
-		return 0, fmt.Errorf("%.60q is negative", text)
-	case f > most:
-		return 0, fmt.Errorf("%.60q is too much (at most %s)", text, short(most))
-	}
-	return f, nil
+	return t, nil
 }
 
 func short(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
@@ -253,15 +177,20 @@ func oneLine(s string) string {
 // maxComments is how many comments of a file are kept: the first.
 const maxComments = 20
 
-// commentsOf returns the first lines that begin with #, without it.
-func commentsOf(text []byte) []string {
-	var list []string
+// takeComments keeps the lines that begin with #, and returns the text with empty
+// lines in their places and the number of its first line that is none.
+func (t *Trace) takeComments(text []byte) (rest []byte, header int) {
 	for line := range bytes.Lines(text) {
-		if line[0] == '#' && len(list) < maxComments {
-			list = append(list, oneLine(strings.TrimSpace(string(line[1:]))))
+		switch {
+		case line[0] != '#':
+			rest = append(rest, bytes.TrimPrefix(line, []byte("\ufeff"))...)
+			continue
+		case len(t.Comments) < maxComments:
+			t.Comments = append(t.Comments, oneLine(strings.TrimSpace(string(line[1:]))))
 		}
+		rest = append(rest, '\n')
 	}
-	return list
+	return rest, 1 + len(rest) - len(bytes.TrimLeft(rest, "\n"))
 }
 
 // Write writes the trace as ReadTrace reads it, the comments first. A trace that
@@ -271,7 +200,7 @@ func (t *Trace) Write(out io.Writer) error {
 	for _, c := range t.Comments {
 		_, _ = fmt.Fprintf(w, "# %s\n", oneLine(c)) // w keeps its first error
 	}
-	_, _ = fmt.Fprintln(w, strings.Join(traceColumns, ","))
+	_, _ = fmt.Fprintln(w, "stream,time_s,seconds")
 	for _, s := range t.streams() {
 		for i, x := range *s.list {
 			_, _ = fmt.Fprintf(w, "%s,%d,%s\n", s.name, i+1, short(x))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 )
 
 const goodTrace = `# seen in May
@@ -45,37 +46,37 @@ func TestWrongTraces(t *testing.T) {
 		want []string // line: part of the message
 	}{
 		"nothing":               {"", []string{"1: the file is empty"}},
-		"comments only":         {"# a\n# b\n", []string{"1: the file is empty"}},
-		"a missing column":      {"stream,time_s\ntask,1\n", []string{"1: the column seconds is missing"}},
-		"two missing columns":   {"# x\nstream\n", []string{"2: the column time_s", "2: the column seconds"}},
+		"comments only":         {"# a\n# b\n", []string{"3: the file is empty"}},
+		"a missing column":      {"stream,time_s\ntask,1\n", []string{"1: seconds: there is no column seconds; the columns are stream, time_s"}},
+		"two missing columns":   {"# x\nstream\n", []string{"2: time_s: there is no column time_s", "2: seconds: there is no column seconds"}},
 		"unsorted":              {whole + "task,5,1\nstay,1,1\ntask,4.5,1\n", []string{"7: time_s: 4.5 comes after 5, but the stream task is to be in chronological order"}},
 		"another stream":        {whole + "tasks,5,1\n", []string{`5: stream: "tasks" is none of recruitment, task and stay`}},
-		"negative":              {whole + "task,5,-1\n", []string{`5: seconds: "-1" is negative`}},
+		"negative":              {whole + "task,5,-1\n", []string{`5: seconds: "-1" is less than 0`}},
 		"no number":             {whole + "task,soon,1s\n", []string{`5: time_s: "soon" is not a number`, `5: seconds: "1s" is not a number`}},
 		"NaN":                   {whole + "task,1,NaN\n", []string{`5: seconds: "NaN" is not a number`}},
 		"infinite":              {whole + "task,1,Inf\n", []string{`5: seconds: "Inf" is too much`}},
 		"a figure out of range": {whole + "task,1,1e999\n", []string{`5: seconds: "1e999" is too much`}},
 		"longer than a lease":   {whole + "task,1,2678400\n", []string{`5: seconds: "2678400" is too much`}},
-		"a short row":           {whole + "task,1\n", []string{"5: 2 cells are too few"}},
-		"a stream is missing":   {head + "task,0,1\nstay,1,1\n", []string{"3: there is no row of the stream recruitment"}},
+		"a short row":           {whole + "task,1\n", []string{"5: the row has 2 cells, the header has 3"}},
+		"a stream is missing":   {head + "task,0,1\nstay,1,1\n", []string{"3: trace: there is no row of the stream recruitment"}},
 		"only zeros":            {head + "recruitment,0,1\ntask,0,0\nstay,0,1\n", []string{`4: trace: the stream "task" has no figure above 0`}},
-		"no CSV":                {whole + "task,1,\"1\n", []string{"5: this is not CSV"}},
+		"no CSV":                {whole + "task,1,\"1\n", []string{"5: seconds: the quoted cell is not closed"}},
 	} {
 		_, err := ReadTrace(strings.NewReader(c.text))
-		var bad TraceErrors
+		var bad crowd.Errors
 		if !errors.As(err, &bad) || len(bad) != len(c.want) || crowd.CodeOf(err) != crowd.Invalid {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		for i, w := range c.want {
 			line, message, _ := strings.Cut(w, ": ")
-			if fmt.Sprint(bad[i].Line) != line || !strings.Contains(bad[i].Message, message) {
-				t.Errorf("%s: line %d: %s, want %s", name, bad[i].Line, bad[i].Message, w)
+			if fmt.Sprint(bad[i].Row) != line || !strings.Contains(strings.TrimPrefix(bad[i].Error(), "line "+line), message) {
+				t.Errorf("%s: line %d: %s, want %s", name, bad[i].Row, bad[i], w)
 			}
 		}
 	}
 	_, err := ReadTrace(strings.NewReader(head + strings.Repeat("x,0,0\n", 1000)))
-	if bad := (TraceErrors)(nil); !errors.As(err, &bad) || len(bad) != maxTraceErrors {
+	if bad := crowd.Errors(nil); !errors.As(err, &bad) || len(bad) != table.MaxErrors {
 		t.Errorf("%d errors", len(bad))
 	}
 }
@@ -132,13 +133,13 @@ func FuzzReadTrace(f *testing.F) {
 	f.Add([]byte("#\n#\xff\nstream,time_s,seconds\nrecruitment,0,1e-9\ntask,1e11,1\nstay,0,1\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		trace, err := ReadTrace(bytes.NewReader(text))
-		var bad TraceErrors
+		var bad crowd.Errors
 		if err != nil {
 			if !errors.As(err, &bad) || len(bad) == 0 {
 				t.Fatalf("%T %v", err, err)
 			}
 			for _, e := range bad {
-				if e.Line < 1 || e.Message == "" || strings.ContainsAny(e.Message, "\n\r") {
+				if e.Row < 1 || e.Message == "" || strings.ContainsAny(e.Message, "\n\r") {
 					t.Fatalf("%+v", e)
 				}
 			}

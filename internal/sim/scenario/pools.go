@@ -2,12 +2,12 @@ package scenario
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
@@ -180,15 +180,10 @@ func (r *poolsReader) trace(n *node) *pools.Trace {
 			return nil
 		}
 		t, err := pools.ReadTrace(bytes.NewReader(text))
-		var bad pools.TraceErrors
-		switch {
-		case errors.As(err, &bad):
-			for _, e := range bad {
-				r.notes.AddIn(name, e.Line, "%s", e.Message)
-			}
-			return nil
-		case err != nil:
-			r.errorf(n, "%s", yamlfile.Message(err))
+		for _, e := range crowd.ErrorsOf(err) {
+			r.badRow(name, e)
+		}
+		if err != nil {
 			return nil
 		}
 		r.p.TraceFrom = name

@@ -215,7 +215,7 @@ func TestWrongPools(t *testing.T) {
 		"a trace and a service":     {head + "people: {trace: {generated: 1}, stay: 5m}\n" + pools, []string{"x.yaml:3:39: the trace says it already", "x.yaml:5:39: the trace says it already"}},
 		"a trace of both kinds":     {head + "people: {trace: {generated: 1, file: crowd.csv}}\npools:\n  - {name: a, arrivals: 2/s}\n", []string{"x.yaml:3:18: the trace is said by file already"}},
 		"a trace that is not there": {head + "people: {trace: {file: none.csv}}\npools:\n  - {name: a, arrivals: 2/s}\n", []string{`x.yaml:3:24: "none.csv" cannot be read`}},
-		"a trace out of order":      {head + "people: {trace: {file: bad.csv}}\npools:\n  - {name: a, arrivals: 2/s}\n", []string{"bad.csv:6: time_s: 4 comes after 5"}},
+		"a trace out of order":      {head + "people: {trace: {file: bad.csv}}\npools:\n  - {name: a, arrivals: 2/s}\n", []string{"bad.csv:6: column \"time_s\": 4 comes after 5"}},
 		"two variants of one name":  {head + pools + "compare: [{name: x}, {name: x}]\n", []string{`x.yaml:5:29: two have the name "x"`}},
 		"a variant of no pool":      {head + pools + "compare: [{name: x, pools: {z: {start: 5}}}]\n", []string{`x.yaml:5:29: there is no pool "z"`}},
 		"wrong within a variant":    {head + pools + "compare: [{name: x, control: {elasticity: ct-q}, start: -1}]\n", []string{"x.yaml:5:43: ", "x.yaml:5:57: \"-1\" is negative"}},

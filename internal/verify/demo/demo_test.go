@@ -164,10 +164,10 @@ func TestBadReplay(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ labels, want string }{
 		"no file":         {"", "labels.csv"},
-		"another header":  {"a,b,c\n1,2,3\n", "task,worker,label"},
+		"another header":  {"a,b,c\n1,2,3\n", "task: there is no column task; the columns are a, b, c"},
 		"no rows":         {"task,worker,label\n", "no rows"},
 		"an empty cell":   {"task,worker,label\nt1,,yes\n", "line 2"},
-		"a row too short": {"task,worker,label\nt1,ann\n", "wrong number of fields"},
+		"a row too short": {"task,worker,label\nt1,ann\n", "line 2: the row has 2 cells, the header has 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +14,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/throng-dev/throng/internal/wire"
-
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/verify/load"
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -36,39 +35,30 @@ type answers struct {
 	dropped int // repeated (task, worker) pairs; the first stands
 }
 
+// replayed is a row of labels.csv or truth.csv.
+type replayed struct{ task, worker, label string }
+
+// The columns of labels.csv and truth.csv.
+var (
+	taskColumn   = table.Column[replayed]{Name: "task", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.task })}
+	workerColumn = table.Column[replayed]{Name: "worker", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.worker })}
+	labelColumn  = table.Column[replayed]{Name: "label", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.label })}
+)
+
 // readAnswers reads labels.csv (task,worker,label) and, if it is there,
 // truth.csv (task,label) of a folder.
 func readAnswers(dir string) (*answers, error) {
 	a := &answers{by: make(map[string]map[string]string), given: make(map[string][]string), truth: make(map[string]string)}
-	err := readCSV(filepath.Join(dir, "labels.csv"), []string{"task", "worker", "label"}, func(row []string) {
-		task, worker, text := row[0], row[1], row[2]
-		if a.by[worker] == nil {
-			a.by[worker] = make(map[string]string)
-			a.workers = append(a.workers, worker)
-		}
-		if _, twice := a.by[worker][task]; twice {
-			a.dropped++
-			return
-		}
-		if a.given[task] == nil {
-			a.tasks = append(a.tasks, task)
-		}
-		a.by[worker][task] = text
-		a.given[task] = append(a.given[task], worker)
-		a.most = max(a.most, len(a.given[task]))
-		a.classes = append(a.classes, text)
-		a.total++
-	})
-	if err != nil {
+	if err := readCSV(filepath.Join(dir, "labels.csv"), a.add, taskColumn, workerColumn, labelColumn); err != nil {
 		return nil, err
 	}
 	if a.total == 0 {
 		return nil, crowd.Fieldf("replay", "labels.csv has no rows")
 	}
-	err = readCSV(filepath.Join(dir, "truth.csv"), []string{"task", "label"}, func(row []string) {
-		a.truth[row[0]] = row[1]
-		a.classes = append(a.classes, row[1])
-	})
+	err := readCSV(filepath.Join(dir, "truth.csv"), func(r *replayed) {
+		a.truth[r.task] = r.label
+		a.classes = append(a.classes, r.label)
+	}, taskColumn, labelColumn)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -77,35 +67,45 @@ func readAnswers(dir string) (*answers, error) {
 	return a, nil
 }
 
-// readCSV reads a file with a header that begins with columns. Cells are
-// trimmed; an empty one is an error.
-func readCSV(path string, columns []string, row func([]string)) error {
+// add takes an answer, unless the worker answered the task before.
+func (a *answers) add(r *replayed) {
+	if a.by[r.worker] == nil {
+		a.by[r.worker] = make(map[string]string)
+		a.workers = append(a.workers, r.worker)
+	}
+	if _, twice := a.by[r.worker][r.task]; twice {
+		a.dropped++
+		return
+	}
+	if a.given[r.task] == nil {
+		a.tasks = append(a.tasks, r.task)
+	}
+	a.by[r.worker][r.task] = r.label
+	a.given[r.task] = append(a.given[r.task], r.worker)
+	a.most = max(a.most, len(a.given[r.task]))
+	a.classes = append(a.classes, r.label)
+	a.total++
+}
+
+// readCSV passes the rows of a file with these columns to add.
+func readCSV(path string, add func(*replayed), columns ...table.Column[replayed]) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	defer f.Close()
-	in := csv.NewReader(f)
-	header, err := in.Read()
-	if err != nil || len(header) < len(columns) || !slices.Equal(header[:len(columns)], columns) {
-		return crowd.Fieldf("replay", "%s should begin with the line %s", path, strings.Join(columns, ","))
-	}
-	for {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
+	rows, err := table.NewReader(f, table.Options{Format: table.CSV})
+	if err == nil {
+		layout := table.Layout[replayed]{Columns: columns}
+		err = layout.Each(rows, func(r *table.Record[replayed]) error {
+			add(&r.Value)
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("replay: %s: %w", path, err)
-		}
-		for i := range columns {
-			if cells[i] = strings.TrimSpace(cells[i]); cells[i] == "" {
-				line, _ := in.FieldPos(i)
-				return &crowd.Error{Code: crowd.Invalid, Field: columns[i], Row: line, Message: "is empty in " + path}
-			}
-		}
-		row(cells)
+		})
 	}
+	if err != nil {
+		return fmt.Errorf("replay: %s: %w", path, err)
+	}
+	return nil
 }
 
 // template shows the task's id and asks for one of the classes, or for text
