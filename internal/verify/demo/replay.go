@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
+	tables "github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/wire"
@@ -40,9 +40,9 @@ type replayed struct{ task, worker, label string }
 
 // The columns of labels.csv and truth.csv.
 var (
-	taskColumn   = table.Column[replayed]{Name: "task", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.task })}
-	workerColumn = table.Column[replayed]{Name: "worker", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.worker })}
-	labelColumn  = table.Column[replayed]{Name: "label", Required: true, Filled: true, Read: table.Text(func(r *replayed) *string { return &r.label })}
+	taskColumn   = tables.Column[replayed]{Name: "task", Required: true, Filled: true, Read: tables.Text(func(r *replayed) *string { return &r.task })}
+	workerColumn = tables.Column[replayed]{Name: "worker", Required: true, Filled: true, Read: tables.Text(func(r *replayed) *string { return &r.worker })}
+	labelColumn  = tables.Column[replayed]{Name: "label", Required: true, Filled: true, Read: tables.Text(func(r *replayed) *string { return &r.label })}
 )
 
 // readAnswers reads labels.csv (task,worker,label) and, if it is there,
@@ -88,16 +88,16 @@ func (a *answers) add(r *replayed) {
 }
 
 // readCSV passes the rows of a file with these columns to add.
-func readCSV(path string, add func(*replayed), columns ...table.Column[replayed]) error {
+func readCSV(path string, add func(*replayed), columns ...tables.Column[replayed]) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	defer f.Close()
-	rows, err := table.NewReader(f, table.Options{Format: table.CSV})
+	rows, err := tables.NewReader(f, tables.Options{Format: tables.CSV})
 	if err == nil {
-		layout := table.Layout[replayed]{Columns: columns}
-		err = layout.Each(rows, func(r *table.Record[replayed]) error {
+		layout := tables.Layout[replayed]{Columns: columns}
+		err = layout.Each(rows, func(r *tables.Record[replayed]) error {
 			add(&r.Value)
 			return nil
 		})
