@@ -70,7 +70,7 @@ func (v batchView) show(w io.Writer) {
 		"batch", v.ID.String()+" "+v.Name, "state", state, "tenant", v.Tenant.String(), "pool", v.Pool.String(), "kind", kind,
 		"tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
-		"waits because", waits, "redundancy", rule, "pays", v.RewardMicros.String(),
+		"waits because", waits, "cannot finish", v.Short, "redundancy", rule, "pays", v.RewardMicros.String(),
 		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", figure(v.Priority), "deadline", stamp(v.Deadline),
 		"asks for", asks, "lease", (time.Duration(v.LeaseSeconds) * time.Second).String(),
 		"created", stamp(v.CreatedAt), "launched", stamp(v.LaunchedAt), "ended", stamp(v.EndedAt))
@@ -160,32 +160,41 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 	}
 }
 
-// absence is why nobody answers a batch that is a draft or waits, and what to do; ""
+// tooFew is what to do where a task needs answers from more people than there are.
+const tooFew = "; add people with throng worker add or throng worker invite"
+
+// absence is why a batch that is a draft or waits does not go on, and what to do; ""
 // if somebody of its pool is working or waiting for a task.
 func absence(c *Context, r *remote, b *wire.Batch) string {
 	if b.State == crowd.BatchDraft {
 		return "it is a draft, which is handed out to nobody: throng batch launch " + b.ID.String()
 	}
+	short := ""
+	if b.Short != "" {
+		short = "it cannot finish: " + b.Short + tooFew
+	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
-		return ""
+		return short
 	}
 	pools, err := r.Pools(c.Ctx)
 	if err != nil {
-		return "" // the next look at the batch will tell
+		return short // the next look at the batch will tell
 	}
 	i := slices.IndexFunc(pools, func(p wire.Pool) bool { return p.ID == b.Pool })
 	if i < 0 || pools[i].Working+pools[i].Waiting > 0 {
-		return ""
+		return short
 	}
 	p := &pools[i]
-	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task; ", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
+	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
 	switch {
 	case p.Workers == 0:
-		return text + "add people with throng worker add or throng worker invite"
+		return text + tooFew
+	case short != "":
+		return short
 	case p.Called && p.OnDuty == 0:
-		return text + "they come on duty when the pool calls them: throng pool show " + p.Name
+		return text + "; they come on duty when the pool calls them: throng pool show " + p.Name
 	}
-	return text + "they work with throng worker run, or at " + r.URL + "/work"
+	return text + "; they work with throng worker run, or at " + r.URL + "/work"
 }
 
 // BatchWhy is "throng batch why".

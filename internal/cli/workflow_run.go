@@ -167,6 +167,9 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	}
 	if x.Detach {
 		return x.print(c, run, func(w io.Writer) {
+			for _, text := range waits(&run) {
+				say(c.Stderr, "throng: %s waits: %s\n", run.ID, clean(text))
+			}
 			say(w, "%s %s: %s\nto see how far it is: throng workflow show %s\n", run.ID, clean(run.Name), run.State, run.ID)
 		})
 	}

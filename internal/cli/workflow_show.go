@@ -94,12 +94,15 @@ func wayOut(r *wire.Run) string {
 	return "retry or cancel"
 }
 
-// waits are the steps that wait for something outside the run, such as money,
-// each with what it waits for.
+// waits are the steps that wait for something outside the run, such as money or
+// people, each with what it waits for.
 func waits(r *wire.Run) (list []string) {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
 			list = append(list, n.Name+": "+n.Error)
+		}
+		if n := &r.Nodes[i]; n.Short != "" {
+			list = append(list, n.Name+": it cannot finish: "+n.Short+tooFew)
 		}
 	}
 	return list

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -91,23 +92,49 @@ func (e *Engine) crowdSuffices(b *batch) error {
 		}
 		return nil
 	}
-	want, have := b.firstWant(1), 0
 	if b.spec.SmallCrowdOK || b.spec.Training { // who is to be trained may not be here yet
 		return nil
 	}
-	for _, w := range e.workers {
-		if have == want {
-			break
-		}
-		if r := e.mayEver(w, b); r == crowd.Eligible || r == crowd.NotInTraining { // they will have learnt it
-			have++
-		}
-	}
-	if have < want {
-		return &crowd.Error{Code: crowd.Invalid, Field: "redundancy", Message: fmt.Sprintf(
-			"a task needs answers from %d different people, but the pool has %d who may do it (add workers, ask for fewer, or allow a small crowd)", want, have)}
+	if c := e.crowdOf(b); c.TooSmall() {
+		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd)", c)
 	}
 	return nil
+}
+
+// Crowd compares the different people whose answers a task wants with those who
+// may give them. The zero Crowd is one that is not known.
+type Crowd struct{ Wanted, People int }
+
+// TooSmall reports whether no task can get the answers that it wants.
+func (c Crowd) TooSmall() bool { return c.People < c.Wanted }
+
+// String says it in words.
+func (c Crowd) String() string {
+	if c.Wanted == 1 && c.People == 0 {
+		return "the pool has nobody who may do it"
+	}
+	return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who may do it", c.Wanted, c.People)
+}
+
+// crowdOf returns the crowd of a batch, unless its tasks name their people or it is
+// for newcomers, who may not be here yet.
+func (e *Engine) crowdOf(b *batch) Crowd {
+	if b.backlog.invited != nil || b.spec.Training {
+		return Crowd{}
+	}
+	return Crowd{Wanted: b.firstWant(1), People: e.Able(b.spec.Tenant, e.classes.list[b.class].requires)}
+}
+
+// Able counts the workers of the pool, busy or away or still in training, who may
+// work for a tenant on what asks for these qualifications.
+func (e *Engine) Able(tenant crowd.TenantID, requires []Requirement) int {
+	n := 0
+	for _, w := range e.workers {
+		if !w.suspended && meets(w.quals, requires) && !slices.Contains(w.blockedBy, tenant) {
+			n++
+		}
+	}
+	return n
 }
 
 // mayEver reports whether w may work on b at all, whatever is left of it.

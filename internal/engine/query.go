@@ -14,6 +14,7 @@ type Status struct {
 	Running int // in somebody's hands
 	Waiting int // wanted and in nobody's hands
 	Reason  crowd.Reason
+	Crowd   Crowd
 }
 
 // Status returns the state of a launched batch, or false if it is not running.
@@ -22,7 +23,7 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 	if b == nil {
 		return Status{}, false
 	}
-	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b)}
+	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b)}
 	b.progress(&s.Progress)
 	return s, true
 }

@@ -18,7 +18,7 @@ type SlowItem struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as predicted; zero: it is held, so it is not known
+	Ends    time.Time // as predicted; zero: it is held, or a step cannot finish, so it is not known
 	Penalty crowd.Money
 	Why     string // it waits
 }
@@ -31,6 +31,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 		return nil, err
 	}
 	var out []SlowItem
+	cannotFinish := false
 	for _, n := range r.nodes {
 		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
 			continue
@@ -40,6 +41,16 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			return nil, err
 		}
 		out = append(out, list...)
+		c, err := r.crowdOf(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		cannotFinish = cannotFinish || c.TooSmall()
+	}
+	for i := range out {
+		if cannotFinish {
+			out[i].Ends = time.Time{}
+		}
 	}
 	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
 	return out, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -328,5 +329,35 @@ func TestStepsShareAProxy(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	if len(w.attempts) != 12 {
 		t.Errorf("%d attempts, want 12", len(w.attempts))
+	}
+}
+
+// A step that wants answers from more people than may give them says so from the
+// start, and nothing says when it ends; those who come later make it go on.
+func TestTooFewPeopleForAStep(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(strings.Replace(everyKind, "count: 2", "count: 9", 1), "id,word\n1,one\n")
+	for _, begun := range []bool{false, true} {
+		if n := w.node(id, "ask"); (n.Batch != nil) != begun || !n.Crowd.TooSmall() || n.Crowd.Wanted != 9 {
+			t.Errorf("ask (begun %v) is %+v", begun, n)
+		}
+		if n := w.node(id, "call"); n.Crowd != (engine.Crowd{}) {
+			t.Errorf("call is %+v", n)
+		}
+		w.settle()
+	}
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 1)
+	must(t, err)
+	if len(slow) != 1 || !slow[0].Ends.IsZero() {
+		t.Errorf("slowest: %+v", slow)
+	}
+	for i := range crowd.WorkerID(9) {
+		must(t, w.engine.SetWorker(w.now, engine.Worker{ID: 100 + i}))
+	}
+	if n := w.node(id, "ask"); n.Crowd.TooSmall() {
+		t.Errorf("ask is %+v", n)
+	}
+	if slow, err = w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || slow[0].Ends.IsZero() {
+		t.Errorf("slowest: %+v, %v", slow, err)
 	}
 }

@@ -3,9 +3,11 @@ package orchestrator
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -32,6 +34,7 @@ type NodeView struct {
 	Inside  int64          // items that it has taken and not handed on
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
+	Crowd   engine.Crowd   // of a crowd step that is not done
 }
 
 // maxPredicted is how many items' ends are predicted for a View.
@@ -49,6 +52,9 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		if n.step != nil {
 			err = r.countItems(ctx, n, &x)
 		}
+		if err == nil {
+			x.Crowd, err = r.crowdOf(ctx, n)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +65,30 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		err = o.predictCached(ctx, r, v)
 	}
 	return v, err
+}
+
+// crowdOf returns the people of a node, if it is a crowd step that is not done.
+// Where there is no such pool the step fails, which says more.
+func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, err error) {
+	if n.step == nil || n.step.Crowd() == nil || n.State == store.NodeDone || r.kept.State.Ended() {
+		return c, nil
+	}
+	step := n.step.Crowd()
+	pool, err := r.o.cfg.Crowd.Pool(ctx, step.Pool)
+	if crowd.CodeOf(err) == crowd.Invalid {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Wanted = step.Redundancy.Fewest()
+	c.People, err = r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step.Requirements)
+	return c, err
+}
+
+// CannotFinish reports whether a step wants answers from more people than there are.
+func (v *View) CannotFinish() bool {
+	return slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.Crowd.TooSmall() })
 }
 
 // kind names the kind of a node, as NodeView.Kind.

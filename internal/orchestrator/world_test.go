@@ -186,6 +186,10 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.pool, nil
 }
 
+func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (int, error) {
+	return w.engine.Able(tenant, requires), nil
+}
+
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {

@@ -68,6 +68,7 @@ type Batch struct {
 	SpentMicros crowd.Money   `json:"spent_micros"`
 	Reason      *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
 	ReasonText  string        `json:"reason_text,omitempty"`
+	Short       string        `json:"cannot_finish,omitempty" doc:"where a task needs answers from more different people than may do it: how many of each"`
 	CreatedAt   time.Time     `json:"created_at"`
 	LaunchedAt  time.Time     `json:"launched_at,omitzero"`
 	EndedAt     time.Time     `json:"ended_at,omitzero"`
@@ -147,7 +148,7 @@ type WorkerQuality struct {
 
 // Forecast is when a batch will be done.
 type Forecast struct {
-	Status     string    `json:"status" enum:"ready,pending,unknown,nobody,paused,stopped,too_big,failed,draft,over" doc:"ready: there is a forecast; else why there is none"`
+	Status     string    `json:"status" enum:"ready,pending,unknown,nobody,too_few,paused,stopped,too_big,failed,draft,over" doc:"ready: there is a forecast; else why there is none"`
 	Text       string    `json:"text,omitempty" doc:"the same in words"`
 	ComputedAt time.Time `json:"computed_at,omitzero" doc:"the moment that it starts from"`
 	Policy     string    `json:"policy,omitempty" doc:"under which it was computed"`

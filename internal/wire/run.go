@@ -57,6 +57,7 @@ type RunNode struct {
 	Kind            string        `json:"kind" enum:"input,crowd,sql,service"`
 	State           string        `json:"state" enum:"waiting,running,failed,done"`
 	Error           string        `json:"error,omitempty" doc:"why it cannot go on, or waits"`
+	Short           string        `json:"cannot_finish,omitempty" doc:"of a crowd step whose tasks need answers from more different people than may do them: how many of each"`
 	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
 	OK              int64         `json:"ok"`
 	Skipped         int64         `json:"skipped" doc:"whose condition did not hold, or for which a query gave nothing"`

@@ -16,7 +16,7 @@ import (
 )
 
 // Crowd is a job for people. Its own columns are named after Output: Output
-// (the label: a number if the template's kind is number, else a text),
+// (the label: a number if the template's kind is number or rating, else a text),
 // Output_confidence (a number from 0 to 1), Output_answers (a number),
 // Output_undecided and Output_tie (bools), in this order.
 type Crowd struct {
@@ -69,7 +69,7 @@ var crowdKind = kind{
 	look:  Look{"crowd", "people", RoundBox, Paint{"#fdf0d5", "#c27803"}, Paint{"#4a3714", "#e8a93a"}},
 	read:  (*reader).crowd,
 	typeHint: func(step, column string) string {
-		return column + " is the label of " + step + ", which is a number if its template's kind is number"
+		return column + " is the label of " + step + ", which is a number if its template's kind is number or rating"
 	},
 }
 

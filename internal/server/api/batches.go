@@ -53,6 +53,9 @@ func toBatch(v batches.BatchView) wire.Batch {
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText = &v.Reason, v.Reason.Text()
 	}
+	if v.Crowd.TooSmall() {
+		out.Short = v.Crowd.String()
+	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
 		reserved, _ := batches.Budget(s) // it was launched, so there is one

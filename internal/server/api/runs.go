@@ -32,6 +32,9 @@ func toRun(v *orchestrator.View) wire.Run {
 			Name: n.Name, Kind: n.Kind, State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
 			Waiting: n.Waiting, Inside: n.Inside, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
+		if n.Crowd.TooSmall() {
+			x.Short = n.Crowd.String()
+		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
 			out.SpentMicros += x.SpentMicros

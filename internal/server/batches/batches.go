@@ -367,6 +367,7 @@ type BatchView struct {
 	Running int          // assignments in somebody's hands
 	Waiting int          // wanted, in nobody's hands
 	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
+	Crowd   engine.Crowd // if it is launched and has not ended
 }
 
 // Get returns a batch as it stands.
@@ -396,7 +397,7 @@ func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Reason = st.Progress, st.Running, st.Waiting, st.Reason
+		v.Progress, v.Running, v.Waiting, v.Reason, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Crowd
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 	}
 	return ok

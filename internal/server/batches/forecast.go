@@ -93,6 +93,7 @@ const (
 	ForecastPending ForecastStatus = "pending" // being computed for the first time
 	ForecastUnknown ForecastStatus = "unknown" // too little was seen yet
 	ForecastNobody  ForecastStatus = "nobody"  // nobody is there, and nobody came
+	ForecastTooFew  ForecastStatus = "too_few" // a task wants answers from more people than there are
 	ForecastPaused  ForecastStatus = "paused"
 	ForecastStopped ForecastStatus = "stopped" // emergency stop
 	ForecastTooBig  ForecastStatus = "too_big"
@@ -107,6 +108,7 @@ var forecastTexts = map[ForecastStatus]string{
 	ForecastPending: "The forecast is being computed.",
 	ForecastUnknown: "Too little is known yet: a forecast needs a few answers.",
 	ForecastNobody:  "Nobody is there to work on it, and nobody came lately: there is nothing to forecast from.",
+	ForecastTooFew:  "It cannot finish: a task needs answers from more different people than the pool has.",
 	ForecastPaused:  "No forecast while it is paused.",
 	ForecastStopped: "No forecast while an emergency stop lasts.",
 	ForecastTooBig:  "The pool has too much to do to forecast it on the server; an admin can, with throng sim run --from.",
@@ -118,7 +120,7 @@ var forecastTexts = map[ForecastStatus]string{
 // ForecastStatuses lists every status.
 func ForecastStatuses() []ForecastStatus {
 	return []ForecastStatus{
-		ForecastReady, ForecastPending, ForecastUnknown, ForecastNobody, ForecastPaused, ForecastStopped, ForecastTooBig, ForecastFailed, ForecastDraft, ForecastOver,
+		ForecastReady, ForecastPending, ForecastUnknown, ForecastNobody, ForecastTooFew, ForecastPaused, ForecastStopped, ForecastTooBig, ForecastFailed, ForecastDraft, ForecastOver,
 	}
 }
 
@@ -165,6 +167,9 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	case b.Progress.Open && int(b.Progress.Tasks) == b.Progress.Labelled:
 		f.Text = "Every task that there is has its label, and more may come: there is nothing to forecast."
 		return ForecastUnknown
+	case b.Crowd.TooSmall():
+		f.Text = "It cannot finish: " + b.Crowd.String() + "."
+		return ForecastTooFew
 	}
 	result, err := s.forecasts.ask(b.Pool)
 	switch {

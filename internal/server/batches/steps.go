@@ -24,6 +24,17 @@ func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 }
 
+// Able counts the people of a pool who may work for a tenant on what asks for
+// these qualifications.
+func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (n int, err error) {
+	r, err := s.batches.live.Get(pool)
+	if err != nil {
+		return 0, err
+	}
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { n = e.Able(tenant, requires) })
+	return n, err
+}
+
 // onLaunched runs a command on a step's batch, unless the batch has ended.
 func (s Steps) onLaunched(ctx context.Context, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) error {
 	b, err := s.batches.store.Batch(ctx, 0, id)

@@ -73,7 +73,7 @@ func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*
 	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return nil, err
 	}
-	if f.Status != batches.ForecastReady {
+	if f.Status != batches.ForecastReady && f.Status != batches.ForecastTooFew {
 		l.Left = timeLeft(l.Now, b)
 	}
 	return l, nil

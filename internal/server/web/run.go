@@ -172,7 +172,7 @@ func (s *server) liveRun(r *http.Request, p *access.Principal, id crowd.RunID) (
 // expectedEnd is when what is on its way has come to the end, if nothing has to
 // queue; zero: not known.
 func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
-	if v.State != store.RunRunning || v.Stuck {
+	if v.State != store.RunRunning || v.Stuck || v.CannotFinish() {
 		return time.Time{}
 	}
 	first := len(v.Flow.Inputs)

@@ -65,6 +65,10 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.first, nil
 }
 
+func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (int, error) {
+	return w.pools[pool].Able(tenant, requires), nil
+}
+
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.Store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {
