@@ -2,13 +2,19 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
 )
 
 // FlowOptions is what Flow measures.
@@ -96,17 +102,19 @@ func Flow(ctx context.Context, o FlowOptions) (out FlowResult, err error) {
 	if err != nil {
 		return out, err
 	}
-	if out.Passes, err = figures(passBar, append(queue.passes(), people.passes()...)); err != nil {
-		return out, err
+	for _, g := range []struct {
+		to   *[]FlowEvent
+		bar  time.Duration
+		list []figure
+	}{
+		{&out.Passes, passBar, append(queue.passes(), people.passes()...)},
+		{&out.Events, eventBar, append(queue.events(), people.events()...)},
+		{&out.Events, 0, []figure{people.whole()}},
+	} {
+		if *g.to, err = figures(*g.to, g.bar, g.list); err != nil {
+			return out, err
+		}
 	}
-	if out.Events, err = figures(eventBar, append(queue.events(), people.events()...)); err != nil {
-		return out, err
-	}
-	cycle, err := figures(0, []figure{people.whole()})
-	if err != nil {
-		return out, err
-	}
-	out.Events = append(out.Events, cycle...)
 	say(o.Log, "%d answers to the store, with and without a next step", o.Answers)
 	if out.HandOver, err = flowHandOver(ctx, filepath.Join(dir, "commits"), o.Answers); err != nil {
 		return out, err
@@ -130,8 +138,9 @@ type figure struct {
 	before func() // each time, and not counted; may be nil
 }
 
-// figures takes each figure in turn, so that all meet the same neighbours.
-func figures(bar time.Duration, list []figure) ([]FlowEvent, error) {
+// figures takes each figure in turn, so that all meet the same neighbours, and
+// appends what they cost.
+func figures(out []FlowEvent, bar time.Duration, list []figure) ([]FlowEvent, error) {
 	took := make([][]float64, len(list))
 	for range flowTurns {
 		for i, f := range list {
@@ -143,13 +152,8 @@ func figures(bar time.Duration, list []figure) ([]FlowEvent, error) {
 			took[i] = append(took[i], d.Seconds()*1e6/float64(f.n))
 		}
 	}
-	var out []FlowEvent
 	for i, f := range list {
-		e := FlowEvent{Name: f.name, Micros: stats.Quantile(took[i], 0.5), Bar: bar.Seconds() * 1e6, N: f.n}
-		for _, t := range took[i] {
-			e.Worst = max(e.Worst, t)
-		}
-		out = append(out, e)
+		out = append(out, FlowEvent{Name: f.name, Micros: stats.Quantile(took[i], 0.5), Worst: slices.Max(took[i]), Bar: bar.Seconds() * 1e6, N: f.n})
 	}
 	return out, nil
 }
@@ -167,4 +171,69 @@ func (f *figure) time() (took time.Duration, err error) {
 		}
 	}
 	return time.Since(start), nil
+}
+
+// openStore makes a store in a folder, with a tenant who has money.
+func openStore(ctx context.Context, dir string) (store.Store, crowd.TenantID, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, 0, err
+	}
+	st, err := sqlite.Open(ctx, filepath.Join(dir, "bench.db"), sqlite.Options{})
+	if err != nil {
+		return nil, 0, err
+	}
+	tenant, err := st.CreateTenant(ctx, store.Tenant{Name: "bench", Weight: 1, CreatedAt: time.Now()})
+	if err == nil {
+		err = st.Deposit(ctx, time.Now(), tenant, crowd.MaxMoney, "bench")
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, st.Close())
+	}
+	return st, tenant, nil
+}
+
+// people are on an engine. Each holds a task, and takes the next one with each answer.
+type people struct {
+	engine  *engine.Engine
+	holds   []engine.Handout
+	changes engine.Changes
+}
+
+// newPeople returns n people on an engine, who start on what launch launches.
+func newPeople(now time.Time, e *engine.Engine, n int, launch func() error) (*people, error) {
+	p := &people{engine: e, holds: make([]engine.Handout, n)}
+	for i := range p.holds {
+		p.holds[i].Worker = crowd.WorkerID(i + 1)
+		if err := e.SetWorker(now, engine.Worker{ID: p.holds[i].Worker}); err != nil {
+			return nil, err
+		}
+	}
+	if err := launch(); err != nil {
+		return nil, err
+	}
+	for i := range p.holds {
+		if err := p.next(now, i); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// next hands the next task to the i-th.
+func (p *people) next(now time.Time, i int) error {
+	h, ok, err := p.engine.Ready(now, p.holds[i].Worker)
+	if err == nil && !ok {
+		err = errors.New("there is no task")
+	}
+	p.holds[i] = h
+	return err
+}
+
+// answer has the i-th answer and take the next task.
+func (p *people) answer(now time.Time, i int, body, key string) error {
+	h := &p.holds[i]
+	if _, err := p.engine.Submit(now, h.Worker, h.Assignment, body, key); err != nil {
+		return err
+	}
+	return p.next(now, i)
 }

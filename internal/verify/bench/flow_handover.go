@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -30,50 +27,38 @@ const handOverGroup = 64
 
 // handOver is a job whose answers are committed.
 type handOver struct {
-	engine  *engine.Engine
-	holds   []engine.Handout
-	changes engine.Changes
-	took    []float64 // µs an answer, by commit
+	*people
+	store store.Store
+	took  []float64 // µs an answer, by commit
 }
 
 func flowHandOver(ctx context.Context, dir string, answers int) (out FlowHandOver, err error) {
 	out.Answers, out.Group = answers, handOverGroup
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return out, err
-	}
-	st, err := sqlite.Open(ctx, filepath.Join(dir, "commits.db"), sqlite.Options{})
+	st, tenant, err := openStore(ctx, dir)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	tenant, err := st.CreateTenant(ctx, store.Tenant{Name: "bench", Weight: 1, CreatedAt: time.Now()})
-	if err != nil {
-		return out, err
-	}
-	if err := st.Deposit(ctx, time.Now(), tenant, crowd.MaxMoney, "bench"); err != nil {
-		return out, err
-	}
 	groups := max(answers/handOverGroup, 3)
-	plain, err := newHandOver(ctx, st, tenant, (groups+2)*handOverGroup, false)
-	if err != nil {
-		return out, err
-	}
-	next, err := newHandOver(ctx, st, tenant, (groups+2)*handOverGroup, true)
-	if err != nil {
-		return out, err
+	var jobs [2]*handOver
+	for i := range jobs {
+		if jobs[i], err = newHandOver(ctx, st, tenant, (groups+2)*handOverGroup, i == 1); err != nil {
+			return out, err
+		}
 	}
 	for i := range groups {
-		for _, h := range []*handOver{plain, next} {
-			if err := h.commit(ctx, st, i > 0); err != nil { // the first to warm up
+		for _, h := range jobs {
+			if err := h.commit(ctx, i > 0); err != nil { // the first to warm up
 				return out, err
 			}
 		}
 	}
-	out.Plain, out.Next = stats.Quantile(plain.took, 0.5), stats.Quantile(next.took, 0.5)
+	out.Plain, out.Next = stats.Quantile(jobs[0].took, 0.5), stats.Quantile(jobs[1].took, 0.5)
 	out.Ratio = out.Next / out.Plain
 	return out, nil
 }
 
+// newHandOver makes a job of so many tasks: a step of a run, or one by itself.
 func newHandOver(ctx context.Context, st store.Store, tenant crowd.TenantID, tasks int, step bool) (*handOver, error) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	name := fmt.Sprintf("hand-over %t", step)
@@ -85,85 +70,72 @@ func newHandOver(ctx context.Context, st store.Store, tenant crowd.TenantID, tas
 		Pool: pool, Name: name, Columns: []string{"id", "text"}, Template: []byte(benchTemplate), CreatedAt: now,
 		Spec: engine.Spec{Tenant: tenant, Rule: label.Count(1), Reward: rewardMicros, Budget: crowd.Money(tasks) * rewardMicros, Priority: 1, Lease: time.Hour, TaskTime: time.Minute},
 	}
-	run := crowd.RunID(0)
+	list := make([]store.Task, tasks)
+	for i := range list {
+		id, text := taskText(i)
+		list[i].Values = []string{id, text}
+	}
 	if step {
-		if run, err = st.CreateRun(ctx, store.Run{Tenant: tenant, Name: name, State: store.RunRunning, CreatedAt: now}, []store.Node{
-			{Node: 0, Name: "items", Cursors: make([]int64, 1)}, {Node: 1, Name: "first", Cursors: make([]int64, 2)},
-		}); err != nil {
-			return nil, err
-		}
-		b.Run, b.Node, b.Spec.Open = run, 1, true
-		b.Spec.ID, err = st.Advance(ctx, &store.Advance{Run: run, Create: &b})
-	} else {
-		b.Spec.ID, err = st.CreateBatch(ctx, b)
+		err = storeStep(ctx, st, &b, list)
+	} else if b.Spec.ID, err = st.CreateBatch(ctx, b); err == nil {
+		err = st.AddTasks(ctx, b.Spec.ID, list)
 	}
 	if err != nil {
 		return nil, err
 	}
-	const chunk = 1000
-	for n := 0; n < tasks; n += chunk {
-		list, rows := make([]store.Task, min(chunk, tasks-n)), []store.Row(nil)
-		for i := range list {
-			id, text := taskText(n + i)
-			list[i] = store.Task{Values: []string{id, text}}
-			if step {
-				list[i].Item, list[i].Born = int64(n+i+1), now
-				rows = append(rows, store.Row{Born: now, At: now, State: store.RowOK, Cells: list[i].Values})
-			}
-		}
-		if !step {
-			err = st.AddTasks(ctx, b.Spec.ID, list)
-		} else if _, err = st.Advance(ctx, &store.Advance{Run: run, Rows: rows}); err == nil {
-			_, err = st.Advance(ctx, &store.Advance{Run: run, Batch: b.Spec.ID, Tasks: list})
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	h := &handOver{engine: engine.New(engine.Config{Pool: pool, Policy: sched.MustParse("fs")})}
-	if err := h.engine.SetTenant(now, engine.Tenant{ID: tenant, Weight: 1}); err != nil {
-		return nil, err
-	}
-	for w := range handOverGroup {
-		if err := h.engine.SetWorker(now, engine.Worker{ID: crowd.WorkerID(w + 1)}); err != nil {
-			return nil, err
-		}
-	}
 	b.Spec.Tasks = uint32(tasks)
-	if err := h.engine.Launch(now, b.Spec); err != nil {
+	e := engine.New(engine.Config{Pool: pool, Policy: sched.MustParse("fs")})
+	h := &handOver{store: st}
+	if h.people, err = newPeople(now, e, handOverGroup, func() error {
+		if err := e.SetTenant(now, engine.Tenant{ID: tenant, Weight: 1}); err != nil {
+			return err
+		}
+		return e.Launch(now, b.Spec)
+	}); err != nil {
 		return nil, err
 	}
-	for w := range handOverGroup {
-		got, ok, err := h.engine.Ready(now, crowd.WorkerID(w+1))
-		if err != nil || !ok {
-			return nil, errors.Join(err, errors.New("there is no task"))
-		}
-		h.holds = append(h.holds, got)
-	}
-	h.engine.Take(&h.changes)
+	e.Take(&h.changes)
 	return h, st.Commit(ctx, &h.changes)
 }
 
+// storeStep makes a batch the step of a run, with tasks that come from its input.
+func storeStep(ctx context.Context, st store.Store, b *store.Batch, tasks []store.Task) (err error) {
+	now := b.CreatedAt
+	b.Node, b.Spec.Open = 1, true
+	if b.Run, err = st.CreateRun(ctx, store.Run{Tenant: b.Spec.Tenant, Name: b.Name, State: store.RunRunning, CreatedAt: now}, []store.Node{
+		{Node: 0, Name: "items", Cursors: make([]int64, 1)}, {Node: 1, Name: "first", Cursors: make([]int64, 2)},
+	}); err != nil {
+		return err
+	}
+	if b.Spec.ID, err = st.Advance(ctx, &store.Advance{Run: b.Run, Create: b}); err != nil {
+		return err
+	}
+	rows := make([]store.Row, len(tasks))
+	for i := range tasks {
+		tasks[i].Item, tasks[i].Born = int64(i+1), now
+		rows[i] = store.Row{Born: now, At: now, State: store.RowOK, Cells: tasks[i].Values}
+	}
+	if _, err = st.Advance(ctx, &store.Advance{Run: b.Run, Rows: rows}); err != nil {
+		return err
+	}
+	_, err = st.Advance(ctx, &store.Advance{Run: b.Run, Batch: b.Spec.ID, Tasks: tasks})
+	return err
+}
+
 // commit has everybody answer and take the next task, and makes it durable.
-func (h *handOver) commit(ctx context.Context, st store.Store, counts bool) error {
+func (h *handOver) commit(ctx context.Context, counts bool) error {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	for i := range h.holds {
-		x := &h.holds[i]
-		if _, err := h.engine.Submit(now, x.Worker, x.Assignment, `{"label":"neutral"}`, "neutral"); err != nil {
+		if err := h.answer(now, i, `{"label":"neutral"}`, "neutral"); err != nil {
 			return err
 		}
-		next, ok, err := h.engine.Ready(now, x.Worker)
-		if err != nil || !ok {
-			return errors.Join(err, errors.New("there is no next task"))
-		}
-		*x = next
 	}
 	h.engine.Take(&h.changes)
 	if len(h.changes.Labels) != len(h.holds) {
 		return fmt.Errorf("%d answers made %d labels", len(h.holds), len(h.changes.Labels))
 	}
 	start := time.Now()
-	if err := st.Commit(ctx, &h.changes); err != nil {
+	if err := h.store.Commit(ctx, &h.changes); err != nil {
 		return err
 	}
 	if counts {

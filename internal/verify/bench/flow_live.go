@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,11 +97,8 @@ func (r *relay) run(ctx context.Context, w *world, first, second []load.Worker) 
 	}
 	start := time.Now()
 	crew := load.NewCrew(ctx)
-	for _, x := range first {
-		crew.Go(func() error { return r.work(crew.Quit(), x.Client(r.url), false) })
-	}
-	for _, x := range second {
-		crew.Go(func() error { return r.work(crew.Quit(), x.Client(r.url), true) })
+	for i, x := range slices.Concat(first, second) {
+		crew.Go(func() error { return r.work(crew.Quit(), x.Client(r.url), i >= len(first)) })
 	}
 	if err := crew.Wait(); err != nil {
 		return out, err

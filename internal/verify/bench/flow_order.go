@@ -85,49 +85,37 @@ func (f *queueFigures) events() []figure {
 
 // batchFigures is a batch at which many items wait for people.
 type batchFigures struct {
-	engine  *engine.Engine
-	now     time.Time
-	holds   []engine.Handout
-	items   int
-	turn    int
-	next    uint32
-	changes engine.Changes
+	*people
+	now   time.Time
+	items int
+	turn  int
+	next  uint32
 }
 
 const flowPeople = 100
 
 func newBatchFigures(items int) (*batchFigures, error) {
-	f := &batchFigures{engine: engine.New(engine.Config{Policy: sched.MustParse("penalty")}), now: flowStart, items: items, next: uint32(items) + 1}
-	e := f.engine
-	if err := e.SetTenant(f.now, engine.Tenant{ID: 1, Weight: 1}); err != nil {
-		return nil, err
-	}
-	for w := range flowPeople {
-		if err := e.SetWorker(f.now, engine.Worker{ID: crowd.WorkerID(w + 1)}); err != nil {
-			return nil, err
-		}
-	}
-	err := e.Launch(f.now, engine.Spec{
-		ID: 1, Tenant: 1, Open: true, Rule: label.Count(1), Reward: 1, Priority: 1, Lease: 24 * time.Hour, TaskTime: time.Minute,
-		SLA: &engine.Terms{Penalty: flowPenalty},
-	})
-	if err != nil {
-		return nil, err
-	}
+	f := &batchFigures{now: flowStart, items: items, next: uint32(items) + 1}
+	e := engine.New(engine.Config{Policy: sched.MustParse("penalty")})
 	random := rand.New(rand.NewPCG(1, 2))
 	list := make([]engine.Item, items)
 	for i := range list {
 		list[i].Born = bornBefore(random)
 	}
-	if err := e.Grow(f.now, 1, 1, list); err != nil {
-		return nil, err
-	}
-	for w := range flowPeople {
-		h, ok, err := e.Ready(f.now, crowd.WorkerID(w+1))
-		if err != nil || !ok {
-			return nil, errors.Join(err, errors.New("there is no task"))
+	var err error
+	if f.people, err = newPeople(f.now, e, flowPeople, func() error {
+		if err := e.SetTenant(f.now, engine.Tenant{ID: 1, Weight: 1}); err != nil {
+			return err
 		}
-		f.holds = append(f.holds, h)
+		if err := e.Launch(f.now, engine.Spec{
+			ID: 1, Tenant: 1, Open: true, Rule: label.Count(1), Reward: 1, Priority: 1, Lease: 24 * time.Hour, TaskTime: time.Minute,
+			SLA: &engine.Terms{Penalty: flowPenalty},
+		}); err != nil {
+			return err
+		}
+		return e.Grow(f.now, 1, 1, list)
+	}); err != nil {
+		return nil, err
 	}
 	for range 20 * flowPeople { // until the expected time is that of these people
 		if err := f.cycle(); err != nil {
@@ -160,17 +148,9 @@ func (f *batchFigures) grow() error {
 
 func (f *batchFigures) answer() error {
 	f.turn++
-	h := &f.holds[f.turn%flowPeople]
-	if _, err := f.engine.Submit(f.now, h.Worker, h.Assignment, "1", "1"); err != nil {
-		return err
-	}
-	next, ok, err := f.engine.Ready(f.now, h.Worker)
-	if err != nil || !ok {
-		return errors.Join(err, errors.New("there is no next task"))
-	}
-	*h = next
+	err := f.people.answer(f.now, f.turn%flowPeople, "1", "1")
 	f.engine.Take(&f.changes)
-	return nil
+	return err
 }
 
 // change lets time go by until the penalty of the next item grows.

@@ -6,21 +6,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/sqlite"
-	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // FlowRows is what rows cost that go from a file through a query.
@@ -78,102 +76,73 @@ func (t *counted) Read() ([]string, int, error) {
 
 // flowRows carries a run out as a server does, on a database of its own.
 func flowRows(ctx context.Context, dir, query string, n int) (out FlowRows, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return out, err
-	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	debug.FreeOSMemory()
 	before, err := resident()
 	if err != nil {
 		return out, err
 	}
-	sampler := startSampler()
-	out, err = carryOut(ctx, filepath.Join(dir, "rows.db"), query, n, sampler)
-	out.RunPeak = sampler.peak.Load()
-	err = errors.Join(err, sampler.stop())
+	memory := startSampler(ctx)
+	out, err = carryOut(ctx, dir, query, n, memory)
+	out.RunPeak = memory.peak.Load()
+	memory.End()
 	out.LoadPeak, out.RunPeak = out.LoadPeak-before, out.RunPeak-before
-	return out, err
+	return out, errors.Join(err, memory.Wait())
 }
 
-func carryOut(ctx context.Context, path, query string, n int, memory *sampler) (out FlowRows, err error) {
+func carryOut(ctx context.Context, dir, query string, n int, memory *sampler) (out FlowRows, err error) {
 	out.Rows = n
-	st, err := sqlite.Open(ctx, path, sqlite.Options{})
+	st, tenant, err := openStore(ctx, dir)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	tenant, err := st.CreateTenant(ctx, store.Tenant{Name: "bench", Weight: 1, CreatedAt: time.Now()})
-	if err != nil {
-		return out, err
-	}
-	var others sync.WaitGroup
-	defer others.Wait()
-	wake := make(chan struct{}, 1)
-	c := orchestrator.New(orchestrator.Config{
-		Store: st, Now: time.Now, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler),
-		Crowd: struct{ orchestrator.Crowd }{}, // no step asks people, or calls a service
-		Call: func(_ orchestrator.Attempt, done func(httpstep.Reply, error)) {
-			done(httpstep.Reply{}, errors.New("there is no service"))
-		},
-		Go: func(f func()) { others.Go(f) },
-		Wake: func() {
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
-		},
+	r := runs.New(runs.Config{
+		Store: st, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		Crowd: struct{ orchestrator.Crowd }{}, // no step asks people
 	})
-	defer c.Close()
+	defer r.Close()
+	steps := load.NewCrew(ctx)
+	defer func() { steps.End(); _ = steps.Wait() }() // it has no error
+	steps.Go(func() error { r.Run(steps.Quit()); return nil })
+	admin := &access.Principal{User: store.User{Admin: true}}
 	start := time.Now()
-	made, err := c.Create(ctx, orchestrator.NewRun{Tenant: tenant, Text: query})
+	made, err := r.Make(ctx, admin, orchestrator.NewRun{Tenant: tenant, Text: query})
 	if err != nil {
 		return out, err
 	}
-	if _, err := c.Load(ctx, made.Run.ID, "items", &counted{n: n}); err != nil {
+	id := made.Run.ID
+	if _, err := r.Load(ctx, admin, id, "items", &counted{n: n}); err != nil {
 		return out, err
 	}
 	out.LoadS, out.LoadPeak = time.Since(start).Seconds(), memory.peak.Swap(0)
 	running := time.Now()
-	if err := c.Start(ctx, made.Run.ID); err != nil {
+	changed, stop, err := r.Watch(ctx, admin, id)
+	if err != nil {
 		return out, err
 	}
-	for {
-		next, more := c.Step(ctx)
-		run, err := st.Run(ctx, 0, made.Run.ID)
-		if err != nil || run.State.Ended() {
-			out.RunS, out.PerS = time.Since(running).Seconds(), float64(n)/time.Since(start).Seconds()
-			return out, errors.Join(err, added(ctx, c, &run, n))
-		}
-		if more {
-			continue
-		}
-		wait := time.Minute
-		if !next.IsZero() {
-			wait = max(time.Until(next), 0)
-		}
-		timer := time.NewTimer(wait)
+	defer stop()
+	run, err := r.Start(ctx, admin, id)
+	for ; err == nil && !run.State.Ended(); run, err = st.Run(ctx, 0, id) {
 		select {
-		case <-wake:
-		case <-timer.C:
-			if next.IsZero() {
-				err = errors.New("nothing goes on any more")
-			}
+		case <-changed:
 		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		timer.Stop()
-		if err != nil {
-			return out, err
+			return out, ctx.Err()
 		}
 	}
+	if err != nil {
+		return out, err
+	}
+	out.RunS, out.PerS = time.Since(running).Seconds(), float64(n)/time.Since(start).Seconds()
+	res, err := r.Results(ctx, admin, id, "out")
+	if err != nil {
+		return out, err
+	}
+	return out, added(res, run.State, n)
 }
 
 // added checks that every row was counted.
-func added(ctx context.Context, c *orchestrator.Orchestrator, run *store.Run, n int) error {
-	res, err := c.Results(ctx, 0, run.ID, "out")
-	if err != nil {
-		return err
-	}
+func added(res *orchestrator.Results, state store.RunState, n int) error {
 	sum := 0
 	for row, err := range res.Rows {
 		if err != nil {
@@ -185,8 +154,8 @@ func added(ctx context.Context, c *orchestrator.Orchestrator, run *store.Run, n 
 		}
 		sum += k
 	}
-	if sum != n || run.State != store.RunDone {
-		return fmt.Errorf("%d of %d rows were counted, and the run is %s", sum, n, run.State)
+	if sum != n || state != store.RunDone {
+		return fmt.Errorf("%d of %d rows were counted, and the run is %s", sum, n, state)
 	}
 	return nil
 }
@@ -209,38 +178,23 @@ func resident() (int64, error) {
 
 // sampler looks at the process's memory now and then, and remembers the most.
 type sampler struct {
+	*load.Crew
 	peak atomic.Int64
-	quit chan struct{}
-	done chan error
 }
 
 const sampleEvery = 10 * time.Millisecond
 
-func startSampler() *sampler {
-	s := &sampler{quit: make(chan struct{}), done: make(chan error, 1)}
-	go func() {
-		ticker := time.NewTicker(sampleEvery)
-		defer ticker.Stop()
+// startSampler starts one. It ends with End.
+func startSampler(ctx context.Context) *sampler {
+	s := &sampler{Crew: load.NewCrew(ctx)}
+	s.Go(func() error {
 		for {
 			n, err := resident()
 			s.peak.Store(max(s.peak.Load(), n))
-			if err != nil {
-				s.done <- err
-				return
-			}
-			select {
-			case <-ticker.C:
-			case <-s.quit:
-				s.done <- nil
-				return
+			if err != nil || !load.Sleep(s.Quit(), sampleEvery) {
+				return err
 			}
 		}
-	}()
+	})
 	return s
-}
-
-// stop ends it.
-func (s *sampler) stop() error {
-	close(s.quit)
-	return <-s.done
 }

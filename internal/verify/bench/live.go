@@ -83,7 +83,7 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	}
 	var out []LiveRow
 	for _, n := range o.Workers {
-		row, err := compare(ctx, o, side{w.Server, "throng", tokens(w.workers[:n])}, side{bare, "ceiling", bareTokens[:n]})
+		row, err := compare(ctx, o, &side{server: w.Server, name: "throng", tokens: tokens(w.workers[:n])}, &side{server: bare, name: "ceiling", tokens: bareTokens[:n]})
 		if err != nil {
 			return nil, err
 		}
@@ -92,15 +92,12 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	return out, nil
 }
 
-// side is one of the two servers.
+// side is one of the two servers, and what it reached.
 type side struct {
 	server *process.Server
 	name   string
 	tokens []string
-}
 
-// score is what a side reached.
-type score struct {
 	crew      *crew
 	perSecond []float64
 	took      []time.Duration
@@ -108,31 +105,27 @@ type score struct {
 	hasCPU    bool
 }
 
-func compare(ctx context.Context, o LiveOptions, sides ...side) (LiveRow, error) {
-	scores := make([]score, len(sides))
-	for i, s := range sides {
-		crew, err := newCrew(ctx, s.name, s.server.URL, s.tokens)
-		if err != nil {
-			return LiveRow{}, err
+func compare(ctx context.Context, o LiveOptions, a, b *side) (row LiveRow, err error) {
+	for _, s := range []*side{a, b} {
+		if s.crew, err = newCrew(ctx, s.name, s.server.URL, s.tokens); err != nil {
+			return row, err
 		}
-		defer crew.close()
-		crew.apart = o.Apart
-		if _, err := crew.run(ctx, o.For/10); err != nil { // to warm up
-			return LiveRow{}, err
+		defer s.crew.close()
+		s.crew.apart = o.Apart
+		if _, err := s.crew.run(ctx, o.For/10); err != nil { // to warm up
+			return row, err
 		}
-		scores[i].crew = crew
 	}
 	for turn := range turns {
-		for i, s := range sides {
-			if err := scores[i].turn(ctx, s.server, o.For/turns); err != nil {
-				return LiveRow{}, err
+		for _, s := range []*side{a, b} {
+			if err := s.turn(ctx, o.For/turns); err != nil {
+				return row, err
 			}
-			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", len(s.tokens), turn+1, turns, s.name, scores[i].perSecond[turn])
+			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", len(s.tokens), turn+1, turns, s.name, s.perSecond[turn])
 		}
 	}
-	a, b := &scores[0], &scores[1]
-	row := LiveRow{
-		Workers: len(sides[0].tokens), Tasks: o.Tasks,
+	row = LiveRow{
+		Workers: len(a.tokens), Tasks: o.Tasks,
 		CyclesPerS: stats.Quantile(a.perSecond, 0.5), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
 		CeilingPerS: stats.Quantile(b.perSecond, 0.5), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
 	}
@@ -140,14 +133,14 @@ func compare(ctx context.Context, o LiveOptions, sides ...side) (LiveRow, error)
 	return row, nil
 }
 
-func (s *score) turn(ctx context.Context, server *process.Server, d time.Duration) error {
-	before, err := server.Usage()
+func (s *side) turn(ctx context.Context, d time.Duration) error {
+	before, err := s.server.Usage()
 	s.hasCPU = err == nil
 	r, err := s.crew.run(ctx, d)
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, server.Log())
+		return fmt.Errorf("%w\n%s", err, s.server.Log())
 	}
-	if after, err := server.Usage(); err == nil {
+	if after, err := s.server.Usage(); err == nil {
 		s.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
 	}
 	s.perSecond = append(s.perSecond, r.perSecond())
@@ -155,7 +148,7 @@ func (s *score) turn(ctx context.Context, server *process.Server, d time.Duratio
 	return nil
 }
 
-func (s *score) cpuMicros() float64 {
+func (s *side) cpuMicros() float64 {
 	if !s.hasCPU {
 		return 0
 	}

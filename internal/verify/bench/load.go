@@ -37,7 +37,7 @@ func newCrew(ctx context.Context, name, url string, tokens []string) (*crew, err
 	}
 	err := c.each(func(w *loader) error {
 		reply, err := w.conn.post("/v1/work/next?wait_seconds=10", "")
-		return w.hold(reply, err, false)
+		return w.hold(reply, err)
 	})
 	if err != nil {
 		c.close()
@@ -103,38 +103,28 @@ const (
 	lastOne    = `{"answer":{"label":"neutral"}}`
 )
 
+// cycle answers the task in hand and gets the next one: in one request, or in two.
 func (w *loader) cycle(apart bool) error {
-	path := "/v1/work/" + w.held + "/submit"
-	if !apart {
-		reply, err := w.conn.post(path, submission)
-		return w.hold(reply, err, true)
+	body := submission
+	if apart {
+		body = lastOne
 	}
-	reply, err := w.conn.post(path, lastOne)
-	if err == nil && !bytes.Contains(reply, countedYes) {
+	reply, err := w.conn.post("/v1/work/"+w.held+"/submit", body)
+	if err == nil && !bytes.Contains(reply, []byte(`"counted":true`)) {
 		err = fmt.Errorf("the answer to %s was not counted: %s", w.held, reply)
 	}
-	if err != nil {
-		return err
+	if err == nil && apart {
+		reply, err = w.conn.post("/v1/work/next", "")
 	}
-	reply, err = w.conn.post("/v1/work/next", "")
-	return w.hold(reply, err, false)
+	return w.hold(reply, err)
 }
 
-var (
-	assignmentKey = []byte(`"assignment":"`)
-	countedYes    = []byte(`"counted":true`)
-)
-
-// hold notes the task that came with a reply, which with answered is one to an
-// answer too.
-func (w *loader) hold(reply []byte, err error, answered bool) error {
+// hold notes the task that came with a reply.
+func (w *loader) hold(reply []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	if answered && !bytes.Contains(reply, countedYes) {
-		return fmt.Errorf("the answer to %s was not counted: %s", w.held, reply)
-	}
-	_, rest, found := bytes.Cut(reply, assignmentKey)
+	_, rest, found := bytes.Cut(reply, []byte(`"assignment":"`))
 	id, _, closed := bytes.Cut(rest, []byte(`"`))
 	if !found || !closed {
 		return fmt.Errorf("there are no tasks left (take more): %s", reply)
