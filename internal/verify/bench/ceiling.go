@@ -48,8 +48,8 @@ func (c Ceiling) Run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/work/next", s.next)
-	mux.HandleFunc("POST /v1/work/{assignment}/submit", s.submit)
+	mux.HandleFunc("POST /v1/work/next", s.handle(s.next))
+	mux.HandleFunc("POST /v1/work/{assignment}/submit", s.handle(s.submit))
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 2)
 	go func() { failed <- srv.Serve(listener) }()
@@ -120,38 +120,17 @@ func (s *ceilingServer) commitAll(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	var stmts [5]*sql.Stmt
-	for i, text := range [...]string{
-		"begin immediate", "commit",
-		"insert into answers (id, task, worker, at, body) values ($1, $2, $3, $4, $5)",
-		"update assignments set state = 'submitted', ended = $2 where id = $1 and state = 'assigned'",
-		"insert into assignments (id, task, worker, state, at) values ($1, $2, $3, 'assigned', $4)",
+	var stmts ceilingStatements
+	for text, stmt := range map[string]**sql.Stmt{
+		"begin immediate": &stmts.begin,
+		"commit":          &stmts.commit,
+		"insert into answers (id, task, worker, at, body) values ($1, $2, $3, $4, $5)":                &stmts.answer,
+		"update assignments set state = 'submitted', ended = $2 where id = $1 and state = 'assigned'": &stmts.submit,
+		"insert into assignments (id, task, worker, state, at) values ($1, $2, $3, 'assigned', $4)":   &stmts.assign,
 	} {
-		if stmts[i], err = c.PrepareContext(ctx, text); err != nil {
+		if *stmt, err = c.PrepareContext(ctx, text); err != nil {
 			return err
 		}
-	}
-	write := func(group []*ceilingCycle) error {
-		if _, err := stmts[0].Exec(); err != nil {
-			return err
-		}
-		for _, g := range group {
-			if g.done != 0 {
-				if _, err := stmts[2].Exec(g.done, g.doneTask, g.worker, g.at, g.answer); err != nil {
-					return err
-				}
-				if _, err := stmts[3].Exec(g.done, g.at); err != nil {
-					return err
-				}
-			}
-			if g.next != 0 {
-				if _, err := stmts[4].Exec(g.next, g.nextTask, g.worker, g.at); err != nil {
-					return err
-				}
-			}
-		}
-		_, err := stmts[1].Exec()
-		return err
 	}
 	var group []*ceilingCycle
 	for {
@@ -161,15 +140,10 @@ func (s *ceilingServer) commitAll(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		for more := true; more; {
-			select {
-			case g := <-s.commits:
-				group = append(group, g)
-			default:
-				more = false
-			}
+		for len(s.commits) > 0 { // nobody else receives
+			group = append(group, <-s.commits)
 		}
-		err := write(group)
+		err := stmts.write(group)
 		for _, g := range group {
 			g.err = err
 			close(g.durable)
@@ -180,58 +154,69 @@ func (s *ceilingServer) commitAll(ctx context.Context) error {
 	}
 }
 
-// worker returns the worker whose token a request has.
-func (s *ceilingServer) worker(w http.ResponseWriter, r *http.Request) (int64, bool) {
-	id, ok := s.tokens[sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))]
-	if !ok {
-		http.Error(w, "who are you?", http.StatusUnauthorized)
+type ceilingStatements struct{ begin, commit, answer, submit, assign *sql.Stmt }
+
+// write writes cycles in one transaction.
+func (s *ceilingStatements) write(group []*ceilingCycle) error {
+	_, err := s.begin.Exec()
+	for _, g := range group {
+		if err == nil && g.done != 0 {
+			if _, err = s.answer.Exec(g.done, g.doneTask, g.worker, g.at, g.answer); err == nil {
+				_, err = s.submit.Exec(g.done, g.at)
+			}
+		}
+		if err == nil && g.next != 0 {
+			_, err = s.assign.Exec(g.next, g.nextTask, g.worker, g.at)
+		}
 	}
-	return id, ok
+	if err == nil {
+		_, err = s.commit.Exec()
+	}
+	return err
 }
 
-func (s *ceilingServer) next(w http.ResponseWriter, r *http.Request) {
-	worker, ok := s.worker(w, r)
-	if !ok {
-		return
+// handle handles requests of workers, whose tokens it knows, with what they then
+// hold.
+func (s *ceilingServer) handle(f func(worker int64, r *http.Request) (held int64, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		worker, ok := s.tokens[sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))]
+		if !ok {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		held, err := f(worker, r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		s.reply(w, held)
 	}
+}
+
+func (s *ceilingServer) next(worker int64, _ *http.Request) (int64, error) {
 	s.mu.Lock()
 	held := s.holds[worker]
 	s.mu.Unlock()
-	if held == 0 {
-		var err error
-		if held, err = s.cycle(worker, 0, "", true); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
+	if held != 0 {
+		return held, nil
 	}
-	s.reply(w, held)
+	return s.cycle(worker, 0, "", true)
 }
 
-func (s *ceilingServer) submit(w http.ResponseWriter, r *http.Request) {
-	worker, ok := s.worker(w, r)
-	if !ok {
-		return
-	}
+func (s *ceilingServer) submit(worker int64, r *http.Request) (int64, error) {
 	var in struct {
 		Answer json.RawMessage `json:"answer"`
 		Next   bool            `json:"next"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+		return 0, err
 	}
 	_, number, _ := strings.Cut(r.PathValue("assignment"), ".")
 	done, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
+		return 0, err
 	}
-	held, err := s.cycle(worker, done, string(in.Answer), in.Next)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	s.reply(w, held)
+	return s.cycle(worker, done, string(in.Answer), in.Next)
 }
 
 // cycle takes an answer, unless done is 0, and with next hands the next task

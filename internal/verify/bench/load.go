@@ -3,11 +3,11 @@ package bench
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // crew is a number of worker clients of one server. Each holds a task, answers
@@ -35,15 +35,14 @@ func newCrew(ctx context.Context, name, url string, tokens []string) (*crew, err
 		}
 		c.workers = append(c.workers, &loader{conn: conn})
 	}
-	err := c.each(func(w *loader) error {
+	if err := c.each(ctx, func(_ context.Context, w *loader) error {
 		reply, err := w.conn.post("/v1/work/next?wait_seconds=10", "")
 		return w.hold(reply, err)
-	})
-	if err != nil {
+	}); err != nil {
 		c.close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	return c, ctx.Err()
+	return c, nil
 }
 
 // close closes the connections.
@@ -53,30 +52,31 @@ func (c *crew) close() {
 	}
 }
 
-// each runs f for all workers at once and returns the first error.
-func (c *crew) each(f func(*loader) error) error {
-	errs := make([]error, len(c.workers))
-	var all sync.WaitGroup
-	for i, w := range c.workers {
-		all.Go(func() { errs[i] = f(w) })
+// each runs f for all workers at once until one fails, and returns its error.
+func (c *crew) each(ctx context.Context, f func(context.Context, *loader) error) error {
+	all := load.NewCrew(ctx)
+	defer all.End()
+	for _, w := range c.workers {
+		all.Go(func() error { return f(all.Quit(), w) })
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	if err := all.Wait(); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return nil
 }
 
 // run lets the crew work for a time. Cycles in the first tenth are not counted.
 func (c *crew) run(ctx context.Context, d time.Duration) (run, error) {
 	start := time.Now()
 	from, to := start.Add(d/10), start.Add(d)
-	err := c.each(func(w *loader) error {
+	err := c.each(ctx, func(ctx context.Context, w *loader) error {
 		w.took = w.took[:0]
 		for ctx.Err() == nil {
 			sent := time.Now()
 			if sent.After(to) {
 				return nil
 			}
-			err := w.cycle(c.apart)
-			if err != nil {
+			if err := w.cycle(c.apart); err != nil {
 				return err
 			}
 			if got := time.Now(); got.After(from) && got.Before(to) {
@@ -90,10 +90,7 @@ func (c *crew) run(ctx context.Context, d time.Duration) (run, error) {
 		out.took = append(out.took, w.took...)
 	}
 	if err == nil && len(out.took) == 0 {
-		err = errors.New("no cycle was finished in time")
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", c.name, err)
+		err = fmt.Errorf("%s: no cycle was finished in time", c.name)
 	}
 	return out, err
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -51,17 +50,18 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	defer remove()
 	out.Tasks = o.Tasks
 	say(o.Log, "a server without tasks")
-	if out.EmptyStartS, out.EmptyRSS, err = empty(ctx, filepath.Join(dir, "empty"), o.Workers); err != nil {
-		return out, err
-	}
-	data := filepath.Join(dir, "throng")
-	w, err := newWorld(ctx, data, o.Workers)
+	w, err := newWorld(ctx, filepath.Join(dir, "empty"), o.Workers)
 	if err != nil {
 		return out, err
 	}
-	s := w.Server
-	defer func() { s.Kill() }()
-	before, err := s.Usage()
+	if out.EmptyStartS, out.EmptyRSS, err = w.restart(ctx, false); err != nil {
+		return out, err
+	}
+	if w, err = newWorld(ctx, filepath.Join(dir, "throng"), o.Workers); err != nil {
+		return out, err
+	}
+	defer w.Kill()
+	before, err := w.Usage()
 	if err != nil {
 		return out, err
 	}
@@ -72,7 +72,7 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 		return out, err
 	}
 	took := time.Since(start)
-	after, err := s.Usage()
+	after, err := w.Usage()
 	if err != nil {
 		return out, err
 	}
@@ -89,13 +89,9 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 		}
 	}
 	say(o.Log, "killing and restarting")
-	s.Kill()
-	again, seconds, rss, err := restart(ctx, data, w.workers[0], true)
-	if err != nil {
+	if out.RestartS, out.RSS, err = w.restart(ctx, true); err != nil {
 		return out, err
 	}
-	s = again
-	out.RestartS, out.RSS = seconds, rss
 	out.BytesPerTask = float64(out.RSS-out.EmptyRSS) / float64(o.Tasks)
 	return out, nil
 }
@@ -110,40 +106,25 @@ func workFor(ctx context.Context, w *world, d time.Duration) (int, error) {
 	return len(r.took), err
 }
 
-// empty sets a server up without any tasks, kills it and starts it again.
-func empty(ctx context.Context, data string, workers int) (seconds float64, rss int64, err error) {
-	w, err := newWorld(ctx, data, workers)
+// restart kills the server and starts one on its folder. It returns the seconds until
+// a worker's request for a task was answered, and the server's memory then, in bytes;
+// the server has been killed again.
+func (w *world) restart(ctx context.Context, wantTask bool) (seconds float64, rss int64, err error) {
+	w.Kill()
+	start := time.Now()
+	s, err := process.Start(ctx, process.Config{Data: w.data})
 	if err != nil {
 		return 0, 0, err
 	}
-	w.Kill()
-	s, seconds, rss, err := restart(ctx, data, w.workers[0], false)
-	if err == nil {
-		s.Kill()
-	}
-	return seconds, rss, err
-}
-
-// restart starts a server on a folder and returns it with the seconds until a
-// worker's request for a task was answered, and its memory then in bytes.
-func restart(ctx context.Context, data string, worker load.Worker, wantTask bool) (*process.Server, float64, int64, error) {
-	start := time.Now()
-	s, err := process.Start(ctx, process.Config{Data: data})
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	task, _, err := worker.Client(s.URL).Next(ctx, 0)
-	took := time.Since(start)
+	defer s.Kill()
+	task, _, err := w.workers[0].Client(s.URL).Next(ctx, 0)
+	seconds = time.Since(start).Seconds()
 	if err == nil && wantTask && task == nil {
 		err = errors.New("the restarted server has no task for the worker")
 	}
-	var u process.Usage
-	if err == nil {
-		u, err = s.Usage()
-	}
 	if err != nil {
-		s.Kill()
-		return nil, 0, 0, err
+		return 0, 0, err
 	}
-	return s, took.Seconds(), u.RSS, nil
+	u, err := s.Usage()
+	return seconds, u.RSS, err
 }

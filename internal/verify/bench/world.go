@@ -34,6 +34,7 @@ func taskText(i int) (id, text string) {
 // world is a server with tenants, batches and workers.
 type world struct {
 	*load.Site
+	data    string // its folder
 	tenants []crowd.TenantID
 	workers []load.Worker
 }
@@ -44,7 +45,7 @@ func newWorld(ctx context.Context, data string, workers int) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Site: site}
+	w := &world{Site: site, data: data}
 	for i := range tenantCount {
 		id, err := w.AddTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1), crowd.MaxMoney, "for the benchmark")
 		if err != nil {

@@ -227,7 +227,7 @@ func made(ctx context.Context, s *server) error {
 			d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.For)), soonest))
 		}
 		b := &batch{tenant: names[k.tenant], name: k.name, think: k.think, starts: time.Duration(k.starts * float64(s.For)), deadline: d.Deadline}
-		if err := s.draft(ctx, b, d, k, random); err != nil {
+		if err := s.draft(ctx, b, d, k.draw(random)); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
 		s.batches = append(s.batches, b)
@@ -240,10 +240,26 @@ func made(ctx context.Context, s *server) error {
 	return nil
 }
 
-// draft makes a batch with its tasks. The clients know the right answers from here,
-// and err by their skill; the server does not show them to workers.
-func (s *server) draft(ctx context.Context, b *batch, d wire.NewBatch, k kind, random *rand.Rand) error {
-	template, err := task.Parse([]byte(k.template))
+// drawn is the tasks of a batch. The clients know the right answers from here, and
+// err by their skill; the server does not show them to workers.
+type drawn struct {
+	kind
+	rows          [][]string // with the right answer in the end
+	golds, wrongs []string
+}
+
+func (k kind) draw(random *rand.Rand) *drawn {
+	d := &drawn{kind: k}
+	for range k.tasks {
+		cells, gold, wrong := k.row(random)
+		d.rows, d.golds, d.wrongs = append(d.rows, append(cells, gold)), append(d.golds, gold), append(d.wrongs, wrong)
+	}
+	return d
+}
+
+// draft makes a batch with its tasks.
+func (s *server) draft(ctx context.Context, b *batch, n wire.NewBatch, d *drawn) error {
+	template, err := task.Parse([]byte(d.template))
 	if err != nil {
 		return err
 	}
@@ -251,18 +267,13 @@ func (s *server) draft(ctx context.Context, b *batch, d wire.NewBatch, k kind, r
 	if err != nil {
 		return err
 	}
-	golds, wrongs := make([]string, k.tasks), make([]string, k.tasks)
 	b.answer = func(p *person, w *wire.Work) string {
-		i := w.Task.N() - 1
+		said := d.wrongs
 		if p.random.Float64() < p.skill {
-			return string(shown.FromKey(golds[i]))
+			said = d.golds
 		}
-		return string(shown.FromKey(wrongs[i]))
+		return string(shown.FromKey(said[w.Task.N()-1]))
 	}
-	b.id, err = s.AddBatch(ctx, d, load.CSV(append(slices.Clone(k.columns), "_gold"), load.Rows(k.tasks, func(i int) []string {
-		var cells []string
-		cells, golds[i], wrongs[i] = k.row(random)
-		return append(cells, golds[i])
-	})), k.tasks)
+	b.id, err = s.AddBatch(ctx, n, load.CSV(append(slices.Clone(d.columns), "_gold"), slices.Values(d.rows)), d.tasks)
 	return err
 }

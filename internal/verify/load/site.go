@@ -27,30 +27,24 @@ type Site struct {
 	Pool     crowd.PoolID // that a new server has
 }
 
-// Start starts a server on a folder without a database. It ends with Stop or Kill.
+// Start starts a server on a folder without a database, and takes its one-time link.
+// The server ends with Stop or Kill.
 func Start(ctx context.Context, cfg process.Config) (*Site, error) {
 	server, err := process.Start(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	s := &Site{Server: server, Password: process.NewPassword()}
-	if err := s.claim(ctx); err != nil {
+	var pools []wire.Pool
+	if s.Admin, err = s.FirstAdmin(ctx, s.Password); err == nil {
+		pools, err = s.Admin.Pools(ctx)
+	}
+	if err != nil {
 		server.Kill()
 		return nil, err
 	}
+	s.Pool = pools[0].ID
 	return s, nil
-}
-
-// claim takes the server's one-time link, and looks for its pool.
-func (s *Site) claim(ctx context.Context) (err error) {
-	if s.Admin, err = s.FirstAdmin(ctx, s.Password); err != nil {
-		return err
-	}
-	pools, err := s.Admin.Pools(ctx)
-	if err == nil {
-		s.Pool = pools[0].ID
-	}
-	return err
 }
 
 // AddTenant adds a tenant and pays its money in. note is that of the deposit.

@@ -103,48 +103,63 @@ func Run(o Options) (*Result, error) {
 	for turn := range turns { // turn by turn, so that all meet the same neighbours
 		for i, row := range r.Cycles {
 			say(o.Log, "busy pool, turn %d of %d: %s, %d batches", turn+1, turns, row.Policy, row.Batches)
-			f, err := busy(row.Policy, row.Batches, o.Cycles)
+			handOuts, took, err := timed(&sim.Run{Setup: pool(row.Batches, o.Cycles), Policy: row.Policy, Seed: 1})
 			if err != nil {
 				return nil, err
 			}
-			perS[i] = append(perS[i], f)
+			perS[i] = append(perS[i], float64(handOuts)/took)
 		}
 	}
 	for i := range r.Cycles {
 		r.Cycles[i].PerS = stats.Quantile(perS[i], 0.5)
 	}
-	cpu := map[string]float64{}
+	if err := r.table2(o); err != nil {
+		return nil, err
+	}
+	say(o.Log, "memory")
+	var err error
+	r.Memory, err = memory(o.Cycles)
+	r.Growth = growth(r.Memory)
+	return r, err
+}
+
+// table2 runs table 2's world under each policy.
+func (r *Result) table2(o Options) error {
 	policies := []string{"fs-ratio", "edf", "sdafs", "dafs", "laxity"}
 	times := make([][]float64, len(policies))
 	cycles := make([]int64, len(policies))
 	for rep := range o.Reps { // policy by policy within a repetition, so that all meet the same neighbours
 		say(o.Log, "table 2: repetition %d of %d", rep+1, o.Reps)
 		for i, p := range policies {
-			run := sim.Run{Setup: Table2(), Policy: p, Seed: 1, Rep: rep}
-			start := cpuTime()
-			out, err := run.Do()
+			handOuts, took, err := timed(&sim.Run{Setup: Table2(), Policy: p, Seed: 1, Rep: rep})
 			if err != nil {
-				return nil, err
+				return err
 			}
-			times[i] = append(times[i], (cpuTime() - start).Seconds())
-			cycles[i] += out.HandOuts
+			times[i] = append(times[i], took)
+			cycles[i] += handOuts
 		}
 	}
+	cpu := map[string]float64{}
 	for i, p := range policies {
-		median := stats.Quantile(times[i], 0.5)
+		median, t := stats.Quantile(times[i], 0.5), theirs[p]
 		cpu[p] = median
-		t := theirs[p]
 		r.Table2 = append(r.Table2, Table2Row{
 			Policy: p, Cycles: cycles[i] / int64(o.Reps), CPUS: median,
 			TheirsS: t[0], TheirsHi: t[1], Times: t[0] / median, TimesHi: t[1] / median,
 		})
 	}
 	r.DAFSOverFS = cpu["dafs"] / cpu["fs-ratio"]
-	say(o.Log, "memory")
-	var err error
-	r.Memory, err = memory(o.Cycles)
-	r.Growth = growth(r.Memory)
-	return r, err
+	return nil
+}
+
+// timed runs a world, and returns what it handed out and the seconds that it took.
+func timed(run *sim.Run) (handOuts int64, seconds float64, err error) {
+	start := cpuTime()
+	out, err := run.Do()
+	if err != nil {
+		return 0, 0, err
+	}
+	return out.HandOuts, (cpuTime() - start).Seconds(), nil
 }
 
 // warmUp is how many looks at the heap go by before it has what it will keep.
@@ -185,17 +200,6 @@ func pool(batches, cycles int) *sim.Setup {
 		s.Batches = append(s.Batches, b)
 	}
 	return s
-}
-
-// busy returns cycles a second.
-func busy(policy string, batches, cycles int) (float64, error) {
-	run := sim.Run{Setup: pool(batches, cycles), Policy: policy, Seed: 1}
-	start := cpuTime()
-	out, err := run.Do()
-	if err != nil {
-		return 0, err
-	}
-	return float64(out.HandOuts) / (cpuTime() - start).Seconds(), nil
 }
 
 // Table2 is the synthetic world of Difallah et al. 2019, Table 2: 2,400 s, 200
