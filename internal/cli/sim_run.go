@@ -166,7 +166,7 @@ func writeReport(w io.Writer, r *report.Report, dir string) {
 	}
 	for _, v := range r.Verdicts {
 		say(w, "%s\n", clean(fmt.Sprintf("  %-8s %s", strings.ToUpper(string(v.State)), v.Text)))
-		if v.State != report.NotRun {
+		if v.State != scenario.NotRun {
 			say(w, "%s\n", clean("           found: "+v.Found))
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // The limits of an answer.
@@ -96,7 +98,7 @@ func (c *Compiled) check(given map[string]json.RawMessage) (map[string]any, erro
 	for i := range c.controls {
 		names[i] = c.controls[i].Name
 	}
-	for _, name := range sortedKeys(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
 			return nil, unknownField(name, names)
 		}
@@ -201,22 +203,10 @@ func encode(v any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // clip shortens a text of the user for use in an error.
 func clip(s string) string {
 	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return format.Clip(s, most)
 }
 
 // FromKey returns an answer that is compared by key, where the kind is not

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // control is a Control of a template, with what it takes to fill and check it.
@@ -205,7 +206,7 @@ func (c *control) checkList(raw json.RawMessage, given bool) (any, error) {
 		}
 	}
 	if n := len(inOrder); n < c.Least || n > c.Most {
-		return nil, crowd.Fieldf(c.Name, "has %s: choose %s", plural(n, "option"), between(c.Least, c.Most))
+		return nil, crowd.Fieldf(c.Name, "has %s: choose %s", format.Count(n, "option"), between(c.Least, c.Most))
 	}
 	return inOrder, nil
 }

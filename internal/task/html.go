@@ -2,6 +2,8 @@ package task
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -41,12 +43,12 @@ var requesterHTML = Descriptor{
 // check returns the answer with values of type string and []string.
 func (p *page) check(given map[string]json.RawMessage) (map[string]any, error) {
 	answer := map[string]any{}
-	for _, name := range sortedKeys(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if isReserved(name) {
 			continue
 		}
 		if !p.hasControl(name) {
-			return nil, unknownField(name, sortedKeys(p.fixed))
+			return nil, unknownField(name, slices.Sorted(maps.Keys(p.fixed)))
 		}
 		value, err := htmlValue(name, given[name])
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Values are one row of data: the cell Cells[i] belongs to the column
@@ -153,7 +155,7 @@ func distance(a, b string) int {
 func list(names []string) string {
 	const most = 20
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", … (" + plural(len(names), "name") + ")"
+		return strings.Join(names[:most], ", ") + ", … (" + format.Count(len(names), "name") + ")"
 	}
 	return strings.Join(names, ", ")
 }

@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Validate returns everything that is wrong with the template, nil if nothing
@@ -183,7 +183,7 @@ func (c *checker) show(field string, s Show) {
 
 func (c *checker) options(field string, options []Option, least int) []text {
 	if len(options) < least {
-		c.badf(field, "has %s, at least %d are needed", plural(len(options), "option"), least)
+		c.badf(field, "has %s, at least %d are needed", format.Count(len(options), "option"), least)
 	}
 	if len(options) > MaxOptions {
 		c.badf(field, "has %d options, at most %d are allowed", len(options), MaxOptions)
@@ -273,11 +273,4 @@ func (c *checker) labelField(name string, names []string) {
 		meant = fmt.Sprintf("did you mean %q? ", n)
 	}
 	c.badf("label_field", "%q is not a field: %sthe fields are %s", name, meant, list(names))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +120,5 @@ func (r *reader) finish(order []*made) {
 		}
 	}
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,7 +192,7 @@ func (r *reader) filesFit(v *fields.Part) {
 			r.problem(m.value.Start(), "no file is given for the input %s", m.name)
 		}
 	}
-	for _, name := range sortedKeys(r.files) {
+	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		if m := r.named[name]; m == nil || m.input == nil {
 			r.problem(inputs, "there is no input %s for which a file is given: %s", yamlfile.Quote(name), r.notes.Hint(name, names))
 		}

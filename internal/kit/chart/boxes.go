@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // Boxes draws box plots: groups side by side, in each one box a series. A box
@@ -60,18 +62,6 @@ func sortedValues(values []float64, a Axis, seen *skips) []float64 {
 	return out
 }
 
-// quantile is that of sorted values by linear interpolation (type 7 of Hyndman
-// and Fan, 1996), 0 <= p <= 1.
-func quantile(sorted []float64, p float64) float64 {
-	h := p * float64(len(sorted)-1)
-	i := int(math.Floor(h))
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	w := h - float64(i)
-	return sorted[i]*(1-w) + sorted[i+1]*w
-}
-
 type box struct {
 	n               int
 	q1, median, q3  float64
@@ -86,7 +76,7 @@ func boxOf(sorted []float64) box {
 	if len(sorted) == 0 {
 		return box{}
 	}
-	b := box{n: len(sorted), q1: quantile(sorted, 0.25), median: quantile(sorted, 0.5), q3: quantile(sorted, 0.75)}
+	b := box{n: len(sorted), q1: stats.Quantile(sorted, 0.25), median: stats.Quantile(sorted, 0.5), q3: stats.Quantile(sorted, 0.75)}
 	first, last := 0, len(sorted)-1
 	reach := 1.5 * (b.q3 - b.q1)
 	for first < last && sorted[first] < b.q1-reach {

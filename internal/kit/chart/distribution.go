@@ -1,6 +1,10 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"github.com/throng-dev/throng/internal/kit/stats"
+)
 
 // CDF draws the empirical distribution functions of samples.
 func CDF(spec CDFSpec) Chart {
@@ -169,7 +173,7 @@ func binsOf(sorted []float64, all int, x axis) []bin {
 func binCount(sorted []float64) int {
 	const fewest, usual, most = 5, 20, 120
 	reach := sorted[len(sorted)-1] - sorted[0]
-	width := 2 * (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / math.Cbrt(float64(len(sorted)))
+	width := 2 * (stats.Quantile(sorted, 0.75) - stats.Quantile(sorted, 0.25)) / math.Cbrt(float64(len(sorted)))
 	switch {
 	case reach == 0:
 		return 1

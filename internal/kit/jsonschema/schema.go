@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -173,7 +175,7 @@ func unfit(v any, at string) (where, what string) {
 			}
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if where, what := unfit(v[k], at+"/"+escape(k)); what != "" {
 				return where, what
 			}

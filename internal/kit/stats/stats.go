@@ -76,6 +76,11 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
+// Finite reports whether all figures are neither NaN nor infinite.
+func Finite(list ...float64) bool {
+	return !slices.ContainsFunc(list, func(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) })
+}
+
 // PopulationSD returns the standard deviation of the figures themselves, not an
 // estimate of that of a population they are drawn from; NaN of no figures.
 func PopulationSD(values []float64) float64 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // How people are looked at.
@@ -83,7 +84,7 @@ func (o *Observed) validate() error {
 			return crowd.Fieldf("observed", "the presence of %s cannot be", p.Worker)
 		}
 	}
-	if !finite(o.Arrivals, o.Departures) || o.Arrivals < 0 || o.Departures < 0 || o.Away < 0 || o.Presence < 0 ||
+	if !stats.Finite(o.Arrivals, o.Departures) || o.Arrivals < 0 || o.Departures < 0 || o.Away < 0 || o.Presence < 0 ||
 		o.HandOuts < 0 || o.GivenUp < 0 || o.Lost < 0 || o.GivenUp+o.Lost > o.HandOuts {
 		return crowd.Fieldf("observed", "its counts cannot be")
 	}
@@ -98,7 +99,7 @@ func (o *Observed) validate() error {
 // possible reports whether answers may have been seen.
 func (a *Answers) possible() bool {
 	times := func(n int, mean, sd float64) bool {
-		return n >= 0 && n <= engine.MaxBatchAnswers && finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
+		return n >= 0 && n <= engine.MaxBatchAnswers && stats.Finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
 	}
 	if !times(a.N, a.LogMean, a.LogSD) {
 		return false

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -202,13 +201,4 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func finite(list ...float64) bool {
-	for _, f := range list {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-	}
-	return true
 }

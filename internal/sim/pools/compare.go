@@ -141,7 +141,7 @@ func (c *Comparison) Ratio(variant, pool int, m Metric) Ratio {
 	logs := func(v int) []float64 {
 		list := c.Variants[v].Values(pool, m)
 		for i, x := range list {
-			if list[i] = math.Log(x); !finite(list[i]) {
+			if list[i] = math.Log(x); !stats.Finite(list[i]) {
 				list[i] = math.NaN()
 			}
 		}

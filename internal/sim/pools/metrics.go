@@ -1,8 +1,6 @@
 package pools
 
 import (
-	"math"
-
 	"github.com/throng-dev/throng/crowd"
 )
 
@@ -44,5 +42,3 @@ var Metrics = []Metric{
 	{"moved_in", "people", "came from another pool", func(o *PoolOutcome) float64 { return float64(o.MovedIn) }},
 	{"moved_out", "people", "went to another pool", func(o *PoolOutcome) float64 { return float64(o.MovedOut) }},
 }
-
-func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

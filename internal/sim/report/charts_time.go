@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -108,12 +109,12 @@ func (r *Report) over(y chart.Axis, figure func(s *sim.Samples, i int) float64) 
 func smooth(values []float64, window int) []float64 {
 	out := make([]float64, len(values))
 	for i := range values {
-		if out[i] = math.NaN(); !finite(values[i]) {
+		if out[i] = math.NaN(); !stats.Finite(values[i]) {
 			continue
 		}
 		sum, n := 0.0, 0
 		for k := max(i-window/2, 0); k <= min(i+window/2, len(values)-1); k++ {
-			if f := values[k]; finite(f) {
+			if f := values[k]; stats.Finite(f) {
 				sum, n = sum+f, n+1
 			}
 		}
@@ -121,8 +122,6 @@ func smooth(values []float64, window int) []float64 {
 	}
 	return out
 }
-
-func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // window is how many samples a smoothed figure is the mean of: a small part of
 // the run, whatever the number of samples.
@@ -138,7 +137,7 @@ func (r *Report) fairness() (picture, bool) {
 	for _, s := range served.Series {
 		n, open := 0, 0
 		for _, f := range s.Y {
-			if finite(f) {
+			if stats.Finite(f) {
 				n++
 			}
 			if !math.IsNaN(f) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // document is a report as it is written into a folder: a page, the same for
@@ -38,7 +39,7 @@ type page struct {
 	Title      string
 	About      []string // paragraphs
 	Facts      []string
-	Verdicts   []Verdict
+	Verdicts   []scenario.Verdict
 	NotMet     int         // verdicts
 	NotRun     int         // verdicts about policies that were not run
 	Policies   bool        // what is compared are scheduling policies

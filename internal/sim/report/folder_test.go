@@ -24,6 +24,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 func read(t *testing.T, parts ...string) []byte {
@@ -110,7 +111,7 @@ func TestPageStandsAlone(t *testing.T) {
 		"two teams": run(t, twoTeams(), Options{Source: []byte("<script>alert(1)</script>")}),
 		"drawn":     run(t, drawn(), Options{Reps: 1, Policies: []string{"fs"}}),
 	} {
-		r.Verdicts = []Verdict{{Text: "less than <1 %", Found: "2 %", State: NotMet}, {Text: "fine", State: Met}}
+		r.Verdicts = []scenario.Verdict{{Text: "less than <1 %", Found: "2 %", State: scenario.NotMet}, {Text: "fine", State: scenario.Met}}
 		dir := t.TempDir()
 		if err := r.Write(context.Background(), dir); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return jsonform.Object(
 		"scenario", r.Scenario, "policies", policies, "reps", r.Reps, "seed", r.Seed, "cycles", r.Cycles, "wall_s", r.WallS,
 		"batches_of", r.BatchesOf, "paired_with", r.Policies[0].Name, "checked", r.Checked,
-		"expectations", append([]Verdict{}, r.Verdicts...), "expectations_met", r.Met(),
+		"expectations", r.Verdicts, "expectations_met", r.Met(),
 	).MarshalJSON()
 }
 
@@ -48,11 +48,4 @@ func (b *Batch) form() jsonform.Form {
 		"done", b.Done, "tasks", b.Tasks, "class", b.Class, "tenant,omitempty", b.Tenant, "priority", b.Priority, "production", b.Production,
 		"cost", money(b.Cost),
 	)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v Verdict) MarshalJSON() ([]byte, error) {
-	return jsonform.Object(
-		"line", v.Line, "column", v.Column, "text", v.Text, "policy", v.Policy, "verdict", v.State, "found", v.Found, "figure", v.Figure,
-	).MarshalJSON()
 }

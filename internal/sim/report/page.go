@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // Write writes the report into a folder, whole or not at all. If ctx ends while the
@@ -23,7 +24,7 @@ func (r *Report) document() *document {
 	d := &document{
 		page: page{
 			Mark: scenarioMark, Kind: "simulation report", Title: r.Scenario, About: paragraphs(r.About), Facts: r.facts(),
-			Verdicts: r.Verdicts, NotMet: r.count(NotMet), NotRun: r.count(NotRun), Policies: true, Reading: r.reading(),
+			Verdicts: r.Verdicts, NotMet: r.count(scenario.NotMet), NotRun: r.count(scenario.NotRun), Policies: true, Reading: r.reading(),
 			Batches: r.batchTable(), TableWidth: tableWidth(len(r.Policies)), Command: r.command(), Source: r.Source,
 		},
 		data: r, pictures: r.pictures(),

@@ -45,7 +45,7 @@ type Report struct {
 	Fixed     bool         // the load is the same in every repetition
 	BatchesOf string       // what Policy.Batches are of
 	Alphas    []float64    // of the sweep; nil: none
-	Verdicts  []Verdict
+	Verdicts  []scenario.Verdict
 
 	classes []sim.Class
 	vanish  bool     // people may be gone without a word

@@ -59,7 +59,7 @@ func TestScenarios(t *testing.T) {
 				switch {
 				case v.Err != nil:
 					t.Errorf("line %d: %s: %v", v.Line, v.Text, v.Err)
-				case !v.Met:
+				case v.State != scenario.Met:
 					t.Errorf("line %d: %s; it is %s", v.Line, v.Text, v.Found)
 				default:
 					t.Logf("line %d: %s; it is %s", v.Line, v.Text, v.Found)

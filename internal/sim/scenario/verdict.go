@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -318,14 +319,27 @@ func (e *Expectation) late(w *wait, o *sim.Outcome) error {
 // was handed in.
 var ErrNotRun = errors.New("was not run")
 
+// A State is what became of an expectation.
+type State string
+
+// The states.
+const (
+	Met    State = "met"
+	NotMet State = "not met"
+	NotRun State = "not run" // it is about a policy that was left out
+)
+
+// Class is the state as a name in a page's style sheet.
+func (s State) Class() string { return strings.ReplaceAll(string(s), " ", "-") }
+
 // A Verdict says what became of an expectation.
 type Verdict struct {
-	Line   int // of the file
-	Column int // in the line
-	Text   string
+	Line   int    // of the file
+	Column int    // in the line
+	Text   string // what was expected
 	Policy string
 	Alpha  float64
-	Met    bool
+	State  State
 	// Figure is what was compared: the mean over the repetitions, or the mean
 	// difference between paired repetitions, or the ratio of the means. NaN
 	// with Err.
@@ -336,13 +350,20 @@ type Verdict struct {
 	Err error
 }
 
+// MarshalJSON implements json.Marshaler.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	return jsonform.Object(
+		"line", v.Line, "column", v.Column, "text", v.Text, "policy", v.Policy, "verdict", v.State, "found", v.Found, "figure", v.Figure,
+	).MarshalJSON()
+}
+
 // Verdicts holds what was measured, in any order, against the expectations, in
 // theirs.
 func (s *Scenario) Verdicts(runs []*Measured) []Verdict {
 	list := make([]Verdict, len(s.Expect))
 	for i := range s.Expect {
 		e := &s.Expect[i]
-		v := Verdict{Line: e.Line, Column: e.Column, Text: e.Text, Policy: e.Policy, Alpha: e.Alpha, Figure: math.NaN()}
+		v := Verdict{Line: e.Line, Column: e.Column, Text: e.Text, Policy: e.Policy, Alpha: e.Alpha, State: NotMet, Figure: math.NaN()}
 		own, err := collect(runs, i, e, e.Policy)
 		var other map[int]float64
 		if err == nil && e.Than != "" {
@@ -351,9 +372,14 @@ func (s *Scenario) Verdicts(runs []*Measured) []Verdict {
 		if err == nil {
 			v.Figure, err = e.compare(own, other)
 		}
-		if v.Err = err; err == nil {
-			v.Met = e.met(v.Figure)
+		switch v.Err = err; {
+		case errors.Is(err, ErrNotRun):
+			v.State = NotRun
+		case err == nil:
 			v.Found = e.found(v.Figure)
+			if e.met(v.Figure) {
+				v.State = Met
+			}
 		}
 		list[i] = v
 	}

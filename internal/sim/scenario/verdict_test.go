@@ -89,7 +89,7 @@ func TestVerdicts(t *testing.T) {
 		{"{that: cost, of: fs, is: at most 1.01 of fifo}", true},
 	} {
 		for _, v := range verdicts(t, "  - "+c.expect+"\n") {
-			if v.Err != nil || v.Met != c.met || v.Line != 13 || v.Found == "" {
+			if v.Err != nil || (v.State == scenario.Met) != c.met || v.Line != 13 || v.Found == "" {
 				t.Errorf("%s: %+v", c.expect, v)
 			}
 		}
@@ -134,7 +134,7 @@ expect:
   - {that: completed_at, kind: tag, class: tiny (1-9), is: exactly 50s}
 `))
 	for _, v := range s.Verdicts(run(t, s)) {
-		if v.Err != nil || !v.Met {
+		if v.Err != nil || v.State != scenario.Met {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -152,12 +152,12 @@ func TestNoAnswer(t *testing.T) {
 	} {
 		for _, v := range verdicts(t, "  - "+c.expect+"\n") {
 			if c.want == "" {
-				if v.Err != nil || !v.Met {
+				if v.Err != nil || v.State != scenario.Met {
 					t.Errorf("%s: %+v", c.expect, v)
 				}
 				continue
 			}
-			if v.Err == nil || v.Met || !strings.Contains(v.Err.Error(), c.want) || !math.IsNaN(v.Figure) && !strings.Contains(c.want, "compared") {
+			if v.Err == nil || v.State == scenario.Met || !strings.Contains(v.Err.Error(), c.want) || !math.IsNaN(v.Figure) && !strings.Contains(c.want, "compared") {
 				t.Errorf("%s: %+v", c.expect, v)
 			}
 		}
@@ -166,7 +166,7 @@ func TestNoAnswer(t *testing.T) {
 	s := parse(t, with("expect: [{that: queue, from: 1s, to: 40s, is: above 0}, {that: queue, from: 40s, is: above 0}, {that: queue, to: 10s, is: above 0}]\n"))
 	list := s.Verdicts(run(t, s))
 	for i, want := range []string{"the run of fs, repetition 1, ended at 22s, before 40s", "the run of fs, repetition 1, ended at 22s, before 40s", ""} {
-		if err := list[i].Err; want == "" && (err != nil || !list[i].Met) || want != "" && (err == nil || err.Error() != want) {
+		if err := list[i].Err; want == "" && (err != nil || list[i].State != scenario.Met) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("expectation %d: %+v", i+1, list[i])
 		}
 	}
@@ -224,7 +224,7 @@ expect: [`+c.expect+"]\n")
 			s = parse(t, world+"  - "+c.expect+"\n")
 		}
 		v := s.Verdicts(run(t, s))[0]
-		if v.Met != c.met || (v.Err == nil) != (c.want == "") || v.Err != nil && !strings.Contains(v.Err.Error(), c.want) {
+		if (v.State == scenario.Met) != c.met || (v.Err == nil) != (c.want == "") || v.Err != nil && !strings.Contains(v.Err.Error(), c.want) {
 			t.Errorf("%s: %+v", c.expect, v)
 		}
 	}
@@ -250,7 +250,7 @@ expect:
 		}
 	}
 	for _, v := range s.Verdicts(all) {
-		if v.Err != nil || !v.Met {
+		if v.Err != nil || v.State != scenario.Met {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -297,7 +297,7 @@ expect:
 		t.Fatalf("%d expectations", len(s.Expect))
 	}
 	for i, v := range s.Verdicts(run(t, s)) {
-		if v.Err != nil || !v.Met || v.Alpha != []float64{0, 1, 0, 1}[i] || !strings.Contains(v.Text, "at α = ") {
+		if v.Err != nil || v.State != scenario.Met || v.Alpha != []float64{0, 1, 0, 1}[i] || !strings.Contains(v.Text, "at α = ") {
 			t.Errorf("%+v", v)
 		}
 	}
