@@ -8,7 +8,7 @@ import (
 
 // Bars draws groups of bars, in each group one bar a series, with error bars.
 func Bars(spec BarsSpec) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{600, 320}}
+	c := Chart{head: spec.Head}
 	p := &plot{levels: spec.Levels}
 	var ys span
 	for i, s := range spec.Series {

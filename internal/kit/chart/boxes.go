@@ -13,7 +13,7 @@ import (
 // median. The whiskers reach to the last value within 1.5 interquartile ranges of
 // the box (Tukey, 1977); values beyond them are dots.
 func Boxes(spec BoxesSpec) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{640, 340}}
+	c := Chart{head: spec.Head}
 	p := &plot{}
 	var ys span
 	boxes := make([][]box, len(spec.Series))

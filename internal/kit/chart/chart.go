@@ -35,8 +35,8 @@
 // It reads no clock, starts nothing, and keeps nothing between calls.
 package chart
 
-// Size is the size of a picture in points. Zero stands for a sensible default of
-// each chart.
+// Size is the size of a picture in points. Zero stands for a width of 640 or a
+// height of 340.
 type Size struct{ Width, Height float64 }
 
 // Head is what every chart says in words.
@@ -111,7 +111,6 @@ type StackSpec struct {
 	X, Y    Axis
 	At      []float64 // the x of all layers, rising
 	Layers  []Layer   // from the bottom up
-	Biggest int       // how many layers are shown one by one, the rest is summed into "other"; 0: 13
 	Stepped bool      // a value holds until the next x
 }
 

@@ -14,7 +14,7 @@ func CDF(spec CDFSpec) Chart {
 	if spec.Y.Min >= spec.Y.Max && !spec.Y.Kind.log() {
 		spec.Y.Min, spec.Y.Max = 0, 1
 	}
-	c := Chart{head: spec.Head, defaultSize: Size{600, 340}}
+	c := Chart{head: spec.Head}
 	p := &plot{gridX: true}
 	var xs span
 	curves := make([]curve, len(spec.Samples))
@@ -81,7 +81,7 @@ func Histogram(spec HistogramSpec) Chart {
 	if spec.Y.Label == "" {
 		spec.Y.Label = "density"
 	}
-	c := Chart{head: spec.Head, defaultSize: Size{560, 320}}
+	c := Chart{head: spec.Head}
 	p := &plot{marks: spec.Marks}
 	all := sortedValues(spec.Values, spec.X, &p.skipped)
 	values := all[:0:0]

@@ -1,19 +1,19 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
 
 // Chart is a picture that can be drawn. The zero value is one without data.
 type Chart struct {
-	err         error
-	head        Head
-	defaultSize Size   // if the head has none
-	autoAlt     string // the alternative text if the head has none
-	plot        *plot  // or panels
-	panels      []Chart
-	columns     int
+	err     error
+	head    Head
+	autoAlt string // the alternative text if the head has none
+	plot    *plot  // or panels
+	panels  []Chart
+	columns int
 }
 
 // plot is one pair of axes with something on it.
@@ -62,17 +62,7 @@ const (
 )
 
 func (c Chart) size() (Size, error) {
-	size := c.head.Size
-	defaultSize := c.defaultSize
-	if defaultSize == (Size{}) {
-		defaultSize = Size{640, 360}
-	}
-	if size.Width == 0 {
-		size.Width = defaultSize.Width
-	}
-	if size.Height == 0 {
-		size.Height = defaultSize.Height
-	}
+	size := Size{cmp.Or(c.head.Size.Width, 640), cmp.Or(c.head.Size.Height, 340)}
 	for _, v := range []float64{size.Width, size.Height} {
 		if !(v >= smallest && v <= largest) {
 			return size, fmt.Errorf("chart: a size of %g x %g points: each side must be from %d to %d", size.Width, size.Height, smallest, largest)

@@ -22,9 +22,6 @@ func Grid(spec GridSpec) Chart {
 			return Chart{err: fmt.Errorf("chart: panel %d is a grid itself", i+1)}
 		}
 	}
-	columns := c.columnsFor(len(spec.Panels))
-	rows := (len(spec.Panels) + columns - 1) / columns
-	c.defaultSize = Size{Width: 720, Height: math.Min(largest, 60+210*float64(rows))}
 	c.autoAlt = fmt.Sprintf("%d charts. The first: %s", len(spec.Panels), spec.Panels[0].alt())
 	return c
 }

@@ -18,7 +18,7 @@ type HeatSpec struct {
 // how far it is from 1, on a logarithmic scale that ends at a tenth and at ten:
 // blue is above, orange below, white is the same. A cell below 1 is hatched too.
 func Heat(spec HeatSpec) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{420, 320}}
+	c := Chart{head: spec.Head}
 	if len(spec.Values) != len(spec.Rows) {
 		return Chart{err: fmt.Errorf("chart: %d rows of values for %d rows", len(spec.Values), len(spec.Rows))}
 	}

@@ -14,7 +14,7 @@ func Lines(spec LinesSpec) Chart { return lines(spec, false) }
 func Steps(spec LinesSpec) Chart { return lines(spec, true) }
 
 func lines(spec LinesSpec, steps bool) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{640, 340}}
+	c := Chart{head: spec.Head}
 	var xs, ys span
 	var seen skips
 	p := &plot{marks: spec.Marks, levels: spec.Levels}

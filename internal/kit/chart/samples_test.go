@@ -105,9 +105,9 @@ func samples() map[string]chart.Chart {
 		return spec
 	}
 	out["stack"] = chart.Stack(stack(7))
-	out["stack-other"] = chart.Stack(stack(60))
+	out["stack-60"] = chart.Stack(stack(60))
 	all := stack(300)
-	all.Biggest, all.Stepped = 300, true
+	all.Stepped = true
 	out["stack-300"] = chart.Stack(all)
 
 	groups := []string{"receipts", "images", "pairs", "audio minutes", "short texts"}

@@ -6,7 +6,7 @@ import (
 
 // Scatter draws points, with labels next to them.
 func Scatter(spec ScatterSpec) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{600, 380}}
+	c := Chart{head: spec.Head}
 	p := &plot{levels: spec.Levels, gridX: true}
 	var xs, ys span
 	clouds := make([]cloud, len(spec.Series))

@@ -3,17 +3,15 @@ package chart
 import (
 	"fmt"
 	"math"
-	"sort"
 )
 
 // legendLimit is the number of layers that a reader can still find in a legend.
 const legendLimit = 14
 
-// Stack draws areas on top of each other. Layers beyond the biggest (by the
-// area they cover) are summed into one, "other", at the top. Up to 14 layers
-// get a legend; of more, the SVG shows the name of the layer under the mouse.
+// Stack draws areas on top of each other. Up to 14 layers get a legend; of more,
+// the SVG shows the name of the layer under the mouse.
 func Stack(spec StackSpec) Chart {
-	c := Chart{head: spec.Head, defaultSize: Size{680, 340}}
+	c := Chart{head: spec.Head}
 	for _, l := range spec.Layers {
 		if len(l.Y) != len(spec.At) {
 			return Chart{err: fmt.Errorf("chart: layer %q has %d values, the stack has %d x", l.Name, len(l.Y), len(spec.At))}
@@ -65,63 +63,20 @@ type stackLayer struct {
 	style style
 }
 
-// layers returns the biggest layers in their order, and the sum of the others.
+// layers are the layers at the x that are kept.
 func (spec StackSpec) layers(kept []int, seen *skips) []stackLayer {
-	most := spec.Biggest
-	if most <= 0 {
-		most = legendLimit - 1
-	}
-	areas := make([]float64, len(spec.Layers))
-	values := make([][]float64, len(spec.Layers))
+	out := make([]stackLayer, len(spec.Layers))
 	for n, l := range spec.Layers {
-		values[n] = make([]float64, len(kept))
+		st := styleOf(n, l.Ink)
+		st.texture = 0
+		out[n] = stackLayer{clean(l.Name), make([]float64, len(kept)), st}
 		for k, i := range kept {
-			v := l.Y[i]
-			if !finite(v) {
+			if !finite(l.Y[i]) {
 				seen.bad++
 				continue
 			}
-			v = math.Max(0, math.Min(v, widest/1e6))
-			values[n][k] = v
-			wide := 1.0
-			switch {
-			case k+1 < len(kept):
-				wide = spec.At[kept[k+1]] - spec.At[i]
-			case k > 0:
-				wide = spec.At[i] - spec.At[kept[k-1]]
-			}
-			areas[n] += v * math.Max(wide, 1e-12)
+			out[n].y[k] = math.Max(0, math.Min(l.Y[i], widest/1e6))
 		}
-	}
-	rank := make([]int, len(spec.Layers))
-	for i := range rank {
-		rank[i] = i
-	}
-	sort.SliceStable(rank, func(i, j int) bool { return areas[rank[i]] > areas[rank[j]] })
-	big := map[int]bool{}
-	for i, n := range rank {
-		big[n] = i < most || len(rank) <= most+1 // a sum of one is no sum
-	}
-	var out []stackLayer
-	var others []float64
-	small := 0
-	for n, l := range spec.Layers {
-		if big[n] {
-			st := styleOf(len(out), l.Ink)
-			st.texture = 0
-			out = append(out, stackLayer{clean(l.Name), values[n], st})
-			continue
-		}
-		small++
-		if others == nil {
-			others = make([]float64, len(kept))
-		}
-		for k, v := range values[n] {
-			others[k] += v
-		}
-	}
-	if others != nil {
-		out = append(out, stackLayer{fmt.Sprintf("other (%d)", small), others, style{colour: rest}})
 	}
 	return out
 }

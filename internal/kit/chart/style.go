@@ -9,7 +9,6 @@ const (
 	soft  = "#5a6663" // texts that are looked up
 	edge  = "#8a9390" // axes
 	faint = "#e9e6e0" // grid
-	rest  = "#c3c7c5" // what stands for many: "other"
 )
 
 // Sizes of text and lines, in points.

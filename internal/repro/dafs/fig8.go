@@ -232,7 +232,7 @@ func allocation(title string, out *sim.Outcome) chart.Chart {
 	spec := chart.StackSpec{
 		Head: chart.Head{Title: title, Size: chart.Size{Width: 900, Height: 260}},
 		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "people at work", Zero: true},
-		Biggest: len(trace28), Stepped: true,
+		Stepped: true,
 	}
 	rows := len(out.Samples.At)
 	for rows > 1 && out.Samples.Working[rows-1] == 0 {

@@ -120,12 +120,6 @@ func (c *Comparison) Figure(variant, pool int, m Metric) stats.Summary {
 	return stats.Summarise(c.Variants[variant].Values(pool, m))
 }
 
-// Difference summarises by how much a variant's figure is above the first
-// variant's, in the same repetition.
-func (c *Comparison) Difference(variant, pool int, m Metric) stats.Summary {
-	return stats.Paired(c.Variants[variant].Values(pool, m), c.Variants[0].Values(pool, m))
-}
-
 // A Ratio is how many times one figure is as large as another, with its 95 %
 // interval.
 type Ratio struct {

@@ -74,7 +74,7 @@ func (r *Report) allocation() (picture, bool) {
 				p := &r.Policies[i]
 				spec := chart.StackSpec{
 					Head: chart.Head{Title: p.Name}, X: r.clock(), Y: chart.Axis{Label: "people", Min: 0, Max: most * 1.04},
-					At: times(&p.first.samples), Stepped: true, Biggest: len(used),
+					At: times(&p.first.samples), Stepped: true,
 				}
 				for _, k := range used {
 					if k >= len(p.first.layers) {
