@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -10,9 +11,43 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-// cell writes a figure; nothing where there is nothing to say.
-func cell(f float64) string {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
+// csvFile is a table of a document.
+type csvFile struct {
+	name   string
+	what   string // what it has, for the page
+	header []string
+	rows   func(row func(cells ...any))
+}
+
+// write writes the table: CSV with a header. Names come from the scenario's file,
+// and people open the tables in spreadsheets.
+func (f *csvFile) write(w io.Writer) error {
+	t, err := table.NewWriter(w, f.header, table.WriterOptions{Format: table.CSV, GuardFormulas: true})
+	if err != nil {
+		return err
+	}
+	f.rows(func(cells ...any) {
+		row := make([]string, len(cells))
+		for i, c := range cells {
+			row[i] = cell(c)
+		}
+		if err == nil {
+			err = t.Write(row)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return t.Flush()
+}
+
+// cell writes a value; nothing where a figure has nothing to say.
+func cell(v any) string {
+	f, ok := v.(float64)
+	switch {
+	case !ok:
+		return fmt.Sprint(v)
+	case !stats.Finite(f):
 		return ""
 	}
 	return strconv.FormatFloat(f+0, 'g', -1, 64) // -0 is 0
@@ -34,98 +69,81 @@ func money(f float64) float64 {
 	return math.Round(f*1e6) / 1e6
 }
 
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
-
-// rowsTo writes a table: CSV with a header. Names come from the scenario's
-// file, and people open the tables in spreadsheets.
-func rowsTo(w io.Writer, header []string, rows [][]string) error {
-	t, err := table.NewWriter(w, header, table.WriterOptions{Format: table.CSV, GuardFormulas: true})
-	if err != nil {
-		return err
+// tables are the tables of the report.
+func (r *Report) tables() []csvFile {
+	runs := []string{"policy", "repetition", "cycles", "end_s"}
+	for _, m := range sim.AllMetrics {
+		runs = append(runs, m.Name)
 	}
-	for _, row := range rows {
-		if err := t.Write(row); err != nil {
-			return err
-		}
+	list := []csvFile{
+		{
+			"summary.csv", "a row for each policy and metric, with interval, median and paired difference",
+			[]string{"policy", "metric", "unit", "n", "mean", "sd", "ci95", "median", "min", "max", "diff", "diff_ci95"}, r.summary,
+		},
+		{"runs.csv", "a row for each policy and repetition", runs, r.perRun},
+		{
+			"batches.csv", "a row for each policy and batch",
+			[]string{
+				"policy", "id", "name", "tenant", "class", "tasks", "priority", "production", "launched_at_s", "deadline_at_s",
+				"started_at_s", "completed_at_s", "completed_at_ci95_s", "completed", "ended_at_s", "in_time", "done", "cost",
+			}, r.batches,
+		},
 	}
-	return t.Flush()
+	if r.Alphas != nil {
+		list = append(list, csvFile{
+			"alpha.csv", "deadlines met, by strictness",
+			[]string{
+				"policy", "alpha", "n", "deadline_success_ratio", "deadline_success_ratio_ci95", "deadline_success_ratio_median",
+				"mean_best_effort", "mean_best_effort_ci95", "mean_best_effort_median",
+			}, r.strictness,
+		})
+	}
+	return list
 }
 
-// summary writes a row for each policy and metric.
-func (r *Report) summary(w io.Writer) error {
-	var rows [][]string
+func (r *Report) summary(row func(...any)) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		for k, m := range sim.AllMetrics {
-			s := p.Figures[k]
-			of := func(f float64) string { return cell(exact(m, f)) }
-			diff := stats.Summarise(nil)
+			s, diff := p.Figures[k], stats.Summarise(nil)
+			of := func(f float64) float64 { return exact(m, f) }
 			if p.Paired != nil {
 				diff = p.Paired[k]
 			}
-			rows = append(rows, []string{
-				p.Name, m.Name, m.Unit, strconv.Itoa(s.N), of(s.Mean), of(s.SD), of(s.CI95),
-				of(s.Median), of(s.Min), of(s.Max), of(diff.Mean), of(diff.CI95),
-			})
+			row(p.Name, m.Name, m.Unit, s.N, of(s.Mean), of(s.SD), of(s.CI95), of(s.Median), of(s.Min), of(s.Max), of(diff.Mean), of(diff.CI95))
 		}
 	}
-	return rowsTo(w, []string{"policy", "metric", "unit", "n", "mean", "sd", "ci95", "median", "min", "max", "diff", "diff_ci95"}, rows)
 }
 
-// perRun writes a row for each policy and repetition.
-func (r *Report) perRun(w io.Writer) error {
-	header := []string{"policy", "repetition", "cycles", "end_s"}
-	for _, m := range sim.AllMetrics {
-		header = append(header, m.Name)
-	}
-	var rows [][]string
+func (r *Report) perRun(row func(...any)) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		for rep, figures := range p.runs {
-			row := []string{p.Name, strconv.Itoa(rep + 1), whole(p.cycles[rep]), cell(p.ends[rep])}
+			cells := []any{p.Name, rep + 1, p.cycles[rep], p.ends[rep]}
 			for k, f := range figures {
-				row = append(row, cell(exact(sim.AllMetrics[k], f)))
+				cells = append(cells, exact(sim.AllMetrics[k], f))
 			}
-			rows = append(rows, row)
+			row(cells...)
 		}
 	}
-	return rowsTo(w, header, rows)
 }
 
-// batches writes a row for each policy and batch.
-func (r *Report) batches(w io.Writer) error {
-	header := []string{
-		"policy", "id", "name", "tenant", "class", "tasks", "priority", "production", "launched_at_s", "deadline_at_s",
-		"started_at_s", "completed_at_s", "completed_at_ci95_s", "completed", "ended_at_s", "in_time", "done", "cost",
-	}
-	var rows [][]string
+func (r *Report) batches(row func(...any)) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		for k := range p.Batches {
 			b := &p.Batches[k]
-			rows = append(rows, []string{
-				p.Name, b.ID.String(), b.Name, b.Tenant, b.Class, strconv.Itoa(b.Tasks), cell(b.Priority), strconv.FormatBool(b.Production),
-				cell(b.LaunchedAt), cell(b.DeadlineAt), cell(b.StartedAt), cell(b.CompletedAt), cell(b.CompletedCI),
-				cell(b.Completed), cell(b.EndedAt), cell(b.InTime), cell(b.Done), cell(money(b.Cost)),
-			})
+			row(p.Name, b.ID, b.Name, b.Tenant, b.Class, b.Tasks, b.Priority, b.Production, b.LaunchedAt, b.DeadlineAt,
+				b.StartedAt, b.CompletedAt, b.CompletedCI, b.Completed, b.EndedAt, b.InTime, b.Done, money(b.Cost))
 		}
 	}
-	return rowsTo(w, header, rows)
 }
 
-// strictness writes a row for each policy and α of the sweep.
-func (r *Report) strictness(w io.Writer) error {
-	var rows [][]string
+func (r *Report) strictness(row func(...any)) {
 	for i := range r.Policies {
 		for _, a := range r.Policies[i].Alphas {
-			rows = append(rows, []string{
-				r.Policies[i].Name, cell(a.Alpha), strconv.Itoa(a.Success.N), cell(a.Success.Mean), cell(a.Success.CI95),
-				cell(a.Success.Median), cell(a.BestEffort.Mean), cell(a.BestEffort.CI95), cell(a.BestEffort.Median),
-			})
+			s, b := a.Success, a.BestEffort
+			row(r.Policies[i].Name, a.Alpha, s.N, s.Mean, s.CI95, s.Median, b.Mean, b.CI95, b.Median)
 		}
 	}
-	return rowsTo(w, []string{
-		"policy", "alpha", "n", "deadline_success_ratio", "deadline_success_ratio_ci95", "deadline_success_ratio_median",
-		"mean_best_effort", "mean_best_effort_ci95", "mean_best_effort_median",
-	}, rows)
 }

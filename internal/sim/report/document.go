@@ -25,13 +25,6 @@ type document struct {
 	pictures []picture
 }
 
-// csvFile is a table of a document.
-type csvFile struct {
-	name  string
-	what  string // what it has, for the page
-	write func(io.Writer) error
-}
-
 // page is what report.html shows. It needs no other file, and no script.
 type page struct {
 	Mark       template.HTML // how a folder is known to be a report
@@ -118,20 +111,23 @@ func (d *document) writeFiles(ctx context.Context, dir string) error {
 		d.page.Files = append(d.page.Files, fileView{f.name, f.what})
 	}
 	d.page.Files = append(d.page.Files, fileView{"report.json", "all of it for programs"}, fileView{"charts/", "every picture as SVG"})
-	files := append([]csvFile{
-		{name: "report.html", write: func(w io.Writer) error { return pageTemplate.Execute(w, d.page) }},
-		{name: "report.json", write: d.writeJSON},
-	}, d.files...)
-	for _, f := range files {
+	write := func(name string, content func(io.Writer) error) {
 		var b bytes.Buffer
-		if err := f.write(&b); err != nil {
-			return fmt.Errorf("write %s: %w", f.name, err)
+		if err != nil {
+			return
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.name), b.Bytes(), 0o644); err != nil {
-			return err
+		if err = content(&b); err != nil {
+			err = fmt.Errorf("write %s: %w", name, err)
+			return
 		}
+		err = os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644)
 	}
-	return nil
+	write("report.html", func(w io.Writer) error { return pageTemplate.Execute(w, d.page) })
+	write("report.json", d.writeJSON)
+	for _, f := range d.files {
+		write(f.name, f.write)
+	}
+	return err
 }
 
 func (d *document) writeJSON(w io.Writer) error {

@@ -27,15 +27,7 @@ func (r *Report) document() *document {
 			Verdicts: r.Verdicts, NotMet: r.count(scenario.NotMet), NotRun: r.count(scenario.NotRun), Policies: true, Reading: r.reading(),
 			Batches: r.batchTable(), TableWidth: tableWidth(len(r.Policies)), Command: r.command(), Source: r.Source,
 		},
-		data: r, pictures: r.pictures(),
-		files: []csvFile{
-			{"summary.csv", "a row for each policy and metric, with interval, median and paired difference", r.summary},
-			{"runs.csv", "a row for each policy and repetition", r.perRun},
-			{"batches.csv", "a row for each policy and batch", r.batches},
-		},
-	}
-	if r.Alphas != nil {
-		d.files = append(d.files, csvFile{"alpha.csv", "deadlines met, by strictness", r.strictness})
+		data: r, pictures: r.pictures(), files: r.tables(),
 	}
 	shown := map[string]bool{}
 	for _, m := range r.MainMetrics() {

@@ -102,16 +102,6 @@ var mainPoolMetrics = []string{
 // ratioMetrics are those of which a ratio says something.
 var ratioMetrics = []string{"throughput", "cost", "mean_wait_all", "gap", "idle", "preference", "work_preference"}
 
-func poolMetrics(names []string) []pools.Metric {
-	var list []pools.Metric
-	for _, m := range pools.Metrics {
-		if slices.Contains(names, m.Name) {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
 // A PoolTable is a table of a report: a header and its rows.
 type PoolTable struct {
 	Title string
@@ -145,71 +135,45 @@ func (r *PoolsReport) PoolName(i int) string {
 // a column for each pool; with several it is one for each pool, and the ratios to the
 // first variant.
 func (r *PoolsReport) Tables() []PoolTable {
+	list, variants := r.pools(), make([]string, len(r.Variants))
+	for v := range variants {
+		variants[v] = r.Variants[v].Name
+	}
 	if len(r.Variants) == 1 {
-		t := PoolTable{Title: "by pool", Rows: [][]string{{"metric"}}}
-		for _, i := range r.pools() {
-			t.Rows[0] = append(t.Rows[0], r.PoolName(i))
+		names := make([]string, len(list))
+		for k, i := range list {
+			names[k] = r.PoolName(i)
 		}
-		for _, m := range poolMetrics(mainPoolMetrics) {
-			row := []string{m.Name}
-			for _, i := range r.pools() {
-				row = append(row, poolWords(m, r.Figure(0, i, m)))
-			}
+		return []PoolTable{newPoolTable("by pool", names, mainPoolMetrics, func(m pools.Metric, k int) string { return poolWords(m, r.Figure(0, list[k], m)) })}
+	}
+	var tables []PoolTable
+	for _, i := range list {
+		tables = append(tables, newPoolTable(r.PoolName(i), variants, mainPoolMetrics, func(m pools.Metric, v int) string { return poolWords(m, r.Figure(v, i, m)) }))
+	}
+	last := list[len(list)-1]
+	ratios := newPoolTable("how many times "+variants[0]+", "+r.PoolName(last), variants[1:], ratioMetrics,
+		func(m pools.Metric, v int) string { return ratioWords(r.Ratio(v+1, last, m)) })
+	ratios.Note = "on the same repetitions: their geometric mean [with its 95 % interval]"
+	return append(tables, ratios)
+}
+
+// newPoolTable makes a table with a row for each metric, but those of which there is
+// nothing to say.
+func newPoolTable(title string, columns, metrics []string, words func(m pools.Metric, column int) string) PoolTable {
+	t := PoolTable{Title: title, Rows: [][]string{append([]string{"metric"}, columns...)}}
+	for _, m := range pools.Metrics {
+		if !slices.Contains(metrics, m.Name) {
+			continue
+		}
+		row, said := []string{m.Name}, false
+		for k := range columns {
+			text := words(m, k)
+			row, said = append(row, text), said || text != "–" && text != "0" && text != "0 ± 0"
+		}
+		if said {
 			t.Rows = append(t.Rows, row)
 		}
-		t.Rows = withoutEmpty(t.Rows)
-		return []PoolTable{t}
 	}
-	var list []PoolTable
-	for _, i := range r.pools() {
-		t := PoolTable{Title: r.PoolName(i), Rows: [][]string{r.header()}}
-		for _, m := range poolMetrics(mainPoolMetrics) {
-			row := []string{m.Name}
-			for v := range r.Variants {
-				row = append(row, poolWords(m, r.Figure(v, i, m)))
-			}
-			t.Rows = append(t.Rows, row)
-		}
-		t.Rows = withoutEmpty(t.Rows)
-		list = append(list, t)
-	}
-	return append(list, r.ratios())
-}
-
-func (r *PoolsReport) header() []string {
-	row := []string{"metric"}
-	for i := range r.Variants {
-		row = append(row, r.Variants[i].Name)
-	}
-	return row
-}
-
-// withoutEmpty leaves out the rows of which there is nothing to say.
-func withoutEmpty(rows [][]string) [][]string {
-	return slices.DeleteFunc(rows, func(row []string) bool {
-		for _, c := range row[1:] {
-			if c != "–" && c != "0" && c != "0 ± 0" {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-func (r *PoolsReport) ratios() PoolTable {
-	t := PoolTable{
-		Title: "how many times " + r.Variants[0].Name + ", " + r.PoolName(r.pools()[len(r.pools())-1]),
-		Note:  "on the same repetitions: their geometric mean [with its 95 % interval]",
-		Rows:  [][]string{append([]string{"metric"}, r.header()[2:]...)},
-	}
-	for _, m := range poolMetrics(ratioMetrics) {
-		row := []string{m.Name}
-		for v := range r.Variants[1:] {
-			row = append(row, ratioWords(r.Ratio(v+1, r.pools()[len(r.pools())-1], m)))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	t.Rows = withoutEmpty(t.Rows)
 	return t
 }
 

@@ -3,8 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
-	"io"
-	"strconv"
+	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -27,13 +26,7 @@ func (r *PoolsReport) document() *document {
 				fmt.Sprintf("%s simulated", r.Horizon), signed(float64(r.Tasks), 0) + " tasks completed in all",
 			}, r.Trace...),
 		},
-		data: r, pictures: r.pictures(),
-		files: []csvFile{
-			{"summary.csv", "a row for each variant, pool and metric, with its ratio to the first variant", r.summary},
-			{"runs.csv", "a row for each variant, repetition and pool", r.perRun},
-			{"series.csv", "the pools over time, of repetition 1", r.series},
-			{"actions.csv", "what their control did, in repetition 1", r.actions},
-		},
+		data: r, pictures: r.pictures(), files: r.tables(),
 	}
 	columns := 0
 	for _, t := range r.Tables() {
@@ -56,79 +49,81 @@ func (t PoolTable) forPage() htmlTable {
 	return out
 }
 
-// summary writes a row for each variant, pool and metric.
-func (r *PoolsReport) summary(w io.Writer) error {
-	var rows [][]string
+// tables are the tables of the report.
+func (r *PoolsReport) tables() []csvFile {
+	runs := []string{"variant", "repetition", "pool"}
+	for _, m := range pools.Metrics {
+		runs = append(runs, m.Name)
+	}
+	return []csvFile{
+		{
+			"summary.csv", "a row for each variant, pool and metric, with its ratio to the first variant",
+			[]string{"variant", "pool", "metric", "unit", "n", "mean", "sd", "ci95", "median", "min", "max", "ratio", "ratio_low", "ratio_high"}, r.summary,
+		},
+		{"runs.csv", "a row for each variant, repetition and pool", runs, r.perRun},
+		{
+			"series.csv", "the pools over time, of repetition 1",
+			[]string{"variant", "pool", "time_s", "size", "training", "idle", "queue", "coming", "c_star", "c_star_seen", "lambda_seen", "mu_seen", "cost"}, r.series,
+		},
+		{
+			"actions.csv", "what their control did, in repetition 1",
+			[]string{"variant", "pool", "time_s", "action", "people", "to", "advice"}, r.actions,
+		},
+	}
+}
+
+func (r *PoolsReport) summary(row func(...any)) {
 	for v := range r.Variants {
 		for _, i := range r.pools() {
 			for _, m := range pools.Metrics {
 				s, x := r.Figure(v, i, m), r.Ratio(v, i, m)
-				rows = append(rows, []string{
-					r.Variants[v].Name, r.PoolName(i), m.Name, m.Unit, strconv.Itoa(s.N), cell(s.Mean), cell(s.SD), cell(s.CI95),
-					cell(s.Median), cell(s.Min), cell(s.Max), cell(x.Value), cell(x.Low), cell(x.High),
-				})
+				row(r.Variants[v].Name, r.PoolName(i), m.Name, m.Unit, s.N, s.Mean, s.SD, s.CI95, s.Median, s.Min, s.Max, x.Value, x.Low, x.High)
 			}
 		}
 	}
-	return rowsTo(w, []string{"variant", "pool", "metric", "unit", "n", "mean", "sd", "ci95", "median", "min", "max", "ratio", "ratio_low", "ratio_high"}, rows)
 }
 
-// perRun writes a row for each variant, repetition and pool.
-func (r *PoolsReport) perRun(w io.Writer) error {
-	header := []string{"variant", "repetition", "pool"}
-	for _, m := range pools.Metrics {
-		header = append(header, m.Name)
-	}
-	var rows [][]string
+func (r *PoolsReport) perRun(row func(...any)) {
 	for v := range r.Variants {
 		for rep, out := range r.Variants[v].Runs {
 			for _, i := range r.pools() {
-				row := []string{r.Variants[v].Name, strconv.Itoa(rep + 1), r.PoolName(i)}
+				cells := []any{r.Variants[v].Name, rep + 1, r.PoolName(i)}
 				for _, m := range pools.Metrics {
-					row = append(row, cell(m.Of(out.Of(i))))
+					cells = append(cells, m.Of(out.Of(i)))
 				}
-				rows = append(rows, row)
+				row(cells...)
 			}
 		}
 	}
-	return rowsTo(w, header, rows)
 }
 
-// series writes the samples of the first repetition.
-func (r *PoolsReport) series(w io.Writer) error {
-	var rows [][]string
-	number := func(n int) string {
+func (r *PoolsReport) series(row func(...any)) {
+	number := func(n int) any {
 		if n == pool.Unknown {
 			return ""
 		}
-		return strconv.Itoa(n)
+		return n
 	}
 	for v := range r.Variants {
 		for i, s := range r.Variants[v].Runs[0].Series {
 			for _, x := range s.Samples {
-				rows = append(rows, []string{
-					r.Variants[v].Name, r.PoolName(i), cell(x.At.Seconds()), number(x.Size), number(x.Training), number(x.Idle), number(x.Queue), number(x.Coming),
-					number(x.Best), number(x.CStar), cell(x.Lambda), cell(x.Mu), x.Cost.String(),
-				})
+				row(r.Variants[v].Name, r.PoolName(i), x.At.Seconds(), number(x.Size), number(x.Training), number(x.Idle), number(x.Queue), number(x.Coming),
+					number(x.Best), number(x.CStar), x.Lambda, x.Mu, x.Cost)
 			}
 		}
 	}
-	return rowsTo(w, []string{"variant", "pool", "time_s", "size", "training", "idle", "queue", "coming", "c_star", "c_star_seen", "lambda_seen", "mu_seen", "cost"}, rows)
 }
 
-// actions writes what the control of the first repetition did.
-func (r *PoolsReport) actions(w io.Writer) error {
-	var rows [][]string
+func (r *PoolsReport) actions(row func(...any)) {
 	for v := range r.Variants {
 		for _, a := range r.Variants[v].Runs[0].Actions {
 			to := ""
 			if a.Kind == pools.Move {
 				to = r.PoolName(a.To)
 			}
-			rows = append(rows, []string{r.Variants[v].Name, r.PoolName(a.Pool), cell(a.At.Seconds()), string(a.Kind), strconv.Itoa(a.N), to, strconv.FormatBool(a.Advice)})
+			row(r.Variants[v].Name, r.PoolName(a.Pool), a.At.Seconds(), a.Kind, a.N, to, a.Advice)
 		}
 	}
-	return rowsTo(w, []string{"variant", "pool", "time_s", "action", "people", "to", "advice"}, rows)
 }
 
 // pictures are the charts for which there are samples.
@@ -162,26 +157,31 @@ func (r *PoolsReport) overTime(name, title, caption, label string, of func(*pool
 					X: chart.Axis{Label: "time since the start", Kind: chart.Time, Max: r.Horizon.Seconds()},
 				}
 				for v := range r.Variants {
-					s := chart.Series{Name: r.Variants[v].Name}
-					samples := r.Variants[v].Runs[0].Series[i].Samples
-					for k := range samples {
-						s.X, s.Y = append(s.X, samples[k].At.Seconds()), append(s.Y, of(&samples[k]))
-					}
-					spec.Series = append(spec.Series, s)
+					spec.Series = append(spec.Series, r.line(r.Variants[v].Name, v, i, of))
 				}
 				if best {
-					s := chart.Series{Name: "c*"}
-					samples := r.Variants[0].Runs[0].Series[i].Samples
-					for k := range samples {
-						if samples[k].Best != pool.Unknown {
-							s.X, s.Y = append(s.X, samples[k].At.Seconds()), append(s.Y, float64(samples[k].Best))
+					spec.Series = append(spec.Series, r.line("c*", 0, i, func(x *pools.Sample) float64 {
+						if x.Best == pool.Unknown {
+							return math.NaN()
 						}
-					}
-					spec.Series = append(spec.Series, s)
+						return float64(x.Best)
+					}))
 				}
 				panels[i] = chart.Steps(spec)
 			}
 			return chart.Grid(chart.GridSpec{Head: h, Panels: panels, Columns: 1})
 		},
 	}
+}
+
+// line is a figure of a pool over time, where there is one.
+func (r *PoolsReport) line(name string, variant, pool int, of func(*pools.Sample) float64) chart.Series {
+	s := chart.Series{Name: name}
+	samples := r.Variants[variant].Runs[0].Series[pool].Samples
+	for k := range samples {
+		if y := of(&samples[k]); !math.IsNaN(y) {
+			s.X, s.Y = append(s.X, samples[k].At.Seconds()), append(s.Y, y)
+		}
+	}
+	return s
 }
