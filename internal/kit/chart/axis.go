@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // span is the range of the values seen.
@@ -326,16 +328,10 @@ func thousands(t string) string {
 	if strings.HasPrefix(t, "-") {
 		sign, t = "−", t[1:]
 	}
-	whole, rest, _ := strings.Cut(t, ".")
-	if len(whole) > 4 || (len(whole) == 4 && rest == "") {
-		for i := len(whole) - 3; i > 0; i -= 3 {
-			whole = whole[:i] + "," + whole[i:]
-		}
+	if whole, rest, _ := strings.Cut(t, "."); len(whole) == 4 && rest != "" {
+		return sign + t
 	}
-	if rest != "" {
-		whole += "." + rest
-	}
-	return sign + whole
+	return sign + format.Group(t, ",")
 }
 
 // timeRounds are the durations at which a logarithmic axis of time has ticks.

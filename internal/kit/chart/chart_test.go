@@ -478,10 +478,8 @@ func TestAHistogramHasTheAreaOne(t *testing.T) {
 	for i := range values {
 		values[i] = float64(i) / 10
 	}
-	p := draw(t, chart.Histogram(chart.HistogramSpec{
-		Head: chart.Head{Size: chart.Size{Width: 560, Height: 320}},
-		X:    chart.Axis{Label: "x"}, Y: chart.Axis{Label: "density", Min: 0, Max: 0.02}, Values: values,
-	}))
+	head, y := chart.Head{Size: chart.Size{Width: 560, Height: 320}}, chart.Axis{Label: "density", Min: 0, Max: 0.02}
+	p := draw(t, chart.Histogram(chart.HistogramSpec{Head: head, X: chart.Axis{Label: "x"}, Y: y, Values: values}))
 	// Evenly spread over 100, so there are ten bins, each of the density 0.01: half the height.
 	zero, top := p.yTicks["0"], p.yTicks["0.020"]
 	for _, l := range p.of(first) {

@@ -41,15 +41,23 @@ func Plural(noun string) string {
 
 // Thousands is a number with thin spaces between thousands.
 func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var out strings.Builder
-	for i, r := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
-			out.WriteRune('\u202f')
-		}
-		out.WriteRune(r)
+	digits, negative := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
+	if digits = Group(digits, "\u202f"); negative {
+		return "-" + digits
 	}
-	return out.String()
+	return digits
+}
+
+// Group puts a separator between the thousands of a decimal number without a sign.
+func Group(number, separator string) string {
+	whole, rest, fraction := strings.Cut(number, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + separator + whole[i:]
+	}
+	if fraction {
+		return whole + "." + rest
+	}
+	return whole
 }
 
 // Percent is part/whole in percent. It is 100 only of the whole, and 0 only of

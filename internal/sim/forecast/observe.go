@@ -210,19 +210,9 @@ func (o *Observed) sessions(now, from time.Time, grace time.Duration, signs []Si
 	}
 }
 
-func later(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
-}
+func later(x, y time.Time) time.Time { return slices.MaxFunc([]time.Time{y, x}, time.Time.Compare) }
 
-func earlier(x, y time.Time) time.Time {
-	if x.Before(y) {
-		return x
-	}
-	return y
-}
+func earlier(x, y time.Time) time.Time { return slices.MinFunc([]time.Time{y, x}, time.Time.Compare) }
 
 // answers counts what became of hand-outs, and measures the times of answers.
 func (o *Observed) answers(signs []Sign) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -152,18 +153,11 @@ func magnitude(f float64) int {
 }
 
 func signed(f float64, digits int) string {
-	text := strconv.FormatFloat(math.Abs(f), 'f', digits, 64)
-	whole, rest, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
+	text := format.Group(strconv.FormatFloat(math.Abs(f), 'f', digits, 64), ",")
+	if f < 0 && strings.Trim(text, "0.,") != "" {
+		return minus + text
 	}
-	if rest != "" {
-		whole += "." + rest
-	}
-	if f < 0 && strings.Trim(whole, "0.,") != "" {
-		return minus + whole
-	}
-	return whole
+	return text
 }
 
 // Clear reports whether 0 lies outside the interval of a difference.
