@@ -161,7 +161,7 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 }
 
 // tooFew is what to do where a task needs answers from more people than there are.
-const tooFew = "; add people with throng worker add or throng worker invite"
+const tooFew = "; add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
 
 // absence is why a batch that is a draft or waits does not go on, and what to do; ""
 // if somebody of its pool is working or waiting for a task.

@@ -80,6 +80,8 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		if _, undo := r.Move(c.background(), b.ID, "cancel"); undo != nil {
 			err = fmt.Errorf("%w (the draft %s is left, without tasks)", err, b.ID)
+		} else {
+			err = fmt.Errorf("%w (the draft %s was cancelled)", err, b.ID)
 		}
 		return ofFile(x.File, err)
 	}

@@ -135,19 +135,19 @@ type Logout struct {
 
 // Run signs out.
 func (l *Logout) Run(c *Context) error {
-	at := Remote{Account: l.Account}
-	r, err := at.ProvideRemote(c)
-	if err != nil {
-		return err
-	}
 	saved, err := readLogins()
 	if err != nil {
 		return err
 	}
-	was, in := saved.of(l.Profile)[r.URL]
-	if !in {
-		return crowd.Errorf(crowd.NotFound, "you are not signed in to %s", r.URL)
+	server, err := l.server(saved)
+	if err != nil {
+		return err
 	}
+	was, in := saved.of(l.Profile)[server]
+	if !in {
+		return crowd.Errorf(crowd.NotFound, "you are not signed in to %s", server)
+	}
+	r := &client.Client{URL: server, Token: was.Token}
 	// The session may have run out, or the server be gone: it is forgotten here
 	// all the same.
 	gone := r.SignOut(c.Ctx)

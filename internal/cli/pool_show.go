@@ -126,6 +126,14 @@ func (p shownPool) show(w io.Writer) {
 	}
 }
 
+// waited says how long tasks waited for somebody; "" where none was handed out.
+func waited(m *wire.PoolMetrics) string {
+	if m.WaitP95 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("95 %% were handed out within %s", lasting(m.WaitP95))
+}
+
 func (p *shownPool) figures() []string {
 	list := []string{
 		"people", fmt.Sprintf("%d of %d on duty, %d coming, best %s (c*)", p.OnDuty, p.Workers, p.Coming, orUnknown(p.CStar)),
@@ -139,7 +147,7 @@ func (p *shownPool) figures() []string {
 		list = append(list,
 			"queue", fmt.Sprintf("%s wanted, the oldest for %s", format.Count(m.Queue, "answer"), lasting(m.OldestWait)),
 			"load", fmt.Sprintf("%.3g answers a minute wanted (lambda), %.3g given; %s", m.Lambda*60, m.Throughput*60, mu),
-			"wait", fmt.Sprintf("95 %% were handed out within %s", lasting(m.WaitP95)),
+			"wait", waited(m),
 			"leaving", fmt.Sprintf("%.3g people an hour", m.Abandonment*3600),
 			"cost", fmt.Sprintf("%.2f an hour for waiting", m.CostPerHour))
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -54,9 +55,62 @@ func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 	}
 	token := r.Token
 	if token == "" {
-		token = saved.of(r.Profile)[server].Token
+		if token, err = r.login(saved, server); err != nil {
+			return nil, err
+		}
 	}
 	return &remote{&client.Client{URL: server, Token: token}, c, r.JSON}, nil
+}
+
+// login returns the token of the saved login at a server: of the profile, or, where
+// none is named and there is no other, of the one profile that has a login there.
+// Where nobody has signed in at all it is "", and the server says what to do.
+func (a *Account) login(saved logins, server string) (string, error) {
+	if x, ok := saved.of(a.Profile)[server]; ok {
+		return x.Token, nil
+	}
+	if a.Profile != "" && saved.Profiles[a.Profile] == nil {
+		message := fmt.Sprintf("%q is not known", a.Profile)
+		if len(saved.Profiles) > 0 {
+			message += "; there are " + strings.Join(sortedNames(saved.Profiles), ", ")
+		}
+		return "", wrong("profile", "%s (to make it: throng login NAME --profile %s)", message, a.Profile)
+	}
+	here, elsewhere := saved.at(server)
+	signIn := fmt.Sprintf("throng login NAME --server %s", server)
+	switch {
+	case a.Profile != "":
+		signIn += " --profile " + a.Profile
+	case len(here) == 1:
+		return saved.Profiles[here[0]][server].Token, nil
+	case len(here) > 1:
+		return "", wrong("profile", "say with which login, by --profile: at %s there are %s", server, strings.Join(here, ", "))
+	}
+	if len(elsewhere) == 0 {
+		return "", nil
+	}
+	return "", &crowd.Error{Code: crowd.Unauthenticated, Message: fmt.Sprintf("sign in first: %s; you are signed in to %s (see --server)", signIn, strings.Join(elsewhere, ", "))}
+}
+
+// at returns the profiles with a login at a server, and the other servers with one.
+func (l logins) at(server string) (profiles, others []string) {
+	for name, list := range l.Profiles {
+		for other := range list {
+			if other == server {
+				profiles = append(profiles, name)
+			} else {
+				others = append(others, other)
+			}
+		}
+	}
+	for other := range l.Servers {
+		if other != server {
+			others = append(others, other)
+		}
+	}
+	slices.Sort(profiles)
+	slices.Sort(others)
+	return profiles, slices.Compact(others)
 }
 
 // print prints what the server has answered, or returns why it has not.
@@ -67,11 +121,12 @@ func (r *remote) print(v any, err error, human func(w io.Writer)) error {
 	return Output{JSON: r.json}.print(r.c, v, human)
 }
 
-// server returns the server's URL in the one form under which logins are kept. A
-// profile with a login at a single server stands for that server, too.
+// server returns the server's URL in the one form under which logins are kept. Where
+// none is named, logins at a single server stand for that server: those of the
+// profile, or those without one.
 func (a *Account) server(saved logins) (string, error) {
 	text := a.Server
-	if list := saved.Profiles[a.Profile]; text == "" && a.Profile != "" && len(list) == 1 {
+	if list := saved.of(a.Profile); text == "" && len(list) == 1 {
 		for server := range list {
 			text = server
 		}
@@ -184,7 +239,7 @@ func find[ID fmt.Stringer, T any](noun, text string, parse func(string) (ID, err
 		}
 		known[i] = fmt.Sprintf("%s (%s)", found, name)
 	}
-	message := "no such " + noun
+	message := fmt.Sprintf("no such %s: %s", noun, text)
 	if len(known) > 0 {
 		message += "; there are " + strings.Join(known, ", ")
 	}

@@ -180,7 +180,7 @@ type NewInvitations struct {
 	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"for which they are invited; requesters of one tenant may leave it out, admins always"`
 	Test        int64          `json:"test,omitempty" doc:"the id of a test that they have to pass first"`
 	Note        string         `json:"note,omitempty" doc:"to the invited"`
-	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"how long the links work; default: 14 days"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long the links work; default: 14 days"`
 }
 
 // Invited reports what became of a list of addresses.

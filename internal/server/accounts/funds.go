@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
@@ -39,7 +40,7 @@ func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, amount crow
 	}
 	if have < amount {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
-			Message: "the batch reserves " + amount.String() + ", but the tenant's account has " + have.String()}
+			Message: "the batch reserves " + amount.String() + ", but the tenant's account has " + have.String() + fmt.Sprintf(" (an admin adds to it with throng tenant deposit %s AMOUNT, or on the tenant's page)", tenant)}
 	}
 	return nil
 }

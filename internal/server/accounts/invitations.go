@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -174,7 +175,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 	case len(n.Note) > MaxNote:
 		return pool, nil, crowd.Fieldf("note", "has %d bytes, at most %d are allowed", len(n.Note), MaxNote)
 	case n.Life < time.Hour || n.Life > MaxInviteFor:
-		return pool, nil, crowd.Fieldf("life", "%s is not between an hour and 30 days", n.Life)
+		return pool, nil, crowd.Fieldf("life", "%s is not between an hour and 30 days", format.Duration(n.Life))
 	case len(n.Addresses) == 0:
 		return pool, nil, crowd.Fieldf("addresses", "name at least one e-mail address")
 	case len(n.Addresses) > MaxInvitations:

@@ -69,7 +69,10 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err := s.store.DropTasks(ctx, b.Spec.Tenant, id); err != nil {
 		return UploadReport{}, err
 	}
-	if err = u.all(ctx, rows); err == nil {
+	if err = u.all(ctx, rows); err == nil && u.report.Tasks == 0 && u.report.Bad == 0 {
+		err = crowd.Errorf(crowd.Invalid, "the file has a header and no rows: there is no task in it")
+	}
+	if err == nil {
 		b.Columns, u.report.Columns = columns, columns
 		err = s.store.UpdateDraft(ctx, b)
 	}
