@@ -40,7 +40,7 @@ func TestUpload(t *testing.T) {
 	}{
 		"a good file":                       {file: "thing,of\na dog,ann\na stone,\n", kept: []string{"[a dog ann]", "[a stone ]"}},
 		"JSON Lines":                        {file: "{\"thing\": \"a dog\", \"n\": 1}\n{\"n\": null, \"thing\": \"a stone\"}\n", kept: []string{"[a dog 1]", "[a stone ]"}},
-		"a file without rows":               {file: "thing\n"},
+		"a file without rows":               {file: "thing\n", refused: "there is no task in it"},
 		"an empty file":                     {file: "", refused: "the file is empty"},
 		"a row too short":                   {file: "thing,of\na dog,ann\na stone\na cat,bob\n", bad: []string{"line 3"}},
 		"a row too short, skipped":          {file: "thing,of\na dog,ann\na stone\na cat,bob\n", skipBad: true, kept: []string{"[a dog ann]", "[a cat bob]"}, bad: []string{"line 3"}},

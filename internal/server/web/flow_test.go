@@ -80,7 +80,7 @@ func TestFromFileToLabels(t *testing.T) {
 	}
 	quality := c.req.get("/batches/"+id+"/quality").want(200, "67 %", "against 3 known answers", "w1", "2 of 3 right", "α (nominal)")
 	quality.without("method=median")
-	c.req.get("/batches/"+id+"/quality?method=median").want(400, "median does not fit the kind choose_one: use dawid-skene, majority")
+	c.req.get("/batches/"+id+"/quality?method=median").want(http.StatusUnprocessableEntity, "median does not fit the kind choose_one: use dawid-skene, majority")
 	c.req.get("/tenants/n1").want(200, "99.40", "reserve", "deposit")
 }
 
