@@ -175,11 +175,8 @@ func (t *parquetReader) readFooter() error {
 	if _, err := t.file.ReadAt(footer, t.size-tail-n); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read table: %w", err)
 	}
-	if _, err := skimStruct(footer); err != nil {
-		return broken("", "its footer: %v", err)
-	}
 	t.meta = new(format.FileMetaData)
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, t.meta); err != nil {
+	if _, err := decodeThrift(footer, t.meta); err != nil {
 		return broken("", "its footer: %s", clip(err.Error()))
 	}
 	return nil

@@ -1,12 +1,14 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/throng-dev/throng/crowd"
@@ -22,116 +24,79 @@ const (
 	maxThriftStructs = 1 << 18 // structs in lists, each of which takes some hundred bytes
 )
 
-// skimStruct walks over a struct in the compact encoding of Thrift and returns
-// how long it is.
-func skimStruct(data []byte) (int, error) {
-	s := skimmer{data: data}
-	err := s.structure(0)
-	return s.at, err
+// decodeThrift decodes a struct from the beginning of data and returns how long
+// it is. What is decoded may share the memory of data.
+func decodeThrift(data []byte, v any) (int, error) {
+	r := &thriftReader{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(data), size: len(data), open: []int32{1}}
+	err := thrift.NewDecoder(r).Decode(v)
+	return r.BytesRead(), cmp.Or(r.wrong, err)
 }
 
-type skimmer struct {
-	data    []byte
-	at      int
-	structs int
+// thriftReader refuses what takes much more memory to decode than it has bytes.
+// The library makes a list as long as the data says, and goes as deep.
+type thriftReader struct {
+	thrift.BytesReader
+	size    int
+	structs int     // in lists so far
+	open    []int32 // how many structs must end at each depth
+	wrong   error   // what it refused
 }
 
-func (s *skimmer) skip(n uint64) error {
-	if n > uint64(len(s.data)-s.at) {
-		return errShort
+func (r *thriftReader) refuse(what string, args ...any) error {
+	r.wrong = fmt.Errorf(what, args...)
+	return r.wrong
+}
+
+func (r *thriftReader) ReadField() (thrift.Field, error) {
+	f, err := r.BytesReader.ReadField()
+	switch {
+	case err == nil && f.Type == thrift.STRUCT:
+		err = r.enter(1)
+	case err == nil && f.Type == thrift.STOP:
+		last := len(r.open) - 1
+		if r.open[last]--; r.open[last] == 0 && last > 0 {
+			r.open = r.open[:last]
+		}
 	}
-	s.at += int(n)
+	return f, err
+}
+
+func (r *thriftReader) enter(structs int32) error {
+	if r.open = append(r.open, structs); len(r.open) > maxThriftDepth {
+		return r.refuse("it is nested too deeply")
+	}
 	return nil
 }
 
-func (s *skimmer) varint() (uint64, error) {
-	v, n := binary.Uvarint(s.data[s.at:])
-	if n <= 0 {
-		return 0, errShort
+func (r *thriftReader) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
+	switch {
+	case err != nil:
+		return l, err
+	case int(l.Size) > r.size-r.BytesRead(): // each item takes a byte at least
+		return l, r.refuse("%w", errShort)
+	case l.Type == thrift.LIST || l.Type == thrift.SET || l.Type == thrift.MAP:
+		return l, r.refuse("it has a list of lists")
+	case l.Type != thrift.STRUCT || l.Size == 0:
+		return l, nil
 	}
-	s.at += n
-	return v, nil
+	if r.structs += int(l.Size); r.structs > maxThriftStructs {
+		return l, r.refuse("it has more than %d parts: write larger row groups", maxThriftStructs)
+	}
+	return l, r.enter(l.Size)
 }
 
-func (s *skimmer) structure(depth int) error {
-	if depth > maxThriftDepth {
-		return errors.New("it is nested too deeply")
-	}
-	for {
-		if s.at >= len(s.data) {
-			return errShort
-		}
-		b := s.data[s.at]
-		s.at++
-		if b == 0 {
-			return nil
-		}
-		if b>>4 == 0 { // the number of the field follows
-			if _, err := s.varint(); err != nil {
-				return err
-			}
-		}
-		if typ := b & 15; typ > 2 { // true and false have no value
-			if err := s.value(typ, depth); err != nil {
-				return err
-			}
-		}
-	}
+func (r *thriftReader) ReadSet() (thrift.Set, error) {
+	l, err := r.ReadList()
+	return thrift.Set(l), err
 }
 
-func (s *skimmer) value(typ byte, depth int) error {
-	switch typ {
-	case 1, 2, 3: // a boolean in a list; a byte
-		return s.skip(1)
-	case 4, 5, 6:
-		_, err := s.varint()
-		return err
-	case 7:
-		return s.skip(8)
-	case 8:
-		n, err := s.varint()
-		if err != nil {
-			return err
-		}
-		return s.skip(n)
-	case 9, 10:
-		return s.list(depth)
-	case 12:
-		return s.structure(depth + 1)
-	}
-	return fmt.Errorf("it has a value of type %d", typ)
-}
+// ReadMap refuses maps, of which Parquet has none.
+func (r *thriftReader) ReadMap() (thrift.Map, error) { return thrift.Map{}, r.refuse("it has a map") }
 
-func (s *skimmer) list(depth int) error {
-	if depth > maxThriftDepth {
-		return errors.New("it is nested too deeply")
-	}
-	if s.at >= len(s.data) {
-		return errShort
-	}
-	b := s.data[s.at]
-	s.at++
-	n, typ := uint64(b>>4), b&15
-	if n == 15 {
-		var err error
-		if n, err = s.varint(); err != nil {
-			return err
-		}
-	}
-	if n > uint64(len(s.data)-s.at) { // each item takes a byte at least
-		return errShort
-	}
-	if typ == 12 {
-		if s.structs += int(n); s.structs > maxThriftStructs {
-			return fmt.Errorf("it has more than %d parts: write larger row groups", maxThriftStructs)
-		}
-	}
-	for ; n > 0; n-- {
-		if err := s.value(typ, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+// Discard passes over n bytes, which the library does for texts that it does not know.
+func (r *thriftReader) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
 // checkV1 checks a page of version 1, unpacked.

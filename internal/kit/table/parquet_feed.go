@@ -107,12 +107,9 @@ func (f *feeder) next() error {
 	if _, err := f.src.ReadAt(head, f.at); err != nil && !errors.Is(err, io.EOF) {
 		return crowd.Errorf(crowd.Internal, "read table: %v", err)
 	}
-	n, err := skimStruct(head)
-	if err != nil {
-		return fmt.Errorf("the header of a page: %w", err)
-	}
 	h := new(format.PageHeader)
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head[:n], h); err != nil {
+	n, err := decodeThrift(head, h)
+	if err != nil {
 		return fmt.Errorf("the header of a page: %s", clip(err.Error()))
 	}
 	f.at += int64(n)
