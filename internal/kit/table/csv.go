@@ -65,32 +65,10 @@ func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, er
 	}
 	for pos := begin; ; pos++ { // each turn takes one cell; pos then is on the comma after it
 		if pos < end && t.buf[pos] == '"' {
-			pos++
-			for {
-				i := bytes.IndexByte(t.buf[pos:t.off], '"')
-				if i < 0 { // the cell goes on in the next line
-					t.cells = append(t.cells, t.buf[pos:t.off]...)
-					pos = t.off
-					switch err := t.nextLine(); {
-					case errors.Is(err, io.EOF):
-						return 0, bad(line, cellName(t.columns, found), "the quoted cell is not closed"), nil
-					case err != nil:
-						return 0, nil, err
-					case t.off-begin > t.opts.MaxRowBytes:
-						return 0, t.tooLong(line, 2), nil
-					}
-					end = t.contentEnd(t.off)
-					continue
-				}
-				t.cells = append(t.cells, t.buf[pos:pos+i]...)
-				pos += i + 1
-				if pos == t.off || t.buf[pos] != '"' {
-					break
-				}
-				t.cells = append(t.cells, '"')
-				pos++
+			if pos, wrong, err = t.quotedCell(pos+1, begin, quoted{line, found}); wrong != nil || err != nil {
+				return 0, wrong, err
 			}
-			if pos < end && t.buf[pos] != comma {
+			if end = t.contentEnd(t.off); pos < end && t.buf[pos] != comma {
 				return 0, bad(line, cellName(t.columns, found), "text follows the closing quote: a quote within a quoted cell is written twice"), nil
 			}
 		} else {
@@ -113,5 +91,35 @@ func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, er
 		if pos >= end {
 			return found, nil, nil
 		}
+	}
+}
+
+// quoted is a quoted cell's place, for errors: the line of its row, and its column.
+type quoted struct{ line, column int }
+
+// quotedCell gathers the cell whose text begins at pos, in the row that begins at
+// begin, and returns where its closing quote ends.
+func (t *Reader) quotedCell(pos, begin int, at quoted) (end int, wrong *crowd.Error, err error) {
+	for {
+		i := bytes.IndexByte(t.buf[pos:t.off], '"')
+		if i < 0 { // the cell goes on in the next line
+			t.cells = append(t.cells, t.buf[pos:t.off]...)
+			pos = t.off
+			switch err := t.nextLine(); {
+			case errors.Is(err, io.EOF):
+				return 0, bad(at.line, cellName(t.columns, at.column), "the quoted cell is not closed"), nil
+			case err != nil:
+				return 0, nil, err
+			case t.off-begin > t.opts.MaxRowBytes:
+				return 0, t.tooLong(at.line, 2), nil
+			}
+			continue
+		}
+		t.cells = append(t.cells, t.buf[pos:pos+i]...)
+		if pos += i + 1; pos == t.off || t.buf[pos] != '"' {
+			return pos, nil, nil
+		}
+		t.cells = append(t.cells, '"')
+		pos++
 	}
 }

@@ -123,92 +123,88 @@ func validTest(t *store.Test) error {
 // readQuestions reads the file of a test, sets t.Columns, and checks that the
 // template fits it and each right answer the template.
 func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.Question, error) {
-	parsed, err := task.Parse(t.Template)
+	parsed, err := questionTemplate(t.Template)
 	if err != nil {
 		return nil, err
-	}
-	kind := parsed.Kind.Describe()
-	if kind.Framed {
-		return nil, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
-	}
-	if kind.Composite && parsed.LabelField == "" {
-		return nil, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
 	}
 	rows, err := table.NewReader(file, table.Options{Format: format})
 	if err != nil {
 		return nil, err
 	}
+	var compiled *task.Compiled
+	layout := table.Layout[store.Question]{Exact: true, Columns: []table.Column[store.Question]{{
+		Name: input.GoldColumn, Required: true, Filled: true, Advice: ": a test needs one with the right answers",
+		Read: func(q *store.Question, cell string) (err error) {
+			q.Gold, err = rightAnswer(compiled, cell)
+			return err
+		},
+	}}}
+	records, err := layout.Bind(rows)
+	if err != nil {
+		for _, e := range crowd.ErrorsOf(err) {
+			e.Row = 1 // of the header
+		}
+		return nil, err
+	}
 	header := rows.Columns()
 	gold := slices.Index(header, input.GoldColumn)
-	if gold < 0 {
-		return nil, &crowd.Error{Code: crowd.Invalid, Field: input.GoldColumn, Row: 1, Message: "is missing: a test needs a column with the right answers"}
-	}
 	t.Columns = slices.Delete(slices.Clone(header), gold, gold+1)
 	if problems := parsed.Validate(t.Columns); len(problems) > 0 {
 		return nil, crowd.Errors(problems)
 	}
-	compiled, err := parsed.Compile()
-	if err != nil {
+	if compiled, err = parsed.Compile(); err != nil {
 		return nil, err
 	}
-	t.Template, err = json.Marshal(parsed)
-	if err != nil {
+	if t.Template, err = json.Marshal(parsed); err != nil {
 		return nil, err
 	}
 	var questions []store.Question
-	var wrong crowd.Errors
-	for {
-		row, line, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
+	n := 0
+	err = records.Each(func(r *table.Record[store.Question]) error {
+		if n++; n <= MaxQuestions {
+			r.Value.Values = slices.Delete(slices.Clone(r.Cells), gold, gold+1)
+			questions = append(questions, r.Value)
 		}
-		var key string
-		if err == nil {
-			key, err = rightAnswer(compiled, row[gold], line)
-		}
-		if problem := input.BadRow(err); problem != nil {
-			if wrong = append(wrong, problem); len(wrong) == input.MaxProblems {
-				break
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(questions) == MaxQuestions {
-			return nil, &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: fmt.Sprintf("the file has more than %d questions", MaxQuestions)}
-		}
-		questions = append(questions, store.Question{Values: slices.Delete(slices.Clone(row), gold, gold+1), Gold: key})
-	}
+		return nil
+	})
 	switch {
-	case len(wrong) > 0:
-		return nil, wrong
-	case len(questions) == 0:
+	case err != nil:
+		return nil, err
+	case n > MaxQuestions:
+		return nil, &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: fmt.Sprintf("the file has more than %d questions", MaxQuestions)}
+	case n == 0:
 		return nil, crowd.Fieldf("questions", "the file has no questions")
 	}
 	return questions, nil
 }
 
+// questionTemplate reads a template and checks that its answers can be told right
+// from wrong.
+func questionTemplate(raw json.RawMessage) (parsed task.Template, err error) {
+	if parsed, err = task.Parse(raw); err != nil {
+		return parsed, err
+	}
+	kind := parsed.Kind.Describe()
+	if kind.Framed {
+		return parsed, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
+	}
+	if kind.Composite && parsed.LabelField == "" {
+		return parsed, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
+	}
+	return parsed, nil
+}
+
 // rightAnswer returns the key of the right answer to a question.
-func rightAnswer(c *task.Compiled, cell string, line int) (string, error) {
-	bad := func(format string, args ...any) error {
-		return &crowd.Error{Code: crowd.Invalid, Row: line, Field: input.GoldColumn, Message: fmt.Sprintf(format, args...)}
-	}
-	if cell == "" {
-		return "", bad("is empty: every question of a test needs its right answer")
-	}
+func rightAnswer(c *task.Compiled, cell string) (string, error) {
 	if options := c.LabelOptions(); options != nil && !slices.Contains(options, cell) { // Known takes what stands there as it is
-		return "", bad("is no answer that a worker could give: %q is not one of the options of %s", cell, c.Template().LabelField)
+		return "", fmt.Errorf("is no answer that a worker could give: %q is not one of the options of %s", cell, c.Template().LabelField)
 	}
 	key, err := c.Known(cell)
-	if err == nil {
-		return key, nil
-	}
 	var wrong *crowd.Error
 	if errors.As(err, &wrong) {
-		return "", bad("is no answer that a worker could give: %s", wrong.Message)
+		err = fmt.Errorf("is no answer that a worker could give: %s", wrong.Message)
 	}
-	return "", err
+	return key, err
 }
 
 var errTest = &crowd.Error{Code: crowd.NotFound, Field: "test", Message: "no such test"}
