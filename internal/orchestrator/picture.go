@@ -8,6 +8,9 @@ import (
 // Taken returns how many items a node has taken.
 func (v *View) Taken(node int) int64 {
 	n := &v.Nodes[node]
+	if n.Step != nil && n.Step.Reshapes() && !n.Step.MakesItems() && len(n.Step.From) == 1 {
+		return n.Cursors[0] // it may make several rows of one
+	}
 	if n.Step == nil || !n.Step.MakesItems() {
 		return n.Last + max(n.Inside, n.Faults)
 	}

@@ -25,10 +25,11 @@ type Form struct {
 	Name  string
 	Inner []*Form // the parts that are forms
 
-	given []pair
-	taken []string // the names of the options that its owner knows
-	parts []string // the options taken whose values are not the usual ones
-	err   error
+	within string // the text between its parentheses
+	given  []pair
+	taken  []string // the names of the options that its owner knows
+	parts  []string // the options taken whose values are not the usual ones
+	err    error
 }
 
 type pair struct{ name, value string }
@@ -44,6 +45,8 @@ func Parse(text string, most int) (*Form, error) {
 	if err == nil && r.text != "" {
 		err = fmt.Errorf("%q is left over at the end", r.text)
 	}
+	_, within, _ := strings.Cut(text, "(")
+	f.within = strings.TrimSuffix(strings.TrimSpace(within), ")")
 	return f, err
 }
 
@@ -142,6 +145,9 @@ func (f *Form) Value(name string) (string, bool) {
 	}
 	return f.given[i].value, true
 }
+
+// Within returns what stands between the parentheses of the form, as it is written.
+func (f *Form) Within() string { return f.within }
 
 // A Range is what the values of an option may be: both ends included.
 type Range[T any] struct {

@@ -31,6 +31,17 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a": "", "a()": "", "a(x=1, y=2) ": "x=1, y=2", "outer(a(x=1),beta=2)": "a(x=1),beta=2",
+	} {
+		if f, _ := textform.Parse(text, 60); f.Within() != want {
+			t.Errorf("within %q is %q", text, f.Within())
+		}
+	}
+}
+
 // read reads a form with every kind of option.
 func read(text string) (canonical string, names []string, err error) {
 	f, err := textform.Parse(text, 60)

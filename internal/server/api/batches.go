@@ -123,7 +123,7 @@ func (a *api) batches() {
 			BatchPath
 			Body wire.BatchTerms
 		}) (wire.Batch, error) {
-			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, newBatch(0, &in.Body)))
+			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, func(n *batches.NewBatch) error { *n = newBatch(0, &in.Body); return nil }))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -62,54 +63,45 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 	}
 }
 
-// editOf merges what is said of a pool's settings into those that it has, and
-// returns the groups of which anything was said.
-func editOf(s *wire.PoolEdit, p *store.Pool) control.PoolEdit {
-	edit := control.PoolEdit{Name: s.Name, Policy: s.Policy, Stopped: s.Stopped}
+// editPool puts what is said of a pool into the settings that it has.
+func editPool(s *wire.PoolEdit, p *store.Pool) {
+	input.Set(&p.Name, s.Name)
+	input.Set(&p.Policy, s.Policy)
+	input.Set(&p.Stopped, s.Stopped)
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
-		put(&r.Called, in.Called)
+		input.Set(&r.Called, in.Called)
 		putSeconds(&r.Silence, in.SilenceSeconds)
-		put(&r.Rate, in.Rate)
+		input.Set(&r.Rate, in.Rate)
 		putSeconds(&r.Promise, in.PromiseSeconds)
-		put(&r.Training, in.Training)
-		edit.Retainer = r
+		input.Set(&r.Training, in.Training)
 	}
 	if in := s.Control; in != nil {
 		c := &p.Control
-		put(&c.Elasticity, in.Elasticity)
-		put(&c.Stability, in.Stability)
-		put(&c.Balance, in.Balance)
-		put(&c.Rules, in.Rules)
+		input.Set(&c.Elasticity, in.Elasticity)
+		input.Set(&c.Stability, in.Stability)
+		input.Set(&c.Balance, in.Balance)
+		input.Set(&c.Rules, in.Rules)
 		if t := in.Target; t != nil {
-			put(&c.Target.Eta, t.Eta)
-			put(&c.Target.Salary, t.Salary)
+			input.Set(&c.Target.Eta, t.Eta)
+			input.Set(&c.Target.Salary, t.Salary)
 			putSeconds(&c.Target.Wait, t.WaitSeconds)
-			put(&c.Target.Tail, t.Tail)
+			input.Set(&c.Target.Tail, t.Tail)
 		}
 		if in.Expect != nil {
 			putSeconds(&c.Expect.TaskTime, in.Expect.TaskTimeSeconds)
 		}
-		put(&c.Min, in.Min)
-		put(&c.Max, in.Max)
+		input.Set(&c.Min, in.Min)
+		input.Set(&c.Max, in.Max)
 		putSeconds(&c.Cooldown, in.CooldownSeconds)
 		putSeconds(&c.Window, in.WindowSeconds)
-		put(&c.Advise, in.Advise)
-		edit.Control = c
+		input.Set(&c.Advise, in.Advise)
 	}
 	if in := s.Calling; in != nil {
 		k := &p.Calling
-		put(&k.Ask, in.Ask)
+		input.Set(&k.Ask, in.Ask)
 		putSeconds(&k.Answer, in.AnswerSeconds)
 		putSeconds(&k.Life, in.LifeSeconds)
-		edit.Calling = k
-	}
-	return edit
-}
-
-func put[T any](to *T, from *T) {
-	if from != nil {
-		*to = *from
 	}
 }
 
@@ -162,7 +154,7 @@ func (a *api) pools() {
 			PoolPath
 			Body wire.PoolEdit
 		}) (out wire.PoolDetail, err error) {
-			if _, err := a.app.Pools.Change(ctx, p, in.id, func(now store.Pool) control.PoolEdit { return editOf(&in.Body, &now) }); err != nil {
+			if _, err := a.app.Pools.Change(ctx, p, in.id, func(now *store.Pool) error { editPool(&in.Body, now); return nil }); err != nil {
 				return out, placed(err, poolFields)
 			}
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))

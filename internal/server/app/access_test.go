@@ -66,7 +66,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return second(s.Pools.RecentSamples(s.ctx, p, s.pool, time.Hour))
 	},
 	"Pools.Change": func(s *scene, p *access.Principal) error {
-		return second(s.Pools.Change(s.ctx, p, s.pool, func(store.Pool) control.PoolEdit { return control.PoolEdit{} }))
+		return second(s.Pools.Change(s.ctx, p, s.pool, func(*store.Pool) error { return nil }))
 	},
 	"Pools.TestOwnRules": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Pools.TestOwnRules(s.ctx, p, s.pool)
@@ -102,7 +102,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.Create": func(s *scene, p *access.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) },
 	"Batches.List":   func(s *scene, p *access.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) },
 	"Batches.EditDraft": func(s *scene, p *access.Principal) error {
-		return second(s.Batches.EditDraft(s.ctx, p, s.draft, s.definition()))
+		return second(s.Batches.EditDraft(s.ctx, p, s.draft, replaced(s.definition())))
 	},
 	"Batches.Upload": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Upload(s.ctx, p, s.draft, things(1), batches.Upload{}))

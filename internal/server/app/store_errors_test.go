@@ -246,7 +246,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Batches.EditDraft": func(x *trial, p *access.Principal) error {
 		d := x.definition()
 		d.Name, d.Reward, d.Priority = "other things", crowd.Unit/50, 7
-		return second(x.Batches.EditDraft(x.ctx, p, x.draft, d))
+		return second(x.Batches.EditDraft(x.ctx, p, x.draft, replaced(d)))
 	},
 	"Batches.Upload": func(x *trial, p *access.Principal) error {
 		return second(x.Batches.Upload(x.ctx, p, x.draft, strings.NewReader("thing,_workers\na,worker1;worker2\nb,worker2\n"), batches.Upload{}))

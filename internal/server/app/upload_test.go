@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -159,7 +160,7 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 		refused(t, err, crowd.Conflict)
 		_, err = w.Batches.Upload(w.ctx, w.ann, id, things(1), batches.Upload{})
 		refused(t, err, crowd.Conflict)
-		_, err = w.Batches.EditDraft(w.ctx, w.ann, id, w.definition())
+		_, err = w.Batches.EditDraft(w.ctx, w.ann, id, replaced(w.definition()))
 		refused(t, err, crowd.Conflict)
 		_, err = w.Batches.Cancel(w.ctx, w.ann, id)
 		refused(t, err, crowd.Conflict)
@@ -189,18 +190,44 @@ func TestEditDraft(t *testing.T) {
 	id := w.draft(3)
 	d := w.definition()
 	d.Template = []byte(`{"kind": "choose_one", "question": "Is ${other} alive?", "options": ["yes", "no"]}`)
-	_, err := w.Batches.EditDraft(w.ctx, w.ann, id, d)
+	_, err := w.Batches.EditDraft(w.ctx, w.ann, id, replaced(d))
 	refused(t, err, crowd.Invalid) // the file has no such column
 	d = w.definition()
 	d.Name, d.Redundancy, d.Pool = "renamed", label.Agree(2, 3), night
-	must(w.Batches.EditDraft(w.ctx, w.ann, id, d))(t)
+	must(w.Batches.EditDraft(w.ctx, w.ann, id, replaced(d)))(t)
 	if b := w.batch(id); b.Name != "renamed" || b.Spec.Tasks != 3 || len(b.Columns) != 1 || b.Pool != night {
 		t.Errorf("got %+v", b)
 	}
 	directed := w.draft(0)
 	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), batches.Upload{}))(t)
-	_, err = w.Batches.EditDraft(w.ctx, w.ann, directed, d)
+	_, err = w.Batches.EditDraft(w.ctx, w.ann, directed, replaced(d))
 	refused(t, err, crowd.Invalid) // its people are not of that pool
+}
+
+// Two who change a draft, or a pool, at the same time do not undo what the other has
+// changed.
+func TestChangesAtTheSameTimeAllHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(1)
+	before, pool := w.batch(id), must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+	const each = 20
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range each {
+				must(w.Batches.EditDraft(w.ctx, w.ann, id, func(n *batches.NewBatch) error { n.Reward++; return nil }))(t)
+				must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control.Max++; return nil }))(t)
+			}
+		})
+	}
+	group.Wait()
+	if got := w.batch(id).Spec.Reward; got != before.Spec.Reward+4*each {
+		t.Errorf("of %d changes of the draft's reward %d hold", 4*each, got-before.Spec.Reward)
+	}
+	if got := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Control.Max; got != pool.Control.Max+4*each {
+		t.Errorf("of %d changes of the pool's greatest size %d hold", 4*each, got-pool.Control.Max)
+	}
 }
 
 // rows is a file of n rows that is made as it is read.

@@ -170,6 +170,11 @@ func (w *world) definition() batches.NewBatch {
 	return batches.NewBatch{Tenant: w.a, Name: "things", Template: json.RawMessage(yesOrNo), Reward: crowd.Unit / 100, Redundancy: label.Count(1), Lease: time.Minute}
 }
 
+// replaced is the change of a draft to another definition.
+func replaced(d batches.NewBatch) func(*batches.NewBatch) error {
+	return func(n *batches.NewBatch) error { *n = d; return nil }
+}
+
 // draft makes a draft with n tasks.
 func (w *world) draft(n int, change ...func(*batches.NewBatch)) crowd.BatchID {
 	w.t.Helper()

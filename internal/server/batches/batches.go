@@ -140,6 +140,16 @@ func (s *Batches) draft(n NewBatch) (store.Batch, error) {
 	return b, probe.Validate(s.clock.Time())
 }
 
+// Definition is what a draft was made of.
+func Definition(b *store.Batch) NewBatch {
+	x := &b.Spec
+	return NewBatch{
+		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
+		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
+		Requirements: x.Requirements, Training: x.Training,
+	}
+}
+
 // openDraft returns a draft that may be changed. The caller holds s.drafts.
 func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
 	b, err := s.batch(ctx, p, o, id)
@@ -154,12 +164,17 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 	return b, nil
 }
 
-// EditDraft replaces the definition of a draft; its tasks stay.
-func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.BatchID, n NewBatch) (store.Batch, error) {
+// EditDraft changes the definition of a draft as it is when nobody else changes it;
+// its tasks stay.
+func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*NewBatch) error) (store.Batch, error) {
 	s.drafts.Lock()
 	defer s.drafts.Unlock()
 	old, err := s.openDraft(ctx, p, access.BatchesEditDraft, id)
 	if err != nil {
+		return old, err
+	}
+	n := Definition(&old)
+	if err := change(&n); err != nil {
 		return old, err
 	}
 	n.Tenant = old.Spec.Tenant

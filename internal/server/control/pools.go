@@ -126,16 +126,24 @@ type PoolEdit struct {
 
 // Update changes a pool while it runs. Admins only.
 func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
-	return s.change(ctx, p, access.PoolsUpdate, id, func(store.Pool) PoolEdit { return edit })
+	return s.change(ctx, p, access.PoolsUpdate, id, func(now *store.Pool) error {
+		input.Set(&now.Name, edit.Name)
+		input.Set(&now.Policy, edit.Policy)
+		input.Set(&now.Stopped, edit.Stopped)
+		input.Set(&now.Retainer, edit.Retainer)
+		input.Set(&now.Control, edit.Control)
+		input.Set(&now.Calling, edit.Calling)
+		return nil
+	})
 }
 
-// Change is Update with the edit that edit makes of the pool as it is; no other
-// change comes in between. Admins only.
-func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, edit func(store.Pool) PoolEdit) (PoolView, error) {
-	return s.change(ctx, p, access.PoolsChange, id, edit)
+// Change changes the settings of a pool as they are when nobody else changes them.
+// Admins only.
+func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
+	return s.change(ctx, p, access.PoolsChange, id, change)
 }
 
-func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, editOf func(store.Pool) PoolEdit) (PoolView, error) {
+func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
 	if err := p.May(o); err != nil {
 		return PoolView{}, err
 	}
@@ -146,18 +154,15 @@ func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operat
 	}
 	now, _ := s.cfg.Live.Settings(id)
 	before := now
-	edit := editOf(before)
-	input.Set(&now.Name, edit.Name)
-	input.Set(&now.Stopped, edit.Stopped)
-	input.Set(&now.Retainer, edit.Retainer)
-	input.Set(&now.Control, edit.Control)
-	input.Set(&now.Calling, edit.Calling)
+	if err := change(&now); err != nil {
+		return PoolView{}, err
+	}
 	if err := s.validPool(&before, &now); err != nil {
 		return PoolView{}, err
 	}
 	var policy sched.Policy
-	if edit.Policy != nil {
-		if policy, err = sched.Parse(*edit.Policy); err != nil {
+	if now.Policy != before.Policy {
+		if policy, err = sched.Parse(now.Policy); err != nil {
 			return PoolView{}, err
 		}
 		now.Policy = policy.Name()

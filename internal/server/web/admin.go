@@ -3,8 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -24,10 +22,6 @@ type tenantRow struct {
 
 // admin shows tenants and pools.
 func (s *server) admin(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showAdmin(w, r, p, nil)
-}
-
-func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -48,110 +42,93 @@ func (s *server) showAdmin(w http.ResponseWriter, r *http.Request, p *access.Pri
 	for _, v := range pools {
 		stopped = stopped && v.Pool.Stopped
 	}
-	return s.renderStatus(w, r, p, f.status(), "admin", page{Title: "Administration", Section: "admin", Form: f, Data: map[string]any{
+	return s.render(w, r, p, "admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
 		"Tenants": rows, "Pools": pools, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
 	}})
 }
 
-// adminForm does what a form on the admin page asks for.
-func (s *server) adminForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id, did string, do func(*fields) error) error {
-	values := r.PostForm
-	if err := do(&fields{values: values}); err != nil {
-		return showAgain(err, refused(id, values, err), func(bad *form) error { return s.showAdmin(w, r, p, bad) })
-	}
-	return seeOther(w, r, "/admin", did)
-}
-
-func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.stopForm(w, r, func(stopped bool) error { return s.App.Pools.StopEverything(r.Context(), p, stopped) })
-}
-
 func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.adminForm(w, r, p, "tenant", "saved", func(f *fields) error {
-		weight := f.number("weight")
-		if err := f.err(); err != nil {
-			return err
-		}
-		_, err := s.App.Tenants.Create(r.Context(), p, f.text("name"), weight)
-		return err
-	})
+	f := sent(r)
+	weight, err := f.number("weight"), f.err()
+	if err == nil {
+		_, err = s.App.Tenants.Create(r.Context(), p, f.text("name"), weight)
+	}
+	return done(w, r, err, "/admin", "saved")
 }
 
 func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	return s.adminForm(w, r, p, "tenant-"+id.String(), "saved", func(f *fields) error {
-		name, weight := f.text("name"), f.number("weight")
-		if err := f.err(); err != nil {
-			return err
-		}
-		_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Name: &name, Weight: &weight})
-		return err
-	})
-}
-
-func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
-		return err
-	})
-}
-
-func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	return s.stopForm(w, r, func(stopped bool) error {
-		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Stopped: &stopped})
-		return err
-	})
-}
-
-// stopForm is an emergency stop on the admin page, or its lifting.
-func (s *server) stopForm(w http.ResponseWriter, r *http.Request, do func(stopped bool) error) error {
-	values := r.PostForm
-	stopped := values.Get("stopped") != ""
-	if err := do(stopped); err != nil {
-		return err
+	f := sent(r)
+	name, weight, err := f.text("name"), f.number("weight"), f.err()
+	if err == nil {
+		_, err = s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Name: &name, Weight: &weight})
 	}
-	return seeOther(w, r, "/admin", stopNotice(stopped))
+	return done(w, r, err, "/admin", "saved")
 }
 
 func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	return s.adminForm(w, r, p, "deposit-"+id.String(), "deposited", func(f *fields) error {
-		amount := f.money("amount")
-		if err := f.err(); err != nil {
-			return err
-		}
-		return s.App.Tenants.Deposit(r.Context(), p, id, amount, f.text("note"))
-	})
+	f := sent(r)
+	amount, err := f.money("amount"), f.err()
+	if err == nil {
+		err = s.App.Tenants.Deposit(r.Context(), p, id, amount, f.text("note"))
+	}
+	return done(w, r, err, "/admin", "deposited")
 }
 
 func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.adminForm(w, r, p, "pool", "saved", func(f *fields) error {
-		_, err := s.App.Pools.Create(r.Context(), p, f.text("name"), f.text("policy"))
-		return err
-	})
+	f := sent(r)
+	_, err := s.App.Pools.Create(r.Context(), p, f.text("name"), f.text("policy"))
+	return done(w, r, err, "/admin", "saved")
 }
 
 func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	return s.adminForm(w, r, p, "pool-"+id.String(), "saved", func(f *fields) error {
-		name, policy := f.text("name"), f.text("policy")
-		_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Name: &name, Policy: &policy})
-		return err
-	})
+	f := sent(r)
+	name, policy := f.text("name"), f.text("policy")
+	_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Name: &name, Policy: &policy})
+	return done(w, r, err, "/admin", "saved")
 }
 
-// people lists everybody, and adds people.
-func (s *server) people(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showPeople(w, r, p, nil, nil)
+// The emergency stops, and their lifting: of everything, of a pool, and of a tenant
+// on the admin's page and on its own.
+
+func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	stopped, did := stopping(r)
+	return done(w, r, s.App.Pools.StopEverything(r.Context(), p, stopped), "/admin", did)
+}
+
+func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
+	stopped, did := stopping(r)
+	_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Stopped: &stopped})
+	return done(w, r, err, "/admin", did)
+}
+
+func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	stopped, did := stopping(r)
+	_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
+	return done(w, r, err, "/admin", did)
+}
+
+func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
+	stopped, did := stopping(r)
+	_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
+	return done(w, r, err, "/tenants/"+id.String(), did)
+}
+
+// stopping reads whether the form of an emergency stop begins it, and the notice for that.
+func stopping(r *http.Request) (stopped bool, did string) {
+	if sent(r).text("stopped") != "" {
+		return true, "stopped"
+	}
+	return false, "restarted"
 }
 
 // newcomer is somebody who was just given a one-time link.
 type newcomer struct{ Name, Link string }
 
-func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, added *newcomer) error {
-	var after crowd.WorkerID
-	if text := r.URL.Query().Get("after"); text != "" {
-		var err error
-		if after, err = crowd.ParseWorkerID(text); err != nil {
-			return err
-		}
+// people lists everybody, with the form to add people.
+func (s *server) people(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	after, err := idIn(r, "after", crowd.ParseWorkerID)
+	if err != nil {
+		return err
 	}
 	list, err := s.App.Accounts.Users(r.Context(), p, 0, after, peopleShown)
 	if err != nil {
@@ -161,11 +138,11 @@ func (s *server) showPeople(w http.ResponseWriter, r *http.Request, p *access.Pr
 	if err != nil {
 		return err
 	}
-	data["People"], data["Added"] = list, added
+	data["People"], data["Added"] = list, madeOf[*newcomer](r)
 	if len(list) == peopleShown {
 		data["After"] = list[len(list)-1].ID
 	}
-	return s.renderStatus(w, r, p, f.status(), "people", page{Title: "People", Section: "admin", Form: f, Data: data})
+	return s.render(w, r, p, "people", page{Title: "People", Section: "admin", Data: data})
 }
 
 // menus are the tenants and pools to choose from, and their names.
@@ -175,16 +152,10 @@ func (s *server) menus(r *http.Request, p *access.Principal) (map[string]any, er
 		return nil, err
 	}
 	pools, err := s.App.Pools.List(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
-	names := make(map[crowd.PoolID]string, len(pools))
-	menu := []choice{{"", "– not a worker –"}}
-	for _, v := range pools {
-		names[v.ID] = v.Name
-		menu = append(menu, choice{v.ID.String(), v.Name})
-	}
-	return map[string]any{"Tenants": tenants, "TenantNames": tenantNames(tenants), "PoolMenu": menu, "PoolNames": names}, nil
+	return map[string]any{
+		"Tenants": tenants, "TenantNames": tenantNames(tenants), "PoolNames": poolNames(pools),
+		"PoolMenu": menu(pools, poolChoice, choice{"", "– not a worker –"}),
+	}, err
 }
 
 // roleFields reads the roles of a person: admin, requester of tenants, worker
@@ -204,30 +175,28 @@ func roleFields(f *fields) (admin bool, tenants []crowd.TenantID, pool crowd.Poo
 			f.bad("pool", "there is no pool %q", text)
 		}
 	}
-	names, scores := f.scores("qualifications", 100)
-	if len(names) > 0 {
-		quals = make(map[string]int, len(names))
-		for i, name := range names {
-			quals[name] = scores[i]
+	for name, score := range f.scores("qualifications", 100) {
+		if quals == nil {
+			quals = make(map[string]int)
 		}
+		quals[name] = score
 	}
 	return f.text("admin") != "", tenants, pool, quals
 }
 
 // createPerson adds somebody and shows their one-time link, this once.
 func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values := r.PostForm
-	f := &fields{values: values}
+	f := sent(r)
 	n := accounts.NewUser{Name: f.text("name"), FullName: f.text("full_name"), Email: f.text("email")}
 	n.Admin, n.Tenants, n.Pool, n.Qualifications = roleFields(f)
-	secret, err := "", f.err()
-	if err == nil {
-		_, secret, err = s.App.Accounts.CreateUser(r.Context(), p, n)
+	if err := f.err(); err != nil {
+		return err
 	}
+	_, secret, err := s.App.Accounts.CreateUser(r.Context(), p, n)
 	if err != nil {
-		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPeople(w, r, p, bad, nil) })
+		return err
 	}
-	return s.showPeople(w, r, p, nil, &newcomer{n.Name, s.setupURL(r, secret)})
+	return s.people(w, showing(r, once{made: &newcomer{n.Name, s.setupURL(r, secret)}}), p)
 }
 
 // setupURL is the one-time link with which somebody chooses their password.
@@ -237,10 +206,6 @@ func (s *server) setupURL(r *http.Request, secret string) string {
 
 // person shows somebody, to be changed.
 func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	return s.showPerson(w, r, p, id, nil, nil)
-}
-
-func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID, f *form, link *newcomer) error {
 	u, err := s.App.Accounts.User(r.Context(), p, id)
 	if err != nil {
 		return err
@@ -249,21 +214,12 @@ func (s *server) showPerson(w http.ResponseWriter, r *http.Request, p *access.Pr
 	if err != nil {
 		return err
 	}
-	var quals strings.Builder
-	for _, name := range sortedKeys(u.Qualifications) {
-		quals.WriteString(name + " " + strconv.Itoa(u.Qualifications[name]) + "\n")
-	}
-	pool := ""
-	if u.Pool != 0 {
-		pool = u.Pool.String()
-	}
-	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, pool, quals.String(), link
-	return s.renderStatus(w, r, p, f.status(), "person", page{Title: u.Name, Section: "admin", Form: f, Data: data})
+	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](r)
+	return s.render(w, r, p, "person", page{Title: u.Name, Section: "admin", Data: data})
 }
 
 func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	values := r.PostForm
-	f := &fields{values: values}
+	f := sent(r)
 	fullName, email := f.text("full_name"), f.text("email")
 	isAdmin, tenants, pool, quals := roleFields(f)
 	err := f.err()
@@ -272,21 +228,14 @@ func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Pr
 			FullName: &fullName, Email: &email, Admin: &isAdmin, Tenants: &tenants, Pool: &pool, Qualifications: &quals,
 		})
 	}
-	if err != nil {
-		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPerson(w, r, p, id, bad, nil) })
-	}
-	return seeOther(w, r, "/admin/people/"+id.String(), "saved")
+	return done(w, r, err, "/admin/people/"+id.String(), "saved")
 }
 
 // suspend takes somebody's access away for the time being, or gives it back.
 func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	values := r.PostForm
-	suspended := values.Get("suspended") != ""
+	suspended := sent(r).text("suspended") != ""
 	_, err := s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{Suspended: &suspended})
-	if err != nil {
-		return showAgain(err, refused("person", values, err), func(bad *form) error { return s.showPerson(w, r, p, id, &form{ID: "suspend", Errs: bad.Errs}, nil) })
-	}
-	return seeOther(w, r, "/admin/people/"+id.String(), "saved")
+	return done(w, r, err, "/admin/people/"+id.String(), "saved")
 }
 
 // newLink gives somebody a new one-time link and shows it, this once.
@@ -299,5 +248,5 @@ func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *access.Princ
 	if err != nil {
 		return err
 	}
-	return s.showPerson(w, r, p, id, nil, &newcomer{u.Name, s.setupURL(r, secret)})
+	return s.person(w, showing(r, once{made: &newcomer{u.Name, s.setupURL(r, secret)}}), p, id)
 }

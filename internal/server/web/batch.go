@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -19,18 +20,12 @@ import (
 
 // batch shows a batch: a draft to work on, or a launched one to watch.
 func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	return s.showBatch(w, r, p, id, nil, nil)
-}
-
-// showBatch shows a batch, with a form that was refused or with what became of
-// an upload.
-func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, f *form, report *batches.UploadReport) error {
 	b, err := s.App.Batches.Get(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
 	if b.Progress.State != crowd.BatchDraft {
-		return s.showLaunched(w, r, p, b, f)
+		return s.launched(w, r, p, b)
 	}
 	balance, _, err := s.App.Tenants.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
 	if err != nil {
@@ -41,8 +36,8 @@ func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *access.Pri
 		return err
 	}
 	data := map[string]any{
-		"B": b, "Balance": balance, "Report": report, "Template": newTemplateForm("template", f, templateValues(b.Template)),
-		"Settings": settingsOf(b), "Pools": poolMenu(pools), "MaxCost": maxCost(b), "Enough": maxCost(b) <= balance,
+		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](r), "Template": newTemplateForm("template", formOf(r), templateValues(b.Template)),
+		"Settings": settingsOf(b), "Pools": menu(pools, sizedChoice), "MaxCost": maxCost(b), "Enough": maxCost(b) <= balance,
 		"Crowd": poolSize(pools, b.Pool), "Most": b.Spec.Rule.Most(),
 	}
 	if b.Spec.Tasks > 0 {
@@ -52,15 +47,11 @@ func (s *server) showBatch(w http.ResponseWriter, r *http.Request, p *access.Pri
 		}
 		data["Preview"] = shown
 	}
-	return s.renderStatus(w, r, p, f.status(), "draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Form: f, Data: data})
+	return s.render(w, r, p, "draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Data: data})
 }
 
-func poolMenu(list []control.PoolView) []choice {
-	var menu []choice
-	for _, v := range list {
-		menu = append(menu, choice{v.ID.String(), v.Name + " (" + plural(v.Workers, "worker") + ")"})
-	}
-	return menu
+func sizedChoice(v control.PoolView) choice {
+	return choice{v.ID.String(), v.Name + " (" + plural(v.Workers, "worker") + ")"}
 }
 
 func poolSize(list []control.PoolView, id crowd.PoolID) int {
@@ -84,123 +75,96 @@ func maxCost(b batches.BatchView) crowd.Money {
 	return most
 }
 
-// settings is the definition of a draft as the form has it.
-type settings struct {
-	Name, Pool, Reward, Budget, Rule, Count, Agree, Of string
-	Priority, Deadline, EndsAt, Lease, TaskTime        string
-	Production, Training                               string
-	Qualifications                                     string
+// bindSettings goes over the definition of a draft, but for its template.
+func bindSettings(b binding, n *batches.NewBatch) {
+	b.words("name", &n.Name)
+	bound(b, "pool", &n.Pool, b.pool, crowd.PoolID.String)
+	b.amount("reward", &n.Reward)
+	bound(b, "budget", &n.Budget, b.money, func(m crowd.Money) string { return unlessZero(m, crowd.Money.String) })
+	b.figure("priority", &n.Priority)
+	b.moment("deadline", &n.Deadline)
+	b.moment("ends_at", &n.EndsAt)
+	b.tick("production", &n.Production)
+	b.tick("training", &n.Training)
+	b.span("lease", &n.Lease, time.Minute)
+	b.span("task_time", &n.TaskTime, time.Second)
+	b.redundancy(&n.Redundancy)
+	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
+		var lines strings.Builder
+		for _, q := range list {
+			fmt.Fprintln(&lines, q.Name, q.Min)
+		}
+		return lines.String()
+	})
 }
 
-func settingsOf(b batches.BatchView) settings {
-	x := b.Spec
-	out := settings{
-		Name: b.Name, Pool: b.Pool.String(), Reward: x.Reward.String(), Rule: "count", Count: "3", Agree: "2", Of: "3",
-		Priority: strconv.FormatFloat(x.Priority, 'f', -1, 64), Deadline: inputValue(x.Deadline), EndsAt: inputValue(x.EndsAt),
-		Lease: strconv.FormatFloat(x.Lease.Minutes(), 'f', -1, 64), TaskTime: strconv.FormatFloat(x.TaskTime.Seconds(), 'f', -1, 64),
-		Production: ticked(x.Production), Training: ticked(x.Training),
+func (f *fields) pool(name string) crowd.PoolID {
+	if f.text(name) == "" {
+		return 0
 	}
-	if x.Budget > 0 {
-		out.Budget = x.Budget.String()
+	id, err := crowd.ParsePoolID(f.text(name))
+	if err != nil {
+		f.bad(name, "no such pool")
 	}
-	if x.Rule.Fixed() {
-		out.Count = strconv.Itoa(x.Rule.Most())
-	} else {
-		out.Rule, out.Agree, out.Of = "agree", strconv.Itoa(x.Rule.Fewest()), strconv.Itoa(x.Rule.Most())
-	}
-	var lines strings.Builder
-	for _, q := range x.Requirements {
-		lines.WriteString(q.Name + " " + strconv.Itoa(q.Min) + "\n")
-	}
-	out.Qualifications = lines.String()
-	return out
+	return id
 }
 
-// definition is a draft as it stands, to be changed in part.
-func definition(b batches.BatchView) batches.NewBatch {
-	x := b.Spec
-	return batches.NewBatch{
-		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
-		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements, Training: x.Training,
+func (f *fields) requirements(name string) (list []engine.Requirement) {
+	for quality, least := range f.scores(name, 0) {
+		list = append(list, engine.Requirement{Name: quality, Min: least})
+	}
+	return list
+}
+
+// redundancy is how many answers a task gets: a choice, with the numbers of both.
+func (b binding) redundancy(rule *label.Rule) {
+	choice, count, agree, of := "count", 3, 2, 3
+	if b.filling && rule.Fixed() {
+		count = rule.Most()
+	} else if b.filling {
+		choice, agree, of = "agree", rule.Fewest(), rule.Most()
+	}
+	b.words("rule", &choice)
+	b.integer("count", &count)
+	b.integer("agree", &agree)
+	b.integer("of", &of)
+	switch {
+	case b.filling:
+	case choice == "agree":
+		*rule = label.Agree(agree, of)
+	default:
+		*rule = label.Count(count)
 	}
 }
 
-// draftOf returns a batch that an action can change because it is a draft.
-func (s *server) draftOf(r *http.Request, p *access.Principal, id crowd.BatchID) (batches.BatchView, error) {
-	b, err := s.App.Batches.Get(r.Context(), p, id)
-	if err == nil && b.Progress.State != crowd.BatchDraft {
-		err = crowd.Errorf(crowd.Conflict, "%s is %s; only a draft can be changed like this", id, b.Progress.State)
-	}
-	return b, err
+// settingsOf is the definition of a draft as the form has it.
+func settingsOf(v batches.BatchView) url.Values {
+	n := batches.Definition(&v.Batch)
+	return filled(func(b binding) { bindSettings(b, &n) })
 }
 
 func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	values := r.PostForm
-	b, err := s.draftOf(r, p, id)
-	if err != nil {
+	_, err := s.App.Batches.EditDraft(r.Context(), p, id, func(n *batches.NewBatch) (err error) {
+		n.Template, err = templateOf(r.PostForm)
 		return err
-	}
-	n := definition(b)
-	if n.Template, err = templateOf(values); err == nil {
-		_, err = s.App.Batches.EditDraft(r.Context(), p, id, n)
-	}
-	if err != nil {
-		return showAgain(err, refused("template", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
-	}
-	return seeOther(w, r, "/batches/"+id.String(), "saved")
+	})
+	return done(w, r, err, "/batches/"+id.String(), "saved")
 }
 
 // editSettings keeps price, people and time of a draft, and launches it if that
 // was the button.
 func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	values := r.PostForm
-	b, err := s.draftOf(r, p, id)
-	if err != nil {
-		return err
-	}
-	n, err := readSettings(values, definition(b))
-	if err == nil {
-		_, err = s.App.Batches.EditDraft(r.Context(), p, id, n)
-	}
+	f := sent(r)
+	_, err := s.App.Batches.EditDraft(r.Context(), p, id, func(n *batches.NewBatch) error {
+		bindSettings(binding{fields: f}, n)
+		return f.err()
+	})
 	did := "saved"
-	if err == nil && values.Get("then") == "launch" {
+	if err == nil && f.text("then") == "launch" {
 		did = "launched"
-		_, err = s.App.Batches.Launch(r.Context(), p, id, values.Get("small_crowd") != "")
+		_, err = s.App.Batches.Launch(r.Context(), p, id, f.text("small_crowd") != "")
 	}
-	if err != nil {
-		return showAgain(err, refused("settings", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
-	}
-	return seeOther(w, r, "/batches/"+id.String(), did)
-}
-
-func readSettings(values url.Values, n batches.NewBatch) (batches.NewBatch, error) {
-	f := fields{values: values}
-	n.Name = f.text("name")
-	if text := f.text("pool"); text != "" {
-		pool, err := crowd.ParsePoolID(text)
-		if err != nil {
-			f.bad("pool", "no such pool")
-		}
-		n.Pool = pool
-	}
-	n.Reward, n.Budget = f.money("reward"), f.money("budget")
-	if values.Get("rule") == "agree" {
-		n.Redundancy = label.Agree(f.whole("agree"), f.whole("of"))
-	} else {
-		n.Redundancy = label.Count(f.whole("count"))
-	}
-	n.Priority = f.number("priority")
-	n.Deadline, n.EndsAt = f.time("deadline"), f.time("ends_at")
-	n.Production = values.Get("production") != ""
-	n.Training = values.Get("training") != ""
-	n.Lease, n.TaskTime = f.scale("lease", time.Minute), f.scale("task_time", time.Second)
-	names, least := f.scores("qualifications", 0)
-	n.Requirements = nil
-	for i, name := range names {
-		n.Requirements = append(n.Requirements, engine.Requirement{Name: name, Min: least[i]})
-	}
-	return n, f.err()
+	return done(w, r, err, "/batches/"+id.String(), did)
 }
 
 // previewData is a task as a worker will see it, with its neighbours.

@@ -25,25 +25,13 @@ const firstReward = crowd.Unit / 20
 
 // batches lists the batches of a tenant, or of all for an admin.
 func (s *server) batches(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
+	tenant, tenants, err := s.chosenTenant(r, p)
 	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	var tenant crowd.TenantID
-	switch text := query.Get("tenant"); {
-	case text != "":
-		if tenant, err = crowd.ParseTenantID(text); err != nil {
-			return err
-		}
-	case !p.Is(access.Admin) && len(tenants) > 0:
-		tenant = tenants[0].ID
-	}
-	var before crowd.BatchID
-	if text := query.Get("before"); text != "" {
-		if before, err = crowd.ParseBatchID(text); err != nil {
-			return err
-		}
+	before, err := idIn(r, "before", crowd.ParseBatchID)
+	if err != nil {
+		return err
 	}
 	list, err := s.App.Batches.List(r.Context(), p, tenant, before, batchesShown)
 	if err != nil {
@@ -63,32 +51,18 @@ func (s *server) batches(w http.ResponseWriter, r *http.Request, p *access.Princ
 	return s.render(w, r, p, "batches", page{Title: "Batches", Section: "batches", Data: data})
 }
 
-func tenantNames(list []store.Tenant) map[crowd.TenantID]string {
-	names := make(map[crowd.TenantID]string, len(list))
-	for _, t := range list {
-		names[t.ID] = t.Name
-	}
-	return names
-}
-
 func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showNewBatch(w, r, p, nil)
-}
-
-func (s *server) showNewBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	var menu []choice
-	for _, t := range tenants {
-		menu = append(menu, choice{t.ID.String(), t.Name})
-	}
-	values := url.Values{"kind": {"choose_one"}, "options": {"yes | Yes\nno | No\n"}, "tenant": {r.URL.Query().Get("tenant")}}
-	return s.renderStatus(w, r, p, f.status(), "new", page{Title: "New batch", Section: "batches", Script: "template.js", Form: f, Data: map[string]any{
-		"Tenants": menu, "Tenant": values.Get("tenant"), "Template": newTemplateForm("new", f, values),
+	return s.render(w, r, p, "new", page{Title: "New batch", Section: "batches", Script: "template.js", Data: map[string]any{
+		"Tenants": menu(tenants, tenantChoice), "Tenant": r.URL.Query().Get("tenant"), "Template": newTemplateForm("new", formOf(r), firstTemplate),
 	}})
 }
+
+// firstTemplate is what the form of a new template has.
+var firstTemplate = url.Values{"kind": {"choose_one"}, "options": {"yes | Yes\nno | No\n"}}
 
 // The limits of the fields that come before the file.
 const (
@@ -104,34 +78,35 @@ var (
 
 // readFields reads the fields of a multipart form up to its file, which is left
 // to be read as it comes. file is nil if none was chosen.
-func readFields(r *http.Request) (values url.Values, file *multipart.Part, err error) {
+func readFields(r *http.Request) (f *fields, file *multipart.Part, err error) {
+	f = &fields{values: make(url.Values)}
+	r.PostForm = f.values
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, nil, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
+		return f, nil, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
 	}
-	values = make(url.Values)
 	for total := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return values, nil, nil
+			return f, nil, nil
 		}
 		if err != nil {
-			return values, nil, bodyError(err)
+			return f, nil, bodyError(err)
 		}
 		if part.FormName() == "file" {
 			if part.FileName() == "" {
 				continue // no file was chosen
 			}
-			return values, part, nil
+			return f, part, nil
 		}
 		text, err := io.ReadAll(io.LimitReader(part, maxField+1))
 		if err != nil {
-			return values, nil, bodyError(err)
+			return f, nil, bodyError(err)
 		}
 		if total += len(text); len(text) > maxField || total > maxFields {
-			return values, nil, errTooMuch
+			return f, nil, errTooMuch
 		}
-		values.Add(part.FormName(), string(text))
+		f.values.Add(part.FormName(), string(text))
 	}
 }
 
@@ -154,18 +129,18 @@ func drain(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, maxDrain) }
 func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
-	values, file, err := readFields(r)
-	var b store.Batch
-	if err == nil {
-		b, err = s.draft(r, p, values)
-	}
+	f, file, err := readFields(r)
 	if err != nil {
-		return showAgain(err, refused("new", values, err), func(f *form) error { return s.showNewBatch(w, r, p, f) })
+		return err
+	}
+	b, err := s.draft(r, p, f.values)
+	if err != nil {
+		return err
 	}
 	if file == nil {
 		return seeOther(w, r, "/batches/"+b.Spec.ID.String(), "saved")
 	}
-	return s.receive(w, r, p, b.Spec.ID, values, file)
+	return s.receive(w, r, p, b.Spec.ID, file)
 }
 
 func (s *server) draft(r *http.Request, p *access.Principal, values url.Values) (store.Batch, error) {
@@ -183,40 +158,35 @@ func (s *server) draft(r *http.Request, p *access.Principal, values url.Values) 
 }
 
 // upload takes another file for a draft.
-func (s *server) upload(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+func (s *server) upload(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	httpkit.Streaming(w)
 	defer drain(r)
-	id, err := crowd.ParseBatchID(r.PathValue("batch"))
-	if err != nil {
-		return err
-	}
-	values, file, err := readFields(r)
+	_, file, err := readFields(r)
 	if err == nil && file == nil {
 		err = errFileless
 	}
 	if err != nil {
-		return showAgain(err, refused("upload", values, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
+		return err
 	}
-	return s.receive(w, r, p, id, values, file)
+	return s.receive(w, r, p, id, file)
 }
 
 // receive reads the file of a draft. What is wrong with it is shown on the
 // draft's page, row by row.
-func (s *server) receive(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, values url.Values, file *multipart.Part) error {
+func (s *server) receive(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, file *multipart.Part) error {
 	format := table.FormatOf(file.FileName())
-	report, err := s.App.Batches.Upload(r.Context(), p, id, file, batches.Upload{Format: format, SkipBad: values.Get("skip_bad") != ""})
-	f := refused("upload", values, err)
+	report, err := s.App.Batches.Upload(r.Context(), p, id, file, batches.Upload{Format: format, SkipBad: r.PostForm.Get("skip_bad") != ""})
+	f := refused("upload", r.PostForm, err)
 	switch {
 	case f != nil:
 		f.Errs = slices.DeleteFunc(f.Errs, func(e *crowd.Error) bool { return e.Row > 0 }) // they stand in a table of their own
 		if len(f.Errs) == 0 && report.Bad > 0 {
 			f.Errs = []*crowd.Error{crowd.Errorf(crowd.Invalid, "%s of the file cannot be used, so nothing was kept", plural(report.Bad, "row"))}
 		}
-		return s.showBatch(w, r, p, id, f, &report)
 	case err != nil:
 		return err
-	case report.Bad > 0:
-		return s.showBatch(w, r, p, id, nil, &report)
+	case report.Bad == 0:
+		return seeOther(w, r, "/batches/"+id.String(), "uploaded")
 	}
-	return seeOther(w, r, "/batches/"+id.String(), "uploaded")
+	return s.batch(w, showing(r, once{form: f, made: &report}), p, id)
 }

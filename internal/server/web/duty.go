@@ -170,10 +170,7 @@ func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *access.Princi
 
 // decline says that a worker does not come this time.
 func (s *server) decline(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	if err := s.App.Duty.DeclineCall(r.Context(), p); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/work", "declined")
+	return done(w, r, s.App.Duty.DeclineCall(r.Context(), p), "/work", "declined")
 }
 
 // stopWork takes a worker off duty: at once, or when they have finished their task.
@@ -315,10 +312,6 @@ type poolWish struct {
 }
 
 func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showWishes(w, r, p, nil)
-}
-
-func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -335,7 +328,7 @@ func (s *server) showWishes(w http.ResponseWriter, r *http.Request, p *access.Pr
 		}
 		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == p.User.Pool, Likes: nearest(likes), Choose: likings}
 	}
-	return s.renderStatus(w, r, p, f.status(), "wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Form: f, Data: map[string]any{
+	return s.render(w, r, p, "wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
 		"Pools": list, "U": p.User, "Browsers": browsersOf(subs), "Key": s.App.Duty.PushKey(),
 	}})
 }
@@ -361,13 +354,12 @@ func browsersOf(subs []store.Subscription) []taker {
 
 // setWishes keeps what somebody likes and how they are called.
 func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values := r.PostForm
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	f := &fields{values: values}
-	wishes := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: values.Get("call") == "", NoMail: values.Get("mail") == ""}
+	f := sent(r)
+	wishes := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: f.text("call") == "", NoMail: f.text("mail") == ""}
 	for _, v := range pools {
 		was, stated := p.User.Prefers[v.ID]
 		if !stated {
@@ -387,10 +379,7 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if err = f.err(); err == nil {
 		_, err = s.App.Duty.SetWishes(r.Context(), p, wishes)
 	}
-	if err != nil {
-		return showAgain(err, refused("wishes", values, err), func(bad *form) error { return s.showWishes(w, r, p, bad) })
-	}
-	return seeOther(w, r, "/work/wishes", "saved")
+	return done(w, r, err, "/work/wishes", "saved")
 }
 
 // subscribe keeps a browser that takes push messages; its script sends it.
@@ -404,11 +393,7 @@ func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *access.Pri
 }
 
 // unsubscribe forgets a browser.
-func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := strconv.ParseInt(r.PathValue("subscription"), 10, 64)
-	if err != nil {
-		return errPage
-	}
+func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
 	if err := s.App.Duty.Unsubscribe(r.Context(), p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}

@@ -1,9 +1,14 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +29,7 @@ type form struct {
 // refused returns the form to show again, or nil if err is not the form's fault.
 func refused(id string, values url.Values, err error) *form {
 	switch crowd.CodeOf(err) {
-	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge:
+	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge, crowd.TooMany:
 		return &form{ID: id, Values: values, Errs: problems(err)}
 	}
 	var big *http.MaxBytesError
@@ -34,13 +39,31 @@ func refused(id string, values url.Values, err error) *form {
 	return nil
 }
 
-// showAgain shows a form that was refused, or returns an error that is not the
-// form's fault.
-func showAgain(err error, f *form, show func(*form) error) error {
-	if f == nil {
-		return err
-	}
-	return show(f)
+// once is what a page shows this once, after an action: the form that was refused,
+// or what came of the action.
+type once struct {
+	form *form
+	made any
+}
+
+type onceKey struct{}
+
+// showing makes of a request one whose page shows x.
+func showing(r *http.Request, x once) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), onceKey{}, x))
+}
+
+// formOf returns the form that the page shows again, or nil.
+func formOf(r *http.Request) *form {
+	x, _ := r.Context().Value(onceKey{}).(once)
+	return x.form
+}
+
+// madeOf returns what came of the action before the page, or the zero value.
+func madeOf[T any](r *http.Request) T {
+	x, _ := r.Context().Value(onceKey{}).(once)
+	made, _ := x.made.(T)
+	return made
 }
 
 // problems takes an error apart into everything that is wrong.
@@ -125,6 +148,9 @@ type fields struct {
 	errs   []*crowd.Error
 }
 
+// sent returns the fields of the form that was sent.
+func sent(r *http.Request) *fields { return &fields{values: r.PostForm} }
+
 func (f *fields) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
 func (f *fields) bad(name, format string, args ...any) {
@@ -194,24 +220,55 @@ func (f *fields) scale(name string, unit time.Duration) time.Duration {
 	return time.Duration(v * float64(unit))
 }
 
-// scores reads lines "name score" (a score is 0 to 100).
-func (f *fields) scores(name string, without int) ([]string, []int) {
-	var names []string
-	var scores []int
-	for line := range strings.Lines(f.values.Get(name)) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		what, score := line, without
-		if i := strings.LastIndexAny(line, " \t:="); i > 0 {
-			if n, err := strconv.Atoi(line[i+1:]); err == nil {
-				what, score = strings.TrimRight(line[:i], " \t:="), n
+// scores reads lines "name score" (a score is 0 to 100); otherwise is the score of a
+// line without one.
+func (f *fields) scores(name string, otherwise int) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for line := range strings.Lines(f.values.Get(name)) {
+			line = strings.TrimSpace(line)
+			if line == "" {
+				continue
+			}
+			what, score := line, otherwise
+			if i := strings.LastIndexAny(line, " \t:="); i > 0 {
+				if n, err := strconv.Atoi(line[i+1:]); err == nil {
+					what, score = strings.TrimRight(line[:i], " \t:="), n
+				}
+			}
+			if !yield(what, score) {
+				return
 			}
 		}
-		names, scores = append(names, what), append(scores, score)
 	}
-	return names, scores
+}
+
+// scoreLines writes what scores reads.
+func scoreLines(scores map[string]int) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(scores)) {
+		fmt.Fprintln(&out, name, scores[name])
+	}
+	return out.String()
+}
+
+// idIn reads an id out of the address; 0 if there is none.
+func idIn[ID ~int64](r *http.Request, name string, parse func(string) (ID, error)) (ID, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	return parse(text)
+}
+
+// idText is an id as a menu has it; "" for none.
+func idText[ID interface {
+	~int64
+	String() string
+}](id ID) string {
+	if id == 0 {
+		return ""
+	}
+	return id.String()
 }
 
 func (f *fields) err() error {

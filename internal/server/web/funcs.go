@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -147,6 +148,35 @@ func ticks(f *form, u any, id crowd.TenantID) bool {
 
 // choice is an option of a menu.
 type choice struct{ Value, Label string }
+
+// menu makes options of a list, after those that come first.
+func menu[T any](list []T, of func(T) choice, first ...choice) []choice {
+	for _, x := range list {
+		first = append(first, of(x))
+	}
+	return first
+}
+
+func tenantChoice(t store.Tenant) choice   { return choice{t.ID.String(), t.Name} }
+func poolChoice(v control.PoolView) choice { return choice{v.ID.String(), v.Name} }
+
+// The names of tenants and pools by their ids.
+
+func tenantNames(list []store.Tenant) map[crowd.TenantID]string {
+	names := make(map[crowd.TenantID]string, len(list))
+	for _, t := range list {
+		names[t.ID] = t.Name
+	}
+	return names
+}
+
+func poolNames(list []control.PoolView) map[crowd.PoolID]string {
+	names := make(map[crowd.PoolID]string, len(list))
+	for _, v := range list {
+		names[v.ID] = v.Name
+	}
+	return names
+}
 
 // fieldData is one labelled control of a form.
 type fieldData struct {

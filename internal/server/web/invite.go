@@ -24,49 +24,45 @@ func (s *server) chosenTenant(r *http.Request, p *access.Principal) (crowd.Tenan
 	if err != nil {
 		return 0, nil, err
 	}
-	if text := r.URL.Query().Get("tenant"); text != "" {
-		id, err := crowd.ParseTenantID(text)
-		return id, list, err
+	id, err := idIn(r, "tenant", crowd.ParseTenantID)
+	if id == 0 && err == nil && !p.Is(access.Admin) && len(list) > 0 {
+		id = list[0].ID
 	}
-	if !p.Is(access.Admin) && len(list) > 0 {
-		return list[0].ID, list, nil
-	}
-	return 0, list, nil
+	return id, list, err
 }
 
 // tenantMenu is a menu of tenants; an admin may choose none.
 func tenantMenu(p *access.Principal, list []store.Tenant, none string) []choice {
-	var menu []choice
 	if p.Is(access.Admin) {
-		menu = append(menu, choice{"", none})
+		return menu(list, tenantChoice, choice{"", none})
 	}
-	for _, t := range list {
-		menu = append(menu, choice{t.ID.String(), t.Name})
-	}
-	return menu
+	return menu(list, tenantChoice)
 }
 
 // menuTenant reads the choice from such a menu.
-func menuTenant(values url.Values) (crowd.TenantID, error) {
-	text := values.Get("tenant")
+func (f *fields) menuTenant() crowd.TenantID {
+	text := f.text("tenant")
 	if text == "" {
-		return 0, nil
+		return 0
 	}
 	id, err := crowd.ParseTenantID(text)
 	if err != nil {
-		return 0, crowd.Fieldf("tenant", "choose one")
+		f.bad("tenant", "choose one")
 	}
-	return id, nil
+	return id
 }
 
 // handOut is a link that the inviter has to hand out themselves.
 type handOut struct{ Address, Link string }
 
-func (s *server) invitations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showInvitations(w, r, p, nil, nil, nil)
+// inviting is what came of inviting people: the report, and the links that no mail
+// carries.
+type inviting struct {
+	report *accounts.InviteReport
+	links  []handOut
 }
 
-func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, report *accounts.InviteReport, links []handOut) error {
+func (s *server) invitations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	tenant, tenants, err := s.chosenTenant(r, p)
 	if err != nil {
 		return err
@@ -84,32 +80,22 @@ func (s *server) showInvitations(w http.ResponseWriter, r *http.Request, p *acce
 	if err != nil {
 		return err
 	}
-	var menu []choice
-	names := make(map[crowd.PoolID]string, len(pools))
-	for _, x := range pools {
-		menu = append(menu, choice{x.ID.String(), x.Name})
-		names[x.ID] = x.Name
-	}
+	made := madeOf[inviting](r)
 	data := map[string]any{
-		"List": list, "Pools": menu, "PoolNames": names, "Tests": tests, "Tenants": tenantMenu(p, tenants, "no tenant in particular"),
-		"Tenant": r.URL.Query().Get("tenant"), "TenantNames": tenantNames(tenants), "Report": report, "Links": links,
+		"List": list, "Pools": menu(pools, poolChoice), "PoolNames": poolNames(pools), "Tests": tests, "Tenants": tenantMenu(p, tenants, "no tenant in particular"),
+		"Tenant": r.URL.Query().Get("tenant"), "TenantNames": tenantNames(tenants), "Report": made.report, "Links": made.links,
 	}
 	if len(list) == invitationsShown {
 		data["Before"] = list[len(list)-1].ID
 	}
-	return s.renderStatus(w, r, p, f.status(), "invitations", page{Title: "Invitations", Section: "invitations", Form: f, Data: data})
+	return s.render(w, r, p, "invitations", page{Title: "Invitations", Section: "invitations", Data: data})
 }
 
 // testMenu lists the tests to which somebody may be invited.
 func (s *server) testMenu(r *http.Request, p *access.Principal, tenants []store.Tenant) ([]choice, error) {
 	list, err := s.testsOf(r, p, tenants)
-	menu := []choice{{"", "no test"}}
-	for _, t := range list {
-		if !t.Retired {
-			menu = append(menu, choice{strconv.FormatInt(t.ID, 10), t.Name})
-		}
-	}
-	return menu, err
+	list = slices.DeleteFunc(list, func(t store.Test) bool { return t.Retired })
+	return menu(list, func(t store.Test) choice { return choice{strconv.FormatInt(t.ID, 10), t.Name} }, choice{"", "no test"}), err
 }
 
 // testsOf lists the tests that somebody who gives tests sees, each once.
@@ -135,34 +121,21 @@ func (s *server) testsOf(r *http.Request, p *access.Principal, tenants []store.T
 // invite invites people. Where no mail carries the links they are shown, this
 // once.
 func (s *server) invite(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values := r.PostForm
-	f := fields{values: values}
-	n := accounts.NewInvitations{Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
-	n.Addresses, n.Lines = accounts.SplitAddresses(values.Get("addresses"))
+	f := sent(r)
+	n := accounts.NewInvitations{Tenant: f.menuTenant(), Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
+	n.Addresses, n.Lines = accounts.SplitAddresses(f.values.Get("addresses"))
 	var err error
-	if n.Pool, err = crowd.ParsePoolID(values.Get("pool")); err != nil {
+	if n.Pool, err = crowd.ParsePoolID(f.text("pool")); err != nil {
 		f.bad("pool", "choose one")
 	}
-	if n.Tenant, err = menuTenant(values); err != nil {
-		f.bad("tenant", "choose one")
+	if err := f.err(); err != nil {
+		return err
 	}
-	var report accounts.InviteReport
-	if err = f.err(); err == nil {
-		report, err = s.App.Invitations.Invite(r.Context(), p, n)
-	}
+	report, err := s.App.Invitations.Invite(r.Context(), p, n)
 	if err != nil {
-		return showAgain(err, refusedOften("invite", values, err), func(bad *form) error { return s.showInvitations(w, r, p, bad, nil, nil) })
+		return err
 	}
-	return s.showInvitations(w, r, p, nil, &report, s.handOuts(r, report.Invited...))
-}
-
-// refusedOften is refused, also for what was asked too often: what was typed
-// should not be lost.
-func refusedOften(id string, values url.Values, err error) *form {
-	if crowd.CodeOf(err) == crowd.TooMany {
-		return &form{ID: id, Values: values, Errs: problems(err)}
-	}
-	return refused(id, values, err)
+	return s.invitations(w, showing(r, once{made: inviting{&report, s.handOuts(r, report.Invited...)}}), p)
 }
 
 func (s *server) handOuts(r *http.Request, list ...accounts.InvitationView) []handOut {
@@ -181,30 +154,25 @@ func (s *server) resendInvitation(w http.ResponseWriter, r *http.Request, p *acc
 		return err
 	}
 	if links := s.handOuts(r, i); len(links) > 0 {
-		return s.showInvitations(w, r, p, nil, nil, links)
+		return s.invitations(w, showing(r, once{made: inviting{links: links}}), p)
 	}
 	return seeOther(w, r, "/invitations", "resent")
 }
 
 func (s *server) withdrawInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	if _, err := s.App.Invitations.Withdraw(r.Context(), p, id); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/invitations", "withdrawn")
+	_, err := s.App.Invitations.Withdraw(r.Context(), p, id)
+	return done(w, r, err, "/invitations", "withdrawn")
 }
 
 // invitation is the page behind a link: what it is about, and whether one comes.
 func (s *server) invitation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showInvitation(w, r, p, r.URL.Query().Get("token"), nil)
-}
-
-func (s *server) showInvitation(w http.ResponseWriter, r *http.Request, p *access.Principal, token string, f *form) error {
+	token := r.FormValue("token")                    // of the link, or of the form
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
 	o, err := s.App.Invitations.Open(r.Context(), token)
 	if err != nil {
 		return err
 	}
-	return s.renderStatus(w, r, p, f.status(), "invitation", page{Title: "You are invited", Form: f, Data: map[string]any{
+	return s.render(w, r, p, "invitation", page{Title: "You are invited", Data: map[string]any{
 		"Offer": o, "Token": token, "Least": auth.MinPassword, "Here": "/invitation?token=" + url.QueryEscape(token),
 	}})
 }
@@ -218,7 +186,6 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *acc
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		return err
 	}
-	typed := url.Values{"name": values["name"], "full_name": values["full_name"]} // no password is sent back
 	switch values.Get("do") {
 	case "decline":
 		if err := s.App.Invitations.Decline(r.Context(), token); err != nil {
@@ -231,18 +198,17 @@ func (s *server) answerInvitation(w http.ResponseWriter, r *http.Request, p *acc
 		}
 		_, err = s.App.Invitations.Accept(r.Context(), p, token)
 	default:
-		if values.Get("password") != values.Get("again") {
-			err = crowd.Fieldf("again", "is not the same as the password")
-			break
+		n := accounts.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name")}
+		if n.Password, err = newPassword(r); err != nil {
+			return err
 		}
 		var session string
-		session, err = s.App.Invitations.Join(r.Context(), token, accounts.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name"), Password: values.Get("password")})
-		if err == nil {
+		if session, err = s.App.Invitations.Join(r.Context(), token, n); err == nil {
 			s.setSession(w, r, session, cookieLife)
 		}
 	}
 	if err != nil {
-		return showAgain(err, refusedOften("join", typed, err), func(f *form) error { return s.showInvitation(w, r, p, token, f) })
+		return err
 	}
 	if o.Test != nil {
 		return seeOther(w, r, "/qualify/"+strconv.FormatInt(o.Test.ID, 10), "joined")

@@ -1,11 +1,9 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -90,7 +88,12 @@ func timeLeft(now time.Time, b batches.BatchView) time.Duration {
 	return time.Duration(perAnswer * float64(max(0, x.Planned-x.Completed)) * float64(time.Second))
 }
 
-func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *access.Principal, b batches.BatchView, f *form) error {
+// launched shows a batch that is no draft. A form of its draft that was refused,
+// because it was launched meanwhile, has no place on this page.
+func (s *server) launched(w http.ResponseWriter, r *http.Request, p *access.Principal, b batches.BatchView) error {
+	if f := formOf(r); f != nil && f.ID != "edit" && f.ID != "topup" {
+		return f.Errs[0]
+	}
 	l, err := s.live(r, p, b.Spec.ID)
 	if err != nil {
 		return err
@@ -103,11 +106,11 @@ func (s *server) showLaunched(w http.ResponseWriter, r *http.Request, p *access.
 	if err != nil {
 		return err
 	}
-	pg := page{Title: b.Name, Section: "batches", Form: f, Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods}}
+	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods}}
 	if b.Progress.State.Open() {
 		pg.Script = "live.js"
 	}
-	return s.renderStatus(w, r, p, f.status(), "batch", pg)
+	return s.render(w, r, p, "batch", pg)
 }
 
 // The pace of server-sent events: at most one each eventGap, and a sign of life
@@ -201,113 +204,22 @@ func pause(r *http.Request, d time.Duration) bool {
 	}
 }
 
-// action is something to be done to a launched batch or a draft.
-type action struct {
-	Do, Did, Verb, Question, Consequence string
-	run                                  batchAction
-}
-
-// actions are what the buttons of a batch do. Those with a question are asked
-// about first.
-var actions = []action{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: (*batches.Batches).Pause},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: (*batches.Batches).Resume},
-	{
-		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?",
-		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
-		run:         (*batches.Batches).End,
-	},
-	{
-		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?",
-		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
-		run:         (*batches.Batches).Cancel,
-	},
-	{
-		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?",
-		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
-		run:         stopBatch(true),
-	},
-	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: stopBatch(false)},
-}
-
-// batchAction changes a batch.
-type batchAction func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error)
-
-func stopBatch(stopped bool) batchAction {
-	return func(all *batches.Batches, ctx context.Context, p *access.Principal, id crowd.BatchID) (batches.BatchView, error) {
-		return all.Edit(ctx, p, id, batches.BatchEdit{Stopped: &stopped})
-	}
-}
-
-func findAction(do string) (action, error) {
-	i := slices.IndexFunc(actions, func(a action) bool { return a.Do == do })
-	if i < 0 {
-		return action{}, crowd.Errorf(crowd.NotFound, "%q is nothing that can be done", do)
-	}
-	return actions[i], nil
-}
-
-// confirm asks before something that cannot be undone.
-func (s *server) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	a, err := findAction(r.URL.Query().Get("do"))
-	if err != nil {
-		return err
-	}
-	b, err := s.App.Batches.Get(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "confirm", page{Title: a.Question, Section: "batches", Data: map[string]any{"B": b, "A": a}})
-}
-
-// act does what a button says.
-func (s *server) act(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	values := r.PostForm
-	a, err := findAction(values.Get("do"))
-	if err != nil {
-		return err
-	}
-	if _, err := a.run(s.App.Batches, r.Context(), p, id); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/batches/"+id.String(), a.Did)
-}
-
 // editBatch changes priority and deadline of a running batch.
 func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	return s.launchedForm(w, r, p, id, launchedForm{"edit", "saved", func(f *fields) error {
-		priority, deadline := f.number("priority"), f.time("deadline")
-		if err := f.err(); err != nil {
-			return err
-		}
-		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
-		return err
-	}})
+	f := sent(r)
+	priority, deadline, err := f.number("priority"), f.time("deadline"), f.err()
+	if err == nil {
+		_, err = s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
+	}
+	return done(w, r, err, "/batches/"+id.String(), "saved")
 }
 
 // topUp raises the budget of a running batch.
 func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	return s.launchedForm(w, r, p, id, launchedForm{"topup", "topped", func(f *fields) error {
-		amount := f.money("amount")
-		if err := f.err(); err != nil {
-			return err
-		}
-		_, err := s.App.Batches.TopUp(r.Context(), p, id, amount)
-		return err
-	}})
-}
-
-// launchedForm is a form on a launched batch's page.
-type launchedForm struct {
-	name string
-	did  string // the notice that it was done
-	do   func(*fields) error
-}
-
-// launchedForm does what a form on a launched batch's page asks for.
-func (s *server) launchedForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, x launchedForm) error {
-	if err := x.do(&fields{values: r.PostForm}); err != nil {
-		return showAgain(err, refused(x.name, r.PostForm, err), func(f *form) error { return s.showBatch(w, r, p, id, f, nil) })
+	f := sent(r)
+	amount, err := f.money("amount"), f.err()
+	if err == nil {
+		_, err = s.App.Batches.TopUp(r.Context(), p, id, amount)
 	}
-	return seeOther(w, r, "/batches/"+id.String(), x.did)
+	return done(w, r, err, "/batches/"+id.String(), "topped")
 }

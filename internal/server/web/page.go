@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,10 +68,10 @@ type page struct {
 	Task    bool   // shows a task: may load its pictures and sounds
 	Refresh int    // without JavaScript, load again after so many seconds
 	Notice  string
-	Form    *form // what was sent and refused, or nil
 	Data    any
 
 	// Filled in by render.
+	Form                       *form  // what was sent and refused, or nil
 	Name                       string // who is signed in, or ""
 	Now                        time.Time
 	Worker, Requester, Manager bool
@@ -122,9 +120,9 @@ var notices = map[string]string{
 	"unblocked": "The worker may do this tenant's tasks again.",
 }
 
-// render sends a page with status 200.
+// render sends a page with the status of the form that was refused, or 200.
 func (s *server) render(w http.ResponseWriter, r *http.Request, p *access.Principal, name string, pg page) error {
-	return s.renderStatus(w, r, p, http.StatusOK, name, pg)
+	return s.renderStatus(w, r, p, formOf(r).status(), name, pg)
 }
 
 func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *access.Principal, status int, name string, pg page) error {
@@ -132,7 +130,7 @@ func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *access.
 	if t == nil {
 		return fmt.Errorf("web: there is no page %q", name)
 	}
-	pg.Now = s.Now().UTC()
+	pg.Now, pg.Form = s.Now().UTC(), formOf(r)
 	if p != nil {
 		pg.Name = p.User.Name
 		pg.Worker, pg.Requester, pg.Manager = allowed(worker, p), allowed(requester, p), allowed(admin, p)
@@ -210,6 +208,14 @@ func (s *server) showError(w http.ResponseWriter, r *http.Request, p *access.Pri
 	}
 }
 
+// done ends an action that may have failed, as seeOther does.
+func done(w http.ResponseWriter, r *http.Request, err error, to, did string) error {
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, to, did)
+}
+
 // seeOther ends an action: the browser loads the page to, which shows the
 // notice did.
 func seeOther(w http.ResponseWriter, r *http.Request, to, did string) error {
@@ -219,5 +225,3 @@ func seeOther(w http.ResponseWriter, r *http.Request, to, did string) error {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

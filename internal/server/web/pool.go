@@ -222,15 +222,11 @@ func personOf(x control.PoolPerson) poolPerson {
 }
 
 func (s *server) pool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	return s.showPool(w, r, p, id, nil)
-}
-
-func (s *server) showPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID, f *form) error {
 	d, err := s.poolData(r, p, id)
 	if err != nil {
 		return err
 	}
-	return s.renderStatus(w, r, p, f.status(), "pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Form: f, Data: d})
+	return s.render(w, r, p, "pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Data: d})
 }
 
 func (s *server) poolData(r *http.Request, p *access.Principal, id crowd.PoolID) (*poolData, error) {
@@ -289,10 +285,7 @@ func (s *server) nameBook(r *http.Request, p *access.Principal, people []control
 	if err != nil {
 		return nil, err
 	}
-	b := &nameBook{s: s, r: r, p: p, people: make(map[crowd.WorkerID]string), pools: make(map[crowd.PoolID]string)}
-	for _, v := range pools {
-		b.pools[v.ID] = v.Name
-	}
+	b := &nameBook{s: s, r: r, p: p, people: make(map[crowd.WorkerID]string), pools: poolNames(pools)}
 	for _, x := range people {
 		if x.Worker != 0 {
 			b.people[x.Worker] = x.Name
@@ -327,51 +320,40 @@ func (d *poolData) Link(span string, before int64) string {
 	return "/admin/pools/" + d.V.ID.String() + "?" + q.Encode()
 }
 
-// poolForm does what a form on a pool's page asks for.
-func (s *server) poolForm(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID, name string, do func(*fields) (did string, err error)) error {
-	values := r.PostForm
-	did, err := do(&fields{values: values})
-	if err != nil {
-		return showAgain(err, refused(name, values, err), func(bad *form) error { return s.showPool(w, r, p, id, bad) })
-	}
-	return seeOther(w, r, "/admin/pools/"+id.String(), did)
-}
-
 // fundPool adds to a pool's money for waiting, or takes some out of it.
 func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	return s.poolForm(w, r, p, id, "fund", func(f *fields) (string, error) {
-		amount := f.money("amount")
-		if amount == 0 && len(f.errs) == 0 {
-			f.bad("amount", "say how much")
-		}
-		if err := f.err(); err != nil {
-			return "", err
-		}
-		if f.values.Get("do") == "take" {
-			amount = -amount
-		}
-		_, err := s.App.Pools.Fund(r.Context(), p, id, amount)
-		return "funded", err
-	})
+	f := sent(r)
+	amount := f.money("amount")
+	if amount == 0 && len(f.errs) == 0 {
+		f.bad("amount", "say how much")
+	}
+	if f.text("do") == "take" {
+		amount = -amount
+	}
+	err := f.err()
+	if err == nil {
+		_, err = s.App.Pools.Fund(r.Context(), p, id, amount)
+	}
+	return done(w, r, err, "/admin/pools/"+id.String(), "funded")
 }
 
 // transfer moves somebody to another pool.
 func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	return s.poolForm(w, r, p, id, "transfer", func(f *fields) (string, error) {
-		who, err := crowd.ParseWorkerID(f.text("worker"))
-		if err != nil {
-			return "", err
-		}
-		to, err := crowd.ParsePoolID(f.text("to"))
-		if err != nil {
-			return "", crowd.Fieldf("to", "choose a pool")
-		}
-		there, err := s.App.Transfers.Move(r.Context(), p, who, to)
-		if err == nil && !there {
-			return "moving", nil
-		}
-		return "moved", err
-	})
+	f := sent(r)
+	who, err := crowd.ParseWorkerID(f.text("worker"))
+	if err != nil {
+		return err
+	}
+	to, err := crowd.ParsePoolID(f.text("to"))
+	if err != nil {
+		return crowd.Fieldf("to", "choose a pool")
+	}
+	there, err := s.App.Transfers.Move(r.Context(), p, who, to)
+	did := "moving"
+	if there {
+		did = "moved"
+	}
+	return done(w, r, err, "/admin/pools/"+id.String(), did)
 }
 
 // stepText says what rules would have done at a step.

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
-	"github.com/throng-dev/throng/internal/store"
 )
 
 // testsTried is how many tries are listed on a test's page.
@@ -23,10 +22,6 @@ const testsTried = 100
 
 // tests is the page of those who give tests.
 func (s *server) tests(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showTests(w, r, p, nil)
-}
-
-func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
@@ -35,24 +30,18 @@ func (s *server) showTests(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if err != nil {
 		return err
 	}
-	values := url.Values{"kind": {"choose_one"}, "options": {"yes | Yes\nno | No\n"}}
-	return s.renderStatus(w, r, p, f.status(), "tests", page{Title: "Tests", Section: "invitations", Script: "template.js", Form: f, Data: map[string]any{
-		"List": list, "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(p, tenants, "the whole installation"), "Template": newTemplateForm("test", f, values),
+	return s.render(w, r, p, "tests", page{Title: "Tests", Section: "invitations", Script: "template.js", Data: map[string]any{
+		"List": list, "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(p, tenants, "the whole installation"), "Template": newTemplateForm("test", formOf(r), firstTemplate),
 	}})
 }
 
 func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	httpkit.Streaming(w)
 	defer drain(r)
-	values, file, err := readFields(r)
-	f := fields{values: values}
+	f, file, err := readFields(r)
 	n := accounts.NewTest{
-		Name: f.text("name"), Grants: f.text("grants"), Draw: f.whole("draw"), PassMark: f.whole("pass_mark"), Tries: f.whole("tries"),
+		Tenant: f.menuTenant(), Name: f.text("name"), Grants: f.text("grants"), Draw: f.whole("draw"), PassMark: f.whole("pass_mark"), Tries: f.whole("tries"),
 		Wait: f.scale("wait", time.Hour), TimeLimit: f.scale("time_limit", time.Minute), Open: f.text("open") != "",
-	}
-	var wrong error
-	if n.Tenant, wrong = menuTenant(values); wrong != nil {
-		f.bad("tenant", "choose one")
 	}
 	if err == nil && file == nil {
 		err = errFileless
@@ -61,17 +50,14 @@ func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Pr
 		err = f.err()
 	}
 	if err == nil {
-		n.Template, err = templateOf(values)
-	}
-	var t store.Test
-	if err == nil {
-		n.Questions, n.Format = file, table.FormatOf(file.FileName())
-		t, err = s.App.Tests.Create(r.Context(), p, n)
+		n.Template, err = templateOf(f.values)
 	}
 	if err != nil {
-		return showAgain(err, refused("test", values, err), func(bad *form) error { return s.showTests(w, r, p, bad) })
+		return err
 	}
-	return seeOther(w, r, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
+	n.Questions, n.Format = file, table.FormatOf(file.FileName())
+	t, err := s.App.Tests.Create(r.Context(), p, n)
+	return done(w, r, err, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
 }
 
 func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
@@ -99,11 +85,8 @@ func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principa
 }
 
 func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	values := r.PostForm
-	if _, err := s.App.Tests.Retire(r.Context(), p, id, values.Get("retired") != ""); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/tests/"+strconv.FormatInt(id, 10), "saved")
+	_, err := s.App.Tests.Retire(r.Context(), p, id, sent(r).text("retired") != "")
+	return done(w, r, err, "/tests/"+strconv.FormatInt(id, 10), "saved")
 }
 
 // qualify lists the tests that somebody may take.
@@ -128,26 +111,24 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, p *access.Principa
 	if err != nil {
 		return err
 	}
-	return s.showTake(w, r, p, v, nil, nil)
+	return s.showTake(w, r, p, v, nil)
 }
 
-func (s *server) showTake(w http.ResponseWriter, r *http.Request, p *access.Principal, v accounts.TestView, values url.Values, wrong error) error {
+func (s *server) showTake(w http.ResponseWriter, r *http.Request, p *access.Principal, v accounts.TestView, wrong crowd.Errors) error {
 	pg := page{Title: v.Name, Section: "qualify"}
-	status := http.StatusOK
 	var questions []question
 	if v.Current != nil {
 		pg.Script, pg.Task = "qualify.js", true
-		list := problems(wrong)
-		if len(list) > 0 {
-			status = httpkit.Status(list[0].Code)
-			pg.Form = &form{ID: "answers", Errs: []*crowd.Error{crowd.Errorf(crowd.Invalid, "look at %s again: the answers marked below are missing or do not fit", plural(wrongQuestions(list), "question"))}}
+		if len(wrong) > 0 {
+			again := crowd.Errorf(wrong[0].Code, "look at %s again: the answers marked below are missing or do not fit", plural(wrongQuestions(wrong), "question"))
+			r = showing(r, once{form: &form{ID: "answers", Errs: []*crowd.Error{again}}})
 		}
 		for i, q := range v.Current.Questions {
-			questions = append(questions, question{i + 1, askedTask(q, values, list)})
+			questions = append(questions, question{i + 1, askedTask(q, r.PostForm, wrong)})
 		}
 	}
 	pg.Data = map[string]any{"V": v, "Questions": questions}
-	return s.renderStatus(w, r, p, status, "take", pg)
+	return s.render(w, r, p, "take", pg)
 }
 
 func wrongQuestions(list []*crowd.Error) int {
@@ -182,10 +163,8 @@ func askedTask(q accounts.Asked, values url.Values, wrong []*crowd.Error) *taskD
 }
 
 func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	if _, err := s.App.Tests.StartTry(r.Context(), p, id); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/qualify/"+strconv.FormatInt(id, 10), "")
+	_, err := s.App.Tests.StartTry(r.Context(), p, id)
+	return done(w, r, err, "/qualify/"+strconv.FormatInt(id, 10), "")
 }
 
 // submitTry takes the answers of a try.
@@ -207,13 +186,10 @@ func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Pri
 			return err2
 		}
 		if now.Current != nil && now.Current.N == n {
-			return s.showTake(w, r, p, now, values, err)
+			return s.showTake(w, r, p, now, several)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return seeOther(w, r, "/qualify/"+strconv.FormatInt(id, 10), "") // the page says how it went
+	return done(w, r, err, "/qualify/"+strconv.FormatInt(id, 10), "") // the page says how it went
 }
 
 // testAnswers makes the answers of a try from its form: "s.q1.NAME" is a text of

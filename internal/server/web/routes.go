@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
@@ -26,12 +27,17 @@ const (
 // as a page.
 type handler func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error
 
-// route is one entry of the table. Body limits: a form's, unless upload is set.
+// route is one entry of the table.
 type route struct {
 	pattern string
 	access  audience
 	handle  handler
-	upload  bool
+	upload  bool // the limit of its body is that of files, not of forms
+	// An action that may be refused names its form, in which $part is a part of the
+	// path, and the page of that form: it is shown again, with what was typed and
+	// what is wrong.
+	form string
+	page handler
 }
 
 // about makes a handler of one that is about what a part of the path names.
@@ -73,9 +79,9 @@ func routes() []route {
 		{pattern: "POST /signin", access: public, handle: (*server).signIn},
 		{pattern: "POST /signout", access: signedIn, handle: (*server).signOut},
 		{pattern: "GET /setup", access: public, handle: (*server).setupPage},
-		{pattern: "POST /setup", access: public, handle: (*server).setup},
+		{pattern: "POST /setup", access: public, handle: (*server).setup, form: "setup", page: (*server).setupPage},
 		{pattern: "GET /invitation", access: public, handle: (*server).invitation},
-		{pattern: "POST /invitation", access: public, handle: (*server).answerInvitation},
+		{pattern: "POST /invitation", access: public, handle: (*server).answerInvitation, form: "join", page: (*server).invitation},
 
 		{pattern: "GET /qualify", access: signedIn, handle: (*server).qualify},
 		{pattern: "GET /qualify/{test}", access: signedIn, handle: numbered("test", (*server).take)},
@@ -83,8 +89,8 @@ func routes() []route {
 		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*server).submitTry)},
 
 		{pattern: "GET /tokens", access: signedIn, handle: (*server).tokens},
-		{pattern: "POST /tokens", access: signedIn, handle: (*server).createToken},
-		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: (*server).revokeToken},
+		{pattern: "POST /tokens", access: signedIn, handle: (*server).createToken, form: "token", page: (*server).tokens},
+		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*server).revokeToken)},
 
 		{pattern: "GET /work", access: worker, handle: (*server).work},
 		{pattern: "POST /work/next", access: worker, handle: (*server).waitForWork},
@@ -99,47 +105,47 @@ func routes() []route {
 		{pattern: "POST /work/decline", access: worker, handle: (*server).decline},
 		{pattern: "POST /work/stop", access: worker, handle: (*server).stopWork},
 		{pattern: "GET /work/wishes", access: worker, handle: (*server).wishes},
-		{pattern: "POST /work/wishes", access: worker, handle: (*server).setWishes},
+		{pattern: "POST /work/wishes", access: worker, handle: (*server).setWishes, form: "wishes", page: (*server).wishes},
 		{pattern: "GET /work/push.js", access: public, handle: (*server).pushScript},
 		{pattern: "POST /work/push", access: worker, handle: (*server).subscribe},
-		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: (*server).unsubscribe},
+		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: numbered("subscription", (*server).unsubscribe)},
 		{pattern: "GET /work/frame/{assignment}", access: worker, handle: (*server).workFrame},
 
 		{pattern: "GET /batches", access: requester, handle: (*server).batches},
 		{pattern: "GET /batches/new", access: requester, handle: (*server).newBatch},
-		{pattern: "POST /batches", access: requester, handle: (*server).createBatch, upload: true},
+		{pattern: "POST /batches", access: requester, handle: (*server).createBatch, upload: true, form: "new", page: (*server).newBatch},
 		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*server).batch)},
 		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*server).previewFrame)},
 		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*server).preview)},
-		{pattern: "POST /batches/{batch}/upload", access: requester, handle: (*server).upload, upload: true},
-		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*server).editTemplate)},
-		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*server).editSettings)},
-		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch((*server).confirm)},
-		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch((*server).act)},
-		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*server).editBatch)},
-		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*server).topUp)},
+		{pattern: "POST /batches/{batch}/upload", access: requester, handle: ofBatch((*server).upload), upload: true, form: "upload", page: ofBatch((*server).batch)},
+		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*server).editTemplate), form: "template", page: ofBatch((*server).batch)},
+		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*server).editSettings), form: "settings", page: ofBatch((*server).batch)},
+		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
+		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch(act("/batches/", batchActions))},
+		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*server).editBatch), form: "edit", page: ofBatch((*server).batch)},
+		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*server).topUp), form: "topup", page: ofBatch((*server).batch)},
 		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*server).events)},
 		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*server).quality)},
 		{pattern: "GET /runs", access: requester, handle: (*server).runs},
 		{pattern: "GET /runs/new", access: requester, handle: (*server).newRun},
-		{pattern: "POST /runs", access: requester, handle: (*server).createRun},
+		{pattern: "POST /runs", access: requester, handle: (*server).createRun, form: "run", page: (*server).newRun},
 		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*server).run)},
-		{pattern: "POST /runs/{run}/inputs", access: requester, handle: (*server).loadRun, upload: true},
+		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*server).loadRun), upload: true, form: "load", page: ofRun((*server).run)},
 		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*server).runEvents)},
-		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun((*server).confirmRun)},
-		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*server).actRun)},
+		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
+		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*server).actRun), form: "load", page: ofRun((*server).run)},
 		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*server).runStep)},
 		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*server).runItem)},
 		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).secrets)},
-		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).putSecret)},
+		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).putSecret), form: "secret", page: ofTenant((*server).secrets)},
 		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).confirmSecret)},
 		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).deleteSecret)},
 		{pattern: "GET /invitations", access: requester, handle: (*server).invitations},
-		{pattern: "POST /invitations", access: requester, handle: (*server).invite},
+		{pattern: "POST /invitations", access: requester, handle: (*server).invite, form: "invite", page: (*server).invitations},
 		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: numbered("invitation", (*server).resendInvitation)},
 		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*server).withdrawInvitation)},
 		{pattern: "GET /tests", access: requester, handle: (*server).tests},
-		{pattern: "POST /tests", access: requester, handle: (*server).createTest, upload: true},
+		{pattern: "POST /tests", access: requester, handle: (*server).createTest, upload: true, form: "test", page: (*server).tests},
 		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*server).test)},
 		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*server).retireTest)},
 		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*server).tenant)},
@@ -148,23 +154,23 @@ func routes() []route {
 
 		{pattern: "GET /admin", access: admin, handle: (*server).admin},
 		{pattern: "POST /admin/stop", access: admin, handle: (*server).stopEverything},
-		{pattern: "POST /admin/tenants", access: admin, handle: (*server).createTenant},
-		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*server).editTenant)},
+		{pattern: "POST /admin/tenants", access: admin, handle: (*server).createTenant, form: "tenant", page: (*server).admin},
+		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*server).editTenant), form: "tenant-$tenant", page: (*server).admin},
 		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*server).stopTenantHere)},
-		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*server).deposit)},
-		{pattern: "POST /admin/pools", access: admin, handle: (*server).createPool},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*server).deposit), form: "deposit-$tenant", page: (*server).admin},
+		{pattern: "POST /admin/pools", access: admin, handle: (*server).createPool, form: "pool", page: (*server).admin},
 		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*server).pool)},
 		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).editPoolSettings)},
-		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*server).fundPool)},
-		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*server).transfer)},
-		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*server).editPool)},
+		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).editPoolSettings), form: "control", page: ofPool((*server).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*server).fundPool), form: "fund", page: ofPool((*server).pool)},
+		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*server).transfer), form: "transfer", page: ofPool((*server).pool)},
+		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*server).editPool), form: "pool-$pool", page: (*server).admin},
 		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*server).stopPool)},
 		{pattern: "GET /admin/people", access: admin, handle: (*server).people},
-		{pattern: "POST /admin/people", access: admin, handle: (*server).createPerson},
+		{pattern: "POST /admin/people", access: admin, handle: (*server).createPerson, form: "person", page: (*server).people},
 		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*server).person)},
-		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*server).editPerson)},
-		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*server).suspend)},
+		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*server).editPerson), form: "person", page: ofPerson((*server).person)},
+		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*server).suspend), form: "suspend", page: ofPerson((*server).person)},
 		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*server).newLink)},
 	}
 }
@@ -213,7 +219,14 @@ func (rt *route) serve(s *server, w http.ResponseWriter, r *http.Request, p *acc
 			return err
 		}
 	}
-	return rt.handle(s, w, r, p)
+	err := rt.handle(s, w, r, p)
+	if rt.page == nil || wantsJSON(r) {
+		return err
+	}
+	if f := refused(os.Expand(rt.form, r.PathValue), r.PostForm, err); f != nil {
+		return rt.page(s, w, showing(r, once{form: f}), p)
+	}
+	return err
 }
 
 // sessionOf returns the browser's session. Bearer tokens are for the API.

@@ -1,9 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -12,7 +9,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -23,30 +19,26 @@ const (
 	heldShown = 50
 )
 
-// runPage is what the page of a run shows with the run: what became of a form.
-type runPage struct {
-	Form  *form
+// loading is what became of the files of a run.
+type loading struct {
 	Files []loadedFile
 	Notes []string
 	Wrong orchestrator.Problems // its files do not fit its workflow
 }
 
+// run shows a run: one that needs its files, or one to watch.
 func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	return s.showRun(w, r, p, id, runPage{})
-}
-
-// showRun shows a run: one that needs its files, or one to watch.
-func (s *server) showRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID, x runPage) error {
 	l, err := s.liveRun(r, p, id)
 	if err != nil {
 		return err
 	}
+	x := madeOf[loading](r)
 	data := map[string]any{"V": l.V, "Live": l, "Files": x.Files, "Notes": x.Notes, "Methods": []string{"csv", "jsonl", "parquet"}}
-	status := x.Form.status()
+	status := formOf(r).status()
 	if len(x.Wrong) > 0 {
 		status, data["Wrong"] = http.StatusUnprocessableEntity, newCheckedFile(l.V.Text, nil, x.Wrong)
 	}
-	pg := page{Title: l.V.Name, Section: "runs", Form: x.Form, Data: data}
+	pg := page{Title: l.V.Name, Section: "runs", Data: data}
 	if l.V.State == store.RunLoading {
 		data["Needs"], data["Picture"] = inputsOf(l.V), drawRun(l.V)
 		return s.renderStatus(w, r, p, status, "loadrun", pg)
@@ -139,7 +131,7 @@ func (s *server) liveRun(r *http.Request, p *access.Principal, id crowd.RunID) (
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		sign := signOf(v, n)
-		l.Nodes = append(l.Nodes, runNode{*n, taken(v, n), sign.Shape, sign.Word})
+		l.Nodes = append(l.Nodes, runNode{*n, v.Taken(i), sign.Shape, sign.Word})
 		if n.Batch != nil {
 			l.Spent += n.Batch.Progress.Spent
 		}
@@ -209,97 +201,4 @@ func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Pri
 		return string(l.V.State), html, err
 	})
 	return nil
-}
-
-// runAction is something to be done to a run, or to a step of it.
-type runAction struct {
-	Do, Did, Verb, Question, Consequence string
-	Step                                 bool // may be for one step
-	run                                  func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error
-}
-
-// wholeRun is an action on a run, not on a step of it.
-func wholeRun(move func(*runs.Runs, context.Context, *access.Principal, crowd.RunID) (store.Run, error)) func(*server, *http.Request, *access.Principal, crowd.RunID, string) error {
-	return func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, _ string) error {
-		_, err := move(s.App.Runs, r.Context(), p, id)
-		return err
-	}
-}
-
-// runActions are what the buttons of a run do. Those with a question are asked
-// about first.
-var runActions = []runAction{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: wholeRun((*runs.Runs).Pause)},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: wholeRun((*runs.Runs).Resume)},
-	{
-		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?",
-		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
-		run:         wholeRun((*runs.Runs).Cancel),
-	},
-	{
-		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
-		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-			_, err := s.App.Runs.EndStep(r.Context(), p, id, step)
-			return err
-		},
-	},
-	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-		_, _, err := s.App.Runs.Retry(r.Context(), p, id, step)
-		return err
-	}},
-	{
-		Do: "skip", Did: "givenup", Verb: "Give them up", Question: "Give up the held items?", Step: true,
-		Consequence: "The items that are held after an error go on as failed: the steps that follow do nothing with them. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-			_, err := s.App.Runs.Skip(r.Context(), p, id, step)
-			return err
-		},
-	},
-}
-
-func findRunAction(do, step string) (runAction, error) {
-	i := slices.IndexFunc(runActions, func(a runAction) bool { return a.Do == do })
-	if i < 0 || step != "" && !runActions[i].Step {
-		return runAction{}, crowd.Errorf(crowd.NotFound, "%q is nothing that can be done", do)
-	}
-	return runActions[i], nil
-}
-
-// confirmRun asks before something that cannot be undone.
-func (s *server) confirmRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	step := r.URL.Query().Get("step")
-	a, err := findRunAction(r.URL.Query().Get("do"), step)
-	if err != nil {
-		return err
-	}
-	v, err := s.App.Runs.Get(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	if step != "" && !slices.ContainsFunc(v.Nodes, func(n orchestrator.NodeView) bool { return n.Name == step }) {
-		return crowd.Errorf(crowd.NotFound, "%s has no step %q", id, step)
-	}
-	question := cmp.Or(a.Question, a.Verb+"?")
-	return s.render(w, r, p, "ask", page{Title: question, Section: "runs", Data: map[string]any{
-		"Question": question, "About": v.Name, "State": string(v.State), "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
-		"To": "/runs/" + id.String() + "/do", "Back": "/runs/" + id.String(), "Hidden": map[string]string{"do": a.Do, "step": step},
-	}})
-}
-
-// actRun does what a button says.
-func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	values := r.PostForm
-	if values.Get("do") == "start" {
-		return s.startRun(w, r, p, id)
-	}
-	step := values.Get("step")
-	a, err := findRunAction(values.Get("do"), step)
-	if err != nil {
-		return err
-	}
-	if err := a.run(s, r, p, id, step); err != nil {
-		return err
-	}
-	return seeOther(w, r, fmt.Sprintf("/runs/%s", id), a.Did)
 }

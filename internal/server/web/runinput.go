@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -31,13 +32,9 @@ func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
 
 // loadRun reads the files of a run's inputs as they come, and starts the run if
 // that was the button and no row was bad.
-func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
 	httpkit.Streaming(w)
 	defer drain(r)
-	id, err := crowd.ParseRunID(r.PathValue("run"))
-	if err != nil {
-		return err
-	}
 	if _, err := s.App.Runs.Get(r.Context(), p, id); err != nil {
 		return err // before anything is read
 	}
@@ -45,18 +42,14 @@ func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *access.Princ
 	if err == nil && len(files) == 0 && !start {
 		err = errFileless
 	}
-	bad := int64(0)
-	for i := range files {
-		bad += files[i].Bad
-	}
 	if f := refused("load", nil, err); f != nil {
-		return s.showRun(w, r, p, id, runPage{Form: f, Files: files})
+		return s.run(w, showing(r, once{form: f, made: loading{Files: files}}), p, id)
 	}
 	switch {
 	case err != nil:
 		return err
-	case bad > 0:
-		return s.showRun(w, r, p, id, runPage{Files: files})
+	case slices.ContainsFunc(files, func(f loadedFile) bool { return f.Bad > 0 }):
+		return s.run(w, showing(r, once{made: loading{Files: files}}), p, id)
 	case start:
 		return s.startRun(w, r, p, id)
 	}
@@ -158,10 +151,7 @@ func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *access.Prin
 	_, err := s.App.Runs.Start(r.Context(), p, id)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
-		return s.showRun(w, r, p, id, runPage{Wrong: wrong})
+		return s.run(w, showing(r, once{made: loading{Wrong: wrong}}), p, id)
 	}
-	if err != nil {
-		return showAgain(err, refused("load", nil, err), func(f *form) error { return s.showRun(w, r, p, id, runPage{Form: f}) })
-	}
-	return seeOther(w, r, "/runs/"+id.String(), "started")
+	return done(w, r, err, "/runs/"+id.String(), "started")
 }

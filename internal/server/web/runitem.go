@@ -49,7 +49,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Princ
 			columns = append(columns, c.Name)
 		}
 	}
-	data := map[string]any{"V": v, "N": n, "In": taken(v, n), "Sign": signOf(v, n), "Columns": columns, "Rows": rows, "First": after == 0}
+	data := map[string]any{"V": v, "N": n, "In": v.Taken(i), "Sign": signOf(v, n), "Columns": columns, "Rows": rows, "First": after == 0}
 	if len(list) == rowsShown && list[len(list)-1].N < n.Last {
 		data["After"] = list[len(list)-1].N
 	}

@@ -48,30 +48,13 @@ func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
 	return is
 }
 
-// taken is how many items a node has taken; of an input, its rows.
-func taken(v *orchestrator.View, n *orchestrator.NodeView) int64 {
-	if n.Step != nil && n.Step.SQL() != nil && !n.Step.MakesItems() && len(n.Step.From) == 1 {
-		return n.Cursors[0] // it may make several rows of one
-	}
-	if n.Step == nil || !n.Step.MakesItems() {
-		return n.Last + max(n.Inside, n.Faults)
-	}
-	in := int64(0)
-	if n.State == store.NodeDone { // it looks at all rows at once
-		for _, s := range n.Step.From {
-			in += v.Nodes[s.Node].OK
-		}
-	}
-	return in
-}
-
 // drawRun draws a run with what is at each node; the nodes lead to their rows.
 func drawRun(v *orchestrator.View) template.HTML {
 	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		is := signOf(v, n)
-		d.Counts[i] = diagram.Counts{In: taken(v, n), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
+		d.Counts[i] = diagram.Counts{In: v.Taken(i), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
 		d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
 	}
 	return inlined(diagram.Draw(v.Flow, d))

@@ -34,11 +34,9 @@ func (s *server) runs(w http.ResponseWriter, r *http.Request, p *access.Principa
 	if err != nil {
 		return err
 	}
-	var before crowd.RunID
-	if text := r.URL.Query().Get("before"); text != "" {
-		if before, err = crowd.ParseRunID(text); err != nil {
-			return err
-		}
+	before, err := idIn(r, "before", crowd.ParseRunID)
+	if err != nil {
+		return err
 	}
 	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(access.Admin), "First": before == 0}
 	var list []store.Run
@@ -195,71 +193,48 @@ func splitAt(line string, column int) (before, from string) {
 	return string(chars[:at]), string(chars[at:])
 }
 
+// newRun shows the form of a new run, with what came of checking its file. It goes
+// on from ?parent=, or begins with the file of ?like=, if that is there.
 func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return s.showNewRun(w, r, p, nil, nil)
-}
-
-// showNewRun shows the form of a new run. It goes on from ?parent=, or begins with
-// the file of ?like=, if that is there.
-func (s *server) showNewRun(w http.ResponseWriter, r *http.Request, p *access.Principal, f *form, checked *checkedFile) error {
 	tenants, err := s.App.Tenants.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	data := map[string]any{"Tenant": query.Get("tenant"), "Checked": checked, "Text": f.Val("run", "text", ""), "Name": "", "From": query.Get("from")}
-	parent := f.Val("run", "parent", query.Get("parent"))
-	flow := (*workflow.Workflow)(nil)
-	if checked != nil {
-		flow = checked.Flow
-	}
-	if parent != "" {
-		id, err := crowd.ParseRunID(parent)
-		if err != nil {
-			return err
-		}
-		old, err := s.App.Runs.Get(r.Context(), p, id)
-		if err != nil {
-			return err
-		}
-		data["Parent"], data["Text"], data["Name"], data["Tenant"] = old, f.Val("run", "text", old.Text), old.Name, old.Tenant.String()
-		if flow == nil {
-			flow = old.Flow
-		}
-		data["Steps"] = stepMenu(flow)
-	}
-	var menu []choice
-	for _, t := range tenants {
-		menu = append(menu, choice{t.ID.String(), t.Name})
-	}
-	data["Tenants"] = menu
-	if like := query.Get("like"); like != "" && f == nil {
-		id, err := crowd.ParseRunID(like)
-		if err != nil {
-			return err
-		}
-		old, err := s.App.Runs.Get(r.Context(), p, id)
-		if err != nil {
-			return err
-		}
-		data["Text"], data["Name"], data["Tenant"] = old.Text, old.Name, old.Tenant.String()
-	}
+	query, f, checked := r.URL.Query(), formOf(r), madeOf[*checkedFile](r)
+	data := map[string]any{"Tenants": menu(tenants, tenantChoice), "Tenant": query.Get("tenant"), "Checked": checked, "Text": f.Val("run", "text", ""), "Name": "", "From": query.Get("from")}
 	status := f.status()
 	if checked != nil && len(checked.Problems) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
-	return s.renderStatus(w, r, p, status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Form: f, Data: data})
+	parent := f.Val("run", "parent", query.Get("parent"))
+	from := parent
+	if from == "" && f == nil {
+		from = query.Get("like")
+	}
+	if from != "" {
+		id, err := crowd.ParseRunID(from)
+		if err != nil {
+			return err
+		}
+		old, err := s.App.Runs.Get(r.Context(), p, id)
+		if err != nil {
+			return err
+		}
+		data["Text"], data["Name"], data["Tenant"] = f.Val("run", "text", old.Text), old.Name, old.Tenant.String()
+		if parent != "" {
+			flow := old.Flow
+			if checked != nil && checked.Flow != nil {
+				flow = checked.Flow
+			}
+			data["Parent"], data["Steps"] = old, stepMenu(flow)
+		}
+	}
+	return s.renderStatus(w, r, p, status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Data: data})
 }
 
 // stepMenu is a menu of steps to begin again from.
 func stepMenu(flow *workflow.Workflow) []choice {
-	menu := []choice{{"", "the beginning, with the same input files"}}
-	if flow != nil {
-		for i := range flow.Steps {
-			menu = append(menu, choice{flow.Steps[i].Name, flow.Steps[i].Name})
-		}
-	}
-	return menu
+	return menu(flow.Steps, func(step workflow.Step) choice { return choice{step.Name, step.Name} }, choice{"", "the beginning, with the same input files"})
 }
 
 // createRun checks a workflow's file and, if that was the button, makes a run.
@@ -277,24 +252,25 @@ func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *access.Pri
 		}
 		return sendJSON(w, http.StatusOK, map[string]string{"html": html})
 	}
-	f := &form{ID: "run", Values: values}
 	if strings.TrimSpace(text) == "" {
-		f.Errs = []*crowd.Error{crowd.Fieldf("text", "paste a workflow, or choose its file")}
-		return s.showNewRun(w, r, p, f, nil)
+		return crowd.Fieldf("text", "paste a workflow, or choose its file")
 	}
+	again := once{form: &form{ID: "run", Values: values}}
 	if values.Get("then") != "make" {
-		return s.showNewRun(w, r, p, f, s.checkFile(r, text))
+		again.made = s.checkFile(r, text)
+		return s.newRun(w, showing(r, again), p)
 	}
 	made, err := s.makeRun(r, p, values)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
-		return s.showNewRun(w, r, p, f, newCheckedFile(text, nil, wrong))
+		again.made = newCheckedFile(text, nil, wrong)
+		return s.newRun(w, showing(r, again), p)
 	}
 	if err != nil {
-		return showAgain(err, refused("run", values, err), func(f *form) error { return s.showNewRun(w, r, p, f, nil) })
+		return err
 	}
 	if len(made.Notes) > 0 {
-		return s.showRun(w, r, p, made.Run.ID, runPage{Notes: made.Notes})
+		return s.run(w, showing(r, once{made: loading{Notes: made.Notes}}), p, made.Run.ID)
 	}
 	did := "made"
 	if len(made.Needs) == 0 {

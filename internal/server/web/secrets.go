@@ -10,10 +10,6 @@ import (
 
 // secrets lists the names of a tenant's secrets. What they are is never shown.
 func (s *server) secrets(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	return s.showSecrets(w, r, p, id, nil)
-}
-
-func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID, f *form) error {
 	t, err := s.findTenant(r, p, id)
 	if err != nil {
 		return err
@@ -22,21 +18,14 @@ func (s *server) showSecrets(w http.ResponseWriter, r *http.Request, p *access.P
 	if err != nil {
 		return err
 	}
-	if f != nil {
-		f.Values.Del("value") // it is never sent back
-	}
-	return s.renderStatus(w, r, p, f.status(), "secrets", page{Title: "Secrets of " + t.Name, Section: "runs", Form: f, Data: map[string]any{"T": t, "Names": names}})
+	return s.render(w, r, p, "secrets", page{Title: "Secrets of " + t.Name, Section: "runs", Data: map[string]any{"T": t, "Names": names}})
 }
 
 // putSecret sets a secret, or another value of it.
 func (s *server) putSecret(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	values := r.PostForm
-	fs := fields{values: values}
-	err := s.App.Tenants.PutSecret(r.Context(), p, id, fs.text("name"), values.Get("value"))
-	if err != nil {
-		return showAgain(err, refused("secret", values, err), func(f *form) error { return s.showSecrets(w, r, p, id, f) })
-	}
-	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "saved")
+	f := sent(r)
+	err := s.App.Tenants.PutSecret(r.Context(), p, id, f.text("name"), f.values.Get("value"))
+	return done(w, r, err, "/tenants/"+id.String()+"/secrets", "saved")
 }
 
 // confirmSecret asks before a secret is forgotten.
@@ -57,8 +46,5 @@ func (s *server) confirmSecret(w http.ResponseWriter, r *http.Request, p *access
 }
 
 func (s *server) deleteSecret(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	if err := s.App.Tenants.DeleteSecret(r.Context(), p, id, r.PathValue("secret")); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/tenants/"+id.String()+"/secrets", "forgotten")
+	return done(w, r, s.App.Tenants.DeleteSecret(r.Context(), p, id, r.PathValue("secret")), "/tenants/"+id.String()+"/secrets", "forgotten")
 }

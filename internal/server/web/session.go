@@ -45,8 +45,8 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *access.Princi
 	next := localPath(values.Get("next"))
 	secret, err := s.App.Accounts.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
 	if crowd.CodeOf(err) == crowd.Unauthenticated {
-		f := &form{ID: "signin", Values: url.Values{"name": values["name"]}, Errs: problems(err)}
-		return s.renderStatus(w, r, nil, http.StatusUnauthorized, "signin", page{Title: "Sign in", Form: f, Data: map[string]string{"Next": next}})
+		r = showing(r, once{form: &form{ID: "signin", Values: values, Errs: problems(err)}})
+		return s.render(w, r, nil, "signin", page{Title: "Sign in", Data: map[string]string{"Next": next}})
 	}
 	if err != nil {
 		return err
@@ -87,32 +87,33 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *access.Princ
 }
 
 func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	return s.showSetup(w, r, r.URL.Query().Get("token"), nil)
-}
-
-func (s *server) showSetup(w http.ResponseWriter, r *http.Request, token string, f *form) error {
+	token := r.FormValue("token") // of the link, or of the form
 	name, err := s.App.Accounts.SetupUser(r.Context(), token)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
-	return s.renderStatus(w, r, nil, f.status(), "setup", page{Title: "Choose a password", Form: f,
-		Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
+	return s.render(w, r, nil, "setup", page{Title: "Choose a password", Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
 }
 
 func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	values := r.PostForm
-	token, password := values.Get("token"), values.Get("password")
-	var secret string
-	var err error
-	if password != values.Get("again") {
-		err = crowd.Fieldf("again", "is not the same as the password")
-	} else {
-		secret, err = s.App.Accounts.Setup(r.Context(), token, password)
-	}
+	password, err := newPassword(r)
 	if err != nil {
-		return showAgain(err, refused("setup", url.Values{}, err), func(f *form) error { return s.showSetup(w, r, token, f) })
+		return err
+	}
+	secret, err := s.App.Accounts.Setup(r.Context(), r.PostForm.Get("token"), password)
+	if err != nil {
+		return err
 	}
 	s.setSession(w, r, secret, cookieLife)
 	return seeOther(w, r, "/", "")
+}
+
+// newPassword reads a password that is typed twice.
+func newPassword(r *http.Request) (string, error) {
+	password := r.PostForm.Get("password")
+	if password != r.PostForm.Get("again") {
+		return "", crowd.Fieldf("again", "is not the same as the password")
+	}
+	return password, nil
 }

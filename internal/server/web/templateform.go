@@ -38,10 +38,8 @@ func templateOf(values url.Values) (json.RawMessage, error) {
 		return raw, nil
 	}
 	f := fields{values: values}
-	t := task.Template{Kind: task.Kind(kind), Title: f.text("title"), Instructions: f.text("instructions"), Question: f.text("question")}
-	for _, s := range t.Kind.Describe().Settings {
-		f.setting(s, &t)
-	}
+	var t task.Template
+	bindTemplate(binding{fields: &f}, &t)
 	if err := f.err(); err != nil {
 		return nil, err
 	}
@@ -51,111 +49,131 @@ func templateOf(values url.Values) (json.RawMessage, error) {
 	return json.Marshal(t)
 }
 
-// setting reads a setting of a template.
-func (f *fields) setting(s *task.Setting, t *task.Template) {
+// bindTemplate goes over a template of a kind that the form has.
+func bindTemplate(b binding, t *task.Template) {
+	kind := string(t.Kind)
+	b.words("kind", &kind)
+	t.Kind = task.Kind(kind)
+	b.words("title", &t.Title)
+	b.words("instructions", &t.Instructions)
+	b.words("question", &t.Question)
+	for _, s := range t.Kind.Describe().Settings {
+		b.setting(s, t)
+	}
+}
+
+// setting goes over a setting of a template.
+func (b binding) setting(s *task.Setting, t *task.Template) {
 	name := s.Input.Name
-	switch into := s.In(t).(type) {
+	switch v := s.In(t).(type) {
 	case *string:
-		if *into = f.text(name); s.Input.Rows > 0 {
-			*into = f.values.Get(name)
+		if s.Input.Rows > 0 {
+			b.prose(name, v)
+		} else {
+			b.words(name, v)
 		}
 	case *bool:
-		*into = f.text(name) != ""
+		b.tick(name, v)
 	case *int:
-		*into = f.whole(name)
+		b.limit(name, v)
 	case **float64:
-		if f.text(name) != "" {
-			v := f.number(name)
-			*into = &v
+		switch {
+		case b.filling && *v != nil:
+			b.values.Set(name, plainNumber(**v))
+		case b.text(name) != "":
+			x := b.number(name)
+			*v = &x
 		}
 	case *[]task.Option:
-		*into = f.options(name)
+		lines(b, name, v, readOption, func(o task.Option) []string { return []string{o.Value, o.Label} })
 	case *[]task.Show:
-		*into = f.show(name)
+		b.show(name, v)
 	case **task.Show:
-		*into = f.side(name)
+		b.side(name, v)
 	case *[]task.Field:
-		*into = f.formFields()
+		b.formFields(v)
 	}
 }
 
-// lines returns the parts of each line that is not empty.
-func (f *fields) lines(name string) [][]string {
-	var out [][]string
-	for line := range strings.Lines(f.values.Get(name)) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		parts := strings.Split(line, "|")
-		for i := range parts {
-			parts[i] = strings.TrimSpace(parts[i])
-		}
-		out = append(out, parts)
-	}
-	return out
-}
-
-func (f *fields) options(name string) []task.Option {
-	var out []task.Option
-	for _, parts := range f.lines(name) {
-		o := task.Option{Value: parts[0]}
-		if len(parts) > 1 {
-			o.Label = strings.Join(parts[1:], "|")
-		}
-		out = append(out, o)
-	}
-	return out
+func readOption(parts []string) task.Option {
+	return task.Option{Value: parts[0], Label: strings.Join(parts[1:], "|")}
 }
 
 // showNothing is the line that shows no column.
 const showNothing = "-"
 
-func (f *fields) show(name string) []task.Show {
-	var out []task.Show
-	lines := f.lines(name)
-	if len(lines) == 1 && lines[0][0] == showNothing {
-		return []task.Show{}
+func (b binding) show(name string, v *[]task.Show) {
+	if b.filling && *v != nil && len(*v) == 0 {
+		b.values.Set(name, showNothing)
+		return
 	}
-	for _, parts := range lines {
-		s := task.Show{Column: parts[0]}
-		if len(parts) > 1 {
-			s.As = task.As(parts[1])
+	lines(b, name, v, func(parts []string) task.Show {
+		parts = append(parts, "", "")
+		return task.Show{Column: parts[0], As: task.As(parts[1]), Label: parts[2]}
+	}, func(x task.Show) []string {
+		if x.As == "" && x.Label != "" {
+			x.As = task.AsText
 		}
-		if len(parts) > 2 {
-			s.Label = parts[2]
-		}
-		out = append(out, s)
+		return []string{x.Column, string(x.As), x.Label}
+	})
+	if !b.filling && len(*v) == 1 && (*v)[0].Column == showNothing {
+		*v = []task.Show{}
 	}
-	return out
 }
 
-func (f *fields) side(name string) *task.Show {
-	s := task.Show{Column: f.text(name), As: task.As(f.text(name + "_as")), Label: f.text(name + "_label")}
-	if s.As == task.AsText {
-		s.As = ""
+func (b binding) side(name string, v **task.Show) {
+	if *v == nil {
+		if b.filling {
+			return
+		}
+		*v = new(task.Show)
 	}
-	return &s
+	as := string((*v).As)
+	b.words(name, &(*v).Column)
+	b.words(name+"_as", &as)
+	b.words(name+"_label", &(*v).Label)
+	if (*v).As = task.As(as); (*v).As == task.AsText {
+		(*v).As = ""
+	}
 }
 
-func (f *fields) formFields() []task.Field {
-	var out []task.Field
+// formFields goes over the table of a form's fields.
+func (b binding) formFields(v *[]task.Field) {
 	for i := range mostFields {
-		row := "f" + strconv.Itoa(i) + "_"
-		if f.text(row+"name") == "" {
+		row, x := "f"+strconv.Itoa(i)+"_", task.Field{}
+		if b.filling {
+			if i == len(*v) {
+				return
+			}
+			x = (*v)[i]
+		} else if b.text(row+"name") == "" {
 			continue
 		}
-		x := task.Field{Name: f.text(row + "name"), Label: f.text(row + "label"), Type: task.FieldType(f.text(row + "type")), Required: f.text(row+"required") != ""}
-		if x.Type == task.FieldText {
+		kind, options := string(x.Type), ""
+		for i, o := range x.Options {
+			if i > 0 {
+				options += "; "
+			}
+			options += o.Value
+		}
+		b.words(row+"name", &x.Name)
+		b.words(row+"label", &x.Label)
+		b.words(row+"type", &kind)
+		b.tick(row+"required", &x.Required)
+		b.words(row+"options", &options)
+		if b.filling {
+			continue
+		}
+		if x.Type = task.FieldType(kind); x.Type == task.FieldText {
 			x.Type = ""
 		}
-		for option := range strings.SplitSeq(f.text(row+"options"), ";") {
+		for option := range strings.SplitSeq(options, ";") {
 			if option = strings.TrimSpace(option); option != "" {
 				x.Options = append(x.Options, task.Option{Value: option})
 			}
 		}
-		out = append(out, x)
+		*v = append(*v, x)
 	}
-	return out
 }
 
 // templateValues fills the form with a template. One that the form cannot say
@@ -171,107 +189,18 @@ func templateValues(raw json.RawMessage) url.Values {
 	if err != nil {
 		return asJSON
 	}
-	v := url.Values{"json": {pretty.String()}, "kind": {string(t.Kind)}, "title": {t.Title}, "instructions": {t.Instructions}, "question": {t.Question}}
-	for _, s := range t.Kind.Describe().Settings {
-		setValue(v, s, &t)
-	}
+	v := filled(func(b binding) { bindTemplate(b, &t) })
+	v.Set("json", pretty.String())
 	if again, err := templateOf(v); err != nil || !sameTemplate(again, raw) {
 		return asJSON
 	}
 	return v
 }
 
-// setValue fills in what a template has for a setting.
-func setValue(v url.Values, s *task.Setting, t *task.Template) {
-	name := s.Input.Name
-	switch from := s.In(t).(type) {
-	case *string:
-		v.Set(name, *from)
-	case *bool:
-		v.Set(name, ticked(*from))
-	case *int:
-		if *from != 0 {
-			v.Set(name, strconv.Itoa(*from))
-		}
-	case **float64:
-		if *from != nil {
-			v.Set(name, strconv.FormatFloat(**from, 'f', -1, 64))
-		}
-	case *[]task.Option:
-		v.Set(name, optionLines(*from))
-	case *[]task.Show:
-		v.Set(name, showLines(*from))
-	case **task.Show:
-		if side := *from; side != nil {
-			v.Set(name, side.Column)
-			v.Set(name+"_as", string(side.As))
-			v.Set(name+"_label", side.Label)
-		}
-	case *[]task.Field:
-		setFormFields(v, *from)
-	}
-}
-
-func setFormFields(v url.Values, list []task.Field) {
-	for i, x := range list {
-		row := "f" + strconv.Itoa(i) + "_"
-		v.Set(row+"name", x.Name)
-		v.Set(row+"label", x.Label)
-		v.Set(row+"type", string(x.Type))
-		v.Set(row+"required", ticked(x.Required))
-		var options []string
-		for _, o := range x.Options {
-			options = append(options, o.Value)
-		}
-		v.Set(row+"options", strings.Join(options, "; "))
-	}
-}
-
-func ticked(on bool) string {
-	if on {
-		return "1"
-	}
-	return ""
-}
-
 func sameTemplate(a, b json.RawMessage) bool {
 	x, err1 := task.Parse(a)
 	y, err2 := task.Parse(b)
 	return err1 == nil && err2 == nil && reflect.DeepEqual(x, y)
-}
-
-func showLines(list []task.Show) string {
-	if list != nil && len(list) == 0 {
-		return showNothing
-	}
-	var out strings.Builder
-	for _, s := range list {
-		fmt.Fprint(&out, s.Column)
-		if s.As != "" || s.Label != "" {
-			as := s.As
-			if as == "" {
-				as = task.AsText
-			}
-			fmt.Fprintf(&out, " | %s", as)
-		}
-		if s.Label != "" {
-			fmt.Fprintf(&out, " | %s", s.Label)
-		}
-		fmt.Fprintln(&out)
-	}
-	return out.String()
-}
-
-func optionLines(list []task.Option) string {
-	var out strings.Builder
-	for _, o := range list {
-		fmt.Fprint(&out, o.Value)
-		if o.Label != "" {
-			fmt.Fprintf(&out, " | %s", o.Label)
-		}
-		fmt.Fprintln(&out)
-	}
-	return out.String()
 }
 
 // fieldRow is a row in the table of a form's fields.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -36,23 +35,6 @@ func (s *server) findTenant(r *http.Request, p *access.Principal, id crowd.Tenan
 		}
 	}
 	return store.Tenant{}, crowd.Errorf(crowd.NotFound, "there is no such tenant")
-}
-
-// stopTenant is the emergency stop of everything of a tenant, and its lifting.
-func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	values := r.PostForm
-	stopped := values.Get("stopped") != ""
-	if _, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped}); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/tenants/"+id.String(), stopNotice(stopped))
-}
-
-func stopNotice(stopped bool) string {
-	if stopped {
-		return "stopped"
-	}
-	return "restarted"
 }
 
 // blockWorker says that a tenant does not want a worker, or no longer minds.

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/runs"
+)
+
+// action is what a button does to a batch or a run, or to a step of a run. One with
+// a consequence is asked about first.
+type action[ID any] struct {
+	Do, Did, Verb, Question, Consequence string
+	Step                                 bool // may be for one step
+	run                                  doing[ID]
+}
+
+// doing carries out an action; step is "" for the whole.
+type doing[ID any] func(s *server, r *http.Request, p *access.Principal, id ID, step string) error
+
+// whole makes an action of a method of a use case.
+func whole[U, ID, V any](of func(*server) U, move func(U, context.Context, *access.Principal, ID) (V, error)) doing[ID] {
+	return func(s *server, r *http.Request, p *access.Principal, id ID, _ string) error {
+		_, err := move(of(s), r.Context(), p, id)
+		return err
+	}
+}
+
+func allBatches(s *server) *batches.Batches { return s.App.Batches }
+func allRuns(s *server) *runs.Runs          { return s.App.Runs }
+
+func stopBatch(stopped bool) doing[crowd.BatchID] {
+	return func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID, _ string) error {
+		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Stopped: &stopped})
+		return err
+	}
+}
+
+// batchActions are what the buttons of a batch do.
+var batchActions = []action[crowd.BatchID]{
+	{Do: "pause", Did: "paused", Verb: "Pause", run: whole(allBatches, (*batches.Batches).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: whole(allBatches, (*batches.Batches).Resume)},
+	{
+		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?", run: whole(allBatches, (*batches.Batches).End),
+		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
+	},
+	{
+		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?", run: whole(allBatches, (*batches.Batches).Cancel),
+		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
+	},
+	{
+		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?", run: stopBatch(true),
+		Consequence: "Nothing of this batch is handed out until the stop is lifted. What is held may still be submitted.",
+	},
+	{Do: "lift", Did: "restarted", Verb: "Lift the stop", run: stopBatch(false)},
+}
+
+// runActions are what the buttons of a run do.
+var runActions = []action[crowd.RunID]{
+	{Do: "pause", Did: "paused", Verb: "Pause", run: whole(allRuns, (*runs.Runs).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: whole(allRuns, (*runs.Runs).Resume)},
+	{
+		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?", run: whole(allRuns, (*runs.Runs).Cancel),
+		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
+	},
+	{
+		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
+		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
+			_, err := s.App.Runs.EndStep(r.Context(), p, id, step)
+			return err
+		},
+	},
+	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
+		_, _, err := s.App.Runs.Retry(r.Context(), p, id, step)
+		return err
+	}},
+	{
+		Do: "skip", Did: "givenup", Verb: "Give them up", Question: "Give up the held items?", Step: true,
+		Consequence: "The items that are held after an error go on as failed: the steps that follow do nothing with them. This cannot be undone.",
+		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
+			_, err := s.App.Runs.Skip(r.Context(), p, id, step)
+			return err
+		},
+	},
+}
+
+func findAction[ID any](actions []action[ID], do, step string) (action[ID], error) {
+	i := slices.IndexFunc(actions, func(a action[ID]) bool { return a.Do == do })
+	if i < 0 || step != "" && !actions[i].Step {
+		return action[ID]{}, crowd.Errorf(crowd.NotFound, "%q is nothing that can be done", do)
+	}
+	return actions[i], nil
+}
+
+// act does what a button says on the page home/ID.
+func act[ID fmt.Stringer](home string, actions []action[ID]) of[ID] {
+	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal, id ID) error {
+		f := sent(r)
+		a, err := findAction(actions, f.text("do"), f.text("step"))
+		if err == nil {
+			err = a.run(s, r, p, id, f.text("step"))
+		}
+		return done(w, r, err, home+id.String(), a.Did)
+	}
+}
+
+// subject is what an action is about, as the page that asks shows it.
+type subject struct{ Section, Name, State string }
+
+// confirm asks before something that cannot be undone.
+func confirm[ID fmt.Stringer](home string, actions []action[ID], about func(s *server, r *http.Request, p *access.Principal, id ID, step string) (subject, error)) of[ID] {
+	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal, id ID) error {
+		step := r.URL.Query().Get("step")
+		a, err := findAction(actions, r.URL.Query().Get("do"), step)
+		if err != nil {
+			return err
+		}
+		x, err := about(s, r, p, id, step)
+		if err != nil {
+			return err
+		}
+		question, back := cmp.Or(a.Question, a.Verb+"?"), home+id.String()
+		return s.render(w, r, p, "ask", page{Title: question, Section: x.Section, Data: map[string]any{
+			"Question": question, "About": x.Name, "State": x.State, "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
+			"To": back + "/do", "Back": back, "Hidden": map[string]string{"do": a.Do, "step": step},
+		}})
+	}
+}
+
+func aboutBatch(s *server, r *http.Request, p *access.Principal, id crowd.BatchID, _ string) (subject, error) {
+	b, err := s.App.Batches.Get(r.Context(), p, id)
+	return subject{"batches", b.Name, string(b.Progress.State)}, err
+}
+
+func aboutRun(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) (subject, error) {
+	v, err := s.App.Runs.Get(r.Context(), p, id)
+	if err != nil {
+		return subject{}, err
+	}
+	if step != "" && !slices.ContainsFunc(v.Nodes, func(n orchestrator.NodeView) bool { return n.Name == step }) {
+		return subject{}, crowd.Errorf(crowd.NotFound, "%s has no step %q", id, step)
+	}
+	return subject{"runs", v.Name, string(v.State)}, nil
+}
+
+// actRun is act for runs, of which one button starts the run with its files.
+func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
+	if r.PostForm.Get("do") == "start" {
+		return s.startRun(w, r, p, id)
+	}
+	return act("/runs/", runActions)(s, w, r, p, id)
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/textform"
+)
+
+// binding goes over the fields of a form, either to read each into a variable or to
+// write the variable into it, so that one list of fields serves both ways.
+type binding struct {
+	*fields
+	filling bool // writes the form
+}
+
+// filled returns the values of a form that bind goes over.
+func filled(bind func(binding)) url.Values {
+	b := binding{fields: &fields{values: make(url.Values)}, filling: true}
+	bind(b)
+	return b.values
+}
+
+// bound binds a variable by how its value is read and written.
+func bound[T any](b binding, name string, v *T, read func(name string) T, write func(T) string) {
+	if b.filling {
+		b.values.Set(name, write(*v))
+	} else {
+		*v = read(name)
+	}
+}
+
+func (b binding) words(name string, v *string) {
+	bound(b, name, v, b.text, func(s string) string { return s })
+}
+
+// prose is text that is kept as it was typed, with its spaces.
+func (b binding) prose(name string, v *string) {
+	bound(b, name, v, b.values.Get, func(s string) string { return s })
+}
+
+func (b binding) tick(name string, v *bool) {
+	bound(b, name, v, func(name string) bool { return b.text(name) != "" }, ticked)
+}
+
+func (b binding) integer(name string, v *int) { bound(b, name, v, b.whole, strconv.Itoa) }
+
+// limit is an integer, of which 0 is left empty.
+func (b binding) limit(name string, v *int) {
+	bound(b, name, v, b.whole, func(n int) string { return unlessZero(n, strconv.Itoa) })
+}
+
+// figure is a number, of which 0 is left empty.
+func (b binding) figure(name string, v *float64) {
+	bound(b, name, v, b.number, func(x float64) string { return unlessZero(x, plainNumber) })
+}
+
+func (b binding) amount(name string, v *crowd.Money) {
+	bound(b, name, v, b.money, crowd.Money.String)
+}
+
+func (b binding) moment(name string, v *time.Time) { bound(b, name, v, b.time, inputValue) }
+
+// span is a duration in units.
+func (b binding) span(name string, v *time.Duration, unit time.Duration) {
+	bound(b, name, v, func(name string) time.Duration { return b.scale(name, unit) },
+		func(d time.Duration) string { return plainNumber(float64(d) / float64(unit)) })
+}
+
+// textForm is a text form such as ct-p(kp=0.5), in two fields: its name and its
+// options. What is usual is kept as "", as in a pool that nobody has set up.
+func (b binding) textForm(name, usual string, v *string) {
+	if b.filling {
+		form, _ := textform.Parse(*v, len(*v)) // what is kept was read before
+		b.values.Set(name, cmp.Or(form.Name, usual))
+		b.values.Set(name+"_options", form.Within())
+		return
+	}
+	*v = b.text(name)
+	if options := b.text(name + "_options"); options != "" {
+		*v += "(" + options + ")"
+	} else if *v == usual {
+		*v = ""
+	}
+}
+
+func unlessZero[T comparable](v T, write func(T) string) string {
+	var zero T
+	if v == zero {
+		return ""
+	}
+	return write(v)
+}
+
+func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// ticked is the value of a box.
+func ticked(on bool) string {
+	if on {
+		return "1"
+	}
+	return ""
+}
+
+// lines binds a list of which each entry is a line of parts, divided by "|".
+func lines[T any](b binding, name string, v *[]T, read func(parts []string) T, write func(T) []string) {
+	if !b.filling {
+		*v = nil
+		for line := range strings.Lines(b.values.Get(name)) {
+			if line = strings.TrimSpace(line); line != "" {
+				parts := strings.Split(line, "|")
+				for i := range parts {
+					parts[i] = strings.TrimSpace(parts[i])
+				}
+				*v = append(*v, read(parts))
+			}
+		}
+		return
+	}
+	var out strings.Builder
+	for _, x := range *v {
+		line := strings.Join(write(x), " | ")
+		out.WriteString(strings.TrimRight(line, " |") + "\n")
+	}
+	b.values.Set(name, out.String())
+}
