@@ -267,9 +267,11 @@ type Tested struct {
 
 // Fired is a rule whose condition held.
 type Fired struct {
-	Rule int    `json:"rule"` // from 1
-	Do   string `json:"do"`
-	Why  string `json:"why"` // with the figures that the rule looked at
+	Rule   int    `json:"rule"` // from 1
+	Do     string `json:"do"`
+	Action string `json:"action"` // recruit, release or transfer
+	N      int    `json:"n"`      // people
+	Why    string `json:"why"`    // with the figures that the rule looked at
 }
 
 // Test says for each past step which rules would have fired and what they would
@@ -285,7 +287,7 @@ func Test(rules []Rule, history []Past) ([]Tested, error) {
 		t := Tested{At: history[i].At, Fired: []Fired{}}
 		net := 0
 		for _, f := range fire(compiled, &history[i].Metrics) {
-			t.Fired = append(t.Fired, Fired{Rule: f.rule.number, Do: f.rule.do.String(), Why: f.why})
+			t.Fired = append(t.Fired, Fired{Rule: f.rule.number, Do: f.rule.do.String(), Action: string(f.rule.do.verb), N: f.rule.do.n, Why: f.why})
 			net += f.rule.do.change()
 		}
 		t.Recruit, t.Release = max(0, net), max(0, -net)

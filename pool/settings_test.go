@@ -256,7 +256,9 @@ func TestDryRun(t *testing.T) {
 	fired := func(numbers ...int) []Fired {
 		list := []Fired{}
 		for _, n := range numbers {
-			list = append(list, Fired{Rule: n, Do: rules[n-1].Do})
+			do := rules[n-1].Do
+			people, _ := strconv.Atoi(strings.Fields(do)[1])
+			list = append(list, Fired{Rule: n, Do: do, Action: strings.Fields(do)[0], N: people})
 		}
 		return list
 	}

@@ -260,7 +260,7 @@ func qualified(u *store.User, t *store.Test) bool {
 // mail server or not.
 func (s *Invitations) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
 	if ok, enough := s.mails.take(tenant, n, mailsPerHour, time.Hour/mailsPerHour, now); !ok {
-		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s", mailsPerHour, n, recruit.ClockTime(now, enough))
+		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s UTC", mailsPerHour, n, format.Clock(now, enough))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ type Accounts struct {
 	onCall    *recruit.OnCall
 	clock     live.Clock
 	passwords *auth.Passwords
-	attempts  attempts
+	attempts  quota[string] // by name in lower case
 	sessions  sessionCache
 
 	// people is held by changes of people and their invitations and tries. It
@@ -179,8 +180,9 @@ func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, erro
 // SignIn checks a name and a password and returns the secret of a new session.
 // It does not say which of the two was wrong.
 func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, error) {
-	if err := s.attempts.take(name, s.clock.Time()); err != nil {
-		return "", err
+	key := strings.ToLower(name)
+	if ok, _ := s.attempts.take(key, 1, attemptBurst, attemptEvery, s.clock.Time()); !ok {
+		return "", crowd.Errorf(crowd.TooMany, "too many wrong passwords for this name; try again in %s", attemptEvery)
 	}
 	u, err := s.store.UserByName(ctx, name)
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
@@ -193,7 +195,7 @@ func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, e
 	if !ok || u.Suspended {
 		return "", crowd.Errorf(crowd.Unauthenticated, "the name or the password is wrong")
 	}
-	s.attempts.right(name)
+	s.attempts.forget(key)
 	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
 		return "", err
 	}

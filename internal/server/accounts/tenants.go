@@ -34,13 +34,13 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, name string, 
 	if err := validTenant(t); err != nil {
 		return t, err
 	}
-	defer s.live.LockSettings()()
-	id, err := s.store.CreateTenant(ctx, t)
-	if err != nil {
-		return t, err
-	}
-	t.ID = id
-	return t, s.tellPools(t)
+	err := s.live.ChangeSettings(func() (err error) {
+		if t.ID, err = s.store.CreateTenant(ctx, t); err != nil {
+			return err
+		}
+		return s.tellPools(t)
+	})
+	return t, err
 }
 
 func validTenant(t store.Tenant) error {
@@ -78,21 +78,23 @@ func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.Tena
 			return store.Tenant{}, err
 		}
 	}
-	defer s.live.LockSettings()()
-	t, err := s.store.Tenant(ctx, id)
-	if err != nil {
-		return t, err
-	}
-	input.Set(&t.Name, edit.Name)
-	input.Set(&t.Weight, edit.Weight)
-	input.Set(&t.Stopped, edit.Stopped)
-	if err := validTenant(t); err != nil {
-		return t, err
-	}
-	if err := s.store.UpdateTenant(ctx, t); err != nil {
-		return t, err
-	}
-	return t, s.tellPools(t)
+	var t store.Tenant
+	err := s.live.ChangeSettings(func() (err error) {
+		if t, err = s.store.Tenant(ctx, id); err != nil {
+			return err
+		}
+		input.Set(&t.Name, edit.Name)
+		input.Set(&t.Weight, edit.Weight)
+		input.Set(&t.Stopped, edit.Stopped)
+		if err := validTenant(t); err != nil {
+			return err
+		}
+		if err := s.store.UpdateTenant(ctx, t); err != nil {
+			return err
+		}
+		return s.tellPools(t)
+	})
+	return t, err
 }
 
 // List lists the tenants that p may see, in order of id.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
-	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -213,7 +213,7 @@ func (s *Tests) StartTry(ctx context.Context, p *access.Principal, id int64) (Te
 	case v.Left == 0:
 		return v, crowd.Errorf(crowd.Conflict, "you have used up your %s", tries(v.Test.Tries))
 	case !v.NextAt.IsZero():
-		return v, crowd.Errorf(crowd.TooMany, "the next try is possible from %s on", recruit.ClockTime(v.now, v.NextAt))
+		return v, crowd.Errorf(crowd.TooMany, "the next try is possible from %s UTC on", format.Clock(v.now, v.NextAt))
 	}
 	try := store.Try{Test: id, Worker: p.User.ID, N: len(v.taken) + 1, StartedAt: v.now}
 	if v.TimeLimit > 0 {

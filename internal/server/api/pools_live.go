@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -104,10 +102,7 @@ func toTested(rules []pool.Rule, list []pool.Tested) wire.TestedRules {
 	for i := range list {
 		at := list[i].At
 		for _, f := range list[i].Fired {
-			verb, rest, _ := strings.Cut(f.Do, " ")
-			number, _, _ := strings.Cut(rest, " ")
-			n, _ := strconv.Atoi(number) // as package pool has written it
-			out.Fired = append(out.Fired, wire.FiredRule{At: at, Rule: f.Rule, Action: verb, N: n, Why: f.Why})
+			out.Fired = append(out.Fired, wire.FiredRule{At: at, Rule: f.Rule, Action: f.Action, N: f.N, Why: f.Why})
 			r := &out.Rules[f.Rule-1]
 			if r.Fired++; r.FirstAt.IsZero() {
 				r.FirstAt = at

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 
@@ -16,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -60,7 +58,7 @@ func (a *api) runData() {
 			if _, err := a.app.Runs.Get(ctx, p, in.id); err != nil { // before anything is read
 				return out, err
 			}
-			rows, done, err := openInput(in.reader, table.Format(in.Format))
+			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: table.Format(in.Format)}, maxParquet)
 			if err != nil {
 				return out, err
 			}
@@ -123,37 +121,6 @@ func (a *api) runData() {
 			return a.stream(in.id.String()+"-"+o.Name, t.Options, t.Columns, t.Rows), nil
 		})
 	a.runItems()
-}
-
-// openInput begins to read a file that comes. done must be called in the end.
-func openInput(body io.Reader, format table.Format) (rows table.Rows, done func(), err error) {
-	head := bufio.NewReader(body)
-	if format == table.Auto {
-		if start, _ := head.Peek(4); bytes.Equal(start, []byte("PAR1")) {
-			format = table.Parquet
-		}
-	}
-	if format != table.Parquet {
-		rows, err = table.NewReader(head, table.Options{Format: format})
-		return rows, func() {}, err
-	}
-	f, err := os.CreateTemp("", "throng-input-*.parquet")
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() { _, _ = f.Close(), os.Remove(f.Name()) } // errors do no harm: it is scratch
-	size, err := io.Copy(f, io.LimitReader(head, maxParquet+1))
-	if err == nil && size > maxParquet {
-		err = crowd.Errorf(crowd.TooLarge, "a Parquet file may have %d bytes: send it in parts, or as CSV", int64(maxParquet))
-	}
-	if err == nil {
-		rows, err = table.OpenFile(f, size, table.Options{Format: format})
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return rows, done, nil
 }
 
 func toSlow(s orchestrator.SlowItem) wire.SlowItem {

@@ -131,7 +131,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	}
 	a.Duty, a.Transfers = recruit.NewDuty(people, calls), recruit.NewTransfers(people)
 	a.Control = control.New(control.Config{
-		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Calls: calls, Transfers: a.Transfers, Funds: funds, Log: cfg.Log, Clock: cfg.Now,
+		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Recruiter: calls, Transfers: a.Transfers, Funds: funds, Log: cfg.Log, Clock: cfg.Now,
 		Every: cfg.ControlEvery, Balance: cfg.Balance, Random: cfg.Random,
 	})
 	a.Pools = control.OpenPools(a.Control)

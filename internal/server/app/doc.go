@@ -9,7 +9,7 @@
 //	control.Control.step           one control step at a time
 //	recruit.poolCalls.mu           a pool's open call
 //	batches.Batches.drafts         changes of drafts
-//	live.Pools.LockSettings        changes of pools' and tenants' settings
+//	live.Pools.ChangeSettings      changes of pools' and tenants' settings
 //	accounts.Accounts.people       changes of people
 //	accounts.Funds                 what is checked is spent
 //	the rest                       held for moments, with nothing waited for

@@ -24,7 +24,7 @@ type Config struct {
 	Store     store.Store
 	Live      *live.Pools
 	OnCall    *recruit.OnCall
-	Calls     *recruit.Calls
+	Recruiter Recruiter // brings people who are off duty
 	Transfers *recruit.Transfers
 	Funds     *accounts.Funds
 	Log       *slog.Logger
@@ -35,12 +35,21 @@ type Config struct {
 	Random  pool.Random   // for what controllers leave to chance
 }
 
+// Recruiter carries out what controllers decide of people who are not on duty.
+type Recruiter interface {
+	pool.Recruiter
+	// Follow lets what was begun go on; each control step calls it first.
+	Follow(ctx context.Context, now time.Time) error
+	// Coming returns how many people a pool has asked for who are not here yet, how
+	// many have come, and how long it has waited for people in all.
+	Coming(now time.Time, id crowd.PoolID) (coming int, joined int64, awaited time.Duration)
+}
+
 // Control sizes the pools: at every step it reads each of them, lets the
 // controllers decide, and carries out what they want.
 type Control struct {
-	cfg       Config
-	recruiter pool.Recruiter // carries out calls and their withdrawal
-	shares    shares
+	cfg    Config
+	shares shares
 
 	// step is held during a step: one at a time. A step changes people and charges
 	// tenants, so it comes before the locks of accounts; who holds those takes no
@@ -62,7 +71,7 @@ type Control struct {
 // New makes the use case.
 func New(cfg Config) *Control {
 	return &Control{
-		cfg: cfg, recruiter: cfg.Calls, control: pool.NewControl(cfg.Balance), shares: make(shares),
+		cfg: cfg, control: pool.NewControl(cfg.Balance), shares: make(shares),
 		status: make(map[crowd.PoolID]PoolStatus), advised: make(map[crowd.PoolID]advice),
 		paid: make(map[crowd.PoolID]crowd.Money), empty: make(map[crowd.PoolID]bool),
 	}
@@ -126,7 +135,7 @@ func (c *Control) Step(ctx context.Context) error {
 		// What nobody controls is only looked at now and then. Rules may take people from any pool.
 		pools = slices.DeleteFunc(pools, func(p store.Pool) bool { return !controlled(&p) })
 	}
-	errs = append(errs, c.cfg.Calls.Follow(ctx, now))
+	errs = append(errs, c.cfg.Recruiter.Follow(ctx, now))
 	pools, readings, funds, err := c.readings(ctx, now, pools)
 	errs = append(errs, err)
 	c.deciding.Lock()
@@ -214,7 +223,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 			errs = append(errs, fmt.Errorf("read pool %s: %w", p.ID, err))
 			continue
 		}
-		x.Coming, x.Counters.Joined, x.Counters.Awaited = c.cfg.Calls.Coming(now, p.ID)
+		x.Coming, x.Counters.Joined, x.Counters.Awaited = c.cfg.Recruiter.Coming(now, p.ID)
 		x.Preference = c.cfg.OnCall.Preference(p.ID, people)
 		if p.Retainer.Training > 0 {
 			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)
@@ -256,7 +265,7 @@ func (c *Control) carryOut(ctx context.Context, now time.Time, x *pool.Decision,
 		return &log[len(log)-1]
 	}
 	if x.Withdraw > 0 {
-		act(store.ActionWithdraw, x.Withdraw, func() error { return c.recruiter.Withdraw(now, x.Pool, x.Withdraw) })
+		act(store.ActionWithdraw, x.Withdraw, func() error { return c.cfg.Recruiter.Withdraw(now, x.Pool, x.Withdraw) })
 	}
 	if x.Release > 0 {
 		act(store.ActionRelease, x.Release, func() error { return c.release(ctx, x.Pool, x.Go, x.Release) })
@@ -269,7 +278,7 @@ func (c *Control) carryOut(ctx context.Context, now time.Time, x *pool.Decision,
 		}
 	}
 	if x.Recruit > 0 {
-		act(store.ActionRecruit, x.Recruit, func() error { return c.recruiter.Recruit(now, x.Pool, x.Recruit) })
+		act(store.ActionRecruit, x.Recruit, func() error { return c.cfg.Recruiter.Recruit(now, x.Pool, x.Recruit) })
 	}
 	return log
 }

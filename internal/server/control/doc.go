@@ -3,6 +3,6 @@
 // each tenant (shares.go).
 //
 // Locks: that of a step comes before those of accounts (a step moves people and
-// charges tenants); LockSettings of package live comes before that of the
+// charges tenants); ChangeSettings of package live comes before that of the
 // controllers.
 package control

@@ -90,12 +90,14 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 	if err != nil {
 		return PoolView{}, err
 	}
-	defer s.cfg.Live.LockSettings()()
-	pool := s.newPool(name, parsed.Name())
-	if pool.ID, err = s.savePool(ctx, pool); err != nil {
-		return PoolView{}, err
-	}
-	return PoolView{Pool: pool}, s.Start(context.WithoutCancel(ctx), pool)
+	v := PoolView{Pool: s.newPool(name, parsed.Name())}
+	err = s.cfg.Live.ChangeSettings(func() (err error) {
+		if v.ID, err = s.savePool(ctx, v.Pool); err != nil {
+			return err
+		}
+		return s.Start(context.WithoutCancel(ctx), v.Pool)
+	})
+	return v, err
 }
 
 // savePool saves a new pool and returns its ID. If a pool of the same name and
@@ -143,11 +145,19 @@ func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID
 	return s.change(ctx, p, access.PoolsChange, id, change)
 }
 
-func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
+func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, change func(now *store.Pool) error) (v PoolView, err error) {
 	if err := p.May(o); err != nil {
-		return PoolView{}, err
+		return v, err
 	}
-	defer s.cfg.Live.LockSettings()()
+	err = s.cfg.Live.ChangeSettings(func() error {
+		v, err = s.changeNow(ctx, p, id, change)
+		return err
+	})
+	return v, err
+}
+
+// changeNow is change while no other settings are changed.
+func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
 	r, err := s.cfg.Live.Get(id)
 	if err != nil {
 		return PoolView{}, err
@@ -299,7 +309,7 @@ func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	s.control.statusMu.RLock()
 	v.Status = s.control.status[x.ID]
 	s.control.statusMu.RUnlock()
-	v.Coming, _, _ = s.cfg.Calls.Coming(s.cfg.Clock.Time(), x.ID)
+	v.Coming, _, _ = s.cfg.Recruiter.Coming(s.cfg.Clock.Time(), x.ID)
 	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Funds = e.Counts(), e.RetainerFunds(now) })
 }
 

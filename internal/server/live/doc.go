@@ -21,5 +21,5 @@
 // makes something ready, again only once that is durable.
 //
 // No lock is held while the store works. The only lock of this package that
-// meets another is that of LockSettings: it is taken before all others.
+// meets another is that of ChangeSettings: it is taken before all others.
 package live

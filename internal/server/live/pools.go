@@ -38,7 +38,7 @@ type Config struct {
 // Pools is the pools that run, with their settings.
 type Pools struct {
 	cfg     Config
-	changes sync.Mutex // of LockSettings
+	changes sync.Mutex // of ChangeSettings
 
 	mu       sync.RWMutex // of the maps
 	pools    map[crowd.PoolID]*Pool
@@ -50,11 +50,12 @@ func New(cfg Config) *Pools {
 	return &Pools{cfg: cfg, pools: make(map[crowd.PoolID]*Pool), settings: make(map[crowd.PoolID]store.Pool)}
 }
 
-// LockSettings keeps other changes to the settings of pools and tenants waiting
-// until unlock is called, so that a new pool misses no change of a tenant.
-func (l *Pools) LockSettings() (unlock func()) {
+// ChangeSettings lets change settings of pools or tenants while no others are
+// changed, so that a new pool misses no change of a tenant.
+func (l *Pools) ChangeSettings(change func() error) error {
 	l.changes.Lock()
-	return l.changes.Unlock
+	defer l.changes.Unlock()
+	return change()
 }
 
 // Start restores a pool from the store and runs it.

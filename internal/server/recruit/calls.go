@@ -14,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -284,15 +285,6 @@ func (c *Calls) noted(o *openCall, notices []store.Notice) {
 	c.cfg.OnCall.Signal(people...)
 }
 
-// ClockTime writes a time as it is read on the day of now, in UTC.
-func ClockTime(now, at time.Time) string {
-	now, at = now.UTC(), at.UTC()
-	if now.YearDay() == at.YearDay() && now.Year() == at.Year() {
-		return at.Format("15:04 UTC")
-	}
-	return at.Format("15:04 UTC on 2 January")
-}
-
 // end ends a call, together with other changes of its notices. Those who were
 // asked and did not come are thanked.
 func (c *Calls) end(ctx context.Context, now time.Time, x *poolCalls, to store.Call, state store.CallState, notices ...store.Notice) error {
@@ -381,7 +373,7 @@ const dutyPage = "/work"
 func (c *Calls) messages(ctx context.Context, now time.Time, p store.Pool, o *openCall, u store.User) ([]store.Message, error) {
 	base := store.Message{Worker: u.ID, Call: o.ID, Link: dutyPage, State: store.MessageQueued, CreatedAt: now, NextAt: now, UselessAt: o.EndsAt,
 		Subject: "There is work for you: " + p.Name,
-		Body:    fmt.Sprintf("%s needs people now. Who answers first comes in. The call ends at %s.", p.Name, ClockTime(now, o.EndsAt))}
+		Body:    fmt.Sprintf("%s needs people now. Who answers first comes in. The call ends at %s UTC.", p.Name, format.Clock(now, o.EndsAt))}
 	if p.Retainer.Rate > 0 {
 		base.Body += fmt.Sprintf(" Waiting for tasks is paid with %s a minute.", p.Retainer.Rate)
 	}

@@ -57,7 +57,7 @@ type poolData struct {
 	Names    *nameBook
 	Span     poolSpan
 	Spans    []poolSpan
-	Pictures []poolPicture
+	Pictures []drawing
 	Actions  []poolAction
 	Before   int64 // the actions listed are older than this; 0: the newest
 	Older    int64 // where the next page begins; 0: there is none

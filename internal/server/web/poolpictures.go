@@ -16,9 +16,9 @@ import (
 	"github.com/throng-dev/throng/pool"
 )
 
-// poolPicture is a picture of a pool's page, drawn for a wide window and, if it is
+// drawing is a picture of the page of a pool or a run, drawn for a wide window and, if it is
 // another one there, for a narrow one.
-type poolPicture struct {
+type drawing struct {
 	Name         string
 	Wide         bool // as wide as the page
 	SVG, OnPhone template.HTML
@@ -46,7 +46,7 @@ type past struct {
 	actions  []store.Action // oldest first
 }
 
-func (s *server) poolPictures(r *http.Request, p *access.Principal, id crowd.PoolID, back poolSpan) ([]poolPicture, error) {
+func (s *server) poolPictures(r *http.Request, p *access.Principal, id crowd.PoolID, back poolSpan) ([]drawing, error) {
 	now := s.Now().UTC()
 	h := past{from: now.Add(-back.Back), to: now}
 	var err error
@@ -61,39 +61,45 @@ func (s *server) poolPictures(r *http.Request, p *access.Principal, id crowd.Poo
 	return h.draw()
 }
 
-func (h *past) draw() ([]poolPicture, error) {
-	list := []struct {
-		name        string
-		chart       func(chart.Size) chart.Chart
-		size, phone float64 // heights of a wide one
-	}{
+func (h *past) draw() ([]drawing, error) {
+	return drawn([]sketch{
 		{"Size and actions", h.size, 300, 280},
 		{"Queue and idle people", h.queue, 200, 220},
 		{"Work that comes in (λ)", h.rate("λ", "answers that came to be wanted", func(m *pool.Metrics) float64 { return 60 * m.Lambda }, nil), 0, 0},
 		{"Work that one person does (μ)", h.rate("μ", "answers of one person who works", func(m *pool.Metrics) float64 { return 60 * m.Mu }, func(m *pool.Metrics) bool { return m.Mu > 0 }), 0, 0},
 		{"Cost of waiting", h.cost, 0, 0},
 		{"Preferences met", h.preference, 0, 0},
-	}
-	out := make([]poolPicture, len(list))
+	})
+}
+
+// sketch is a picture to be drawn.
+type sketch struct {
+	name        string
+	chart       func(chart.Size) chart.Chart
+	wide, phone float64 // heights of one as wide as the page; 0: it is small
+}
+
+// drawn draws pictures for a page.
+func drawn(list []sketch) ([]drawing, error) {
+	out := make([]drawing, len(list))
 	for i, x := range list {
-		size := smallSize
-		if x.size > 0 {
-			size = chart.Size{Width: wide, Height: x.size}
+		out[i] = drawing{Name: x.name, Wide: x.wide > 0}
+		var err error
+		if x.wide == 0 {
+			out[i].SVG, err = x.draw(smallSize)
+		} else if out[i].SVG, err = x.draw(chart.Size{Width: wide, Height: x.wide}); err == nil {
+			out[i].OnPhone, err = x.draw(chart.Size{Width: narrow, Height: x.phone})
 		}
-		svg, err := x.chart(size).SVG()
 		if err != nil {
 			return nil, fmt.Errorf("web: picture of %s: %w", x.name, err)
 		}
-		out[i] = poolPicture{Name: x.name, Wide: x.size > 0, SVG: template.HTML(svg)} // made by package chart, escaped there
-		if x.size == 0 {
-			continue
-		}
-		if svg, err = x.chart(chart.Size{Width: narrow, Height: x.phone}).SVG(); err != nil {
-			return nil, fmt.Errorf("web: picture of %s: %w", x.name, err)
-		}
-		out[i].OnPhone = template.HTML(svg)
 	}
 	return out, nil
+}
+
+func (x *sketch) draw(size chart.Size) (template.HTML, error) {
+	svg, err := x.chart(size).SVG()
+	return template.HTML(svg), err // made by package chart, escaped there
 }
 
 func at(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

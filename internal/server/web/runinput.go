@@ -1,12 +1,10 @@
 package web
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
@@ -101,7 +99,7 @@ func inputError(input string, err error) error {
 }
 
 func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
-	rows, done, err := openTable(part, part.FileName())
+	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, s.MaxUpload)
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
@@ -109,41 +107,15 @@ func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID,
 	return s.App.Runs.Load(r.Context(), p, id, input, rows)
 }
 
-// parquetStart is how a Parquet file begins, whatever it is called.
-const parquetStart = "PAR1"
+// partReader tells what is wrong with a form while its file is read.
+type partReader struct{ io.Reader }
 
-// openTable begins to read a table from an upload: as it comes, or, if it is
-// Parquet, from a file that done removes.
-func openTable(upload io.Reader, filename string) (rows table.Rows, done func(), err error) {
-	format := table.FormatOf(filename)
-	head := bufio.NewReader(upload)
-	start, err := head.Peek(len(parquetStart))
+func (x partReader) Read(p []byte) (int, error) {
+	n, err := x.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, bodyError(err)
-	}
-	if format != table.Parquet && string(start) != parquetStart {
-		rows, err = table.NewReader(head, table.Options{Format: format})
-		return rows, func() {}, err
-	}
-	file, err := os.CreateTemp("", "throng-*.parquet")
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() {
-		_ = file.Close() // nobody needs it any more
-		_ = os.Remove(file.Name())
-	}
-	size, err := io.Copy(file, head)
-	if err == nil {
-		rows, err = table.OpenFile(file, size, table.Options{Format: table.Parquet})
-	} else {
 		err = bodyError(err)
 	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return rows, done, nil
+	return n, err
 }
 
 // startRun begins a run; files that do not fit its workflow are told on its page.

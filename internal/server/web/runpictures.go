@@ -175,30 +175,16 @@ type runPast struct {
 }
 
 // runCharts draws when items ended, how old they were, and what that cost.
-func (s *server) runCharts(r *http.Request, p *access.Principal, v *orchestrator.View) ([]poolPicture, error) {
+func (s *server) runCharts(r *http.Request, p *access.Principal, v *orchestrator.View) ([]drawing, error) {
 	past, err := s.runPast(r, p, v)
 	if err != nil || len(past.items) < 2 {
 		return nil, err
 	}
-	list := []struct {
-		name  string
-		chart func(chart.Size) chart.Chart
-	}{{"Items ended over time", past.ended}, {"Age of the items at their end", past.ages}}
+	list := []sketch{{name: "Items ended over time", chart: past.ended}, {name: "Age of the items at their end", chart: past.ages}}
 	if past.sum() > 0 {
-		list = append(list, struct {
-			name  string
-			chart func(chart.Size) chart.Chart
-		}{"Penalty over time", past.paid})
+		list = append(list, sketch{name: "Penalty over time", chart: past.paid})
 	}
-	out := make([]poolPicture, len(list))
-	for i, x := range list {
-		svg, err := x.chart(smallSize).SVG()
-		if err != nil {
-			return nil, fmt.Errorf("web: picture of %s: %w", x.name, err)
-		}
-		out[i] = poolPicture{Name: x.name, SVG: template.HTML(svg)} // made by package chart, escaped there
-	}
-	return out, nil
+	return drawn(list)
 }
 
 // runPast reads the latest rows of the ends of a run. An item has ended when all

@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -543,11 +544,8 @@ func TestParquetLeavesNothing(t *testing.T) {
 	if err == nil {
 		err = errors.Join(w.Write([]string{"Rex"}), w.Flush())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, done, err := openTable(&file, "pets.parquet")
-	if err != nil {
+	rows, done, err2 := httpkit.OpenTable(&file, table.Options{Format: table.Parquet}, 1<<20)
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 1 {
@@ -557,7 +555,7 @@ func TestParquetLeavesNothing(t *testing.T) {
 		t.Errorf("the row is %q, %v", row, err)
 	}
 	done()
-	if _, _, err := openTable(strings.NewReader("PAR1 and nothing of use"), "pets.bin"); crowd.CodeOf(err) != crowd.Invalid {
+	if _, _, err := httpkit.OpenTable(strings.NewReader("PAR1 and nothing of use"), table.Options{}, 1<<20); crowd.CodeOf(err) != crowd.Invalid {
 		t.Errorf("a broken file: %v", err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 0 {
