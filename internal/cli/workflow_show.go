@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // aRun is the run that a command is about.
@@ -139,12 +140,12 @@ func showRun(w io.Writer, r *wire.Run) {
 	rows := [][]string{{"STEP", "KIND", "STATE", "IN", "OK", "SKIPPED", "FAILED", "HELD", "WAITING", "INSIDE", "ANSWERS"}}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		row := []string{n.Name, n.Kind, n.State}
+		row := []string{n.Name, string(n.Kind), n.State}
 		for _, k := range []int64{n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside} {
 			row = append(row, strconv.FormatInt(k, 10))
 		}
 		answers := ""
-		if n.Kind == "crowd" {
+		if n.Kind == wire.NodeKind(workflow.CrowdStep) {
 			answers = strconv.Itoa(n.Answers)
 		}
 		rows = append(rows, append(row, answers))
@@ -200,7 +201,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 			}
 			with = strings.Join(pairs, " ")
 		}
-		return []string{s.Step, s.Kind, strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with}
+		return []string{s.Step, string(s.Kind), strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with}
 	}))
 }
 

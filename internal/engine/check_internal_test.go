@@ -68,7 +68,7 @@ func TestCheckSees(t *testing.T) {
 				}
 				t.forget()
 			}
-			e.timers = nil
+			e.timers = timers{}
 			b.running, b.labelled, b.planned, b.backlog.fresh = 0, 5, b.completed, 6
 		},
 	}

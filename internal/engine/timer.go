@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/heap"
 )
 
 // timer is something that is due at a time: the lease of the task that a
@@ -12,66 +12,49 @@ import (
 // pool's payday. Each worker, each batch and the pool has one.
 type timer struct {
 	at     time.Time
-	on     bool  // else stopped, though it may still be in the heap
-	alarm  int64 // at, as the heap orders it
+	on     bool   // else stopped, though it may still be in the heap
+	key    uint64 // at, as the heap orders it
 	worker *worker
 	batch  *batch
-	place  int // in the heap, from 1; 0: not there
+	place  int // in timers.bySlot, from 1; 0: not there
 }
 
-func (t *timer) owner() (w crowd.WorkerID, b crowd.BatchID) {
+// entry is the timer as the heap has it. What the timers are for breaks ties, so that
+// the order in which they were set does not matter.
+func (t *timer) entry() heap.Entry {
+	e := heap.Entry{Key: t.key, Slot: uint32(t.place - 1)}
 	if t.worker != nil {
-		w = t.worker.id
+		e.ID = int64(t.worker.id)
 	}
 	if t.batch != nil {
-		b = t.batch.spec.ID
+		e.Turn = uint64(t.batch.spec.ID)
 	}
-	return w, b
+	return e
 }
 
-// timers is a heap in which each entry has up to four children, and timers know
-// their places. Entries have the time at hand, so that comparing touches
-// nothing else.
+// timers are those that are set, the first that is due first.
 //
 // Most leases are stopped long before they run out, and the worker's next one
 // starts at once. So a timer that is stopped, or set to a later time, stays where
 // it is: an entry may be earlier than its timer, and is put right when it comes to
 // the front.
-type timers []alarm
-
-type alarm struct {
-	at    int64 // ns since 1970; what is beyond 2262 is as late as that
-	timer *timer
-}
-
-// fanOut is the number of children of an entry.
-const fanOut = 4
-
-// before orders by time, then by what the timers are for, so that the order in
-// which they were set does not matter.
-func (a alarm) before(b alarm) bool {
-	if a.at != b.at {
-		return a.at < b.at
-	}
-	aw, ab := a.timer.owner()
-	bw, bb := b.timer.owner()
-	if ab != bb {
-		return ab < bb
-	}
-	return aw < bw
+type timers struct {
+	heap   heap.Indexed
+	bySlot []*timer
+	free   []uint32 // slots
 }
 
 // first returns the timer that is due first, or nil.
 func (h *timers) first() *timer {
-	for len(*h) > 0 {
-		a := (*h)[0]
-		switch {
-		case !a.timer.on:
-			h.unset(a.timer)
-		case a.at < a.timer.alarm:
-			h.settle(alarm{a.timer.alarm, a.timer}, 0)
+	for len(h.heap.Entries) > 0 {
+		e := &h.heap.Entries[0]
+		switch t := h.bySlot[e.Slot]; {
+		case !t.on:
+			h.unset(t)
+		case e.Key < t.key:
+			h.heap.Set(t.entry())
 		default:
-			return a.timer
+			return t
 		}
 	}
 	return nil
@@ -96,18 +79,25 @@ func (h *timers) due(now time.Time) *timer {
 
 // set starts t, or moves it.
 func (h *timers) set(t *timer, at time.Time) {
-	t.at, t.on, t.alarm = at, true, math.MaxInt64
+	t.at, t.on, t.key = at, true, math.MaxUint64 // what is beyond 2262 is as late as that
 	if at.Unix() < math.MaxInt64/int64(time.Second) {
-		t.alarm = at.UnixNano()
+		const sign = 1 << 63 // times are signed
+		t.key = uint64(at.UnixNano()) ^ sign
 	}
 	switch {
-	case t.place == 0:
-		*h = append(*h, alarm{})
-		t.place = len(*h)
-	case t.alarm >= (*h)[t.place-1].at:
-		return
+	case t.place > 0:
+		if t.key >= h.heap.At(uint32(t.place-1)).Key {
+			return
+		}
+	case len(h.free) > 0:
+		last := len(h.free) - 1
+		t.place = int(h.free[last]) + 1
+		h.free, h.bySlot[t.place-1] = h.free[:last], t
+	default:
+		h.bySlot = append(h.bySlot, t)
+		t.place = len(h.bySlot)
 	}
-	h.settle(alarm{t.alarm, t}, t.place-1)
+	h.heap.Set(t.entry())
 }
 
 // stop stops a timer that is likely to be set again.
@@ -119,40 +109,7 @@ func (h *timers) unset(t *timer) {
 	if t.place == 0 {
 		return
 	}
-	s, hole := *h, t.place-1
-	last := s[len(s)-1]
-	s[len(s)-1] = alarm{}
-	*h = s[:len(s)-1]
-	t.place = 0
-	if last.timer != t {
-		h.settle(last, hole)
-	}
+	slot := uint32(t.place - 1)
+	h.heap.Remove(slot)
+	h.bySlot[slot], h.free, t.place = nil, append(h.free, slot), 0
 }
-
-// settle puts a where it belongs, given a hole in the heap.
-func (h timers) settle(a alarm, hole int) {
-	for hole > 0 && a.before(h[(hole-1)/fanOut]) {
-		h.put(h[(hole-1)/fanOut], hole)
-		hole = (hole - 1) / fanOut
-	}
-	for {
-		first := fanOut*hole + 1
-		if first >= len(h) {
-			break
-		}
-		child := first
-		for c := first + 1; c < min(first+fanOut, len(h)); c++ {
-			if h[c].before(h[child]) {
-				child = c
-			}
-		}
-		if !h[child].before(a) {
-			break
-		}
-		h.put(h[child], hole)
-		hole = child
-	}
-	h.put(a, hole)
-}
-
-func (h timers) put(a alarm, hole int) { h[hole], a.timer.place = a, hole+1 }

@@ -60,8 +60,8 @@ func TestTimersRingInOrder(t *testing.T) {
 		if got := h.due(now); got != nil {
 			t.Fatalf("%+v rings too early", got)
 		}
-		for _, a := range h {
-			if a.at < a.timer.alarm || !a.timer.on {
+		for _, e := range h.heap.Entries {
+			if t := h.bySlot[e.Slot]; e.Key < t.key || !t.on {
 				late++
 			}
 		}

@@ -82,7 +82,7 @@ func (r *run) scheduleRetry() {
 		return
 	}
 	r.retryAt = now.Add(failurePause)
-	r.o.timers.add(timer{at: r.retryAt, run: r.kept.ID})
+	r.o.timers.add(r.retryAt, r.kept.ID)
 }
 
 // remove takes a run that has ended out of the orchestrator.

@@ -18,7 +18,7 @@ const maxCalls = 150_000
 // httpRunner calls a service for each item. The calls wait in the service's proxy.
 type httpRunner struct {
 	stepBase
-	service *workflow.Service
+	service *workflow.HTTP
 	proxy   *proxy          // nil: not joined
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	ended   []outcome       // not kept yet
@@ -46,7 +46,7 @@ type outcome struct {
 }
 
 func newHTTPRunner(b stepBase) stepRunner {
-	return &httpRunner{stepBase: b, service: b.node.step.Service(), calls: make(map[int64]*call), stale: true}
+	return &httpRunner{stepBase: b, service: b.node.step.HTTP(), calls: make(map[int64]*call), stale: true}
 }
 
 func (s *httpRunner) waitsFor() string { return "for the service, or for its next try" }
@@ -55,7 +55,7 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 	r, n := s.run, s.node
 	if s.stale {
 		s.release()
-		s.proxy = r.o.joinProxy(s)
+		s.proxy = r.o.services.join(s)
 		if err := s.restoreCalls(ctx); err != nil {
 			return false, err
 		}
@@ -134,12 +134,10 @@ func (s *httpRunner) restoreCalls(ctx context.Context) error {
 
 // addCalls puts the calls of items into the proxy's queue.
 func (s *httpRunner) addCalls(items []arrival, since time.Time) {
-	o := s.run.o
 	for _, a := range items {
-		o.calls++
-		x := &call{id: o.calls, runner: s, item: a.item, origin: a.origin, born: a.born, since: since}
+		x := &call{runner: s, item: a.item, origin: a.origin, born: a.born, since: since}
 		s.calls[a.item] = x
-		o.enqueue(o.now(), x)
+		s.run.o.services.add(x)
 	}
 }
 
@@ -195,8 +193,7 @@ func (s *httpRunner) retryHeld(ctx context.Context) (items int, err error) {
 func (s *httpRunner) release() {
 	for item, x := range s.calls {
 		x.dropped = true
-		s.proxy.queue.Drop(x.id)
-		delete(s.proxy.calls, x.id)
+		s.proxy.drop(x)
 		delete(s.calls, item)
 	}
 	s.ended, s.stale = nil, true

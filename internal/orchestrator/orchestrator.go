@@ -58,7 +58,7 @@ type Crowd interface {
 // Attempt is one attempt of a call of a service.
 type Attempt struct {
 	Tenant  crowd.TenantID
-	Service *workflow.Service
+	Service *workflow.HTTP
 	Call    httpstep.Call
 	N       int           // from 1
 	Expect  time.Duration // how long it is expected to take
@@ -82,12 +82,11 @@ type Orchestrator struct {
 	ctx  context.Context // of all queries
 	stop context.CancelFunc
 
-	mu      sync.Mutex // guards all up to inbox
-	runs    map[crowd.RunID]*run
-	toAdopt map[crowd.RunID]bool // to be taken up, which the store did not allow so far
-	proxies map[proxyKey]*proxy
-	calls   int64 // made so far
-	timers  timerQueue
+	mu       sync.Mutex // guards all up to inbox
+	runs     map[crowd.RunID]*run
+	toAdopt  map[crowd.RunID]bool // to be taken up, which the store did not allow so far
+	timers   timers[crowd.RunID]  // of runs that are to be advanced
+	services services
 
 	inbox inbox
 	views viewCache
@@ -105,7 +104,8 @@ type inbox struct {
 
 // New makes an orchestrator. Recover brings it the runs that are under way.
 func New(cfg Config) *Orchestrator {
-	o := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), toAdopt: make(map[crowd.RunID]bool), proxies: make(map[proxyKey]*proxy)}
+	o := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), toAdopt: make(map[crowd.RunID]bool)}
+	o.services = services{cfg: &o.cfg, host: o, proxies: make(map[proxyKey]*proxy)}
 	o.ctx, o.stop = context.WithCancel(context.Background())
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
@@ -178,7 +178,7 @@ func (o *Orchestrator) adopt(ctx context.Context, id crowd.RunID) error {
 // adoptLater has Step adopt a run after a pause.
 func (o *Orchestrator) adoptLater(id crowd.RunID) {
 	o.toAdopt[id] = true
-	o.timers.add(timer{at: o.now().Add(failurePause), run: id})
+	o.timers.add(o.now().Add(failurePause), id)
 	o.cfg.Wake()
 }
 
@@ -233,21 +233,18 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 		f(ctx)
 	}
 	now := o.now()
-	for t, due := o.timers.due(now); due; t, due = o.timers.due(now) {
-		if t.call != nil {
-			o.enqueue(now, t.call)
-		} else {
-			dirty[t.run] = true
-		}
+	o.services.retry(now)
+	for id, due := o.timers.due(now); due; id, due = o.timers.due(now) {
+		dirty[id] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(dirty)) {
 		o.advanceRun(ctx, id)
 	}
-	o.dispatch(ctx)
+	o.services.dispatch(ctx)
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0
 	o.inbox.Unlock()
-	return o.nextTimer(), more
+	return earlier(o.timers.next(), o.services.next()), more
 }
 
 // advanceRun moves a run on, unless it pauses after a failure.
@@ -273,18 +270,6 @@ func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 		o.inbox.dirty[id] = true
 		o.inbox.Unlock()
 	}
-}
-
-// nextTimer returns when the next timer is due, or the order of a proxy changes;
-// zero: never.
-func (o *Orchestrator) nextTimer() time.Time {
-	at := o.timers.next()
-	for _, p := range o.proxies {
-		if t, ok := p.queue.NextChange(); ok && p.queue.Len() > 0 && p.isFree() && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
-	return at
 }
 
 // find returns a run that is under way.

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,20 +31,6 @@ type proxy struct {
 	expect   time.Duration // for one call, until it has been observed
 }
 
-// joinProxy returns the proxy of a step's service, which it makes for the first
-// step, and counts the step among its users.
-func (o *Orchestrator) joinProxy(s *httpRunner) *proxy {
-	k := proxyKey{s.run.kept.Tenant, s.service.URL}
-	p := o.proxies[k]
-	if p == nil {
-		expect := s.node.step.Expect
-		p = &proxy{queue: sla.NewQueue(sla.ATC, expect), calls: make(map[int64]*call), users: make(map[*httpRunner]int), expect: expect}
-		o.proxies[k] = p
-	}
-	p.users[s] = s.service.Concurrency
-	return p
-}
-
 // limit is how many calls the service takes at a time: the least that a step
 // allows.
 func (p *proxy) limit() int {
@@ -64,8 +51,45 @@ func (p *proxy) response() time.Duration {
 	return (5*p.expect + p.busy) / time.Duration(5+p.served)
 }
 
+// services are the proxies of all services that are called.
+type services struct {
+	cfg     *Config
+	host    serviceHost
+	proxies map[proxyKey]*proxy
+	calls   int64         // made so far
+	retries timers[*call] // that wait for their next try
+}
+
+// serviceHost is what services need of the orchestrator.
+type serviceHost interface {
+	now() time.Time
+	deliver(f func(context.Context)) // has the next Step call f under the lock
+	markDirty(id crowd.RunID)        // has the next Step advance a run
+}
+
+// join returns the proxy of a step's service, which it makes for the first step, and
+// counts the step among its users.
+func (v *services) join(s *httpRunner) *proxy {
+	k := proxyKey{s.run.kept.Tenant, s.service.URL}
+	p := v.proxies[k]
+	if p == nil {
+		expect := s.node.step.Expect
+		p = &proxy{queue: sla.NewQueue(sla.ATC, expect), calls: make(map[int64]*call), users: make(map[*httpRunner]int), expect: expect}
+		v.proxies[k] = p
+	}
+	p.users[s] = s.service.Concurrency
+	return p
+}
+
+// add puts a new call into its proxy's queue.
+func (v *services) add(x *call) {
+	v.calls++
+	x.id = v.calls
+	v.enqueue(v.host.now(), x)
+}
+
 // enqueue puts a call into its proxy's queue, for the first time or again.
-func (o *Orchestrator) enqueue(now time.Time, x *call) {
+func (v *services) enqueue(now time.Time, x *call) {
 	if x.dropped {
 		return
 	}
@@ -76,20 +100,36 @@ func (o *Orchestrator) enqueue(now time.Time, x *call) {
 	p.queue.Put(now, q)
 }
 
-// dispatch sends off what the services can take, the most urgent first.
-func (o *Orchestrator) dispatch(ctx context.Context) {
-	keys := make([]proxyKey, 0, len(o.proxies))
-	for k := range o.proxies {
-		keys = append(keys, k)
+// retry puts the calls into their queues whose next try is due.
+func (v *services) retry(now time.Time) {
+	for x, due := v.retries.due(now); due; x, due = v.retries.due(now) {
+		v.enqueue(now, x)
 	}
-	slices.SortFunc(keys, func(x, y proxyKey) int { return cmp.Or(cmp.Compare(x.tenant, y.tenant), cmp.Compare(x.url, y.url)) })
+}
+
+// next returns when a retry is due, or the order of a proxy changes; zero: never.
+func (v *services) next() time.Time {
+	at := v.retries.next()
+	for _, p := range v.proxies {
+		if t, ok := p.queue.NextChange(); ok && p.queue.Len() > 0 && p.isFree() {
+			at = earlier(at, t)
+		}
+	}
+	return at
+}
+
+// dispatch sends off what the services can take, the most urgent first.
+func (v *services) dispatch(ctx context.Context) {
+	keys := slices.SortedFunc(maps.Keys(v.proxies), func(x, y proxyKey) int {
+		return cmp.Or(cmp.Compare(x.tenant, y.tenant), cmp.Compare(x.url, y.url))
+	})
 	for _, k := range keys {
-		p := o.proxies[k]
+		p := v.proxies[k]
 		if len(p.users) == 0 && p.underWay == 0 {
-			delete(o.proxies, k)
+			delete(v.proxies, k)
 			continue
 		}
-		now := o.now()
+		now := v.host.now()
 		p.queue.Advance(now)
 		for p.isFree() {
 			q, _, ok := p.queue.Head()
@@ -97,19 +137,24 @@ func (o *Orchestrator) dispatch(ctx context.Context) {
 				break
 			}
 			x := p.calls[q.ID]
-			p.queue.Drop(q.ID)
-			delete(p.calls, q.ID)
-			if err := o.send(ctx, p, x); err != nil {
-				o.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
-				o.timers.add(timer{at: now.Add(failurePause), call: x})
+			p.drop(x)
+			if err := v.send(ctx, p, x); err != nil {
+				v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
+				v.retries.add(now.Add(failurePause), x)
 				break
 			}
 		}
 	}
 }
 
+// drop takes a call out of the queue.
+func (p *proxy) drop(x *call) {
+	p.queue.Drop(x.id)
+	delete(p.calls, x.id)
+}
+
 // send makes an attempt of a call.
-func (o *Orchestrator) send(ctx context.Context, p *proxy, x *call) error {
+func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	s := x.runner
 	out, err := s.request(ctx, x.item)
 	if err != nil {
@@ -117,17 +162,17 @@ func (o *Orchestrator) send(ctx context.Context, p *proxy, x *call) error {
 	}
 	p.underWay++
 	x.attempts++
-	started := o.now()
-	o.cfg.Call(Attempt{Tenant: s.run.kept.Tenant, Service: s.service, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
-		o.deliver(func(context.Context) {
-			o.endAttempt(p, outcome{call: x, cells: reply.Values, took: o.now().Sub(started)}, err)
+	started := v.host.now()
+	v.cfg.Call(Attempt{Tenant: s.run.kept.Tenant, Service: s.service, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
+		v.host.deliver(func(context.Context) {
+			v.endAttempt(p, outcome{call: x, cells: reply.Values, took: v.host.now().Sub(started)}, err)
 		})
 	})
 	return nil
 }
 
 // endAttempt takes in how an attempt ended; err is its failure.
-func (o *Orchestrator) endAttempt(p *proxy, end outcome, err error) {
+func (v *services) endAttempt(p *proxy, end outcome, err error) {
 	p.underWay--
 	x := end.call
 	if x.dropped {
@@ -137,14 +182,14 @@ func (o *Orchestrator) endAttempt(p *proxy, end outcome, err error) {
 		p.served++
 		p.busy += end.took
 		if response := p.response(); hasMoved(p.queue.Response(), response) {
-			p.queue.SetResponse(o.now(), response)
+			p.queue.SetResponse(v.host.now(), response)
 		}
-	} else if after, again := httpstep.Retry(err, x.attempts, x.runner.service, o.cfg.Rand); again {
-		o.timers.add(timer{at: o.now().Add(after), call: x})
+	} else if after, again := httpstep.Retry(err, x.attempts, x.runner.service, v.cfg.Rand); again {
+		v.retries.add(v.host.now().Add(after), x)
 		return
 	} else {
 		end.err = err.Error()
 	}
 	x.runner.ended = append(x.runner.ended, end)
-	o.markDirty(x.runner.run.kept.ID)
+	v.host.markDirty(x.runner.run.kept.ID)
 }

@@ -34,9 +34,9 @@ type stepRunner interface {
 // runners makes the runner of a step, by its kind. To make one changes nothing:
 // it may be for a view of the run, which takes no part in it.
 var runners = map[workflow.Kind]func(stepBase) stepRunner{
-	workflow.CrowdStep:   newCrowdRunner,
-	workflow.SQLStep:     newSQLRunner,
-	workflow.ServiceStep: newHTTPRunner,
+	workflow.CrowdStep: newCrowdRunner,
+	workflow.SQLStep:   newSQLRunner,
+	workflow.HTTPStep:  newHTTPRunner,
 }
 
 // stepBase is what every runner has: its run and its node, and methods for those

@@ -51,10 +51,13 @@ type Run struct {
 // Ended reports whether nothing happens in the run any more.
 func (r *RunHead) Ended() bool { return r.State == "done" || r.State == "cancelled" }
 
+// NodeKind is "input", or the kind of a step.
+type NodeKind string
+
 // RunNode is an input or a step of a run as it stands.
 type RunNode struct {
 	Name            string        `json:"name"`
-	Kind            string        `json:"kind" enum:"input,crowd,sql,service"`
+	Kind            NodeKind      `json:"kind"`
 	State           string        `json:"state" enum:"waiting,running,failed,done"`
 	Error           string        `json:"error,omitempty" doc:"why it cannot go on, or waits"`
 	Short           string        `json:"cannot_finish,omitempty" doc:"of a crowd step whose tasks need answers from more different people than may do them: how many of each"`
@@ -114,7 +117,7 @@ type SlowItem struct {
 // ItemStop is where an item has been.
 type ItemStop struct {
 	Step   string            `json:"step"`
-	Kind   string            `json:"kind" enum:"input,crowd,sql,service"`
+	Kind   NodeKind          `json:"kind"`
 	Item   int64             `json:"item" doc:"that it was there: of a row made from others, the item that it comes from"`
 	State  string            `json:"state" enum:"ok,skipped,failed,held"`
 	At     time.Time         `json:"at"`

@@ -18,7 +18,7 @@ type Workflow struct {
 // WorkflowStep is a step of a workflow that is in order.
 type WorkflowStep struct {
 	Name            string           `json:"name"`
-	Kind            string           `json:"kind" enum:"crowd,sql,service"`
+	Kind            workflow.Kind    `json:"kind"`
 	From            []WorkflowEdge   `json:"from"`
 	When            string           `json:"when,omitempty" doc:"its condition"`
 	Columns         []WorkflowColumn `json:"columns" doc:"of its rows, whole"`
@@ -66,12 +66,12 @@ func OfWorkflow(w *workflow.Workflow, problems []workflow.Problem) Workflow {
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: string(s.Kind), Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
 		if s.When != nil {
 			x.When = s.When.Text()
 		}
-		if s.SQL() != nil {
-			x.Why = s.SQL().Why
+		if q := s.SQL(); q != nil {
+			x.Why = q.Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{Name: from.Name, Edge: string(from.Edge)})

@@ -16,9 +16,9 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
-// Service is an HTTP call for each item. Its own columns are the properties of
+// HTTP is a call of a service for each item. Its own columns are the properties of
 // Response.
-type Service struct {
+type HTTP struct {
 	URL         string
 	Method      string
 	Headers     map[string]string
@@ -30,37 +30,37 @@ type Service struct {
 	Response    *jsonschema.Schema
 }
 
-// serviceTime is how long a call is expected to take.
-const serviceTime = time.Second
+// callTime is how long a call is expected to take.
+const callTime = time.Second
 
 // MakesItems reports false: an item's reply is added to it.
-func (s *Service) MakesItems() bool { return false }
+func (s *HTTP) MakesItems() bool { return false }
 
 // Summary names the host that is called.
-func (s *Service) Summary() string {
+func (s *HTTP) Summary() string {
 	if u, err := url.Parse(s.URL); err == nil {
 		return "service · " + u.Host
 	}
 	return "service"
 }
 
-// Service returns what a service step says; nil for another kind.
-func (s *Step) Service() *Service {
-	c, _ := s.Spec.(*Service)
+// HTTP returns what an HTTP step says; nil for another kind.
+func (s *Step) HTTP() *HTTP {
+	c, _ := s.Spec.(*HTTP)
 	return c
 }
 
-var serviceKind = kind{
-	name:  ServiceStep,
-	shape: serviceShape,
+var httpKind = kind{
+	name:  HTTPStep,
+	shape: httpShape,
 	look:  Look{"service", "service", Hexagon, Paint{"#e3f5ea", "#2b8a57"}, Paint{"#143d29", "#5fc08d"}},
-	read:  (*reader).service,
+	read:  (*reader).http,
 	typeHint: func(step, column string) string {
 		return column + " is a number if the response of " + step + " says type: number"
 	},
 }
 
-var serviceShape = fields.Object("An HTTP call for each item.",
+var httpShape = fields.Object("An HTTP call for each item.",
 	fields.Must("url", fields.Text(1, 2048).Doc("The address, http or https.")),
 	fields.May("method", fields.Choice("POST", "PUT", "PATCH", "GET").Doc("Default: POST. GET puts the columns into the query.")),
 	fields.May("headers", fields.Map(50, anyName, fields.Text(0, 4096)).Doc("Headers; ${secret:NAME} stands for a secret of the tenant.")),
@@ -73,14 +73,14 @@ var serviceShape = fields.Object("An HTTP call for each item.",
 	fields.Must("response", fields.Any.Doc("A JSON Schema of the answer: an object, whose properties become columns.")),
 )
 
-// service reads a service step.
-func (r *reader) service(m *made, v *fields.Part) {
+// http reads an HTTP step.
+func (r *reader) http(m *made, v *fields.Part) {
 	r.joinSources(m)
 	if v == nil {
 		m.loseColumns()
 		return
 	}
-	s := &Service{
+	s := &HTTP{
 		URL:         fields.Or(v, "url", ""),
 		Method:      fields.Or(v, "method", "POST"),
 		Timeout:     fields.Or(v, "timeout", DefaultTimeout),
@@ -108,7 +108,7 @@ func (r *reader) expect(m *made, v *fields.Part) {
 	case v != nil:
 		m.step.Expect = v.Scalar.(time.Duration)
 	case m.step.Expect == 0:
-		m.step.Expect = serviceTime
+		m.step.Expect = callTime
 	}
 }
 
@@ -140,7 +140,7 @@ var ours = []string{
 	"proxy-authorization", "proxy-connection", "te", "throng-try", "trailer", "transfer-encoding", "upgrade",
 }
 
-func (r *reader) headers(s *Service, v *fields.Part) {
+func (r *reader) headers(s *HTTP, v *fields.Part) {
 	if v == nil {
 		return
 	}
@@ -173,7 +173,7 @@ func (r *reader) send(m *made, v *fields.Part) {
 		if c == nil || !r.known(m, c.Text(), c.At()) {
 			continue
 		}
-		s := m.step.Service()
+		s := m.step.HTTP()
 		if slices.Contains(s.Send, c.Text()) {
 			r.problem(c.At(), "%s is sent already", yamlfile.Quote(c.Text()))
 			continue
@@ -208,7 +208,7 @@ func (r *reader) response(m *made, v *fields.Part) {
 	if typ := response.Node.Field("type").Value; typ == nil || typ.Text != "object" {
 		r.problem(response.At(), "response is the schema of an object: it begins with type: object")
 	}
-	m.step.Service().Response = s
+	m.step.HTTP().Response = s
 	columns, places := r.properties(response, s)
 	if len(columns) == 0 {
 		r.problem(response.Start(), "response names no properties, so the step would add no column: write it like {type: object, properties: {risk: {type: number}}}")

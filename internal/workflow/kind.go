@@ -9,13 +9,13 @@ type Kind string
 
 // The kinds, each described in a file of its own.
 const (
-	CrowdStep   Kind = "crowd"
-	SQLStep     Kind = "sql"
-	ServiceStep Kind = "service"
+	CrowdStep Kind = "crowd"
+	SQLStep   Kind = "sql"
+	HTTPStep  Kind = "service"
 )
 
 // Spec is what a step says that only a step of its kind says: *Crowd, *SQL or
-// *Service.
+// *HTTP.
 type Spec interface {
 	// MakesItems reports whether the step's rows are new items, not those that
 	// came in.
@@ -55,7 +55,16 @@ type kind struct {
 }
 
 // kinds are the kinds of steps. A step of two kinds is read as the first.
-var kinds = []*kind{&crowdKind, &sqlKind, &serviceKind}
+var kinds = []*kind{&crowdKind, &sqlKind, &httpKind}
+
+// Kinds returns the names of the kinds.
+func Kinds() []Kind {
+	names := make([]Kind, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	return names
+}
 
 // kindOf returns the description of a kind that a checked step has.
 func kindOf(name Kind) *kind {

@@ -74,13 +74,13 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	})
 	same(t, "simulate", sim, workflow.Simulate{Accuracy: 0.9, Time: 15 * time.Second, Spread: 0.5})
 
-	s := *w.Step(4).Service()
+	s := *w.Step(4).HTTP()
 	same(t, "columns of the answer", s.Response.Properties(), []struct {
 		Name, Kind string
 		Required   bool
 	}{{"risk", "number", true}, {"reason", "text", false}})
 	s.Response = nil
-	same(t, "service", s, workflow.Service{
+	same(t, "service", s, workflow.HTTP{
 		URL: "https://scores.example/v1/score", Method: "POST", Headers: map[string]string{"Authorization": "Bearer ${secret:SCORES}"},
 		Send: []string{"left_title", "right_title"}, Timeout: 5 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10,
 	})
@@ -100,9 +100,9 @@ func TestDefaults(t *testing.T) {
 	same(t, "simulate", *c.Simulate, workflow.Simulate{Accuracy: 0.9, Time: 30 * time.Second, Spread: 0.5})
 	c.Template, c.Simulate = nil, nil
 	same(t, "crowd", c, workflow.Crowd{Output: "first", Redundancy: label.Count(1), Reward: 50_000, Priority: 1, Lease: 30 * time.Minute, TaskTime: 30 * time.Second})
-	s := *second.Service()
+	s := *second.HTTP()
 	s.Response = nil
-	same(t, "service", s, workflow.Service{URL: "http://x.example", Method: "POST", Timeout: 10 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10})
+	same(t, "service", s, workflow.HTTP{URL: "http://x.example", Method: "POST", Timeout: 10 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10})
 	same(t, "expected", expected(w), []time.Duration{30 * time.Second, time.Second, 100 * time.Millisecond})
 	same(t, "outputs", w.Outputs, []workflow.Output{{Name: "second", Node: 2, Format: "csv"}, {Name: "third", Node: 3, Format: "csv"}})
 	same(t, "open", []bool{w.Inputs[0].Open(), first.Open, second.Open, third.Open}, []bool{true, true, true, true})
@@ -117,7 +117,7 @@ func TestFormsOfUnits(t *testing.T) {
 	text := "workflow: w\ninputs: {a: {}}\nsteps:\n  s: {from: a, service: {url: 'http://x.example', backoff: 0, timeout: 1m 30s, response: {type: object, properties: {b: {}}}}}\n" +
 		"  q: {from: s, expect: ' 1h 1s ', sql: {query: select 1, rows: 1_000_000, time: '5s'}}\n"
 	w := good(t, text)
-	same(t, "service", []any{w.Step(1).Service().Backoff, w.Step(1).Service().Timeout}, []any{"0s", "1m30s"})
+	same(t, "service", []any{w.Step(1).HTTP().Backoff, w.Step(1).HTTP().Timeout}, []any{"0s", "1m30s"})
 	same(t, "query", []any{w.Step(2).SQL().Rows, w.Step(2).SQL().Time, w.Step(2).Expect}, []any{1_000_000, "5s", "1h0m1s"})
 	if err := fits(t, compiled(t), []byte(text)); err != nil {
 		t.Error(err)

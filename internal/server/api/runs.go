@@ -29,7 +29,7 @@ func toRun(v *orchestrator.View) wire.Run {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		x := wire.RunNode{
-			Name: n.Name, Kind: n.Kind, State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
+			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
 			Waiting: n.Waiting, Inside: n.Inside, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
 		if n.Crowd.TooSmall() {

@@ -128,7 +128,7 @@ func toSlow(s orchestrator.SlowItem) wire.SlowItem {
 }
 
 func toStop(s orchestrator.Visit) wire.ItemStop {
-	out := wire.ItemStop{Step: s.Step, Kind: s.Kind, Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
+	out := wire.ItemStop{Step: s.Step, Kind: wire.NodeKind(s.Kind), Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -53,6 +54,8 @@ func newSchemas() huma.Registry {
 	})
 	r.RegisterTypeAlias(reflect.TypeFor[label.Rule](), reflect.TypeFor[redundancySchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[wire.Template](), reflect.TypeFor[templateSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[workflow.Kind](), reflect.TypeFor[stepKindSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[wire.NodeKind](), reflect.TypeFor[nodeKindSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[wire.Values](), reflect.TypeFor[valuesSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[forecast.State](), reflect.TypeFor[poolStateSchema]())
 	return r
@@ -89,6 +92,25 @@ func (templateSchema) Schema(huma.Registry) *huma.Schema {
 		AdditionalProperties: true,
 		Examples:             []any{map[string]any{"kind": "choose_one", "question": "Is this a ${thing}?", "options": []string{"yes", "no"}}},
 	}
+}
+
+// stepKindSchema is the schema of workflow.Kind.
+type stepKindSchema struct{}
+
+// Schema implements huma.SchemaProvider.
+func (stepKindSchema) Schema(huma.Registry) *huma.Schema { return kindSchema() }
+
+// nodeKindSchema is the schema of wire.NodeKind.
+type nodeKindSchema struct{}
+
+// Schema implements huma.SchemaProvider.
+func (nodeKindSchema) Schema(huma.Registry) *huma.Schema { return kindSchema("input") }
+
+func kindSchema(more ...any) *huma.Schema {
+	for _, k := range workflow.Kinds() {
+		more = append(more, string(k))
+	}
+	return &huma.Schema{Type: huma.TypeString, Enum: more}
 }
 
 // valuesSchema is the schema of a task's data.

@@ -154,7 +154,7 @@ type Reply struct {
 
 // Do makes one try, the first being 1. It ends within s.Timeout. The error is
 // a *Failure, or that of ctx when ctx ended.
-func (c *Client) Do(ctx context.Context, s *workflow.Service, call Call, try int) (Reply, error) {
+func (c *Client) Do(ctx context.Context, s *workflow.HTTP, call Call, try int) (Reply, error) {
 	m := masks{}
 	reply, err := c.try(ctx, s, call, try, &m)
 	var f *Failure
@@ -170,7 +170,7 @@ func (c *Client) Do(ctx context.Context, s *workflow.Service, call Call, try int
 	return Reply{}, &Failure{Reason: Malfunction, Message: m.hide(err.Error())}
 }
 
-func (c *Client) try(ctx context.Context, s *workflow.Service, call Call, try int, m *masks) (Reply, error) {
+func (c *Client) try(ctx context.Context, s *workflow.HTTP, call Call, try int, m *masks) (Reply, error) {
 	begin := c.opts.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -202,7 +202,7 @@ func (c *Client) try(ctx context.Context, s *workflow.Service, call Call, try in
 }
 
 // unanswered explains an error without an answer.
-func unanswered(err error, s *workflow.Service, resp *http.Response) error {
+func unanswered(err error, s *workflow.HTTP, resp *http.Response) error {
 	host := hostOf(s)
 	var (
 		certificate *tls.CertificateVerificationError
@@ -244,7 +244,7 @@ func timedOut(err error) bool {
 }
 
 // values reads an answer.
-func (c *Client) values(resp *http.Response, s *workflow.Service, m *masks) ([]string, error) {
+func (c *Client) values(resp *http.Response, s *workflow.HTTP, m *masks) ([]string, error) {
 	host, status := hostOf(s), resp.StatusCode
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opts.MaxBody+1))
 	said := func() string { return m.excerpt(body[:min(len(body), saidBytes)], len(body) > saidBytes) }

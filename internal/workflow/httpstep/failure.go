@@ -74,7 +74,7 @@ func (f *Failure) isTemporary() bool {
 // ended) is not tried again.
 //
 // random returns a number in [0, 1); it spreads the tries of many items.
-func Retry(err error, try int, s *workflow.Service, random func() float64) (after time.Duration, again bool) {
+func Retry(err error, try int, s *workflow.HTTP, random func() float64) (after time.Duration, again bool) {
 	var f *Failure
 	if !errors.As(err, &f) || !f.isTemporary() || try >= s.Tries {
 		return 0, false

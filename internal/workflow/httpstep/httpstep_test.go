@@ -28,13 +28,13 @@ const risk = `{"type":"object","required":["risk"],"properties":{"risk":{"type":
 
 // step is a service that is called at an address, with a time-out long enough
 // for every test that does not wait for it.
-func step(t testing.TB, address string) *workflow.Service {
+func step(t testing.TB, address string) *workflow.HTTP {
 	t.Helper()
 	s, err := jsonschema.Compile([]byte(risk))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &workflow.Service{URL: address, Timeout: time.Minute, Tries: 3, Backoff: time.Second, Response: s}
+	return &workflow.HTTP{URL: address, Timeout: time.Minute, Tries: 3, Backoff: time.Second, Response: s}
 }
 
 func serve(t testing.TB, f http.HandlerFunc) string {
@@ -511,7 +511,7 @@ func TestPrivateAddresses(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	s := &workflow.Service{Tries: 20, Backoff: time.Second}
+	s := &workflow.HTTP{Tries: 20, Backoff: time.Second}
 	down := &httpstep.Failure{Reason: httpstep.Connect}
 	for try, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 19: 5 * time.Minute} {
 		low, again := httpstep.Retry(down, try, s, func() float64 { return 0 })
@@ -523,7 +523,7 @@ func TestRetry(t *testing.T) {
 	if _, again := httpstep.Retry(down, 20, s, func() float64 { return 0 }); again {
 		t.Error("a 21st try")
 	}
-	if after, again := httpstep.Retry(fmt.Errorf("step: %w", down), 1, &workflow.Service{Tries: 2}, func() float64 { return 1 }); after != 0 || !again {
+	if after, again := httpstep.Retry(fmt.Errorf("step: %w", down), 1, &workflow.HTTP{Tries: 2}, func() float64 { return 1 }); after != 0 || !again {
 		t.Errorf("without backoff: %s, %v", after, again)
 	}
 	asked := &httpstep.Failure{Reason: httpstep.Status, StatusCode: 503, RetryAfter: 100 * time.Hour}

@@ -21,7 +21,7 @@ import (
 const maxQuery = 8000
 
 // request makes the request of a try, and has its secrets masked.
-func (c *Client) request(ctx context.Context, s *workflow.Service, call Call, try int, m *masks) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, s *workflow.HTTP, call Call, try int, m *masks) (*http.Request, error) {
 	if call.Key == "" || len(call.Key) > maxKey || strings.ContainsFunc(call.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("the idempotency key should be 1 to %d visible ASCII characters", maxKey)}
 	}

@@ -14,10 +14,10 @@ import (
 const MaxRetryAfter = time.Hour
 
 // methodOf returns the method of a service's requests. Without one it is POST.
-func methodOf(s *workflow.Service) string { return cmp.Or(s.Method, http.MethodPost) }
+func methodOf(s *workflow.HTTP) string { return cmp.Or(s.Method, http.MethodPost) }
 
 // hostOf returns the host of a service's URL, with its port if it has one.
-func hostOf(s *workflow.Service) string {
+func hostOf(s *workflow.HTTP) string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return "the service"
