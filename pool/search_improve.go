@@ -10,7 +10,7 @@ const offerWork = 16
 
 // A chain is looked for in a graph whose nodes are places where people are: a
 // dest with a kind, where that kind of people come to, and a giver, where its
-// people stay. An edge is the person whose way from one place to the other loses
+// people stay. An edge is the person whose move from one place to the other loses
 // least or gains most.
 //
 // Along a chain u, v, …, t one person goes from u to v, one from v to the next,
@@ -75,14 +75,14 @@ func (s *search) improve() {
 	}
 	for c.work < searchWork {
 		c.value()
-		way := c.short()
-		if way == nil {
-			way = c.long()
+		path := c.short()
+		if path == nil {
+			path = c.long()
 		}
-		if way == nil || !c.apply(way) {
+		if path == nil || !c.apply(path) {
 			return
 		}
-		for _, u := range way {
+		for _, u := range path {
 			c.row(u, at)
 		}
 	}
@@ -211,7 +211,7 @@ func (c *chains) ends(u, v int) float64 {
 // none gains anything.
 func (c *chains) short() []int {
 	n := len(c.nodes)
-	var way []int
+	var path []int
 	most := tiny
 	for u := range n {
 		for v := range n {
@@ -220,17 +220,17 @@ func (c *chains) short() []int {
 				continue
 			}
 			if sum := gain + c.ends(u, v); sum > most {
-				way, most = []int{u, v}, sum
+				path, most = []int{u, v}, sum
 			}
 			if v > u {
 				if sum := gain + c.edges[v*n+u].gain; sum > most {
-					way, most = []int{u, v, u}, sum
+					path, most = []int{u, v, u}, sum
 				}
 			}
 		}
 	}
 	c.work += n * n
-	return way
+	return path
 }
 
 // long returns a chain of any length that gains something: a cycle, or the best
@@ -282,23 +282,23 @@ func (c *chains) long() []int {
 // passes a node twice, that is a cycle, and the cycle is what is returned.
 func (c *chains) walk(u, v int) []int {
 	n := len(c.nodes)
-	way, place := []int{u}, map[int]int{u: 0}
+	path, place := []int{u}, map[int]int{u: 0}
 	for {
 		u = int(c.hops[u*n+v])
-		way = append(way, u)
+		path = append(path, u)
 		if first, passed := place[u]; passed {
-			return way[first:]
+			return path[first:]
 		}
 		if u == v {
-			return way
+			return path
 		}
-		place[u] = len(way) - 1
+		place[u] = len(path) - 1
 	}
 }
 
 // apply moves the people of a chain. It reports whether that has gained what was
 // expected, and takes everything back if not.
-func (c *chains) apply(way []int) bool {
+func (c *chains) apply(path []int) bool {
 	n := len(c.nodes)
 	type moved struct {
 		who int32
@@ -306,8 +306,8 @@ func (c *chains) apply(way []int) bool {
 	}
 	var back []moved
 	gain := c.waiting()
-	for i, u := range way[:len(way)-1] {
-		v := way[i+1]
+	for i, u := range path[:len(path)-1] {
+		v := path[i+1]
 		e := c.edges[u*n+v]
 		gain += e.gain
 		if e.who == relay {

@@ -110,7 +110,6 @@ func New(cfg Config) *Orchestrator {
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
-	o.views.init()
 	return o
 }
 

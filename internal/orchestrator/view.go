@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ type View struct {
 // NodeView is a node as it stands.
 type NodeView struct {
 	store.Node
-	Kind    string         // input, crowd, sql, service
+	Kind    string         // input, or the kind of the step
 	Step    *workflow.Step // nil: an input
 	Waiting int64          // rows that its sources have made and it has not taken
 	Inside  int64          // items that it has taken and not handed on
@@ -102,18 +101,13 @@ func (n *node) kind() string {
 // predictCached fills in what is predicted, which is computed only now and then.
 func (o *Orchestrator) predictCached(ctx context.Context, r *run, v *View) error {
 	now := o.now()
-	o.views.Lock()
-	p, ok := o.views.predictions[v.ID]
-	o.views.Unlock() // of a large run the prediction takes a while, and must not hold up other views
+	p, ok := o.views.predictions.get(v.ID)
 	if !ok || now.Sub(p.at) >= forecastEvery || now.Before(p.at) {
 		if err := r.predict(ctx, v); err != nil {
 			return err
 		}
 		p = prediction{at: now, cost: v.Predicted, going: v.Going}
-		o.views.Lock()
-		defer o.views.Unlock()
-		maps.DeleteFunc(o.views.predictions, func(_ crowd.RunID, x prediction) bool { return now.Sub(x.at) > time.Hour })
-		o.views.predictions[v.ID] = p
+		o.views.predictions.put(v.ID, p, maxPredictions)
 	}
 	v.Predicted, v.Going = p.cost, p.going
 	return nil

@@ -12,10 +12,38 @@ import (
 
 // viewCache remembers what is expensive to compute for views of runs.
 type viewCache struct {
-	sync.Mutex
-	flows       map[flowKey]*workflow.Workflow
-	handedOn    map[edge]int64 // up to which row of its source a step has handed on all
-	predictions map[crowd.RunID]prediction
+	flows       cache[flowKey, *workflow.Workflow]
+	handedOn    cache[edge, int64] // up to which row of its source a step has handed on all
+	predictions cache[crowd.RunID, prediction]
+}
+
+// How many entries of each kind are remembered.
+const (
+	maxFlows       = 100
+	maxEdges       = 10_000
+	maxPredictions = 10_000
+)
+
+// cache remembers values by their keys. When there are too many, all are forgotten.
+type cache[K comparable, V any] struct {
+	mu     sync.Mutex
+	values map[K]V
+}
+
+func (c *cache[K, V]) get(k K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.values[k]
+	return v, ok
+}
+
+func (c *cache[K, V]) put(k K, v V, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.values == nil || len(c.values) >= most {
+		c.values = make(map[K]V)
+	}
+	c.values[k] = v
 }
 
 // flowKey names a run's workflow as it was read, by how many of its files were
@@ -38,19 +66,6 @@ type prediction struct {
 	going int64
 }
 
-// How many entries of each kind are remembered. When there are more, all are
-// forgotten.
-const (
-	maxFlows = 100
-	maxEdges = 10_000
-)
-
-func (v *viewCache) init() {
-	v.flows = make(map[flowKey]*workflow.Workflow)
-	v.handedOn = make(map[edge]int64)
-	v.predictions = make(map[crowd.RunID]prediction)
-}
-
 // workflow reads the file of a run. Files that did not fit it are left out.
 func (o *Orchestrator) workflow(ctx context.Context, kept *store.Run, nodes []store.Node) (*workflow.Workflow, error) {
 	files := filesOf(nodes)
@@ -58,10 +73,7 @@ func (o *Orchestrator) workflow(ctx context.Context, kept *store.Run, nodes []st
 		files = nil
 	}
 	key := flowKey{kept.ID, len(files)}
-	o.views.Lock()
-	w := o.views.flows[key]
-	o.views.Unlock()
-	if w != nil {
+	if w, ok := o.views.flows.get(key); ok {
 		return w, nil
 	}
 	w, problems := Parse(ctx, kept.Text, files, time.Time{})
@@ -74,12 +86,7 @@ func (o *Orchestrator) workflow(ctx context.Context, kept *store.Run, nodes []st
 		return w, nil
 	}
 	setDeadline(w, kept)
-	o.views.Lock()
-	defer o.views.Unlock()
-	if len(o.views.flows) >= maxFlows {
-		clear(o.views.flows)
-	}
-	o.views.flows[key] = w
+	o.views.flows.put(key, w, maxFlows)
 	return w, nil
 }
 
@@ -94,10 +101,8 @@ func setDeadline(w *workflow.Workflow, kept *store.Run) {
 // step has not handed on, in order. The rows before the first of them are not
 // searched again.
 func (r *run) pendingRows(ctx context.Context, from, to int, after int64) ([]store.Row, error) {
-	v, e := &r.o.views, edge{r.kept.ID, from, to}
-	v.Lock()
-	done := v.handedOn[e]
-	v.Unlock()
+	known, e := &r.o.views.handedOn, edge{r.kept.ID, from, to}
+	done, _ := known.get(e)
 	last := r.nodes[from].Last
 	rows, err := r.o.cfg.Store.Pending(ctx, r.kept.ID, from, max(after, done), last, to, chunkRows)
 	if err != nil || after > done {
@@ -106,11 +111,6 @@ func (r *run) pendingRows(ctx context.Context, from, to int, after int64) ([]sto
 	if done = last; len(rows) > 0 {
 		done = rows[0].N - 1
 	}
-	v.Lock()
-	defer v.Unlock()
-	if len(v.handedOn) >= maxEdges {
-		clear(v.handedOn)
-	}
-	v.handedOn[e] = max(v.handedOn[e], done)
+	known.put(e, done, maxEdges) // a slower reader may put back an earlier one, which is as true
 	return rows, nil
 }

@@ -304,39 +304,26 @@ func (r *reader) circles(done map[*made]bool) {
 		if done[m] || told[m] {
 			continue
 		}
-		way := r.round(m, done)
-		if way == nil {
+		circle := circleOf(m, done)
+		if slices.ContainsFunc(circle, func(n *made) bool { return told[n] }) {
 			continue
 		}
-		names := []string{m.name}
-		fresh := true
-		for _, n := range way {
-			names = append(names, n.name)
-			fresh = fresh && !told[n]
+		var names []string
+		for _, n := range circle {
+			names, told[n] = append(names, n.name), true
 		}
-		if !fresh {
-			continue
-		}
-		for _, n := range way {
-			told[n] = true
-		}
-		// The path is against the edges; the message has it along them.
-		for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
-			names[i], names[j] = names[j], names[i]
-		}
-		at := m.value.Start()
 		for _, s := range m.sources {
-			if s.from == way[0] {
-				at = s.at
+			if len(circle) > 1 && s.from == circle[len(circle)-2] {
+				r.problem(s.at, "the steps go in a circle: %s; a workflow goes forward only", strings.Join(names, " → "))
 			}
 		}
-		r.problem(at, "the steps go in a circle: %s; a workflow goes forward only", strings.Join(names, " → "))
 	}
 }
 
-// round returns the shortest path from a step over its sources back to itself.
-func (r *reader) round(m *made, done map[*made]bool) []*made {
-	before := map[*made]*made{}
+// circleOf returns the shortest path along the edges from a step back to itself; nil if
+// there is none.
+func circleOf(m *made, done map[*made]bool) []*made {
+	reader := map[*made]*made{} // a step that reads it, on a shortest path to m
 	queue := []*made{m}
 	for len(queue) > 0 {
 		n := queue[0]
@@ -346,14 +333,14 @@ func (r *reader) round(m *made, done map[*made]bool) []*made {
 				continue
 			}
 			if s.from == m {
-				way := []*made{m}
-				for ; n != m; n = before[n] {
-					way = append([]*made{n}, way...)
+				circle := []*made{m}
+				for ; n != m; n = reader[n] {
+					circle = append(circle, n)
 				}
-				return way
+				return append(circle, m)
 			}
-			if _, seen := before[s.from]; !seen {
-				before[s.from] = n
+			if reader[s.from] == nil {
+				reader[s.from] = n
 				queue = append(queue, s.from)
 			}
 		}

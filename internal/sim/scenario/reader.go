@@ -53,27 +53,26 @@ func (r *reader) text(n *node) (string, bool) {
 	return yamlfile.ReadScalar(&r.notes, n, "a text is wanted", func(text string) (string, error) { return text, nil })
 }
 
+// scalar reads a scalar of a type, which is read as a T.
+func scalar[T any](r *reader, n *node, t *fields.Type) (v T, ok bool) {
+	if part := t.Read(&r.notes, n); part != nil {
+		return part.Scalar.(T), true
+	}
+	return v, false
+}
+
 func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bool) {
-	return yamlfile.ReadScalar(&r.notes, n, yamlfile.WantDuration, func(text string) (time.Duration, error) {
-		return yamlfile.DurationIn(text, least, most)
-	})
+	return scalar[time.Duration](r, n, fields.Duration(least, most))
 }
 
 func (r *reader) number(n *node, least, most float64) (float64, bool) {
-	return yamlfile.ReadScalar(&r.notes, n, yamlfile.WantNumber, func(text string) (float64, error) {
-		return yamlfile.NumberIn(text, least, most)
-	})
+	return scalar[float64](r, n, fields.Number(least, most))
 }
 
-func (r *reader) share(n *node) (float64, bool) {
-	return yamlfile.ReadScalar(&r.notes, n, yamlfile.WantShare, yamlfile.ShareIn)
-}
+func (r *reader) share(n *node) (float64, bool) { return scalar[float64](r, n, fields.Share) }
 
 func (r *reader) count(n *node, least, most uint64) (int, bool) {
-	k, ok := yamlfile.ReadScalar(&r.notes, n, yamlfile.WantCount, func(text string) (uint64, error) {
-		return yamlfile.Count(text, least, most)
-	})
-	return int(k), ok
+	return scalar[int](r, n, fields.Count(least, most))
 }
 
 // An object is a mapping of a section of the schema.
