@@ -109,10 +109,13 @@ func Clock(now, t time.Time) string {
 	return t.Format("2 Jan 2006, 15:04")
 }
 
-// Clip shortens a text to at most so many bytes and an ellipsis.
+// Clip shortens a text to at most so many characters and an ellipsis.
 func Clip(s string, most int) string {
-	if len(s) <= most {
-		return s
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return s
 }

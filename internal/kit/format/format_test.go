@@ -40,7 +40,7 @@ func TestTexts(t *testing.T) {
 		{format.Clock(now, now.AddDate(-1, 0, 0)), "22 Nov 2025, 12:00"},
 		{format.Clip("abc", 3), "abc"},
 		{format.Clip("abcd", 3), "abc…"},
-		{format.Clip("abäd", 3), "ab…"},
+		{format.Clip("abäd", 3), "abä…"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

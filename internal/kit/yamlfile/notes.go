@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // A Problem is one thing that is wrong with a file: what, and what would be
@@ -135,16 +136,7 @@ func Message(err error) string {
 func Quote(s string) string { return fmt.Sprintf("%q", Clip(s)) }
 
 // Clip shortens a text from a file to 60 characters.
-func Clip(s string) string {
-	const most = 60
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func Clip(s string) string { return format.Clip(s, 60) }
 
 // Enumerate writes names for a message, the first 25 of them.
 func Enumerate(names []string) string {

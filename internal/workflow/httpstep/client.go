@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -235,7 +236,7 @@ func unanswered(err error, s *workflow.HTTP, resp *http.Response) error {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		return &Failure{Reason: Connect, Message: host + " closed the connection without an answer"}
 	}
-	return &Failure{Reason: Connect, Message: fmt.Sprintf("%s cannot be reached: %s", host, clip(err.Error(), saidChars))}
+	return &Failure{Reason: Connect, Message: fmt.Sprintf("%s cannot be reached: %s", host, format.Clip(err.Error(), saidChars))}
 }
 
 func timedOut(err error) bool {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // hidden stands where a secret was.
@@ -88,5 +90,5 @@ func (m *masks) excerpt(said []byte, cut bool) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "�"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
-	return clip(m.replace(text), saidChars)
+	return format.Clip(m.replace(text), saidChars)
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -145,7 +146,7 @@ func object(fields []Field) ([]byte, error) {
 		case kind == jsonschema.Number && isNumber(f.Value), kind == jsonschema.Bool && (f.Value == "true" || f.Value == "false"):
 			out.WriteString(f.Value)
 		default:
-			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("%s: %q is not a %s", f.Name, clip(f.Value, 50), kind)}
+			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("%s: %q is not a %s", f.Name, format.Clip(f.Value, 50), kind)}
 		}
 	}
 	out.WriteByte('}')

@@ -101,9 +101,6 @@ func (f Fields) Keys() []string {
 	return keys
 }
 
-// Keys returns the keys of an object.
-func (t *Type) Keys() []string { return t.fields.Keys() }
-
 // typeOf returns the type of a field, or nil if there is none of the key.
 func (f Fields) typeOf(key string) *Type {
 	if i := slices.IndexFunc(f, func(x Field) bool { return x.Key == key }); i >= 0 {
