@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
@@ -127,7 +127,7 @@ func parseForm(field, text string, forms []Form) (spec, error) {
 	}
 	at := slices.Index(known, f.Name)
 	if at < 0 {
-		if near := condition.Nearest(f.Name, known); near != "" {
+		if near := similarity.Nearest(f.Name, known); near != "" {
 			return refuse("there is no %q; did you mean %q?", f.Name, near)
 		}
 		return refuse("there is no %q", f.Name)

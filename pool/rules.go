@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
 // Names lists what the conditions of rules may use, in the order of Metrics.
@@ -163,7 +164,7 @@ func parseAction(text string) (a action, place int, err error) {
 	case recruit, release, transfer:
 	default:
 		known := []string{string(recruit), string(release), string(transfer)}
-		if near := condition.Nearest(word.of(text), known); near != "" {
+		if near := similarity.Nearest(word.of(text), known); near != "" {
 			return a, word.start, fmt.Errorf("there is no %q; did you mean %q?", word.of(text), near)
 		}
 		return a, word.start, errors.New(`write "recruit 1", "release 1" or "transfer 1 from POOL"`)

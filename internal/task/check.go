@@ -52,7 +52,7 @@ const LabelField = "label"
 // and turkSubmitTo are ignored.
 func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error) {
 	if len(raw) > MaxAnswerBytes {
-		return "", "", tooLarge("answer", len(raw))
+		return "", "", tooLarge("answer", len(raw), MaxAnswerBytes)
 	}
 	if label, ok := c.plainChoice(raw); ok {
 		return string(append(AppendString([]byte(`{"label":`), label), '}')), label, nil
@@ -80,13 +80,13 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 	}
 	canonical = encode(answer)
 	if len(canonical) > MaxAnswerBytes { // escapes can make it longer than raw
-		return "", "", tooLarge("answer", len(canonical))
+		return "", "", tooLarge("answer", len(canonical), MaxAnswerBytes)
 	}
 	return canonical, c.key(answer, canonical), nil
 }
 
-func tooLarge(field string, n int) error {
-	return &crowd.Error{Code: crowd.TooLarge, Field: field, Message: fmt.Sprintf("has %d bytes, at most %d are allowed", n, MaxAnswerBytes)}
+func tooLarge(field string, n, most int) *crowd.Error {
+	return &crowd.Error{Code: crowd.TooLarge, Field: field, Message: fmt.Sprintf("has %d bytes, at most %d are allowed", n, most)}
 }
 
 // check returns the answer with values of type string, float64, bool and []string.
@@ -142,11 +142,7 @@ func (c *Compiled) key(answer map[string]any, canonical string) string {
 }
 
 func unknownField(name string, names []string) error {
-	meant := ""
-	if n := nearest(name, names); n != "" {
-		meant = fmt.Sprintf("did you mean %q? ", n)
-	}
-	return crowd.Fieldf(clip(name), "there is no such field: %sthe answer has %s", meant, list(names))
+	return crowd.Fieldf(clip(name), "there is no such field: %sthe answer has %s", didYouMean(name, names), list(names))
 }
 
 // stringOf reads a JSON string without NUL, which databases refuse.

@@ -123,7 +123,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"html", `{"a":1}`, `a: it should be a text or a list of texts`},
 		{"html", `{"a":{"b":"c"}}`, `a: it should be a text or a list of texts`},
 		{"html", `{"a":["x",1]}`, `a: it should be a text or a list of texts`},
-		{"html", `{"c":"x"}`, `c: there is no such field: did you mean "a"? the answer has a, b, go, q_${id}_x`},
+		{"html", `{"c":"x"}`, `c: there is no such field: the answer has a, b, go, q_${id}_x`},
 		{"html", `{"q_17_y":"x"}`, `q_17_y: there is no such field: the answer has a, b, go, q_${id}_x`},
 		{"html", `{"a":[` + strings.Repeat(`"",`, 1000) + `""]}`, `a: has 1001 values, at most 1000 are allowed`},
 	} {

@@ -98,11 +98,11 @@ var validFieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 func (c *checker) fieldName(at, name string, before []string) {
 	switch {
 	case slices.Contains(before, name):
-		c.badf(at, "%q is the name of fields[%d] already", name, slices.Index(before, name))
+		c.badf(at, "%q is the name of fields[%d] already", clip(name), slices.Index(before, name))
 	case isReserved(name):
 		c.badf(at, "%q is reserved: use another name", name)
 	case !validFieldName.MatchString(name):
-		c.badf(at, `%q is not a name: use up to 64 letters, digits, "_", "-" and ".", beginning with a letter`, name)
+		c.badf(at, `%q is not a name: use up to 64 letters, digits, "_", "-" and ".", beginning with a letter`, clip(name))
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *checker) field(at string, f Field, only bool) control {
 			}
 		}
 	default:
-		c.badf(at+"type", "%q is not a type: use text, textarea, number, choice, checkbox or date", f.Type)
+		c.badf(at+"type", "%q is not a type: use text, textarea, number, choice, checkbox or date", clip(string(f.Type)))
 		f.Options = nil // one problem is enough
 	}
 	optionKeys := ""

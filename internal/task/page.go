@@ -173,7 +173,7 @@ type edit struct {
 func (c *checker) html(t Template) *page {
 	source := t.HTML
 	if len(source) > MaxHTMLBytes {
-		c.problems = append(c.problems, &crowd.Error{Code: crowd.TooLarge, Field: "html", Message: fmt.Sprintf("has %d bytes, at most %d are allowed", len(source), MaxHTMLBytes)})
+		c.tooLarge("html", len(source), MaxHTMLBytes)
 		return nil
 	}
 	if !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
@@ -184,8 +184,8 @@ func (c *checker) html(t Template) *page {
 		c.column("html", name, "${"+name+"}")
 	}
 	for _, odd := range parseText(source).oddPlaceholders() { // a script may have its own: only real columns are errors
-		if name := strings.TrimSuffix(strings.TrimPrefix(odd, "${"), "}"); slices.Contains(c.columns, name) {
-			c.badf("html", `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`, odd)
+		if name := strings.TrimSuffix(strings.TrimPrefix(odd, "${"), "}"); c.known[name] {
+			c.badf("html", `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`, clip(odd))
 		}
 	}
 	s := outlineOf(source)

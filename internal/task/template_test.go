@@ -3,6 +3,7 @@ package task_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -177,7 +178,7 @@ func TestValidate(t *testing.T) {
 		"html, wrong columns": {in: task.Template{Kind: task.HTML, HTML: `<input name=a value="${txt}">${two words}`, LabelField: "b"}, want: []string{
 			`html: ${txt}: there is no such column: did you mean "text"? the data has id, text, image_url, two words`,
 			`html: ${two words} is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`,
-			`label_field: "b" is not a field: did you mean "a"? the fields are a`,
+			`label_field: "b" is not a field: the fields are a`,
 		}},
 		"html, file":         {in: task.Template{Kind: task.HTML, HTML: `<input name=a><input type=file name=f>`}, want: []string{`html: <input type="file"> is not supported: files cannot be uploaded as answers`}},
 		"html, not closed":   {in: task.Template{Kind: task.HTML, HTML: `<input name=a><script>var x = "`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
@@ -218,5 +219,34 @@ func TestCompileJoinsProblems(t *testing.T) {
 	}
 	if _, err := (task.Template{Kind: task.ShortText, Question: "${not_known_yet}"}).Compile(); err != nil {
 		t.Errorf("without columns: %v", err)
+	}
+}
+
+// A template in which nearly everything is wrong is told of in a bounded reply: the
+// columns and the names come from anybody.
+func TestProblemsAreBounded(t *testing.T) {
+	t.Parallel()
+	var columns []string
+	var question strings.Builder
+	for i := range 200 {
+		columns = append(columns, fmt.Sprintf("%s%03d", strings.Repeat("c", 92), i))
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&question, "${%s%04d}", strings.Repeat("c", 50), i)
+	}
+	tmpl := task.Template{Kind: task.ShortText, Question: "${" + columns[7][1:] + "}" + question.String()}
+	problems := tmpl.Validate(columns)
+	if len(problems) != 101 || problems[100].Error() != "and 901 more problems" {
+		t.Fatalf("%d problems, the last %v", len(problems), problems[len(problems)-1])
+	}
+	if !strings.Contains(problems[0].Error(), "did you mean") || !strings.HasSuffix(problems[99].Error(), "}: there is no such column") {
+		t.Errorf("the first: %v; the last: %v", problems[0], problems[99])
+	}
+	size := 0
+	for _, e := range problems {
+		size += len(e.Error())
+	}
+	if size > 64<<10 {
+		t.Errorf("%d bytes of messages", size)
 	}
 }

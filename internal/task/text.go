@@ -1,12 +1,14 @@
 package task
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
 // Values are one row of data: the cell Cells[i] belongs to the column
@@ -116,46 +118,23 @@ func (t text) oddPlaceholders() []string {
 	return odd
 }
 
-// nearest returns the name that name was most likely meant to be, or "".
-func nearest(name string, names []string) string {
-	best, least := "", 1+len(name)/3
-	for _, n := range names {
-		d := distance(strings.ToLower(name), strings.ToLower(strings.TrimSpace(n)))
-		if d < least || d == least && best == "" {
-			best, least = n, d
-		}
+// didYouMean is the hint of an error about a name that is not known, or "".
+func didYouMean(name string, names []string) string {
+	if n := similarity.Nearest(name, names); n != "" {
+		return fmt.Sprintf("did you mean %q? ", n)
 	}
-	return best
-}
-
-// distance is the Levenshtein distance in bytes, for short names.
-func distance(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return 1000
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
 
 // list writes names for an error message, and how many it left out.
 func list(names []string) string {
 	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", … (" + format.Count(len(names), "name") + ")"
+	told := make([]string, min(len(names), most))
+	for i := range told {
+		told[i] = clip(names[i])
 	}
-	return strings.Join(names, ", ")
+	if len(names) > most {
+		return strings.Join(told, ", ") + ", … (" + format.Count(len(names), "name") + ")"
+	}
+	return strings.Join(told, ", ")
 }

@@ -90,33 +90,65 @@ func (j joined) Unwrap() []error {
 	return out
 }
 
+// What is told of a template with very many problems.
+const (
+	maxProblems = 100 // in full; of the others, how many there are
+	maxHints    = 20  // with what was probably meant
+)
+
 // checker gathers the problems of one template.
 type checker struct {
 	columns  []string // nil: not known
-	problems []*crowd.Error
+	known    map[string]bool
+	problems []*crowd.Error // the first maxProblems
+	count    int            // of all
+}
+
+func newChecker(columns []string) *checker {
+	c := &checker{columns: columns, known: make(map[string]bool, len(columns))}
+	for _, name := range columns {
+		c.known[name] = true
+	}
+	return c
 }
 
 func (c *checker) badf(field, format string, args ...any) {
-	c.problems = append(c.problems, crowd.Fieldf(field, format, args...))
+	if c.count++; c.count <= maxProblems {
+		c.problems = append(c.problems, crowd.Fieldf(field, format, args...))
+	}
+}
+
+func (c *checker) tooLarge(field string, n, most int) {
+	if c.count++; c.count <= maxProblems {
+		c.problems = append(c.problems, tooLarge(field, n, most))
+	}
+}
+
+// told returns the problems, and after the last how many more there are.
+func (c *checker) told() []*crowd.Error {
+	if more := c.count - len(c.problems); more > 0 {
+		return append(c.problems, crowd.Errorf(crowd.Invalid, "and %s", format.Count(more, "more problem")))
+	}
+	return c.problems
 }
 
 func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
-	c := &checker{columns: columns}
+	c := newChecker(columns)
 	d := t.Kind.Describe()
 	if d.compile == nil {
 		names := make([]string, len(kinds))
 		for i, k := range kinds {
 			names[i] = string(k.Kind)
 		}
-		c.badf("kind", "%q is not a kind: use one of %s", t.Kind, strings.Join(names, ", "))
-		return nil, c.problems
+		c.badf("kind", "%q is not a kind: use one of %s", clip(string(t.Kind)), strings.Join(names, ", "))
+		return nil, c.told()
 	}
 	if d.own != nil && t.Own == nil {
 		t.Own = d.own()
 	}
 	if t.Own != nil && (d.own == nil || reflect.TypeOf(t.Own) != reflect.TypeOf(d.own())) {
 		c.badf("kind", "%s does not have settings of the type %T", t.Kind, t.Own)
-		return nil, c.problems
+		return nil, c.told()
 	}
 	out := &Compiled{t: t, kind: d}
 	if n := utf8.RuneCountInString(t.Title); n > MaxTitleLength {
@@ -134,7 +166,7 @@ func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 		c.show(fmt.Sprintf("show[%d]", i), s)
 	}
 	d.compile(c, t, out)
-	return out, c.problems
+	return out, c.told()
 }
 
 // text checks a text and its placeholders.
@@ -144,10 +176,10 @@ func (c *checker) text(field, s string) text {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		c.badf(field, "is not UTF-8 text")
 	case len(s) > MaxTextBytes:
-		c.problems = append(c.problems, &crowd.Error{Code: crowd.TooLarge, Field: field, Message: fmt.Sprintf("has %d bytes, at most %d are allowed", len(s), MaxTextBytes)})
+		c.tooLarge(field, len(s), MaxTextBytes)
 	}
 	for _, odd := range t.oddPlaceholders() {
-		c.badf(field, `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column if need be`, odd)
+		c.badf(field, `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column if need be`, clip(odd))
 	}
 	for _, name := range t.columns() {
 		c.column(field, name, "${"+name+"}")
@@ -158,14 +190,14 @@ func (c *checker) text(field, s string) text {
 // column records a problem unless there is such a column; written is how the
 // template names it.
 func (c *checker) column(field, name, written string) {
-	if c.columns == nil || slices.Contains(c.columns, name) {
+	if c.columns == nil || c.known[name] {
 		return
 	}
-	meant := ""
-	if n := nearest(name, c.columns); n != "" {
-		meant = fmt.Sprintf("did you mean %q? ", n)
+	if c.count >= maxHints {
+		c.badf(field, "%s: there is no such column", clip(written))
+		return
 	}
-	c.badf(field, "%s: there is no such column: %sthe data has %s", written, meant, list(c.columns))
+	c.badf(field, "%s: there is no such column: %sthe data has %s", clip(written), didYouMean(name, c.columns), list(c.columns))
 }
 
 func (c *checker) show(field string, s Show) {
@@ -177,7 +209,7 @@ func (c *checker) show(field string, s Show) {
 	switch s.As {
 	case "", AsText, AsImage, AsLink, AsAudio:
 	default:
-		c.badf(field, "%q is not a way to show a cell: use text, image, link or audio", s.As)
+		c.badf(field, "%q is not a way to show a cell: use text, image, link or audio", clip(string(s.As)))
 	}
 }
 
@@ -198,15 +230,15 @@ func (c *checker) options(field string, options []Option, least int) []text {
 		case strings.TrimSpace(o.Value) == "":
 			c.badf(at, "is empty")
 		case twice:
-			c.badf(at, "%q is an option already, %s[%d]", o.Value, field, first)
+			c.badf(at, "%q is an option already, %s[%d]", clip(o.Value), field, first)
 		case len(o.Value) > MaxNameBytes:
 			c.badf(at, "has %d bytes, at most %d are allowed: use a short value and a label", len(o.Value), MaxNameBytes)
 		case !utf8.ValidString(o.Value) || strings.ContainsRune(o.Value, 0):
 			c.badf(at, "is not UTF-8 text")
 		case o.Value != strings.TrimSpace(o.Value):
-			c.badf(at, "%q begins or ends with white space", o.Value)
+			c.badf(at, "%q begins or ends with white space", clip(o.Value))
 		case strings.Contains(o.Value, "${"):
-			c.badf(at, "%q has a placeholder: only the label of an option may have one", o.Value)
+			c.badf(at, "%q has a placeholder: only the label of an option may have one", clip(o.Value))
 		}
 		if !twice {
 			seen[o.Value] = i
@@ -268,9 +300,5 @@ func (c *checker) labelField(name string, names []string) {
 	if name == "" || slices.Contains(names, name) {
 		return
 	}
-	meant := ""
-	if n := nearest(name, names); n != "" {
-		meant = fmt.Sprintf("did you mean %q? ", n)
-	}
-	c.badf("label_field", "%q is not a field: %sthe fields are %s", name, meant, list(names))
+	c.badf("label_field", "%q is not a field: %sthe fields are %s", clip(name), didYouMean(name, names), list(names))
 }

@@ -126,7 +126,7 @@ func (r *reader) labels(m *made, tree ast.Node, v *fields.Part) {
 				continue
 			}
 			hint := ": they are " + yamlfile.Enumerate(options)
-			if near := condition.Nearest(text.Value, options); near != "" {
+			if near := r.notes.Near(text.Value, options); near != "" {
 				hint = fmt.Sprintf(": did you mean %q?", near)
 			}
 			r.problem(v.Node.At(lineColumn(v.Text(), o.Location().From)), "when: %s is no answer of %s%s", yamlfile.Quote(text.Value), owner, hint)

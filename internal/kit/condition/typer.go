@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
 // A typer checks that a tree of the parser is of our language, and returns it
@@ -86,23 +88,28 @@ func (t *typer) name(n *ast.IdentifierNode) (ast.Node, Type, error) {
 			return n, known.Type, nil
 		}
 	}
-	if near := nearest(n.Value, t.names); near != "" {
+	if near := similarity.Nearest(n.Value, t.known()); near != "" {
 		return nil, "", t.errorf(n, "there is no %q; did you mean %q?", n.Value, near)
 	}
 	return nil, "", t.errorf(n, "there is no %q; the names are %s", n.Value, t.list())
 }
 
-// list is the names, for a message.
+// known is the names themselves.
+func (t *typer) known() []string {
+	names := make([]string, len(t.names))
+	for i := range names {
+		names[i] = t.names[i].Name
+	}
+	return names
+}
+
+// list writes the names for a message.
 func (t *typer) list() string {
 	const most = 30
-	var list []string
-	for _, n := range t.names {
-		if list = append(list, n.Name); len(list) == most && len(t.names) > most {
-			list = append(list, "...")
-			break
-		}
+	if known := t.known(); len(known) > most {
+		return strings.Join(known[:most], ", ") + ", ..."
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(t.known(), ", ")
 }
 
 func (t *typer) unary(n *ast.UnaryNode) (ast.Node, Type, error) {

@@ -57,6 +57,8 @@ type Notes struct {
 	list  []Problem
 	seen  map[Problem]bool
 	count int
+
+	sought int // words for which Near was asked for the name that was meant
 }
 
 // Add notes a problem at a place of the file. The same problem is noted once.

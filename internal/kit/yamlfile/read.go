@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
 // Errorf notes what is wrong with a node, unless it has been refused already.
@@ -24,13 +24,23 @@ func (n *Notes) Hint(word string, known []string) string {
 	if n.Full() {
 		return "" // it would not be reported
 	}
-	if near := condition.Nearest(word, known); near != "" {
+	if near := n.Near(word, known); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(known) == 0 {
 		return "there is none"
 	}
 	return "known are " + Enumerate(known)
+}
+
+// Near returns the name that was probably meant by a word that is not known, or "":
+// for the first words of a file only, as there may be thousands of them.
+func (n *Notes) Near(word string, known []string) string {
+	const most = 50
+	if n.sought++; n.sought > most {
+		return ""
+	}
+	return similarity.Nearest(word, known)
 }
 
 // Mapping calls pair with the fields of a mapping, and reports whether the node is

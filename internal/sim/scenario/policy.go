@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/sched"
@@ -42,8 +42,8 @@ func ParsePolicy(text string) (sched.Policy, error) {
 		case name == market && i > 0:
 			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")
 		case slices.Contains(names, name):
-		case condition.Nearest(name, names) != "":
-			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, "did you mean "+condition.Nearest(name, names)+"?", known())
+		case similarity.Nearest(name, names) != "":
+			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, "did you mean "+similarity.Nearest(name, names)+"?", known())
 		default:
 			return nil, crowd.Fieldf("policy", "there is no policy %q (known: %s)", name, known())
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
@@ -182,7 +182,7 @@ func Choice(choices ...string) *Type {
 		if slices.Contains(choices, text) {
 			return text, nil
 		}
-		if near := condition.Nearest(text, choices); near != "" {
+		if near := similarity.Nearest(text, choices); near != "" {
 			return "", fmt.Errorf("%s is not known here: did you mean %s? (%s)", yamlfile.Quote(text), near, yamlfile.Enumerate(choices))
 		}
 		return "", fmt.Errorf("%s is not known here: it is one of %s", yamlfile.Quote(text), yamlfile.Enumerate(choices))
