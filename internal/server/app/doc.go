@@ -8,7 +8,7 @@
 //
 //	control.Control.step           one control step at a time
 //	recruit.poolCalls.mu           a pool's open call
-//	batches.Batches.drafts         changes of drafts
+//	batches.Batches.drafts         changes of a draft, for each its own
 //	live.Pools.ChangeSettings      changes of pools' and tenants' settings
 //	accounts.Accounts.people       changes of people
 //	accounts.Funds                 what is checked is spent

@@ -35,9 +35,9 @@ type Batches struct {
 	watchers  live.Watchers[crowd.BatchID]
 	forecasts *forecasts
 
-	// drafts is held by changes of drafts. It comes before the lock of the funds.
-	drafts  sync.Mutex
-	uploads map[crowd.BatchID]bool // drafts that are getting their tasks
+	// drafts are held by changes of a draft. They come before the lock of the funds.
+	drafts  batchLocks
+	uploads sync.Map // the ids of drafts that are getting their tasks
 }
 
 // Config is what the batches stand on.
@@ -51,7 +51,7 @@ type Config struct {
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, uploads: make(map[crowd.BatchID]bool)}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock}
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b
 }
@@ -150,7 +150,7 @@ func Definition(b *store.Batch) NewBatch {
 	}
 }
 
-// openDraft returns a draft that may be changed. The caller holds s.drafts.
+// openDraft returns a draft that may be changed. The caller holds its lock of s.drafts.
 func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
 	b, err := s.batch(ctx, p, o, id)
 	switch {
@@ -158,7 +158,8 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 		return b, err
 	case b.Progress.State != crowd.BatchDraft:
 		return b, crowd.Errorf(crowd.Conflict, "%s is %s; this can be done to a draft only", id, b.Progress.State)
-	case s.uploads[id]:
+	}
+	if _, uploading := s.uploads.Load(id); uploading {
 		return b, crowd.Errorf(crowd.Conflict, "%s is getting its tasks; wait for the upload to end", id)
 	}
 	return b, nil
@@ -167,8 +168,7 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 // EditDraft changes the definition of a draft as it is when nobody else changes it;
 // its tasks stay.
 func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*NewBatch) error) (store.Batch, error) {
-	s.drafts.Lock()
-	defer s.drafts.Unlock()
+	defer s.drafts.lock(id)()
 	old, err := s.openDraft(ctx, p, access.BatchesEditDraft, id)
 	if err != nil {
 		return old, err
@@ -224,8 +224,7 @@ func templateFits(raw json.RawMessage, columns []string) error {
 // Launch starts to hand a draft out. Its budget is reserved from the tenant's
 // account. smallCrowd launches it even if the pool has too few people for it.
 func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
-	s.drafts.Lock()
-	defer s.drafts.Unlock()
+	defer s.drafts.lock(id)()
 	b, err := s.openDraft(ctx, p, access.BatchesLaunch, id)
 	switch {
 	case err != nil:
@@ -321,8 +320,7 @@ func (s *Batches) Cancel(ctx context.Context, p *access.Principal, id crowd.Batc
 }
 
 func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (BatchView, error) {
-	s.drafts.Lock()
-	defer s.drafts.Unlock()
+	defer s.drafts.lock(id)()
 	b, err := s.openDraft(ctx, p, o, id)
 	if err != nil {
 		return BatchView{}, err

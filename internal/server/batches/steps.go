@@ -54,8 +54,7 @@ func (s Steps) onLaunched(ctx context.Context, id crowd.BatchID, f func(e *engin
 
 // Launch begins to hand out a step's batch. The people for it may come later.
 func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
-	s.batches.drafts.Lock()
-	defer s.batches.drafts.Unlock()
+	defer s.batches.drafts.lock(id)()
 	defer s.batches.funds.Hold()()
 	b, err := s.batches.store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {

@@ -52,7 +52,7 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return UploadReport{}, err
 	}
-	defer s.endUpload(id)
+	defer s.uploads.Delete(id)
 	rows, err := table.NewReader(body, table.Options{Format: how.Format})
 	if err != nil {
 		return UploadReport{}, err
@@ -83,21 +83,14 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	return u.report, nil
 }
 
-// beginUpload makes the draft the upload's own, until endUpload.
+// beginUpload makes the draft the upload's own, until it is taken out of s.uploads.
 func (s *Batches) beginUpload(ctx context.Context, p *access.Principal, id crowd.BatchID) (store.Batch, error) {
-	s.drafts.Lock()
-	defer s.drafts.Unlock()
+	defer s.drafts.lock(id)()
 	b, err := s.openDraft(ctx, p, access.BatchesUpload, id)
 	if err == nil {
-		s.uploads[id] = true
+		s.uploads.Store(id, true)
 	}
 	return b, err
-}
-
-func (s *Batches) endUpload(id crowd.BatchID) {
-	s.drafts.Lock()
-	defer s.drafts.Unlock()
-	delete(s.uploads, id)
 }
 
 // uploading turns rows into tasks.
