@@ -67,8 +67,7 @@ func (l *Login) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	saved.set(l.Profile, server, login{Name: me.Name, Token: token})
-	if err := saved.write(); err != nil {
+	if err := changeLogins(func(saved logins) { saved.set(l.Profile, server, login{Name: me.Name, Token: token}) }); err != nil {
 		return err
 	}
 	return l.print(c, loggedIn{server, me}, func(w io.Writer) {
@@ -150,9 +149,8 @@ func (l *Logout) Run(c *Context) error {
 	r := &client.Client{URL: server, Token: was.Token}
 	// The session may have run out, or the server be gone: it is forgotten here
 	// all the same.
-	gone := r.SignOut(c.Ctx)
-	delete(saved.of(l.Profile), r.URL)
-	if err := saved.write(); err != nil {
+	gone := r.As(was.Token).SignOut(c.Ctx)
+	if err := changeLogins(func(saved logins) { delete(saved.of(l.Profile), r.URL) }); err != nil {
 		return err
 	}
 	if gone != nil && crowd.CodeOf(gone) != crowd.Unauthenticated {

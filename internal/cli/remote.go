@@ -31,7 +31,7 @@ type Account struct {
 // Remote is the server that a command talks to.
 type Remote struct {
 	Account
-	Token string `env:"THRONG_TOKEN" help:"Act with this token instead of the saved login."`
+	Token string `help:"Act with this token instead of the saved login; default: $THRONG_TOKEN, unless a profile is used."`
 	Output
 }
 
@@ -43,17 +43,21 @@ type remote struct {
 }
 
 // ProvideRemote makes the connection of a command whose Run has a parameter of
-// type *remote: the client of the server, with the token or the saved login.
+// type *remote: the client of the server, with the token or the saved login. A
+// token of the environment is not for the server of a profile.
 func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
+	token := r.Token
+	if token == "" && r.Profile == "" {
+		token = os.Getenv("THRONG_TOKEN")
+	}
 	saved, err := readLogins()
-	if err != nil && r.Token == "" {
+	if err != nil && token == "" {
 		return nil, err
 	}
 	server, err := r.server(saved)
 	if err != nil {
 		return nil, err
 	}
-	token := r.Token
 	if token == "" {
 		if token, err = r.login(saved, server); err != nil {
 			return nil, err
@@ -175,26 +179,38 @@ func loginFile() (string, error) {
 
 // readLogins reads the saved sessions; where there is no file there are none.
 func readLogins() (logins, error) {
-	saved := logins{Servers: make(map[string]login), Profiles: make(map[string]map[string]login)}
+	var saved logins
 	name, err := loginFile()
 	if err != nil {
-		return saved, nil //nolint:nilerr // no home folder: nothing is saved
+		return saved.filled(), nil //nolint:nilerr // no home folder: nothing is saved
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return saved, nil
+		return saved.filled(), nil
 	}
 	if err != nil {
-		return saved, err
+		return saved.filled(), err
 	}
 	if err := json.Unmarshal(data, &saved); err != nil {
-		return saved, fmt.Errorf("%s is damaged (remove it, and sign in again): %w", name, err)
+		return saved.filled(), fmt.Errorf("%s is damaged (remove it, and sign in again): %w", name, err)
 	}
-	return saved, nil
+	return saved.filled(), nil
 }
 
-// write saves the sessions so that only the user can read them.
-func (l logins) write() error {
+// filled has a map where there is none, or where the file says null.
+func (l logins) filled() logins {
+	if l.Servers == nil {
+		l.Servers = make(map[string]login)
+	}
+	if l.Profiles == nil {
+		l.Profiles = make(map[string]map[string]login)
+	}
+	return l
+}
+
+// changeLogins changes the saved sessions. Commands that do so at the same time
+// take turns.
+func changeLogins(change func(saved logins)) error {
 	name, err := loginFile()
 	if err != nil {
 		return err
@@ -202,6 +218,21 @@ func (l logins) write() error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
+	unlock, err := lockFile(name + ".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	saved, err := readLogins()
+	if err != nil {
+		return err
+	}
+	change(saved)
+	return saved.write(name)
+}
+
+// write saves the sessions so that only the user can read them.
+func (l logins) write(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".login.*") // 0600
 	if err != nil {
 		return err
