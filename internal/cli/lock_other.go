@@ -11,7 +11,9 @@ import (
 // lockFile waits up to ten seconds for a lock: a file that is there as long as
 // somebody has it.
 func lockFile(name string) (unlock func(), err error) {
-	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for limit := time.Now().Add(10 * time.Second); ; <-again.C {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
 			return func() { _ = f.Close(); _ = os.Remove(name) }, nil
