@@ -134,6 +134,9 @@ func (s *Accounts) setupToken(ctx context.Context, secret string) (store.Token, 
 		return t, store.User{}, err
 	}
 	u, err := s.store.User(ctx, t.User)
+	if err == nil && u.Suspended {
+		err = crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text()) // the link stays good
+	}
 	return t, u, err
 }
 

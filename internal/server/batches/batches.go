@@ -365,7 +365,12 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		err := f(e, now)
 		running = v.read(e)
 		return err
-	}); err != nil {
+	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
+		if b, err = s.batch(ctx, p, o, id); err == nil {
+			err = crowd.Errorf(crowd.Conflict, "%s is %s", id, b.Progress.State)
+		}
+		return BatchView{}, err
+	} else if err != nil {
 		return BatchView{}, err
 	}
 	if running {

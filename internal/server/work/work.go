@@ -174,7 +174,25 @@ func (s *Work) Return(ctx context.Context, p *access.Principal, id crowd.Assignm
 	if err != nil {
 		return err
 	}
-	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Return(now, p.User.ID, id) })
+	err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Return(now, p.User.ID, id) })
+	return s.ended(ctx, p.User.ID, id, err)
+}
+
+// ended makes the engine's error about an assignment that it knows no longer, since
+// its task or batch has ended, one that tells the worker whose it was what became of
+// it.
+func (s *Work) ended(ctx context.Context, worker crowd.WorkerID, id crowd.AssignmentID, err error) error {
+	if crowd.CodeOf(err) != crowd.NotFound {
+		return err
+	}
+	a, lost := s.store.Assignment(ctx, id)
+	switch {
+	case lost == nil && a.Worker == worker:
+		return crowd.Errorf(crowd.Conflict, "%s is %s already", id, a.State)
+	case lost == nil || crowd.CodeOf(lost) == crowd.NotFound:
+		return err
+	}
+	return lost
 }
 
 // Skip gives a task back and returns another one, as Next does.
@@ -185,7 +203,7 @@ func (s *Work) Skip(ctx context.Context, p *access.Principal, id crowd.Assignmen
 	}
 	hand, ok, err := r.Next(ctx, p.User.ID, wait, func(e *engine.Engine, now time.Time) error { return e.Skip(now, p.User.ID, id) })
 	if err != nil || !ok {
-		return nil, err
+		return nil, s.ended(ctx, p.User.ID, id, err)
 	}
 	return s.show(ctx, hand)
 }
@@ -201,7 +219,7 @@ func (s *Work) Heartbeat(ctx context.Context, p *access.Principal, id crowd.Assi
 		expires, err = e.Heartbeat(now, p.User.ID, id)
 		return err
 	})
-	return expires, err
+	return expires, s.ended(ctx, p.User.ID, id, err)
 }
 
 // Current returns the task that the worker holds, or nil, without asking for
