@@ -193,6 +193,7 @@ func (x *BatchCreate) template() (json.RawMessage, error) {
 // setAll sets settings of a template, each given as NAME=VALUE.
 func setAll(t *task.Template, list []string) error {
 	d := t.Kind.Describe()
+	set := make(map[string]bool)
 	for _, given := range list {
 		name, value, found := strings.Cut(given, "=")
 		i := slices.IndexFunc(d.Settings, func(s *task.Setting) bool { return s.Name == name })
@@ -203,7 +204,10 @@ func setAll(t *task.Template, list []string) error {
 			return nil // there is no such kind: Validate says so
 		case i < 0:
 			return wrong("set", "%q is not a setting of the kind %s (%s)", name, d.Kind, strings.Join(settingNames(d), ", "))
+		case set[name]:
+			return wrong("set", "%s is set twice", name)
 		}
+		set[name] = true
 		if err := d.Settings[i].Parse(t, value); err != nil {
 			return fmt.Errorf("set: %w", err)
 		}
