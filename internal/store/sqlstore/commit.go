@@ -49,8 +49,8 @@ func (d *Dialect) readAccounts() string {
 func (s *Store) Prepare(ctx context.Context) error {
 	for _, text := range []string{
 		insertAssignment, endAssignment, insertAnswer, insertLabel, lastEntry, insertEntry,
-		s.accountsQuery, keepAccount, keepDuty, keepProgress, insertTask, insertInvited,
-		insertRow, insertRows, labelRow, countRows, keepNode, selectNode + s.dialect.RowLock,
+		s.accountsQuery, keepAccount, duties.insert, keepProgress.text, insertTask, insertInvited,
+		insertRow, insertRows, labelRow, countRows, keepNode.text, oneNode + s.dialect.RowLock,
 	} {
 		if _, err := s.write.prepared(ctx, text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -351,13 +351,13 @@ func (w *writer) progress(c *engine.Changes) error {
 	if len(c.Progress) == 0 {
 		return nil
 	}
-	stmt, err := w.tx.stmt(w.ctx, keepProgress)
+	stmt, err := w.tx.stmt(w.ctx, keepProgress.text)
 	if err != nil {
 		return err
 	}
 	for i := range c.Progress {
 		p := &c.Progress[i]
-		if err := w.row(stmt, progressArgs(p)...); err != nil {
+		if err := w.row(stmt, keepProgress.args(p)...); err != nil {
 			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
 		}
 	}

@@ -9,20 +9,30 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+var (
+	runs = newTable("runs", "r", `id, tenant, name, state, budget, deadline, parent, from_step, created_by,
+		created_at, started_at, ended_at, penalty, ended, late, items`, func(r *store.Run) []any {
+		return []any{
+			&r.ID, &r.Tenant, &r.Name, &r.State, &r.Budget, instant{&r.Deadline}, &r.Parent, &r.From, &r.CreatedBy,
+			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, computed{int64(0)}, &r.Text,
+		}
+	}).joined("t.body", `join run_texts t on t.run = r.id`)
+	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "items")
+
+	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns,
+		last, ok, skipped, failed, faults`, func(n *kept) []any {
+		return []any{
+			&n.Run, &n.Node.Node, &n.log, &n.Name, &n.State, &n.Error, encoded{&n.Columns}, &n.Batch, encoded{&n.Cursors}, &n.Sealed,
+			instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults,
+		}
+	})
+	keepNode = runNodes.update(2)
+)
+
 // CreateRun implements store.Flows.
 func (s *Store) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) (crowd.RunID, error) {
-	err := s.change(ctx, "create run", func(ctx context.Context, tx transaction) error {
-		id, err := newID(ctx, tx, "run")
-		if err != nil {
-			return err
-		}
-		r.ID = crowd.RunID(id)
-		_, err = tx.exec(ctx, `insert into runs
-			(id, tenant, name, state, budget, deadline, parent, from_step, created_by, created_at, started_at, ended_at, penalty, ended, late, items)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)`,
-			r.ID, r.Tenant, r.Name, r.State, r.Budget, micros(r.Deadline), r.Parent, r.From, r.CreatedBy,
-			micros(r.CreatedAt), micros(r.StartedAt), micros(r.EndedAt), r.Penalty, r.Ended, r.Late)
-		if err != nil {
+	return create(ctx, s, "create run", &r.ID, func(ctx context.Context, tx transaction) error {
+		if err := addNew(ctx, tx, runs, &r, "run", &r.ID); err != nil {
 			return s.missing(err, "there is no tenant %s", r.Tenant)
 		}
 		if _, err := tx.exec(ctx, `insert into run_texts (run, body) values ($1, $2)`, r.ID, r.Text); err != nil {
@@ -35,14 +45,10 @@ func (s *Store) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) 
 				return fmt.Errorf("node %d of a run comes as number %d", n.Node.Node, i)
 			}
 			n.Run, n.Last, n.OK, n.Skipped, n.Failed, n.Faults = r.ID, 0, 0, 0, 0, 0
-			err = insertNode(ctx, tx, &n)
+			err = runNodes.add(ctx, tx, &n)
 		}
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return r.ID, nil
 }
 
 // newLogs gives out the numbers of n logs in a row, and returns the first.
@@ -57,14 +63,6 @@ func newLogs(ctx context.Context, tx transaction, n int) (int64, error) {
 	return last - int64(n) + 1, nil
 }
 
-const selectRuns = `select r.id, r.tenant, r.name, t.body, r.state, r.budget, r.deadline, r.parent, r.from_step, r.created_by,
-	r.created_at, r.started_at, r.ended_at, r.penalty, r.ended, r.late from runs r join run_texts t on t.run = r.id `
-
-func scanRun(r row, x *store.Run) error {
-	return r.Scan(&x.ID, &x.Tenant, &x.Name, &x.Text, &x.State, &x.Budget, instant{&x.Deadline}, &x.Parent, &x.From, &x.CreatedBy,
-		instant{&x.CreatedAt}, instant{&x.StartedAt}, instant{&x.EndedAt}, &x.Penalty, &x.Ended, &x.Late)
-}
-
 func noRun(id crowd.RunID) error { return crowd.Errorf(crowd.NotFound, "there is no run %s", id) }
 
 func noNode(id crowd.RunID, node int) error {
@@ -73,7 +71,7 @@ func noNode(id crowd.RunID, node int) error {
 
 // Run implements store.Flows.
 func (s *Store) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error) {
-	r, ok, err := one(ctx, s.read, scanRun, selectRuns+`where r.id = $1`, id)
+	r, ok, err := runs.one(ctx, s.read, `where r.id = $1`, id)
 	if err == nil && (!ok || (tenant != 0 && r.Tenant != tenant)) {
 		err = noRun(id)
 	}
@@ -85,22 +83,13 @@ func (s *Store) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) 
 
 // ListRuns implements store.Flows.
 func (s *Store) ListRuns(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	var all []store.Run
-	var err error
-	if tenant == 0 {
-		all, err = list(ctx, s.read, scanRun, selectRuns+`where r.id < $1 order by r.id desc limit $2`, before, limit)
-	} else {
-		all, err = list(ctx, s.read, scanRun, selectRuns+`where r.tenant = $1 and r.id < $2 order by r.id desc limit $3`, tenant, before, limit)
-	}
+	all, err := runs.page(ctx, s.read, page{column: "r.tenant", of: int64(tenant), before: int64(before), limit: limit})
 	return all, s.failed("list runs", err)
 }
 
 // OpenRuns implements store.Flows.
 func (s *Store) OpenRuns(ctx context.Context) ([]store.Run, error) {
-	all, err := list(ctx, s.read, scanRun, selectRuns+`where r.state not in ('done', 'cancelled') order by r.id`)
+	all, err := runs.list(ctx, s.read, `where r.state not in ('done', 'cancelled') order by r.id`)
 	return all, s.failed("list open runs", err)
 }
 
@@ -113,42 +102,6 @@ type kept struct {
 // row returns the id of the n-th row of the node's log.
 func (n *kept) row(i int64) int64 { return n.log<<32 | i }
 
-const selectNodes = `select run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns,
-	last, ok, skipped, failed, faults from run_nodes where run = $1 `
-
-func scanNode(r row, n *kept) error {
-	return r.Scan(&n.Run, &n.Node.Node, &n.log, &n.Name, &n.State, &n.Error, decoded{&n.Columns}, &n.Batch, decoded{&n.Cursors}, &n.Sealed,
-		instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults)
-}
-
-const (
-	nodeInto = `insert into run_nodes (run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns,
-		last, ok, skipped, failed, faults) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
-	keepNode = `update run_nodes set log = $3, name = $4, state = $5, error = $6, headers = $7, batch = $8, cursors = $9, sealed = $10, started_at = $11,
-		ended_at = $12, served = $13, busy_ns = $14, last = $15, ok = $16, skipped = $17, failed = $18, faults = $19 where run = $1 and node = $2`
-)
-
-func nodeArgs(n *kept) ([]any, error) {
-	cursors, err := encode(n.Cursors, len(n.Cursors) == 0)
-	if err != nil {
-		return nil, err
-	}
-	headers, err := encode(n.Columns, len(n.Columns) == 0)
-	return []any{
-		n.Run, n.Node.Node, n.log, n.Name, n.State, n.Error, headers, n.Batch, cursors, n.Sealed, micros(n.StartedAt), micros(n.EndedAt), n.Served, int64(n.Busy),
-		n.Last, n.OK, n.Skipped, n.Failed, n.Faults,
-	}, err
-}
-
-func insertNode(ctx context.Context, tx transaction, n *kept) error {
-	args, err := nodeArgs(n)
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(ctx, nodeInto, args...)
-	return err
-}
-
 // Nodes implements store.Flows.
 func (s *Store) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
 	nodes, err := s.nodes(ctx, s.read, id)
@@ -160,7 +113,7 @@ func (s *Store) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error)
 }
 
 func (s *Store) nodes(ctx context.Context, q querier, id crowd.RunID) ([]kept, error) {
-	nodes, err := list(ctx, q, scanNode, selectNodes+`order by node`, id)
+	nodes, err := runNodes.list(ctx, q, `where n.run = $1 order by n.node`, id)
 	if err != nil || len(nodes) > 0 {
 		return nodes, err
 	}
@@ -176,12 +129,12 @@ func node(ctx context.Context, q querier, id crowd.RunID, i int) (kept, error) {
 	return lockedNode(ctx, q, id, i, "")
 }
 
-const selectNode = selectNodes + `and node = $2`
+var oneNode = runNodes.read + `where n.run = $1 and n.node = $2`
 
 // lockedNode is node, with what keeps others from its log until the
 // transaction ends.
 func lockedNode(ctx context.Context, q querier, id crowd.RunID, i int, lock string) (kept, error) {
-	n, ok, err := one(ctx, q, scanNode, selectNode+lock, id, i)
+	n, ok, err := one(ctx, q, runNodes.scan, oneNode+lock, id, i)
 	if err == nil && !ok {
 		err = noNode(id, i)
 	}

@@ -58,8 +58,9 @@ func (m *mover) run() error {
 	}
 	m.tenant, m.items = h.tenant, h.items
 	if r := m.move.State; err == nil && r != nil {
-		_, err = m.tx.exec(m.ctx, `update runs set state = $2, budget = $3, deadline = $4, started_at = $5, ended_at = $6, penalty = $7, ended = $8, late = $9 where id = $1`,
-			id, r.State, r.Budget, micros(r.Deadline), micros(r.StartedAt), micros(r.EndedAt), r.Penalty, r.Ended, r.Late)
+		now := *r
+		now.ID = id
+		_, err = keepRun.exec(m.ctx, m.tx, &now)
 	}
 	return err
 }
@@ -215,11 +216,7 @@ func (m *mover) tasks() error {
 // keep writes the nodes.
 func (m *mover) keep() error {
 	for _, i := range slices.Sorted(maps.Keys(m.nodes)) {
-		args, err := nodeArgs(m.nodes[i])
-		if err == nil {
-			_, err = m.tx.exec(m.ctx, keepNode, args...)
-		}
-		if err != nil {
+		if _, err := keepNode.exec(m.ctx, m.tx, m.nodes[i]); err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,7 @@ func scanRow(r row, x *store.Row) error {
 	x.N = id & crowd.MaxInBatch
 	switch x.State {
 	case store.RowOK:
-		return decoded{&x.Cells}.Scan(body)
+		return encoded{&x.Cells}.Scan(body)
 	case store.RowFailed:
 		x.Error = body
 	}

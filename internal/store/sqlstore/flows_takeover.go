@@ -69,10 +69,7 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 		return false, s.twice(err, to)
 	}
 	target.Last, target.OK, target.Skipped, target.Failed = last, target.OK+c.ok, target.Skipped+c.skipped, target.Failed+c.failed
-	args, err := nodeArgs(&target)
-	if err == nil {
-		_, err = tx.exec(ctx, keepNode, args...)
-	}
+	_, err = keepNode.exec(ctx, tx, &target)
 	return last < source.Last, err
 }
 

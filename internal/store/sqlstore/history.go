@@ -2,11 +2,19 @@ package sqlstore
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
+)
+
+var (
+	actions = newTable("pool_actions", "a", `id, pool, acted_at, acted_by, kind, people, worker, to_pool, advice, why, saw, failed`, func(a *store.Action) []any {
+		return []any{&a.ID, &a.Pool, instant{&a.At}, &a.By, &a.Kind, &a.N, &a.Worker, &a.To, &a.Advice, encoded{&a.Why}, encoded{&a.Saw}, &a.Failed}
+	})
+	samples = newTable("pool_samples", "x", `pool, taken_at, metrics, funds, waiting`, func(x *store.Sample) []any {
+		return []any{&x.Pool, instant{&x.At}, encoded{&x.Metrics}, &x.Funds, &x.Waiting}
+	}).orReplace(2)
 )
 
 // AddActions implements store.PoolHistory.
@@ -16,23 +24,8 @@ func (s *Store) AddActions(ctx context.Context, list []store.Action) error {
 	}
 	return s.change(ctx, "add actions", func(ctx context.Context, tx transaction) error {
 		for i := range list {
-			a := &list[i]
-			id, err := newID(ctx, tx, "action")
-			if err != nil {
-				return err
-			}
-			why, err := encode(a.Why, len(a.Why) == 0)
-			if err != nil {
-				return err
-			}
-			saw, err := encodeStruct(a.Saw)
-			if err != nil {
-				return err
-			}
-			_, err = tx.exec(ctx, `insert into pool_actions (id, pool, acted_at, acted_by, kind, people, worker, to_pool, advice, why, saw, failed)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-				id, a.Pool, micros(a.At), a.By, a.Kind, a.N, a.Worker, a.To, a.Advice, why, saw, a.Failed)
-			if err != nil {
+			a := list[i]
+			if err := addNew(ctx, tx, actions, &a, "action", &a.ID); err != nil {
 				return s.missing(err, "there is no pool %s", a.Pool)
 			}
 		}
@@ -42,13 +35,7 @@ func (s *Store) AddActions(ctx context.Context, list []store.Action) error {
 
 // ListActions implements store.PoolHistory.
 func (s *Store) ListActions(ctx context.Context, pool crowd.PoolID, before int64, limit int) ([]store.Action, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	all, err := list(ctx, s.read, func(r row, a *store.Action) error {
-		return r.Scan(&a.ID, &a.Pool, instant{&a.At}, &a.By, &a.Kind, &a.N, &a.Worker, &a.To, &a.Advice, decoded{&a.Why}, decoded{&a.Saw}, &a.Failed)
-	}, `select id, pool, acted_at, acted_by, kind, people, worker, to_pool, advice, why, saw, failed from pool_actions
-		where pool = $1 and id < $2 order by id desc limit $3`, pool, before, limit)
+	all, err := actions.page(ctx, s.read, page{column: "a.pool", of: int64(pool), before: before, limit: limit})
 	return all, s.failed("list actions", err)
 }
 
@@ -59,16 +46,8 @@ func (s *Store) AddSamples(ctx context.Context, list []store.Sample) error {
 	}
 	return s.change(ctx, "add samples", func(ctx context.Context, tx transaction) error {
 		for i := range list {
-			x := &list[i]
-			metrics, err := encodeStruct(x.Metrics)
-			if err != nil {
-				return err
-			}
-			_, err = tx.exec(ctx, `insert into pool_samples (pool, taken_at, metrics, funds, waiting) values ($1, $2, $3, $4, $5)
-				on conflict (pool, taken_at) do update set metrics = excluded.metrics, funds = excluded.funds, waiting = excluded.waiting`,
-				x.Pool, micros(x.At), metrics, x.Funds, x.Waiting)
-			if err != nil {
-				return s.missing(err, "there is no pool %s", x.Pool)
+			if err := samples.add(ctx, tx, &list[i]); err != nil {
+				return s.missing(err, "there is no pool %s", list[i].Pool)
 			}
 		}
 		return nil
@@ -77,9 +56,7 @@ func (s *Store) AddSamples(ctx context.Context, list []store.Sample) error {
 
 // Samples implements store.PoolHistory.
 func (s *Store) Samples(ctx context.Context, pool crowd.PoolID, since time.Time) ([]store.Sample, error) {
-	all, err := list(ctx, s.read, func(r row, x *store.Sample) error {
-		return r.Scan(&x.Pool, instant{&x.At}, decoded{&x.Metrics}, &x.Funds, &x.Waiting)
-	}, `select pool, taken_at, metrics, funds, waiting from pool_samples where pool = $1 and taken_at >= $2 order by taken_at`, pool, micros(since))
+	all, err := samples.list(ctx, s.read, `where x.pool = $1 and x.taken_at >= $2 order by x.taken_at`, pool, micros(since))
 	return all, s.failed("list samples", err)
 }
 

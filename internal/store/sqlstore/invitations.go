@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"math"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -12,20 +11,26 @@ import (
 // addressKey is what addresses are compared by.
 func addressKey(address string) string { return strings.ToLower(address) }
 
+var (
+	// invited is the invitations, with how the last mail about each fared.
+	invited = newTable("invitations", "i", `id, tenant, pool, test, address, address_key, note, invited_by, created_at, expires_at,
+		state, opened_at, answered_at, worker`, func(i *store.Invitation) []any {
+		return []any{
+			&i.ID, &i.Tenant, &i.Pool, &i.Test, &i.Address, computed{addressKey(i.Address)}, &i.Note, &i.InvitedBy, instant{&i.CreatedAt}, instant{&i.ExpiresAt},
+			&i.State, instant{&i.OpenedAt}, instant{&i.AnsweredAt}, &i.Worker, &i.Mail.State, instant{&i.Mail.At}, &i.Mail.Error,
+		}
+	}).joined(`coalesce(m.state, ''), coalesce(case when m.sent_at <> 0 then m.sent_at else m.next_at end, 0), coalesce(m.error, '')`,
+		`left join messages m on m.id = (select max(x.id) from messages x where x.invitation = i.id and x.invitation <> 0)`)
+	// keepInvited replaces what may change of an open invitation.
+	keepInvited = invited.update(2, "pool", "test", "address", "address_key", "invited_by", "created_at").when("state = 'open'")
+)
+
 // CreateInvitations implements store.Invitations.
 func (s *Store) CreateInvitations(ctx context.Context, in []store.Invitation, mail func(store.Invitation) store.Message) ([]store.Invitation, error) {
 	out := make([]store.Invitation, 0, len(in))
-	err := s.change(ctx, "create invitations", func(ctx context.Context, tx transaction) (err error) {
+	err := s.change(ctx, "create invitations", func(ctx context.Context, tx transaction) error {
 		for _, i := range in {
-			if i.ID, err = newID(ctx, tx, "invitation"); err != nil {
-				return err
-			}
-			_, err = tx.exec(ctx, `insert into invitations
-				(id, tenant, pool, test, address, address_key, note, invited_by, created_at, expires_at, state, opened_at, answered_at, worker)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-				i.ID, i.Tenant, i.Pool, i.Test, i.Address, addressKey(i.Address), i.Note, i.InvitedBy, micros(i.CreatedAt), micros(i.ExpiresAt),
-				i.State, micros(i.OpenedAt), micros(i.AnsweredAt), i.Worker)
-			if err != nil {
+			if err := addNew(ctx, tx, invited, &i, "invitation", &i.ID); err != nil {
 				return s.missing(err, "there is no user %s, or no pool %s", i.InvitedBy, i.Pool)
 			}
 			if mail != nil {
@@ -71,9 +76,7 @@ func (s *Store) UpdateInvitation(ctx context.Context, i store.Invitation, mail *
 
 // updateInvitation replaces what may change of an open invitation.
 func updateInvitation(ctx context.Context, tx transaction, i *store.Invitation) error {
-	n, err := tx.exec(ctx, `update invitations set note = $3, expires_at = $4, state = $5, opened_at = $6, answered_at = $7, worker = $8
-		where id = $1 and tenant = $2 and state = 'open'`,
-		i.ID, i.Tenant, i.Note, micros(i.ExpiresAt), i.State, micros(i.OpenedAt), micros(i.AnsweredAt), i.Worker)
+	n, err := keepInvited.exec(ctx, tx, i)
 	if err != nil || n > 0 {
 		return err
 	}
@@ -93,7 +96,7 @@ func noInvitation(id int64) error {
 
 // AcceptInvitation implements store.Invitations.
 func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User) (crowd.WorkerID, error) {
-	err := s.change(ctx, "accept invitation", func(ctx context.Context, tx transaction) (err error) {
+	return create(ctx, s, "accept invitation", &u.ID, func(ctx context.Context, tx transaction) (err error) {
 		if u.ID == 0 {
 			err = s.insertUser(ctx, tx, &u)
 		} else {
@@ -105,24 +108,11 @@ func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u stor
 		i.State, i.Worker = store.InvitationAccepted, u.ID
 		return updateInvitation(ctx, tx, &i)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return u.ID, nil
-}
-
-const selectInvitations = `select i.id, i.tenant, i.pool, i.test, i.address, i.note, i.invited_by, i.created_at, i.expires_at, i.state, i.opened_at, i.answered_at, i.worker,
-	coalesce(m.state, ''), coalesce(case when m.sent_at <> 0 then m.sent_at else m.next_at end, 0), coalesce(m.error, '')
-	from invitations i left join messages m on m.id = (select max(x.id) from messages x where x.invitation = i.id and x.invitation <> 0) `
-
-func scanInvitation(r row, i *store.Invitation) error {
-	return r.Scan(&i.ID, &i.Tenant, &i.Pool, &i.Test, &i.Address, &i.Note, &i.InvitedBy, instant{&i.CreatedAt}, instant{&i.ExpiresAt},
-		&i.State, instant{&i.OpenedAt}, instant{&i.AnsweredAt}, &i.Worker, &i.Mail.State, instant{&i.Mail.At}, &i.Mail.Error)
 }
 
 // Invitation implements store.Invitations.
 func (s *Store) Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (store.Invitation, error) {
-	i, ok, err := one(ctx, s.read, scanInvitation, selectInvitations+`where i.id = $1`, id)
+	i, ok, err := invited.one(ctx, s.read, `where i.id = $1`, id)
 	if err == nil && (!ok || tenant != 0 && i.Tenant != tenant) {
 		i, err = store.Invitation{}, noInvitation(id)
 	}
@@ -131,28 +121,19 @@ func (s *Store) Invitation(ctx context.Context, tenant crowd.TenantID, id int64)
 
 // ListInvitations implements store.Invitations.
 func (s *Store) ListInvitations(ctx context.Context, tenant crowd.TenantID, before int64, limit int) ([]store.Invitation, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	var all []store.Invitation
-	var err error
-	if tenant == 0 {
-		all, err = list(ctx, s.read, scanInvitation, selectInvitations+`where i.id < $1 order by i.id desc limit $2`, before, limit)
-	} else {
-		all, err = list(ctx, s.read, scanInvitation, selectInvitations+`where i.tenant = $1 and i.id < $2 order by i.id desc limit $3`, tenant, before, limit)
-	}
+	all, err := invited.page(ctx, s.read, page{column: "i.tenant", of: int64(tenant), before: before, limit: limit})
 	return all, s.failed("list invitations", err)
 }
 
 // InvitationsTo implements store.Invitations.
 func (s *Store) InvitationsTo(ctx context.Context, tenant crowd.TenantID, address string) ([]store.Invitation, error) {
-	all, err := list(ctx, s.read, scanInvitation, selectInvitations+`where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
+	all, err := invited.list(ctx, s.read, `where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
 	return all, s.failed("list invitations", err)
 }
 
 // AcceptedInvitations implements store.Invitations.
 func (s *Store) AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) ([]store.Invitation, error) {
-	all, err := list(ctx, s.read, scanInvitation, selectInvitations+`where i.worker = $1 and i.worker <> 0 order by i.id desc`, worker)
+	all, err := invited.list(ctx, s.read, `where i.worker = $1 and i.worker <> 0 order by i.id desc`, worker)
 	return all, s.failed("list invitations", err)
 }
 

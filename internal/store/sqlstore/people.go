@@ -9,31 +9,25 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+var (
+	users = newTable("users", "u", `id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at,
+		qualifications, prefers, away, no_mail, moves_to`, func(u *store.User) []any {
+		return []any{
+			&u.ID, &u.Name, computed{nameKey(u.Name)}, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended, instant{&u.CreatedAt},
+			encoded{&u.Qualifications}, encoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo,
+		}
+	})
+	keepUser = users.update(1)
+)
+
 // CreateUser implements store.People.
 func (s *Store) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, error) {
-	err := s.change(ctx, "create user", func(ctx context.Context, tx transaction) error { return s.insertUser(ctx, tx, &u) })
-	if err != nil {
-		return 0, err
-	}
-	return u.ID, nil
+	return create(ctx, s, "create user", &u.ID, func(ctx context.Context, tx transaction) error { return s.insertUser(ctx, tx, &u) })
 }
 
 // insertUser keeps u under a new id, which it sets.
 func (s *Store) insertUser(ctx context.Context, tx transaction, u *store.User) error {
-	id, err := newID(ctx, tx, "user")
-	if err != nil {
-		return err
-	}
-	u.ID = crowd.WorkerID(id)
-	quals, prefers, err := personText(u)
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(ctx, `insert into users
-		(id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications, prefers, away, no_mail, moves_to)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-		u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
-	if err != nil {
+	if err := addNew(ctx, tx, users, u, "user", &u.ID); err != nil {
 		return s.taken(err, "name", "there is a user named %q already", u.Name)
 	}
 	return s.tie(ctx, tx, u)
@@ -45,18 +39,8 @@ func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
 }
 
 func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) error {
-	quals, prefers, err := personText(u)
-	if err != nil {
-		return err
-	}
-	n, err := tx.exec(ctx, `update users set name = $2, name_key = $3, full_name = $4, email = $5, password_hash = $6,
-		admin = $7, pool = $8, suspended = $9, created_at = $10, qualifications = $11, prefers = $12, away = $13, no_mail = $14, moves_to = $15 where id = $1`,
-		u.ID, u.Name, nameKey(u.Name), u.FullName, u.Email, u.PasswordHash, u.Admin, u.Pool, u.Suspended, micros(u.CreatedAt), quals, prefers, u.Away, u.NoMail, u.MovesTo)
-	if err != nil {
+	if err := keepUser.must(ctx, tx, u, crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)); err != nil {
 		return s.taken(err, "name", "there is a user named %q already", u.Name)
-	}
-	if n == 0 {
-		return crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)
 	}
 	for _, table := range tieTables {
 		if _, err := tx.exec(ctx, `delete from `+table+` where user_id = $1`, u.ID); err != nil {
@@ -80,25 +64,8 @@ func (s *Store) tie(ctx context.Context, tx transaction, u *store.User) error {
 	return nil
 }
 
-// personText is what of a user is kept as JSON text.
-func personText(u *store.User) (quals, prefers string, err error) {
-	if quals, err = encode(u.Qualifications, len(u.Qualifications) == 0); err != nil {
-		return "", "", err
-	}
-	prefers, err = encode(u.Prefers, len(u.Prefers) == 0)
-	return quals, prefers, err
-}
-
 // nameKey is what names are compared by.
 func nameKey(name string) string { return strings.ToLower(name) }
-
-const selectUsers = `select u.id, u.name, u.full_name, u.email, u.password_hash, u.admin, u.pool, u.suspended, u.created_at, u.qualifications,
-	u.prefers, u.away, u.no_mail, u.moves_to from users u `
-
-func scanUser(r row, u *store.User) error {
-	return r.Scan(&u.ID, &u.Name, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended,
-		instant{&u.CreatedAt}, decoded{&u.Qualifications}, decoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo)
-}
 
 // User implements store.People.
 func (s *Store) User(ctx context.Context, id crowd.WorkerID) (store.User, error) {
@@ -111,14 +78,14 @@ func (s *Store) UserByName(ctx context.Context, name string) (store.User, error)
 }
 
 func (s *Store) user(ctx context.Context, who, where string, arg any) (store.User, error) {
-	users, err := s.users(ctx, where, arg)
-	if err == nil && len(users) == 0 {
+	found, err := s.users(ctx, where, arg)
+	if err == nil && len(found) == 0 {
 		err = crowd.Errorf(crowd.NotFound, "there is no user %s", who)
 	}
 	if err != nil {
 		return store.User{}, s.failed("read user", err)
 	}
-	return users[0], nil
+	return found[0], nil
 }
 
 // ListUsers implements store.People.
@@ -142,15 +109,15 @@ func (s *Store) PoolUsers(ctx context.Context, pool crowd.PoolID) ([]store.User,
 
 // users reads users and their tenants.
 func (s *Store) users(ctx context.Context, where string, args ...any) ([]store.User, error) {
-	users, err := list(ctx, s.read, scanUser, selectUsers+where, args...)
-	if err != nil || len(users) == 0 {
+	found, err := users.list(ctx, s.read, where, args...)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	index := make(map[crowd.WorkerID]*store.User, len(users))
-	first, last := users[0].ID, users[0].ID
-	for i := range users {
-		index[users[i].ID] = &users[i]
-		first, last = min(first, users[i].ID), max(last, users[i].ID)
+	index := make(map[crowd.WorkerID]*store.User, len(found))
+	first, last := found[0].ID, found[0].ID
+	for i := range found {
+		index[found[i].ID] = &found[i]
+		first, last = min(first, found[i].ID), max(last, found[i].ID)
 	}
 	for i, table := range tieTables {
 		err := each(ctx, s.read, func(r row) error {
@@ -173,5 +140,5 @@ func (s *Store) users(ctx context.Context, where string, args ...any) ([]store.U
 			return nil, err
 		}
 	}
-	return users, nil
+	return found, nil
 }

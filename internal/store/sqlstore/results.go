@@ -61,7 +61,7 @@ const annotationColumns = `a.id, a.task, a.worker, coalesce(u.name, ''), a.state
 
 func scanAnnotation(r row, a *store.Annotation) error {
 	return r.Scan(&a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
-		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, decoded{&a.Values})
+		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, encoded{&a.Values})
 }
 
 // Annotations implements store.Results.
@@ -88,7 +88,7 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 	var value sql.NullString
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
-	if err := r.Scan(&t.Task, decoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
+	if err := r.Scan(&t.Task, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
 		return err
 	}
 	t.Label = &engine.Label{Task: t.Task, At: moment(at.Int64), Value: value.String, Confidence: confidence.Float64,
@@ -119,7 +119,7 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 	}
 	found, err := list(ctx, s.read, func(r row, a *numbered) error {
 		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
-			raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, decoded{&a.Values})
+			raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, encoded{&a.Values})
 	}, `with recursive chain (id, n) as (
 			select last_answer, 1 from accounts where account = $1 and last_answer <> 0
 			union all

@@ -22,10 +22,7 @@ func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	pool, ok, err := one(ctx, tx, scanPool, selectPools+`where id = $1`, id)
-	if err == nil && !ok {
-		err = noPool(id)
-	}
+	pool, err := readPool(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -46,16 +43,16 @@ func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot
 	if snap.Workers, err = poolWorkers(ctx, tx, id); err != nil {
 		return nil, err
 	}
-	if snap.Duties, err = list(ctx, tx, scanDuty, selectDuties+`and (is_on or training > 0) order by worker`, id); err != nil {
+	if snap.Duties, err = duties.list(ctx, tx, `where d.pool = $1 and (d.is_on or d.training > 0) order by d.worker`, id); err != nil {
 		return nil, err
 	}
-	batches, err := list(ctx, tx, scanBatch, selectBatches+`where b.pool = $1 and p.state in ('running', 'paused') order by b.id`, id)
+	running, err := batches.list(ctx, tx, `where b.pool = $1 and p.state in ('running', 'paused') order by b.id`, id)
 	if err != nil {
 		return nil, err
 	}
-	snap.Batches = make([]engine.BatchSnapshot, len(batches))
-	for i := range batches {
-		if err := snapshotBatch(ctx, tx, &batches[i], &snap.Batches[i]); err != nil {
+	snap.Batches = make([]engine.BatchSnapshot, len(running))
+	for i := range running {
+		if err := snapshotBatch(ctx, tx, &running[i], &snap.Batches[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +61,7 @@ func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot
 
 func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {
 	workers, err := list(ctx, q, func(r row, w *engine.Worker) error {
-		return r.Scan(&w.ID, &w.Suspended, decoded{&w.Qualifications})
+		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications})
 	}, `select id, suspended, qualifications from users where pool = $1 order by id`, pool)
 	if err != nil {
 		return nil, err

@@ -168,6 +168,15 @@ func (tx transaction) exec(ctx context.Context, text string, args ...any) (int64
 	return result.RowsAffected()
 }
 
+// must is exec, where no changed row is the error none.
+func (tx transaction) must(ctx context.Context, none error, text string, args ...any) error {
+	n, err := tx.exec(ctx, text, args...)
+	if err == nil && n == 0 {
+		err = none
+	}
+	return err
+}
+
 // stmt returns a prepared statement for use within the transaction.
 func (tx transaction) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
 	if stmt, ok := tx.pool.stmts.Load(text); ok {

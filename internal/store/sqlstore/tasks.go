@@ -103,7 +103,7 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 const selectTasks = `select id, gold, cells, item, born_at from tasks `
 
 func scanTask(r row, t *store.Task) error {
-	return r.Scan(&t.ID, &t.Gold, decoded{&t.Values}, &t.Item, instant{&t.Born})
+	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born})
 }
 
 // Task implements store.Batches.

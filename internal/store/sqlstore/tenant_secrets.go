@@ -40,10 +40,6 @@ func (s *Store) TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]str
 // DeleteTenantSecret implements store.Flows.
 func (s *Store) DeleteTenantSecret(ctx context.Context, tenant crowd.TenantID, name string) error {
 	return s.change(ctx, "delete tenant secret", func(ctx context.Context, tx transaction) error {
-		n, err := tx.exec(ctx, `delete from tenant_secrets where tenant = $1 and name = $2`, tenant, name)
-		if err == nil && n == 0 {
-			err = noSecret(tenant, name)
-		}
-		return err
+		return tx.must(ctx, noSecret(tenant, name), `delete from tenant_secrets where tenant = $1 and name = $2`, tenant, name)
 	})
 }

@@ -8,56 +8,35 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at`, func(t *store.Token) []any {
+	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}}
+})
+
 // CreateToken implements store.Tokens.
 func (s *Store) CreateToken(ctx context.Context, t store.Token) (int64, error) {
-	err := s.change(ctx, "create token", func(ctx context.Context, tx transaction) (err error) {
-		if t.ID, err = newID(ctx, tx, "token"); err != nil {
-			return err
-		}
-		roles, err := encode(t.Roles, len(t.Roles) == 0)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(ctx, `insert into tokens (id, hash, kind, user_id, tenant, roles, name, created_at, expires_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			t.ID, t.Hash, t.Kind, t.User, t.Tenant, roles, t.Name, micros(t.CreatedAt), micros(t.ExpiresAt))
+	return create(ctx, s, "create token", &t.ID, func(ctx context.Context, tx transaction) error {
+		err := addNew(ctx, tx, tokens, &t, "token", &t.ID)
 		return s.missing(s.taken(err, "hash", "this token exists already"), "there is no user %s", t.User)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return t.ID, nil
-}
-
-const selectTokens = `select id, hash, kind, user_id, tenant, roles, name, created_at, expires_at from tokens `
-
-func scanToken(r row, t *store.Token) error {
-	return r.Scan(&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, decoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt})
 }
 
 // TokenByHash implements store.Tokens.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
-	t, ok, err := one(ctx, s.read, scanToken, selectTokens+`where hash = $1`, hash)
-	if err == nil && !ok {
-		err = crowd.Errorf(crowd.NotFound, "there is no such token")
-	}
+	t, err := tokens.get(ctx, s.read, crowd.Errorf(crowd.NotFound, "there is no such token"), `where t.hash = $1`, hash)
 	return t, s.failed("read token", err)
 }
 
 // ListTokens implements store.Tokens.
 func (s *Store) ListTokens(ctx context.Context, user crowd.WorkerID) ([]store.Token, error) {
-	all, err := list(ctx, s.read, scanToken, selectTokens+`where user_id = $1 order by id`, user)
+	all, err := tokens.list(ctx, s.read, `where t.user_id = $1 order by t.id`, user)
 	return all, s.failed("list tokens", err)
 }
 
 // DeleteToken implements store.Tokens.
 func (s *Store) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
 	return s.change(ctx, "delete token", func(ctx context.Context, tx transaction) error {
-		n, err := tx.exec(ctx, `delete from tokens where id = $1 and user_id = $2`, id, user)
-		if err == nil && n == 0 {
-			return crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, user)
-		}
-		return err
+		none := crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, user)
+		return tx.must(ctx, none, `delete from tokens where id = $1 and user_id = $2`, id, user)
 	})
 }
 

@@ -2,12 +2,13 @@ package sqlstore
 
 import (
 	"bytes"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/label"
 )
 
 // micros is a time as kept.
@@ -18,8 +19,11 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// instant scans a kept time.
+// instant is a time as kept, to scan and to write.
 type instant struct{ t *time.Time }
+
+// Value implements driver.Valuer.
+func (i instant) Value() (driver.Value, error) { return micros(*i.t), nil }
 
 // Scan implements sql.Scanner.
 func (i instant) Scan(v any) error {
@@ -52,11 +56,19 @@ func encode[T any](v T, empty bool) (string, error) {
 	return string(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
-// decoded scans JSON text into v, which "" leaves alone.
-type decoded struct{ v any }
+// encoded is what v points to as JSON text, to scan and to write. Nothing (a zero
+// value, an empty list or map) is "", which leaves v alone when it is scanned.
+type encoded struct{ v any }
+
+// Value implements driver.Valuer.
+func (d encoded) Value() (driver.Value, error) {
+	v := reflect.ValueOf(d.v).Elem()
+	list := v.Kind() == reflect.Slice || v.Kind() == reflect.Map
+	return encode(v.Interface(), v.IsZero() || list && v.Len() == 0)
+}
 
 // Scan implements sql.Scanner.
-func (d decoded) Scan(v any) error {
+func (d encoded) Scan(v any) error {
 	switch text := v.(type) {
 	case string:
 		if text == "" {
@@ -72,8 +84,11 @@ func (d decoded) Scan(v any) error {
 	return fmt.Errorf("%T is not text", v)
 }
 
-// raw scans JSON text as it is; "" becomes nil.
+// raw is JSON text as it is, to scan and to write; "" is nil.
 type raw struct{ v *json.RawMessage }
+
+// Value implements driver.Valuer.
+func (r raw) Value() (driver.Value, error) { return string(*r.v), nil }
 
 // Scan implements sql.Scanner.
 func (r raw) Scan(v any) error {
@@ -91,7 +106,14 @@ func (r raw) Scan(v any) error {
 	return fmt.Errorf("%T is not text", v)
 }
 
-func encodeRule(r label.Rule) (string, error) { return encode(r, r == label.Rule{}) }
+// computed is written, but not read: it follows from other columns.
+type computed struct{ v driver.Value }
+
+// Value implements driver.Valuer.
+func (c computed) Value() (driver.Value, error) { return c.v, nil }
+
+// Scan implements sql.Scanner.
+func (computed) Scan(any) error { return nil }
 
 // The kinds of account, as the last digit of the key.
 var kinds = [...]engine.AccountKind{engine.Outside, engine.TenantAccount, engine.BatchAccount, engine.WorkerAccount, engine.PoolAccount}
