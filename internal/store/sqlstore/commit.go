@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -36,12 +35,7 @@ const accountsAtOnce = 64
 
 // readAccounts reads accountsAtOnce accounts.
 func (d *Dialect) readAccounts() string {
-	var list strings.Builder
-	for i := range accountsAtOnce {
-		fmt.Fprintf(&list, "$%d, ", i+1)
-	}
-	return `select account, last_entry, last_answer from accounts where account in (` +
-		strings.TrimSuffix(list.String(), ", ") + `) order by account` + d.RowLock
+	return `select account, last_entry, last_answer from accounts where account in ` + places(1, accountsAtOnce) + ` order by account` + d.RowLock
 }
 
 // Prepare prepares what commits and imports run. Without it they prepare it
@@ -122,50 +116,38 @@ func (w *writer) rows(stmt *sql.Stmt, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-func (w *writer) handouts(c *engine.Changes) error {
-	if len(c.Handouts) == 0 {
+// forEach runs do with each of list and a statement, if there are any.
+func forEach[T any](w *writer, text string, list []T, do func(*sql.Stmt, *T) error) error {
+	if len(list) == 0 {
 		return nil
 	}
-	stmt, err := w.tx.stmt(w.ctx, insertAssignment)
-	if err != nil {
-		return err
+	stmt, err := w.tx.stmt(w.ctx, text)
+	for i := 0; err == nil && i < len(list); i++ {
+		err = do(stmt, &list[i])
 	}
-	for i := range c.Handouts {
-		h := &c.Handouts[i]
+	return err
+}
+
+func (w *writer) handouts(c *engine.Changes) error {
+	return forEach(w, insertAssignment, c.Handouts, func(stmt *sql.Stmt, h *engine.Handout) error {
 		if err := w.row(stmt, int64(h.Assignment), int64(h.Task), int64(h.Worker), micros(h.At), micros(h.Expires)); err != nil {
 			return fmt.Errorf("hand out %s: %w", h.Assignment, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (w *writer) ends(c *engine.Changes) error {
-	if len(c.Ends) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, endAssignment)
-	if err != nil {
-		return err
-	}
-	for i := range c.Ends {
-		e := &c.Ends[i]
+	return forEach(w, endAssignment, c.Ends, func(stmt *sql.Stmt, e *engine.End) error {
 		if err := w.row(stmt, int64(e.Assignment), string(e.State), micros(e.At)); err != nil {
 			return fmt.Errorf("end %s as %s: %w", e.Assignment, e.State, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (w *writer) answers(c *engine.Changes) error {
-	if len(c.Answers) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, insertAnswer)
-	if err != nil {
-		return err
-	}
-	for i := range c.Answers {
-		a := &c.Answers[i]
+	return forEach(w, insertAnswer, c.Answers, func(stmt *sql.Stmt, a *engine.Answer) error {
 		acct, err := w.account(engine.Account{Kind: engine.WorkerAccount, ID: int64(a.Worker)})
 		if err != nil {
 			return err
@@ -179,8 +161,8 @@ func (w *writer) answers(c *engine.Changes) error {
 		if err != nil {
 			return fmt.Errorf("answer %s: %w", a.Assignment, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // again allows an answer that is kept already: a late one that was sent twice.
@@ -197,18 +179,10 @@ func (w *writer) again(a *engine.Answer) error {
 }
 
 func (w *writer) labels(c *engine.Changes) error {
-	if len(c.Labels) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, insertLabel)
-	if err != nil {
-		return err
-	}
 	var batch crowd.BatchID
 	var to place
 	var goOn []handed
-	for i := range c.Labels {
-		l := &c.Labels[i]
+	err := forEach(w, insertLabel, c.Labels, func(stmt *sql.Stmt, l *engine.Label) (err error) {
 		if err := w.row(stmt, int64(l.Task), micros(l.At), l.Value, l.Confidence, int64(l.Answers), l.Tie, l.Undecided); err != nil {
 			return fmt.Errorf("label %s: %w", l.Task, err)
 		}
@@ -219,10 +193,14 @@ func (w *writer) labels(c *engine.Changes) error {
 			batch = b
 		}
 		if to.run != 0 {
-			goOn = append(goOn, handed{to, i})
+			goOn = append(goOn, handed{to, l})
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return w.handOver(c, goOn)
+	return w.handOver(goOn)
 }
 
 func (w *writer) transfers(list []engine.Transfer, note string) error {
@@ -233,18 +211,13 @@ func (w *writer) transfers(list []engine.Transfer, note string) error {
 	if err != nil {
 		return err
 	}
-	stmt, err := w.tx.stmt(w.ctx, insertEntry)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		t := &list[i]
+	return forEach(w, insertEntry, list, func(stmt *sql.Stmt, t *engine.Transfer) error {
 		id++
 		if err := w.transfer(stmt, id, t, note); err != nil {
 			return fmt.Errorf("%s of %s from %s to %s: %w", t.Kind, t.Amount, t.From, t.To, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (w *writer) transfer(stmt *sql.Stmt, id int64, t *engine.Transfer, note string) error {
@@ -331,35 +304,19 @@ func (w *writer) touch(answers []engine.Answer, transfers []engine.Transfer) err
 
 // accounts writes what was done to the accounts.
 func (w *writer) accounts() error {
-	if len(w.accts) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, keepAccount)
-	if err != nil {
-		return err
-	}
-	for i := range w.accts {
-		a := &w.accts[i]
+	return forEach(w, keepAccount, w.accts, func(stmt *sql.Stmt, a *account) error {
 		if err := w.row(stmt, a.key, a.change, a.lastEntry, a.lastAnswer); err != nil {
 			return fmt.Errorf("account %s: %w", accountOf(a.key), err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (w *writer) progress(c *engine.Changes) error {
-	if len(c.Progress) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, keepProgress.text)
-	if err != nil {
-		return err
-	}
-	for i := range c.Progress {
-		p := &c.Progress[i]
+	return forEach(w, keepProgress.text, c.Progress, func(stmt *sql.Stmt, p *engine.Progress) error {
 		if err := w.row(stmt, keepProgress.args(p)...); err != nil {
 			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
@@ -14,20 +15,12 @@ var duties = newTable("duties", "d", `pool, worker, is_on, changed_at, since, wh
 
 // duties keeps changes of duty: of each person's, the last one stays.
 func (w *writer) duties(c *engine.Changes) error {
-	if len(c.Duties) == 0 {
-		return nil
-	}
-	stmt, err := w.tx.stmt(w.ctx, duties.insert)
-	if err != nil {
-		return err
-	}
-	for i := range c.Duties {
-		d := &c.Duties[i]
+	return forEach(w, duties.insert, c.Duties, func(stmt *sql.Stmt, d *engine.Duty) error {
 		if err := w.row(stmt, duties.args(d)...); err != nil {
 			return fmt.Errorf("duty of %s in %s: %w", d.Worker, d.Pool, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // PoolDuties implements store.People.

@@ -124,9 +124,8 @@ const labelRow = `insert into run_rows (id, log, item, origin, born_at, made_at,
 	select $1, $2, t.item, 0, t.born_at, $3, 'ok', $4 from tasks t where t.id = $5 and t.item > 0
 	on conflict (log, item) do nothing`
 
-// handOver appends labels to the logs of the nodes that wait for them: list
-// holds the places of those of c that go to one.
-func (w *writer) handOver(c *engine.Changes, list []handed) error {
+// handOver appends labels to the logs of the nodes that wait for them.
+func (w *writer) handOver(list []handed) error {
 	slices.SortStableFunc(list, func(x, y handed) int {
 		return cmp.Or(cmp.Compare(x.to.run, y.to.run), cmp.Compare(x.to.node, y.to.node))
 	})
@@ -135,7 +134,7 @@ func (w *writer) handOver(c *engine.Changes, list []handed) error {
 		for n < len(list) && list[n].to == to {
 			n++
 		}
-		if err := w.handTo(to, c, list[:n]); err != nil {
+		if err := w.handTo(to, list[:n]); err != nil {
 			return fmt.Errorf("hand over to node %d of %s: %w", to.node, to.run, err)
 		}
 		list = list[n:]
@@ -143,13 +142,13 @@ func (w *writer) handOver(c *engine.Changes, list []handed) error {
 	return nil
 }
 
-// handed is the i-th label of a commit, and where it goes.
+// handed is a label, and where it goes.
 type handed struct {
-	to place
-	i  int
+	to    place
+	label *engine.Label
 }
 
-func (w *writer) handTo(to place, c *engine.Changes, list []handed) error {
+func (w *writer) handTo(to place, list []handed) error {
 	n, err := lockedNode(w.ctx, w.tx, to.run, to.node, w.store.dialect.RowLock)
 	if err != nil {
 		return err
@@ -160,15 +159,14 @@ func (w *writer) handTo(to place, c *engine.Changes, list []handed) error {
 	}
 	had := n.Last
 	for _, h := range list {
-		l := &c.Labels[h.i]
-		cells, err := encode(store.LabelCells(l), false)
+		cells, err := encode(store.LabelCells(h.label), false)
 		if err != nil {
 			return err
 		}
 		if n.Last >= crowd.MaxInBatch {
 			return errFullLog
 		}
-		made, err := w.rows(stmt, n.row(n.Last+1), n.log, micros(l.At), cells, int64(l.Task))
+		made, err := w.rows(stmt, n.row(n.Last+1), n.log, micros(h.label.At), cells, int64(h.label.Task))
 		if err != nil {
 			return err
 		}
