@@ -143,25 +143,24 @@ func tell(w io.Writer, err error, asJSON bool) {
 		return
 	}
 	var file *inFile
-	name := ""
+	name, of := "", ""
 	if errors.As(err, &file) {
-		name = file.name
+		name, of = file.name, file.name+": "
 	}
-	rows := 0
-	for _, e := range entries(err) {
-		if e.Row > 0 && name != "" {
+	rows, list := 0, entries(err)
+	for _, e := range list {
+		switch {
+		case e.Row > 0 && name != "":
 			rows++
 			_, _ = fmt.Fprintln(w, rowLine(name, e))
+		case len(list) > 1:
+			_, _ = fmt.Fprintf(w, "throng: %s\n", clean(of+byFlag(e.Error())))
 		}
 	}
-	switch list := entries(err); {
+	switch {
 	case rows > 0:
 		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", name, format.Count(rows, "bad row"))
-	case len(list) > 1:
-		for _, e := range list {
-			_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(e.Error())))
-		}
-	default:
+	case len(list) <= 1:
 		_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(message(err))))
 	}
 	var how *badUsage

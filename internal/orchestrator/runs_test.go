@@ -108,7 +108,7 @@ func TestRestartsInTheMiddle(t *testing.T) {
 
 // TestTheStoreFails has the store refuse now and then: the run pauses, and goes on.
 func TestTheStoreFails(t *testing.T) {
-	for _, what := range []string{"advance", "rows", "run"} {
+	for _, what := range []string{"advance", "rows", "run", "nodes"} {
 		t.Run(what, func(t *testing.T) {
 			w := newWorld(t)
 			id := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")

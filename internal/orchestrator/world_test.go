@@ -75,6 +75,13 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	return f.Store.Run(ctx, tenant, id)
 }
 
+func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
+	if err := f.failure("nodes"); err != nil {
+		return nil, err
+	}
+	return f.Store.Nodes(ctx, id)
+}
+
 func (f *faultyStore) Rows(ctx context.Context, run crowd.RunID, node int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
 	if err := f.failure("rows"); err != nil {
 		return nil, err

@@ -109,16 +109,19 @@ type traceRow struct {
 	when, seconds float64
 }
 
+// traceColumns says what a file lacks that is no trace.
+const traceColumns = ": a trace has stream, time_s and seconds"
+
 // traceLayout is the columns of a trace file, which may have others too.
 var traceLayout = table.Layout[traceRow]{Columns: []table.Column[traceRow]{
-	{Name: "stream", Required: true, Filled: true, Read: func(r *traceRow, name string) error {
+	{Name: "stream", Required: true, Filled: true, Advice: traceColumns, Read: func(r *traceRow, name string) error {
 		if r.stream = slices.IndexFunc(new(Trace).streams(), func(s namedStream) bool { return s.name == name }); r.stream < 0 {
 			return fmt.Errorf("%.60q is none of recruitment, task and stay", name)
 		}
 		return nil
 	}},
-	{Name: "time_s", Required: true, Filled: true, Read: table.Number(0, 1e12, func(r *traceRow) *float64 { return &r.when })},
-	{Name: "seconds", Required: true, Filled: true, Read: table.Number(0, longestTask.Seconds(), func(r *traceRow) *float64 { return &r.seconds })},
+	{Name: "time_s", Required: true, Filled: true, Advice: traceColumns, Read: table.Number(0, 1e12, func(r *traceRow) *float64 { return &r.when })},
+	{Name: "seconds", Required: true, Filled: true, Advice: traceColumns, Read: table.Number(0, longestTask.Seconds(), func(r *traceRow) *float64 { return &r.seconds })},
 }}
 
 // ReadTrace reads a trace file: CSV with the columns stream (recruitment, task

@@ -47,7 +47,7 @@ func TestWrongTraces(t *testing.T) {
 	}{
 		"nothing":               {"", []string{"1: the file is empty"}},
 		"comments only":         {"# a\n# b\n", []string{"3: the file is empty"}},
-		"a missing column":      {"stream,time_s\ntask,1\n", []string{"1: seconds: there is no column seconds; the columns are stream, time_s"}},
+		"a missing column":      {"stream,time_s\ntask,1\n", []string{"1: seconds: there is no column seconds; the columns are stream, time_s: a trace has stream, time_s and seconds"}},
 		"two missing columns":   {"# x\nstream\n", []string{"2: time_s: there is no column time_s", "2: seconds: there is no column seconds"}},
 		"unsorted":              {whole + "task,5,1\nstay,1,1\ntask,4.5,1\n", []string{"7: time_s: 4.5 comes after 5, but the stream task is to be in chronological order"}},
 		"another stream":        {whole + "tasks,5,1\n", []string{`5: stream: "tasks" is none of recruitment, task and stay`}},
