@@ -89,10 +89,10 @@ func (l *BatchList) Run(c *Context, r *remote) error {
 		return err
 	}
 	list, err := r.Batches(c.Ctx, tenant)
-	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "TASKS", "ANSWERS", "DONE", "PAYS", "SPENT", "DEADLINE"}, func(b wire.Batch) []string {
-		return []string{b.ID.String(), string(b.State), b.Name, b.Tenant.String(), fmt.Sprint(b.Tasks),
-			fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros.String(), b.SpentMicros.String(), stamp(b.Deadline)}
-	}))
+	return printTable(r, list, err, "ID|STATE|NAME|TENANT|TASKS|ANSWERS|DONE|PAYS|SPENT|DEADLINE", func(b wire.Batch) []any {
+		return []any{b.ID, b.State, b.Name, b.Tenant, b.Tasks,
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros, b.SpentMicros, b.Deadline}
+	})
 }
 
 // BatchShow is "throng batch show".
@@ -225,7 +225,7 @@ type BatchHolding struct{ One }
 // Run lists what is held.
 func (x *BatchHolding) Run(c *Context, r *remote) error {
 	list, err := r.Holding(c.Ctx, x.ID)
-	return r.print(list, err, asTable(list, []string{"ASSIGNMENT", "TASK", "WORKER", "SINCE", "UNTIL"}, func(h wire.Held) []string {
-		return []string{h.Assignment.String(), h.Task.String(), h.Worker.String(), stamp(h.Since), stamp(h.ExpiresAt)}
-	}))
+	return printTable(r, list, err, "ASSIGNMENT|TASK|WORKER|SINCE|UNTIL", func(h wire.Held) []any {
+		return []any{h.Assignment, h.Task, h.Worker, h.Since, h.ExpiresAt}
+	})
 }

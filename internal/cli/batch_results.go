@@ -99,8 +99,8 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", share(&q.Unanimous),
 			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
 		say(w, "\n")
-		writeTable(w, q.Workers, []string{"WORKER", "NAME", "ANSWERS", "AGREEMENT", "KNOWN ANSWERS", "ACCURACY"}, func(k wire.WorkerQuality) []string {
-			return []string{k.Worker, k.Name, strconv.Itoa(k.Answers), share(&k.Agreement), known(k), share(k.Accuracy)}
+		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS|ACCURACY", func(k wire.WorkerQuality) []any {
+			return []any{k.Worker, k.Name, k.Answers, share(&k.Agreement), known(k), share(k.Accuracy)}
 		})
 	})
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/verify/bench"
 	"github.com/throng-dev/throng/internal/verify/bench/schedbench"
+	"github.com/throng-dev/throng/internal/verify/bench/simbench"
 	"github.com/throng-dev/throng/internal/verify/killtest"
 	"github.com/throng-dev/throng/sched"
 )
+
+const mib = 1 << 20
 
 // Bench is "throng bench".
 type Bench struct {
@@ -49,9 +52,39 @@ func (b *BenchSched) Run(c *Context) error {
 	}
 	rows := schedbench.Run(b.Batches, policies)
 	return b.print(c, rows, func(w io.Writer) {
-		writeTable(w, rows, []string{"policy", "batches", "ns/decision", "ns/event"}, func(r schedbench.Row) []string {
-			return []string{r.Policy, fmt.Sprint(r.Batches), fmt.Sprintf("%.0f", r.NsPerDecision), fmt.Sprintf("%.0f", r.NsPerEvent)}
+		writeTable(w, rows, "policy|batches|ns/decision|ns/event", func(r schedbench.Row) []any {
+			return []any{r.Policy, r.Batches, fixed(0, r.NsPerDecision), fixed(0, r.NsPerEvent)}
 		})
+	})
+}
+
+// BenchSim is "throng bench sim".
+type BenchSim struct {
+	Cycles int `help:"Cycles of each busy pool." default:"1000000"`
+	Reps   int `help:"Repetitions of the paper's table 2." default:"9"`
+	Output
+}
+
+// Run measures.
+func (b *BenchSim) Run(c *Context) error {
+	r, err := simbench.Run(simbench.Options{Cycles: b.Cycles, Reps: b.Reps, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	return b.print(c, r, func(w io.Writer) {
+		writeTable(w, r.Cycles, "busy pool|batches|cycles/s", func(x simbench.CycleRow) []any {
+			return []any{x.Policy, x.Batches, fixed(0, x.PerS)}
+		})
+		writeTable(w, r.Table2, "\ntable 2|cycles|CPU s|authors' CPU s|times faster", func(x simbench.Table2Row) []any {
+			known := x.TheirsS > 0
+			return []any{x.Policy, x.Cycles, fixed(4, x.CPUS),
+				when(known, fixed(0, x.TheirsS)+" to "+fixed(0, x.TheirsHi)), when(known, fixed(0, x.Times)+" to "+fixed(0, x.TimesHi))}
+		})
+		say(w, "\ndafs takes %.2f times as long as fs-ratio\n", r.DAFSOverFS)
+		writeTable(w, r.Memory, "\nhand-outs|live heap, KiB", func(x simbench.MemoryRow) []any { return []any{x.HandOuts, x.Heap / 1024} })
+		if r.Growth != nil {
+			say(w, "\nat the end %.3f times as much as after warming up\n", *r.Growth)
+		}
 	})
 }
 
@@ -78,9 +111,9 @@ func (b *BenchLive) Run(c *Context) error {
 		out = rows[0]
 	}
 	return b.print(c, out, func(w io.Writer) {
-		writeTable(w, rows, []string{"workers", "cycles/s", "p50 ms", "p99 ms", "µs CPU", "ceiling cycles/s", "p50 ms", "p99 ms", "µs CPU", "ratio"}, func(r bench.LiveRow) []string {
-			return []string{fmt.Sprint(r.Workers), fmt.Sprintf("%.0f", r.CyclesPerS), fmt.Sprintf("%.2f", r.P50MS), fmt.Sprintf("%.2f", r.P99MS), fmt.Sprintf("%.0f", r.CPUMicros),
-				fmt.Sprintf("%.0f", r.CeilingPerS), fmt.Sprintf("%.2f", r.CeilingP50MS), fmt.Sprintf("%.2f", r.CeilingP99MS), fmt.Sprintf("%.0f", r.CeilingCPU), fmt.Sprintf("%.2f", r.Ratio)}
+		writeTable(w, rows, "workers|cycles/s|p50 ms|p99 ms|µs CPU|ceiling cycles/s|p50 ms|p99 ms|µs CPU|ratio", func(r bench.LiveRow) []any {
+			return []any{r.Workers, fixed(0, r.CyclesPerS), fixed(2, r.P50MS), fixed(2, r.P99MS), fixed(0, r.CPUMicros),
+				fixed(0, r.CeilingPerS), fixed(2, r.CeilingP50MS), fixed(2, r.CeilingP99MS), fixed(0, r.CeilingCPU), fixed(2, r.Ratio)}
 		})
 	})
 }
@@ -103,9 +136,8 @@ func (b *BenchScale) Run(c *Context) error {
 		return err
 	}
 	return b.print(c, r, func(w io.Writer) {
-		const mib = 1 << 20
 		pairs(w,
-			"tasks", fmt.Sprint(r.Tasks),
+			"tasks", r.Tasks,
 			"import", fmt.Sprintf("%.1f s, %.0f rows/s", r.ImportS, r.ImportPerS),
 			"server's memory grew by", fmt.Sprintf("%.1f MiB at most while importing", float64(r.ImportPeak)/mib),
 			"launch", fmt.Sprintf("%.2f s", r.LaunchS),
@@ -113,6 +145,43 @@ func (b *BenchScale) Run(c *Context) error {
 			"restart to serving", fmt.Sprintf("%.2f s (without tasks %.2f s)", r.RestartS, r.EmptyStartS),
 			"memory", fmt.Sprintf("%.1f MiB (without tasks %.1f MiB)", float64(r.RSS)/mib, float64(r.EmptyRSS)/mib),
 			"memory for a task", fmt.Sprintf("%.1f bytes", r.BytesPerTask))
+	})
+}
+
+// BenchFlow is "throng bench flow".
+type BenchFlow struct {
+	Items   int    `help:"Items that wait, in a line before a service and at a job." default:"100000"`
+	Rows    int    `help:"Rows of an input; it is compared with a tenth of them." default:"1000000"`
+	Answers int    `help:"Answers that are handed over to a next step." default:"4000"`
+	Data    string `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Run measures.
+func (b *BenchFlow) Run(c *Context) error {
+	ctx, stop := c.untilSignal()
+	defer stop()
+	r, err := bench.Flow(ctx, bench.FlowOptions{Items: b.Items, Rows: b.Rows, Answers: b.Answers, Dir: b.Data, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	events := func(w io.Writer, header string, rows []bench.FlowEvent, unit float64) {
+		writeTable(w, rows, header+"|worst turn|bar", func(e bench.FlowEvent) []any {
+			return []any{e.Name, fixed(2, e.Micros/unit), fixed(2, e.Worst/unit), when(e.Bar > 0, fixed(0, e.Bar/unit))}
+		})
+	}
+	return b.print(c, r, func(w io.Writer) {
+		events(w, fmt.Sprintf("pass over %d items|ms", r.Items), r.Passes, 1000)
+		events(w, fmt.Sprintf("\nevent among %d items|µs", r.Items), r.Events, 1)
+		writeTable(w, r.Rows, "\nquery|rows|load s|run s|rows/s|memory grew by, MiB|times that of a tenth", func(x bench.FlowRows) []any {
+			return []any{x.Query, x.Rows, fixed(2, x.LoadS), fixed(2, x.RunS), fixed(0, x.PerS),
+				fixed(1, float64(x.LoadPeak)/mib) + ", then " + fixed(1, float64(x.RunPeak)/mib), when(x.Growth > 0, fixed(2, x.Growth))}
+		})
+		h := r.HandOver
+		say(w, "\na label's commit, %d in a group: %.1f µs by itself, %.1f µs with a next step: %.2f times\n\n", h.Group, h.Plain, h.Next, h.Ratio)
+		writeTable(w, r.Live, "people who answer|answers/s|to the next step: p50 ms|p99 ms", func(x bench.FlowLive) []any {
+			return []any{x.Workers, fixed(0, x.PerS), fixed(2, x.P50MS), fixed(2, x.P99MS)}
+		})
 	})
 }
 

@@ -153,13 +153,13 @@ func (x *WorkerInvitations) Run(c *Context, r *remote) error {
 		return err
 	}
 	list, err := r.Invitations(c.Ctx, tenant, x.Limit)
-	return r.print(list, err, asTable(list, []string{"ID", "ADDRESS", "POOL", "STATE", "UNTIL", "WORKER", "MAIL"}, func(i wire.Invitation) []string {
+	return printTable(r, list, err, "ID|ADDRESS|POOL|STATE|UNTIL|WORKER|MAIL", func(i wire.Invitation) []any {
 		worker := ""
 		if i.Worker != 0 {
 			worker = i.Worker.String()
 		}
-		return []string{strconv.FormatInt(i.ID, 10), i.Address, i.Pool.String(), i.Stage, stamp(i.ExpiresAt), worker, i.MailError}
-	}))
+		return []any{i.ID, i.Address, i.Pool, i.Stage, i.ExpiresAt, worker, i.MailError}
+	})
 }
 
 // anInvitation is the invitation that a command is about.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -58,34 +59,61 @@ func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format
 func columns(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = clean(strings.ReplaceAll(cell, "\t", " "))
+		for i, text := range row {
+			row[i] = clean(strings.ReplaceAll(text, "\t", " "))
 		}
 		say(t, "%s\n", strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	_ = t.Flush() // into memory or a sticky writer
 }
 
-// writeTable writes a list in aligned columns, as row makes the cells of one.
-func writeTable[T any](w io.Writer, list []T, header []string, row func(T) []string) {
-	rows := [][]string{header}
+// cell writes a value for people; "" for a time or a figure that is not there.
+func cell(v any) string {
+	switch v := v.(type) {
+	case time.Time:
+		return stamp(v)
+	case float64:
+		return figure(v)
+	case *float64:
+		if v == nil {
+			return ""
+		}
+		return figure(*v)
+	}
+	return fmt.Sprint(v)
+}
+
+// cells are the values of a row.
+func cells(values ...any) []string {
+	row := make([]string, len(values))
+	for i, v := range values {
+		row[i] = cell(v)
+	}
+	return row
+}
+
+// writeTable writes a list in aligned columns under a header, whose names are
+// divided by |; row returns the cells of one.
+func writeTable[T any](w io.Writer, list []T, header string, row func(T) []any) {
+	rows := [][]string{strings.Split(header, "|")}
 	for _, x := range list {
-		rows = append(rows, row(x))
+		rows = append(rows, cells(row(x)...))
 	}
 	columns(w, rows)
 }
 
-// asTable returns a function that does so.
-func asTable[T any](list []T, header []string, row func(T) []string) func(io.Writer) {
-	return func(w io.Writer) { writeTable(w, list, header, row) }
+// printTable prints a list that the server has answered as a table, or returns why
+// it has not.
+func printTable[T any](r *remote, list []T, err error, header string, row func(T) []any) error {
+	return r.print(list, err, func(w io.Writer) { writeTable(w, list, header, row) })
 }
 
 // pairs writes names and values, one a line; empty values are left out.
-func pairs(w io.Writer, list ...string) {
+func pairs(w io.Writer, list ...any) {
 	var rows [][]string
-	for i := 0; i < len(list); i += 2 {
-		if list[i+1] != "" {
-			rows = append(rows, []string{list[i], list[i+1]})
+	for row := range slices.Chunk(cells(list...), 2) {
+		if row[1] != "" {
+			rows = append(rows, row)
 		}
 	}
 	columns(w, rows)
@@ -105,6 +133,14 @@ func clean(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
+// when is the text where something is so, else nothing.
+func when(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
 func percent(part, whole int) string {
 	if whole == 0 {
 		return ""
@@ -121,6 +157,9 @@ func stamp(t time.Time) string {
 }
 
 func figure(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// fixed writes a figure with so many decimals.
+func fixed(decimals int, f float64) string { return strconv.FormatFloat(f, 'f', decimals, 64) }
 
 // onTerminal reports whether somebody looks at, or types into, a stream.
 func onTerminal(stream any) bool {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
 
@@ -25,13 +24,11 @@ type PaperList struct {
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
 	list := repro.Experiments()
-	return p.print(c, list, asTable(list, []string{"name", "reps", "real crowd", "what"}, func(e experiment.Experiment) []string {
-		real := ""
-		if e.Crowd {
-			real = "yes"
-		}
-		return []string{e.Name, fmt.Sprint(e.Reps), real, e.Title}
-	}))
+	return p.print(c, list, func(w io.Writer) {
+		writeTable(w, list, "name|reps|real crowd|what", func(e experiment.Experiment) []any {
+			return []any{e.Name, e.Reps, when(e.Crowd, "yes"), e.Title}
+		})
+	})
 }
 
 // PaperRun is "throng paper run".

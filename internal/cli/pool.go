@@ -30,10 +30,10 @@ type PoolList struct{ Remote }
 // Run lists the pools.
 func (p *PoolList) Run(c *Context, r *remote) error {
 	list, err := r.Pools(c.Ctx)
-	return r.print(list, err, asTable(list, []string{"ID", "NAME", "POLICY", "WORKERS", "ON DUTY", "COMING", "C*", "WORKING", "WAITING", "QUEUE", "BATCHES", "CONTROL", "STATE"}, func(x wire.Pool) []string {
-		return []string{x.ID.String(), x.Name, x.Policy, strconv.Itoa(x.Workers), strconv.Itoa(x.OnDuty), strconv.Itoa(x.Coming), orUnknown(x.CStar),
-			strconv.Itoa(x.Working), strconv.Itoa(x.Waiting), strconv.Itoa(x.Queue), strconv.Itoa(x.Batches), cmp.Or(x.ControlledBy, "-"), poolState(x)}
-	}))
+	return printTable(r, list, err, "ID|NAME|POLICY|WORKERS|ON DUTY|COMING|C*|WORKING|WAITING|QUEUE|BATCHES|CONTROL|STATE", func(x wire.Pool) []any {
+		return []any{x.ID, x.Name, x.Policy, x.Workers, x.OnDuty, x.Coming, orUnknown(x.CStar),
+			x.Working, x.Waiting, x.Queue, x.Batches, cmp.Or(x.ControlledBy, "-"), poolState(x)}
+	})
 }
 
 func poolState(p wire.Pool) string {

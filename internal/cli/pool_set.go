@@ -69,7 +69,7 @@ func (x *PoolSet) Run(c *Context, r *remote) error {
 	return x.print(c, out, func(w io.Writer) {
 		p := shownPool{PoolDetail: out}
 		say(w, "%s %s\n", out.ID, clean(out.Name))
-		pairs(w, append([]string{"state", poolState(out.Pool)}, p.settings()...)...)
+		pairs(w, append([]any{"state", poolState(out.Pool)}, p.settings()...)...)
 		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
 		}

@@ -134,8 +134,8 @@ func waited(m *wire.PoolMetrics) string {
 	return fmt.Sprintf("95 %% were handed out within %s", lasting(m.WaitP95))
 }
 
-func (p *shownPool) figures() []string {
-	list := []string{
+func (p *shownPool) figures() []any {
+	list := []any{
 		"people", fmt.Sprintf("%d of %d on duty, %d coming, best %s (c*)", p.OnDuty, p.Workers, p.Coming, orUnknown(p.CStar)),
 		"at work", fmt.Sprintf("%d with a task, %d without, of whom %d are waiting for one", p.Working, max(p.OnDuty-p.Working, 0), p.Waiting),
 	}
@@ -166,7 +166,7 @@ func lasting(s float64) time.Duration {
 }
 
 // settings are those that say anything, as flags of "pool set" would.
-func (p *shownPool) settings() []string {
+func (p *shownPool) settings() []any {
 	r, k, c := p.Retainer, p.Control, p.Calling
 	if r == nil || k == nil || c == nil {
 		return nil
@@ -195,7 +195,7 @@ func (p *shownPool) settings() []string {
 	if val(k.CooldownSeconds) > 0 {
 		sizes += fmt.Sprintf(", cool-down %s", lasting(val(k.CooldownSeconds)))
 	}
-	return []string{"keeps", strings.Join(keeps, "; "), "sizes", sizes,
+	return []any{"keeps", strings.Join(keeps, "; "), "sizes", sizes,
 		"calls", fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))}
 }
 
@@ -208,7 +208,7 @@ func val[T any](p *T) (v T) {
 }
 
 func people(w io.Writer, list []wire.PoolPerson) {
-	writeTable(w, list, []string{"ID", "NAME", "DUTY", "SINCE", "IDLE SINCE", "EARNED", "TRAINING", "LIKES IT", "STATE"}, func(x wire.PoolPerson) []string {
+	writeTable(w, list, "ID|NAME|DUTY|SINCE|IDLE SINCE|EARNED|TRAINING|LIKES IT|STATE", func(x wire.PoolPerson) []any {
 		duty, state := "off", []string{}
 		if x.On {
 			duty = "on"
@@ -221,8 +221,8 @@ func people(w io.Writer, list []wire.PoolPerson) {
 				state = append(state, s.text)
 			}
 		}
-		return []string{x.Worker.String(), x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned.String(),
-			strconv.Itoa(x.Training), strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")}
+		return []any{x.Worker, x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned,
+			x.Training, strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")}
 	})
 }
 

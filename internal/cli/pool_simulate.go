@@ -149,8 +149,8 @@ func (p *PoolTrace) Run(c *Context) error {
 	}
 	return p.print(c, made, func(w io.Writer) {
 		say(w, "generated from %s, not observed; %s, seed %d\n", made.From, made.Distribution, made.Seed)
-		writeTable(w, made.Streams, []string{"STREAM", "N", "MEAN S", "SD S"}, func(s traceStream) []string {
-			return []string{s.Stream, fmt.Sprint(s.N), fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)}
+		writeTable(w, made.Streams, "STREAM|N|MEAN S|SD S", func(s traceStream) []any {
+			return []any{s.Stream, s.N, fmt.Sprintf("%.4g", s.Mean), fmt.Sprintf("%.4g", s.SD)}
 		})
 		say(w, "written to %s\n", clean(p.Out))
 	})

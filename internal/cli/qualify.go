@@ -107,14 +107,14 @@ func (x *TestList) Run(c *Context, r *remote) error {
 		return err
 	}
 	list, err := r.Tests(c.Ctx, tenant)
-	return r.print(list, err, asTable(list, []string{"ID", "NAME", "TENANT", "GRANTS", "QUESTIONS", "TO PASS", "TRIES", "STATE"}, func(t wire.GivenTest) []string {
+	return printTable(r, list, err, "ID|NAME|TENANT|GRANTS|QUESTIONS|TO PASS|TRIES|STATE", func(t wire.GivenTest) []any {
 		of := "all"
 		if t.Tenant != 0 {
 			of = t.Tenant.String()
 		}
-		return []string{strconv.FormatInt(t.ID, 10), t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
-			fmt.Sprintf("%d %%", t.PassMark), strconv.Itoa(t.Tries), testState(&t)}
-	}))
+		return []any{t.ID, t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
+			fmt.Sprintf("%d %%", t.PassMark), t.Tries, testState(&t)}
+	})
 }
 
 // test finds a test by number or name.
@@ -177,8 +177,8 @@ func (x *TestShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\n")
-		writeTable(w, out.List, []string{"WHO", "TRY", "BEGUN", "RIGHT", "SCORE", "OUTCOME"}, func(x wire.Try) []string {
-			return []string{x.Name, strconv.Itoa(x.Try), stamp(x.StartedAt), strconv.Itoa(x.Right), fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
+		writeTable(w, out.List, "WHO|TRY|BEGUN|RIGHT|SCORE|OUTCOME", func(x wire.Try) []any {
+			return []any{x.Name, x.Try, x.StartedAt, x.Right, fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
 		})
 	})
 }

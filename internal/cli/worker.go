@@ -62,9 +62,9 @@ func (l *WorkerList) Run(c *Context, r *remote) error {
 	}); err != nil {
 		return err
 	}
-	return r.print(list, nil, asTable(list, []string{"ID", "NAME", "FULL NAME", "POOL", "QUALIFICATIONS", "STATE"}, func(u wire.User) []string {
-		return []string{u.ID.String(), u.Name, u.FullName, u.Pool.String(), qualifications(u.Qualifications), suspended(u)}
-	}))
+	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|QUALIFICATIONS|STATE", func(u wire.User) []any {
+		return []any{u.ID, u.Name, u.FullName, u.Pool, qualifications(u.Qualifications), suspended(u)}
+	})
 }
 
 func qualifications(held map[string]int) string {

@@ -38,9 +38,9 @@ func (x *WorkflowList) Run(c *Context, r *remote) error {
 		return err
 	}
 	list, err := r.Runs(c.Ctx, tenant, x.Before, x.Limit)
-	return r.print(list, err, asTable(list, []string{"ID", "STATE", "NAME", "TENANT", "PENALTY", "CREATED", "ENDED"}, func(v wire.RunHead) []string {
-		return []string{v.ID.String(), v.State, v.Name, v.Tenant.String(), v.PenaltyMicros.String(), stamp(v.CreatedAt), stamp(v.EndedAt)}
-	}))
+	return printTable(r, list, err, "ID|STATE|NAME|TENANT|PENALTY|CREATED|ENDED", func(v wire.RunHead) []any {
+		return []any{v.ID, v.State, v.Name, v.Tenant, v.PenaltyMicros, v.CreatedAt, v.EndedAt}
+	})
 }
 
 // WorkflowShow is "throng workflow show".
@@ -76,8 +76,8 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		writeTable(w, v.Slowest, []string{"ITEM", "STEP", "FOR", "HERE FOR", "PENALTY", "WAITS"}, func(s wire.SlowItem) []string {
-			return []string{strconv.FormatInt(s.Item, 10), s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros.String(), s.Why}
+		writeTable(w, v.Slowest, "ITEM|STEP|FOR|HERE FOR|PENALTY|WAITS", func(s wire.SlowItem) []any {
+			return []any{s.Item, s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros, s.Why}
 		})
 	})
 }
@@ -185,14 +185,14 @@ func (x *WorkflowItems) Run(c *Context, r *remote) error {
 		return x.done(c, r)
 	}
 	list, err := r.Faults(c.Ctx, x.ID, x.After, x.Limit)
-	return r.print(list, err, asTable(list, []string{"ITEM", "STEP", "SINCE", "TRIES", "ERROR"}, func(f wire.Fault) []string {
-		return []string{strconv.FormatInt(f.Item, 10), f.Step, stamp(f.At), strconv.Itoa(f.Tries), f.Error}
-	}))
+	return printTable(r, list, err, "ITEM|STEP|SINCE|TRIES|ERROR", func(f wire.Fault) []any {
+		return []any{f.Item, f.Step, f.At, f.Tries, f.Error}
+	})
 }
 
 func (x *WorkflowItems) path(c *Context, r *remote) error {
 	list, err := r.ItemPath(c.Ctx, x.ID, x.Item)
-	return r.print(list, err, asTable(list, []string{"STEP", "KIND", "ITEM", "STATE", "AT", "WITH"}, func(s wire.ItemStop) []string {
+	return printTable(r, list, err, "STEP|KIND|ITEM|STATE|AT|WITH", func(s wire.ItemStop) []any {
 		with := s.Error
 		if s.Error == "" {
 			var pairs []string
@@ -201,8 +201,8 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 			}
 			with = strings.Join(pairs, " ")
 		}
-		return []string{s.Step, string(s.Kind), strconv.FormatInt(s.Item, 10), s.State, stamp(s.At), with}
-	}))
+		return []any{s.Step, s.Kind, s.Item, s.State, s.At, with}
+	})
 }
 
 // shortened is a value that does not fill the screen.
@@ -217,13 +217,13 @@ func shortened(s string) string {
 
 func (x *WorkflowItems) done(c *Context, r *remote) error {
 	list, err := r.Items(c.Ctx, x.ID, x.Step, x.After, x.Limit)
-	return r.print(list, err, asTable(list, []string{"N", "ITEM", "STATE", "AT", "ADDS"}, func(i wire.Item) []string {
+	return printTable(r, list, err, "N|ITEM|STATE|AT|ADDS", func(i wire.Item) []any {
 		adds := i.Error
 		if adds == "" {
 			adds = shortened(strings.Join(i.Values, ", "))
 		}
-		return []string{strconv.FormatInt(i.N, 10), strconv.FormatInt(i.Item, 10), i.State, stamp(i.At), adds}
-	}))
+		return []any{i.N, i.Item, i.State, i.At, adds}
+	})
 }
 
 // WorkflowResults is "throng workflow results".

@@ -355,7 +355,7 @@ func (s *simulated) write(ctx context.Context, c *Context, world *workflows.Worl
 func writeSimulated(w io.Writer, s *simulated) {
 	say(w, "%s\n", clean(fmt.Sprintf("%s: simulated with %s a pool, policy %s, seed %d: %s of virtual time in %.1f s", s.Workflow,
 		format.Count(s.Workers, "worker"), s.Policy, s.Seed, (time.Duration(s.VirtualS*float64(time.Second))).Round(time.Second), s.WallS)))
-	writeTable(w, s.Steps, []string{"STEP", "KIND", "IN", "OK", "SKIPPED", "FAILED", "ANSWERS", "ACCURACY", "MEAN"}, func(x simulatedStep) []string {
+	writeTable(w, s.Steps, "STEP|KIND|IN|OK|SKIPPED|FAILED|ANSWERS|ACCURACY|MEAN", func(x simulatedStep) []any {
 		accuracy, mean := "", ""
 		if x.Accuracy != nil {
 			accuracy = fmt.Sprintf("%.1f %%", *x.Accuracy*100)
@@ -363,7 +363,7 @@ func writeSimulated(w io.Writer, s *simulated) {
 		if x.MeanS != nil {
 			mean = time.Duration(*x.MeanS * float64(time.Second)).Round(time.Millisecond).String()
 		}
-		return []string{x.Name, x.Kind, fmt.Sprint(x.In), fmt.Sprint(x.OK), fmt.Sprint(x.Skipped), fmt.Sprint(x.Failed), fmt.Sprint(x.Answers), accuracy, mean}
+		return []any{x.Name, x.Kind, x.In, x.OK, x.Skipped, x.Failed, x.Answers, accuracy, mean}
 	})
 	say(w, "spent %s; penalty %s", s.Spent, s.Penalty.Paid)
 	if s.Penalty.Ended > 0 {
