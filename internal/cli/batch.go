@@ -46,34 +46,20 @@ type batchView struct {
 
 // show prints a batch for people.
 func (v batchView) show(w io.Writer) {
-	waits := ""
-	if val(v.Waiting) > 0 && v.State.Open() {
-		waits = v.ReasonText
-	}
-	rule := ""
+	rule, asks := "", ""
 	if v.Redundancy != nil {
 		rule = v.Redundancy.String()
 	}
-	state := string(v.State)
-	if v.Stopped {
-		state += ", emergency stop"
-	}
-	kind := ""
-	if v.Production {
-		kind = "production"
-	}
-	asks := ""
 	for _, q := range v.Qualifications {
 		asks += fmt.Sprintf("%s>=%d ", q.Name, q.Min)
 	}
 	pairs(w,
-		"batch", v.ID.String()+" "+v.Name, "state", state, "tenant", v.Tenant.String(), "pool", v.Pool.String(), "kind", kind,
-		"tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
+		"batch", v.ID.String()+" "+v.Name, "state", string(v.State)+when(v.Stopped, ", emergency stop"), "tenant", v.Tenant, "pool", v.Pool,
+		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
-		"waits because", waits, "cannot finish", v.Short, "redundancy", rule, "pays", v.RewardMicros.String(),
-		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", figure(v.Priority), "deadline", stamp(v.Deadline),
-		"asks for", asks, "lease", (time.Duration(v.LeaseSeconds) * time.Second).String(),
-		"created", stamp(v.CreatedAt), "launched", stamp(v.LaunchedAt), "ended", stamp(v.EndedAt))
+		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), v.ReasonText), "cannot finish", v.Short, "redundancy", rule, "pays", v.RewardMicros,
+		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", v.Priority, "deadline", v.Deadline,
+		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
 
 // BatchList is "throng batch list".

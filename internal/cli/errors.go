@@ -13,7 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
 
 // Exit codes.
@@ -68,6 +68,14 @@ type told struct{ err error }
 func (e *told) Error() string { return e.err.Error() }
 func (e *told) Unwrap() error { return e.err }
 
+// tellAs prints what a check has found wrong as JSON on standard output.
+func tellAs(c *Context, v any, err error) error {
+	if err := writeJSON(c.Stdout, v); err != nil {
+		return err
+	}
+	return &told{err}
+}
+
 // wrong is an error about a flag or an argument.
 func wrong(field, format string, args ...any) error { return crowd.Fieldf(field, format, args...) }
 
@@ -114,36 +122,30 @@ func tell(w io.Writer, err error, asJSON bool) {
 	if errors.As(err, &already) {
 		return
 	}
-	var bad *badWorkflow
-	if errors.As(err, &bad) && !asJSON {
-		bad.tell(w)
+	if !asJSON {
+		tellPeople(&sticky{w: w}, err)
 		return
 	}
-	if asJSON {
-		p := problem{Code: codeOf(err), Message: message(err)}
-		for _, e := range entries(err) {
-			p.Errors = append(p.Errors, problemEntry{Field: e.Field, Line: e.Row, Message: e.Message})
-		}
-		if bad != nil {
-			for _, e := range bad.list {
-				p.Errors = append(p.Errors, problemEntry{File: bad.file, Line: e.Line, Column: e.Column, Message: e.Message})
-			}
-		}
-		for _, e := range inScenario(err) {
-			p.Errors = append(p.Errors, problemEntry{File: e.File, Line: e.Line, Column: e.Column, Message: e.Message})
-		}
-		_ = writeJSON(w, p)
-		return
+	p := problem{Code: codeOf(err), Message: message(err)}
+	for _, e := range entries(err) {
+		p.Errors = append(p.Errors, problemEntry{Field: e.Field, Line: e.Row, Message: e.Message})
 	}
-	if list := inScenario(err); len(list) > 0 {
+	for _, e := range placed(err) {
+		p.Errors = append(p.Errors, problemEntry{File: e.File, Line: e.Line, Column: e.Column, Message: e.Message})
+	}
+	_ = writeJSON(w, p)
+}
+
+func tellPeople(w io.Writer, err error) {
+	if list := placed(err); len(list) > 0 {
 		for _, e := range list {
-			_, _ = fmt.Fprintln(w, clean(e.Error()))
+			say(w, "%s\n", clean(e.Error()))
 		}
-		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", clean(list[0].File), format.Count(len(list), "error"))
+		say(w, "throng: %s: %s\n", clean(list[0].File), format.Count(len(list), "error"))
 		return
 	}
-	var file *inFile
 	name, of := "", ""
+	var file *inFile
 	if errors.As(err, &file) {
 		name, of = file.name, file.name+": "
 	}
@@ -152,29 +154,28 @@ func tell(w io.Writer, err error, asJSON bool) {
 		switch {
 		case e.Row > 0 && name != "":
 			rows++
-			_, _ = fmt.Fprintln(w, rowLine(name, e))
+			say(w, "%s\n", rowLine(name, e))
 		case len(list) > 1:
-			_, _ = fmt.Fprintf(w, "throng: %s\n", clean(of+byFlag(e.Error())))
+			say(w, "throng: %s\n", clean(of+byFlag(e.Error())))
 		}
 	}
 	switch {
 	case rows > 0:
-		_, _ = fmt.Fprintf(w, "throng: %s: %s\n", name, format.Count(rows, "bad row"))
+		say(w, "throng: %s: %s\n", name, format.Count(rows, "bad row"))
 	case len(list) <= 1:
-		_, _ = fmt.Fprintf(w, "throng: %s\n", clean(byFlag(message(err))))
+		say(w, "throng: %s\n", clean(byFlag(message(err))))
 	}
 	var how *badUsage
 	if errors.As(err, &how) {
-		_, _ = fmt.Fprintf(w, "see: %s --help\n", how.help)
+		say(w, "see: %s --help\n", how.help)
 	}
 	if codeOf(err) == crowd.Unauthenticated {
-		_, _ = fmt.Fprintln(w, "see: throng login --help")
+		say(w, "see: throng login --help\n")
 	}
 }
 
-// inScenario are the mistakes in a scenario file.
-func inScenario(err error) scenario.Errors {
-	var list scenario.Errors
+// placed are the mistakes in a scenario, a workflow or another file of YAML.
+func placed(err error) (list yamlfile.Problems) {
 	_ = errors.As(err, &list)
 	return list
 }
@@ -197,7 +198,7 @@ func rowLine(file string, e *crowd.Error) string {
 // it is about the user's own network.
 func message(err error) string {
 	var known *crowd.Error
-	if list := inScenario(err); len(list) > 0 {
+	if list := placed(err); len(list) > 0 {
 		return andMore(list[0].Error(), len(list))
 	}
 	if list := entries(err); len(list) > 1 {

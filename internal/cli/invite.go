@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -101,13 +100,8 @@ func (x *WorkerInvite) addresses(c *Context) (addresses []string, lines []int, e
 	case x.File == "":
 		return nil, nil, wrong("mail", "say whom to invite: --mail ADDRESS, or --file FILE")
 	}
-	file, _, err := c.open(x.File)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
 	const most = 8 << 20
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	text, err := c.read(x.File, most)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +124,7 @@ func (out *invitationReport) show(w io.Writer) {
 	}
 	var rows [][]string
 	for _, i := range out.Invited {
-		rows = append(rows, []string{strconv.FormatInt(i.ID, 10), i.Address, i.Link})
+		rows = append(rows, cells(i.ID, i.Address, i.Link))
 	}
 	columns(w, rows)
 	say(w, "%d invited\n", len(out.Invited))
@@ -154,11 +148,7 @@ func (x *WorkerInvitations) Run(c *Context, r *remote) error {
 	}
 	list, err := r.Invitations(c.Ctx, tenant, x.Limit)
 	return printTable(r, list, err, "ID|ADDRESS|POOL|STATE|UNTIL|WORKER|MAIL", func(i wire.Invitation) []any {
-		worker := ""
-		if i.Worker != 0 {
-			worker = i.Worker.String()
-		}
-		return []any{i.ID, i.Address, i.Pool, i.Stage, i.ExpiresAt, worker, i.MailError}
+		return []any{i.ID, i.Address, i.Pool, i.Stage, i.ExpiresAt, when(i.Worker != 0, i.Worker.String()), i.MailError}
 	})
 }
 

@@ -219,9 +219,30 @@ func (c *Context) open(name string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
+// read reads a file, and no more of it than a byte over most.
+func (c *Context) read(name string, most int) ([]byte, error) {
+	f, _, err := c.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, int64(most)+1))
+}
+
+// toFile reports whether a flag names a file, and not standard output.
+func toFile(name string) bool { return name != "" && name != "-" }
+
+// saveTo saves a file, and says so if it is not standard output.
+func (o Output) saveTo(c *Context, name string, write func(io.Writer) error) error {
+	if err := c.save(name, write); err != nil || !toFile(name) {
+		return err
+	}
+	return o.print(c, map[string]string{"file": name}, func(w io.Writer) { say(w, "written to %s\n", clean(name)) })
+}
+
 // save writes a file whole or not at all; "-" and "" are standard output.
 func (c *Context) save(name string, write func(io.Writer) error) (err error) {
-	if name == "" || name == "-" {
+	if !toFile(name) {
 		return write(c.Stdout)
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")

@@ -90,14 +90,12 @@ func (p *PaperRun) Run(c *Context) error {
 			return err
 		}
 	}
-	var finish func()
-	o.Progress, finish = c.progress(p.Name)
-	r, err := repro.Run(ctx, p.Name, o)
-	finish()
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return errInterrupted
-	case err != nil:
+	var r *experiment.Result
+	if _, err := c.simulate(ctx, p.Name, func(progress func(done, total int)) (err error) {
+		o.Progress = progress
+		r, err = repro.Run(ctx, p.Name, o)
+		return err
+	}); err != nil {
 		return err
 	}
 	if out != "" {

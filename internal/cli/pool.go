@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -37,17 +36,7 @@ func (p *PoolList) Run(c *Context, r *remote) error {
 }
 
 func poolState(p wire.Pool) string {
-	var list []string
-	if p.Called {
-		list = append(list, "calls its people")
-	}
-	if p.Advises {
-		list = append(list, "advises only")
-	}
-	if p.Stopped {
-		list = append(list, "stopped")
-	}
-	return strings.Join(list, ", ")
+	return inWords(when(p.Called, "calls its people"), when(p.Advises, "advises only"), when(p.Stopped, "stopped"))
 }
 
 // orUnknown writes a number that may not be known.

@@ -172,12 +172,7 @@ type ruleFile struct {
 
 // readRules reads a file of rules.
 func (c *Context) readRules(name string) (*ruleFile, error) {
-	f, _, err := c.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, int64(rulesFile.Most)+1))
+	text, err := c.read(name, rulesFile.Most)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,31 +172,21 @@ func (p *shownPool) settings() []any {
 	if r == nil || k == nil || c == nil {
 		return nil
 	}
-	keeps := []string{fmt.Sprintf("silence %s", lasting(val(r.SilenceSeconds)))}
+	keeps := fmt.Sprintf("silence %s", lasting(val(r.SilenceSeconds)))
 	if val(r.Rate) > 0 {
-		keeps = append(keeps, fmt.Sprintf("pays %s a minute of waiting, promises %s", val(r.Rate), lasting(val(r.PromiseSeconds))))
+		keeps += fmt.Sprintf("; pays %s a minute of waiting, promises %s", val(r.Rate), lasting(val(r.PromiseSeconds)))
 	}
 	if val(r.Training) > 0 {
-		keeps = append(keeps, fmt.Sprintf("newcomers do %s first", format.Count(val(r.Training), "training task")))
+		keeps += fmt.Sprintf("; newcomers do %s first", format.Count(val(r.Training), "training task"))
 	}
-	sizes := "elasticity " + cmp.Or(val(k.Elasticity), "static") + ", stability " + cmp.Or(val(k.Stability), "none")
-	if val(k.Balance) {
-		sizes += ", balances with other pools"
-	}
-	if n := len(val(k.Rules)); n > 0 {
-		sizes += ", " + format.Count(n, "rule")
-	}
+	limits := ""
 	if val(k.Min) > 0 || val(k.Max) > 0 {
-		most := "any number"
-		if val(k.Max) > 0 {
-			most = strconv.Itoa(val(k.Max))
-		}
-		sizes += fmt.Sprintf(", %d to %s", val(k.Min), most)
+		limits = fmt.Sprintf("%d to %s", val(k.Min), cmp.Or(when(val(k.Max) > 0, strconv.Itoa(val(k.Max))), "any number"))
 	}
-	if val(k.CooldownSeconds) > 0 {
-		sizes += fmt.Sprintf(", cool-down %s", lasting(val(k.CooldownSeconds)))
-	}
-	return []any{"keeps", strings.Join(keeps, "; "), "sizes", sizes,
+	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),
+		when(val(k.Balance), "balances with other pools"), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
+		when(val(k.CooldownSeconds) > 0, fmt.Sprintf("cool-down %s", lasting(val(k.CooldownSeconds)))))
+	return []any{"keeps", keeps, "sizes", sizes,
 		"calls", fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))}
 }
 
@@ -209,21 +200,20 @@ func val[T any](p *T) (v T) {
 
 func people(w io.Writer, list []wire.PoolPerson) {
 	writeTable(w, list, "ID|NAME|DUTY|SINCE|IDLE SINCE|EARNED|TRAINING|LIKES IT|STATE", func(x wire.PoolPerson) []any {
-		duty, state := "off", []string{}
+		duty := "off"
 		if x.On {
 			duty = "on"
 		}
-		for _, s := range []struct {
-			is   bool
-			text string
-		}{{x.Waiting, "waits"}, {x.On && x.IdleSince.IsZero(), "works"}, {x.Leaves != "", "goes: " + x.Leaves}, {x.Away, "away"}, {x.Suspended, "suspended"}} {
-			if s.is {
-				state = append(state, s.text)
-			}
-		}
-		return []any{x.Worker, x.Name, duty, orDash(clock(x.Since)), orDash(clock(x.IdleSince)), x.Earned,
-			x.Training, strconv.FormatFloat(x.Preference, 'g', 3, 64), strings.Join(state, ", ")}
+		state := inWords(when(x.Waiting, "waits"), when(x.On && x.IdleSince.IsZero(), "works"), when(x.Leaves != "", "goes: "+x.Leaves),
+			when(x.Away, "away"), when(x.Suspended, "suspended"))
+		return []any{x.Worker, x.Name, duty, cmp.Or(clock(x.Since), "-"), cmp.Or(clock(x.IdleSince), "-"), x.Earned,
+			x.Training, strconv.FormatFloat(x.Preference, 'g', 3, 64), state}
 	})
+}
+
+// inWords joins the texts that are not empty.
+func inWords(list ...string) string {
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), ", ")
 }
 
 func clock(t time.Time) string {
@@ -232,5 +222,3 @@ func clock(t time.Time) string {
 	}
 	return t.Local().Format(time.TimeOnly)
 }
-
-func orDash(s string) string { return cmp.Or(s, "-") }

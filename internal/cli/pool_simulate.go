@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -18,11 +14,8 @@ import (
 
 // PoolSimulate is "throng pool simulate".
 type PoolSimulate struct {
-	File  string     `arg:"" help:"The pools, a YAML file; - for standard input."`
-	Reps  *int       `help:"Repetitions; default: the file's." placeholder:"N"`
-	Seed  *uint64    `help:"Seed of all that is random; default: the file's." placeholder:"S"`
-	Out   *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`
-	Check bool       `help:"Verify after every event all that must hold; slow."`
+	File string `arg:"" help:"The pools, a YAML file; - for standard input."`
+	Runs `embed:"" set:"file=file" set:"step=event"`
 	Output
 }
 
@@ -30,63 +23,29 @@ type PoolSimulate struct {
 func (p *PoolSimulate) Run(c *Context) error {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	options := report.PoolsOptions{Seed: p.Seed, Check: p.Check}
-	if p.Reps != nil {
-		if options.Reps = *p.Reps; options.Reps < 1 {
-			return wrong("reps", "must be at least 1, not %d", *p.Reps)
-		}
-	}
-	out := ""
-	if p.Out != nil {
-		out, options.Samples = string(*p.Out), true
-		if err := report.CheckDir(out); err != nil {
-			return err
-		}
-	}
-	file, text, err := loadPools(c, p.File)
+	reps, out, err := p.check()
 	if err != nil {
 		return err
 	}
-	options.Source = text
-	r, err := p.simulate(ctx, c, file, options)
+	file, text, err := loadFile(c, p.File, scenario.LoadPools, scenario.ReadPools)
 	if err != nil {
 		return err
 	}
+	var r *report.PoolsReport
+	seconds, err := c.simulate(ctx, "runs", func(progress func(done, total int)) (err error) {
+		r, err = report.RunPools(ctx, file, report.PoolsOptions{Reps: reps, Seed: p.Seed, Check: p.Check, Samples: out != "", Source: text, Progress: progress})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.WallS = seconds
 	if out != "" {
 		if err := r.Write(out); err != nil {
 			return err
 		}
 	}
 	return p.print(c, r, func(w io.Writer) { writePools(w, r, out) })
-}
-
-// loadPools reads a file of pools, - for standard input.
-func loadPools(c *Context, name string) (*scenario.Pools, []byte, error) {
-	if name == "-" {
-		return scenario.ReadPools(name, c.Stdin)
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, nil, wrong("file", "%s is a folder", name)
-	}
-	return scenario.LoadPools(name)
-}
-
-// simulate runs them with a progress bar.
-func (p *PoolSimulate) simulate(ctx context.Context, c *Context, file *scenario.Pools, options report.PoolsOptions) (*report.PoolsReport, error) {
-	var finish func()
-	options.Progress, finish = c.progress("runs")
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	start := now()
-	r, err := report.RunPools(ctx, file, options)
-	finish()
-	switch {
-	case ctx.Err() != nil:
-		return nil, errors.New("interrupted; nothing was written")
-	case err != nil:
-		return nil, err
-	}
-	r.WallS = now().Sub(start).Seconds()
-	return r, nil
 }
 
 func writePools(w io.Writer, r *report.PoolsReport, dir string) {
@@ -132,15 +91,12 @@ type traceStream struct {
 
 // Run writes the trace.
 func (p *PoolTrace) Run(c *Context) error {
-	if p.JSON && (p.Out == "" || p.Out == "-") {
+	if p.JSON && !toFile(p.Out) {
 		return wrong("out", "is missing: with --json, standard output is for what was generated")
 	}
 	t := pools.Generate(p.Seed)
-	if err := c.save(p.Out, t.Write); err != nil {
+	if err := c.save(p.Out, t.Write); err != nil || !toFile(p.Out) {
 		return err
-	}
-	if p.Out == "" || p.Out == "-" {
-		return nil
 	}
 	made := traceMade{Generated: true, From: "the moments that section 6.1 of Haas and Franklin 2017 gives of its trace", Seed: p.Seed, Distribution: "lognormal", File: p.Out}
 	for i, list := range [][]float64{t.Recruitments, t.Tasks, t.Stays} {

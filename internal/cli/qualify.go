@@ -64,13 +64,8 @@ func (x *TestCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	file, _, err := c.open(x.Questions)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	const most = 6 << 20
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	text, err := c.read(x.Questions, most)
 	if err != nil {
 		return err
 	}

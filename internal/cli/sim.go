@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -9,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/textform"
+	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
@@ -47,14 +52,60 @@ func (f *newFolder) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// loadScenario reads a scenario file, - for standard input, and what it names,
-// and returns its text as well.
+// Runs is how a file of a scenario or of pools is simulated. The variables are what
+// the help calls the file, and how often --check looks.
+type Runs struct {
+	Reps  *int       `help:"Repetitions; default: the ${file}'s." placeholder:"N"`
+	Seed  *uint64    `help:"Seed of all that is random; default: the ${file}'s." placeholder:"S"`
+	Out   *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`
+	Check bool       `help:"Verify after every ${step} all that must hold; slow."`
+}
+
+// check returns the number of repetitions, 0 for the file's, and the folder for the
+// report, "" for none.
+func (r *Runs) check() (reps int, out string, err error) {
+	if r.Reps != nil {
+		if reps = *r.Reps; reps < 1 {
+			return 0, "", wrong("reps", "must be at least 1, not %d", reps)
+		}
+	}
+	if r.Out != nil {
+		out = string(*r.Out)
+		err = report.CheckDir(out)
+	}
+	return reps, out, err
+}
+
+var errInterrupted = errors.New("interrupted; nothing was written")
+
+// simulate runs simulations with a progress bar, and returns how many seconds they
+// took.
+func (c *Context) simulate(ctx context.Context, what string, run func(progress func(done, total int)) error) (seconds float64, err error) {
+	show, finish := c.progress(what)
+	// A run's garbage is a few megabytes: collecting it less often is a fifth of
+	// the time.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	start := now()
+	err = run(show)
+	finish()
+	if err != nil && ctx.Err() != nil {
+		err = errInterrupted
+	}
+	return now().Sub(start).Seconds(), err
+}
+
+// loadScenario reads a scenario and what it names, and returns its text as well.
 func loadScenario(c *Context, name string) (*scenario.Scenario, []byte, error) {
+	return loadFile(c, name, scenario.Load, scenario.Read)
+}
+
+// loadFile reads a file by its name, and - from standard input.
+func loadFile[T any](c *Context, name string, load func(string) (*T, []byte, error), read func(string, io.Reader) (*T, []byte, error)) (*T, []byte, error) {
 	if name == "-" {
-		return scenario.Read(name, c.Stdin)
+		return read(name, c.Stdin)
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, nil, wrong("file", "%s is a folder", name)
 	}
-	return scenario.Load(name)
+	return load(name)
 }

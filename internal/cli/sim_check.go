@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 // SimCheck is "throng sim check".
@@ -32,21 +30,14 @@ type checkedError struct {
 // Run checks the file.
 func (s *SimCheck) Run(c *Context) error {
 	sc, _, err := loadScenario(c, s.File)
-	var bad scenario.Errors
-	switch {
-	case errors.As(err, &bad):
-		out := checked{Errors: []checkedError{}}
+	if bad := placed(err); len(bad) > 0 && s.JSON {
+		out := checked{}
 		for _, e := range bad {
 			out.Errors = append(out.Errors, checkedError{e.File, e.Line, e.Column, e.Message})
 		}
-		if s.JSON {
-			if err := writeJSON(c.Stdout, out); err != nil {
-				return err
-			}
-			return &told{err}
-		}
-		return err
-	case err != nil:
+		return tellAs(c, out, err)
+	}
+	if err != nil {
 		return err
 	}
 	return s.print(c, checked{[]checkedError{}, sc.Name, sc.Policies}, func(w io.Writer) {

@@ -33,25 +33,27 @@ type From struct {
 // often.
 const fromBudget = 50_000_000
 
-// forecastFrom forecasts a live pool: under its own policy, and under others.
-func forecastFrom(c *Context, from From, policies []string, reps *int, seed *uint64, out Output) error {
+// forecast forecasts a live pool: under its own policy, and under others.
+func (s *SimRun) forecast(c *Context, policies []string) error {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
 	o := forecast.Options{Policies: policies, Budget: fromBudget, Seed: 1}
-	if from.Horizon != nil {
-		if o.Horizon = from.Horizon.Duration; o.Horizon <= 0 {
+	if s.From.Horizon != nil {
+		if o.Horizon = s.From.Horizon.Duration; o.Horizon <= 0 {
 			return wrong("horizon", "must be more than 0, like 12h or 3d")
 		}
 	}
-	if seed != nil {
-		o.Seed = *seed
+	if s.Seed != nil {
+		o.Seed = *s.Seed
 	}
-	if reps != nil {
-		if o.Reps, o.Budget = *reps, math.MaxInt64; o.Reps < 1 {
-			return wrong("reps", "must be at least 1, not %d", o.Reps)
-		}
+	reps, _, err := s.check()
+	if err != nil {
+		return err
 	}
-	state, err := from.state(ctx, c)
+	if reps > 0 {
+		o.Reps, o.Budget = reps, math.MaxInt64
+	}
+	state, err := s.From.state(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func forecastFrom(c *Context, from From, policies []string, reps *int, seed *uin
 	case err != nil:
 		return err
 	}
-	return out.print(c, r, func(w io.Writer) { writeForecast(w, r, state.Name) })
+	return s.print(c, r, func(w io.Writer) { writeForecast(w, r, state.Name) })
 }
 
 // state copies the state of the pool.

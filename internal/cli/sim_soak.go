@@ -40,14 +40,8 @@ func (s *SimSoak) Run(c *Context) error {
 			return
 		}
 		pairs(w,
-			"worlds", fmt.Sprint(r.Worlds),
-			"hand-outs", fmt.Sprint(r.HandOuts),
-			"answers", fmt.Sprint(r.Answers),
-			"labels", fmt.Sprint(r.Labels),
-			"leases that ran out", fmt.Sprint(r.Expired),
-			"given up", fmt.Sprint(r.GivenUp),
-			"late answers", fmt.Sprint(r.Late),
-			"broken", "none")
+			"worlds", r.Worlds, "hand-outs", r.HandOuts, "answers", r.Answers, "labels", r.Labels,
+			"leases that ran out", r.Expired, "given up", r.GivenUp, "late answers", r.Late, "broken", "none")
 	})
 	if err == nil && r.Failed != nil {
 		return fmt.Errorf("the world of seed %d breaks", *r.Failed)

@@ -28,20 +28,22 @@ type kindExample struct {
 // Run lists the kinds.
 func (x *TaskKinds) Run(c *Context) error {
 	list := make([]kindExample, 0, len(task.Descriptors()))
-	rows := [][]string{{"KIND", "SETTINGS", "LABEL", "FOR"}}
 	for _, d := range task.Descriptors() {
 		row := make(map[string]string, len(d.Example.Row.Columns))
 		for i, column := range d.Example.Row.Columns {
 			row[column] = d.Example.Row.Cells[i]
 		}
 		list = append(list, kindExample{Kind: d.Kind, Example: d.Example.Template, Row: row, Answer: d.Example.Answer})
-		combine := "majority"
-		if d.Scale == label.Ordinal {
-			combine = "median"
-		}
-		rows = append(rows, []string{string(d.Kind), strings.Join(settingNames(d), ", "), combine, d.Hint})
 	}
-	return x.print(c, list, func(w io.Writer) { columns(w, rows) })
+	return x.print(c, list, func(w io.Writer) {
+		writeTable(w, task.Descriptors(), "KIND|SETTINGS|LABEL|FOR", func(d *task.Descriptor) []any {
+			combine := "majority"
+			if d.Scale == label.Ordinal {
+				combine = "median"
+			}
+			return []any{d.Kind, strings.Join(settingNames(d), ", "), combine, d.Hint}
+		})
+	})
 }
 
 func settingNames(d *task.Descriptor) []string {

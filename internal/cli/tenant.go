@@ -60,19 +60,15 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 		return err
 	}
 	views := make([]tenantView, len(list))
-	rows := [][]string{{"ID", "NAME", "WEIGHT", "BALANCE", "STATE"}}
 	for i, x := range list {
 		views[i].Tenant = x
 		if views[i].Balance, err = r.Balance(c.Ctx, x.ID); err != nil {
 			return err
 		}
-		state := ""
-		if x.Stopped {
-			state = "stopped"
-		}
-		rows = append(rows, []string{x.ID.String(), x.Name, figure(x.Weight), views[i].Balance.String(), state})
 	}
-	return t.print(c, views, func(w io.Writer) { columns(w, rows) })
+	return printTable(r, views, nil, "ID|NAME|WEIGHT|BALANCE|STATE", func(x tenantView) []any {
+		return []any{x.ID, x.Name, x.Weight, x.Balance, when(x.Stopped, "stopped")}
+	})
 }
 
 // TenantInvite is "throng tenant invite".

@@ -75,12 +75,7 @@ func qualifications(held map[string]int) string {
 	return strings.Join(list, " ")
 }
 
-func suspended(u wire.User) string {
-	if u.Suspended {
-		return "suspended"
-	}
-	return ""
-}
+func suspended(u wire.User) string { return when(u.Suspended, "suspended") }
 
 // WorkerLink is "throng worker link".
 type WorkerLink struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -37,12 +38,7 @@ type Workflow struct {
 
 // readWorkflow reads a file, - being standard input.
 func readWorkflow(c *Context, name string) (string, error) {
-	f, _, err := c.open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxWorkflowFile+1))
+	text, err := c.read(name, maxWorkflowFile)
 	if err == nil && len(text) > maxWorkflowFile {
 		err = crowd.Fieldf("file", "%s has more than %d bytes", name, maxWorkflowFile)
 	}
@@ -60,59 +56,35 @@ func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {
 	}
 	w, problems := orchestrator.Parse(c.Ctx, text, nil, now())
 	if len(problems) > 0 {
-		return nil, text, &badWorkflow{name, problems}
+		return nil, text, inWorkflow(name, problems)
 	}
 	return w, text, nil
 }
 
-// badWorkflow is a file that is wrong.
-type badWorkflow struct {
-	file string
-	list []workflow.Problem
-}
-
-func (e *badWorkflow) Error() string {
-	x := e.list[0]
-	return andMore(fmt.Sprintf("%s:%d:%d: %s", e.file, x.Line, x.Column, x.Message), len(e.list))
-}
-
-// As makes it wrong input.
-func (e *badWorkflow) As(target any) bool {
-	t, ok := target.(**crowd.Error)
-	if ok {
-		*t = crowd.Errorf(crowd.Invalid, "%s", e.Error())
+// inWorkflow is the error of a file that has these problems.
+func inWorkflow(file string, problems []workflow.Problem) error {
+	list := make(yamlfile.Problems, len(problems))
+	for i, p := range problems {
+		list[i] = yamlfile.Problem{File: file, Line: p.Line, Column: p.Column, Message: p.Message}
 	}
-	return ok
-}
-
-// tell writes it for people, a line for each.
-func (e *badWorkflow) tell(w io.Writer) {
-	for _, x := range e.list {
-		say(w, "%s\n", clean(fmt.Sprintf("%s:%d:%d: %s", e.file, x.Line, x.Column, x.Message)))
-	}
-	say(w, "throng: %s: %s\n", clean(e.file), format.Count(len(e.list), "error"))
+	return list
 }
 
 // ofWorkflow says of which file the problems are that an error brings.
 func ofWorkflow(name string, err error) error {
 	var here orchestrator.Problems
 	if errors.As(err, &here) {
-		return &badWorkflow{name, here}
+		return inWorkflow(name, here)
 	}
-	var list crowd.Errors
-	var one *crowd.Error
-	if !errors.As(err, &list) && errors.As(err, &one) {
-		list = crowd.Errors{one}
-	}
-	bad := &badWorkflow{file: name}
-	for _, e := range list {
+	var list []workflow.Problem
+	for _, e := range crowd.ErrorsOf(err) {
 		var at *wire.WorkflowError
 		if errors.As(e.Cause, &at) {
-			bad.list = append(bad.list, workflow.Problem{Line: at.Line, Column: at.Column, Message: at.Message})
+			list = append(list, workflow.Problem(*at))
 		}
 	}
-	if len(bad.list) > 0 {
-		return bad
+	if len(list) > 0 {
+		return inWorkflow(name, list)
 	}
 	return err
 }
@@ -136,15 +108,12 @@ type WorkflowCheck struct {
 // Run checks the file.
 func (x *WorkflowCheck) Run(c *Context) error {
 	w, _, err := loadWorkflow(c, x.File)
-	var bad *badWorkflow
-	if errors.As(err, &bad) {
-		if x.JSON {
-			if err := writeJSON(c.Stdout, wire.OfWorkflow(nil, bad.list)); err != nil {
-				return err
-			}
-			return &told{err}
+	if bad := placed(err); len(bad) > 0 && x.JSON {
+		var list []workflow.Problem
+		for _, p := range bad {
+			list = append(list, workflow.Problem{Line: p.Line, Column: p.Column, Message: p.Message})
 		}
-		return err
+		return tellAs(c, wire.OfWorkflow(nil, list), err)
 	}
 	if err != nil {
 		return err
@@ -152,9 +121,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	return x.print(c, wire.OfWorkflow(w, nil), func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
-		rows := [][]string{{"STEP", "KIND", "FROM", "WHEN", "ROWS"}}
-		for i := range w.Steps {
-			s := &w.Steps[i]
+		writeTable(out, w.Steps, "STEP|KIND|FROM|WHEN|ROWS", func(s workflow.Step) []any {
 			var from []string
 			for _, f := range s.From {
 				from = append(from, f.Name+" ("+string(f.Edge)+")")
@@ -169,9 +136,8 @@ func (x *WorkflowCheck) Run(c *Context) error {
 					each += ": " + s.SQL().Why
 				}
 			}
-			rows = append(rows, []string{s.Name, string(s.Kind), strings.Join(from, ", "), when, each})
-		}
-		columns(out, rows)
+			return []any{s.Name, s.Kind, strings.Join(from, ", "), when, each}
+		})
 	})
 }
 
@@ -200,22 +166,13 @@ func (x *WorkflowGraph) Run(c *Context) error {
 		}
 		_, _ = picture.Write(diagram.Draw(w, diagram.Options{})) // into memory
 	}
-	toFile := x.Out != "" && x.Out != "-"
-	if toFile || !x.JSON {
-		if err := c.save(x.Out, func(w io.Writer) error {
-			_, err := io.WriteString(w, picture.String())
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	switch {
-	case toFile:
-		return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
-	case x.JSON:
+	if x.JSON && !toFile(x.Out) {
 		return writeJSON(c.Stdout, map[string]string{"svg": picture.String()})
 	}
-	return nil
+	return x.saveTo(c, x.Out, func(w io.Writer) error {
+		_, err := io.WriteString(w, picture.String())
+		return err
+	})
 }
 
 // WorkflowSchema is "throng workflow schema".

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -238,39 +239,32 @@ type WorkflowResults struct {
 
 // Run downloads the rows.
 func (x *WorkflowResults) Run(c *Context, r *remote) error {
-	toFile := x.Out != "" && x.Out != "-"
 	format, err := table.ParseFormat(x.Format)
 	if err != nil {
 		return err
 	}
 	if format == table.Auto {
-		if format = table.FormatOf(x.Out); x.JSON && !toFile {
+		if format = table.FormatOf(x.Out); x.JSON && !toFile(x.Out) {
 			format = table.JSONL
 		}
 	}
-	if x.JSON && !toFile && format != table.JSONL {
+	if x.JSON && !toFile(x.Out) && format != table.JSONL {
 		return wrong("format", "--json prints JSON Lines: leave --format out, or give --out")
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
 		return err
 	}
-	output := false
-	for _, o := range run.Outputs {
-		output = output || o.Name == x.What
-	}
+	output := slices.ContainsFunc(run.Outputs, func(o wire.RunFile) bool { return o.Name == x.What })
 	if output && x.Failed {
 		return wrong("failed", "goes with a step, and %s is an output", x.What)
 	}
-	if err := c.save(x.Out, func(w io.Writer) error {
+	return x.saveTo(c, x.Out, func(w io.Writer) error {
 		if output {
 			return r.RunOutput(c.Ctx, run.ID, x.What, w, string(format))
 		}
 		return r.RunResults(c.Ctx, run.ID, x.What, w, string(format), x.Failed)
-	}); err != nil || !toFile {
-		return err
-	}
-	return x.print(c, map[string]string{"file": x.Out}, func(w io.Writer) { say(w, "written to %s\n", clean(x.Out)) })
+	})
 }
 
 // printRun prints what became of a run.
