@@ -97,53 +97,42 @@ type BatchWatch struct {
 	Every span `default:"1s" help:"How often to look."`
 }
 
-// leastEvery keeps a watcher from burdening the server.
-const leastEvery = 100 * time.Millisecond
-
 // Run follows the batch.
 func (x *BatchWatch) Run(c *Context, r *remote) error {
-	b, err := r.Batch(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
-	bar := c.bar(int64(max(b.Planned, 1)), x.ID.String()+" "+clean(b.Name), false)
+	bar := c.bar(1, x.ID.String(), false)
 	defer bar.Exit()
-	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
-	defer tick.Stop()
 	told, absent := "", ""
-	for {
-		words := fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
-		if words != told {
+	return every(c.Ctx, x.Every, func() (ended bool, err error) {
+		b, err := r.Batch(c.Ctx, x.ID)
+		if err != nil {
+			return false, err
+		}
+		ended = b.State.Ended()
+		if words := progressOf(&b); words != told {
 			told = words
 			switch {
 			case x.JSON:
-				if err := line(c.Stdout, b); err != nil {
-					return err
-				}
-			case onTerminal(c.Stderr) && !b.State.Ended():
+				err = line(c.Stdout, b)
+			case onTerminal(c.Stderr) && !ended:
+				bar.Describe(x.ID.String() + " " + clean(b.Name))
 				bar.ChangeMax(max(b.Planned, 1))
 				_ = bar.Set(min(b.Completed, b.Planned)) // a bar that cannot be drawn is no failure
 			default:
 				say(c.Stdout, "%s\n", words)
 			}
 		}
-		if b.State.Ended() {
-			return nil
-		}
-		if nobody := absence(c, r, &b); nobody != absent {
+		if nobody := absence(c, r, &b); !ended && nobody != absent {
 			if absent = nobody; nobody != "" && !x.JSON {
 				say(c.Stderr, "throng: %s: %s\n", b.ID, clean(nobody))
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-c.Ctx.Done():
-			return c.Ctx.Err()
-		}
-		if b, err = r.Batch(c.Ctx, x.ID); err != nil {
-			return err
-		}
-	}
+		return ended, err
+	})
+}
+
+// progressOf is a batch in a line.
+func progressOf(b *wire.Batch) string {
+	return fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
 }
 
 // tooFew is what to do where a task needs answers from more people than there are.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -37,11 +36,8 @@ const watchWait = 50 * time.Second
 // Run says it.
 func (x *DutyStatus) Run(c *Context, r *remote) error {
 	d, err := r.Duty(c.Ctx, "", 0)
-	if err != nil {
-		return err
-	}
-	if !x.Watch {
-		return x.print(c, d, func(w io.Writer) { showDuty(w, d) })
+	if err != nil || !x.Watch {
+		return r.printDuty(d, err)
 	}
 	ctx, stop := c.untilSignal()
 	defer stop()
@@ -51,7 +47,7 @@ func (x *DutyStatus) Run(c *Context, r *remote) error {
 			if x.JSON {
 				err = line(c.Stdout, d)
 			} else {
-				err = x.print(c, d, func(w io.Writer) { showDuty(w, d) })
+				err = r.printDuty(d, nil)
 			}
 			if err != nil {
 				return err
@@ -66,23 +62,13 @@ func (x *DutyStatus) Run(c *Context, r *remote) error {
 			}
 			return err
 		}
-		if d.Seen == told { // nothing new, or the server closes
-			if err := pause(ctx, leastEvery); err != nil {
-				return nil //nolint:nilerr // interrupted
+		if d.Seen == told { // nothing new, or the server closes: nobody asks without end
+			select {
+			case <-time.After(leastEvery):
+			case <-ctx.Done():
+				return nil // interrupted
 			}
 		}
-	}
-}
-
-// pause waits, so that nobody asks without end.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -190,11 +176,9 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 		}
 	}
 	return x.print(c, wishes, func(w io.Writer) {
-		called := "when there is work"
+		called := "when there is work" + when(wishes.NoMail, ", but not by e-mail")
 		if wishes.Away {
 			called = "never"
-		} else if wishes.NoMail {
-			called += ", but not by e-mail"
 		}
 		say(w, "called: %s\n", called)
 		var list []string

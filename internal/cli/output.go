@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -179,6 +180,26 @@ func (c *Context) bar(most int64, what string, bytes bool) *progressbar.Progress
 		options = append(options, progressbar.OptionShowBytes(true))
 	}
 	return progressbar.NewOptions64(most, options...)
+}
+
+// leastEvery keeps a watcher from burdening the server.
+const leastEvery = 100 * time.Millisecond
+
+// every calls do now, and then as often as a span says, until it reports that it is
+// done or ctx is.
+func every(ctx context.Context, d span, do func() (done bool, err error)) error {
+	tick := time.NewTicker(max(d.Duration, leastEvery))
+	defer tick.Stop()
+	for {
+		if done, err := do(); done || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // progress returns the functions of a progress bar whose length is not known

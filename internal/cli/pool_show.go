@@ -41,34 +41,26 @@ func (x *PoolShow) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
-	defer tick.Stop()
 	told := ""
-	for {
+	return every(c.Ctx, x.Every, func() (done bool, err error) {
 		p, err := x.look(c, r, id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		var b strings.Builder
 		p.show(&b)
 		switch {
 		case !x.Watch:
-			return x.print(c, p, p.show)
+			return true, x.print(c, p, p.show)
 		case b.String() == told:
 		case x.JSON:
-			if err := line(c.Stdout, p); err != nil {
-				return err
-			}
+			err = line(c.Stdout, p)
 		default:
 			say(c.Stdout, "── %s ──\n%s\n", now().Local().Format(time.TimeOnly), b.String())
 		}
 		told = b.String()
-		select {
-		case <-tick.C:
-		case <-c.Ctx.Done():
-			return c.Ctx.Err()
-		}
-	}
+		return false, err
+	})
 }
 
 func (x *PoolShow) look(c *Context, r *remote, id crowd.PoolID) (p shownPool, err error) {

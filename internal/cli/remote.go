@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func (a *Account) login(saved logins, server string) (string, error) {
 	if a.Profile != "" && saved.Profiles[a.Profile] == nil {
 		message := fmt.Sprintf("%q is not known", a.Profile)
 		if len(saved.Profiles) > 0 {
-			message += "; there are " + strings.Join(sortedNames(saved.Profiles), ", ")
+			message += "; there are " + strings.Join(slices.Sorted(maps.Keys(saved.Profiles)), ", ")
 		}
 		return "", wrong("profile", "%s (to make it: throng login NAME --profile %s)", message, a.Profile)
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -191,7 +191,7 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	}
 	if err := x.print(c, run, func(w io.Writer) {
 		showRun(w, &run)
-		for _, name := range sortedNames(places) {
+		for _, name := range slices.Sorted(maps.Keys(places)) {
 			say(w, "written to %s\n", clean(places[name]))
 		}
 	}); err != nil {
@@ -201,15 +201,6 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 		return crowd.Errorf(failed, "%s was %s", run.ID, run.State)
 	}
 	return nil
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	var list []string
-	for name := range m {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
 }
 
 func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
@@ -269,22 +260,21 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	bar := c.bar(1, run.ID.String()+" "+clean(run.Name), false)
+	id := run.ID
+	bar := c.bar(1, id.String()+" "+clean(run.Name), false)
 	defer bar.Exit()
-	tick := time.NewTicker(max(x.Every.Duration, leastEvery))
-	defer tick.Stop()
 	told, stuck, said := "", false, make(map[string]bool)
-	for {
+	err := every(ctx, x.Every, func() (done bool, err error) {
+		if told != "" {
+			if run, err = r.Run(ctx, run.ID); err != nil {
+				return false, err
+			}
+		}
 		words := progress(&run)
 		switch {
 		case words == told || x.JSON:
 		case onTerminal(c.Stderr) && !run.Ended():
-			done, all := 0, 0
-			for i := range run.Nodes {
-				n := &run.Nodes[i]
-				done += int(n.OK + n.Skipped + n.Failed)
-				all += int(n.OK + n.Skipped + n.Failed + n.Waiting + n.Inside)
-			}
+			done, all := handled(&run)
 			bar.ChangeMax(max(all, 1))
 			_ = bar.Set(min(done, max(all, 1))) // a bar that cannot be drawn is no failure
 		default:
@@ -300,23 +290,23 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 		if run.Stuck && !stuck {
 			say(c.Stderr, "throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
 		}
-		if stuck = run.Stuck; run.Ended() {
-			return run, nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return run, crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s", run.ID, run.ID)
-		}
-		next, err := r.Run(ctx, run.ID)
-		if err != nil {
-			if ctx.Err() != nil {
-				continue
-			}
-			return run, err
-		}
-		run = next
+		stuck = run.Stuck
+		return run.Ended(), nil
+	})
+	if err != nil && ctx.Err() != nil {
+		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s", id, id)
 	}
+	return run, err
+}
+
+// handled is how many items the steps have dealt with, and of how many.
+func handled(run *wire.Run) (done, all int) {
+	for i := range run.Nodes {
+		n := &run.Nodes[i]
+		done += int(n.OK + n.Skipped + n.Failed)
+		all += int(n.Waiting + n.Inside)
+	}
+	return done, done + all
 }
 
 // progress is a run in a line.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,7 +198,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 		with := s.Error
 		if s.Error == "" {
 			var pairs []string
-			for _, name := range sortedNames(s.Values) {
+			for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 				pairs = append(pairs, name+"="+shortened(s.Values[name]))
 			}
 			with = strings.Join(pairs, " ")

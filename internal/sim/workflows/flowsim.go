@@ -60,6 +60,8 @@ type World struct {
 	Answers      int64
 	GaveUp       int              // items that were held by an error, and given up in the end
 	Held         map[string]int64 // of those, by step
+
+	store store.Store
 }
 
 // world is the state of a simulation.
@@ -108,7 +110,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	if len(problems) > 0 {
 		return nil, orchestrator.Problems(problems)
 	}
-	w.out = World{Flow: flow, Loaded: make(map[string]orchestrator.LoadResult), Held: make(map[string]int64), Began: w.now}
+	w.out = World{store: w.Store, Flow: flow, Loaded: make(map[string]orchestrator.LoadResult), Held: make(map[string]int64), Began: w.now}
 	w.out.Orchestrator = w.newOrchestrator()
 	if err := w.found(flow); err != nil {
 		return nil, err
