@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,31 +82,24 @@ func (x *Doctor) Run(c *Context) error {
 		bad += btoi(!k.OK)
 	}
 	d.OK = bad == 0
-	if err := x.print(c, d, d.show); err != nil {
+	if err := x.print(c, d, d.show); err != nil || d.OK {
 		return err
 	}
-	if bad > 0 {
-		return crowd.Errorf(failed, "%s failed", format.Count(bad, "check"))
-	}
-	return nil
+	return crowd.Errorf(failed, "%s failed", format.Count(bad, "check"))
 }
 
 func (d *diagnosis) show(w io.Writer) {
 	for _, k := range d.Checks {
-		mark := "ok  "
-		if !k.OK {
-			mark = "BAD "
-		}
-		say(w, "%s %-12s %s\n", mark, k.Name, clean(k.Detail))
+		say(w, "%-4s %-12s %s\n", map[bool]string{true: "ok", false: "BAD"}[k.OK], k.Name, clean(k.Detail))
 	}
 	var rows [][]string
 	for name, n := range d.Counts {
-		rows = append(rows, []string{"    " + name, strconv.FormatInt(n, 10)})
+		rows = append(rows, cells("    "+name, n))
 	}
 	for name, text := range d.Facts {
-		rows = append(rows, []string{"    " + name, text})
+		rows = append(rows, cells("    "+name, text))
 	}
-	slices.SortFunc(rows, func(a, b []string) int { return slices.Compare(a, b) })
+	slices.SortFunc(rows, slices.Compare)
 	columns(w, rows)
 }
 
@@ -113,9 +107,7 @@ func (d *diagnosis) show(w io.Writer) {
 const leastFree = 256 << 20
 
 func (x *Doctor) offline(c *Context, d *diagnosis) error {
-	if d.Data = x.Data; d.Data == "" {
-		d.Data = "throng-data"
-	}
+	d.Data = cmp.Or(x.Data, "throng-data")
 	path := filepath.Join(d.Data, server.DatabaseFile)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -172,7 +164,7 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		if err == nil {
 			counts, err = e.Counts(), e.Check()
 		}
-		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, openBatches(counts.Batches))
+		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, format.Count(counts.Batches, "batch")+" open")
 	}
 }
 
@@ -214,59 +206,34 @@ func (x *Doctor) mail(c *Context, d *diagnosis) error {
 	return nil
 }
 
-func openBatches(n int) string {
-	if n == 1 {
-		return "1 batch open"
-	}
-	return strconv.Itoa(n) + " batches open"
-}
-
 func countPeople(ctx context.Context, st store.Store, d *diagnosis) error {
-	const page = 1000
-	for after := crowd.WorkerID(0); ; {
-		list, err := st.ListUsers(ctx, 0, after, page)
-		if err != nil {
-			return err
-		}
-		for _, u := range list {
-			d.Counts["people"]++
-			d.Counts["workers"] += int64(btoi(u.Pool != 0))
-			after = u.ID
-		}
-		if len(list) < page {
-			return nil
-		}
-	}
+	return pages(func(after crowd.WorkerID, page int) ([]store.User, error) { return st.ListUsers(ctx, 0, after, page) }, func(u store.User) (crowd.WorkerID, error) {
+		d.Counts["people"]++
+		d.Counts["workers"] += int64(btoi(u.Pool != 0))
+		return u.ID, nil
+	})
 }
 
 // checkBatches verifies that every batch that is not over can be shown.
 func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
-	const page = 1000
-	for before := crowd.BatchID(0); ; {
-		list, err := st.ListBatches(ctx, 0, before, page)
+	return pages(func(before crowd.BatchID, page int) ([]store.Batch, error) {
+		return st.ListBatches(ctx, 0, before, page)
+	}, func(b store.Batch) (crowd.BatchID, error) {
+		d.Counts["batches"]++
+		d.Counts["tasks"] += int64(b.Spec.Tasks)
+		d.Counts["answers"] += int64(b.Progress.Completed)
+		if !b.Progress.State.Open() {
+			return b.Spec.ID, nil
+		}
+		t, err := task.Parse(b.Template)
+		if err == nil {
+			err = errors.Join(asErrors(t.Validate(b.Columns))...)
+		}
 		if err != nil {
-			return err
+			err = fmt.Errorf("%s: %w", b.Spec.ID, err)
 		}
-		for _, b := range list {
-			before = b.Spec.ID
-			d.Counts["batches"]++
-			d.Counts["tasks"] += int64(b.Spec.Tasks)
-			d.Counts["answers"] += int64(b.Progress.Completed)
-			if !b.Progress.State.Open() {
-				continue
-			}
-			t, err := task.Parse(b.Template)
-			if err == nil {
-				err = errors.Join(asErrors(t.Validate(b.Columns))...)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", b.Spec.ID, err)
-			}
-		}
-		if len(list) < page {
-			return nil
-		}
-	}
+		return b.Spec.ID, err
+	})
 }
 
 func asErrors(list []*crowd.Error) []error {

@@ -209,8 +209,7 @@ func (out *explanation) show(w io.Writer) {
 	} else {
 		say(w, "%s picks %s\n\n", out.Policy, clean(*out.Chosen))
 	}
-	rows := [][]string{{"", "BATCH", "TENANT", "PLANNED", "RUNNING", "DONE", "RANK", "TURN", "WHY"}}
-	for _, b := range out.Batches {
+	writeTable(w, out.Batches, "|BATCH|TENANT|PLANNED|RUNNING|DONE|RANK|TURN|WHY", func(b explained) []any {
 		mark, why := "", b.Words
 		switch {
 		case b.Chosen:
@@ -223,33 +222,25 @@ func (out *explanation) show(w io.Writer) {
 		for in := b.Inner; in != nil; in = in.Inner {
 			why += "; " + in.Words
 		}
-		rows = append(rows, []string{mark, b.ID, b.Tenant, strconv.Itoa(b.Planned), strconv.Itoa(b.Running), strconv.Itoa(b.Completed),
-			numbers(b.Rank), strconv.FormatUint(b.Turn, 10), why})
-	}
-	columns(w, rows)
+		return []any{mark, b.ID, b.Tenant, b.Planned, b.Running, b.Completed, numbers(b.Rank), b.Turn, why}
+	})
 	out.showFigures(w)
 }
 
 // showFigures prints what the ranks were computed from.
 func (out *explanation) showFigures(w io.Writer) {
 	var names []string
-	notes := make(map[string]string)
-	figuresOf := func(b *explained) map[string]sched.Number {
-		all := make(map[string]sched.Number)
-		for k := &b.keyFigures; k != nil; k = k.Inner {
-			for _, f := range k.Figures {
-				if _, seen := notes[f.Name]; !seen {
-					names = append(names, f.Name)
-					notes[f.Name] = f.Note
-				}
-				all[f.Name] = f.Value
-			}
-		}
-		return all
-	}
 	values := make([]map[string]sched.Number, len(out.Batches))
 	for i := range out.Batches {
-		values[i] = figuresOf(&out.Batches[i])
+		values[i] = make(map[string]sched.Number)
+		for k := &out.Batches[i].keyFigures; k != nil; k = k.Inner {
+			for _, f := range k.Figures {
+				if !slices.Contains(names, f.Name) {
+					names = append(names, f.Name)
+				}
+				values[i][f.Name] = f.Value
+			}
+		}
 	}
 	if len(names) == 0 {
 		return
@@ -261,11 +252,8 @@ func (out *explanation) showFigures(w io.Writer) {
 		}
 		row := []string{b.ID}
 		for _, n := range names {
-			cell := ""
-			if v, ok := values[i][n]; ok {
-				cell = number(v)
-			}
-			row = append(row, cell)
+			v, known := values[i][n]
+			row = append(row, when(known, number(v)))
 		}
 		rows = append(rows, row)
 	}

@@ -242,20 +242,11 @@ func (r labelReport) show(w io.Writer) {
 	} else if r.Iterations > 0 {
 		method += " (" + format.Count(r.Iterations, "iteration") + ")"
 	}
-	accuracy, bad, gold := "", "", ""
-	if r.Accuracy != nil {
-		accuracy = share(r.Accuracy) + " of " + format.Count(r.Scored, "task") + " with known truth, ties shared"
-	}
-	if r.Bad > 0 {
-		bad = strconv.Itoa(r.Bad)
-	}
-	if r.Gold > 0 {
-		gold = format.Count(r.Gold, "task") + " learnt from"
-	}
-	pairs(w,
-		"answers", strconv.Itoa(r.Answers), "tasks", strconv.Itoa(r.Tasks), "workers", strconv.Itoa(r.Workers), "classes", strconv.Itoa(r.Classes),
-		"answers a task", strconv.FormatFloat(r.Redundancy, 'f', 2, 64), "rows left out", bad, "method", method, "gold", gold,
-		"alpha", share(r.Alpha)+" ("+r.Scale+")", "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"), "accuracy", accuracy)
+	accuracy := share(r.Accuracy) + " of " + format.Count(r.Scored, "task") + " with known truth, ties shared"
+	pairs(w, "answers", r.Answers, "tasks", r.Tasks, "workers", r.Workers, "classes", r.Classes, "answers a task", fixed(2, r.Redundancy),
+		"rows left out", when(r.Bad > 0, strconv.Itoa(r.Bad)), "method", method, "gold", when(r.Gold > 0, format.Count(r.Gold, "task")+" learnt from"),
+		"alpha", share(r.Alpha)+" ("+r.Scale+")", "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"),
+		"accuracy", when(r.Accuracy != nil, accuracy))
 }
 
 func writeLabels(w io.Writer, name string, r *label.Result) error {
@@ -265,7 +256,7 @@ func writeLabels(w io.Writer, name string, r *label.Result) error {
 	}
 	for i, id := range r.Data.Tasks() {
 		workers, _ := r.Data.Answers(i)
-		if err := out.Write([]string{id, r.Label(i), figure(r.Confidence(i)), strconv.Itoa(len(workers)), strconv.FormatBool(r.Ties[i])}); err != nil {
+		if err := out.Write(cells(id, r.Label(i), r.Confidence(i), len(workers), r.Ties[i])); err != nil {
 			return err
 		}
 	}
@@ -286,7 +277,7 @@ func writeWorkers(w io.Writer, name string, r *label.Result) error {
 				information = figure(score)
 			}
 		}
-		if err := out.Write([]string{worker, strconv.Itoa(answered[j]), figure(agreement[j]), accuracy, information}); err != nil {
+		if err := out.Write(cells(worker, answered[j], agreement[j], accuracy, information)); err != nil {
 			return err
 		}
 	}

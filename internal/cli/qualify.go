@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -201,10 +202,6 @@ func (x *TestRetire) Run(c *Context, r *remote) error {
 	}
 	out, err := r.RetireTest(c.Ctx, t.ID, !x.Undo)
 	return r.print(out, err, func(w io.Writer) {
-		state := testState(&out)
-		if state == "" {
-			state = "in use"
-		}
-		say(w, "%d %s: %s\n", out.ID, clean(out.Name), state)
+		say(w, "%d %s: %s\n", out.ID, clean(out.Name), cmp.Or(testState(&out), "in use"))
 	})
 }

@@ -73,11 +73,8 @@ func (q *Queueing) Run(c *Context) error {
 		flag  string
 		value float64
 	}{{"lambda", q.Lambda}, {"mu", q.Mu}} {
-		if !(rate.value > 0) {
-			return wrong(rate.flag, "must be above 0, not %g", rate.value)
-		}
-		if math.IsInf(rate.value, 1) {
-			return wrong(rate.flag, "must be above 0, and finite, not %g", rate.value)
+		if !(rate.value > 0) || math.IsInf(rate.value, 1) {
+			return wrong(rate.flag, "must be above 0%s, not %g", when(rate.value > 0, ", and finite"), rate.value)
 		}
 	}
 	report, err := q.compute()
@@ -92,7 +89,7 @@ func (q *Queueing) compute() (r queueingReport, err error) {
 	if r.LeastStable, err = queueing.LeastStable(q.Lambda, q.Mu); err != nil {
 		return r, err
 	}
-	if q.Servers != nil {
+	if q.Servers != nil { // what is wrong with it comes first
 		if _, err := queueing.New(q.Lambda, q.Mu, *q.Servers); err != nil {
 			return r, err
 		}
@@ -151,17 +148,11 @@ func (r queueingReport) show(w io.Writer) {
 	if r.LeastForWait != nil {
 		least = fmt.Sprintf("%d for a mean wait of at most %s s", *r.LeastForWait, figure(r.wait))
 	}
-	pairs(w,
-		"people", strconv.Itoa(r.Servers),
-		"busy", share100(r.Utilisation),
-		"tasks that wait", share100(r.WaitProbability),
+	pairs(w, "people", r.Servers, "busy", share100(r.Utilisation), "tasks that wait", share100(r.WaitProbability),
 		"mean wait", figure(r.MeanWait)+" s",
 		"wait of 50 / 95 / 99 %", fmt.Sprintf("%s / %s / %s s, or less", figure(r.WaitP50), figure(r.WaitP95), figure(r.WaitP99)),
-		"tasks waiting", figure(r.MeanQueue),
-		"people idle", figure(r.MeanIdle),
-		"E[Cost]", figure(r.Cost)+" a minute",
-		"cost of idle people", figure(r.IdleCost)+" a minute",
-		"least stable", strconv.Itoa(r.LeastStable),
+		"tasks waiting", r.MeanQueue, "people idle", r.MeanIdle,
+		"E[Cost]", figure(r.Cost)+" a minute", "cost of idle people", figure(r.IdleCost)+" a minute", "least stable", r.LeastStable,
 		"c*", fmt.Sprintf("%d: mean wait %s s, E[Cost] %s a minute", r.CStar, figure(r.CStarWait), figure(r.CStarCost)),
 		"least", least)
 	verdict := fmt.Sprintf("%d are best", r.CStar)
