@@ -131,9 +131,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 	if err != nil {
 		return out, err
 	}
-	for _, p := range out.Problems {
-		say(c.Stderr, "%s\n", rowLine(x.File, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
-	}
+	c.tellRows(x.File, out.Problems)
 	if out.Bad > 0 {
 		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}

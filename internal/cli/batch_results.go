@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
@@ -79,28 +79,20 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		if f == nil {
 			return "not known"
 		}
-		return strconv.FormatFloat(*f, 'f', 4, 64)
-	}
-	known := func(k wire.WorkerQuality) string {
-		if k.GoldAnswers == 0 {
-			return "-"
-		}
-		return fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)
+		return fixed(4, *f)
 	}
 	return x.print(c, q, func(w io.Writer) {
 		if q.Method == "" {
 			say(w, "there are no answers yet\n")
 			return
 		}
-		method := q.Method
-		if q.Method != q.Asked {
-			method += " (" + q.Asked + " needs more answers a task)"
-		}
+		method := q.Method + when(q.Method != q.Asked, " ("+q.Asked+" needs more answers a task)")
 		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", share(&q.Unanimous),
 			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
 		say(w, "\n")
 		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS|ACCURACY", func(k wire.WorkerQuality) []any {
-			return []any{k.Worker, k.Name, k.Answers, share(&k.Agreement), known(k), share(k.Accuracy)}
+			return []any{k.Worker, k.Name, k.Answers, share(&k.Agreement),
+				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-"), share(k.Accuracy)}
 		})
 	})
 }

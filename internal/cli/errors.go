@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Exit codes.
@@ -187,11 +188,14 @@ func byFlag(text string) string {
 
 // rowLine is FILE:LINE: column: what is wrong, as compilers write it.
 func rowLine(file string, e *crowd.Error) string {
-	column := ""
-	if e.Field != "" {
-		column = e.Field + ": "
+	return clean(fmt.Sprintf("%s:%d: %s%s", file, e.Row, when(e.Field != "", e.Field+": "), e.Message))
+}
+
+// tellRows tells of rows of a file that the server could not read.
+func (c *Context) tellRows(file string, problems []wire.FieldNote) {
+	for _, p := range problems {
+		say(c.Stderr, "%s\n", rowLine(file, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
 	}
-	return clean(fmt.Sprintf("%s:%d: %s%s", file, e.Row, column, e.Message))
 }
 
 // message is the error in one line. The cause of an Unavailable is part of it:

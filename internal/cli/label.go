@@ -234,7 +234,7 @@ func (r labelReport) show(w io.Writer) {
 		if f == nil {
 			return "not defined"
 		}
-		return strconv.FormatFloat(*f, 'f', 4, 64)
+		return fixed(4, *f)
 	}
 	method := r.Method
 	if r.Method != r.Asked {

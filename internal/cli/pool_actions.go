@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -38,20 +39,8 @@ func (x *PoolActions) Run(c *Context, r *remote) error {
 // actions writes a log.
 func actions(w io.Writer, list []wire.PoolAction) {
 	for _, a := range list {
-		who := "controller"
-		if a.By != 0 {
-			who = a.By.String()
-		}
-		what := a.Kind
-		if a.N > 0 {
-			what += fmt.Sprintf(" %d", a.N)
-		}
-		if a.Worker != 0 {
-			what += fmt.Sprintf(": %s to %s", a.Worker, a.To)
-		}
-		if a.Advice {
-			what += " (advice only)"
-		}
+		who := cmp.Or(when(a.By != 0, a.By.String()), "controller")
+		what := a.Kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, fmt.Sprintf(": %s to %s", a.Worker, a.To)) + when(a.Advice, " (advice only)")
 		say(w, "%d  %s  %s: %s\n", a.ID, stamp(a.At), who, what)
 		if a.Failed != "" {
 			say(w, "     failed: %s\n", clean(a.Failed))

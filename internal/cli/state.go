@@ -107,7 +107,7 @@ var stateLayout = table.Layout[stateBatch]{
 			return stateTime(func(b *stateBatch) *time.Time { return &b.Arrived })(b, text)
 		}},
 		{Name: "production", Read: stateBool(func(b *stateBatch) *bool { return &b.Production })},
-		{Name: "task_time_seconds", Read: setTaskTime},
+		{Name: "task_time_seconds", Read: stateSeconds(func(b *stateBatch) *time.Duration { return &b.TaskTime })},
 		{Name: "turn", Read: stateTurn(func(b *stateBatch) *uint64 { return &b.Turn })},
 		{Name: "tenant_turn", Read: stateTurn(func(b *stateBatch) *uint64 { return &b.TenantTurn })},
 		{Name: "assignable", Read: func(b *stateBatch, text string) error {
@@ -291,44 +291,43 @@ func numbered(names []string, letter string) map[string]int64 {
 // reader is how a cell becomes a field of a batch.
 type reader = func(b *stateBatch, text string) error
 
+// parsed is how a cell becomes a part of a batch, by a parser that says whether it can
+// read the text, and what it reads.
+func parsed[T any](part func(*stateBatch) *T, what string, parse func(string) (T, bool)) reader {
+	return func(b *stateBatch, text string) error {
+		v, ok := parse(text)
+		if !ok {
+			return fmt.Errorf("%q is %s", text, what)
+		}
+		*part(b) = v
+		return nil
+	}
+}
+
 func stateNumber(part func(*stateBatch) *float64) reader {
 	return table.Number(-math.MaxFloat64, math.MaxFloat64, part)
 }
 
 func stateCount(part func(*stateBatch) *int) reader {
-	return func(b *stateBatch, text string) error {
+	return parsed(part, "not a whole number", func(text string) (int, bool) {
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-			return fmt.Errorf("%q is not a whole number", text)
-		}
-		*part(b) = int(f)
-		return nil
-	}
+		return int(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53
+	})
 }
 
 func stateTurn(part func(*stateBatch) *uint64) reader {
-	return func(b *stateBatch, text string) error {
+	return parsed(part, "not a whole number from 0", func(text string) (uint64, bool) {
 		n, err := strconv.ParseUint(text, 10, 63)
-		if err != nil {
-			return fmt.Errorf("%q is not a whole number from 0", text)
-		}
-		*part(b) = n
-		return nil
-	}
+		return n, err == nil
+	})
 }
 
 func stateBool(part func(*stateBatch) *bool) reader {
-	return func(b *stateBatch, text string) error {
-		switch strings.ToLower(text) {
-		case "true", "yes", "1":
-			*part(b) = true
-		case "false", "no", "0":
-			*part(b) = false
-		default:
-			return fmt.Errorf("%q is neither true nor false", text)
-		}
-		return nil
-	}
+	return parsed(part, "neither true nor false", func(text string) (is, ok bool) {
+		text = strings.ToLower(text)
+		is = text == "true" || text == "yes" || text == "1"
+		return is, is || text == "false" || text == "no" || text == "0"
+	})
 }
 
 func stateTime(part func(*stateBatch) *time.Time) reader {
@@ -339,14 +338,11 @@ func stateTime(part func(*stateBatch) *time.Time) reader {
 	}
 }
 
-// setTaskTime reads a number of seconds.
-func setTaskTime(b *stateBatch, text string) error {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f > 0 && f <= math.MaxInt64/float64(time.Second)/2) {
-		return fmt.Errorf("%q is not a number of seconds above 0", text)
-	}
-	b.TaskTime = time.Duration(f * float64(time.Second))
-	return nil
+func stateSeconds(part func(*stateBatch) *time.Duration) reader {
+	return parsed(part, "not a number of seconds above 0", func(text string) (time.Duration, bool) {
+		f, err := strconv.ParseFloat(text, 64)
+		return time.Duration(f * float64(time.Second)), err == nil && f > 0 && f <= math.MaxInt64/float64(time.Second)/2
+	})
 }
 
 // readTime reads RFC 3339, or seconds since whatever moment the file counts from;

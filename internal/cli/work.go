@@ -273,27 +273,17 @@ func (w *working) ask() (json.RawMessage, error) {
 	if w.held.View.Framed() {
 		controls = nil
 	}
+	if len(controls) == 0 {
+		return nil, w.refuseAll()
+	}
 	answer := make(map[string]any, len(controls))
-	for i := 0; ; {
-		if i == len(controls) && i > 0 {
-			return json.Marshal(answer)
-		}
-		var control task.Control
-		if i < len(controls) {
-			control = controls[i]
-		}
-		text, err := w.prompt(&control)
+	for i := 0; i < len(controls); {
+		control := &controls[i]
+		text, err := w.prompt(control)
 		if err != nil {
 			return nil, err
 		}
-		if err := w.command(text, &control); err != nil {
-			return nil, err
-		}
-		if len(controls) == 0 {
-			say(w.out, "only s, r and q here\n")
-			continue
-		}
-		value, err := valueOf(&control, strings.Replace(text, "//", "/", btoi(strings.HasPrefix(text, "//"))))
+		value, err := valueOf(control, strings.Replace(text, "//", "/", btoi(strings.HasPrefix(text, "//"))))
 		if err != nil {
 			say(w.out, "%s\n", clean(err.Error()))
 			continue
@@ -303,16 +293,27 @@ func (w *working) ask() (json.RawMessage, error) {
 		}
 		i++
 	}
+	return json.Marshal(answer)
+}
+
+// refuseAll takes commands for a task that cannot be answered here.
+func (w *working) refuseAll() error {
+	for {
+		if _, err := w.prompt(&task.Control{}); err != nil {
+			return err
+		}
+		say(w.out, "only s, r and q here\n")
+	}
 }
 
 // askJSON takes a line as it is.
 func (w *working) askJSON() (json.RawMessage, error) {
 	for {
 		text, err := w.line()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = w.command(text, nil)
 		}
-		if err := w.command(text, nil); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if json.Valid([]byte(text)) {
@@ -334,7 +335,14 @@ func (w *working) line() (string, error) {
 	}
 }
 
-// prompt asks for the value of a control.
+// hints say what a type of control takes.
+var hints = map[task.ControlType]string{
+	task.ControlCheckboxes: "(several, like 1,3; - for none) ",
+	task.ControlCheckbox:   "(y or n) ",
+	task.ControlDate:       "(like 2030-01-31) ",
+}
+
+// prompt asks for the value of a control, and carries a command out.
 func (w *working) prompt(control *task.Control) (string, error) {
 	var b strings.Builder
 	if control.Label != "" {
@@ -350,22 +358,18 @@ func (w *working) prompt(control *task.Control) (string, error) {
 		}
 		say(&b, "  %s  %s\n", key, o.Label)
 	}
-	hint := ""
-	switch control.Type {
-	case task.ControlCheckboxes:
-		hint = " (several, like 1,3; - for none)"
-	case task.ControlCheckbox:
-		hint = " (y or n)"
-	case task.ControlDate:
-		hint = " (like 2030-01-31)"
-	case task.ControlNumber:
-		hint = strings.TrimRight(" "+control.Unit, " ")
+	hint := hints[control.Type]
+	if control.Type == task.ControlNumber && control.Unit != "" {
+		hint = control.Unit + " "
 	}
-	say(&b, "%s> ", strings.TrimPrefix(hint+" ", " "))
+	say(&b, "%s> ", hint)
 	say(w.out, "%s", clean(b.String()))
 	text, err := w.line()
 	if err != nil || !onTerminal(w.c.Stdin) {
 		say(w.out, "\n") // nobody pressed Enter
+	}
+	if err == nil {
+		err = w.command(text, control)
 	}
 	return text, err
 }
@@ -404,10 +408,10 @@ func (w *working) command(text string, control *task.Control) error {
 func valueOf(control *task.Control, text string) (any, error) {
 	switch control.Type {
 	case task.ControlRadio:
-		if text == "" && !control.Required {
-			return nil, nil
+		if text != "" || control.Required {
+			return option(control, text)
 		}
-		return option(control, text)
+		return nil, nil
 	case task.ControlCheckboxes:
 		list := []string{}
 		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -453,15 +457,14 @@ func option(control *task.Control, text string) (string, error) {
 	if n, err := strconv.Atoi(text); err == nil && byNumber(list) && n >= 1 && n <= len(list) {
 		return list[n-1].Value, nil
 	}
-	for _, same := range []func(o task.ViewOption) bool{
-		func(o task.ViewOption) bool { return o.Value == text },
-		func(o task.ViewOption) bool {
+	i := slices.IndexFunc(list, func(o task.ViewOption) bool { return o.Value == text })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(o task.ViewOption) bool {
 			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Label, text)
-		},
-	} {
-		if i := slices.IndexFunc(list, same); i >= 0 {
-			return list[i].Value, nil
-		}
+		})
+	}
+	if i >= 0 {
+		return list[i].Value, nil
 	}
 	return "", fmt.Errorf("%q is none of the %d options", text, len(list))
 }

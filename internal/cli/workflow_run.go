@@ -246,9 +246,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		if err != nil {
 			return ofFile(in.path, err)
 		}
-		for _, p := range loaded.Problems {
-			say(c.Stderr, "%s\n", rowLine(in.path, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
-		}
+		c.tellRows(in.path, loaded.Problems)
 		if loaded.Bad > 0 {
 			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), format.Count(int(loaded.Bad), "bad row"), loaded.Rows)
 		}

@@ -113,47 +113,20 @@ func waits(r *wire.Run) (list []string) {
 
 // showRun prints a run for people.
 func showRun(w io.Writer, r *wire.Run) {
-	parent, late, predicted := "", "", ""
-	if r.Parent != 0 {
-		if parent = r.Parent.String(); r.From != "" {
-			parent += ", from " + r.From
-		}
+	state := r.State + when(r.Stuck, ", stuck: say "+wayOut(r))
+	if list := waits(r); !r.Stuck && !r.Ended() && len(list) > 0 {
+		state += ", waits: " + strings.Join(list, "; ")
 	}
-	if r.ItemsEnded > 0 {
-		late = fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)
-	}
-	if r.PredictedMicros > 0 {
-		predicted = fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))
-	}
-	state := r.State
-	if r.Stuck {
-		state += ", stuck: say " + wayOut(r)
-	}
-	if !r.Stuck && !r.Ended() && len(waits(r)) > 0 {
-		state += ", waits: " + strings.Join(waits(r), "; ")
-	}
-	budget := r.SpentMicros.String()
-	if r.BudgetMicros > 0 {
-		budget += " of " + r.BudgetMicros.String()
-	}
-	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant.String(), "goes on from", parent, "needs", strings.Join(r.Needs, ", "),
-		"spent", budget, "penalty", r.PenaltyMicros.String()+late, "predicted", predicted, "deadline", stamp(r.Deadline),
-		"created", stamp(r.CreatedAt), "started", stamp(r.StartedAt), "ended", stamp(r.EndedAt))
-	rows := [][]string{{"STEP", "KIND", "STATE", "IN", "OK", "SKIPPED", "FAILED", "HELD", "WAITING", "INSIDE", "ANSWERS"}}
-	for i := range r.Nodes {
-		n := &r.Nodes[i]
-		row := []string{n.Name, string(n.Kind), n.State}
-		for _, k := range []int64{n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside} {
-			row = append(row, strconv.FormatInt(k, 10))
-		}
-		answers := ""
-		if n.Kind == wire.NodeKind(workflow.CrowdStep) {
-			answers = strconv.Itoa(n.Answers)
-		}
-		rows = append(rows, append(row, answers))
-	}
+	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant,
+		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)), "needs", strings.Join(r.Needs, ", "),
+		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
+		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
+		"predicted", when(r.PredictedMicros > 0, fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
+		"deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	say(w, "\n")
-	columns(w, rows)
+	writeTable(w, r.Nodes, "STEP|KIND|STATE|IN|OK|SKIPPED|FAILED|HELD|WAITING|INSIDE|ANSWERS", func(n wire.RunNode) []any {
+		return []any{n.Name, n.Kind, n.State, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(n.Kind == wire.NodeKind(workflow.CrowdStep), strconv.Itoa(n.Answers))}
+	})
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
