@@ -92,40 +92,33 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 // or a pause.
 func (s *httpRunner) restoreCalls(ctx context.Context) error {
 	r, n := s.run, s.node
-	held := make(map[int64]bool)
-	for after := int64(0); ; {
-		list, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
+	st, held := r.o.cfg.Store, make(map[int64]bool)
+	faults := inChunks(func(after int64) ([]store.Fault, error) {
+		return st.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
+	}, func(f *store.Fault) int64 { return f.Item })
+	for f, err := range faults {
 		if err != nil {
 			return err
 		}
-		for _, f := range list {
-			held[f.Item], after = true, f.Item
-		}
-		if len(list) < chunkRows {
-			break
-		}
+		held[f.Item] = true
 	}
 	for _, i := range n.joined {
-		for after := int64(0); after < n.Cursors[i]; {
-			rows, err := r.o.cfg.Store.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, chunkRows)
+		taken := inChunks(func(after int64) ([]store.Row, error) {
+			return st.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, chunkRows)
+		}, func(row *store.Row) int64 { return row.N })
+		for row, err := range taken {
 			if err != nil {
 				return err
 			}
-			for _, row := range rows {
-				after = row.N
-				if held[row.Item] || s.calls[row.Item] != nil {
-					continue
-				}
-				a, ok, err := r.findArrival(ctx, n, row.Item)
-				if err != nil {
-					return err
-				}
-				if ok && a.state == store.RowOK {
-					s.addCalls([]arrival{a}, row.At)
-				}
+			if held[row.Item] || s.calls[row.Item] != nil {
+				continue
 			}
-			if len(rows) < chunkRows {
-				break
+			a, ok, err := r.findArrival(ctx, n, row.Item)
+			if err != nil {
+				return err
+			}
+			if ok && a.state == store.RowOK {
+				s.addCalls([]arrival{a}, row.At)
 			}
 		}
 	}

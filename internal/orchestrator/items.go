@@ -217,7 +217,7 @@ func (o *Orchestrator) Results(ctx context.Context, tenant crowd.TenantID, id cr
 			}
 			x := Result{Item: row.Item, State: row.State, Error: row.Error}
 			if row.State == store.RowOK {
-				x.Cells = cellsOf(n.columns, row)
+				x.Cells = cellsOf(n.columns, &row)
 			}
 			if !yield(x, nil) {
 				return

@@ -181,7 +181,7 @@ func (r *run) table(node int) sqlstep.Table {
 				yield(nil, &storeError{err})
 				return
 			}
-			if row.State == store.RowOK && !yield(cellsOf(columns, row), nil) {
+			if row.State == store.RowOK && !yield(cellsOf(columns, &row), nil) {
 				return
 			}
 		}
@@ -201,23 +201,31 @@ func (n *node) foreignNodes() []int {
 }
 
 // rows yields a node's log in order.
-func (o *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[*store.JoinedRow, error] {
-	return func(yield func(*store.JoinedRow, error) bool) {
+func (o *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[store.JoinedRow, error] {
+	return inChunks(func(after int64) ([]store.JoinedRow, error) {
+		return o.cfg.Store.Rows(ctx, id, node, after, chunkRows, with)
+	}, func(row *store.JoinedRow) int64 { return row.N })
+}
+
+// inChunks yields what is kept in the order of its numbers. read returns the next
+// chunkRows above number after, or fewer at the end.
+func inChunks[T any](read func(after int64) ([]T, error), number func(*T) int64) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		for after := int64(0); ; {
-			rows, err := o.cfg.Store.Rows(ctx, id, node, after, chunkRows, with)
+			list, err := read(after)
 			if err != nil {
-				yield(nil, err)
+				yield(*new(T), err)
 				return
 			}
-			for i := range rows {
-				after = rows[i].N
-				if !yield(&rows[i], nil) {
+			for i := range list {
+				if !yield(list[i], nil) {
 					return
 				}
 			}
-			if len(rows) < chunkRows {
+			if len(list) < chunkRows {
 				return
 			}
+			after = number(&list[len(list)-1])
 		}
 	}
 }

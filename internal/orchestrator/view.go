@@ -193,19 +193,18 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 		for _, i := range n.joined {
 			from := n.step.From[i].Node
-			for after := int64(0); len(ends) < maxPredicted; {
-				rows, err := r.pendingRows(ctx, from, n.Node.Node, after)
+			pending := inChunks(func(after int64) ([]store.Row, error) {
+				if len(ends) >= maxPredicted {
+					return nil, nil
+				}
+				return r.pendingRows(ctx, from, n.Node.Node, after)
+			}, func(row *store.Row) int64 { return row.N })
+			for row, err := range pending {
 				if err != nil {
 					return err
 				}
-				for _, row := range rows {
-					after = row.N
-					if end := now.Add(n.expect + n.tail); row.State == store.RowOK && end.After(ends[row.Item]) {
-						ends[row.Item], births[row.Item] = end, row.Born
-					}
-				}
-				if len(rows) < chunkRows {
-					break
+				if end := now.Add(n.expect + n.tail); row.State == store.RowOK && end.After(ends[row.Item]) {
+					ends[row.Item], births[row.Item] = end, row.Born
 				}
 			}
 		}

@@ -80,7 +80,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		}
 		who := w.come(int32(s.Present[h.Worker]), h.Worker, member(h.Worker))
 		w.workers[who].leaving = !active[h.Worker] // the task in hand may be finished
-		w.takesUp(who, h)
+		w.carryOn(who, h, w.epoch.Sub(h.At).Seconds())
 	}
 	for _, p := range s.Snapshot.Workers {
 		group, present := s.Present[p.ID]
@@ -127,11 +127,6 @@ func (w *world) comer() (crowd.WorkerID, bool) {
 	}
 	_, holds := w.engine.Holds(id) // the worker had vanished with it, and is missed only when its lease runs out
 	return id, !holds
-}
-
-// takesUp lets a worker go on with the task in hand.
-func (w *world) takesUp(who int32, h engine.Handout) {
-	w.carryOn(who, h, w.epoch.Sub(h.At).Seconds())
 }
 
 // goOn opens the books of a pool that is not empty.

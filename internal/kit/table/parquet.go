@@ -49,16 +49,10 @@ func OpenFile(r io.ReaderAt, size int64, opts Options) (Rows, error) {
 	if opts.Format != Parquet && (opts.Format != Auto || string(head) != parquetMagic) {
 		return NewReader(io.NewSectionReader(r, 0, size), opts)
 	}
-	if opts.MaxRowBytes <= 0 {
-		opts.MaxRowBytes = DefaultMaxRowBytes
-	}
-	if opts.MaxColumns <= 0 {
-		opts.MaxColumns = DefaultMaxColumns
-	}
 	if string(head) != parquetMagic {
 		return nil, crowd.Errorf(crowd.Invalid, "this is not a Parquet file: it does not begin with %s", parquetMagic)
 	}
-	t := &parquetReader{file: r, size: size, opts: opts}
+	t := &parquetReader{file: r, size: size, opts: opts.withDefaults()}
 	if err := recovered(t.open); err != nil {
 		return nil, err
 	}
@@ -168,8 +162,7 @@ func (t *parquetReader) readFooter() error {
 		return broken("", "its footer of %d bytes does not fit into it", n)
 	}
 	if n > maxFooter {
-		e := crowd.Errorf(crowd.TooLarge, "the footer of the Parquet file has %d bytes, %d are allowed: write larger row groups", n, maxFooter)
-		return e
+		return crowd.Errorf(crowd.TooLarge, "the footer of the Parquet file has %d bytes, %d are allowed: write larger row groups", n, maxFooter)
 	}
 	footer := make([]byte, n)
 	if _, err := t.file.ReadAt(footer, t.size-tail-n); err != nil && !errors.Is(err, io.EOF) {
@@ -398,8 +391,7 @@ func (l *leaf) next() error {
 			return broken(l.name, "a row begins in the middle of a list")
 		}
 		if len(l.record) > l.reader.opts.MaxRowBytes {
-			e := broken(l.name, "a list has more than %d items", l.reader.opts.MaxRowBytes)
-			return e
+			return broken(l.name, "a list has more than %d items", l.reader.opts.MaxRowBytes)
 		}
 		l.record = append(l.record, v)
 		l.at++

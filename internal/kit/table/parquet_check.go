@@ -209,8 +209,7 @@ func checkValues(c *parquet.Column, data []byte, encoding format.Encoding, n int
 	case format.ByteStreamSplit:
 		return nil
 	}
-	e := crowd.Fieldf(clip(c.Path()[0]), "the values are encoded as %s, which is not read: write them as PLAIN or with a dictionary", encoding)
-	return e
+	return crowd.Fieldf(clip(c.Path()[0]), "the values are encoded as %s, which is not read: write them as PLAIN or with a dictionary", encoding)
 }
 
 // checkPlain checks the values of a dictionary.

@@ -27,6 +27,17 @@ type Options struct {
 	MaxColumns  int    // 0 means DefaultMaxColumns
 }
 
+// withDefaults returns the options with the limits that they leave out.
+func (o Options) withDefaults() Options {
+	if o.MaxRowBytes <= 0 {
+		o.MaxRowBytes = DefaultMaxRowBytes
+	}
+	if o.MaxColumns <= 0 {
+		o.MaxColumns = DefaultMaxColumns
+	}
+	return o
+}
+
 // Reader reads one table, row by row. It holds at most about twice
 // MaxRowBytes. It is not safe for concurrent use.
 //
@@ -72,13 +83,7 @@ type Reader struct {
 // from it is about the file as a whole (empty, not text, no usable header) and
 // nothing can be read.
 func NewReader(r io.Reader, opts Options) (*Reader, error) {
-	if opts.MaxRowBytes <= 0 {
-		opts.MaxRowBytes = DefaultMaxRowBytes
-	}
-	if opts.MaxColumns <= 0 {
-		opts.MaxColumns = DefaultMaxColumns
-	}
-	t := &Reader{src: bufio.NewReaderSize(r, 64<<10), opts: opts}
+	t := &Reader{src: bufio.NewReaderSize(r, 64<<10), opts: opts.withDefaults()}
 	head, err := t.src.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read table: %w", err)
