@@ -15,16 +15,15 @@ import (
 // Activity implements store.Journal. Within a batch assignments are numbered in
 // the order of time, so it reads each batch's from the last one back.
 func (s *Store) Activity(ctx context.Context, pool crowd.PoolID, since time.Time, limit int) ([]store.Activity, time.Time, error) {
-	all, from, err := s.activity(ctx, pool, since, limit)
-	return all, from, s.failed("read activity", err)
+	var all []store.Activity
+	err := s.consistent(ctx, "read activity", func(tx *sql.Tx) (err error) {
+		all, since, err = activity(ctx, tx, pool, since, limit)
+		return err
+	})
+	return all, since, err
 }
 
-func (s *Store) activity(ctx context.Context, pool crowd.PoolID, since time.Time, limit int) ([]store.Activity, time.Time, error) {
-	tx, err := s.scan.BeginTx(ctx, &sql.TxOptions{Isolation: s.dialect.Consistent, ReadOnly: true})
-	if err != nil {
-		return nil, since, err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
+func activity(ctx context.Context, tx querier, pool crowd.PoolID, since time.Time, limit int) ([]store.Activity, time.Time, error) {
 	batches, err := list(ctx, tx, number[crowd.BatchID], `select b.id from batches b join progress p on p.batch = b.id
 		where b.pool = $1 and p.issued > 0 and (p.state in ('running', 'paused') or p.ended_at >= $2) order by b.id`, pool, micros(since))
 	if err != nil {

@@ -128,12 +128,8 @@ const selectRow = `select r.id, r.item, r.origin, r.born_at, r.made_at, r.state,
 
 // Rows implements store.Flows. What other nodes have is read by one query each.
 // In between more may come to the logs, but what is there stays as it is.
-func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
-	all, err := s.rows(ctx, id, of, after, limit, with)
-	return all, s.failed("read rows", err)
-}
-
-func (s *Store) rows(ctx context.Context, id crowd.RunID, of int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
+func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, limit int, with []int) (_ []store.JoinedRow, err error) {
+	defer s.explain("read rows", &err)
 	n, err := node(ctx, s.read, id, of)
 	if err != nil {
 		return nil, err
@@ -178,12 +174,8 @@ func (s *Store) rows(ctx context.Context, id crowd.RunID, of int, after int64, l
 }
 
 // ItemRows implements store.Flows.
-func (s *Store) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
-	all, err := s.itemRows(ctx, id, item)
-	return all, s.failed("read rows of an item", err)
-}
-
-func (s *Store) itemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
+func (s *Store) ItemRows(ctx context.Context, id crowd.RunID, item int64) (_ []store.Row, err error) {
+	defer s.explain("read rows of an item", &err)
 	var all []store.Row
 	for next := item; next > 0; {
 		found, err := list(ctx, s.read, func(r row, x *store.Row) error {
@@ -210,19 +202,19 @@ const pendingRows = selectRow + `from run_rows r where r.id > $2 and r.id <= $3
 	and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) order by r.id limit $4`
 
 // Pending implements store.Flows.
-func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last int64, to int, limit int) ([]store.Row, error) {
+func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last int64, to int, limit int) (_ []store.Row, err error) {
+	defer s.explain("read pending rows", &err)
 	n, err := node(ctx, s.read, id, of)
 	if err != nil {
-		return nil, s.failed("read pending rows", err)
+		return nil, err
 	}
 	end, err := node(ctx, s.read, id, to)
 	if err != nil {
-		return nil, s.failed("read pending rows", err)
+		return nil, err
 	}
 	after, last = min(max(after, 0), n.Last), min(max(last, 0), n.Last)
-	all, err := list(ctx, s.read, func(r row, x *store.Row) error {
+	return list(ctx, s.read, func(r row, x *store.Row) error {
 		x.Node = of
 		return scanRow(r, x)
 	}, pendingRows, end.log, n.row(after), n.row(last), limit)
-	return all, s.failed("read pending rows", err)
 }

@@ -13,19 +13,15 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// Faults implements store.Flows.
-func (s *Store) Faults(ctx context.Context, id crowd.RunID, of int, after int64, limit int) ([]store.Fault, error) {
-	all, err := s.faults(ctx, id, of, after, limit)
-	return all, s.failed("read faults", err)
-}
-
 const selectFaults = `select node, item, n, held_at, tries, error from run_faults where run = $1 `
 
 func scanFault(r row, f *store.Fault) error {
 	return r.Scan(&f.Node, &f.Item, &f.N, instant{&f.At}, &f.Tries, &f.Error)
 }
 
-func (s *Store) faults(ctx context.Context, id crowd.RunID, of int, after int64, limit int) ([]store.Fault, error) {
+// Faults implements store.Flows.
+func (s *Store) Faults(ctx context.Context, id crowd.RunID, of int, after int64, limit int) (_ []store.Fault, err error) {
+	defer s.explain("read faults", &err)
 	if of >= 0 {
 		if _, err := node(ctx, s.read, id, of); err != nil {
 			return nil, err
@@ -45,12 +41,8 @@ func (s *Store) faults(ctx context.Context, id crowd.RunID, of int, after int64,
 }
 
 // Unlabelled implements store.Flows.
-func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
-	all, err := s.unlabelled(ctx, batch, after, limit)
-	return all, s.failed("read tasks without a label", err)
-}
-
-func (s *Store) unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
+func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) (_ []store.Task, err error) {
+	defer s.explain("read tasks without a label", &err)
 	p, ok, err := placeOf(ctx, s.read, batch)
 	if err == nil && !ok {
 		err = noBatch(batch)

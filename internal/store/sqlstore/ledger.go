@@ -108,12 +108,7 @@ func (s *Store) entryBefore(ctx context.Context, key, before int64) (int64, erro
 
 // CheckLedger implements store.Ledger. It also checks the chains.
 func (s *Store) CheckLedger(ctx context.Context) error {
-	tx, err := s.scan.BeginTx(ctx, &sql.TxOptions{Isolation: s.dialect.Consistent, ReadOnly: true})
-	if err != nil {
-		return s.failed("check ledger", err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	return s.failed("check ledger", checkLedger(ctx, tx))
+	return s.consistent(ctx, "check ledger", func(tx *sql.Tx) error { return checkLedger(ctx, tx) })
 }
 
 func checkLedger(ctx context.Context, q querier) error {

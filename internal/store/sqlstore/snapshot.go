@@ -12,16 +12,15 @@ import (
 // Snapshot implements store.Journal. Of a batch it reads the assignments from
 // the oldest open one on, and for each of them whether its task has a label.
 func (s *Store) Snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
-	snap, err := s.snapshot(ctx, id)
-	return snap, s.failed("read snapshot", err)
+	var snap *engine.Snapshot
+	err := s.consistent(ctx, "read snapshot", func(tx *sql.Tx) (err error) {
+		snap, err = snapshot(ctx, tx, id)
+		return err
+	})
+	return snap, err
 }
 
-func (s *Store) snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
-	tx, err := s.scan.BeginTx(ctx, &sql.TxOptions{Isolation: s.dialect.Consistent, ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
+func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapshot, error) {
 	pool, err := readPool(ctx, tx, id)
 	if err != nil {
 		return nil, err

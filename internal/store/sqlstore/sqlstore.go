@@ -223,6 +223,17 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	return nil
 }
 
+// consistent runs do in a transaction that only reads, and sees one state of the
+// database.
+func (s *Store) consistent(ctx context.Context, op string, do func(*sql.Tx) error) error {
+	tx, err := s.scan.BeginTx(ctx, &sql.TxOptions{Isolation: s.dialect.Consistent, ReadOnly: true})
+	if err != nil {
+		return s.failed(op, err)
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	return s.failed(op, do(tx))
+}
+
 // failed says what was being done. A *crowd.Error goes through as it is.
 func (s *Store) failed(op string, err error) error {
 	var known *crowd.Error
@@ -236,6 +247,9 @@ func (s *Store) failed(op string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
+
+// explain is failed for the error that a function is about to return.
+func (s *Store) explain(op string, err *error) { *err = s.failed(op, *err) }
 
 // taken turns the error about a unique key into a Conflict.
 func (s *Store) taken(err error, field, format string, args ...any) error {

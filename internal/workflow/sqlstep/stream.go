@@ -24,8 +24,6 @@ type Stream struct {
 	deletes []execer
 	filled  []bool
 	closers []func() error
-	ctx     context.Context // of the queries; it ends when one must
-	cancel  context.CancelFunc
 	rows    [][]string
 	n       int64 // items so far
 	broken  error
@@ -87,7 +85,6 @@ func Open(ctx context.Context, query string, static, stream []Table, limits Limi
 		return nil, fmt.Errorf("open stream: %w", err)
 	}
 	s.stmt, s.closers = stmt.(execer), append(s.closers, stmt.Close)
-	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
 
@@ -123,25 +120,9 @@ func (s *Stream) Row(ctx context.Context, rows [][]string) ([][]string, error) {
 			s.filled[i] = true
 		}
 	}
-	return s.answer(ctx)
-}
-
-func (s *Stream) answer(ctx context.Context) ([][]string, error) {
-	if s.ctx.Err() != nil {
-		s.ctx, s.cancel = context.WithCancel(context.Background())
-	}
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, s.cancel)()
-	}
 	s.rows, s.sink.n, s.sink.err = nil, 0, nil
-	s.watch.begin(s.cancel)
-	_, err := s.stmt.ExecContext(s.ctx, nil)
-	s.watch.end()
-	if s.sink.err != nil {
-		err = s.sink.err
-	}
-	if err != nil {
-		return nil, s.e.limitError(ctx, s.watch, err)
+	if err := s.e.step(ctx, s.watch, s.stmt, s.sink); err != nil {
+		return nil, err
 	}
 	return s.rows, nil
 }
@@ -152,9 +133,6 @@ func (s *Stream) Close() error {
 		return nil
 	}
 	s.broken = errClosed
-	if s.cancel != nil {
-		s.cancel()
-	}
 	if s.sink != nil {
 		s.sink.close()
 	}
