@@ -167,6 +167,17 @@ outputs: {measured: {from: measured}}
 		if want := map[string]int{"hold": 2, "drop": 0}[onError]; w.GaveUp != want {
 			t.Errorf("%s: %d items were given up, want %d", onError, w.GaveUp, want)
 		}
+		result, err := w.Result(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The bad row failed before the steps, so it is no failure of theirs.
+		if list := result.Failures; len(list) != 2 || list[0].Step != "measured" || list[1].Step != "measured" {
+			t.Errorf("%s: the failures are %+v", onError, list)
+		}
+		if s := result.Steps[1]; s.Name != "measured" || s.OK != 5 || s.Failed != 3 || s.Held != int64(w.GaveUp) || s.MeanS == nil || *s.MeanS <= 0 {
+			t.Errorf("%s: the step came to %+v", onError, s)
+		}
 		res, err := w.Orchestrator.Results(t.Context(), 0, w.Run, "measured")
 		if err != nil {
 			t.Fatal(err)
