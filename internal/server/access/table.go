@@ -38,6 +38,7 @@ var (
 	BatchesUpload      = op("Batches.Upload", Tenant)
 	BatchesLaunch      = op("Batches.Launch", Tenant)
 	BatchesEdit        = op("Batches.Edit", Tenant)
+	BatchesChange      = op("Batches.Change", Tenant)
 	BatchesPause       = op("Batches.Pause", Tenant)
 	BatchesResume      = op("Batches.Resume", Tenant)
 	BatchesEnd         = op("Batches.End", Tenant)
@@ -71,6 +72,7 @@ var (
 
 	AccountsCreateUser           = op("Accounts.CreateUser", Tenant)
 	AccountsUpdateUser           = op("Accounts.UpdateUser", Admins)
+	AccountsChangeUser           = op("Accounts.ChangeUser", Admins)
 	AccountsUser                 = op("Accounts.User", Self)
 	AccountsUsers                = op("Accounts.Users", Tenant)
 	AccountsBlockWorker          = op("Accounts.BlockWorker", Tenant)
@@ -89,6 +91,7 @@ var (
 
 	TenantsCreate         = op("Tenants.Create", Admins)
 	TenantsUpdate         = op("Tenants.Update", Tenant)
+	TenantsChange         = op("Tenants.Change", Admins)
 	TenantsUpdateSettings = op("Tenants.Update: name and weight", Admins)
 	TenantsList           = op("Tenants.List", Self)
 	TenantsDeposit        = op("Tenants.Deposit", Admins)

@@ -319,10 +319,7 @@ type UserEdit struct {
 
 // UpdateUser changes a person. Admins only.
 func (s *Accounts) UpdateUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, edit UserEdit) (store.User, error) {
-	if err := p.May(access.AccountsUpdateUser); err != nil {
-		return store.User{}, err
-	}
-	return s.Change(ctx, id, func(u *store.User) error {
+	return s.changeUser(ctx, p, access.AccountsUpdateUser, id, func(u *store.User) error {
 		input.Set(&u.FullName, edit.FullName)
 		input.Set(&u.Email, edit.Email)
 		input.Set(&u.Admin, edit.Admin)
@@ -330,6 +327,23 @@ func (s *Accounts) UpdateUser(ctx context.Context, p *access.Principal, id crowd
 		input.Set(&u.Pool, edit.Pool)
 		input.Set(&u.Suspended, edit.Suspended)
 		input.Set(&u.Qualifications, edit.Qualifications)
+		return nil
+	})
+}
+
+// ChangeUser changes a person as they are when nobody else changes them. Admins only.
+func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+	return s.changeUser(ctx, p, access.AccountsChangeUser, id, change)
+}
+
+func (s *Accounts) changeUser(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+	if err := p.May(o); err != nil {
+		return store.User{}, err
+	}
+	return s.Change(ctx, id, func(u *store.User) error {
+		if err := change(u); err != nil {
+			return err
+		}
 		if id == p.User.ID && (!u.Admin || u.Suspended) {
 			return crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
 		}

@@ -78,14 +78,30 @@ func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.Tena
 			return store.Tenant{}, err
 		}
 	}
-	var t store.Tenant
-	err := s.live.ChangeSettings(func() (err error) {
-		if t, err = s.store.Tenant(ctx, id); err != nil {
-			return err
-		}
+	return s.change(ctx, id, func(t *store.Tenant) error {
 		input.Set(&t.Name, edit.Name)
 		input.Set(&t.Weight, edit.Weight)
 		input.Set(&t.Stopped, edit.Stopped)
+		return nil
+	})
+}
+
+// Change changes a tenant as it is when nobody else changes it. Admins only.
+func (s *Tenants) Change(ctx context.Context, p *access.Principal, id crowd.TenantID, change func(*store.Tenant) error) (store.Tenant, error) {
+	if err := p.May(access.TenantsChange); err != nil {
+		return store.Tenant{}, err
+	}
+	return s.change(ctx, id, change)
+}
+
+func (s *Tenants) change(ctx context.Context, id crowd.TenantID, change func(*store.Tenant) error) (t store.Tenant, err error) {
+	err = s.live.ChangeSettings(func() (err error) {
+		if t, err = s.store.Tenant(ctx, id); err != nil {
+			return err
+		}
+		if err := change(&t); err != nil {
+			return err
+		}
 		if err := validTenant(t); err != nil {
 			return err
 		}

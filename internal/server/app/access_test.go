@@ -48,6 +48,9 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 	"Pools.StopEverything": func(s *scene, p *access.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) },
 	"Pools.Order":          func(s *scene, p *access.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) },
+	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.ChangeUser(s.ctx, p, s.bob.User.ID, func(*store.User) error { return nil }))
+	},
 	"Accounts.UpdateUser": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.UpdateUser(s.ctx, p, s.bob.User.ID, accounts.UserEdit{}))
 	},
@@ -84,6 +87,9 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 	"Outbox.View": func(s *scene, p *access.Principal) error { return second(s.Outbox.View(s.ctx, p)) },
 
+	"Tenants.Change": func(s *scene, p *access.Principal) error {
+		return second(s.Tenants.Change(s.ctx, p, s.a, func(*store.Tenant) error { return nil }))
+	},
 	"Tenants.Update": func(s *scene, p *access.Principal) error {
 		return second(s.Tenants.Update(s.ctx, p, s.a, accounts.TenantEdit{Stopped: new(bool)}))
 	},
@@ -114,6 +120,9 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.End":     func(s *scene, p *access.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) },
 	"Batches.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) },
 	"Batches.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) },
+	"Batches.Change": func(s *scene, p *access.Principal) error {
+		return second(s.Batches.Change(s.ctx, p, s.running, func(*batches.RunningSettings) error { return nil }))
+	},
 	"Batches.Edit": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Edit(s.ctx, p, s.running, batches.BatchEdit{}))
 	},

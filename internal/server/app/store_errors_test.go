@@ -345,6 +345,7 @@ var excused = map[string]excuse{
 
 	"Pools.Change/Commit":         {why: "the pools read it when they go on", unheard: true},
 	"Pools.StopEverything/Commit": {why: "the pools read it when they go on", unheard: true},
+	"Tenants.Change/Commit":       {why: "the pools read it when they go on", unheard: true},
 	"Tenants.Update/Commit":       {why: "the pools read it when they go on", unheard: true},
 	"Duty.Start/UpdateCall":       {why: "whoever came is on duty; the call asks one person too many", unheard: true, differs: []string{"calls", "call_notices"}},
 

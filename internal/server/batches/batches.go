@@ -292,6 +292,32 @@ func (s *Batches) Edit(ctx context.Context, p *access.Principal, id crowd.BatchI
 	})
 }
 
+// RunningSettings is what can be set of a batch while it runs.
+type RunningSettings struct {
+	Priority float64
+	Deadline time.Time
+}
+
+// RunningSettings are those of a batch.
+func (v *BatchView) RunningSettings() RunningSettings {
+	return RunningSettings{v.Progress.Priority, v.Progress.Deadline}
+}
+
+// Change changes the settings of a running batch as they are when nobody else
+// changes them.
+func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*RunningSettings) error) (BatchView, error) {
+	return s.onBatch(ctx, p, access.BatchesChange, id, func(e *engine.Engine, now time.Time) error {
+		var v BatchView
+		v.Spec.ID = id
+		v.read(e)
+		x := v.RunningSettings()
+		if err := change(&x); err != nil {
+			return err
+		}
+		return e.Edit(now, id, engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline})
+	})
+}
+
 // Pause stops handing a batch out; what is held may be submitted.
 func (s *Batches) Pause(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
 	return s.onBatch(ctx, p, access.BatchesPause, id, func(e *engine.Engine, now time.Time) error { return e.Pause(now, id) })

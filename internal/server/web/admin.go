@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -18,6 +19,13 @@ const peopleShown = 100
 type tenantRow struct {
 	store.Tenant
 	Balance crowd.Money
+	Filled  url.Values
+}
+
+// poolRow is a pool with its form.
+type poolRow struct {
+	control.PoolView
+	Filled url.Values
 }
 
 // admin shows tenants and pools.
@@ -32,18 +40,20 @@ func (s *server) admin(w http.ResponseWriter, r *http.Request, p *access.Princip
 		if err != nil {
 			return err
 		}
-		rows[i] = tenantRow{t, balance}
+		rows[i] = tenantRow{t, balance, filled(t, bindTenant)}
 	}
 	pools, err := s.App.Pools.List(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	stopped := len(pools) > 0
-	for _, v := range pools {
+	list := make([]poolRow, len(pools))
+	for i, v := range pools {
 		stopped = stopped && v.Pool.Stopped
+		list[i] = poolRow{v, filled(v.Pool, bindPoolName)}
 	}
 	return s.render(w, r, p, "admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
-		"Tenants": rows, "Pools": pools, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
+		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
 	}})
 }
 
@@ -56,12 +66,13 @@ func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.
 	return done(w, r, err, "/admin", "saved")
 }
 
+func bindTenant(b binding, t *store.Tenant) {
+	b.words("name", &t.Name)
+	b.figure("weight", &t.Weight)
+}
+
 func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	f := sent(r)
-	name, weight, err := f.text("name"), f.number("weight"), f.err()
-	if err == nil {
-		_, err = s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Name: &name, Weight: &weight})
-	}
+	_, err := s.App.Tenants.Change(r.Context(), p, id, saving(sent(r), bindTenant))
 	return done(w, r, err, "/admin", "saved")
 }
 
@@ -80,10 +91,14 @@ func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *access.Pr
 	return done(w, r, err, "/admin", "saved")
 }
 
+// bindPoolName goes over the form of a pool on the page of all pools.
+func bindPoolName(b binding, p *store.Pool) {
+	b.words("name", &p.Name)
+	b.words("policy", &p.Policy)
+}
+
 func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	f := sent(r)
-	name, policy := f.text("name"), f.text("policy")
-	_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Name: &name, Policy: &policy})
+	_, err := s.App.Pools.Change(r.Context(), p, id, saving(sent(r), bindPoolName))
 	return done(w, r, err, "/admin", "saved")
 }
 
@@ -158,37 +173,30 @@ func (s *server) menus(r *http.Request, p *access.Principal) (map[string]any, er
 	}, err
 }
 
-// roleFields reads the roles of a person: admin, requester of tenants, worker
-// of a pool, with qualifications.
-func roleFields(f *fields) (admin bool, tenants []crowd.TenantID, pool crowd.PoolID, quals map[string]int) {
-	for _, text := range f.values["tenants"] {
-		id, err := crowd.ParseTenantID(text)
-		if err != nil {
-			f.bad("tenants", "there is no tenant %q", text)
-			continue
-		}
-		tenants = append(tenants, id)
+// bindPerson goes over what an admin says of a person: who they are, and their roles.
+func bindPerson(b binding, u *store.User) {
+	b.words("full_name", &u.FullName)
+	b.words("email", &u.Email)
+	b.tick("admin", &u.Admin)
+	several(b, "tenants", &u.Tenants, crowd.ParseTenantID, crowd.TenantID.String)
+	bound(b, "pool", &u.Pool, b.pool, idText)
+	bound(b, "qualifications", &u.Qualifications, b.qualifications, scoreLines)
+}
+
+// qualifications reads those that a person has.
+func (f *fields) qualifications(name string) map[string]int {
+	if list := maps.Collect(f.scores(name, 100)); len(list) > 0 {
+		return list
 	}
-	if text := f.text("pool"); text != "" {
-		var err error
-		if pool, err = crowd.ParsePoolID(text); err != nil {
-			f.bad("pool", "there is no pool %q", text)
-		}
-	}
-	for name, score := range f.scores("qualifications", 100) {
-		if quals == nil {
-			quals = make(map[string]int)
-		}
-		quals[name] = score
-	}
-	return f.text("admin") != "", tenants, pool, quals
+	return nil
 }
 
 // createPerson adds somebody and shows their one-time link, this once.
 func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	f := sent(r)
-	n := accounts.NewUser{Name: f.text("name"), FullName: f.text("full_name"), Email: f.text("email")}
-	n.Admin, n.Tenants, n.Pool, n.Qualifications = roleFields(f)
+	var u store.User
+	bindPerson(binding{fields: f}, &u)
+	n := accounts.NewUser{Name: f.text("name"), FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: u.Tenants, Pool: u.Pool, Qualifications: u.Qualifications}
 	if err := f.err(); err != nil {
 		return err
 	}
@@ -215,19 +223,12 @@ func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Princi
 		return err
 	}
 	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](r)
+	data["Filled"] = filled(u, bindPerson)
 	return s.render(w, r, p, "person", page{Title: u.Name, Section: "admin", Data: data})
 }
 
 func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	f := sent(r)
-	fullName, email := f.text("full_name"), f.text("email")
-	isAdmin, tenants, pool, quals := roleFields(f)
-	err := f.err()
-	if err == nil {
-		_, err = s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{
-			FullName: &fullName, Email: &email, Admin: &isAdmin, Tenants: &tenants, Pool: &pool, Qualifications: &quals,
-		})
-	}
+	_, err := s.App.Accounts.ChangeUser(r.Context(), p, id, saving(sent(r), bindPerson))
 	return done(w, r, err, "/admin/people/"+id.String(), "saved")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
@@ -35,9 +36,10 @@ func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Princip
 	if err != nil {
 		return err
 	}
+	question := templateValues(b.Template)
 	data := map[string]any{
-		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](r), "Template": newTemplateForm("template", formOf(r), templateValues(b.Template)),
-		"Settings": settingsOf(b), "Pools": menu(pools, sizedChoice), "MaxCost": maxCost(b), "Enough": maxCost(b) <= balance,
+		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](r), "Question": question, "Template": newTemplateForm("template", formOf(r), question),
+		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "MaxCost": maxCost(b), "Enough": maxCost(b) <= balance,
 		"Crowd": poolSize(pools, b.Pool), "Most": b.Spec.Rule.Most(),
 	}
 	if b.Spec.Tasks > 0 {
@@ -98,13 +100,14 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	})
 }
 
+// pool is the pool of a menu; 0 if none is chosen.
 func (f *fields) pool(name string) crowd.PoolID {
 	if f.text(name) == "" {
 		return 0
 	}
 	id, err := crowd.ParsePoolID(f.text(name))
 	if err != nil {
-		f.bad(name, "no such pool")
+		f.bad(name, "there is no pool %q", f.text(name))
 	}
 	return id
 }
@@ -138,14 +141,16 @@ func (b binding) redundancy(rule *label.Rule) {
 }
 
 // settingsOf is the definition of a draft as the form has it.
-func settingsOf(v batches.BatchView) url.Values {
-	n := batches.Definition(&v.Batch)
-	return filled(func(b binding) { bindSettings(b, &n) })
+func settingsOf(b *store.Batch) url.Values {
+	n := batches.Definition(b)
+	return filled(n, bindSettings)
 }
 
 func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	_, err := s.App.Batches.EditDraft(r.Context(), p, id, func(n *batches.NewBatch) (err error) {
-		n.Template, err = templateOf(r.PostForm)
+		if err = sent(r).current(templateValues(n.Template)); err == nil {
+			n.Template, err = templateOf(r.PostForm)
+		}
 		return err
 	})
 	return done(w, r, err, "/batches/"+id.String(), "saved")
@@ -155,13 +160,11 @@ func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.
 // was the button.
 func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
 	f := sent(r)
-	_, err := s.App.Batches.EditDraft(r.Context(), p, id, func(n *batches.NewBatch) error {
-		bindSettings(binding{fields: f}, n)
-		return f.err()
-	})
+	b, err := s.App.Batches.EditDraft(r.Context(), p, id, saving(f, bindSettings))
 	did := "saved"
 	if err == nil && f.text("then") == "launch" {
 		did = "launched"
+		f.values.Set(filledField, digest(settingsOf(&b))) // they are saved, also if the launch is refused
 		_, err = s.App.Batches.Launch(r.Context(), p, id, f.text("small_crowd") != "")
 	}
 	return done(w, r, err, "/batches/"+id.String(), did)

@@ -2,6 +2,8 @@ package web
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/url"
 	"strconv"
 	"strings"
@@ -18,11 +20,42 @@ type binding struct {
 	filling bool // writes the form
 }
 
-// filled returns the values of a form that bind goes over.
-func filled(bind func(binding)) url.Values {
+// filled returns the values of a form about x that bind goes over.
+func filled[T any](x T, bind func(binding, *T)) url.Values {
 	b := binding{fields: &fields{values: make(url.Values)}, filling: true}
-	bind(b)
+	bind(b, &x)
 	return b.values
+}
+
+// saving returns the change that a form makes to what it is about. It is refused if
+// that is no longer what the form was filled with.
+func saving[T any](f *fields, bind func(binding, *T)) func(now *T) error {
+	return func(now *T) error {
+		if err := f.current(filled(*now, bind)); err != nil {
+			return err
+		}
+		bind(binding{fields: f}, now)
+		return f.err()
+	}
+}
+
+// filledField is the hidden field that identifies what a form was filled with.
+const filledField = "filled_with"
+
+// digest identifies the values of a form.
+func digest(values url.Values) string {
+	sum := sha256.Sum256([]byte(values.Encode()))
+	return hex.EncodeToString(sum[:8])
+}
+
+var errChanged = crowd.Errorf(crowd.Conflict, "this was changed elsewhere after you had opened the form, so nothing of yours was saved: the form now shows what holds")
+
+// current refuses a form that was filled with other values than now.
+func (f *fields) current(now url.Values) error {
+	if was := f.text(filledField); was != "" && was != digest(now) {
+		return errChanged
+	}
+	return nil
 }
 
 // bound binds a variable by how its value is read and written.
@@ -85,6 +118,24 @@ func (b binding) textForm(name, usual string, v *string) {
 		*v += "(" + options + ")"
 	} else if *v == usual {
 		*v = ""
+	}
+}
+
+// several binds a field of a form that may be sent several times.
+func several[T any](b binding, name string, v *[]T, read func(string) (T, error), write func(T) string) {
+	if b.filling {
+		for _, x := range *v {
+			b.values.Add(name, write(x))
+		}
+		return
+	}
+	*v = nil
+	for _, text := range b.values[name] {
+		if x, err := read(text); err == nil {
+			*v = append(*v, x)
+		} else {
+			b.bad(name, "%s", err)
+		}
 	}
 }
 

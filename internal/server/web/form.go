@@ -22,7 +22,7 @@ import (
 // methods may be called on nil.
 type form struct {
 	ID     string
-	Values url.Values
+	Values url.Values // nil: they are not shown again
 	Errs   []*crowd.Error
 }
 
@@ -30,6 +30,9 @@ type form struct {
 func refused(id string, values url.Values, err error) *form {
 	switch crowd.CodeOf(err) {
 	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge, crowd.TooMany:
+		if errors.Is(err, errChanged) {
+			values = nil
+		}
 		return &form{ID: id, Values: values, Errs: problems(err)}
 	}
 	var big *http.MaxBytesError
@@ -93,20 +96,25 @@ func (f *form) status() int {
 	return httpkit.Status(f.Errs[0].Code)
 }
 
+// typed returns what was typed into form id and is shown again, or nil.
+func (f *form) typed(id string) url.Values {
+	if f == nil || f.ID != id {
+		return nil
+	}
+	return f.Values
+}
+
 // Val returns what was typed into a field of form id, or value.
 func (f *form) Val(id, name, value string) string {
-	if f == nil || f.ID != id {
-		return value
+	if typed := f.typed(id); typed != nil {
+		return typed.Get(name)
 	}
-	return f.Values.Get(name)
+	return value
 }
 
 // On reports whether a box of form id was ticked, or on.
 func (f *form) On(id, name string, on bool) bool {
-	if f == nil || f.ID != id {
-		return on
-	}
-	return f.Values.Get(name) != ""
+	return f.Val(id, name, ticked(on)) != ""
 }
 
 // Bad returns what is wrong with a field of form id, or "".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ func funcs(a assets) template.FuncMap {
 		"sentence": sentence,
 		"dict":     dict,
 		"field":    newField,
+		"filled":   func(f *form, id string, values url.Values) string { return f.Val(id, filledField, digest(values)) },
 		"add":      func(a, b int) int { return a + b },
 		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
 		"rule":     ruleText,
@@ -139,8 +141,8 @@ func dict(pairs ...any) (map[string]any, error) {
 
 // ticks reports whether a tenant is ticked among those of a person, who may be nil.
 func ticks(f *form, u any, id crowd.TenantID) bool {
-	if f != nil && f.ID == "person" {
-		return slices.Contains(f.Values["tenants"], id.String())
+	if typed := f.typed("person"); typed != nil {
+		return slices.Contains(typed["tenants"], id.String())
 	}
 	person, ok := u.(store.User)
 	return ok && slices.Contains(person.Tenants, id)

@@ -106,7 +106,7 @@ func (s *server) launched(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if err != nil {
 		return err
 	}
-	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods}}
+	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning)}}
 	if b.Progress.State.Open() {
 		pg.Script = "live.js"
 	}
@@ -204,13 +204,14 @@ func pause(r *http.Request, d time.Duration) bool {
 	}
 }
 
+func bindRunning(b binding, x *batches.RunningSettings) {
+	b.figure("priority", &x.Priority)
+	b.moment("deadline", &x.Deadline)
+}
+
 // editBatch changes priority and deadline of a running batch.
 func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	f := sent(r)
-	priority, deadline, err := f.number("priority"), f.time("deadline"), f.err()
-	if err == nil {
-		_, err = s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Priority: &priority, Deadline: &deadline})
-	}
+	_, err := s.App.Batches.Change(r.Context(), p, id, saving(sent(r), bindRunning))
 	return done(w, r, err, "/batches/"+id.String(), "saved")
 }
 

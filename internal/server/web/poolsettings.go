@@ -101,7 +101,7 @@ func newTried(list []pool.Tested) *tried {
 // Step says what the rules would have done at a step.
 func (*tried) Step(x pool.Tested) string { return stepText(x) }
 
-// bindPool goes over all settings of a pool but its rules.
+// bindPool goes over all settings of a pool.
 func bindPool(b binding, p *store.Pool) {
 	b.tick("called", &p.Retainer.Called)
 	b.amount("rate", &p.Retainer.Rate)
@@ -125,15 +125,14 @@ func bindPool(b binding, p *store.Pool) {
 	b.span("target.wait", &c.Target.Wait, time.Second)
 	b.figure("target.tail", &c.Target.Tail)
 	b.span("expect.task_time", &c.Expect.TaskTime, time.Second)
-}
-
-// settingsOfPool is a pool's settings as the form has them.
-func settingsOfPool(p store.Pool) url.Values {
-	v := filled(func(b binding) { bindPool(b, &p) })
-	for _, r := range p.Control.Rules {
-		v["when"], v["rule_do"] = append(v["when"], r.When), append(v["rule_do"], r.Do)
+	if !b.filling {
+		c.Rules, _ = rulesOf(rowsOf(b.values, 0))
+		return
 	}
-	return v
+	for _, r := range c.Rules {
+		b.values.Add("when", r.When)
+		b.values.Add("rule_do", r.Do)
+	}
 }
 
 // rowsOf are the rules of a form with want empty rows after them.
@@ -200,12 +199,13 @@ func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.
 	if err != nil {
 		return err
 	}
-	d := &poolFormData{V: v, S: settingsOfPool(v.Pool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: madeOf[*tried](r)}
+	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: madeOf[*tried](r)}
 	d.Rules = rowsOf(d.S, emptyRules)
-	if f := formOf(r); f != nil && f.ID == poolFormID {
-		d.Rules = rowsOf(f.Values, emptyRules)
-		if f.Values.Get("then") == "add" {
-			d.Rules = rowsOf(f.Values, emptyRules+1)
+	f := formOf(r)
+	if typed := f.typed(poolFormID); typed != nil {
+		d.Rules = rowsOf(typed, emptyRules)
+		if typed.Get("then") == "add" {
+			d.Rules = rowsOf(typed, emptyRules+1)
 		}
 		for _, wrong := range f.Errs {
 			place(d.Rules, wrong)
@@ -222,7 +222,6 @@ const poolFormID = "control"
 func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
 	f := sent(r)
 	var trial *tried
-	rules, _ := rulesOf(rowsOf(f.values, 0))
 	do, row, _ := strings.Cut(f.values.Get("then"), "-")
 	switch do {
 	case "add":
@@ -237,6 +236,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 			}
 		}
 	case "try":
+		rules, _ := rulesOf(rowsOf(f.values, 0))
 		if len(rules) == 0 {
 			return crowd.Fieldf("rules", `write a rule first, such as when "queue > 10" do "recruit 1"`)
 		}
@@ -246,11 +246,7 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 		}
 		trial = newTried(list)
 	default:
-		_, err := s.App.Pools.Change(r.Context(), p, id, func(now *store.Pool) error {
-			bindPool(binding{fields: f}, now)
-			now.Control.Rules = rules
-			return f.err()
-		})
+		_, err := s.App.Pools.Change(r.Context(), p, id, saving(f, bindPool))
 		return done(w, r, err, "/admin/pools/"+id.String(), "saved")
 	}
 	return s.poolSettings(w, showing(r, once{form: &form{ID: poolFormID, Values: f.values}, made: trial}), p, id)

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -120,12 +121,13 @@ func (x edited) try(t *testing.T, c *company, pattern string) {
 	t.Helper()
 	action := strings.NewReplacer("POST ", "", "/batches/{batch}", x.page, "{tenant}", "n1", "{pool}", "p1", "{user}", "u2").Replace(pattern)
 	b := x.by(c)
-	f := b.get(x.page).want(200).form(action)
+	opened := b.get(x.page).want(200)
+	f, before := opened.form(action), opened.form(action)
 	want := url.Values{}
 	for _, name := range slices.Sorted(maps.Keys(merged(f.values, f.boxes))) {
 		values, given := x.values[name]
 		switch {
-		case given && values == nil || x.only && !given:
+		case name == filledField || given && values == nil || x.only && !given:
 			continue
 		case !given:
 			values = f.other(name)
@@ -151,6 +153,16 @@ func (x edited) try(t *testing.T, c *company, pattern string) {
 		if !slices.EqualFunc(got, values, func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) || sameNumber(a, b) }) {
 			t.Errorf("%s: %s is %q, was sent as %q", pattern, name, got, values)
 		}
+	}
+	if pattern == "POST /work/wishes" {
+		return
+	}
+	// What was filled in before that cannot undo it.
+	before.press(x.press[0], x.press[1])
+	p := b.post(action, before.values).want(http.StatusConflict, "This was changed elsewhere after you had opened the form")
+	shown := p.form(action).values
+	if kept := b.get(x.page).form(action).values; fmt.Sprint(shown) != fmt.Sprint(again.values) || fmt.Sprint(kept) != fmt.Sprint(again.values) {
+		t.Errorf("%s: an old form shows %q and leaves %q, want %q", pattern, shown, kept, again.values)
 	}
 }
 

@@ -189,7 +189,7 @@ func templateValues(raw json.RawMessage) url.Values {
 	if err != nil {
 		return asJSON
 	}
-	v := filled(func(b binding) { bindTemplate(b, &t) })
+	v := filled(t, bindTemplate)
 	v.Set("json", pretty.String())
 	if again, err := templateOf(v); err != nil || !sameTemplate(again, raw) {
 		return asJSON
@@ -248,8 +248,8 @@ type settingGroup struct {
 func (t templateForm) Get(name string) string { return t.Values.Get(name) }
 
 func newTemplateForm(id string, f *form, values url.Values) templateForm {
-	if f != nil && f.ID == id {
-		values = f.Values
+	if typed := f.typed(id); typed != nil {
+		values = typed
 	}
 	t := templateForm{ID: id, F: f, Values: values, Kinds: task.Descriptors(), Rows: fieldRows(values)}
 	users := make(map[string][]string) // the kinds by the fields of the form that they use
