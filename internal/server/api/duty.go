@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,7 +18,7 @@ import (
 
 func toDuty(v recruit.DutyView) wire.Duty {
 	out := wire.Duty{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: v.Since, Waiting: v.Waiting,
-		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: dutySeen(&v),
+		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: v.Seen(),
 		Place: !v.On && (v.Call != nil || !v.Pool.Retainer.Called)}
 	if v.On {
 		out.IdleSince, out.Earned = v.Idle, v.Earned
@@ -30,21 +27,6 @@ func toDuty(v recruit.DutyView) wire.Duty {
 		out.Called = &wire.Called{Call: v.Call.ID, AskedAt: v.Called.AskedAt, EndsAt: v.Call.EndsAt}
 	}
 	return out
-}
-
-// dutySeen identifies a state of a duty. What changes without an event, such as
-// what was earned, is not part of it.
-func dutySeen(v *recruit.DutyView) string {
-	var call, called int64
-	if v.Call != nil {
-		call = v.Call.ID
-	}
-	if v.Called != nil {
-		called = v.Called.AskedAt.UnixMicro()
-	}
-	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called))
-	return hex.EncodeToString(sum[:6])
 }
 
 // DutyQuery waits for another state than the one seen.
@@ -79,7 +61,7 @@ func (a *api) duty() {
 			}
 			if _, err := a.app.Duty.Await(ctx, p, in.wait(), func(recruit.DutyView) bool {
 				v, err := look()
-				return err != nil || dutySeen(&v) != in.Seen
+				return err != nil || v.Seen() != in.Seen
 			}); err != nil {
 				return out, err
 			}
@@ -92,10 +74,10 @@ func (a *api) duty() {
 			seen := ""
 			return a.events("duty", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
 				v, err := a.app.Duty.Get(ctx, p)
-				if err != nil || dutySeen(&v) == seen {
+				if err != nil || v.Seen() == seen {
 					return nil, false, err
 				}
-				seen = dutySeen(&v)
+				seen = v.Seen()
 				return toDuty(v), false, nil
 			}), err
 		})

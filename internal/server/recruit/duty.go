@@ -3,6 +3,9 @@ package recruit
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -30,6 +33,33 @@ type DutyView struct {
 	Pool   store.Pool
 	Called *store.Notice // they are asked to come on duty
 	Call   *store.Call   // with a place for them, asked or not
+}
+
+// Seen identifies the view. What changes without an event, such as what was earned,
+// is not part of it.
+func (v *DutyView) Seen() string {
+	var call, called int64
+	if v.Call != nil {
+		call = v.Call.ID
+	}
+	if v.Called != nil {
+		called = v.Called.AskedAt.UnixMicro()
+	}
+	r := &v.Pool.Retainer
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Kept reports whether the pool records who is on duty. In another, asking for work
+// is enough.
+func (v *DutyView) Kept() bool { return v.Pool.Retainer.Called || v.Pool.Retainer.Rate > 0 }
+
+// Gone reports whether a worker who waited has gone off duty for good, as past tells.
+func (v *DutyView) Gone(past OffDuty) bool {
+	if v.On || !v.Kept() {
+		return false
+	}
+	return v.Pool.Retainer.Called || past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid
 }
 
 // Get returns whether a worker is on duty, and whether they are called.

@@ -21,7 +21,6 @@ import (
 type offDuty struct {
 	recruit.DutyView
 	Now     time.Time
-	State   string // names what is shown, for the script to say what it has
 	Because string // why they are off duty, if that is known
 	Since   time.Time
 	Thanks  string // how the last call to them ended, while that is news
@@ -41,20 +40,6 @@ var departures = map[engine.Departure]string{
 	engine.Unpaid:   "The pool's money for waiting ran out, so nobody could be kept waiting.",
 }
 
-// dutyState names what the page of somebody off duty shows.
-func dutyState(v recruit.DutyView) string {
-	state := v.Pool.ID.String()
-	switch {
-	case v.On:
-		return state + "-on"
-	case v.Called != nil:
-		return state + "-called-" + strconv.FormatInt(v.Called.Call, 10)
-	case v.Call != nil:
-		return state + "-place-" + strconv.FormatInt(v.Call.ID, 10)
-	}
-	return state + "-off"
-}
-
 func (s *server) offDuty(r *http.Request, p *access.Principal, v recruit.DutyView) (*offDuty, error) {
 	past, err := s.App.Duty.WhyOff(r.Context(), p)
 	if err != nil {
@@ -64,7 +49,7 @@ func (s *server) offDuty(r *http.Request, p *access.Principal, v recruit.DutyVie
 	if err != nil {
 		return nil, err
 	}
-	d := &offDuty{DutyView: v, Now: s.Now().UTC(), State: dutyState(v), Because: departures[past.Why], Since: past.At, Away: p.User.Away, Pushes: len(subs)}
+	d := &offDuty{DutyView: v, Now: s.Now().UTC(), Because: departures[past.Why], Since: past.At, Away: p.User.Away, Pushes: len(subs)}
 	if !p.User.NoMail {
 		d.Mail = p.User.Email
 	}
@@ -135,14 +120,14 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *access.Pri
 	moved := false
 	v, err := s.App.Duty.Await(r.Context(), p, wait, func(v recruit.DutyView) bool {
 		moved = s.present(r, p).User.Pool != p.User.Pool
-		return moved || dutyState(v) != state
+		return moved || v.Seen() != state
 	})
 	switch {
 	case err != nil:
 		return err
 	case moved || v.On || !v.Pool.Retainer.Called:
 		return sendJSON(w, http.StatusOK, map[string]string{"go": "/work"})
-	case dutyState(v) == state:
+	case v.Seen() == state:
 		return sendJSON(w, http.StatusOK, map[string]string{"state": state})
 	}
 	d, err := s.offDuty(r, p, v)
@@ -153,7 +138,7 @@ func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, http.StatusOK, map[string]any{"state": d.State, "html": html, "title": d.title(), "called": d.Called != nil})
+	return sendJSON(w, http.StatusOK, map[string]any{"state": d.Seen(), "html": html, "title": d.title(), "called": d.Called != nil})
 }
 
 // comeIn brings a worker on duty, if there is a place left.
@@ -192,23 +177,6 @@ func afterDuty(v recruit.DutyView) string {
 		return "/work"
 	}
 	return "/work/rest"
-}
-
-// keepsDuty reports whether a pool minds who is on duty: else asking for work is
-// enough, and going is nobody's business.
-func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate > 0 }
-
-// offNow reports whether a worker who waited is off duty for good, and why: where
-// nobody minds they are not.
-func (s *server) offNow(r *http.Request, p *access.Principal, v recruit.DutyView) (bool, error) {
-	if v.On || !keepsDuty(&v.Pool) {
-		return false, nil
-	}
-	if v.Pool.Retainer.Called {
-		return true, nil
-	}
-	past, err := s.App.Duty.WhyOff(r.Context(), p)
-	return past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid, err
 }
 
 // moveTime is how long somebody who has finished their task to move to another

@@ -128,7 +128,7 @@ func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *access.P
 		return err
 	}
 	return s.render(w, r, p, "waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": keepsDuty(&duty.Pool)}})
+		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": duty.Kept()}})
 }
 
 func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Principal, work *work.HeldTask, pg page, values url.Values, err error) error {
@@ -160,7 +160,7 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Prin
 		title = work.Name
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: keepsDuty(&duty.Pool)}
+	pg.Data = workData{HeldTask: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
 	return s.renderStatus(w, r, p, status, "work", pg)
 }
 
@@ -215,11 +215,11 @@ func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *access.P
 	if err != nil {
 		return err
 	}
-	off, err := s.offNow(r, p, duty)
+	past, err := s.App.Duty.WhyOff(r.Context(), p)
 	if err != nil {
 		return err
 	}
-	if off {
+	if duty.Gone(past) {
 		return sendJSON(w, http.StatusOK, map[string]any{"go": afterDuty(duty)})
 	}
 	why, err := s.whyNothing(r, p)
@@ -363,7 +363,7 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if err != nil {
 		return err
 	}
-	if duty.On && keepsDuty(&duty.Pool) {
+	if duty.On && duty.Kept() {
 		return s.stopWork(w, r, p)
 	}
 	return seeOther(w, r, afterDuty(duty), "")

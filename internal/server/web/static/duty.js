@@ -59,7 +59,7 @@ async function ask() {
   return false;
 }
 
-mark(duty.dataset.state.includes("-called-"));
+mark("called" in duty.dataset);
 while (!(await ask())) {
   // until they are on duty
 }
