@@ -73,6 +73,19 @@ func (f Format) ContentType() string {
 	}
 }
 
+// FormatOfType tells the format from a media type, or Auto where that does not
+// say: programs send all kinds of files as text/csv.
+func FormatOfType(mediaType string) Format {
+	kind, _, _ := strings.Cut(mediaType, ";")
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "text/tab-separated-values":
+		return TSV
+	case "application/jsonl", "application/x-ndjson", "application/x-jsonlines":
+		return JSONL
+	}
+	return Auto
+}
+
 // sniff tells the format from the first bytes of a file (after a byte order
 // mark): an opening brace or bracket is JSON; a first line with a tab and no
 // comma is TSV; everything else is CSV.

@@ -33,13 +33,13 @@ func (f *Funds) Balance(ctx context.Context, tenant crowd.TenantID) (crowd.Money
 
 // Suffices checks that a tenant's account has an amount that a batch reserves.
 // The caller holds the funds.
-func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, amount crowd.Money) error {
+func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, field string, amount crowd.Money) error {
 	have, err := f.Balance(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	if have < amount {
-		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: field,
 			Message: "the batch reserves " + amount.String() + ", but the tenant's account has " + have.String() + fmt.Sprintf(" (an admin adds to it with throng tenant deposit %s AMOUNT, or on the tenant's page)", tenant)}
 	}
 	return nil

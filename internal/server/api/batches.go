@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -77,11 +78,19 @@ func toStored(b store.Batch) wire.Batch {
 func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
 
 // Stream gives a handler the body as it comes, for as long as it takes.
-type Stream struct{ reader io.Reader }
+type Stream struct {
+	reader io.Reader
+	sentAs table.Format // by its content type
+}
+
+// format returns the format of a table: what the query says, or the content type.
+func (s *Stream) format(query string) table.Format {
+	return cmp.Or(table.Format(query), s.sentAs)
+}
 
 // Resolve implements huma.Resolver.
 func (s *Stream) Resolve(ctx huma.Context) []error {
-	s.reader = ctx.BodyReader()
+	s.reader, s.sentAs = ctx.BodyReader(), table.FormatOfType(ctx.Header("Content-Type"))
 	_, w := humago.Unwrap(ctx)
 	httpkit.Streaming(w)
 	_ = ctx.SetReadDeadline(time.Time{}) // a writer of tests has none, and none is in the way
@@ -150,10 +159,10 @@ func (a *api) batchTasks() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Stream
-			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content"`
+			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: table.Format(in.Format), SkipBad: in.SkipBad})
+			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad})
 			if err != nil {
 				return out, err
 			}

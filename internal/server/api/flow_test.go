@@ -156,6 +156,34 @@ func TestATokenIsToldAsItIsKept(t *testing.T) {
 	refused(t, err, crowd.Unauthenticated)
 }
 
+// TestTiesAndTasksInHand: labels by a method say where two answers differ, and an
+// answer that has not come has no time.
+func TestTiesAndTasksInHand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := definition()
+	d.Redundancy = ptr(label.Count(2))
+	b := must(w.ann.CreateBatch(w.ctx, d))(t)
+	must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\na dog\n"), "csv", false))(t)
+	must(w.ann.Launch(w.ctx, b.ID, false))(t)
+	for i, c := range w.workers[:2] {
+		work := w.next(c)
+		var list bytes.Buffer
+		ok(t, w.ann.Annotations(w.ctx, b.ID, &list, "csv", true))
+		if rows := read(t, &list, "csv"); len(rows) != i+1 || rows[i]["state"] != "assigned" || rows[i]["assigned_at"] == "" || rows[i]["ended_at"] != "" || rows[i]["seconds"] != "" {
+			t.Errorf("a task in hand is exported as %q", rows)
+		}
+		must3(c.Submit(w.ctx, work.Assignment, [...]json.RawMessage{yes, no}[i], false, 0))(t)
+	}
+	for _, method := range []string{"live", "majority"} {
+		var got bytes.Buffer
+		ok(t, w.ann.Labels(w.ctx, b.ID, &got, "csv", method))
+		if rows := read(t, &got, "csv"); len(rows) != 1 || rows[0]["tie"] != "true" {
+			t.Errorf("%s: %q", method, rows)
+		}
+	}
+}
+
 // hard are values that a table must carry unharmed.
 var hard = []string{"plain", "<b>&amp;</b>\u2028\\", "control \x01 and \t", "a \"quoted\" word", "comma, and\nnew line", "ünïcödé ☃", " space ", "=1+1", ""}
 

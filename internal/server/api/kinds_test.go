@@ -56,6 +56,9 @@ func TestEveryKindOverHTTP(t *testing.T) {
 			if work.View.Kind != d.Kind || work.View.Framed() != d.Framed || len(work.View.Controls) == 0 {
 				t.Errorf("shown as %+v", work.View)
 			}
+			if (work.HTML != "") != d.Framed {
+				t.Errorf("the frame's document is %q", work.HTML)
+			}
 			for i, column := range d.Example.Row.Columns {
 				if work.Values.Get(column) != d.Example.Row.Cells[i] {
 					t.Errorf("%s is %q", column, work.Values.Get(column))

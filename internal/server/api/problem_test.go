@@ -63,7 +63,7 @@ func TestBadInput(t *testing.T) {
 		"a launch for too few people":          {w.ann, "POST", "/v1/batches/" + w.crowded() + "/launch", "", 422, "redundancy"},
 		"a launch without tasks":               {w.ann, "POST", "/v1/batches/" + must(w.ann.CreateBatch(w.ctx, definition()))(t).ID.String() + "/launch", "", 422, "tasks"},
 		"a launch of what runs":                {w.ann, "POST", "/v1/batches/" + running + "/launch", "", 409, ""},
-		"more money than there is":             {w.ann, "POST", "/v1/batches/" + running + "/top-up", `{"amount_micros": 999999999999}`, 402, "budget_micros"},
+		"more money than there is":             {w.ann, "POST", "/v1/batches/" + running + "/top-up", `{"amount_micros": 999999999999}`, 402, "amount_micros"},
 		"no money":                             {w.ann, "POST", "/v1/batches/" + running + "/top-up", `{"amount_micros": 0}`, 422, "amount_micros"},
 		"a negative deposit":                   {w.admin, "POST", "/v1/tenants/" + w.a.String() + "/deposits", `{"amount_micros": -1}`, 422, "amount_micros"},
 		"an admin's work by somebody":          {w.ann, "POST", "/v1/tenants", `{"name": "x"}`, 403, ""},
@@ -189,3 +189,21 @@ func TestCrossSiteRequestsAreRefused(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestAFileIsOfItsContentType: JSON Lines that are no objects are not taken as CSV.
+func TestAFileIsOfItsContentType(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	draft := w.draft("thing\na dog\n")
+	for _, kind := range []string{"application/jsonl", "application/x-ndjson; charset=utf-8"} {
+		for _, line := range []string{"null", "[1]", "5", `"x"`} {
+			resp := w.send(w.ann, http.MethodPut, "/v1/batches/"+draft.String()+"/tasks", line+"\n", "Content-Type", kind)
+			if resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(resp.body), "line 1") {
+				t.Errorf("%s as %s: %s %s", line, kind, resp.Status, resp.body)
+			}
+		}
+	}
+	if b := must(w.ann.Batch(w.ctx, draft))(t); b.Tasks != 1 {
+		t.Errorf("the draft has %d tasks", b.Tasks)
+	}
+}

@@ -53,12 +53,12 @@ func (a *api) runData() {
 			RunPath
 			Stream
 			Input  string `path:"input" doc:"its name"`
-			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content"`
+			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 		}) (out wire.Loaded, err error) {
 			if _, err := a.app.Runs.Get(ctx, p, in.id); err != nil { // before anything is read
 				return out, err
 			}
-			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: table.Format(in.Format)}, maxParquet)
+			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: in.format(in.Format)}, maxParquet)
 			if err != nil {
 				return out, err
 			}

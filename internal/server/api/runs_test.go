@@ -136,6 +136,10 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	if got.String() != "{\"said\":\"no\",\"n\":1}\n{\"said\":\"yes\",\"n\":1}\n" {
 		t.Errorf("the output is %s", &got)
 	}
+	got.Reset()
+	if ok(t, w.ann.RunOutput(w.ctx, made.ID, "sums", &got, "csv")); got.String() != "said,n\nno,1\nyes,1\n" {
+		t.Errorf("the output as CSV is %s", &got)
+	}
 	for _, format := range []string{"csv", "tsv", "jsonl", "parquet"} {
 		got.Reset()
 		ok(t, w.ann.RunResults(w.ctx, made.ID, "alive", &got, format, true))

@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 )
 
 const password = "correct horse battery"
@@ -298,6 +299,21 @@ func TestAWorkerMoves(t *testing.T) {
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
 	_, err = w.Work.Next(w.ctx, w.as(me), 0)
 	refused(t, err, crowd.Forbidden)
+}
+
+// TestWhoIsNoWorkerAnyMoreIsNotCalled, though others are.
+func TestWhoIsNoWorkerAnyMoreIsNotCalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	gone, stays := w.workers[0].User.ID, w.workers[1].User.ID
+	must(w.Accounts.UpdateUser(w.ctx, w.admin, gone, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	w.onCall(pool.Settings{Min: 2})
+	w.step(time.Second)
+	for id, want := range map[crowd.WorkerID]int{gone: 0, stays: 1} {
+		if got := must(w.store.WorkerNotices(w.ctx, id, 10))(t); len(got) != want {
+			t.Errorf("%s is asked %d times, want %d", id, len(got), want)
+		}
+	}
 }
 
 // brokenUsers is a store that does not keep changes of users.

@@ -239,7 +239,7 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 		return BatchView{}, err
 	}
 	defer s.funds.Hold()()
-	if err := s.funds.Suffices(ctx, b.Spec.Tenant, b.Spec.Budget); err != nil {
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "budget", b.Spec.Budget); err != nil {
 		return BatchView{}, err
 	}
 	spec := b.Spec
@@ -321,7 +321,7 @@ func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.Batch
 	if err != nil {
 		return BatchView{}, err
 	}
-	if err := s.funds.Suffices(ctx, b.Spec.Tenant, amount); err != nil {
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {
 		return BatchView{}, err
 	}
 	return s.onBatch(ctx, p, access.BatchesTopUp, id, func(e *engine.Engine, now time.Time) error { return e.TopUp(now, id, amount) })

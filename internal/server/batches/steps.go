@@ -61,7 +61,7 @@ func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
 		return err
 	}
 	if b.Spec.Budget > 0 {
-		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, b.Spec.Budget); err != nil {
+		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", b.Spec.Budget); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 		if !ok {
 			return crowd.Fieldf("reward", "%d tasks cost more than anybody has", len(items))
 		}
-		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, cost); err != nil {
+		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", cost); err != nil {
 			return err
 		}
 	}
