@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,15 +80,16 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 	uploaded, err := x.upload(c, r, b.ID, file, size)
 	if err != nil {
 		if _, undo := r.Move(c.background(), b.ID, "cancel"); undo != nil {
-			err = fmt.Errorf("%w (the draft %s is left, without tasks)", err, b.ID)
+			err = &noted{err, fmt.Sprintf("the draft %s is left, without tasks", b.ID)}
 		} else {
-			err = fmt.Errorf("%w (the draft %s was cancelled)", err, b.ID)
+			err = &noted{err, fmt.Sprintf("the draft %s was cancelled", b.ID)}
 		}
 		return ofFile(x.File, err)
 	}
 	draft := b.ID
 	if x.Launch {
 		b, err = r.Launch(c.Ctx, b.ID, x.AllowSmallCrowd)
+		err = smallCrowd(draft, err)
 	} else {
 		b, err = r.Batch(c.Ctx, b.ID)
 	}
@@ -101,6 +103,16 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 			say(w, "to hand it out: throng batch launch %s\n", b.ID)
 		}
 	})
+}
+
+// smallCrowd names the flag with which a batch is launched whose pool has too few
+// people.
+func smallCrowd(id crowd.BatchID, err error) error {
+	var refused *crowd.Error
+	if errors.As(err, &refused) && refused.Field == "redundancy" {
+		return &noted{err, fmt.Sprintf("to launch it all the same: throng batch launch %s --allow-small-crowd", id)}
+	}
+	return err
 }
 
 func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBatch, err error) {

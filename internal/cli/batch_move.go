@@ -19,7 +19,8 @@ type BatchLaunch struct {
 
 // Run launches the batch.
 func (x *BatchLaunch) Run(c *Context, r *remote) error {
-	return r.printBatch(r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd))
+	b, err := r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd)
+	return r.printBatch(b, smallCrowd(x.ID, err))
 }
 
 // BatchMove is "throng batch pause", "resume", "end" and "cancel".

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
@@ -87,12 +88,23 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 			return
 		}
 		method := q.Method + when(q.Method != q.Asked, " ("+q.Asked+" needs more answers a task)")
-		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", share(&q.Unanimous),
-			"accuracy", share(q.Accuracy)+" on "+format.Count(q.GoldTasks, "task")+" with a known answer")
+		unanimous, accuracy := "not known (no task has several answers)", "not known (the file has no known answers)"
+		if q.Several > 0 {
+			unanimous = share(&q.Unanimous)
+		}
+		if q.GoldTasks > 0 {
+			accuracy = share(q.Accuracy) + " on " + format.Count(q.GoldTasks, "task") + " with a known answer"
+		}
+		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", unanimous, "accuracy", accuracy)
 		say(w, "\n")
-		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS|ACCURACY", func(k wire.WorkerQuality) []any {
-			return []any{k.Worker, k.Name, k.Answers, share(&k.Agreement),
-				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-"), share(k.Accuracy)}
+		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
+		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
+			row := []any{k.Worker, k.Name, k.Answers, share(&k.Agreement),
+				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
+			if modelled {
+				row = append(row, share(k.Accuracy))
+			}
+			return row
 		})
 	})
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/throng-dev/throng/crowd"
 	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // the policies edf-code, fs-code, sdafs-code and dafs-code
 )
 
@@ -30,6 +31,8 @@ type Context struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version string
+
+	signIn string // the command that makes the login which the running one uses
 }
 
 // Root is the whole command line.
@@ -85,6 +88,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	err := run(c, args)
 	if err == nil {
 		return 0
+	}
+	if codeOf(err) == crowd.Unauthenticated && c.signIn != "" {
+		err = &noted{err, "to sign in: " + c.signIn}
 	}
 	tell(c.Stderr, err, slices.Contains(args, "--json"))
 	return exitCode(err)

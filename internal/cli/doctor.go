@@ -187,7 +187,7 @@ func inspectOutbox(ctx context.Context, st store.Store, d *diagnosis) {
 // mail sends a test mail.
 func (x *Doctor) mail(c *Context, d *diagnosis) error {
 	if x.Mail == "" {
-		return wrong("mail", "say through which server, like smtp://user:password@mail.example.org:587?from=throng@example.org")
+		return wrong("mail", "say through which server, by --mail or THRONG_MAIL, like smtp://user:password@mail.example.org:587?from=throng@example.org")
 	}
 	cfg, err := notify.ParseMail(x.Mail)
 	if err != nil {

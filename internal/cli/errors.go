@@ -43,6 +43,24 @@ func ofFile(name string, err error) error {
 	return &inFile{name, err}
 }
 
+// noted is an error with what else the user should know, such as what has become
+// of their draft.
+type noted struct {
+	err  error
+	note string
+}
+
+func (e *noted) Error() string { return fmt.Sprintf("%s (%s)", message(e.err), e.note) }
+func (e *noted) Unwrap() error { return e.err }
+
+// withNote is a text in place of an error's own, with the error's note.
+func withNote(err error, text string) string {
+	if also := (*noted)(nil); errors.As(err, &also) {
+		return text + " (" + also.note + ")"
+	}
+	return text
+}
+
 // badUsage is a command line that cannot be understood.
 type badUsage struct {
 	err  error
@@ -162,7 +180,9 @@ func tellPeople(w io.Writer, err error) {
 	}
 	switch {
 	case rows > 0:
-		say(w, "throng: %s: %s\n", name, format.Count(rows, "bad row"))
+		say(w, "throng: %s: %s\n", name, withNote(err, format.Count(rows, "bad row")))
+	case len(list) > 1 && withNote(err, "") != "":
+		say(w, "throng:%s\n", withNote(err, ""))
 	case len(list) <= 1:
 		say(w, "throng: %s\n", clean(byFlag(message(err))))
 	}

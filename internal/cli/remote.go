@@ -61,15 +61,15 @@ func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 	}
 	if token == "" {
 		if token, err = r.login(saved, server); err != nil {
-			return nil, err
+			return nil, answered(c, server, err)
 		}
+		c.signIn = r.signInAt(server)
 	}
 	return &remote{&client.Client{URL: server, Token: token}, c, r.JSON}, nil
 }
 
 // login returns the token of the saved login at a server: of the profile, or, where
 // none is named and there is no other, of the one profile that has a login there.
-// Where nobody has signed in at all it is "", and the server says what to do.
 func (a *Account) login(saved logins, server string) (string, error) {
 	if x, ok := saved.of(a.Profile)[server]; ok {
 		return x.Token, nil
@@ -82,19 +82,46 @@ func (a *Account) login(saved logins, server string) (string, error) {
 		return "", wrong("profile", "%s (to make it: throng login NAME --profile %s)", message, a.Profile)
 	}
 	here, elsewhere := saved.at(server)
-	signIn := fmt.Sprintf("throng login NAME --server %s", server)
 	switch {
 	case a.Profile != "":
-		signIn += " --profile " + a.Profile
 	case len(here) == 1:
 		return saved.Profiles[here[0]][server].Token, nil
 	case len(here) > 1:
 		return "", wrong("profile", "say with which login, by --profile: at %s there are %s", server, strings.Join(here, ", "))
 	}
-	if len(elsewhere) == 0 {
-		return "", nil
+	message := "sign in first: " + a.signInAt(server)
+	if len(elsewhere) > 0 {
+		message += fmt.Sprintf("; you are signed in to %s (see --server)", strings.Join(elsewhere, ", "))
 	}
-	return "", &crowd.Error{Code: crowd.Unauthenticated, Message: fmt.Sprintf("sign in first: %s; you are signed in to %s (see --server)", signIn, strings.Join(elsewhere, ", "))}
+	return "", &signedOut{crowd.Errorf(crowd.Unauthenticated, "%s", message)}
+}
+
+// signInAt is the command that makes the account's login at a server.
+func (a *Account) signInAt(server string) string {
+	command := "throng login NAME --server " + server
+	if a.Profile != "" {
+		command += " --profile " + a.Profile
+	}
+	return command
+}
+
+// signedOut is that there is no login. It names the command that makes one.
+type signedOut struct{ err error }
+
+func (e *signedOut) Error() string { return e.err.Error() }
+func (e *signedOut) Unwrap() error { return e.err }
+
+// answered returns why there is no login, or that nobody answers at the server's
+// address at all, which is then the first thing to mend.
+func answered(c *Context, server string, err error) error {
+	var out *signedOut
+	if !errors.As(err, &out) {
+		return err
+	}
+	if _, silent := (&client.Client{URL: server}).Me(c.Ctx); crowd.CodeOf(silent) == crowd.Unavailable {
+		return silent
+	}
+	return err
 }
 
 // at returns the profiles with a login at a server, and the other servers with one.

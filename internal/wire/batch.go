@@ -129,6 +129,7 @@ type Quality struct {
 	Scale     string          `json:"alpha_scale" enum:"nominal,ordinal,interval" doc:"which alpha: ordinal for ratings, interval for numbers, nominal for all else"`
 	Alpha     *float64        `json:"alpha,omitempty" doc:"Krippendorff's alpha; left out where undefined"`
 	Unanimous float64         `json:"unanimous" doc:"share of the tasks with several answers whose answers are all equal"`
+	Several   int             `json:"several_tasks" doc:"tasks with several answers; where there is none, unanimous means nothing"`
 	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared"`
 	GoldTasks int             `json:"gold_tasks"`
 	Workers   []WorkerQuality `json:"workers" doc:"those who agree least with the labels first"`

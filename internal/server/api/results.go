@@ -266,7 +266,7 @@ func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted 
 }
 
 func toQuality(q *batches.Quality) wire.Quality {
-	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
+	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, Several: q.Several, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha
 	}

@@ -57,6 +57,7 @@ type Quality struct {
 	Alpha   float64        // Krippendorff's α
 	AlphaOK bool           // false: undefined (nobody answered the same task)
 	Unanim  float64        // share of the tasks with several answers whose answers are all equal
+	Several int            // tasks with several answers; Unanim means nothing where there is none
 	// Accuracy against the known answers, with ties shared, over GoldTasks
 	// tasks.
 	Accuracy  float64
@@ -123,6 +124,11 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 func (q *Quality) measure(m label.Method, d *label.Dataset, gold, names map[string]string) (err error) {
 	q.Alpha, q.AlphaOK = label.Alpha(d, q.Scale)
 	q.Unanim, _ = label.Unanimity(d)
+	for i := range d.Tasks() {
+		if workers, _ := d.Answers(i); len(workers) > 1 {
+			q.Several++
+		}
+	}
 	if q.Result, err = m.Fit(d, nil); err != nil {
 		return err
 	}

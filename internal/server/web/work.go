@@ -65,6 +65,9 @@ func (t *taskData) Keys() bool {
 	return t.Only && len(t.Controls) == 1 && len(t.Controls[0].Options) > 0 && t.Controls[0].Options[0].Key != ""
 }
 
+// LastDigit returns the last of the digits from 1 that choose options.
+func (t *taskData) LastDigit() int { return min(len(t.Controls[0].Options), 9) }
+
 // MoreKeys returns the keys that choose options after the digits 1 to 9.
 func (t *taskData) MoreKeys() []string {
 	var list []string

@@ -13,7 +13,7 @@ type fileLock struct{ file *os.File }
 func lockFile(path string) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if os.IsExist(err) {
-		return nil, fmt.Errorf("another process holds %s: only one server may use a database (if there is none, delete the file)", path)
+		return nil, fmt.Errorf("another process holds %s: only one server may use a database (stop that one, or use another folder: --data; if there is none, delete the file)", path)
 	}
 	if err != nil {
 		return nil, err

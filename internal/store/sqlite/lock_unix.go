@@ -26,7 +26,7 @@ func lockFile(path string) (*fileLock, error) {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		holder, _ := io.ReadAll(io.LimitReader(f, 20)) // only to help
-		return nil, fmt.Errorf("another process (pid %s) holds %s: only one server may use a database", strings.TrimSpace(string(holder)), path)
+		return nil, fmt.Errorf("another process (pid %s) holds %s: only one server may use a database (stop that one, or use another folder: --data)", strings.TrimSpace(string(holder)), path)
 	}
 	l := &fileLock{f}
 	if err := l.sign(); err != nil {

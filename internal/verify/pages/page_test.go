@@ -145,6 +145,44 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// quoted is a text in the first column of a table, as the user sees it.
+var (
+	quoted = regexp.MustCompile(`(?m)^\| \*([^*|]+)\* \|`)
+	varied = regexp.MustCompile(`http://\S+|\d+`)
+)
+
+// TestQuotedMessages: each message that the page of troubles quotes is one that
+// the program has. What differs each time, a number or an address, is a verb there.
+func TestQuotedMessages(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(root, "docs/troubleshooting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var program strings.Builder
+	err = filepath.WalkDir(filepath.Join(root, "internal"), func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		program.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := quoted.FindAllStringSubmatch(string(page), -1)
+	for _, m := range list {
+		want := varied.ReplaceAllString(regexp.QuoteMeta(m[1]), `%[a-z]`)
+		if !regexp.MustCompile(want).MatchString(program.String()) {
+			t.Errorf("%q is quoted, but no message reads %s", m[1], want)
+		}
+	}
+	if len(list) < 7 {
+		t.Errorf("only %d messages are quoted", len(list))
+	}
+}
+
 var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
 // headings returns the anchors of a page's headings, as they are made by the
