@@ -107,6 +107,35 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestUsingAfterReadme follows the path of docs/README.md: the requester's commands
+// of docs/using.md run where README.md's end, with the people whom both pages add.
+func TestUsingAfterReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: runs commands of the documentation")
+	}
+	bin, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Parallel()
+	r := newReader(t, bin)
+	defer r.stop()
+	for _, b := range blocks(t, "README.md") {
+		switch {
+		case notRun[b.page+": "+b.first()] != "":
+		case b.server:
+			r.serve(t, b)
+		case strings.HasPrefix(b.first(), "throng sim "):
+			r.answer(t, "bob", "eve")
+			r.run(t, blocks(t, "docs/using.md")[0])
+			return
+		default:
+			r.run(t, b)
+		}
+	}
+	t.Fatal("README.md has no simulation after its server: where does it end?")
+}
+
 // reader is somebody who follows a page: a home, a folder, a server.
 type reader struct {
 	dir, bin string
@@ -122,7 +151,9 @@ var (
 	realLink    = regexp.MustCompile(`http://\S+/setup\?token=setup_[A-Za-z0-9_-]+`)
 )
 
-func runPage(t *testing.T, bin string, list []block) {
+// newReader returns a reader with a home and a folder that holds the examples.
+func newReader(t *testing.T, bin string) *reader {
+	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"examples", "scenarios", "workflows"} {
 		path, err := filepath.Abs(filepath.Join(root, name))
@@ -136,7 +167,11 @@ func runPage(t *testing.T, bin string, list []block) {
 	if err := os.Mkdir(filepath.Join(dir, "home"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{dir: dir, bin: bin, address: freeAddress(t), services: freeAddress(t)}
+	return &reader{dir: dir, bin: bin, address: freeAddress(t), services: freeAddress(t)}
+}
+
+func runPage(t *testing.T, bin string, list []block) {
+	r := newReader(t, bin)
 	defer r.stop()
 	if slices.Contains(prepared, list[0].page) {
 		r.prepare(t)
@@ -251,12 +286,20 @@ func (r *reader) prepare(t *testing.T) {
 	r.run(t, block{page: "prepare", text: `throng tenant add north --deposit 1000
 for name in ` + people + `; do
   throng worker add $name --qualification moderation=90 --qualification expertise=80
-  throng token create $name --for $name --json | grep -o 'thr_[A-Za-z0-9_-]*' > $name.token
 done
 export THRONG_TOKEN=$(throng token create admin --json | grep -o 'thr_[A-Za-z0-9_-]*')
 `})
-	for _, name := range strings.Fields(people) {
-		cmd := r.command(t.Context(), "while true; do yes 1 | throng worker run --wait 5s --token $(cat "+name+".token); done")
+	r.answer(t, strings.Fields(people)...)
+}
+
+// answer lets people answer whatever they get, as soon as there are such people.
+// Their tokens are made with the saved login of the admin.
+func (r *reader) answer(t *testing.T, people ...string) {
+	t.Helper()
+	for _, name := range people {
+		cmd := r.command(t.Context(), "until throng token create "+name+" --for "+name+" --json > "+name+`.token; do sleep 0.2; done
+token=$(grep -o 'thr_[A-Za-z0-9_-]*' `+name+`.token)
+while true; do yes 1 | throng worker run --wait 5s --token $token; done`)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
