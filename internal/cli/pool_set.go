@@ -63,8 +63,12 @@ func (x *PoolSet) Run(c *Context, r *remote) error {
 		return err
 	}
 	out, err := r.EditPool(c.Ctx, id, edit)
+	var e *crowd.Error
+	if err = asFlag(err); errors.As(err, &e) && e.Field == "rules" {
+		e.Message += "; throng pool rules set " + x.Pool + " FILE gives it some, and lets them decide"
+	}
 	if err != nil {
-		return asFlag(err)
+		return err
 	}
 	return x.print(c, out, func(w io.Writer) {
 		p := shownPool{PoolDetail: out}

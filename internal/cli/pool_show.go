@@ -178,8 +178,11 @@ func (p *shownPool) settings() []any {
 	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),
 		when(val(k.Balance), "balances with other pools"), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
 		when(val(k.CooldownSeconds) > 0, fmt.Sprintf("cool-down %s", lasting(val(k.CooldownSeconds)))))
-	return []any{"keeps", keeps, "sizes", sizes,
-		"calls", fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))}
+	calls := "nobody; whoever asks for work is on duty"
+	if val(r.Called) {
+		calls = fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))
+	}
+	return []any{"keeps", keeps, "sizes", sizes, "calls", calls}
 }
 
 // val is the value, or none.

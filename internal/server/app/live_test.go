@@ -267,9 +267,8 @@ func TestSamplesAfterAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	f := w.unreliable()
-	w.onCall(pool.Settings{})
+	w.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer = &engine.Retainer{Rate: crowd.Unit / 20} })
 	p := w.workers[0]
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
 	w.step(time.Second)
 	var want []crowd.Money
 	for _, d := range []time.Duration{30 * time.Second, 12 * time.Second} {
@@ -404,10 +403,10 @@ func TestNobodyMovesToAStoppedPool(t *testing.T) {
 // from being sized.
 func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
 	t.Parallel()
-	w, h := newWorld(t, 1), &hooked{}
+	w, h, called := newWorld(t, 1), &hooked{}, engine.Retainer{Called: true}
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
-	other := w.other(func(e *control.PoolEdit) { e.Control = &pool.Settings{Min: 1} })
+	other := w.other(func(e *control.PoolEdit) { e.Control, e.Retainer = &pool.Settings{Min: 1}, &called })
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
 	h.snapshot = func(id crowd.PoolID) error {
 		if id == w.pool {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -86,6 +87,7 @@ func newStage(t *testing.T) *stage {
 	must(w.Tests.StartTry(w.ctx, w.workers[1], test.ID))(t)
 
 	now := w.clock.now()
+	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Promise: 10 * time.Minute}}))(t)
 	st.call = must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 2, State: store.CallOpen}))(t)
 	st.mail = w.mail(w.workers[2], func(m *store.Message) { m.Call, m.NextAt = st.call, now.Add(time.Second) })
 	ok(t, w.store.PutNotices(w.ctx, []store.Notice{{Call: st.call, Worker: w.workers[2].User.ID, State: store.NoticeAsked, AskedAt: now}}, []store.Message{st.mail}))

@@ -170,8 +170,9 @@ func (c *Control) Step(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// callNobody keeps pools from calling people, and from taking them in, under an
-// emergency stop and when their money has run out. Open calls are withdrawn.
+// callNobody keeps pools from calling people: open ones, and others under an
+// emergency stop or when their money has run out. Their calls are withdrawn, of
+// those that are open by the recruiter. A stopped pool takes nobody in from others.
 func callNobody(pools []store.Pool, readings []pool.Reading, funds []engine.RetainerFunds, decisions []pool.Decision) {
 	stopped := make(map[crowd.PoolID]bool)
 	for i := range pools {
@@ -179,6 +180,8 @@ func callNobody(pools []store.Pool, readings []pool.Reading, funds []engine.Reta
 		switch {
 		case pools[i].Stopped:
 			why, stopped[pools[i].ID] = "emergency stop: nobody is called", true
+		case !pools[i].Retainer.Called:
+			why = "the pool is open to whoever asks for work: nobody is called"
 		case funds[i].Empty:
 			why = "the money for waiting has run out: nobody is called"
 		default:

@@ -183,14 +183,14 @@ func (x *poolCalls) elapse(now time.Time) {
 
 // Recruit implements pool.Recruiter.
 func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
-	p, ok := c.cfg.Live.Settings(id)
-	if !ok || n < 1 {
-		return nil
-	}
 	x, err := c.lock(id)
 	defer x.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	p, ok := c.cfg.Live.Settings(id)
+	if !ok || n < 1 || !p.Retainer.Called { // it may have been opened since the decision
+		return nil
 	}
 	x.elapse(now)
 	if x.open == nil {
@@ -230,7 +230,8 @@ func (c *Calls) Withdraw(now time.Time, id crowd.PoolID, n int) error {
 }
 
 // Follow lets calls go on: those whose time is over end, and where people have
-// not answered in time others are asked.
+// not answered in time others are asked. Calls of pools that do not call their
+// people are withdrawn.
 func (c *Calls) Follow(ctx context.Context, now time.Time) error {
 	c.mu.Lock()
 	ids := slices.Sorted(maps.Keys(c.pools))
@@ -255,6 +256,8 @@ func (c *Calls) followOne(ctx context.Context, now time.Time, id crowd.PoolID) e
 		return nil
 	case !ok || !now.Before(x.open.EndsAt):
 		return c.end(ctx, now, x, x.open.Call, store.CallExpired)
+	case !p.Retainer.Called: // it was opened, so nobody is missing
+		return c.end(ctx, now, x, x.open.Call, store.CallWithdrawn)
 	case p.Stopped:
 		return nil // it is withdrawn by the control step
 	}

@@ -118,7 +118,7 @@ func TestStoppingAfterTheTask(t *testing.T) {
 	d := c.workers[1]
 	d.get("/work").form("/work/duty").send().want(200, "1.png a cat?").form("/work/return").send().want(200, "You are off duty", "You stopped.")
 	// Where asking for work is enough, stopping leads to a page that does not ask.
-	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called = false })
+	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called, e.Retainer.Rate = false, crowd.Unit/10 })
 	d.get("/work").want(200, "2.png a cat?").form("/work/stop").send().want(200).form("/work/submit").set("s.label", "yes").send().want(200, "Taking a break", "Your answer is in").at("/work/rest")
 	d.isOff()
 	d.get("/work").want(200, "3.png a cat?").form("/work/stop").send().want(200).form("/work/skip").send().want(200, "Taking a break", "Skipped.").at("/work/rest")

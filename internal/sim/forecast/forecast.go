@@ -107,6 +107,14 @@ type Basis struct {
 	SpeedSpread    float64   `json:"speed_spread"` // standard deviation between people of ln(seconds for an answer)
 }
 
+// ArrivalsSince is from when arrivals are counted, at most now: whoever is seen
+// before may have been there all the time.
+func (b *Basis) ArrivalsSince(now time.Time) time.Time { return earlier(b.Since.Add(Gap), now) }
+
+// Early is how many people were seen before arrivals are counted: those who are
+// there are these and those who came, less those who left.
+func (b *Basis) Early() float64 { return max(b.Present+b.Departures-b.Arrivals, 0) }
+
 // Rough costs, in assignments, of what a repetition does besides them.
 const (
 	costOfWorker     = 0.25 // to be restored

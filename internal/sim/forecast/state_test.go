@@ -143,6 +143,10 @@ func TestObserve(t *testing.T) {
 		sign(4, 170, 180, crowd.Submitted),   // may not work any more
 		sign(5, 179, 0, crowd.Assigned),      // came, is here
 	}, members, []crowd.WorkerID{6})
+	basis := (&forecast.State{Now: now, Snapshot: &engine.Snapshot{Workers: members}, Observed: o}).Basis()
+	if early := basis.Early(); early != 2 || !basis.ArrivalsSince(now).Equal(at(15)) || !basis.ArrivalsSince(at(5)).Equal(at(5)) { // 1 was there, and 6 without a sign
+		t.Errorf("%v were seen until %s", early, basis.ArrivalsSince(now))
+	}
 	if o.Arrivals != 4 || o.Departures != 3.5 || o.HandOuts != 8 || o.GivenUp != 1 || o.Lost != 1 {
 		t.Errorf("observed %+v", o)
 	}

@@ -10,11 +10,11 @@ import (
 // Words is what a forecast of a batch rests on, for people.
 func (r *Result) Words(b *Batch) string {
 	x := &r.Basis
-	parts := []string{
-		fmt.Sprintf("%s there", people(x.Present)),
-		fmt.Sprintf("%s came in the last %s", people(x.Arrivals), span(r.At.Sub(x.Since))),
-		fmt.Sprintf("they stay %s on average", span(seconds(x.SessionSeconds))),
+	parts := []string{fmt.Sprintf("%s there", people(x.Present))}
+	if counted := r.At.Sub(x.ArrivalsSince(r.At)); counted > 0 {
+		parts = append(parts, fmt.Sprintf("%s came in the last %s", people(x.Arrivals), span(counted)))
 	}
+	parts = append(parts, fmt.Sprintf("they stay %s on average", span(seconds(x.SessionSeconds))))
 	answer := fmt.Sprintf("an answer takes %s, ", span(seconds(b.Answer)))
 	switch b.Answers {
 	case 0:

@@ -1,0 +1,79 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// TestAPoolThatOpens calls nobody, and pays no waiting: those who were asked are
+// thanked, and those on duty stay for nothing.
+func TestAPoolThatOpens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 3, Elasticity: "ct-p", Stability: "hybrid"})
+	w.step(time.Second)
+	p := w.workers[0]
+	must(w.Duty.Start(w.ctx, p))(t)
+	waited := make(chan error, 1)
+	go func() { waited <- second(w.Work.Next(w.ctx, p, time.Minute)) }()
+	w.until(func() bool { return w.duty(p).Waiting })
+	w.clock.advance(30 * time.Second)
+	if n := len(w.called()); n == 0 {
+		t.Fatal("nobody is called: the test looks at nothing")
+	}
+	v := must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer.Called, now.Control.Elasticity = false, ""
+		return nil
+	}))(t)
+	if v.Retainer.Rate != 0 {
+		t.Errorf("it pays %s a minute", v.Retainer.Rate)
+	}
+	for range 3 {
+		w.step(time.Minute)
+		v = must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+		if n, calls := len(w.called()), must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t); n != 0 || len(calls) != 0 || v.Coming != 0 {
+			t.Errorf("%d are called, %d are coming, the open calls: %+v", n, v.Coming, calls)
+		}
+		if d := w.duty(p); !d.On || !d.Waiting || d.Earned != crowd.Unit/40 || v.Status.Funds.Paid != crowd.Unit/40 || v.Status.Funds.Owed != 0 {
+			t.Errorf("they %+v; the money is %+v", d.OnCall, v.Status.Funds)
+		}
+	}
+	if why := strings.Join(v.Status.Next.Why, "\n"); v.Status.Next.Recruit != 0 || !strings.Contains(why, "the pool is open") {
+		t.Errorf("it wants %d and says %q", v.Status.Next.Recruit, why)
+	}
+	must(w.Duty.End(w.ctx, p))(t)
+	ok(t, <-waited)
+	if off := must(w.Duty.WhyOff(w.ctx, w.workers[1]))(t); off.Call == nil || off.Call.State != store.CallWithdrawn {
+		t.Errorf("somebody who was asked hears %+v", off)
+	}
+}
+
+// TestPayEndsWithTheRate: what was earned until then is paid.
+func TestPayEndsWithTheRate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	p := w.workers[0]
+	must(w.Duty.Start(w.ctx, p))(t)
+	waited := make(chan error, 1)
+	go func() { waited <- second(w.Work.Next(w.ctx, p, time.Minute)) }()
+	w.until(func() bool { return w.duty(p).Waiting })
+	w.clock.advance(30 * time.Second)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Retainer.Rate = 0; return nil }))(t)
+	for range 2 {
+		if d, m := w.duty(p), must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Funds; !d.Waiting || d.Earned != crowd.Unit/40 || m.Paid != crowd.Unit/40 || m.Owed != 0 {
+			t.Errorf("they %+v; the money is %+v", d.OnCall, m)
+		}
+		w.step(2 * time.Minute)
+	}
+	must(w.Duty.End(w.ctx, p))(t)
+	ok(t, <-waited)
+}
