@@ -15,7 +15,7 @@ import (
 // PoolSimulate is "throng pool simulate".
 type PoolSimulate struct {
 	File string `arg:"" help:"The pools, a YAML file; - for standard input."`
-	Runs `embed:"" set:"file=file" set:"step=event"`
+	Runs `embed:"" set:"file=file"`
 	Output
 }
 

@@ -58,7 +58,7 @@ type Runs struct {
 	Reps  *int       `help:"Repetitions; default: the ${file}'s." placeholder:"N"`
 	Seed  *uint64    `help:"Seed of all that is random; default: the ${file}'s." placeholder:"S"`
 	Out   *newFolder `help:"New folder for the report, or an old report to replace." placeholder:"DIR"`
-	Check bool       `help:"Verify after every ${step} all that must hold; slow."`
+	Check bool       `help:"Verify after every step all that must hold; slow."`
 }
 
 // check returns the number of repetitions, 0 for the file's, and the folder for the
