@@ -378,7 +378,7 @@ func TestHeartbeats(t *testing.T) {
 		t.Error("late in spite of a heartbeat")
 	}
 	_, err := w.Work.Heartbeat(w.ctx, w.workers[0], work.Assignment)
-	refused(t, err, crowd.NotFound)
+	refused(t, err, crowd.Conflict) // it has been answered
 	w.launch(1)
 	work = w.next(w.workers[0])
 	w.clock.advance(time.Hour)
