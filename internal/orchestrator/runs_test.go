@@ -404,22 +404,6 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 	}
 }
 
-// TestLabelsOfAnotherTaskAreNotReused asks people again when they are asked
-// something else.
-func TestLabelsOfAnotherTaskAreNotReused(t *testing.T) {
-	w := newWorld(t)
-	text := "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + choose + "}\n"
-	first := w.start(text, "id\n1\n2\n")
-	w.play()
-	second := w.load(orchestrator.NewRun{Text: strings.Replace(text, `"?"`, `"Really?"`, 1), Parent: first}, nil)
-	must(t, w.o.Start(w.ctx, second))
-	w.play()
-	w.wantState(second, store.RunDone)
-	if w.answers != 4 {
-		t.Errorf("%d answers, want 4", w.answers)
-	}
-}
-
 func TestInputsAreLoaded(t *testing.T) {
 	w := newWorld(t)
 	text := "workflow: w\ninputs: {items: {}, more: {columns: [id]}}\nsteps:\n  joined: {from: [items, more], sql: select items.id as id from items join more on more.id = items.id}\n"
