@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bufio"
+	"context"
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // cats is a file of three tasks with pictures and known answers.
@@ -352,4 +355,39 @@ func TestAFileMayBeTooLarge(t *testing.T) {
 	c.req.Jar.SetCookies(u, c.req.Jar.Cookies(old))
 	f := c.req.get("/batches/new").form("/batches").set("name", "Large").set("tenant", "n1")
 	f.sendFile("large.csv", "a\n"+strings.Repeat("some text\n", 10_000)).want(http.StatusRequestEntityTooLarge, "more than the 20000 bytes", "No tasks yet")
+}
+
+// TestNothingIsSentAfterSigningOut: whoever has signed out hears of the next change
+// only that they have.
+func TestNothingIsSentAfterSigningOut(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	id := batchOf(c.launchCats("Cats")).String()
+	ctx, cancel := context.WithTimeout(t.Context(), eventIdle-2*time.Second) // after that it would be noticed without a change
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/batches/"+id+"/events?state=running", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.req.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || lines.Text() != "event: live" {
+		t.Fatalf("the first line is %q (%v)", lines.Text(), lines.Err())
+	}
+	c.req.get("/batches").want(200).form("/signout").send().want(200, "You are signed out")
+	c.workers[0].get("/work").want(200, "a cat?").form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in")
+	last := ""
+	for lines.Scan() {
+		if text := lines.Text(); text != "" {
+			last = text
+		}
+	}
+	if last != "data: signed out" {
+		t.Errorf("the last that was sent is %.80q (%v)", last, lines.Err())
+	}
 }

@@ -128,7 +128,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Princi
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, p, changed, func(p *access.Principal) (string, string, error) {
+	s.sendLive(w, r, changed, func(p *access.Principal) (string, string, error) {
 		l, err := s.live(r, p, id)
 		if err != nil {
 			return "", "", err
@@ -144,8 +144,8 @@ const slowness = 3
 
 // sendLive sends the live part of a page whenever something has changed, and
 // "gone" when its state is no longer ?state=. look returns the state and the
-// HTML.
-func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *access.Principal, changed <-chan struct{}, look func(*access.Principal) (state, html string, err error)) {
+// HTML for somebody who is still signed in.
+func (s *server) sendLive(w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(*access.Principal) (state, html string, err error)) {
 	state := r.URL.Query().Get("state")
 	httpkit.Streaming(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -159,13 +159,18 @@ func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *access.Prin
 	}
 	for {
 		begin := s.Now()
+		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
+		if err != nil || !allowed(requester, p) {
+			_ = send("gone", "signed out") // the browser loads the page again, if it is still there
+			return
+		}
 		now, html, err := look(p)
 		if err != nil {
 			s.endEvents(r, err)
 			return
 		}
 		if now != state {
-			_ = send("gone", now) // the browser loads the page again, if it is still there
+			_ = send("gone", now) // as above
 			return
 		}
 		text, err := json.Marshal(html) // one line
@@ -182,10 +187,6 @@ func (s *server) sendLive(w http.ResponseWriter, r *http.Request, p *access.Prin
 				return // the server closes
 			}
 		case <-time.After(eventIdle):
-			if p, err = s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err != nil || !allowed(requester, p) {
-				_ = send("gone", "signed out") // as above
-				return
-			}
 		case <-r.Context().Done():
 			return
 		}

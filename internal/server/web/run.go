@@ -192,7 +192,7 @@ func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Pri
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, p, changed, func(p *access.Principal) (string, string, error) {
+	s.sendLive(w, r, changed, func(p *access.Principal) (string, string, error) {
 		l, err := s.liveRun(r, p, id)
 		if err != nil {
 			return "", "", err
