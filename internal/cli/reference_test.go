@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md anew")
+var update = flag.Bool("update", false, "write docs/cli.md again")
 
 // TestReference holds docs/cli.md to the commands' own help.
 func TestReference(t *testing.T) {

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -102,8 +104,8 @@ func (f Form) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	for name := range given {
-		return fmt.Errorf("unknown field %q", name)
+	if len(given) > 0 {
+		return fmt.Errorf("unknown field %q", slices.Min(slices.Collect(maps.Keys(given)))) // the same each time
 	}
 	return nil
 }

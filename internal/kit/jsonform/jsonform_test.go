@@ -55,6 +55,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		`{"name":"a","colour":"red"}`:    `unknown field "colour"`,
+		`{"zoo":1,"colour":2,"size":3}`:  `unknown field "colour"`,
 		`{"parts":[{"n":1},{"m":2}]}`:    `parts: unknown field "m"`,
 		`{"name":7}`:                     "name: json: cannot unmarshal number",
 		`{"wait_s":"long"}`:              "wait_s: json: cannot unmarshal string",
