@@ -74,7 +74,7 @@ var (
 )
 
 // forTests are packages that only tests import.
-var forTests = []string{"internal/kit/sharedtest", "internal/server/notify/notifytest", "internal/store/storetest", "internal/verify/process/processtest"}
+var forTests = []string{"internal/kit/sharedtest", "internal/server/notify/notifytest", "internal/verify/process/processtest"}
 
 // separate are pairs of families' parts that never know each other, however
 // their families stand: from, to.
@@ -125,7 +125,6 @@ var modules = map[string][]string{
 	"internal/server/metrics":             {"github.com/prometheus/client_golang"},
 	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
 	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},
-	"internal/store/storetest":            {"github.com/google/go-cmp", "pgregory.net/rapid"},
 	"internal/repro/dafs":                 {"gonum.org/v1/gonum/mathext/prng"},
 	"internal/repro/experiment":           {"gonum.org/v1/gonum/mathext"},
 	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},

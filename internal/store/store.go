@@ -1,7 +1,7 @@
 // Package store says what the server keeps and how it is asked for it. It
 // holds the interfaces and the kept forms of the nouns; sub-packages implement
-// them on a database each, and storetest is the suite that every one of them
-// must pass.
+// them on a database each, and the tests of storetest are the suite that every
+// one of them must pass.
 //
 // Reads and writes that concern a tenant name the tenant: a row of another
 // tenant is not found. Methods return *crowd.Error with code NotFound or

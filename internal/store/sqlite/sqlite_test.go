@@ -18,15 +18,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/storetest"
 )
-
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Database {
-		path := filepath.Join(t.TempDir(), "throng.db")
-		return func() store.Store { return mustOpen(t, path, Options{}) }
-	})
-}
 
 func mustOpen(t testing.TB, path string, o Options) *Store {
 	t.Helper()

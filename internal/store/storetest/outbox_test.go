@@ -232,7 +232,7 @@ func testSecret(t *testing.T, w *world) {
 		}
 	}
 	ok(t, w.Store.Close())
-	w.Store = w.open()
+	w.Store = must(w.open())(t)
 	same(t, "after a restart", must(w.Secret(w.ctx, "raced", "new"))(t), got[0])
 	same(t, "the first after a restart", must(w.Secret(w.ctx, "vapid", "new"))(t), "mine")
 }

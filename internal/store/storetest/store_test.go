@@ -1,9 +1,16 @@
+// Package storetest is the suite that every store must pass: a test for each
+// method of store.Store, found by reflection, with the wrong tenant in it
+// wherever a tenant is named, and a few that take several methods together.
+//
+// A store joins by a line in stores; nothing else knows of any database. What
+// only one database has is tested in its own package.
 package storetest
 
 import (
 	"context"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -14,12 +21,23 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
 )
 
-// Database is one database of its own, empty at first. It opens the store on
-// it; after the store was closed it does so again.
-type Database func() store.Store
+// stores has for each store what makes an empty database.
+var stores = map[string]func(*testing.T) database{
+	"sqlite": func(t *testing.T) database {
+		path := filepath.Join(t.TempDir(), "throng.db")
+		return func() (store.Store, error) {
+			return sqlite.Open(context.WithoutCancel(t.Context()), path, sqlite.Options{})
+		}
+	},
+}
+
+// database opens the store on one database, and again after the store was
+// closed.
+type database func() (store.Store, error)
 
 // methods has a test for each method of store.Store.
 var methods = map[string]func(*testing.T, *world){
@@ -70,29 +88,25 @@ var together = map[string]func(*testing.T, *world){
 	"a hundred thousand rows":                       testManyRows,
 }
 
-// Run runs the suite. fresh makes a database for each test.
-func Run(t *testing.T, fresh func(*testing.T) Database) {
+func TestStore(t *testing.T) {
 	iface := reflect.TypeFor[store.Store]()
 	for i := range iface.NumMethod() {
-		name := iface.Method(i).Name
-		test := methods[name]
-		if test == nil {
+		if name := iface.Method(i).Name; methods[name] == nil {
 			t.Errorf("no test of %s", name)
-			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, newWorld(t, fresh(t)))
-		})
 	}
 	if len(methods) != iface.NumMethod() {
 		t.Errorf("%d tests, but %d methods: one is tested that is not there", len(methods), iface.NumMethod())
 	}
-	for name, test := range together {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, newWorld(t, fresh(t)))
-		})
+	for kind, fresh := range stores {
+		for _, tests := range []map[string]func(*testing.T, *world){methods, together} {
+			for name, test := range tests {
+				t.Run(kind+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					test(t, newWorld(t, fresh(t)))
+				})
+			}
+		}
 	}
 }
 
@@ -100,7 +114,7 @@ func Run(t *testing.T, fresh func(*testing.T) Database) {
 // the first tenant.
 type world struct {
 	store.Store
-	open        Database
+	open        database
 	ctx         context.Context
 	now         time.Time
 	mine, other crowd.TenantID
@@ -111,8 +125,8 @@ type world struct {
 
 const tasks = 6
 
-func newWorld(t *testing.T, open Database) *world {
-	w := &world{Store: open(), open: open, ctx: t.Context(), now: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
+func newWorld(t *testing.T, open database) *world {
+	w := &world{Store: must(open())(t), open: open, ctx: t.Context(), now: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
 	t.Cleanup(func() {
 		if err := w.Store.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -412,7 +426,7 @@ func testClose(t *testing.T, w *world) {
 	_, err := w.ListTenants(w.ctx)
 	refused(t, err, crowd.Internal)
 	refused(t, w.Commit(w.ctx, &engine.Changes{Handouts: []engine.Handout{w.handout(9, 4, 3)}}), crowd.Internal)
-	w.Store = w.open()
+	w.Store = must(w.open())(t)
 	same(t, "after closing and opening", w.everything(t), before)
 	if id := must(w.CreateTenant(w.ctx, store.Tenant{Name: "later", Weight: 1}))(t); id != w.other+1 {
 		t.Errorf("the next tenant is %s, want %s", id, w.other+1)

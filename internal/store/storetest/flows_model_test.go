@@ -82,7 +82,7 @@ func testMoves(t *testing.T, w *world) {
 		w.label(t, r, p, did)
 		if rapid.IntRange(0, 9).Draw(r, "open again") == 0 {
 			ok(t, w.Store.Close())
-			w.Store = w.open()
+			w.Store = must(w.open())(t)
 			did["opened again"]++
 		}
 		w.compare(t, id, p)

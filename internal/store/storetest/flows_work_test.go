@@ -132,7 +132,7 @@ func testHandOver(t *testing.T, w *world) {
 	// An item that went on without its label, and one that has two tasks.
 	given := store.Row{Node: ask, Item: 2, At: w.now, State: store.RowFailed, Error: "given up"}
 	ok(t, w.Store.Close()) // what was known of the batches is not needed
-	w.Store = w.open()
+	w.Store = must(w.open())(t)
 	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{given}})
 	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{label(batch, 3)}}))
 	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{label(batch, 4)}}))
