@@ -9,7 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
-// penalty hands out where delay is dearest. A batch stands for the first of its
+// penalty hands out where delay costs most. A batch stands for the first of its
 // waiting tasks in the order that the engine keeps within it. Under listing 1 that
 // is the same order, and so one of all tasks of the pool; under atc it looks ahead
 // by the task time of the batch, and between batches all look ahead by the same, as

@@ -99,7 +99,7 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		say(w, "\n")
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
 		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
-			row := []any{k.Worker, k.Name, k.Answers, share(&k.Agreement),
+			row := []any{k.Worker, k.Name + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
 			if modelled {
 				row = append(row, share(k.Accuracy))

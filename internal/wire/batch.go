@@ -139,6 +139,7 @@ type Quality struct {
 type WorkerQuality struct {
 	Worker      string   `json:"worker"`
 	Name        string   `json:"name"`
+	Blocked     bool     `json:"blocked,omitempty" doc:"the batch's tenant has blocked the worker"`
 	Answers     int      `json:"answers"`
 	Agreement   float64  `json:"agreement" doc:"share of the answers that equal the task's label"`
 	GoldRight   int      `json:"gold_right" doc:"answers that equal the task's known answer"`

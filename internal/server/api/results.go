@@ -277,7 +277,7 @@ func toQuality(q *batches.Quality) wire.Quality {
 		out.Method = q.Result.Method
 	}
 	for _, w := range q.Workers {
-		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.ID, Name: w.Name, Answers: w.Answers, Agreement: w.Agreement,
+		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.ID, Name: w.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
 			GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information})
 	}
 	return out

@@ -68,6 +68,7 @@ type Quality struct {
 // WorkerQuality is one worker's part in a batch.
 type WorkerQuality struct {
 	ID, Name    string
+	Blocked     bool // by the batch's tenant
 	Answers     int
 	Agreement   float64  // share of the answers that equal the task's label
 	Right       int      // of the answers to tasks with a known answer
@@ -116,7 +117,22 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 	if len(names) == 0 {
 		return q, nil
 	}
-	return q, q.measure(m, data.Build(), gold, names)
+	if err := q.measure(m, data.Build(), gold, names); err != nil {
+		return nil, err
+	}
+	for i := range q.Workers {
+		w := &q.Workers[i]
+		id, err := crowd.ParseWorkerID(w.ID)
+		if err != nil {
+			return nil, err
+		}
+		u, err := s.store.User(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		w.Blocked = slices.Contains(u.BlockedBy, b.Spec.Tenant)
+	}
+	return q, nil
 }
 
 // measure combines the answers by a method and compares them with the known ones.

@@ -220,10 +220,16 @@ var effects = []struct {
 		equal(t, read(c.app.Accounts.User(t.Context(), c.boss.principal(), id))(t).Pool, 2)
 	}},
 	{"POST /tenants/{tenant}/block", func(t *testing.T, c *company) {
-		id := c.workers[1].principal().User.ID
+		id := c.workers[0].principal().User.ID
 		for _, on := range []string{"1", ""} {
 			c.req.post("/tenants/n1/block", url.Values{"worker": {id.String()}, "blocked": {on}, "batch": {"b1"}}).want(200).at("/batches/b1/quality")
 			equal(t, len(read(c.app.Accounts.User(t.Context(), c.boss.principal(), id))(t).BlockedBy), len(on))
+			page := c.req.get("/batches/b1/quality").want(200)
+			if on != "" {
+				page.want(200, "· blocked", "Unblock").without("– Block")
+			} else {
+				page.want(200, "– Block").without("· blocked", "Unblock")
+			}
 		}
 	}},
 	{"POST /tests", func(t *testing.T, c *company) {

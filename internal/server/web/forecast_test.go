@@ -160,7 +160,7 @@ func TestForecastOnThePage(t *testing.T) {
 			w.get("/work").form("/work/submit").set("s.label", "yes").send().want(200)
 		}
 	}
-	ready := c.forecast(t, p.URL.Path, "Done about").want(200, "80 %: ", "% likely", "Reckoned", "2 people there").without("ready in about")
+	ready := c.forecast(t, p.URL.Path, "Done about").want(200, "80 %: ", "% likely", "Estimated", "2 people there").without("ready in about")
 	if got := pictures(ready); got != 1 {
 		t.Errorf("there are %d pictures of the forecast", got)
 	}

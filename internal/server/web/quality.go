@@ -16,8 +16,12 @@ func (s *server) quality(w http.ResponseWriter, r *http.Request, p *access.Princ
 	if err != nil {
 		return err
 	}
+	tenant, err := s.findTenant(r, p, q.Batch.Spec.Tenant)
+	if err != nil {
+		return err
+	}
 	more := max(0, len(q.Workers)-workersShown)
 	return s.render(w, r, p, "quality", page{Title: "Quality of " + q.Batch.Name, Section: "batches", Data: map[string]any{
-		"Q": q, "B": q.Batch, "Workers": q.Workers[:len(q.Workers)-more], "More": more,
+		"Q": q, "B": q.Batch, "Tenant": tenant.Name, "Workers": q.Workers[:len(q.Workers)-more], "More": more,
 	}})
 }

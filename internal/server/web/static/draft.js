@@ -23,7 +23,7 @@ if (form) {
   };
   const cost = document.getElementById("cost");
   const enough = document.getElementById("enough");
-  const reckon = () => {
+  const estimate = () => {
     const f = new FormData(form);
     const most = f.get("rule") === "agree" ? Number(f.get("of")) : Number(f.get("count"));
     const budget = f.get("budget").trim();
@@ -36,5 +36,5 @@ if (form) {
     enough.textContent = total <= balance ? "enough" : "not enough";
     enough.classList.toggle("bad", total > balance);
   };
-  form.addEventListener("input", reckon);
+  form.addEventListener("input", estimate);
 }

@@ -46,7 +46,7 @@ async function show() {
 async function switchOn() {
   says.textContent = "One moment …";
   if ((await Notification.requestPermission()) !== "granted") {
-    says.textContent = "Your browser does not allow messages of this site. You can allow them in its settings, beside the address.";
+    says.textContent = "Your browser does not allow messages of this site. You can allow them in its settings, next to the address.";
     return;
   }
   await navigator.serviceWorker.register(program);
