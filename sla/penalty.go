@@ -75,7 +75,7 @@ func (p *Penalty) Validate() error {
 }
 
 // At returns L(age), from 0 to AtMost or crowd.MaxMoney.
-// Source: seed 002, equations 1 and 2.
+// Source: Khazankin et al. 2011, equations 1 and 2.
 func (p *Penalty) At(age time.Duration) crowd.Money {
 	if p == nil || age < p.After {
 		return 0

@@ -44,7 +44,7 @@ func (p *Plan) After(step int) []int { return p.after[step] }
 // process if every step takes as long as expected: the sum along the longest
 // branch. A negative expectation counts as zero. It panics unless there is one
 // expectation for each step.
-// Source: seed 002, section IV.C.
+// Source: Khazankin et al. 2011, section IV.C.
 func (p *Plan) Tails(expect []time.Duration) []time.Duration {
 	if len(expect) != len(p.after) {
 		panic("sla: Tails needs one expectation for each step")

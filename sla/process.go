@@ -64,7 +64,7 @@ type Ranked struct {
 // For n processes of s steps, with r requests of the service in each, it costs
 // O(n·s·r) and sorting.
 //
-// Source: seed 002, listing 1.
+// Source: Khazankin et al. 2011, listing 1.
 func Rank(now time.Time, service int, response []time.Duration, processes []*Process) []Ranked {
 	f := forecast{now: nanos(now), response: response}
 	soon := add(f.now, int64(response[service])/2)

@@ -43,7 +43,7 @@ func Forms() []Form { return []Form{ATC, Event, Loop} }
 // k-th request of All O(log k), and a full pass (SetResponse, SetTail, a tick)
 // O(n). A request takes about 130 bytes. Times come back in UTC.
 //
-// Source: seed 002, listing 1 and sections IV.A and IV.B.
+// Source: Khazankin et al. 2011, listing 1 and sections IV.A and IV.B.
 type Queue struct {
 	form     Form
 	response int64

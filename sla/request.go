@@ -33,7 +33,7 @@ func (r *Request) Finish(now time.Time, response time.Duration) time.Time {
 // slope, exact when the whole delay does, else rounded down to a multiple of
 // 1/32 of the response time (at least 1 ns): so that it, too, changes in steps.
 //
-// Source: seed 002, listing 1, lines 5 to 11.
+// Source: Khazankin et al. 2011, listing 1, lines 5 to 11.
 func (r *Request) Added(now time.Time, response time.Duration) crowd.Money {
 	f := r.fate()
 	return f.added(nanos(now), int64(response))

@@ -97,7 +97,7 @@ func benchmarkCycle(b *testing.B, batches, tasks int, policy string) {
 // batches are open all the time: each that ends is followed by a new one (one
 // more when the crowd might run dry). What it costs to draw the worker is next to
 // nothing. The bar is 600 ns a cycle
-// (DESIGN.md §11: 1M cycles/s on one core, the simulator's own work included).
+// (1M cycles/s on one core, the simulator's own work included).
 //
 // The sizes are the numbers of tasks that batches have, in turn. Where they are
 // few, "short batches come and go", a launch and an end are part of every cycle
@@ -231,7 +231,7 @@ func must(tb testing.TB, err error) {
 }
 
 // BenchmarkTaskMemory reports what a task costs that has no label yet: 1M tasks
-// in 1,000 batches. The bar is 200 bytes (DESIGN.md §11).
+// in 1,000 batches. The bar is 200 bytes.
 func BenchmarkTaskMemory(b *testing.B) {
 	const batches, tasks, workers = 1000, 1000, 100
 	now := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
@@ -298,7 +298,7 @@ func heap() int64 {
 // BenchmarkOrder measures a batch with an SLA in which 100,000 items wait, which
 // came at random within a day and are dearer by the hour from the 13th on. A cycle
 // is of 100 people who need a minute each; in the meantime some 15 items change. The
-// bars are 10 µs an event and 50 ms a full pass (DESIGN.md §11).
+// bars are 10 µs an event and 50 ms a full pass.
 func BenchmarkOrder(b *testing.B) {
 	const items, workers = 100_000, 100
 	setup := func(b *testing.B, redundancy int) (*engine.Engine, *time.Time, []engine.Handout) {

@@ -13,7 +13,7 @@ import (
 
 // books are an independent account of a pool. They are kept from what the
 // driver asked for (and was granted) and from engine.Changes alone, and know
-// the rules of DESIGN.md §4 in their plainest form. Every method returns the
+// the rules of an engine in their plainest form. Every method returns the
 // first breach it sees.
 type books struct {
 	now      time.Time

@@ -18,7 +18,7 @@ import (
 )
 
 // TestRandomWorlds drives random worlds with random commands and holds every
-// single one against DESIGN.md §4, as the books (books_test.go) have it.
+// single one against the rules of an engine, as the books (books_test.go) have them.
 func TestRandomWorlds(t *testing.T) {
 	t.Parallel()
 	worlds := uint64(9 * len(policies))

@@ -18,7 +18,7 @@ type proxyKey struct {
 	url    string
 }
 
-// proxy is the scheduler proxy of a service (seed 002, §IV.A): requests wait in
+// proxy is the scheduler proxy of a service (Khazankin et al. 2011, §IV.A): requests wait in
 // it in the order of package sla, by apparent tardiness cost, and as many are under
 // way as the service takes.
 type proxy struct {

@@ -317,7 +317,7 @@ func TestEqualsStayInLine(t *testing.T) {
 }
 
 // Two processes wait for one place; whose step is nearer and can be met goes
-// first, and whoever has missed his waits for the next.
+// first, and whoever has missed theirs waits for the next.
 func TestTheNearestStageFirst(t *testing.T) {
 	t.Parallel()
 	w := &orchestration.World{
