@@ -22,7 +22,6 @@ type Bench struct {
 	Sim     BenchSim     `cmd:"" help:"Cycles a second of the simulator, and the paper's world against its authors' program."`
 	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
 	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
-	Flow    BenchFlow    `cmd:"" help:"What workflows cost: order, rows through queries, handing over from step to step."`
 	Kill    BenchKill    `cmd:"" help:"Kill a server under load, again and again, and look for what was lost or doubled."`
 	Ceiling BenchCeiling `cmd:"" name:"ceiling-server" hidden:"" help:"The bare server that live compares with."`
 }
@@ -145,43 +144,6 @@ func (b *BenchScale) Run(c *Context) error {
 			"restart to serving", fmt.Sprintf("%.2f s (without tasks %.2f s)", r.RestartS, r.EmptyStartS),
 			"memory", fmt.Sprintf("%.1f MiB (without tasks %.1f MiB)", float64(r.RSS)/mib, float64(r.EmptyRSS)/mib),
 			"memory for a task", fmt.Sprintf("%.1f bytes", r.BytesPerTask))
-	})
-}
-
-// BenchFlow is "throng bench flow".
-type BenchFlow struct {
-	Items   int    `help:"Items that wait, in a line before a service and at a job." default:"100000"`
-	Rows    int    `help:"Rows of an input; it is compared with a tenth of them." default:"1000000"`
-	Answers int    `help:"Answers that are handed over to a next step." default:"4000"`
-	Data    string `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
-	Output
-}
-
-// Run measures.
-func (b *BenchFlow) Run(c *Context) error {
-	ctx, stop := c.untilSignal()
-	defer stop()
-	r, err := bench.Flow(ctx, bench.FlowOptions{Items: b.Items, Rows: b.Rows, Answers: b.Answers, Dir: b.Data, Log: c.Stderr})
-	if err != nil {
-		return err
-	}
-	events := func(w io.Writer, header string, rows []bench.FlowEvent, unit float64) {
-		writeTable(w, rows, header+"|worst turn|bar", func(e bench.FlowEvent) []any {
-			return []any{e.Name, fixed(2, e.Micros/unit), fixed(2, e.Worst/unit), when(e.Bar > 0, fixed(0, e.Bar/unit))}
-		})
-	}
-	return b.print(c, r, func(w io.Writer) {
-		events(w, fmt.Sprintf("pass over %d items|ms", r.Items), r.Passes, 1000)
-		events(w, fmt.Sprintf("\nevent among %d items|µs", r.Items), r.Events, 1)
-		writeTable(w, r.Rows, "\nquery|rows|load s|run s|rows/s|memory grew by, MiB|times that of a tenth", func(x bench.FlowRows) []any {
-			return []any{x.Query, x.Rows, fixed(2, x.LoadS), fixed(2, x.RunS), fixed(0, x.PerS),
-				fixed(1, float64(x.LoadPeak)/mib) + ", then " + fixed(1, float64(x.RunPeak)/mib), when(x.Growth > 0, fixed(2, x.Growth))}
-		})
-		h := r.HandOver
-		say(w, "\na label's commit, %d in a group: %.1f µs by itself, %.1f µs with a next step: %.2f times\n\n", h.Group, h.Plain, h.Next, h.Ratio)
-		writeTable(w, r.Live, "people who answer|answers/s|to the next step: p50 ms|p99 ms", func(x bench.FlowLive) []any {
-			return []any{x.Workers, fixed(0, x.PerS), fixed(2, x.P50MS), fixed(2, x.P99MS)}
-		})
 	})
 }
 

@@ -2,6 +2,11 @@ package app_test
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,6 +14,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -103,4 +110,77 @@ func BenchmarkControlStep(b *testing.B) {
 	w.step(time.Second)
 	b.Logf("the step in which all begin to call: %s", time.Since(start))
 	run("calling", time.Millisecond)
+}
+
+// BenchmarkRows carries out runs of one query, from a file that is made as it is read
+// to the result: row by row on a stream edge, and over all rows. An operation is a
+// run; the memory is by how much the process has grown at most.
+func BenchmarkRows(b *testing.B) {
+	for _, q := range []struct{ name, from, sql string }{
+		{"row by row", "{items: stream}", "select 1 as n, id, upper(text) as text from items"},
+		{"over all rows", "items", "select count(*) as n, id % 10 as digit, max(text) as text from items group by 2"},
+	} {
+		for _, n := range []int{100_000, 1_000_000} {
+			b.Run(fmt.Sprint(q.name, "/", n), func(b *testing.B) {
+				w := newWorld(b, 0)
+				text := fmt.Sprintf("workflow: rows\ninputs: {items: {columns: [{id: number}, text]}}\nsteps:\n  out:\n    from: %s\n    sql: %s\n    columns: {n: number}\n", q.from, q.sql)
+				debug.FreeOSMemory()
+				peakMemory(b)
+				before := peakMemory(b)
+				for b.Loop() {
+					made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(b)
+					id := made.Run.ID
+					must(w.Runs.Load(w.ctx, w.ann, id, "items", &counted{n: n}))(b)
+					changed, stop, err := w.Runs.Watch(w.ctx, w.ann, id)
+					ok(b, err)
+					must(w.Runs.Start(w.ctx, w.ann, id))(b)
+					for !w.state(id).Ended() {
+						<-changed
+					}
+					stop()
+					sum := 0
+					for row, err := range must(w.Runs.Results(w.ctx, w.ann, id, "out"))(b).Rows {
+						ok(b, err)
+						sum += must(strconv.Atoi(row.Cells[0]))(b)
+					}
+					if sum != n {
+						b.Fatalf("%d of %d rows were counted, and the run is %s", sum, n, w.state(id))
+					}
+				}
+				b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")
+				b.ReportMetric(peakMemory(b)-before, "MiB")
+			})
+		}
+	}
+}
+
+// counted is a table of n rows of about 100 bytes that is made as it is read.
+type counted struct{ at, n int }
+
+func (*counted) Columns() []string    { return []string{"id", "text"} }
+func (*counted) Format() table.Format { return table.CSV }
+
+// Read returns the next row.
+func (t *counted) Read() ([]string, int, error) {
+	if t.at == t.n {
+		return nil, 0, io.EOF
+	}
+	t.at++
+	return []string{strconv.Itoa(t.at), fmt.Sprintf("Sentence number %d: the parcel came two days late, but the people at the counter were kind.", t.at)}, t.at + 1, nil
+}
+
+// peakMemory returns the most memory in MiB that the process has held since it was
+// last asked. It needs Linux.
+func peakMemory(b *testing.B) (mib float64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip("how much memory a process takes is read from /proc: ", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &mib); n == 1 {
+			break
+		}
+	}
+	ok(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the peak is now what it holds
+	return mib / 1024
 }

@@ -105,7 +105,7 @@ func BenchmarkRows(b *testing.B) {
 // BenchmarkCommitHandOver measures group commits as BenchmarkCommit does, in
 // which labels go to the log of a run's node.
 func BenchmarkCommitHandOver(b *testing.B) {
-	for _, group := range []int{16, 256} {
+	for _, group := range []int{16, 64, 256} {
 		b.Run(fmt.Sprint(group), func(b *testing.B) {
 			r := newBenchRun(b, 2)
 			r.fill(b, 0, b.N, 0)

@@ -2,11 +2,9 @@ package bench_test
 
 import (
 	"os"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/verify/bench"
 	"github.com/throng-dev/throng/internal/verify/process/processtest"
 )
@@ -55,43 +53,5 @@ func TestScale(t *testing.T) {
 	t.Logf("%+v", r)
 	if r.ImportS <= 0 || r.RestartS <= 0 || r.RSS <= 0 || r.EmptyRSS <= 0 || r.Cycles == 0 || r.ImportPeak == 0 {
 		t.Errorf("this is no measurement: %+v", r)
-	}
-}
-
-func TestFlow(t *testing.T) {
-	o := bench.FlowOptions{Items: 2000, Rows: 3000, Answers: 300, Log: t.Output()}
-	r, err := bench.Flow(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%+v", r)
-	if len(r.Passes) != 3 || len(r.Events) != 7 || len(r.Rows) != 4 || len(r.Live) != 2 {
-		t.Fatalf("%d passes, %d events, %d sizes, %d live rows", len(r.Passes), len(r.Events), len(r.Rows), len(r.Live))
-	}
-	for _, e := range slices.Concat(r.Passes, r.Events) {
-		if e.Name == "" || e.Micros <= 0 || e.Worst < e.Micros || e.N < 1 {
-			t.Errorf("this is no measurement: %+v", e)
-		}
-	}
-	for i, x := range r.Rows {
-		if x.Rows != []int{300, 3000}[i%2] || x.LoadS <= 0 || x.RunS <= 0 || x.PerS <= 0 || x.LoadPeak == 0 || x.RunPeak == 0 || (x.Growth == 0) != (i%2 == 0) {
-			t.Errorf("this is no measurement: %+v", x)
-		}
-	}
-	if last := len(r.Events) - 1; r.Passes[0].Bar != 50_000 || r.Events[0].Bar != 10 || r.Events[last].Bar != 0 {
-		t.Errorf("the bars are others than DESIGN.md's: %+v, %+v", r.Passes, r.Events)
-	}
-	if h := r.HandOver; h.Plain <= 0 || h.Next <= 0 || h.Ratio != h.Next/h.Plain {
-		t.Errorf("this is no measurement: %+v", h)
-	}
-	for _, x := range r.Live {
-		if x.Answers != o.Answers || x.PerS <= 0 || x.P50MS <= 0 || x.P99MS < x.P50MS {
-			t.Errorf("this is no measurement: %+v", x)
-		}
-	}
-	for _, bad := range []bench.FlowOptions{{Items: 1, Rows: 3000, Answers: 300}, {Items: 2000, Rows: 1, Answers: 300}, {Items: 2000, Rows: 3000, Answers: 1}} {
-		if _, err := bench.Flow(t.Context(), bad); crowd.CodeOf(err) != crowd.Invalid {
-			t.Errorf("%+v: %v", bad, err)
-		}
 	}
 }
