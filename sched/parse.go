@@ -9,18 +9,39 @@ import (
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
+// A known policy is one that Parse reads.
+type known struct {
+	text  string // an example of its text form
+	build func(spec) (func() Policy, error)
+}
+
+// policies lists the policies of this package, then those of Register.
+func policies() []known {
+	return append([]known{
+		{"fifo", plain(fifo{})},
+		{"sjf", plain(sjf{})},
+		{"edf", plain(edf{})},
+		{"rr", plain(rr{})},
+		{"fs", spec.fairShare},
+		{"fs-ratio", spec.fairShare},
+		{"wfs", spec.fairShare},
+		{"wfs-ratio", spec.fairShare},
+		{"dafs", spec.dafs},
+		{"sdafs", func(s spec) (func() Policy, error) { return s.least(workforce{form: formDAFS, f: s.calibration()}) }},
+		{"beta-fair(beta=-1)", spec.betaFair},
+		{"tenant-fair(dafs)", func(s spec) (func() Policy, error) { return s.within(NewTenantFair) }},
+		{"wcfs(wfs,k=3)", spec.wcfs},
+		{"laxity", spec.laxity},
+		{"penalty", spec.penalty},
+	}, registered...)
+}
+
 // Names lists a text form of every policy, as Parse reads it, with its options:
 // for help texts and as a set to compare.
 func Names() []string {
-	names := []string{
-		"fifo", "sjf", "edf", "rr",
-		"fs", "fs-ratio", "wfs", "wfs-ratio",
-		"dafs", "sdafs", "beta-fair(beta=-1)",
-		"tenant-fair(dafs)", "wcfs(wfs,k=3)",
-		"laxity", "penalty",
-	}
-	for _, e := range extensions {
-		names = append(names, e.Name)
+	var names []string
+	for _, p := range policies() {
+		names = append(names, p.text)
 	}
 	return names
 }
@@ -99,41 +120,18 @@ func (s spec) finish(inner int, fresh func() Policy) (func() Policy, error) {
 
 // build returns what makes the policies of the spec.
 func (s spec) build() (func() Policy, error) {
-	switch s.Name {
-	case "fifo":
-		return s.plain(fifo{})
-	case "sjf":
-		return s.plain(sjf{})
-	case "edf":
-		return s.plain(edf{})
-	case "rr":
-		return s.plain(rr{})
-	case "fs", "fs-ratio", "wfs", "wfs-ratio":
-		return s.least(workforce{form: form(s.Name), f: log1p})
-	case "sdafs":
-		return s.least(workforce{form: formDAFS, f: s.calibration()})
-	case "dafs":
-		x := workforce{form: formDAFS, f: s.calibration()}
-		return s.finish(0, func() Policy { return &maxmin{name: s.String(), x: x} })
-	case "beta-fair":
-		return s.betaFair()
-	case "tenant-fair":
-		return s.within(func(inner func() Policy) Policy { return NewTenantFair(inner) })
-	case "wcfs":
-		k := s.Uint("k", textform.Range[uint64]{Most: maxK, Required: true, About: "how often in a row a batch concedes its turn"})
-		return s.within(func(inner func() Policy) Policy { return NewWCFS(inner(), int(k)) })
-	case "laxity":
-		share := s.Number("share", textform.Range[float64]{Usual: laxityShare, Most: 1})
-		pace := s.Number("pace", textform.Range[float64]{Usual: laxityPace, Least: 1, Most: 1000})
-		return s.finish(0, func() Policy { return &laxity{name: s.String(), share: share, pace: pace} })
-	case "penalty":
-		return s.penalty()
+	for _, p := range policies() {
+		if nameOf(p.text) == s.Name {
+			return p.build(s)
+		}
 	}
-	return s.extension()
+	return nil, refuse("there is no policy %q", s.Name)
 }
 
-func (s spec) plain(by ranking) (func() Policy, error) {
-	return s.finish(0, func() Policy { return &ranked{name: s.Name, by: by} })
+func plain(by ranking) func(spec) (func() Policy, error) {
+	return func(s spec) (func() Policy, error) {
+		return s.finish(0, func() Policy { return &ranked{name: s.Name, by: by} })
+	}
 }
 
 var leastWords = map[form]string{
@@ -144,10 +142,19 @@ var leastWords = map[form]string{
 	formDAFS:     "least x first: x = 1/(P T) Σ_{i<R} f((L-i)/T) for production batches, R/(P T) for best-effort ones",
 }
 
+func (s spec) fairShare() (func() Policy, error) {
+	return s.least(workforce{form: form(s.Name), f: log1p})
+}
+
 func (s spec) least(x workforce) (func() Policy, error) {
 	return s.finish(0, func() Policy {
 		return &ranked{name: s.String(), by: &least{x: x, words: leastWords[x.form]}}
 	})
+}
+
+func (s spec) dafs() (func() Policy, error) {
+	x := workforce{form: formDAFS, f: s.calibration()}
+	return s.finish(0, func() Policy { return &maxmin{name: s.String(), x: x} })
 }
 
 // calibration takes the option f.
@@ -170,6 +177,17 @@ func (s spec) betaFair() (func() Policy, error) {
 		}
 		return &betaFair{name: s.String(), beta: beta, x: x}
 	})
+}
+
+func (s spec) wcfs() (func() Policy, error) {
+	k := s.Uint("k", textform.Range[uint64]{Most: maxK, Required: true, About: "how often in a row a batch concedes its turn"})
+	return s.within(func(inner func() Policy) Policy { return NewWCFS(inner(), int(k)) })
+}
+
+func (s spec) laxity() (func() Policy, error) {
+	share := s.Number("share", textform.Range[float64]{Usual: laxityShare, Most: 1})
+	pace := s.Number("pace", textform.Range[float64]{Usual: laxityPace, Least: 1, Most: 1000})
+	return s.finish(0, func() Policy { return &laxity{name: s.String(), share: share, pace: pace} })
 }
 
 // within builds a policy around one other.

@@ -14,15 +14,15 @@ type Extension struct {
 	New func(options map[string]string) (func() Policy, error)
 }
 
-var extensions []Extension
+var registered []known
 
 // Register makes Parse read an extension and Names list it. It is to be called by
 // an init function, and panics if the name is taken.
 func Register(e Extension) {
-	if slices.ContainsFunc(Names(), func(name string) bool { return nameOf(name) == e.Name }) {
+	if slices.ContainsFunc(policies(), func(p known) bool { return nameOf(p.text) == e.Name }) {
 		panic("sched: policy " + e.Name + " is registered twice")
 	}
-	extensions = append(extensions, e)
+	registered = append(registered, known{e.Name, e.build})
 }
 
 // nameOf returns the name in a text form that has no spaces.
@@ -31,14 +31,10 @@ func nameOf(text string) string {
 	return name
 }
 
-// extension returns what makes a registered policy.
-func (s spec) extension() (func() Policy, error) {
-	i := slices.IndexFunc(extensions, func(e Extension) bool { return e.Name == s.Name })
-	if i < 0 {
-		return nil, refuse("there is no policy %q", s.Name)
-	}
+// build returns what makes policies with the options of the spec.
+func (e Extension) build(s spec) (func() Policy, error) {
 	options := map[string]string{}
-	for _, name := range extensions[i].Options {
+	for _, name := range e.Options {
 		if value, given := s.Text(name); given {
 			options[name] = value
 		}
@@ -46,7 +42,7 @@ func (s spec) extension() (func() Policy, error) {
 	if _, err := s.finish(0, nil); err != nil {
 		return nil, err
 	}
-	fresh, err := extensions[i].New(options)
+	fresh, err := e.New(options)
 	if err != nil {
 		return nil, refuse("%v", err)
 	}
