@@ -2,7 +2,7 @@ package sched
 
 import "fmt"
 
-// The orders of seed §2.4: first in, first out; shortest job first; earliest
+// The orders of the paper's §2.4: first in, first out; shortest job first; earliest
 // deadline first; round robin.
 
 // fifo: least Arrived first (§2.4.1). Deliberately starves: the oldest batch

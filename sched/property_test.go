@@ -249,7 +249,7 @@ func TestNobodyStarves(t *testing.T) {
 }
 
 // TestSharesFollowPriorities: with backlog everywhere, wfs gives batch b its
-// share P_b/ΣP of the workers (seed §3.2.2), within one assignment or two.
+// share P_b/ΣP of the workers (the paper's §3.2.2), within one assignment or two.
 func TestSharesFollowPriorities(t *testing.T) {
 	t.Parallel()
 	const workers = 100
