@@ -49,71 +49,20 @@ func (w *world) called(t *testing.T) {
 	ok(t, w.Commit(w.ctx, &engine.Changes{Duties: []engine.Duty{w.duty(0, true, 2), w.duty(1, false, 0)}}))
 }
 
-func testCreateCall(t *testing.T, w *world) {
-	in := store.Call{ID: 77, Pool: w.pool, At: w.now, EndsAt: w.now.Add(time.Minute), Wanted: 5, Came: 2, State: store.CallExpired, EndedAt: w.now.Add(time.Hour)}
-	in.ID = must(w.CreateCall(w.ctx, in))(t)
-	if in.ID != 1 {
-		t.Errorf("the first call is %d", in.ID)
-	}
-	same(t, "call", must(w.Call(w.ctx, in.ID))(t), in)
-	w.unchanged(t, func() {
-		_, err := w.CreateCall(w.ctx, store.Call{Pool: 99, State: store.CallOpen})
-		refused(t, err, crowd.NotFound)
-	})
-	if next := w.call(t, w.pool); next.ID <= in.ID {
-		t.Errorf("call %d follows %d", next.ID, in.ID)
-	}
-}
-
+// testUpdateCall: a call is kept with its notices, or not at all.
 func testUpdateCall(t *testing.T, w *world) {
-	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
-	in, other := w.call(t, w.pool), w.call(t, w.pool)
-	in.Pool, in.At, in.EndsAt, in.Wanted, in.Came, in.State, in.EndedAt = second, w.now.Add(1*time.Hour), w.now.Add(2*time.Hour), 8, 9, store.CallWithdrawn, w.now.Add(3*time.Hour)
-	ok(t, w.UpdateCall(w.ctx, in, nil))
-	same(t, "call", must(w.Call(w.ctx, in.ID))(t), in)
-	same(t, "another call", must(w.Call(w.ctx, other.ID))(t), other)
+	call := w.call(t, w.pool)
 	w.unchanged(t, func() {
-		nobodys := in
-		nobodys.ID = 99
-		refused(t, w.UpdateCall(w.ctx, nobodys, nil), crowd.NotFound)
-		in.Pool = 99
-		refused(t, w.UpdateCall(w.ctx, in, nil), crowd.NotFound)
-		other.Came++ // a call is kept with its notices, or not at all
-		refused(t, w.UpdateCall(w.ctx, other, []store.Notice{w.notice(other, 0, 1), {Call: other.ID, Worker: 99, State: store.NoticeCame}}), crowd.NotFound)
+		more := call
+		more.Came++
+		refused(t, w.UpdateCall(w.ctx, more, []store.Notice{w.notice(call, 0, 1), {Call: call.ID, Worker: 99, State: store.NoticeCame}}), crowd.NotFound)
 	})
-	came := w.notice(other, 0, 1)
+	came := w.notice(call, 0, 1)
+	call.Came++
 	came.State, came.AnsweredAt = store.NoticeCame, w.now.Add(time.Minute)
-	ok(t, w.UpdateCall(w.ctx, other, []store.Notice{came, w.notice(other, 1, 1)}))
-	same(t, "the call", must(w.Call(w.ctx, other.ID))(t), other)
-	same(t, "its notices", must(w.Notices(w.ctx, other.ID))(t), []store.Notice{came, w.notice(other, 1, 1)})
-}
-
-func testCall(t *testing.T, w *world) {
-	in := w.call(t, w.pool)
-	same(t, "call", must(w.Call(w.ctx, in.ID))(t), in)
-	for _, id := range []int64{0, -1, in.ID + 1} {
-		_, err := w.Call(w.ctx, id)
-		refused(t, err, crowd.NotFound)
-	}
-}
-
-func testOpenCalls(t *testing.T, w *world) {
-	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
-	same(t, "at first", must(w.OpenCalls(w.ctx, 0))(t), nil)
-	a, b, c, d := w.call(t, w.pool), w.call(t, second), w.call(t, w.pool), w.call(t, w.pool)
-	for i, state := range []store.CallState{store.CallFilled, store.CallExpired, store.CallWithdrawn} {
-		ended := w.call(t, w.pool)
-		ended.State, ended.EndedAt = state, w.now.Add(time.Duration(i)*time.Minute)
-		ok(t, w.UpdateCall(w.ctx, ended, nil))
-	}
-	same(t, "of the pool", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, c, d})
-	same(t, "of the second", must(w.OpenCalls(w.ctx, second))(t), []store.Call{b})
-	same(t, "of all", must(w.OpenCalls(w.ctx, 0))(t), []store.Call{a, b, c, d})
-	same(t, "of none", must(w.OpenCalls(w.ctx, 99))(t), nil)
-	w.over(t, c)
-	same(t, "after one is over", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, d})
-	ok(t, w.UpdateCall(w.ctx, c, nil)) // open again
-	same(t, "after it is open again", must(w.OpenCalls(w.ctx, w.pool))(t), []store.Call{a, c, d})
+	ok(t, w.UpdateCall(w.ctx, call, []store.Notice{came, w.notice(call, 1, 1)}))
+	same(t, "the call", must(w.Call(w.ctx, call.ID))(t), call)
+	same(t, "its notices", must(w.Notices(w.ctx, call.ID))(t), []store.Notice{came, w.notice(call, 1, 1)})
 }
 
 func testPutNotices(t *testing.T, w *world) {

@@ -187,45 +187,32 @@ func testTerms(t *testing.T, w *world) {
 	})
 }
 
-func testPutTenantSecret(t *testing.T, w *world) {
-	ok(t, w.PutTenantSecret(w.ctx, w.mine, "key", "v1"))
-	ok(t, w.PutTenantSecret(w.ctx, w.other, "key", "theirs"))
-	ok(t, w.PutTenantSecret(w.ctx, w.mine, "key", "v2"))
+func testTenantSecrets(t *testing.T, w *world) {
+	put := func(tenant crowd.TenantID, name, value string) { ok(t, w.PutTenantSecret(w.ctx, tenant, name, value)) }
+	put(w.mine, "key", "v1")
+	put(w.other, "key", "theirs")
+	put(w.mine, "key", "v2")
+	put(w.mine, "b", "hidden")
+	put(w.mine, "a", "")
+	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"a", "b", "key"})
+	same(t, "other's names", must(w.TenantSecrets(w.ctx, w.other))(t), []string{"key"})
+	same(t, "nobody's names", must(w.TenantSecrets(w.ctx, 0))(t), nil)
 	same(t, "mine", must(w.TenantSecret(w.ctx, w.mine, "key"))(t), "v2")
 	same(t, "other's", must(w.TenantSecret(w.ctx, w.other, "key"))(t), "theirs")
-	w.unchanged(t, func() { refused(t, w.PutTenantSecret(w.ctx, 99, "key", "v"), crowd.NotFound) })
-}
-
-func testTenantSecret(t *testing.T, w *world) {
-	ok(t, w.PutTenantSecret(w.ctx, w.mine, "key", ""))
-	same(t, "an empty one", must(w.TenantSecret(w.ctx, w.mine, "key"))(t), "")
-	for _, ask := range []struct {
-		tenant crowd.TenantID
-		name   string
-	}{{w.other, "key"}, {0, "key"}, {99, "key"}, {w.mine, "Key"}, {w.mine, ""}} {
-		_, err := w.TenantSecret(w.ctx, ask.tenant, ask.name)
-		refused(t, err, crowd.NotFound)
-	}
-}
-
-func testTenantSecrets(t *testing.T, w *world) {
-	for _, name := range []string{"b", "a", "c"} {
-		ok(t, w.PutTenantSecret(w.ctx, w.mine, name, "hidden"))
-	}
-	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"a", "b", "c"})
-	same(t, "other's", must(w.TenantSecrets(w.ctx, w.other))(t), nil)
-	same(t, "nobody's", must(w.TenantSecrets(w.ctx, 0))(t), nil)
-}
-
-func testDeleteTenantSecret(t *testing.T, w *world) {
-	ok(t, w.PutTenantSecret(w.ctx, w.mine, "key", "v"))
-	ok(t, w.PutTenantSecret(w.ctx, w.mine, "kept", "v"))
+	same(t, "an empty one", must(w.TenantSecret(w.ctx, w.mine, "a"))(t), "")
 	w.unchanged(t, func() {
-		refused(t, w.DeleteTenantSecret(w.ctx, w.other, "key"), crowd.NotFound)
-		refused(t, w.DeleteTenantSecret(w.ctx, 0, "key"), crowd.NotFound)
-		refused(t, w.DeleteTenantSecret(w.ctx, w.mine, "none"), crowd.NotFound)
+		refused(t, w.PutTenantSecret(w.ctx, 99, "key", "v"), crowd.NotFound)
+		for _, ask := range []struct {
+			tenant crowd.TenantID
+			name   string
+		}{{w.other, "b"}, {0, "key"}, {99, "key"}, {w.mine, "Key"}, {w.mine, ""}, {w.mine, "none"}} {
+			_, err := w.TenantSecret(w.ctx, ask.tenant, ask.name)
+			refused(t, err, crowd.NotFound)
+			refused(t, w.DeleteTenantSecret(w.ctx, ask.tenant, ask.name), crowd.NotFound)
+		}
 	})
 	ok(t, w.DeleteTenantSecret(w.ctx, w.mine, "key"))
-	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"kept"})
+	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"a", "b"})
+	same(t, "other's", must(w.TenantSecret(w.ctx, w.other, "key"))(t), "theirs")
 	refused(t, w.DeleteTenantSecret(w.ctx, w.mine, "key"), crowd.NotFound)
 }

@@ -29,49 +29,23 @@ func (w *world) action(n int) store.Action {
 	}
 }
 
+// testAddActions: of several actions all are kept, or none, which takes no id.
 func testAddActions(t *testing.T, w *world) {
 	w.unchanged(t, func() { ok(t, w.AddActions(w.ctx, nil)) })
-	a, b := w.action(1), store.Action{Pool: w.pool, Kind: store.ActionRelease}
+	a, b := w.action(1), w.action(2)
 	ok(t, w.AddActions(w.ctx, []store.Action{a, b}))
 	a.ID, b.ID = 1, 2
 	same(t, "actions", must(w.ListActions(w.ctx, w.pool, 0, all))(t), []store.Action{b, a})
 	w.unchanged(t, func() {
-		nowhere := w.action(2)
-		nowhere.Pool = 99
+		nowhere, odd := w.action(2), w.action(4)
+		nowhere.Pool, odd.Saw.Lambda = 99, math.NaN()
 		refused(t, w.AddActions(w.ctx, []store.Action{w.action(3), nowhere}), crowd.NotFound)
-		odd := w.action(4)
-		odd.Saw.Lambda = math.NaN()
 		refused(t, w.AddActions(w.ctx, []store.Action{w.action(5), odd}), crowd.Internal)
 	})
 	ok(t, w.AddActions(w.ctx, []store.Action{w.action(6)}))
 	if id := must(w.ListActions(w.ctx, w.pool, 0, 1))(t)[0].ID; id != 3 {
 		t.Errorf("the third action is %d", id)
 	}
-}
-
-func testListActions(t *testing.T, w *world) {
-	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
-	same(t, "at first", must(w.ListActions(w.ctx, w.pool, 0, 10))(t), nil)
-	var list, want []store.Action // want: newest first
-	for i := range 12 {
-		a := w.action(20 - i) // what happened first may be told last
-		if i%4 == 3 {
-			a.Pool = second
-		}
-		list = append(list, a)
-		if a.ID = int64(i + 1); a.Pool == w.pool {
-			want = append([]store.Action{a}, want...)
-		}
-	}
-	ok(t, w.AddActions(w.ctx, list))
-	same(t, "all", must(w.ListActions(w.ctx, w.pool, 0, all))(t), want)
-	same(t, "newest", must(w.ListActions(w.ctx, w.pool, 0, 2))(t), want[:2])
-	same(t, "second page", must(w.ListActions(w.ctx, w.pool, want[1].ID, 3))(t), want[2:5])
-	same(t, "last page", must(w.ListActions(w.ctx, w.pool, want[7].ID, 3))(t), want[8:])
-	same(t, "before all", must(w.ListActions(w.ctx, w.pool, 1, 3))(t), nil)
-	same(t, "of the second", len(must(w.ListActions(w.ctx, second, 0, all))(t)), 3)
-	same(t, "before another pool's", must(w.ListActions(w.ctx, second, 8, 1))(t)[0].ID, int64(4))
-	same(t, "of none", must(w.ListActions(w.ctx, 99, 0, all))(t), nil)
 }
 
 // sample is the pool so many minutes after the beginning.

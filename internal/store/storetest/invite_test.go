@@ -41,17 +41,9 @@ func invitationIDs(list []store.Invitation) []int64 {
 
 func testCreateInvitations(t *testing.T, w *world) {
 	same(t, "of none", must(w.CreateInvitations(w.ctx, nil, w.mailOf))(t), nil)
-	bare := w.invite(t, w.invitation("A@Example.org"), w.invitation("a@example.org"))
-	want := w.invitation("A@Example.org")
-	want.ID = 1
-	same(t, "the first", bare[0], want)
-	same(t, "kept", must(w.Invitation(w.ctx, 0, 2))(t), bare[1])
 	same(t, "messages", must(w.ListMessages(w.ctx, 0, 0, all))(t), nil)
 
-	full := w.invitation("b@example.org")
-	full.State, full.OpenedAt, full.AnsweredAt, full.Worker = store.InvitationAccepted, w.now.Add(1), w.now.Add(2*time.Second), w.workers[1]
-	full.OpenedAt = w.now.Add(time.Second)
-	mailed := must(w.CreateInvitations(w.ctx, []store.Invitation{full, w.invitation("c@example.org")}, w.mailOf))(t)
+	mailed := must(w.CreateInvitations(w.ctx, []store.Invitation{w.invitation("b@example.org"), w.invitation("c@example.org")}, w.mailOf))(t)
 	messages := must(w.ListMessages(w.ctx, 0, 0, all))(t)
 	if len(mailed) != 2 || len(messages) != 2 {
 		t.Fatalf("%d invitations, %d messages", len(mailed), len(messages))
@@ -92,15 +84,9 @@ func testUpdateInvitation(t *testing.T, w *world) {
 	ok(t, w.UpdateInvitation(w.ctx, i, &mail))
 	same(t, "the second", must(w.Invitation(w.ctx, 0, i.ID))(t).Mail, store.Mailed{State: store.MessageQueued, At: mail.NextAt})
 
-	astray := i
-	astray.Tenant, astray.State = w.other, store.InvitationWithdrawn
-	nowhere := i
-	nowhere.ID = 99
 	nobodys := w.mailOf(i)
 	nobodys.Worker = 99
 	w.unchanged(t, func() {
-		refused(t, w.UpdateInvitation(w.ctx, astray, nil), crowd.NotFound)
-		refused(t, w.UpdateInvitation(w.ctx, nowhere, nil), crowd.NotFound)
 		withdrawn := i
 		withdrawn.State = store.InvitationWithdrawn
 		refused(t, w.UpdateInvitation(w.ctx, withdrawn, &nobodys), crowd.NotFound)
@@ -165,37 +151,6 @@ func testAcceptInvitation(t *testing.T, w *world) {
 	}
 }
 
-func testInvitation(t *testing.T, w *world) {
-	i := w.invite(t, w.invitation("a@example.org"))[0]
-	same(t, "mine", must(w.Invitation(w.ctx, w.mine, i.ID))(t), i)
-	same(t, "any", must(w.Invitation(w.ctx, 0, i.ID))(t), i)
-	for _, tenant := range []crowd.TenantID{w.other, 99} {
-		got, err := w.Invitation(w.ctx, tenant, i.ID)
-		refused(t, err, crowd.NotFound)
-		same(t, "another tenant's", got, store.Invitation{})
-	}
-	_, err := w.Invitation(w.ctx, 0, 99)
-	refused(t, err, crowd.NotFound)
-}
-
-func testListInvitations(t *testing.T, w *world) {
-	same(t, "none", must(w.ListInvitations(w.ctx, 0, 0, all))(t), nil)
-	theirs, nobodys := w.invitation("x@example.org"), w.invitation("y@example.org")
-	theirs.Tenant, nobodys.Tenant = w.other, 0
-	list := w.invite(t, w.invitation("a@example.org"), theirs, w.invitation("b@example.org"), nobodys, w.invitation("c@example.org"))
-	look := func(what string, tenant crowd.TenantID, before int64, limit int, want ...int64) {
-		t.Helper()
-		same(t, what, invitationIDs(must(w.ListInvitations(w.ctx, tenant, before, limit))(t)), want)
-	}
-	look("all", 0, 0, all, 5, 4, 3, 2, 1)
-	look("a page", 0, 4, 2, 3, 2)
-	look("mine", w.mine, 0, all, 5, 3, 1)
-	look("a page of mine", w.mine, 5, 1, 3)
-	look("the other's", w.other, 0, all, 2)
-	look("nobody's", 99, 0, all)
-	same(t, "whole", must(w.ListInvitations(w.ctx, w.other, 0, 1))(t), list[1:2])
-}
-
 func testInvitationsTo(t *testing.T, w *world) {
 	theirs := w.invitation("a@example.org")
 	theirs.Tenant = w.other
@@ -239,75 +194,11 @@ func (w *world) test(name string) (store.Test, []store.Question) {
 		}
 }
 
-func (w *world) createTest(t *testing.T, name string, change ...func(*store.Test)) store.Test {
+func (w *world) createTest(t *testing.T, name string) store.Test {
 	t.Helper()
 	x, questions := w.test(name)
-	for _, c := range change {
-		c(&x)
-	}
 	x.ID = must(w.CreateTest(w.ctx, x, questions))(t)
 	return x
-}
-
-func testCreateTest(t *testing.T, w *world) {
-	x := w.createTest(t, "birds")
-	same(t, "kept", must(w.Test(w.ctx, w.mine, x.ID))(t), x)
-	retired := w.createTest(t, "fish", func(x *store.Test) {
-		x.Open, x.Retired, x.TimeLimit, x.Wait, x.Columns = false, true, 0, 0, nil
-	})
-	same(t, "kept", must(w.Test(w.ctx, w.mine, retired.ID))(t), retired)
-	w.createTest(t, "birds", func(x *store.Test) { x.Tenant = w.other }) // a name of its own
-	w.unchanged(t, func() {
-		_, err := w.CreateTest(w.ctx, store.Test{Tenant: w.mine, Name: "birds", CreatedBy: w.workers[0]}, nil)
-		refused(t, err, crowd.Conflict)
-		_, err = w.CreateTest(w.ctx, store.Test{Tenant: w.mine, Name: "new", CreatedBy: 99}, nil)
-		refused(t, err, crowd.NotFound)
-	})
-}
-
-func testRetireTest(t *testing.T, w *world) {
-	x := w.createTest(t, "birds")
-	ok(t, w.RetireTest(w.ctx, w.mine, x.ID, true))
-	x.Retired = true
-	same(t, "retired", must(w.Test(w.ctx, 0, x.ID))(t), x)
-	w.unchanged(t, func() {
-		refused(t, w.RetireTest(w.ctx, w.other, x.ID, false), crowd.NotFound)
-		refused(t, w.RetireTest(w.ctx, 0, x.ID, false), crowd.NotFound)
-		refused(t, w.RetireTest(w.ctx, w.mine, 99, false), crowd.NotFound)
-	})
-	ok(t, w.RetireTest(w.ctx, w.mine, x.ID, false))
-	x.Retired = false
-	same(t, "no longer", must(w.Test(w.ctx, 0, x.ID))(t), x)
-}
-
-func testTest(t *testing.T, w *world) {
-	x := w.createTest(t, "birds")
-	same(t, "mine", must(w.Test(w.ctx, w.mine, x.ID))(t), x)
-	same(t, "any", must(w.Test(w.ctx, 0, x.ID))(t), x)
-	got, err := w.Test(w.ctx, w.other, x.ID)
-	refused(t, err, crowd.NotFound)
-	same(t, "another tenant's", got, store.Test{})
-	_, err = w.Test(w.ctx, 0, 99)
-	refused(t, err, crowd.NotFound)
-}
-
-func testListTests(t *testing.T, w *world) {
-	same(t, "none", must(w.ListTests(w.ctx, 0))(t), nil)
-	a := w.createTest(t, "birds")
-	b := w.createTest(t, "fish", func(x *store.Test) { x.Tenant = w.other })
-	c := w.createTest(t, "bees", func(x *store.Test) { x.Tenant = 0 })
-	d := w.createTest(t, "ants")
-	same(t, "all", must(w.ListTests(w.ctx, 0))(t), []store.Test{a, b, c, d})
-	same(t, "mine", must(w.ListTests(w.ctx, w.mine))(t), []store.Test{a, d})
-	same(t, "the other's", must(w.ListTests(w.ctx, w.other))(t), []store.Test{b})
-}
-
-func testQuestions(t *testing.T, w *world) {
-	x := w.createTest(t, "birds")
-	w.createTest(t, "fish")
-	_, want := w.test("")
-	same(t, "questions", must(w.Questions(w.ctx, x.ID))(t), want)
-	same(t, "of no test", must(w.Questions(w.ctx, 99))(t), nil)
 }
 
 // try is somebody's n-th go at a test.
@@ -319,22 +210,6 @@ func (w *world) start(t *testing.T, x store.Try) store.Try {
 	t.Helper()
 	x.ID = must(w.StartTry(w.ctx, x))(t)
 	return x
-}
-
-func testStartTry(t *testing.T, w *world) {
-	x := w.createTest(t, "birds")
-	first := w.start(t, w.try(x.ID, 0, 1))
-	same(t, "kept", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{first})
-	w.unchanged(t, func() {
-		_, err := w.StartTry(w.ctx, w.try(x.ID, 0, 1))
-		refused(t, err, crowd.Conflict)
-		_, err = w.StartTry(w.ctx, w.try(99, 0, 1))
-		refused(t, err, crowd.NotFound)
-		_, err = w.StartTry(w.ctx, store.Try{Test: x.ID, Worker: 99, N: 1})
-		refused(t, err, crowd.NotFound)
-	})
-	w.start(t, w.try(x.ID, 0, 2))
-	w.start(t, w.try(x.ID, 1, 1))
 }
 
 func testFinishTry(t *testing.T, w *world) {
@@ -367,30 +242,4 @@ func testFinishTry(t *testing.T, w *world) {
 	b.SubmittedAt = w.now
 	ok(t, w.FinishTry(w.ctx, b, nil))
 	same(t, "the other's", must(w.Tries(w.ctx, x.ID, w.workers[1]))(t), []store.Try{b})
-}
-
-func testTries(t *testing.T, w *world) {
-	x, y := w.createTest(t, "birds"), w.createTest(t, "fish")
-	second := w.start(t, w.try(x.ID, 0, 2))
-	first := w.start(t, w.try(x.ID, 0, 1))
-	w.start(t, w.try(x.ID, 1, 1))
-	w.start(t, w.try(y.ID, 0, 1))
-	same(t, "theirs", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{first, second})
-	same(t, "nobody's", must(w.Tries(w.ctx, x.ID, w.workers[2]))(t), nil)
-	same(t, "of no test", must(w.Tries(w.ctx, 99, w.workers[0]))(t), nil)
-}
-
-func testTestTries(t *testing.T, w *world) {
-	x, y := w.createTest(t, "birds"), w.createTest(t, "fish")
-	a, b := w.start(t, w.try(x.ID, 0, 1)), w.start(t, w.try(x.ID, 1, 1))
-	w.start(t, w.try(y.ID, 0, 1))
-	c := w.start(t, w.try(x.ID, 0, 2))
-	same(t, "all", must(w.TestTries(w.ctx, w.mine, x.ID, 0, all))(t), []store.Try{c, b, a})
-	same(t, "any tenant's", must(w.TestTries(w.ctx, 0, x.ID, 0, 1))(t), []store.Try{c})
-	same(t, "a page", must(w.TestTries(w.ctx, w.mine, x.ID, c.ID, 1))(t), []store.Try{b})
-	list, err := w.TestTries(w.ctx, w.other, x.ID, 0, all)
-	refused(t, err, crowd.NotFound)
-	same(t, "another tenant's", list, nil)
-	_, err = w.TestTries(w.ctx, 0, 99, 0, all)
-	refused(t, err, crowd.NotFound)
 }

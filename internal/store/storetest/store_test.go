@@ -12,6 +12,7 @@ import (
 	"iter"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,40 +40,50 @@ var stores = map[string]func(*testing.T) database{
 // closed.
 type database func() (store.Store, error)
 
-// methods has a test for each method of store.Store.
+// methods has for each method of store.Store a test: of what it does with one kind
+// of thing, as with all of them, or of what only it does.
 var methods = map[string]func(*testing.T, *world){
+	"CreateTenant UpdateTenant Tenant ListTenants":                  testTenants,
+	"CreateUser UpdateUser User ListUsers":                          testUsers,
+	"CreateToken ListTokens DeleteToken":                            testTokens,
+	"CreatePool UpdatePool ListPools Pool":                          testPools,
+	"CreateCall UpdateCall Call OpenCalls":                          testCalls,
+	"UpdateMessage ListMessages":                                    testMessages,
+	"PutSubscription DeleteSubscription Subscriptions":              testSubscriptions,
+	"AddActions ListActions":                                        testActions,
+	"CreateBatch UpdateDraft Batch ListBatches":                     testBatches,
+	"CreateRun Run ListRuns":                                        testRuns,
+	"CreateInvitations UpdateInvitation Invitation ListInvitations": testInvitationsToPools,
+	"CreateTest RetireTest Test ListTests Questions":                testTests,
+	"StartTry Tries TestTries":                                      testTries,
+	"PutTenantSecret TenantSecret TenantSecrets DeleteTenantSecret": testTenantSecrets,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
-	"CreateTenant": testCreateTenant, "UpdateTenant": testUpdateTenant, "Tenant": testTenant, "ListTenants": testListTenants,
-	"CreateUser": testCreateUser, "UpdateUser": testUpdateUser, "User": testUser, "UserByName": testUserByName, "ListUsers": testListUsers,
-	"PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
-	"CreateToken": testCreateToken, "TokenByHash": testTokenByHash, "ListTokens": testListTokens,
-	"DeleteToken": testDeleteToken, "DeleteExpiredTokens": testDeleteExpiredTokens,
-	"CreatePool": testCreatePool, "UpdatePool": testUpdatePool, "ListPools": testListPools, "Pool": testPool,
-	"CreateCall": testCreateCall, "UpdateCall": testUpdateCall, "Call": testCall, "OpenCalls": testOpenCalls,
+	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
+	"TokenByHash": testTokenByHash, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
-	"DueMessages": testDueMessages, "UpdateMessage": testUpdateMessage, "ListMessages": testListMessages,
-	"CountMessages": testCountMessages, "DropMessages": testDropMessages,
-	"PutSubscription": testPutSubscription, "DeleteSubscription": testDeleteSubscription, "Subscriptions": testSubscriptions, "Secret": testSecret,
-	"AddActions": testAddActions, "ListActions": testListActions,
+	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
-	"CreateBatch": testCreateBatch, "UpdateDraft": testUpdateDraft, "AddTasks": testAddTasks, "DropTasks": testDropTasks,
-	"CancelDraft": testCancelDraft, "Batch": testBatch, "ListBatches": testListBatches, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
+	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
-	"CreateRun": testCreateRun, "Run": testRun, "ListRuns": testListRuns, "OpenRuns": testOpenRuns, "Nodes": testNodes, "Advance": testAdvance,
-	"Rows": testRows, "ItemRows": testItemRows, "Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending,
-	"TakeOver":        testTakeOver,
-	"PutTenantSecret": testPutTenantSecret, "TenantSecret": testTenantSecret, "TenantSecrets": testTenantSecrets, "DeleteTenantSecret": testDeleteTenantSecret,
-	"CreateInvitations": testCreateInvitations, "UpdateInvitation": testUpdateInvitation, "AcceptInvitation": testAcceptInvitation,
-	"Invitation": testInvitation, "ListInvitations": testListInvitations, "InvitationsTo": testInvitationsTo,
-	"AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
-	"CreateTest": testCreateTest, "RetireTest": testRetireTest, "Test": testTest, "ListTests": testListTests, "Questions": testQuestions,
-	"StartTry": testStartTry, "FinishTry": testFinishTry, "Tries": testTries, "TestTries": testTestTries,
-	"Close": testClose,
+	"OpenRuns": testOpenRuns, "Nodes": testNodes, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows,
+	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "TakeOver": testTakeOver,
+	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
+	"FinishTry": testFinishTry, "Close": testClose,
 }
 
-// together are the tests of several methods.
+// together are the tests of several methods, and of what one does besides.
 var together = map[string]func(*testing.T, *world){
+	"a token is used up once":                       testDeleteToken,
+	"a call is kept with its notices":               testUpdateCall,
+	"a subscription replaces that of its endpoint":  testPutSubscription,
+	"actions are kept all or none":                  testAddActions,
+	"a draft begins without tasks":                  testCreateBatch,
+	"a draft is changed, but not its tasks":         testUpdateDraft,
+	"a running batch":                               testBatch,
+	"a run is kept with its nodes":                  testCreateRun,
+	"an invitation is kept with its mail":           testCreateInvitations,
+	"an invitation is changed with its mail":        testUpdateInvitation,
 	"commit leaves nothing when a row does not fit": testCommitAtomicity,
 	"iteration sees one state while commits go on":  testIterationWhileCommitting,
 	"iteration may stop early":                      testIterationStops,
@@ -89,14 +100,19 @@ var together = map[string]func(*testing.T, *world){
 }
 
 func TestStore(t *testing.T) {
-	iface := reflect.TypeFor[store.Store]()
-	for i := range iface.NumMethod() {
-		if name := iface.Method(i).Name; methods[name] == nil {
-			t.Errorf("no test of %s", name)
+	iface, tested := reflect.TypeFor[store.Store](), make(map[string]bool)
+	for list := range methods {
+		for name := range strings.FieldsSeq(list) {
+			if _, there := iface.MethodByName(name); !there || tested[name] {
+				t.Errorf("%s is no method, or is tested twice", name)
+			}
+			tested[name] = true
 		}
 	}
-	if len(methods) != iface.NumMethod() {
-		t.Errorf("%d tests, but %d methods: one is tested that is not there", len(methods), iface.NumMethod())
+	for i := range iface.NumMethod() {
+		if name := iface.Method(i).Name; !tested[name] {
+			t.Errorf("no test of %s", name)
+		}
 	}
 	for kind, fresh := range stores {
 		for _, tests := range []map[string]func(*testing.T, *world){methods, together} {
@@ -294,93 +310,47 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	return all, nil
 }
 
-// contents is all that a store can be asked for.
-type contents struct {
-	Tenants     []store.Tenant
-	Pools       []store.Pool
-	Users       []store.User
-	Tokens      map[crowd.WorkerID][]store.Token
-	Batches     []store.Batch
-	Annotations map[crowd.BatchID][]store.Annotation
-	Labels      map[crowd.BatchID][]store.LabelledTask
-	Invited     map[crowd.BatchID]map[crowd.WorkerID][]uint32
-	History     map[crowd.WorkerID][]store.Annotation
-	Duties      map[crowd.PoolID][]engine.Duty
-	Open        []store.Call
-	Calls       []store.Call
-	Notices     map[int64][]store.Notice
-	Last        map[crowd.PoolID][]store.Notice
-	Messages    []store.Message
-	Due         []store.Message
-	Devices     map[crowd.WorkerID][]store.Subscription
-	Actions     map[crowd.PoolID][]store.Action
-	Samples     map[crowd.PoolID][]store.Sample
-	Balances    map[string]crowd.Money
-	Entries     map[string][]store.Entry
-	Snapshots   map[crowd.PoolID]*engine.Snapshot
-	Invitations []store.Invitation
-	Tests       []store.Test
-	Questions   map[int64][]store.Question
-	Tries       map[int64][]store.Try
-	Tasks       map[crowd.BatchID][]store.Task
-	Flows       []flowContents
-	Secrets     map[crowd.TenantID]map[string]string
-}
-
-// flowContents is all of a run.
-type flowContents struct {
-	Run    store.Run
-	Nodes  []store.Node
-	Rows   [][]store.JoinedRow
-	Faults []store.Fault
-}
-
-func (w *world) flowContents(t *testing.T, r store.Run) flowContents {
-	t.Helper()
-	f := flowContents{Run: r, Nodes: must(w.Nodes(w.ctx, r.ID))(t), Faults: must(w.Faults(w.ctx, r.ID, -1, 0, all))(t)}
-	for i := range f.Nodes {
-		f.Rows = append(f.Rows, must(w.Rows(w.ctx, r.ID, i, 0, all, nil))(t))
-	}
-	return f
-}
-
 const all = 1 << 30
 
-func (w *world) everything(t *testing.T) contents {
+// everything is all that a store can be asked for, by name.
+func (w *world) everything(t *testing.T) map[string]any {
 	t.Helper()
-	c := contents{
-		Tenants: must(w.ListTenants(w.ctx))(t), Pools: must(w.ListPools(w.ctx))(t), Users: must(w.ListUsers(w.ctx, 0, 0, all))(t),
-		Batches: must(w.ListBatches(w.ctx, 0, 0, all))(t),
-		Tokens:  make(map[crowd.WorkerID][]store.Token), Annotations: make(map[crowd.BatchID][]store.Annotation),
-		Labels: make(map[crowd.BatchID][]store.LabelledTask), Invited: make(map[crowd.BatchID]map[crowd.WorkerID][]uint32),
-		History: make(map[crowd.WorkerID][]store.Annotation), Balances: make(map[string]crowd.Money), Entries: make(map[string][]store.Entry),
-		Snapshots: make(map[crowd.PoolID]*engine.Snapshot), Tasks: make(map[crowd.BatchID][]store.Task), Secrets: make(map[crowd.TenantID]map[string]string),
-		Duties: make(map[crowd.PoolID][]engine.Duty), Open: must(w.OpenCalls(w.ctx, 0))(t), Notices: make(map[int64][]store.Notice),
-		Last: make(map[crowd.PoolID][]store.Notice), Messages: must(w.ListMessages(w.ctx, 0, 0, all))(t),
-		Due:     must(w.DueMessages(w.ctx, w.now.Add(1000*time.Hour), all))(t),
-		Devices: make(map[crowd.WorkerID][]store.Subscription), Actions: make(map[crowd.PoolID][]store.Action), Samples: make(map[crowd.PoolID][]store.Sample),
+	c := map[string]any{
+		"batches": must(w.ListBatches(w.ctx, 0, 0, all))(t), "open calls": must(w.OpenCalls(w.ctx, 0))(t), "messages": must(w.ListMessages(w.ctx, 0, 0, all))(t),
+		"due messages": must(w.DueMessages(w.ctx, w.now.Add(1000*time.Hour), all))(t), "invitations": must(w.ListInvitations(w.ctx, 0, 0, all))(t),
 	}
-	c.Invitations, c.Tests = must(w.ListInvitations(w.ctx, 0, 0, all))(t), must(w.ListTests(w.ctx, 0))(t)
-	c.Questions, c.Tries = make(map[int64][]store.Question), make(map[int64][]store.Try)
-	for _, x := range c.Tests {
-		c.Questions[x.ID], c.Tries[x.ID] = must(w.Questions(w.ctx, x.ID))(t), must(w.TestTries(w.ctx, 0, x.ID, 0, all))(t)
+	add := func(what string, of any, is any) { c[fmt.Sprint(what, " of ", of)] = is }
+	account := func(a engine.Account) {
+		add("balance", a, must(w.Balance(w.ctx, a))(t))
+		add("entries", a, must(w.Entries(w.ctx, a, 0, all))(t))
 	}
-	accounts := []engine.Account{{Kind: engine.Outside}}
-	for _, x := range c.Tenants {
-		accounts = append(accounts, tenantAccount(x.ID))
-		c.Secrets[x.ID] = make(map[string]string)
+	account(engine.Account{Kind: engine.Outside})
+	for _, x := range must(w.ListTests(w.ctx, 0))(t) {
+		c[fmt.Sprint("test ", x.ID)] = x
+		add("questions", x.ID, must(w.Questions(w.ctx, x.ID))(t))
+		add("tries", x.ID, must(w.TestTries(w.ctx, 0, x.ID, 0, all))(t))
+	}
+	for _, x := range must(w.ListTenants(w.ctx))(t) {
+		c[x.ID.String()] = x
+		account(tenantAccount(x.ID))
 		for _, name := range must(w.TenantSecrets(w.ctx, x.ID))(t) {
-			c.Secrets[x.ID][name] = must(w.TenantSecret(w.ctx, x.ID, name))(t)
+			add("secret "+name, x.ID, must(w.TenantSecret(w.ctx, x.ID, name))(t))
 		}
 	}
 	for _, r := range must(w.ListRuns(w.ctx, 0, 0, all))(t) {
-		c.Flows = append(c.Flows, w.flowContents(t, r))
+		c[r.ID.String()] = r
+		add("faults", r.ID, must(w.Faults(w.ctx, r.ID, -1, 0, all))(t))
+		for i, n := range must(w.Nodes(w.ctx, r.ID))(t) {
+			add(fmt.Sprint("node ", i), r.ID, n)
+			add(fmt.Sprint("rows at ", i), r.ID, must(w.Rows(w.ctx, r.ID, i, 0, all, nil))(t))
+		}
 	}
-	for _, u := range c.Users {
-		accounts = append(accounts, workerAccount(u.ID))
-		c.Tokens[u.ID] = must(w.ListTokens(w.ctx, u.ID))(t)
-		c.Devices[u.ID] = must(w.Subscriptions(w.ctx, u.ID))(t)
-		c.History[u.ID] = must(w.WorkerAnnotations(w.ctx, u.ID, all))(t)
+	for _, u := range must(w.ListUsers(w.ctx, 0, 0, all))(t) {
+		c[u.ID.String()] = u
+		account(workerAccount(u.ID))
+		add("tokens", u.ID, must(w.ListTokens(w.ctx, u.ID))(t))
+		add("devices", u.ID, must(w.Subscriptions(w.ctx, u.ID))(t))
+		add("answers", u.ID, must(w.WorkerAnnotations(w.ctx, u.ID, all))(t))
 	}
 	for id := int64(1); ; id++ {
 		call, err := w.Call(w.ctx, id)
@@ -388,30 +358,25 @@ func (w *world) everything(t *testing.T) contents {
 			break
 		}
 		ok(t, err)
-		c.Calls = append(c.Calls, call)
-		c.Notices[id] = must(w.Notices(w.ctx, id))(t)
+		c[fmt.Sprint("call ", id)] = call
+		add("notices", id, must(w.Notices(w.ctx, id))(t))
 	}
-	for _, b := range c.Batches {
+	for _, b := range c["batches"].([]store.Batch) {
 		id := b.Spec.ID
-		accounts = append(accounts, batchAccount(id))
-		c.Annotations[id] = must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t)
-		c.Labels[id] = must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t)
-		c.Tasks[id] = must(w.Tasks(w.ctx, id.Task(0), 1000))(t)
-		c.Invited[id] = must(w.Invitations(w.ctx, id))(t)
+		account(batchAccount(id))
+		add("annotations", id, must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t))
+		add("labels", id, must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t))
+		add("tasks", id, must(w.Tasks(w.ctx, id.Task(0), 1000))(t))
+		add("invited", id, must(w.Invitations(w.ctx, id))(t))
 	}
-	for _, p := range c.Pools {
-		accounts = append(accounts, poolAccount(p.ID))
-		c.Duties[p.ID] = must(w.PoolDuties(w.ctx, p.ID))(t)
-		c.Last[p.ID] = must(w.LastNotices(w.ctx, p.ID))(t)
-		c.Actions[p.ID] = must(w.ListActions(w.ctx, p.ID, 0, all))(t)
-		c.Samples[p.ID] = must(w.Samples(w.ctx, p.ID, time.Time{}))(t)
-	}
-	for _, a := range accounts {
-		c.Balances[a.String()] = must(w.Balance(w.ctx, a))(t)
-		c.Entries[a.String()] = must(w.Entries(w.ctx, a, 0, all))(t)
-	}
-	for _, p := range c.Pools {
-		c.Snapshots[p.ID] = must(w.Snapshot(w.ctx, p.ID))(t)
+	for _, p := range must(w.ListPools(w.ctx))(t) {
+		c[p.ID.String()] = p
+		account(poolAccount(p.ID))
+		add("duties", p.ID, must(w.PoolDuties(w.ctx, p.ID))(t))
+		add("last notices", p.ID, must(w.LastNotices(w.ctx, p.ID))(t))
+		add("actions", p.ID, must(w.ListActions(w.ctx, p.ID, 0, all))(t))
+		add("samples", p.ID, must(w.Samples(w.ctx, p.ID, time.Time{}))(t))
+		add("snapshot", p.ID, must(w.Snapshot(w.ctx, p.ID))(t))
 	}
 	ok(t, w.CheckLedger(w.ctx))
 	return c
