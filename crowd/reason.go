@@ -31,7 +31,7 @@ const (
 )
 
 var reasonText = [reasonEnd][2]string{
-	Eligible:        {"eligible", "nothing stands in the way"},
+	Eligible:        {"eligible", "they get a task as soon as they ask for work"},
 	EmergencyStop:   {"emergency_stop", "hand-out is stopped by an administrator"},
 	BatchPaused:     {"batch_paused", "the batch is paused"},
 	BatchEnded:      {"batch_ended", "the batch has ended"},

@@ -327,6 +327,15 @@ func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.Batch
 	return s.onBatch(ctx, p, access.BatchesTopUp, id, func(e *engine.Engine, now time.Time) error { return e.TopUp(now, id, amount) })
 }
 
+// notOpen is the error of what only a batch that has been launched, and has not
+// ended, can do.
+func notOpen(b store.Batch) error {
+	if b.Progress.State == crowd.BatchDraft {
+		return crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first", b.Spec.ID)
+	}
+	return crowd.Errorf(crowd.Conflict, "%s is %s", b.Spec.ID, b.Progress.State)
+}
+
 // onBatch runs a command on a launched batch.
 func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) (BatchView, error) {
 	b, err := s.batch(ctx, p, o, id)
@@ -334,7 +343,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if !b.Progress.State.Open() {
-		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is %s", id, b.Progress.State)
+		return BatchView{}, notOpen(b)
 	}
 	r, err := s.live.Get(b.Pool)
 	if err != nil {
@@ -347,7 +356,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return err
 	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
 		if b, err = s.batch(ctx, p, o, id); err == nil {
-			err = crowd.Errorf(crowd.Conflict, "%s is %s", id, b.Progress.State)
+			err = notOpen(b)
 		}
 		return BatchView{}, err
 	} else if err != nil {
