@@ -142,39 +142,16 @@ func (b *paperBalance) order(pools []balancePool) []candidate {
 				}
 			}
 			c.gain -= who.PrefersAt(from.At)
-			all = keepFirst(all, first, most, c)
+			all = append(all, c)
 		}
-		if len(all)-first > most {
-			slices.SortFunc(all[first:], candidate.compare)
-			all = all[:first+most]
-		}
+		slices.SortFunc(all[first:], candidate.compare)
+		all = all[:min(len(all), first+most)]
 	}
 	slices.SortFunc(all, candidate.compare)
 	if b.cap > 0 && len(all) > b.cap {
 		all = all[:b.cap]
 	}
 	return all
-}
-
-// keepFirst adds c to the list from first on, and drops the last of it once it
-// has more than most. Up to fewKept the list is kept in order; a longer one is
-// put in order when it has twice as many as it should.
-func keepFirst(all []candidate, first, most int, c candidate) []candidate {
-	const fewKept = 32
-	list := all[first:]
-	if most > fewKept {
-		if all = append(all, c); len(all)-first == 2*most {
-			slices.SortFunc(all[first:], candidate.compare)
-			all = all[:first+most]
-		}
-		return all
-	}
-	if len(list) == most && list[most-1].compare(c) < 0 {
-		return all
-	}
-	at, _ := slices.BinarySearchFunc(list, c, candidate.compare)
-	all = slices.Insert(all, first+at, c)
-	return all[:first+min(len(list)+1, most)]
 }
 
 // destination is the greedy heuristic of section 5.4: the pool with the largest

@@ -154,16 +154,13 @@ func TestPlansAreSound(t *testing.T) {
 	}
 }
 
-// TestManyPeople is the same for so many that not everybody is listed for every
-// pool at first, and several go at once.
+// TestManyPeople is the same for very many.
 func TestManyPeople(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		giving, wanting, each, longest int
-		// value is what search must reach. Measured: 0.4936 and 0.2733; with everybody
-		// listed everywhere 0.4941 and 0.2733.
-		value float64
-	}{{25, 25, 400, 800, 0.4935}, {50, 25, 200, 100_000, 0.2732}} {
+		value                          float64 // what search must reach; measured: 0.49425 and 0.27341
+	}{{25, 25, 400, 800, 0.4942}, {50, 25, 200, 100_000, 0.2734}} {
 		views := city(50, c.giving, c.wanting, c.each, c.longest)
 		for i := range views {
 			views[i].CStar = i % 90 * 6
@@ -299,7 +296,7 @@ func TestSearchAgainstPaper(t *testing.T) {
 		}
 		return 1
 	})
-	if worse*500 > looked || gap > 0.05 {
+	if worse*250 > looked || gap > 0.05 {
 		t.Errorf("search is worse in %d of %d towns, by up to %g", worse, looked, gap)
 	}
 	t.Logf("search is worse in %d of %d towns, by up to %.4f", worse, looked, gap)
