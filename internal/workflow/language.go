@@ -50,8 +50,7 @@ var money = fields.Scalar(yamlfile.WantMoney, func(text string) (crowd.Money, er
 		err = errors.New("an amount of more than 0 is wanted")
 	}
 	return m, err
-}, fields.Member{Name: "type", Value: []string{"number", "string"}}, fields.Member{Name: "exclusiveMinimum", Value: 0},
-	fields.Member{Name: "pattern", Value: yamlfile.MoneyForm})
+}, "type", []string{"number", "string"}, "exclusiveMinimum", 0, "pattern", yamlfile.MoneyForm)
 
 var instant = fields.Scalar("a time with its zone is wanted, like 2026-12-24T12:00:00Z", func(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
@@ -59,7 +58,7 @@ var instant = fields.Scalar("a time with its zone is wanted, like 2026-12-24T12:
 		return t, fmt.Errorf("%s is not a time with its zone, like 2026-12-24T12:00:00Z or 2026-12-24T13:00:00+01:00", yamlfile.Quote(text))
 	}
 	return t.UTC(), nil
-}, fields.Member{Name: "type", Value: "string"}, fields.Member{Name: "format", Value: "date-time"})
+}, "type", "string", "format", "date-time")
 
 // workflowFile is what a file is, whatever it says.
 var workflowFile = yamlfile.Language{Name: "workflow", Begin: "workflow: match products", Most: maxFile}

@@ -30,7 +30,7 @@ var (
 )
 
 func nameType(read func(string) (string, error)) *fields.Type {
-	return fields.Scalar("a name is wanted", read, fields.Member{Name: "type", Value: "string"}, fields.Member{Name: "pattern", Value: nameForm.String()})
+	return fields.Scalar("a name is wanted", read, "type", "string", "pattern", nameForm.String())
 }
 
 func parseWord(name string) (string, error) {

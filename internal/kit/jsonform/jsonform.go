@@ -40,6 +40,16 @@ func Object(members ...any) Form {
 // text.
 func (f Form) With(name string, at any) Form { return append(f, member{name: name, at: at}) }
 
+// Value returns what a member stands for.
+func (f Form) Value(name string) (at any, ok bool) {
+	for _, m := range f {
+		if m.name == name {
+			return m.at, true
+		}
+	}
+	return nil, false
+}
+
 // MarshalJSON writes the members in the order of the form.
 func (f Form) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer

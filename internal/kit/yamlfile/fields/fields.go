@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
@@ -37,7 +38,7 @@ type Type struct {
 	want string // what is said where something else stands
 
 	read    func(text string) (any, error) // of a scalar
-	json    Members                        // of a scalar: its JSON Schema
+	json    jsonform.Form                  // of a scalar: its JSON Schema
 	example string                         // of a choice
 
 	least, most int     // of a list or a mapping: how many parts it has; most 0: no bound
@@ -147,9 +148,9 @@ func Either(of ...*Type) *Type {
 }
 
 // Scalar makes a scalar that is read as a T; want says what it is, and schema how a JSON
-// Schema says so.
-func Scalar[T any](want string, read func(text string) (T, error), schema ...Member) *Type {
-	return &Type{want: want, read: func(text string) (any, error) { return read(text) }, json: schema}
+// Schema says so: names and values, in turns.
+func Scalar[T any](want string, read func(text string) (T, error), schema ...any) *Type {
+	return &Type{want: want, read: func(text string) (any, error) { return read(text) }, json: jsonform.Object(schema...)}
 }
 
 // anyScalar are the types in JSON of what stands in a file without quotes: a text may
@@ -158,9 +159,9 @@ var anyScalar = []string{"string", "number", "boolean"}
 
 // Text makes a string as it is written, of least (0 or 1) to most characters.
 func Text(least, most int) *Type {
-	schema := Members{{"type", anyScalar}}
+	schema := []any{"type", anyScalar}
 	if least > 0 {
-		schema = append(schema, Member{"minLength", least})
+		schema = append(schema, "minLength", least)
 	}
 	return Scalar("a text is wanted", func(text string) (string, error) {
 		n := utf8.RuneCountInString(text)
@@ -173,7 +174,7 @@ func Text(least, most int) *Type {
 			return "", errors.New("this text has a zero byte")
 		}
 		return text, nil
-	}, append(schema, Member{"maxLength", most})...)
+	}, append(schema, "maxLength", most)...)
 }
 
 // Choice makes a string that is one of several.
@@ -186,7 +187,7 @@ func Choice(choices ...string) *Type {
 			return "", fmt.Errorf("%s is not known here: did you mean %s? (%s)", yamlfile.Quote(text), near, yamlfile.Enumerate(choices))
 		}
 		return "", fmt.Errorf("%s is not known here: it is one of %s", yamlfile.Quote(text), yamlfile.Enumerate(choices))
-	}, Member{"enum", choices})
+	}, "enum", choices)
 	t.example = choices[0]
 	return t
 }
@@ -194,16 +195,16 @@ func Choice(choices ...string) *Type {
 // Duration makes a time.Duration.
 func Duration(least, most time.Duration) *Type {
 	return Scalar(yamlfile.WantDuration, func(text string) (time.Duration, error) { return yamlfile.DurationIn(text, least, most) },
-		Member{"type", []string{"string", "number"}}, Member{"minimum", 0}, Member{"maximum", 0}, // 0 needs no unit
-		Member{"pattern", yamlfile.DurationForm})
+		"type", []string{"string", "number"}, "minimum", 0, "maximum", 0, // 0 needs no unit
+		"pattern", yamlfile.DurationForm)
 }
 
 // Number makes a float64. Both bounds may be infinite.
 func Number(least, most float64) *Type {
-	want, schema := "a number is wanted", Members{{"type", []string{"number", "string"}}, {"pattern", yamlfile.NumberForm}}
+	want, schema := "a number is wanted", []any{"type", []string{"number", "string"}, "pattern", yamlfile.NumberForm}
 	if !math.IsInf(most, 1) {
 		want += fmt.Sprintf(", from %s to %s", yamlfile.Digits(least), yamlfile.Digits(most))
-		schema = append(schema, Member{"minimum", least}, Member{"maximum", most})
+		schema = append(schema, "minimum", least, "maximum", most)
 	}
 	return Scalar(want, func(text string) (float64, error) { return yamlfile.NumberIn(text, least, most) }, schema...)
 }
@@ -216,8 +217,8 @@ func Count(least, most uint64) *Type {
 	return Scalar(fmt.Sprintf("a whole number from %d to %d is wanted", least, most), func(text string) (int, error) {
 		n, err := yamlfile.Count(text, least, most)
 		return int(n), err
-	}, Member{"type", []string{"integer", "string"}}, Member{"pattern", yamlfile.CountForm}, Member{"minimum", least}, Member{"maximum", most})
+	}, "type", []string{"integer", "string"}, "pattern", yamlfile.CountForm, "minimum", least, "maximum", most)
 }
 
 // Bool is true or false.
-var Bool = Scalar("true or false is wanted", yamlfile.Bool, Member{"enum", []any{true, false, "true", "false"}})
+var Bool = Scalar("true or false is wanted", yamlfile.Bool, "enum", []any{true, false, "true", "false"})
