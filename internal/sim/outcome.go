@@ -80,24 +80,27 @@ type CrowdOutcome struct {
 	Waited  time.Duration // for a task
 }
 
-// Samples are figures at equal steps of time: of the moment just after what
-// happens at At[i].
+// Samples are figures at equal steps of time.
 type Samples struct {
 	Every time.Duration
-	At    []time.Duration
-	// One figure a sample.
-	Workers, Working, Waiting []int32   // people
-	Open                      []int32   // batches
-	Queue                     []int64   // answers wanted that nobody works on
-	Answers                   []int64   // counted so far
-	Spent                     []float64 // currency units
+	List  []Sample
+}
+
+// A Sample is of the moment just after what happens at At.
+type Sample struct {
+	At                        time.Duration
+	Workers, Working, Waiting int32   // people
+	Open                      int32   // batches
+	Queue                     int64   // answers wanted that nobody works on
+	Answers                   int64   // counted so far
+	Spent                     float64 // currency units
 	// Fairness of x_b = R_b/(P_b T_b) over the open batches: Jain's index, 1/n
 	// to 1 (NaN: nobody works), and J∞ ≤ -n (-Inf: some open batch has nobody;
 	// NaN: no batch is open).
-	Jain, JInf []float64
-	// Allocation[i] lists the batches that somebody works on at sample i, in
-	// order; only with Record.Allocation.
-	Allocation [][]Allocated
+	Jain, JInf float64
+	// Allocation lists the batches that somebody works on, in order; only with
+	// Record.Allocation.
+	Allocation []Allocated
 }
 
 // Allocated is how many people work on a batch.

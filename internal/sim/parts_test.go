@@ -336,7 +336,7 @@ func TestStarvedAndBegun(t *testing.T) {
 		{Wanted: 2, Running: 1, Completed: -1}, {Wanted: 1, Started: -1, Completed: -1}, {Wanted: 4, Answers: 4, Completed: time.Second},
 		{Wanted: 1, Completed: -1}, // begun and given back
 	}}
-	if m := o.Metrics(); m.Starved != 0.25 || m.BegunBestEffort != 0.375 || m.MeanBestEffort != 0.25 {
+	if m := o.Metrics(); m.Of("starved") != 0.25 || m.Of("begun_best_effort") != 0.375 || m.Of("mean_best_effort") != 0.25 {
 		t.Errorf("%+v", m)
 	}
 }

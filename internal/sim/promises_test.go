@@ -184,8 +184,8 @@ func TestWhatALifetimeEndsIsNotCompleted(t *testing.T) {
 	if b.Completed != -1 || b.Ended != 20*time.Second || b.Answers != 3 || b.Wanted != 1000 {
 		t.Errorf("completed %s, ended %s, %d answers of %d", b.Completed, b.Ended, b.Answers, b.Wanted)
 	}
-	if m.DeadlineSuccess != 0 || m.MeanDeadline != 0.003 || m.Unfinished != 1 || !math.IsNaN(m.Makespan) {
-		t.Errorf("success %g, completion %g, unfinished %g, makespan %g", m.DeadlineSuccess, m.MeanDeadline, m.Unfinished, m.Makespan)
+	if m.Of("deadline_success_ratio") != 0 || m.Of("mean_deadline") != 0.003 || m.Of("unfinished") != 1 || !math.IsNaN(m.Of("makespan_s")) {
+		t.Errorf("success %g, completion %g, unfinished %g, makespan %g", m.Of("deadline_success_ratio"), m.Of("mean_deadline"), m.Of("unfinished"), m.Of("makespan_s"))
 	}
 }
 
@@ -199,8 +199,8 @@ func TestAsManySamplesAsAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(o.Samples.At); got != n || s.Horizon-o.Samples.At[got-1] > o.Samples.Every {
-			t.Errorf("%d samples of %d, the last at %s", got, n, o.Samples.At[got-1])
+		if got := len(o.Samples.List); got != n || s.Horizon-o.Samples.List[got-1].At > o.Samples.Every {
+			t.Errorf("%d samples of %d, the last at %s", got, n, o.Samples.List[got-1].At)
 		}
 	}
 }

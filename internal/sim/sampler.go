@@ -36,7 +36,7 @@ func (s *sampler) init(w *world) {
 // until then.
 func (s *sampler) before(w *world, to int64) {
 	for s.next < to {
-		if len(w.out.Samples.At) == s.most {
+		if len(w.out.Samples.List) == s.most {
 			s.thin(&w.out.Samples)
 			continue
 		}
@@ -46,48 +46,32 @@ func (s *sampler) before(w *world, to int64) {
 }
 
 func (s *sampler) take(w *world, at int64) {
-	x := &w.out.Samples
-	x.At = append(x.At, time.Duration(at))
-	x.Workers = append(x.Workers, int32(w.present))
-	x.Working = append(x.Working, int32(w.working))
-	x.Waiting = append(x.Waiting, int32(w.waiting))
-	x.Open = append(x.Open, int32(len(w.open)))
-	x.Answers = append(x.Answers, w.out.Answers)
-	x.Queue = append(x.Queue, w.books.queue)
-	jain, jinf := w.fairness()
-	x.Jain = append(x.Jain, jain)
-	x.JInf = append(x.JInf, jinf)
-	x.Spent = append(x.Spent, float64(w.spent)/1e6)
+	x := Sample{
+		At: time.Duration(at), Workers: int32(w.present), Working: int32(w.working), Waiting: int32(w.waiting), Open: int32(len(w.open)),
+		Answers: w.out.Answers, Queue: w.books.queue, Spent: float64(w.spent) / 1e6,
+	}
+	x.Jain, x.JInf = w.fairness()
 	if w.run.Record.Allocation {
-		var list []Allocated
 		for _, i := range w.open {
 			if n := w.batches[i].running; n > 0 {
-				list = append(list, Allocated{i, n})
+				x.Allocation = append(x.Allocation, Allocated{i, n})
 			}
 		}
-		slices.SortFunc(list, func(a, b Allocated) int { return cmp.Compare(a.Batch, b.Batch) })
-		x.Allocation = append(x.Allocation, list)
+		slices.SortFunc(x.Allocation, func(a, b Allocated) int { return cmp.Compare(a.Batch, b.Batch) })
 	}
+	w.out.Samples.List = append(w.out.Samples.List, x)
 }
 
 // thin keeps every second sample.
 func (s *sampler) thin(x *Samples) {
 	s.next += s.next % (2 * s.step) // to the next multiple of the doubled step
 	s.step *= 2
-	x.At = half(x.At)
-	x.Workers, x.Working, x.Waiting, x.Open = half(x.Workers), half(x.Working), half(x.Waiting), half(x.Open)
-	x.Queue, x.Answers, x.Spent = half(x.Queue), half(x.Answers), half(x.Spent)
-	x.Jain, x.JInf = half(x.Jain), half(x.JInf)
-	x.Allocation = half(x.Allocation)
-}
-
-func half[T any](list []T) []T {
 	n := 0
-	for i := 0; i < len(list); i += 2 {
-		list[n] = list[i]
+	for i := 0; i < len(x.List); i += 2 {
+		x.List[n] = x.List[i]
 		n++
 	}
-	return list[:n]
+	x.List = x.List[:n]
 }
 
 // books are sums over the open batches, kept as they change. x_b is

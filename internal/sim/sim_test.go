@@ -125,7 +125,7 @@ func TestAQueueWaitsAsErlangSays(t *testing.T) {
 	if got := wait / float64(n); n < 100_000 || math.Abs(got/want-1) > 0.05 {
 		t.Errorf("%d tasks waited %.2f s each, the formula says %.2f", n, got, want)
 	}
-	if got, want := o.Metrics().Utilisation, a/servers; math.Abs(got-want) > 0.01 {
+	if got, want := o.Metrics().Of("utilisation"), a/servers; math.Abs(got-want) > 0.01 {
 		t.Errorf("people work %.3f of the time, want %.3f", got, want)
 	}
 }
@@ -235,8 +235,8 @@ func TestWhatPeopleDo(t *testing.T) {
 				s.Groups[0].Session = sim.Exponential(120)
 			}, "rr",
 			func(o *sim.Outcome) bool {
-				for _, n := range o.Samples.Workers {
-					if n > 6 {
+				for _, x := range o.Samples.List {
+					if x.Workers > 6 {
 						return false
 					}
 				}
@@ -267,9 +267,9 @@ func TestFaults(t *testing.T) {
 	}
 	s.Faults = []sim.Fault{{At: 50 * time.Second, Stop: 10 * time.Minute}}
 	o := do(t, s, "fs", 0)
-	for i, at := range o.Samples.At {
-		if at > 200*time.Second && at < 640*time.Second && o.Samples.Working[i] != 0 {
-			t.Errorf("%d people work at %s, when everything is stopped", o.Samples.Working[i], at)
+	for _, x := range o.Samples.List {
+		if x.At > 200*time.Second && x.At < 640*time.Second && x.Working != 0 {
+			t.Errorf("%d people work at %s, when everything is stopped", x.Working, x.At)
 		}
 	}
 	if o.End < 10*time.Minute || o.Answers != 400 {
@@ -294,12 +294,12 @@ func TestLabelsAreAsGoodAsPeople(t *testing.T) {
 		s.Batches[i].Rule = label.Count(3)
 	}
 	o := do(t, s, "fs", 0)
-	if m := o.Metrics(); o.Judged != 800 || o.Answers != 2400 || math.Abs(m.LabelAccuracy-0.896) > 0.03 {
-		t.Errorf("%d labels, %d answers, %.3f right", o.Judged, o.Answers, m.LabelAccuracy)
+	if m := o.Metrics(); o.Judged != 800 || o.Answers != 2400 || math.Abs(m.Of("label_accuracy")-0.896) > 0.03 {
+		t.Errorf("%d labels, %d answers, %.3f right", o.Judged, o.Answers, m.Of("label_accuracy"))
 	}
 	s.Kinds[0].Confusion = [][]float64{{0, 1}, {0, 1}}
-	if m := do(t, s, "fs", 0).Metrics(); math.Abs(m.LabelAccuracy-0.5) > 0.06 {
-		t.Errorf("people who always say no are right in %.3f of cases", m.LabelAccuracy)
+	if m := do(t, s, "fs", 0).Metrics(); math.Abs(m.Of("label_accuracy")-0.5) > 0.06 {
+		t.Errorf("people who always say no are right in %.3f of cases", m.Of("label_accuracy"))
 	}
 	s.Kinds[0].Confusion = nil
 	s.Groups[0].Accuracy = map[string]float64{"task": 1}
@@ -307,8 +307,8 @@ func TestLabelsAreAsGoodAsPeople(t *testing.T) {
 		s.Batches[i].Rule = label.Agree(2, 5)
 	}
 	o = do(t, s, "fs", 0)
-	if m := o.Metrics(); m.LabelAccuracy != 1 || o.Answers != 1600 {
-		t.Errorf("experts: %.3f right with %d answers", m.LabelAccuracy, o.Answers)
+	if m := o.Metrics(); m.Of("label_accuracy") != 1 || o.Answers != 1600 {
+		t.Errorf("experts: %.3f right with %d answers", m.Of("label_accuracy"), o.Answers)
 	}
 }
 
@@ -353,26 +353,26 @@ func TestAlphaRule(t *testing.T) {
 func TestSamplesCoverTheRun(t *testing.T) {
 	t.Parallel()
 	o := do(t, shop(7, 500, 300), "fs", 0)
-	x := o.Samples
-	if len(x.At) < 16 || len(x.At) > 64 || x.At[0] != 0 {
-		t.Fatalf("%d samples, the first at %v", len(x.At), x.At)
+	list, step := o.Samples.List, o.Samples.Every
+	if len(list) < 16 || len(list) > 64 || list[0].At != 0 {
+		t.Fatalf("%d samples: %v", len(list), list)
 	}
-	for i, at := range x.At {
-		if at != time.Duration(i)*x.Every {
-			t.Fatalf("sample %d is at %s, the step is %s", i, at, x.Every)
+	for i, x := range list {
+		if x.At != time.Duration(i)*step {
+			t.Fatalf("sample %d is at %s, the step is %s", i, x.At, step)
 		}
 		running := int32(0)
-		for _, a := range x.Allocation[i] {
+		for _, a := range x.Allocation {
 			running += a.Running
 		}
-		if running != x.Working[i] || i > 0 && x.Working[i]+x.Waiting[i] != x.Workers[i] {
-			t.Errorf("at %s: %d running, %d working, %d waiting of %d", at, running, x.Working[i], x.Waiting[i], x.Workers[i])
+		if running != x.Working || i > 0 && x.Working+x.Waiting != x.Workers {
+			t.Errorf("at %s: %d running, %d working, %d waiting of %d", x.At, running, x.Working, x.Waiting, x.Workers)
 		}
-		if i > 0 && int64(running)+x.Answers[i]+x.Queue[i] != 800 {
-			t.Errorf("at %s: %d running, %d answers, %d in the queue", at, running, x.Answers[i], x.Queue[i])
+		if i > 0 && int64(running)+x.Answers+x.Queue != 800 {
+			t.Errorf("at %s: %d running, %d answers, %d in the queue", x.At, running, x.Answers, x.Queue)
 		}
 	}
-	if last := x.At[len(x.At)-1]; last+x.Every < o.End {
+	if last := list[len(list)-1].At; last+step < o.End {
 		t.Errorf("the last sample is at %s, the run ended at %s", last, o.End)
 	}
 	total := int64(0)
@@ -394,27 +394,27 @@ func TestMetrics(t *testing.T) {
 	s.Horizon = 61 * time.Second
 	m := do(t, s, "fifo", 0).Metrics()
 	for name, c := range map[string][2]float64{
-		"in time":    {m.DeadlineSuccess, 0.5},
-		"completion": {m.MeanDeadline, 0.75},
-		"its sd":     {m.StdDeadline, 0.25},
-		"begun":      {m.BegunDeadline, 0.875},
-		"throughput": {m.Throughput, 6.0 / 61},
-		"cost":       {m.Cost, 0.06},
-		"unfinished": {m.Unfinished, 0.5},
-		"tardiness":  {m.MeanTardiness, 5.5},
-		"completed":  {m.MeanCompletion, 40},
-		"switches":   {m.Switches, 1.0 / 7},
-		"work":       {m.Utilisation, 1},
+		"in time":    {m.Of("deadline_success_ratio"), 0.5},
+		"completion": {m.Of("mean_deadline"), 0.75},
+		"its sd":     {m.Of("std_deadline"), 0.25},
+		"begun":      {m.Of("begun_deadline"), 0.875},
+		"throughput": {m.Of("throughput_per_s"), 6.0 / 61},
+		"cost":       {m.Of("cost"), 0.06},
+		"unfinished": {m.Of("unfinished"), 0.5},
+		"tardiness":  {m.Of("mean_tardiness_s"), 5.5},
+		"completed":  {m.Of("mean_completion_s"), 40},
+		"switches":   {m.Of("switches"), 1.0 / 7},
+		"work":       {m.Of("utilisation"), 1},
 		// Of two open batches one is worked on for 40 s, then there is one.
-		"Jain":      {m.Jain, (40*0.5 + 21) / 61},
-		"J∞":        {m.JInf, -1},
-		"J∞ finite": {m.JInfFinite, 21. / 61},
+		"Jain":      {m.Of("jain"), (40*0.5 + 21) / 61},
+		"J∞":        {m.Of("j_inf_mean"), -1},
+		"J∞ finite": {m.Of("j_inf_finite"), 21. / 61},
 	} {
 		if math.Abs(c[0]-c[1]) > 1e-9 {
 			t.Errorf("%s: %g, want %g", name, c[0], c[1])
 		}
 	}
-	if !math.IsNaN(m.Makespan) || !math.IsNaN(m.MeanBestEffort) || !math.IsNaN(m.LabelAccuracy) {
+	if !math.IsNaN(m.Of("makespan_s")) || !math.IsNaN(m.Of("mean_best_effort")) || !math.IsNaN(m.Of("label_accuracy")) {
 		t.Errorf("what cannot be said is said: %+v", m)
 	}
 }

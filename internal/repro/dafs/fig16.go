@@ -166,7 +166,7 @@ func watch(ctx context.Context, o *experiment.Options) ([]watchedVariant, error)
 		if err != nil {
 			return nil, err
 		}
-		return &watched{x, out.Metrics().JInfFinite}, nil
+		return &watched{x, out.Metrics().Of("j_inf_finite")}, nil
 	})
 	if err != nil {
 		return nil, err

@@ -234,18 +234,16 @@ func allocation(title string, out *sim.Outcome) chart.Chart {
 		X:    chart.Axis{Label: "time", Kind: chart.Time}, Y: chart.Axis{Label: "people at work", Zero: true},
 		Stepped: true,
 	}
-	rows := len(out.Samples.At)
-	for rows > 1 && out.Samples.Working[rows-1] == 0 {
-		rows--
-	}
-	for _, t := range out.Samples.At[:rows] {
-		spec.At = append(spec.At, t.Seconds())
+	samples := out.Samples.List
+	for len(samples) > 1 && samples[len(samples)-1].Working == 0 {
+		samples = samples[:len(samples)-1]
 	}
 	for k := range out.Batches {
-		spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, rows)})
+		spec.Layers = append(spec.Layers, chart.Layer{Name: out.Batches[k].Name, Y: make([]float64, len(samples))})
 	}
-	for i, row := range out.Samples.Allocation[:rows] {
-		for _, a := range row {
+	for i := range samples {
+		spec.At = append(spec.At, samples[i].At.Seconds())
+		for _, a := range samples[i].Allocation {
 			spec.Layers[a.Batch].Y[i] = float64(a.Running)
 		}
 	}

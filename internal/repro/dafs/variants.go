@@ -285,8 +285,8 @@ func (v variant) run(ctx context.Context, setup *sim.Setup, seed uint64, rep int
 	m := out.Metrics()
 	s := scenario{
 		seed: seed + uint64(rep), took: took,
-		meanDeadline: m.BegunDeadline, stdDeadline: m.BegunStdDeadline,
-		meanBest: m.BegunBestEffort, stdBest: m.BegunStdBestEffort,
+		meanDeadline: m.Of("begun_deadline"), stdDeadline: m.Of("begun_std_deadline"),
+		meanBest: m.Of("begun_best_effort"), stdBest: m.Of("begun_std_best_effort"),
 	}
 	for _, alpha := range alphas {
 		byFormula := scored(out, v.world.rule(sim.AlphaPaper, alpha))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/sim"
 )
 
 // A picture is a chart of a report, with what to say under it.
@@ -63,7 +64,7 @@ func (r *Report) of() string {
 // deadlines is the share of deadlines that were met: against their strictness
 // if that was swept (Difallah et al. 2019, Figure 13), else by policy.
 func (r *Report) deadlines() (picture, bool) {
-	k := metricAt("deadline_success_ratio")
+	k := sim.MetricAt("deadline_success_ratio")
 	if r.Alphas == nil {
 		p, ok := r.bars(k, chart.Axis{Label: "batches completed by their deadline", Kind: chart.Percent, Min: 0, Max: 1})
 		p.name, p.title = "deadlines", "Deadlines met"
@@ -233,7 +234,7 @@ func asBars(boxes chart.BoxesSpec) chart.BarsSpec {
 
 // medians says in words what the boxes show.
 func (r *Report) medians(spec chart.BoxesSpec) string {
-	k := metricAt("mean_completion_s")
+	k := sim.MetricAt("mean_completion_s")
 	var list []string
 	for _, s := range spec.Series {
 		var all []float64

@@ -53,18 +53,18 @@ func TestServedIsShownWhereItIsFinite(t *testing.T) {
 	s := twoTeams()
 	s.Policies, s.Reps = []string{"fs"}, 1
 	r := run(t, s, Options{})
-	x := &r.Policies[0].first.samples
-	for i := range x.JInf {
-		x.JInf[i], x.Jain[i] = nan, nan
+	samples := r.Policies[0].first.samples
+	for i := range samples {
+		samples[i].JInf, samples[i].Jain = nan, nan
 	}
 	if _, found := r.fairness(); found {
 		t.Error("fairness is shown where there is none")
 	}
-	x.Jain[3], x.JInf[3] = 1, -inf
+	samples[3].Jain, samples[3].JInf = 1, -inf
 	if text := caption(t, r, "fairness"); !strings.Contains(text, "J∞ is not shown") {
 		t.Errorf("at no time finite: %s", text)
 	}
-	x.JInf[4] = -2
+	samples[4].JInf = -2
 	if text := caption(t, r, "fairness"); !strings.Contains(text, "there is no point where") {
 		t.Errorf("half of the time finite: %s", text)
 	}
@@ -124,7 +124,7 @@ func TestOneRepetitionHasNoIntervals(t *testing.T) {
 		}
 	}
 	lines := r.alphaLines()
-	bars := r.barSeries(metricAt("cost"))
+	bars := r.barSeries(sim.MetricAt("cost"))
 	for _, s := range lines.Series {
 		if s.Lo != nil || s.Hi != nil {
 			t.Errorf("%s has a band: %v to %v", s.Name, s.Lo, s.Hi)

@@ -26,20 +26,25 @@ func (r *Report) clock() chart.Axis {
 	return chart.Axis{Label: "time since the start", Kind: chart.Time, Min: 0, Max: r.end()}
 }
 
-func times(s *sim.Samples) []float64 {
-	out := make([]float64, len(s.At))
-	for i, t := range s.At {
-		out[i] = t.Seconds()
+// sampled returns a figure of each sample.
+func sampled(samples []sim.Sample, figure func(x *sim.Sample) float64) []float64 {
+	out := make([]float64, len(samples))
+	for i := range samples {
+		out[i] = figure(&samples[i])
 	}
 	return out
+}
+
+func (p *Policy) times() []float64 {
+	return sampled(p.first.samples, func(x *sim.Sample) float64 { return x.At.Seconds() })
 }
 
 // allocation is who worked on what, by policy (Difallah et al. 2019, Figure 10).
 func (r *Report) allocation() (picture, bool) {
 	most, found := 0.0, false
 	for i := range r.Policies {
-		for _, n := range r.Policies[i].first.samples.Working {
-			most, found = max(most, float64(n)), found || n > 0
+		for _, x := range r.Policies[i].first.samples {
+			most, found = max(most, float64(x.Working)), found || x.Working > 0
 		}
 	}
 	columns := 1
@@ -74,7 +79,7 @@ func (r *Report) allocation() (picture, bool) {
 				p := &r.Policies[i]
 				spec := chart.StackSpec{
 					Head: chart.Head{Title: p.Name}, X: r.clock(), Y: chart.Axis{Label: "people", Min: 0, Max: most * 1.04},
-					At: times(&p.first.samples), Stepped: true,
+					At: p.times(), Stepped: true,
 				}
 				for _, k := range used {
 					if k >= len(p.first.layers) {
@@ -91,15 +96,11 @@ func (r *Report) allocation() (picture, bool) {
 }
 
 // over makes one line a policy of something that was sampled.
-func (r *Report) over(y chart.Axis, figure func(s *sim.Samples, i int) float64) chart.LinesSpec {
+func (r *Report) over(y chart.Axis, figure func(x *sim.Sample) float64) chart.LinesSpec {
 	spec := chart.LinesSpec{X: r.clock(), Y: y}
 	for i := range r.Policies {
 		p := &r.Policies[i]
-		s := chart.Series{Name: p.Name, Ink: i + 1, X: times(&p.first.samples)}
-		for k := range s.X {
-			s.Y = append(s.Y, figure(&p.first.samples, k))
-		}
-		spec.Series = append(spec.Series, s)
+		spec.Series = append(spec.Series, chart.Series{Name: p.Name, Ink: i + 1, X: p.times(), Y: sampled(p.first.samples, figure)})
 	}
 	return spec
 }
@@ -130,8 +131,8 @@ func window(n int) int { return max(9, n/50|1) }
 // fairness is how evenly people were spread over the open batches (Difallah et
 // al. 2019, Figure 16).
 func (r *Report) fairness() (picture, bool) {
-	jain := r.over(chart.Axis{Label: "Jain's index", Min: 0, Max: 1}, func(s *sim.Samples, i int) float64 { return s.Jain[i] })
-	served := r.over(chart.Axis{Label: "J∞"}, func(s *sim.Samples, i int) float64 { return s.JInf[i] })
+	jain := r.over(chart.Axis{Label: "Jain's index", Min: 0, Max: 1}, func(x *sim.Sample) float64 { return x.Jain })
+	served := r.over(chart.Axis{Label: "J∞"}, func(x *sim.Sample) float64 { return x.JInf })
 	panels := []chart.LinesSpec{jain}
 	known := false // J∞ has enough values to be drawn
 	for _, s := range served.Series {
@@ -163,7 +164,7 @@ func (r *Report) fairness() (picture, bool) {
 			}
 		}
 	}
-	k := metricAt("jain")
+	k := sim.MetricAt("jain")
 	return picture{
 		name: "fairness", title: "Fairness over time", caption: caption + " Each point is a mean with those of a few moments before and after.",
 		size: chart.Size{Width: width, Height: 60 + 260*float64(len(panels))},
@@ -196,8 +197,8 @@ func rows(h chart.Head, draw func(chart.LinesSpec) chart.Chart, panels ...chart.
 
 // cost is what was paid: when, and in all.
 func (r *Report) cost() (picture, bool) {
-	k := metricAt("cost")
-	over := r.over(chart.Axis{Label: "paid so far", Zero: true}, func(s *sim.Samples, i int) float64 { return s.Spent[i] })
+	k := sim.MetricAt("cost")
+	over := r.over(chart.Axis{Label: "paid so far", Zero: true}, func(x *sim.Sample) float64 { return x.Spent })
 	over.Title = "over time, repetition 1"
 	p, _ := r.bars(k, chart.Axis{Label: "paid in all", Zero: true})
 	found := false
@@ -219,8 +220,8 @@ func (r *Report) cost() (picture, bool) {
 
 // queue is how much work waited for people.
 func (r *Report) queue() (picture, bool) {
-	waits := r.over(chart.Axis{Label: "answers wanted, not begun", Zero: true}, func(s *sim.Samples, i int) float64 { return float64(s.Queue[i]) })
-	open := r.over(chart.Axis{Label: "open batches", Zero: true}, func(s *sim.Samples, i int) float64 { return float64(s.Open[i]) })
+	waits := r.over(chart.Axis{Label: "answers wanted, not begun", Zero: true}, func(x *sim.Sample) float64 { return float64(x.Queue) })
+	open := r.over(chart.Axis{Label: "open batches", Zero: true}, func(x *sim.Sample) float64 { return float64(x.Open) })
 	return picture{
 		name: "queue", title: "Work that waits", size: chart.Size{Width: width, Height: 540},
 		caption: "How many answers were wanted that nobody was working on, and how many batches were open, in repetition 1. A line that keeps rising means that the crowd is too small for the load.",
@@ -231,15 +232,17 @@ func (r *Report) queue() (picture, bool) {
 
 // people is how many were there, and how many of them had nothing to do.
 func (r *Report) people() (picture, bool) {
-	there := r.over(chart.Axis{Label: "people there", Zero: true}, func(s *sim.Samples, i int) float64 { return float64(s.Workers[i]) })
-	idle := r.over(chart.Axis{Label: "waiting for a task", Zero: true}, func(s *sim.Samples, i int) float64 { return float64(s.Waiting[i]) })
+	there := r.over(chart.Axis{Label: "people there", Zero: true}, func(x *sim.Sample) float64 { return float64(x.Workers) })
+	idle := r.over(chart.Axis{Label: "waiting for a task", Zero: true}, func(x *sim.Sample) float64 { return float64(x.Waiting) })
 	panels := []chart.LinesSpec{there}
 	p := picture{
 		name: "people", title: "The crowd", size: chart.Size{Width: width, Height: 280},
 		caption: "How many people were there in repetition 1. " + r.arrivals(),
-		alt:     "People there and people waiting over time. Share of people's time with a task in hand: " + r.means(metricAt("utilisation")) + ".",
+		alt:     "People there and people waiting over time. Share of people's time with a task in hand: " + r.means(sim.MetricAt("utilisation")) + ".",
 	}
-	if r.any(func(p *Policy) bool { return slices.Max(append(p.first.samples.Waiting, 0)) > 0 }) {
+	if r.any(func(p *Policy) bool {
+		return slices.ContainsFunc(p.first.samples, func(x sim.Sample) bool { return x.Waiting > 0 })
+	}) {
 		panels = append(panels, idle)
 		p.size.Height = 540
 		p.caption += " Below, how many of them waited because there was nothing for them."

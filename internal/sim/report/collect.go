@@ -107,11 +107,7 @@ func (c *collector) run(ctx context.Context, i int, check bool) (runResult, erro
 	if err != nil {
 		return runResult{}, err
 	}
-	m := o.Metrics()
-	kept := runResult{cycles: o.HandOuts, end: o.End.Seconds()}
-	for _, metric := range sim.AllMetrics {
-		kept.figures = append(kept.figures, metric.Of(&m))
-	}
+	kept := runResult{figures: o.Metrics(), cycles: o.HandOuts, end: o.End.Seconds()}
 	if len(c.scenario.Expect) > 0 && !math.IsNaN(c.alphas[setup]) {
 		kept.measured = c.scenario.Measure(o, c.alphas[setup])
 	}
@@ -308,7 +304,7 @@ func (b *Batch) mean(list []batchRun) (took []float64) {
 
 // sweep makes a policy's points of the sweep of strictness.
 func (c *collector) sweep(p *Policy, runs []runResult, number int) {
-	success, best := metricAt("deadline_success_ratio"), metricAt("mean_best_effort")
+	success, best := sim.MetricAt("deadline_success_ratio"), sim.MetricAt("mean_best_effort")
 	n := len(c.report.Policies)
 	for k, alpha := range c.report.Alphas {
 		var met, rest []float64

@@ -186,7 +186,7 @@ func (r *Report) MainMetrics() []sim.Metric {
 }
 
 // Figure returns a policy's figure of a metric.
-func (p *Policy) Figure(m sim.Metric) stats.Summary { return p.Figures[metricAt(m.Name)] }
+func (p *Policy) Figure(m sim.Metric) stats.Summary { return p.Figures[sim.MetricAt(m.Name)] }
 
 // Difference returns a policy's difference to the first policy; of the first
 // policy itself there is none.
@@ -194,5 +194,5 @@ func (p *Policy) Difference(m sim.Metric) (stats.Summary, bool) {
 	if p.Paired == nil {
 		return stats.Summary{}, false
 	}
-	return p.Paired[metricAt(m.Name)], true
+	return p.Paired[sim.MetricAt(m.Name)], true
 }

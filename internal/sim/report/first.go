@@ -11,9 +11,9 @@ import (
 // first is what is kept of repetition 1 of a policy: what happened over time.
 type first struct {
 	batches []sim.BatchOutcome
-	samples sim.Samples // without the allocation
-	layers  []layer     // the allocation
-	took    [][]float64 // by batch: seconds from launch to completion, by repetition
+	samples []sim.Sample // without the allocation
+	layers  []layer      // the allocation
+	took    [][]float64  // by batch: seconds from launch to completion, by repetition
 }
 
 // layer is how many people worked on a batch, or on all others, by sample.
@@ -32,23 +32,23 @@ var batchInks = []int{2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 7}
 const otherInk = 14
 
 func newFirst(o *sim.Outcome) *first {
-	f := &first{batches: o.Batches, samples: o.Samples}
-	f.samples.Allocation = nil
+	f := &first{batches: o.Batches, samples: slices.Clone(o.Samples.List)}
 	shown := shownBatches(o.Batches)
 	place := make(map[int]int, len(shown))
 	for i, k := range shown {
 		place[k] = i
-		f.layers = append(f.layers, layer{name: o.Batches[k].Name, ink: batchInks[i], running: make([]float64, len(o.Samples.At))})
+		f.layers = append(f.layers, layer{name: o.Batches[k].Name, ink: batchInks[i], running: make([]float64, len(f.samples))})
 	}
-	others := make([]float64, len(o.Samples.At))
-	for i, row := range o.Samples.Allocation {
-		for _, a := range row {
+	others := make([]float64, len(f.samples))
+	for i := range f.samples {
+		for _, a := range f.samples[i].Allocation {
 			if at, ok := place[int(a.Batch)]; ok {
 				f.layers[at].running[i] = float64(a.Running)
 			} else {
 				others[i] += float64(a.Running)
 			}
 		}
+		f.samples[i].Allocation = nil
 	}
 	if n := len(o.Batches) - len(shown); n > 0 {
 		f.layers = append(f.layers, layer{name: fmt.Sprintf("the other %d", n), ink: otherInk, running: others})

@@ -189,8 +189,3 @@ func (r *Report) name(texts []string) error {
 func sweeps(s *scenario.Scenario) bool {
 	return len(s.Alphas) > 0 && slices.ContainsFunc(s.Setup.Flows, func(f sim.Flow) bool { return f.Alpha != nil })
 }
-
-// metricAt returns the place of a metric in sim.AllMetrics.
-func metricAt(name string) int {
-	return slices.IndexFunc(sim.AllMetrics, func(m sim.Metric) bool { return m.Name == name })
-}

@@ -46,8 +46,7 @@ func outcomes(t *testing.T, s *scenario.Scenario, policy string) []*sim.Outcome 
 func metricsOf(list []*sim.Outcome, m sim.Metric) []float64 {
 	var values []float64
 	for _, o := range list {
-		figures := o.Metrics()
-		values = append(values, m.Of(&figures))
+		values = append(values, o.Metrics().Of(m.Name))
 	}
 	return values
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -20,11 +21,11 @@ func (s *Scenario) Record() sim.Record {
 	var rec sim.Record
 	for i := range s.Expect {
 		e := &s.Expect[i]
-		f, windowed := e.figure()
-		if f.Batches && f.Window {
+		f := e.figure()
+		if f.Batches && f.windowed() {
 			rec.Allocation = true
 		}
-		if !windowed && e.Metric != "jain" && !strings.HasPrefix(e.Metric, "j_inf") {
+		if !f.windowed() && e.Metric != "jain" && !strings.HasPrefix(e.Metric, "j_inf") {
 			continue // fairness over the whole run is booked only where samples are
 		}
 		rec.Samples = max(rec.Samples, 500)
@@ -43,11 +44,10 @@ func (s *Scenario) Record() sim.Record {
 	return rec
 }
 
-// figure returns what the expectation is about, and whether it is averaged over
-// a window.
-func (e *Expectation) figure() (f Figure, windowed bool) {
-	f, _ = findFigure(e.Metric, e.From > 0 || e.To > 0)
-	return f, f.Window
+// figure returns what the expectation is about.
+func (e *Expectation) figure() Figure {
+	f, _ := findFigure(e.Metric, e.From > 0 || e.To > 0)
+	return f
 }
 
 // Measured is what the expectations need of one run: a few figures, however large
@@ -70,24 +70,23 @@ type measured struct {
 // about. The outcome must have been recorded as Record says.
 func (s *Scenario) Measure(o *sim.Outcome, alpha float64) *Measured {
 	m := &Measured{Policy: o.Policy, Alpha: alpha, Rep: o.Rep}
-	var metrics *sim.Metrics
+	var metrics sim.Figures
 	for i := range s.Expect {
 		e := &s.Expect[i]
 		if e.Alpha != alpha || e.Policy != o.Policy && e.Than != o.Policy {
 			continue
 		}
-		f, windowed := e.figure()
+		f := e.figure()
 		var v float64
 		var err error
 		switch {
-		case windowed:
+		case f.windowed():
 			v, err = s.overTime(e, f, o)
 		case f.Batches:
-			v, err = s.ofBatches(e, o)
+			v, err = s.ofBatches(e, f, o)
 		default:
 			if metrics == nil {
-				all := o.Metrics()
-				metrics = &all
+				metrics = o.Metrics()
 			}
 			v, err = e.ofRun(metrics, o)
 		}
@@ -97,9 +96,8 @@ func (s *Scenario) Measure(o *sim.Outcome, alpha float64) *Measured {
 }
 
 // ofRun is a metric of the whole run.
-func (e *Expectation) ofRun(all *sim.Metrics, o *sim.Outcome) (float64, error) {
-	m, _ := sim.FindMetric(e.Metric)
-	v := m.Of(all)
+func (e *Expectation) ofRun(all sim.Figures, o *sim.Outcome) (float64, error) {
+	v := all.Of(e.Metric)
 	if e.Metric != "makespan_s" || !math.IsNaN(v) || len(o.Batches) == 0 {
 		return v, nil
 	}
@@ -126,75 +124,39 @@ func (s *Scenario) overTime(e *Expectation, f Figure, o *sim.Outcome) (float64, 
 	if e.From >= o.End {
 		return 0, ended(o, e.From)
 	}
-	x := &o.Samples
-	at := series(f.Name, x)
-	if f.Batches {
-		at = s.allocation(e, f.Name, o)
-	}
+	chosen := s.chosen(e, o)
 	sum, n, seen := 0.0, 0, 0
-	for i, t := range x.At {
-		if t < e.From || e.To > 0 && t > e.To {
+	for i := range o.Samples.List {
+		x := &o.Samples.List[i]
+		if x.At < e.From || e.To > 0 && x.At > e.To {
 			continue
 		}
 		seen++
-		if v := at(i); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		on, all := 0.0, 0.0
+		for _, a := range x.Allocation {
+			all += float64(a.Running)
+			if chosen[a.Batch] {
+				on += float64(a.Running)
+			}
+		}
+		if v := f.over(x, on, all); stats.Finite(v) {
 			sum += v
 			n++
 		}
 	}
 	if seen == 0 {
-		return 0, fmt.Errorf("the run of %s, repetition %d, was not sampled between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), yamlfile.Words(x.Every))
+		return 0, fmt.Errorf("the run of %s, repetition %d, was not sampled between %s and %s: it has a sample every %s", o.Policy, o.Rep+1, orZero(e.From), orZero(e.To), yamlfile.Words(o.Samples.Every))
 	}
 	return sum / float64(n), nil // NaN where nobody worked
 }
 
-// series returns the figure of a name at each sample.
-func series(name string, x *sim.Samples) func(i int) float64 {
-	return func(i int) float64 {
-		switch name {
-		case "workers":
-			return float64(x.Workers[i])
-		case "working":
-			return float64(x.Working[i])
-		case "waiting":
-			return float64(x.Waiting[i])
-		case "open":
-			return float64(x.Open[i])
-		case "queue":
-			return float64(x.Queue[i])
-		case "answers":
-			return float64(x.Answers[i])
-		case "spent":
-			return x.Spent[i]
-		case "jain":
-			return x.Jain[i]
-		}
-		return x.JInf[i]
-	}
-}
-
-// allocation returns who is at work on the chosen batches at each sample.
-func (s *Scenario) allocation(e *Expectation, name string, o *sim.Outcome) func(i int) float64 {
+// chosen is which batches of a run an expectation is about.
+func (s *Scenario) chosen(e *Expectation, o *sim.Outcome) []bool {
 	chosen := make([]bool, len(o.Batches))
 	for i := range o.Batches {
 		chosen[i] = s.chooses(e, &o.Batches[i])
 	}
-	return func(i int) float64 {
-		if i >= len(o.Samples.Allocation) {
-			return math.NaN()
-		}
-		all, some := 0.0, 0.0
-		for _, a := range o.Samples.Allocation[i] {
-			all += float64(a.Running)
-			if chosen[a.Batch] {
-				some += float64(a.Running)
-			}
-		}
-		if name == "share" {
-			return some / all
-		}
-		return some
-	}
+	return chosen
 }
 
 // chooses reports whether an expectation is about a batch.
@@ -214,45 +176,26 @@ func drawnFrom(name, flow string) bool {
 }
 
 // ofBatches is a figure of the chosen batches.
-func (s *Scenario) ofBatches(e *Expectation, o *sim.Outcome) (float64, error) {
+func (s *Scenario) ofBatches(e *Expectation, f Figure, o *sim.Outcome) (float64, error) {
 	sum, n, came := 0.0, 0, 0
 	first, last := math.Inf(1), math.Inf(-1)
 	var w wait
-	for i := range o.Batches {
-		b := &o.Batches[i]
-		if !s.chooses(e, b) {
+	for i, chosen := range s.chosen(e, o) {
+		if !chosen {
 			continue
 		}
+		b := &o.Batches[i]
 		came++
 		v := math.Inf(1) // not in this run
-		switch e.Metric {
-		case "completed_at":
-			if b.Completed >= 0 {
-				v = b.Completed.Seconds()
-			} else {
-				w.add(b, o.End)
-			}
-		case "started_at":
-			if b.Started >= 0 {
-				v = b.Started.Seconds()
-			} else {
-				w.add(b, o.End)
-			}
-		case "completion_s":
-			if b.Completed >= 0 {
-				v = (b.Completed - b.At).Seconds()
-			} else {
-				w.add(b, o.End-b.At)
-			}
-		case "done":
-			v = b.Done()
-		default: // in_time
-			if b.Deadline <= 0 {
-				continue
-			}
-			if v = 0; b.InTime() {
-				v = 1
-			}
+		if f.of != nil {
+			v = f.of(b)
+		} else if at, from := f.when(b); at >= 0 {
+			v = (at - from).Seconds()
+		} else {
+			w.add(b, o.End-from)
+		}
+		if math.IsNaN(v) {
+			continue
 		}
 		sum += v
 		n++
@@ -449,7 +392,7 @@ func (e *Expectation) met(v float64) bool {
 
 // found is a figure in words.
 func (e *Expectation) found(v float64) string {
-	f, _ := e.figure()
+	f := e.figure()
 	switch {
 	case e.Ratio:
 		return fmt.Sprintf("%.6g of %s", v, e.Than)

@@ -227,7 +227,7 @@ func TestDifference(t *testing.T) {
 		{func(o *sim.Outcome) { o.Batches[0].Answers++ }, "Batches[0].Answers is"},
 		{func(o *sim.Outcome) { o.Batches = o.Batches[:1] }, "Batches is"},
 		{func(o *sim.Outcome) { o.Late++ }, "Late is"},
-		{func(o *sim.Outcome) { o.Samples.Answers[0]++ }, "Samples.Answers[0] is"},
+		{func(o *sim.Outcome) { o.Samples.List[0].Answers++ }, "Samples.List[0].Answers is"},
 	} {
 		if got := difference(same, remade(c.change)); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q, want %q", fmt.Sprintf("%.80s", got), c.want)
