@@ -170,6 +170,54 @@ steps:
 	w.want(id, "named", "1,apple", "2,bean")
 }
 
+// TestAQueryOverAllRowsRunsOnce: while it is under way, nothing that happens to the
+// run begins it again.
+func TestAQueryOverAllRowsRunsOnce(t *testing.T) {
+	w := newWorld(t)
+	w.slow = true
+	id := w.start(`
+workflow: once
+inputs: {items: {columns: [id]}}
+steps:
+  whole:
+    from: items
+    sql: select id from items
+`, "id\n1\n2\n")
+	w.settle()
+	_, _, err := w.o.Retry(w.ctx, id, "") // advances the run
+	must(t, err)
+	w.settle()
+	if len(w.queries) != 1 {
+		t.Errorf("%d queries are under way, want 1", len(w.queries))
+	}
+	for _, query := range w.queries {
+		query()
+	}
+	w.play()
+	w.want(id, "whole", "1", "2")
+	w.wantState(id, store.RunDone)
+}
+
+// TestHeldItemsWereTaken: an item that a step holds after an error is one that it
+// has taken, also where the step may make several rows of one item.
+func TestHeldItemsWereTaken(t *testing.T) {
+	w := newWorld(t)
+	id := w.load(orchestrator.NewRun{Text: `
+workflow: lookup
+inputs: {items: {columns: [id, list]}, kinds: {columns: [kind]}}
+steps:
+  named:
+    from: {items: stream, kinds: batch}
+    sql: select items.id as id, json_array_length(list) as n from items join kinds
+`}, map[string]string{"items": "id,list\n1,[]\n2,oops\n3,[]\n", "kinds": "kind\na\n"})
+	must(t, w.o.Start(w.ctx, id))
+	w.play()
+	n := w.node(id, "named")
+	if got := w.view(id).Taken(n.Node.Node); n.Last != 2 || n.Faults != 1 || got != 3 {
+		t.Errorf("%d rows and %d held items, and %d were taken, want 3", n.Last, n.Faults, got)
+	}
+}
+
 // TestAFailedQuery has a query over all rows exceed its limit: the step fails, and
 // a retry runs it again.
 func TestAFailedQuery(t *testing.T) {

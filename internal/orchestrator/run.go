@@ -38,7 +38,7 @@ type node struct {
 	columns     []column       // of its rows, with those that are handed on
 	inputs      []column       // of a step: those of its joined sources together
 	joined      []int          // of its sources, by number, those that are joined by item
-	joinedNodes []int          // the nodes whose rows are read along with a source's
+	joinedNodes []int          // the nodes whose rows are read along with a source's: every source adds a column
 	exits                      // where its items leave the workflow
 
 	expect        time.Duration // for one item
@@ -152,9 +152,6 @@ func (r *run) buildNodes(kept []store.Node) {
 		n.joinedNodes = append(n.joinedNodes, i)
 		for _, c := range n.inputs {
 			n.joinedNodes = append(n.joinedNodes, c.node)
-		}
-		for _, s := range n.step.From {
-			n.joinedNodes = append(n.joinedNodes, s.Node)
 		}
 		slices.Sort(n.joinedNodes)
 		n.joinedNodes = slices.Compact(n.joinedNodes)

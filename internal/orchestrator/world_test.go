@@ -44,6 +44,8 @@ type world struct {
 	tails    []time.Duration
 	lag      bool     // calls end by endCalls only
 	open     []func() // calls that have not ended
+	slow     bool     // queries are done by the test
+	queries  []func() // that were begun then
 }
 
 // faultyStore is a store that fails when the test says so.
@@ -136,11 +138,20 @@ func (w *world) restart() {
 	}
 	w.open = nil
 	w.o = orchestrator.New(orchestrator.Config{
-		Store: w.store, Crowd: w, Call: w.call, Go: func(f func()) { f() }, Wake: func() { w.woken = true },
+		Store: w.store, Crowd: w, Call: w.call, Go: w.run, Wake: func() { w.woken = true },
 		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 	})
 	w.t.Cleanup(w.o.Close)
 	must(w.t, w.o.Recover(w.ctx))
+}
+
+// run does what takes long at once, or leaves it to the test.
+func (w *world) run(f func()) {
+	if w.slow {
+		w.queries = append(w.queries, f)
+		return
+	}
+	f()
 }
 
 func (w *world) call(a orchestrator.Attempt, done func(httpstep.Reply, error)) {

@@ -12,7 +12,7 @@ import (
 // TestLargeFiles reads files that are as large as they may be, and would take for
 // ever if the time grew with more than their size.
 func TestLargeFiles(t *testing.T) {
-	var chain, dense, wrong, ranges strings.Builder
+	var chain, dense, wrong, many, ranges strings.Builder
 	head := "workflow: w\ninputs: {a: {columns: [id, kind, {n: number}]}}\nsteps:\n"
 	chain.WriteString(head + "  s0: {from: a, service: {url: 'http://x.example', response: {type: object, properties: {r0: {type: number}}}}}\n")
 	for i := 1; i < 500; i++ {
@@ -35,13 +35,18 @@ func TestLargeFiles(t *testing.T) {
 		}
 		wrong.WriteString("], sql: select 1}\n")
 	}
+	many.WriteString(head)
+	for i := range 3000 {
+		fmt.Fprintf(&many, "  s%d: {from: a_step_that_is_not_there_%d, sql: select 1}\n", i, i)
+	}
+	many.WriteString("outputs: {o: {from: s7}}\n")
 	part := "(n == 1" + strings.Repeat(" || n == 3 || n > 5 && n < 6", 6) + ")"
 	ranges.WriteString(head + "  s: {from: a, when: '" + part + strings.Repeat(" and "+part, 4) + "', service: {url: 'http://x.example', response: {type: object, properties: {r: {}}}}}\n")
 	for name, c := range map[string]struct {
 		text     string
 		problems int
 	}{
-		"chain": {chain.String(), 0}, "dense": {dense.String(), 0}, "wrong": {wrong.String(), 101}, "ranges": {ranges.String(), 0},
+		"chain": {chain.String(), 0}, "dense": {dense.String(), 0}, "wrong": {wrong.String(), 101}, "many": {many.String(), 1}, "ranges": {ranges.String(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, problems := workflow.Parse([]byte(c.text), now, nil)

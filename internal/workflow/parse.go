@@ -58,7 +58,7 @@ func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecke
 func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
 	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}}
 	if root := workflowFile.Parse(file, &r.notes); root != nil {
-		if v := language.Read(&r.notes, root); v != nil {
+		if v := language.Read(&r.notes, root); v != nil && !tooMany(v) {
 			r.workflow(v)
 		}
 	}
@@ -66,6 +66,15 @@ func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string
 		return nil, r.problems()
 	}
 	return r.w, nil
+}
+
+// tooMany reports whether there are more inputs or steps than are read, which has
+// been noted: no name in the file would be known.
+func tooMany(v *fields.Part) bool {
+	return slices.ContainsFunc([]string{"inputs", "steps"}, func(key string) bool {
+		value := v.Value(key)
+		return value != nil && len(value.Fields) > maxNodes
+	})
 }
 
 // A reader walks one file, notes what is wrong, and goes on.
@@ -238,12 +247,11 @@ func (r *reader) source(m *made, name string, edge Edge, at Place, names []strin
 		r.problem(at, "%s reads itself: a step reads inputs and other steps", name)
 		s.from = nil
 	case s.from == nil:
-		var others []string
-		for _, n := range names {
-			if n != m.name {
-				others = append(others, n)
-			}
+		if r.notes.Full() {
+			r.problem(at, "there is no input or step %s", yamlfile.Quote(name)) // only counted
+			break
 		}
+		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == m.name })
 		r.problem(at, "there is no input or step %s: %s", yamlfile.Quote(name), r.notes.Hint(name, others))
 	default:
 		for _, other := range m.sources {

@@ -90,6 +90,10 @@ func (p *Part) readList() bool {
 
 func (p *Part) readFields() bool {
 	t, n := p.t, p.notes
+	if many := len(p.Node.Fields); t.form == mapping && many > t.most {
+		n.Errorf(p.start(), "here are %d, at most %d are possible", many, t.most)
+		return false // what they say is not read: there may be very many
+	}
 	p.named = make(map[string]*Part, len(p.Node.Fields))
 	isMapping := n.Mapping(p.Node, t.want, func(name string, k, v *yamlfile.Node) {
 		of := t.of
@@ -119,13 +123,9 @@ func (p *Part) readFields() bool {
 
 // checkFields notes what is missing in a mapping, or too much.
 func (p *Part) checkFields() {
-	t, n := p.t, len(p.Node.Fields)
-	switch {
-	case t.form == object:
-	case n < t.least:
+	t := p.t
+	if t.form == mapping && len(p.Node.Fields) < t.least {
 		p.notes.Errorf(p.start(), "%s, and here is nothing", t.want)
-	case n > t.most:
-		p.notes.Errorf(p.start(), "here are %d, at most %d are possible", n, t.most)
 	}
 	p.Complete = true
 	for _, f := range t.fields {
