@@ -1,34 +1,44 @@
 package killtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
-// gate tells the clients where the server is, lets them wait while there is
-// none, and counts the requests that a kill caught.
+// gate is the transport of all clients: it sends a request to the server that runs
+// now, lets it wait while there is none, and counts the requests that a kill caught.
 type gate struct {
+	http     http.RoundTripper
 	mu       sync.Mutex
 	changed  *sync.Cond
-	url      string // "" while the server is being killed or restarted
+	host     string // and port; "" while the server is being killed or restarted
 	running  int    // requests
 	caught   int    // requests without a reply since the gate was opened
 	opened   int    // how often it was opened
 	finished bool
 }
 
-func newGate() *gate {
-	g := &gate{}
+// newGate returns a gate for so many clients.
+func newGate(clients int) *gate {
+	g := &gate{http: process.HTTP(clients).Transport}
 	g.changed = sync.NewCond(&g.mu)
 	return g
+}
+
+// client returns a client with a token whose requests go through the gate.
+func (g *gate) client(token string) *client.Client {
+	return &client.Client{URL: "http://the-server-that-runs-now", Token: token, HTTP: &http.Client{Transport: g}}
 }
 
 func (g *gate) set(f func()) {
@@ -39,7 +49,9 @@ func (g *gate) set(f func()) {
 }
 
 // open lets requests through.
-func (g *gate) open(url string) { g.set(func() { g.url, g.caught, g.opened = url, 0, g.opened+1 }) }
+func (g *gate) open(url string) {
+	g.set(func() { g.host, g.caught, g.opened = strings.TrimPrefix(url, "http://"), 0, g.opened+1 })
+}
 
 // times returns how often it was opened.
 func (g *gate) times() int {
@@ -49,7 +61,7 @@ func (g *gate) times() int {
 }
 
 // close lets no new requests through; the kill may catch those that run.
-func (g *gate) close() { g.set(func() { g.url = "" }) }
+func (g *gate) close() { g.set(func() { g.host = "" }) }
 
 // finish ends the work of everybody.
 func (g *gate) finish() { g.set(func() { g.finished = true }) }
@@ -69,14 +81,14 @@ func (g *gate) settle() int {
 func (g *gate) pass() (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.url == "" && !g.finished {
+	for g.host == "" && !g.finished {
 		g.changed.Wait()
 	}
 	if g.finished {
 		return "", false
 	}
 	g.running++
-	return g.url, true
+	return g.host, true
 }
 
 // done is called when a request has ended; caught is that it got no reply. Only a
@@ -87,7 +99,7 @@ func (g *gate) done(caught bool) (expected bool) {
 		if caught {
 			g.caught++
 		}
-		expected = !caught || g.url == ""
+		expected = !caught || g.host == ""
 	})
 	return expected
 }
@@ -95,55 +107,51 @@ func (g *gate) done(caught bool) (expected bool) {
 // errOver is returned to a client when the work is over.
 var errOver = errors.New("the test is over")
 
-// gated is a client with a token that sends its requests through the gate, and notes
-// what must not be.
-type gated struct {
-	gate   *gate
-	client client.Client
-	problems
+// errLost is the error of a request without a reply, or of one whose outcome the
+// server did not know: it may have been carried out or not.
+var errLost = errors.New("the reply was lost")
+
+// RoundTrip makes a request of the server that runs now, and reads all of the reply:
+// a kill may come in its midst.
+func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
+	host, ok := g.pass()
+	if !ok {
+		if request.Body != nil {
+			_ = request.Body.Close() // so a transport must; nobody has read it
+		}
+		return nil, errOver
+	}
+	request = request.Clone(request.Context())
+	request.URL.Host, request.Host = host, host
+	reply, err := g.http.RoundTrip(request)
+	if err == nil {
+		err = readAll(reply)
+	}
+	switch expected := g.done(err != nil); {
+	case !expected:
+		return nil, fmt.Errorf("nobody had killed the server: %w", err)
+	case err != nil:
+		return nil, errLost
+	}
+	return reply, nil
+}
+
+// readAll reads a reply to its end. That the server failed, or was closing, is an
+// error.
+func readAll(reply *http.Response) error {
+	body, err := io.ReadAll(reply.Body)
+	_ = reply.Body.Close()
+	if code := reply.StatusCode; err == nil && (code == http.StatusInternalServerError || code == http.StatusServiceUnavailable) {
+		return fmt.Errorf("%s: %s", reply.Status, body)
+	}
+	reply.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 // problems is what must not be.
 type problems []string
 
 func (p *problems) problem(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
-
-func newGated(g *gate, token string) gated {
-	return gated{gate: g, client: client.Client{Token: token, HTTP: process.HTTP(1)}}
-}
-
-// errLost is the error of a request without a reply, or of one whose outcome the
-// server did not know: it may have been carried out or not.
-var errLost = errors.New("the reply was lost")
-
-// call makes a request of the server that runs now.
-func (c *gated) call(ctx context.Context, f func(context.Context, *client.Client) error) error {
-	url, ok := c.gate.pass()
-	if !ok {
-		return errOver
-	}
-	c.client.URL = url
-	err := f(ctx, &c.client)
-	var known *crowd.Error
-	lost := err != nil && (!errors.As(err, &known) || known.Code == crowd.Unavailable || known.Code == crowd.Internal)
-	switch {
-	case !c.gate.done(lost):
-		return fmt.Errorf("nobody had killed the server: %w", err)
-	case lost:
-		c.client.HTTP.CloseIdleConnections()
-		return errLost
-	}
-	return err
-}
-
-// fetch makes a request whose reply is something.
-func fetch[T any](ctx context.Context, c *gated, f func(context.Context, *client.Client) (T, error)) (out T, err error) {
-	err = c.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		out, err = f(ctx, c)
-		return err
-	})
-	return out, err
-}
 
 // repeat makes steps with a pause after each until the work is over or one fails. A
 // step that a kill has interrupted has not failed.

@@ -140,7 +140,7 @@ func newTest(o Options) (*test, error) {
 	} else {
 		err = os.MkdirAll(o.Dir, 0o700)
 	}
-	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate()}, err
+	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate(o.Workers + 2)}, err
 }
 
 // database is the path of the server's database.
@@ -276,7 +276,7 @@ func (t *test) setUp(ctx context.Context) error {
 		t.requester.paidIn[note] = tenant
 	}
 	t.gate.open(t.server.URL)
-	t.planner = &planner{gated: newGated(t.gate, token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
+	t.planner = &planner{gate: t.gate, client: t.gate.client(token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
 	if err := t.planner.begin(ctx); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package killtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -38,7 +39,9 @@ type planned struct {
 
 // requester launches batches, changes them and pays in, and keeps its own record.
 type requester struct {
-	gated
+	gate   *gate
+	client *client.Client
+	problems
 	random  *rand.Rand
 	tenants []crowd.TenantID
 	batches []*planned
@@ -51,7 +54,7 @@ type requester struct {
 }
 
 func newRequester(g *gate, token string, random *rand.Rand) *requester {
-	return &requester{gated: newGated(g, token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
+	return &requester{gate: g, client: g.client(token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
 }
 
 // pace is the pause between two requests.
@@ -114,11 +117,11 @@ func (r *requester) pausedBatches() (n int) {
 func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {
 	r.count++
 	note := fmt.Sprintf("deposit %d", r.count)
-	err := r.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Deposit(ctx, tenant, deposit, note) })
-	switch err {
-	case nil:
+	err := r.client.Deposit(ctx, tenant, deposit, note)
+	switch {
+	case err == nil:
 		r.paidIn[note] = tenant
-	case errLost:
+	case errors.Is(err, errLost):
 		r.paidX[note] = tenant
 	}
 	return err
@@ -138,21 +141,17 @@ func (r *requester) launch(ctx context.Context) error {
 		Name: fmt.Sprintf("Batch %d", r.count), Template: wire.Template(killTemplate), Redundancy: &rule,
 		RewardMicros: reward, Priority: float64(1 + r.random.IntN(5)), LeaseSeconds: 1 + r.random.Int64N(600), TaskTimeSeconds: 1,
 	}
-	made, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) {
-		return c.CreateBatch(ctx, wire.NewBatch{Tenant: p.tenant, BatchTerms: terms})
-	})
+	made, err := r.client.CreateBatch(ctx, wire.NewBatch{Tenant: p.tenant, BatchTerms: terms})
 	if err != nil {
 		return err
 	}
 	p.id = made.ID
-	if _, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Uploaded, error) {
-		return c.Upload(ctx, p.id, load.CSV([]string{"n"}, load.Rows(tasks, func(i int) []string { return []string{strconv.Itoa(i + 1)} })), "csv", false)
-	}); err != nil {
+	if _, err := r.client.Upload(ctx, p.id, load.CSV([]string{"n"}, load.Rows(tasks, func(i int) []string { return []string{strconv.Itoa(i + 1)} })), "csv", false); err != nil {
 		return err
 	}
 	r.batches = append(r.batches, p)
 	p.unsure = true // until it is acknowledged
-	_, err = fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Launch(ctx, p.id, false) })
+	_, err = r.client.Launch(ctx, p.id, false)
 	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
 		return r.payIn(ctx, p.tenant)
 	}
@@ -164,24 +163,24 @@ func (r *requester) launch(ctx context.Context) error {
 }
 
 func (r *requester) topUp(ctx context.Context, b *planned) error {
-	_, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.TopUp(ctx, b.id, topUp) })
-	switch err {
-	case nil:
+	_, err := r.client.TopUp(ctx, b.id, topUp)
+	switch {
+	case err == nil:
 		b.toppedN++
 		r.moves++
-	case errLost:
+	case errors.Is(err, errLost):
 		b.toppedX++
 	}
 	return r.unlessEnded(ctx, b, err)
 }
 
 func (r *requester) move(ctx context.Context, b *planned, move string, to crowd.BatchState) error {
-	_, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Move(ctx, b.id, move) })
-	switch err {
-	case nil:
+	_, err := r.client.Move(ctx, b.id, move)
+	switch {
+	case err == nil:
 		b.state, b.unsure = to, false
 		r.moves++
-	case errLost:
+	case errors.Is(err, errLost):
 		b.unsure = true
 	}
 	return r.unlessEnded(ctx, b, err)
@@ -208,7 +207,7 @@ func (r *requester) look(ctx context.Context, b *planned) error {
 // compare reads the state of a batch and compares it with what its requester was
 // told.
 func (r *requester) compare(ctx context.Context, b *planned, when string) error {
-	now, err := fetch(ctx, &r.gated, func(ctx context.Context, c *client.Client) (wire.Batch, error) { return c.Batch(ctx, b.id) })
+	now, err := r.client.Batch(ctx, b.id)
 	if err != nil {
 		return err
 	}

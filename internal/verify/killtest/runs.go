@@ -2,6 +2,7 @@ package killtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -75,7 +76,9 @@ func (p *plannedRun) ended() bool { return p.state == "done" || p.state == "canc
 // planner makes runs of a workflow, one after the other, pauses and resumes them,
 // and keeps its own record.
 type planner struct {
-	gated
+	gate   *gate
+	client *client.Client
+	problems
 	random  *rand.Rand
 	tenant  crowd.TenantID
 	service string // its address
@@ -121,24 +124,19 @@ func (p *planner) begin(ctx context.Context) error {
 	p.count++
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
 	text := fmt.Sprintf(flowText, r.name, killTemplate, p.service, killTemplate)
-	made, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) {
-		return c.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
-	})
+	made, err := p.client.MakeRun(ctx, wire.NewRun{Tenant: p.tenant, Workflow: text})
 	if err != nil {
 		return err
 	}
 	r.id, r.state = made.ID, "loading"
 	p.runs = append(p.runs, r)
-	if err = p.call(ctx, func(ctx context.Context, c *client.Client) error {
-		file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
-		_, err := c.LoadRun(ctx, r.id, "items", file, "csv")
-		return err
-	}); err == nil {
-		_, err = fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.MoveRun(ctx, r.id, "start") })
+	file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
+	if _, err = p.client.LoadRun(ctx, r.id, "items", file, "csv"); err == nil {
+		_, err = p.client.MoveRun(ctx, r.id, "start")
 	}
 	if err != nil { // lost, or refused because the server had been restarted since
 		r.unsure = true
-		if err == errLost || crowd.CodeOf(err) == crowd.Conflict {
+		if errors.Is(err, errLost) || crowd.CodeOf(err) == crowd.Conflict {
 			return p.look(ctx, r)
 		}
 		return err
@@ -150,12 +148,12 @@ func (p *planner) begin(ctx context.Context) error {
 }
 
 func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) error {
-	_, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.MoveRun(ctx, r.id, move) })
+	_, err := p.client.MoveRun(ctx, r.id, move)
 	switch {
 	case err == nil:
 		r.state, r.unsure = to, false
 		p.moves++
-	case err == errLost:
+	case errors.Is(err, errLost):
 		r.unsure = true
 	case crowd.CodeOf(err) == crowd.Conflict: // it has ended, or the lost request had been carried out
 		return p.look(ctx, r)
@@ -165,7 +163,7 @@ func (p *planner) move(ctx context.Context, r *plannedRun, move, to string) erro
 
 // look reads the state of a run: what was seen once must still be there.
 func (p *planner) look(ctx context.Context, r *plannedRun) error {
-	now, err := fetch(ctx, &p.gated, func(ctx context.Context, c *client.Client) (wire.Run, error) { return c.Run(ctx, r.id) })
+	now, err := p.client.Run(ctx, r.id)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package killtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -29,7 +30,8 @@ type sent struct {
 
 // worker is one client with its own record of what it was told.
 type worker struct {
-	gated
+	client *client.Client
+	problems
 	name   string
 	id     crowd.WorkerID
 	random *rand.Rand
@@ -45,7 +47,7 @@ type worker struct {
 }
 
 func newWorker(g *gate, w load.Worker, random *rand.Rand) *worker {
-	return &worker{gated: newGated(g, w.Token), name: w.Name, id: w.ID, random: random, sent: make(map[crowd.AssignmentID]*sent)}
+	return &worker{client: g.client(w.Token), name: w.Name, id: w.ID, random: random, sent: make(map[crowd.AssignmentID]*sent)}
 }
 
 // nextWait is how long a worker waits for a task: short, so that no request outlives
@@ -64,10 +66,7 @@ func (w *worker) work(ctx context.Context) error {
 }
 
 func (w *worker) next(ctx context.Context) error {
-	got, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
-		got, _, err := c.Next(ctx, nextWait)
-		return got, err
-	})
+	got, _, err := w.client.Next(ctx, nextWait)
 	if err == nil {
 		w.take(got)
 	}
@@ -107,7 +106,7 @@ func (w *worker) handle(ctx context.Context) error {
 		return err
 	}
 	err = w.submit(ctx, task.Assignment, s, answer, true)
-	for err == errLost {
+	for errors.Is(err, errLost) {
 		if w.random.Float64() < 0.3 {
 			w.holds = nil // given up; it may have been kept or not
 			return nil
@@ -139,13 +138,8 @@ func (w *worker) record(task *wire.Work) *sent {
 
 // submit sends an answer. With next, it takes the next task too.
 func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, answer json.RawMessage, next bool) error {
-	var out wire.Outcome
-	var got *wire.Work
-	err := w.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		out, got, err = c.Submit(ctx, id, answer, next, 0)
-		return err
-	})
-	if err == errLost {
+	out, got, err := w.client.Submit(ctx, id, answer, next, 0)
+	if errors.Is(err, errLost) {
 		w.unknown++
 		return err
 	}
@@ -172,9 +166,7 @@ func (w *worker) submit(ctx context.Context, id crowd.AssignmentID, s *sent, ans
 // skip and giveBack need no second try: Next returns the task if it is still held.
 func (w *worker) skip(ctx context.Context) error {
 	s := w.record(w.holds)
-	got, err := fetch(ctx, &w.gated, func(ctx context.Context, c *client.Client) (*wire.Work, error) {
-		return c.Skip(ctx, w.holds.Assignment, 0)
-	})
+	got, err := w.client.Skip(ctx, w.holds.Assignment, 0)
 	w.holds = nil
 	if err == nil {
 		s.back = true
@@ -185,7 +177,7 @@ func (w *worker) skip(ctx context.Context) error {
 
 func (w *worker) giveBack(ctx context.Context) error {
 	s := w.record(w.holds)
-	err := w.call(ctx, func(ctx context.Context, c *client.Client) error { return c.Return(ctx, w.holds.Assignment) })
+	err := w.client.Return(ctx, w.holds.Assignment)
 	w.holds = nil
 	s.back = s.back || err == nil
 	return load.UnlessGone(err)
