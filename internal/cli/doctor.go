@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/notify"
@@ -207,33 +208,41 @@ func (x *Doctor) mail(c *Context, d *diagnosis) error {
 }
 
 func countPeople(ctx context.Context, st store.Store, d *diagnosis) error {
-	return pages(func(after crowd.WorkerID, page int) ([]store.User, error) { return st.ListUsers(ctx, 0, after, page) }, func(u store.User) (crowd.WorkerID, error) {
+	for u, err := range pages.All(pageSize, func(after crowd.WorkerID, limit int) ([]store.User, error) {
+		return st.ListUsers(ctx, 0, after, limit)
+	}, func(u *store.User) crowd.WorkerID { return u.ID }) {
+		if err != nil {
+			return err
+		}
 		d.Counts["people"]++
 		d.Counts["workers"] += int64(btoi(u.Pool != 0))
-		return u.ID, nil
-	})
+	}
+	return nil
 }
 
 // checkBatches verifies that every batch that is not over can be shown.
 func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
-	return pages(func(before crowd.BatchID, page int) ([]store.Batch, error) {
-		return st.ListBatches(ctx, 0, before, page)
-	}, func(b store.Batch) (crowd.BatchID, error) {
+	for b, err := range pages.All(pageSize, func(before crowd.BatchID, limit int) ([]store.Batch, error) {
+		return st.ListBatches(ctx, 0, before, limit)
+	}, func(b *store.Batch) crowd.BatchID { return b.Spec.ID }) {
+		if err != nil {
+			return err
+		}
 		d.Counts["batches"]++
 		d.Counts["tasks"] += int64(b.Spec.Tasks)
 		d.Counts["answers"] += int64(b.Progress.Completed)
 		if !b.Progress.State.Open() {
-			return b.Spec.ID, nil
+			continue
 		}
 		t, err := task.Parse(b.Template)
 		if err == nil {
 			err = errors.Join(asErrors(t.Validate(b.Columns))...)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", b.Spec.ID, err)
+			return fmt.Errorf("%s: %w", b.Spec.ID, err)
 		}
-		return b.Spec.ID, err
-	})
+	}
+	return nil
 }
 
 func asErrors(list []*crowd.Error) []error {

@@ -120,26 +120,8 @@ func pairs(w io.Writer, list ...any) {
 	columns(w, rows)
 }
 
-// pages calls do with each of a list that is read page by page, from the id on that
-// do has returned last.
-func pages[ID, T any](list func(from ID, page int) ([]T, error), do func(T) (ID, error)) error {
-	const page = 1000
-	var from ID
-	for {
-		part, err := list(from, page)
-		if err != nil {
-			return err
-		}
-		for _, x := range part {
-			if from, err = do(x); err != nil {
-				return err
-			}
-		}
-		if len(part) < page {
-			return nil
-		}
-	}
-}
+// pageSize is how much of a list is asked for at a time.
+const pageSize = 1000
 
 // clean makes a text harmless on a terminal: what others wrote must not move
 // the cursor or hide what stands before it. Line ends stay.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -357,42 +359,24 @@ func (r *remote) pool(text string) (crowd.PoolID, error) {
 	return find("pool", text, crowd.ParsePoolID, pools, func(p wire.Pool) (crowd.PoolID, string) { return p.ID, p.Name })
 }
 
-// people lists everybody, page by page, until do says stop.
-func (r *remote) people(do func(wire.User) (goOn bool)) error {
-	const page = 1000
-	after := crowd.WorkerID(0)
-	for {
-		list, err := r.Users(r.c.Ctx, after, page)
-		if err != nil {
-			return err
-		}
-		for _, u := range list {
-			if !do(u) {
-				return nil
-			}
-			after = u.ID
-		}
-		if len(list) < page {
-			return nil
-		}
-	}
+// people yields everybody.
+func (r *remote) people() iter.Seq2[wire.User, error] {
+	return pages.All(pageSize, func(after crowd.WorkerID, limit int) ([]wire.User, error) {
+		return r.Users(r.c.Ctx, after, limit)
+	}, func(u *wire.User) crowd.WorkerID { return u.ID })
 }
 
 // person finds a person by id or name.
-func (r *remote) person(text string) (id crowd.WorkerID, err error) {
-	if id, err = crowd.ParseWorkerID(text); err == nil {
+func (r *remote) person(text string) (crowd.WorkerID, error) {
+	if id, err := crowd.ParseWorkerID(text); err == nil {
 		return id, nil
 	}
-	err = r.people(func(u wire.User) bool {
-		if strings.EqualFold(u.Name, text) {
-			id = u.ID
+	for u, err := range r.people() {
+		if err != nil || strings.EqualFold(u.Name, text) {
+			return u.ID, err
 		}
-		return id == 0
-	})
-	if err == nil && id == 0 {
-		err = &crowd.Error{Code: crowd.NotFound, Field: "name", Message: "nobody is called " + text}
 	}
-	return id, err
+	return 0, &crowd.Error{Code: crowd.NotFound, Field: "name", Message: "nobody is called " + text}
 }
 
 // link is where a person sets their password, once.

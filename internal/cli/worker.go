@@ -54,13 +54,13 @@ type WorkerList struct{ Remote }
 // Run lists the workers.
 func (l *WorkerList) Run(c *Context, r *remote) error {
 	list := []wire.User{}
-	if err := r.people(func(u wire.User) bool {
+	for u, err := range r.people() {
+		if err != nil {
+			return err
+		}
 		if u.Pool != 0 {
 			list = append(list, u)
 		}
-		return true
-	}); err != nil {
-		return err
 	}
 	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|QUALIFICATIONS|STATE", func(u wire.User) []any {
 		return []any{u.ID, u.Name, u.FullName, u.Pool, qualifications(u.Qualifications), suspended(u)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -93,8 +94,8 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 func (s *httpRunner) restoreCalls(ctx context.Context) error {
 	r, n := s.run, s.node
 	st, held := r.o.cfg.Store, make(map[int64]bool)
-	faults := inChunks(func(after int64) ([]store.Fault, error) {
-		return st.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
+	faults := pages.All(chunkRows, func(after int64, limit int) ([]store.Fault, error) {
+		return st.Faults(ctx, r.kept.ID, n.Node.Node, after, limit)
 	}, func(f *store.Fault) int64 { return f.Item })
 	for f, err := range faults {
 		if err != nil {
@@ -103,8 +104,8 @@ func (s *httpRunner) restoreCalls(ctx context.Context) error {
 		held[f.Item] = true
 	}
 	for _, i := range n.joined {
-		taken := inChunks(func(after int64) ([]store.Row, error) {
-			return st.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, chunkRows)
+		taken := pages.All(chunkRows, func(after int64, limit int) ([]store.Row, error) {
+			return st.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, limit)
 		}, func(row *store.Row) int64 { return row.N })
 		for row, err := range taken {
 			if err != nil {

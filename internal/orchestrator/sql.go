@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
@@ -202,30 +203,7 @@ func (n *node) foreignNodes() []int {
 
 // rows yields a node's log in order.
 func (o *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[store.JoinedRow, error] {
-	return inChunks(func(after int64) ([]store.JoinedRow, error) {
-		return o.cfg.Store.Rows(ctx, id, node, after, chunkRows, with)
+	return pages.All(chunkRows, func(after int64, limit int) ([]store.JoinedRow, error) {
+		return o.cfg.Store.Rows(ctx, id, node, after, limit, with)
 	}, func(row *store.JoinedRow) int64 { return row.N })
-}
-
-// inChunks yields what is kept in the order of its numbers. read returns the next
-// chunkRows above number after, or fewer at the end.
-func inChunks[T any](read func(after int64) ([]T, error), number func(*T) int64) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for after := int64(0); ; {
-			list, err := read(after)
-			if err != nil {
-				yield(*new(T), err)
-				return
-			}
-			for i := range list {
-				if !yield(list[i], nil) {
-					return
-				}
-			}
-			if len(list) < chunkRows {
-				return
-			}
-			after = number(&list[len(list)-1])
-		}
-	}
 }

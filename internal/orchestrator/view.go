@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -193,7 +194,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 		for _, i := range n.joined {
 			from := n.step.From[i].Node
-			pending := inChunks(func(after int64) ([]store.Row, error) {
+			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
 				if len(ends) >= maxPredicted {
 					return nil, nil
 				}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -79,30 +80,26 @@ func (w *World) measureRows(ctx context.Context, out *Result, n *orchestrator.No
 	}
 	const page = 1000
 	sum, ok := 0.0, 0
-	for after, more := int64(0), true; more; {
-		rows, err := w.store.Rows(ctx, w.Run, n.Node.Node, after, page, with)
+	for r, err := range pages.All(page, func(after int64, limit int) ([]store.JoinedRow, error) {
+		return w.store.Rows(ctx, w.Run, n.Node.Node, after, limit, with)
+	}, func(r *store.JoinedRow) int64 { return r.N }) {
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			r := &rows[i]
-			after = r.N
-			came, failedBefore := time.Time{}, false
-			for _, from := range r.With {
-				if from.At.After(came) { // the last of its sources
-					came = from.At
-				}
-				failedBefore = failedBefore || from.State == store.RowFailed
+		came, failedBefore := time.Time{}, false
+		for _, from := range r.With {
+			if from.At.After(came) { // the last of its sources
+				came = from.At
 			}
-			switch {
-			case r.State == store.RowFailed && !failedBefore && len(out.Failures) < MaxFailures:
-				out.Failures = append(out.Failures, Failure{n.Name, r.Item, r.Error})
-			case r.State == store.RowOK && !came.IsZero():
-				sum += r.At.Sub(came).Seconds()
-				ok++
-			}
+			failedBefore = failedBefore || from.State == store.RowFailed
 		}
-		more = len(rows) == page
+		switch {
+		case r.State == store.RowFailed && !failedBefore && len(out.Failures) < MaxFailures:
+			out.Failures = append(out.Failures, Failure{n.Name, r.Item, r.Error})
+		case r.State == store.RowOK && !came.IsZero():
+			sum += r.At.Sub(came).Seconds()
+			ok++
+		}
 	}
 	if ok > 0 && !n.Step.MakesItems() {
 		mean := math.Round(sum/float64(ok)*1e6) / 1e6

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -119,34 +120,24 @@ func (s *poolScene) show(v *screen) {
 	v.show(rows, fmt.Sprintf("%.0f s: %s", seconds, strings.Join(parts, "; ")))
 }
 
-// pages reads a list of the server's that goes on before the last id seen.
-func pages[T any](read func(before int64, limit int) ([]T, error), id func(T) int64) (all []T, err error) {
-	const page = 1000
-	for before := int64(0); ; before = id(all[len(all)-1]) {
-		list, err := read(before, page)
-		all = append(all, list...)
-		if err != nil || len(list) < page {
-			return all, err
-		}
-	}
-}
+// page is how much of a list is read at a time.
+const page = 1000
 
 // entries reads all of a pool's ledger entries, newest first, and its balance.
 func (s *poolScene) entries(ctx context.Context, id crowd.PoolID) (balance crowd.Money, list []wire.Entry, err error) {
-	list, err = pages(func(before int64, limit int) ([]wire.Entry, error) {
+	list, err = pages.List(page, func(before int64, limit int) ([]wire.Entry, error) {
 		a, err := s.Admin.PoolAccount(ctx, id, before, limit)
 		balance = a.BalanceMicros
 		return a.Entries, err
-	}, func(e wire.Entry) int64 { return e.ID })
+	}, func(e *wire.Entry) int64 { return e.ID })
 	return balance, list, err
 }
 
 // actions reads all of a pool's log, newest first.
 func (s *poolScene) actions(ctx context.Context, id crowd.PoolID) ([]wire.PoolAction, error) {
-	return pages(func(before int64, limit int) ([]wire.PoolAction, error) {
+	return pages.List(page, func(before int64, limit int) ([]wire.PoolAction, error) {
 		return s.Admin.PoolActions(ctx, id, before, limit)
-	},
-		func(a wire.PoolAction) int64 { return a.ID })
+	}, func(a *wire.PoolAction) int64 { return a.ID })
 }
 
 var poolMetric = regexp.MustCompile(`(?m)^throng_pool_(\w+)_total\{name="[^"]*",pool="(\w+)"\} (\S+)$`)
