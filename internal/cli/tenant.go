@@ -33,19 +33,8 @@ type tenantView struct {
 
 // Run adds the tenant.
 func (t *TenantAdd) Run(c *Context, r *remote) error {
-	if t.Deposit.Money < 0 { // before anything is made
-		return crowd.Fieldf("deposit", "%s is not an amount", t.Deposit.Money)
-	}
-	made, err := r.CreateTenant(c.Ctx, t.Name, t.Weight)
-	if err != nil {
-		return err
-	}
-	if t.Deposit.Money != 0 {
-		if err := r.Deposit(c.Ctx, made.ID, t.Deposit.Money, ""); err != nil {
-			return err
-		}
-	}
-	return t.print(c, tenantView{made, t.Deposit.Money}, func(w io.Writer) {
+	made, err := r.CreateTenant(c.Ctx, wire.NewTenant{Name: t.Name, Weight: &t.Weight, DepositMicros: t.Deposit.Money})
+	return r.print(tenantView{made, t.Deposit.Money}, err, func(w io.Writer) {
 		say(w, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
 	})
 }

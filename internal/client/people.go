@@ -46,8 +46,8 @@ func (c *Client) Tenants(ctx context.Context) ([]wire.Tenant, error) {
 }
 
 // CreateTenant adds a tenant.
-func (c *Client) CreateTenant(ctx context.Context, name string, weight float64) (wire.Tenant, error) {
-	return post[wire.Tenant](ctx, c, "/v1/tenants", map[string]any{"name": name, "weight": weight}) // 0 is refused, not the default
+func (c *Client) CreateTenant(ctx context.Context, t wire.NewTenant) (wire.Tenant, error) {
+	return post[wire.Tenant](ctx, c, "/v1/tenants", t)
 }
 
 // EditTenant changes a tenant.

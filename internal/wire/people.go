@@ -110,8 +110,9 @@ type Tenant struct {
 
 // NewTenant asks for a tenant to be added.
 type NewTenant struct {
-	Name   string  `json:"name"`
-	Weight float64 `json:"weight,omitempty" default:"1"`
+	Name          string      `json:"name"`
+	Weight        *float64    `json:"weight,omitempty" default:"1"`
+	DepositMicros crowd.Money `json:"deposit_micros,omitempty" doc:"money to begin with"`
 }
 
 // TenantEdit changes a tenant; what is left out stays.

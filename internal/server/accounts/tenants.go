@@ -25,14 +25,26 @@ func NewTenants(st store.Store, pools *live.Pools, clock live.Clock) *Tenants {
 	return &Tenants{store: st, live: pools, clock: clock}
 }
 
+// NewTenant is a tenant to be added.
+type NewTenant struct {
+	Name    string
+	Weight  float64
+	Deposit crowd.Money // to begin with; 0: none
+}
+
 // Create adds a tenant. Admins only.
-func (s *Tenants) Create(ctx context.Context, p *access.Principal, name string, weight float64) (store.Tenant, error) {
-	t := store.Tenant{Name: name, Weight: weight, CreatedAt: s.clock.Time()}
+func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) (store.Tenant, error) {
+	t := store.Tenant{Name: n.Name, Weight: n.Weight, CreatedAt: s.clock.Time()}
 	if err := p.May(access.TenantsCreate); err != nil {
 		return t, err
 	}
 	if err := validTenant(t); err != nil {
 		return t, err
+	}
+	if n.Deposit != 0 {
+		if err := validDeposit("deposit", n.Deposit); err != nil {
+			return t, err
+		}
 	}
 	err := s.live.ChangeSettings(func() (err error) {
 		if t.ID, err = s.store.CreateTenant(ctx, t); err != nil {
@@ -40,6 +52,9 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, name string, 
 		}
 		return s.tellPools(t)
 	})
+	if err == nil && n.Deposit != 0 {
+		err = s.store.Deposit(ctx, t.CreatedAt, t.ID, n.Deposit, "")
+	}
 	return t, err
 }
 
@@ -134,8 +149,8 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 	if err := p.May(access.TenantsDeposit); err != nil {
 		return err
 	}
-	if amount <= 0 || amount > crowd.MaxMoney {
-		return crowd.Fieldf("amount", "%s is not an amount (more than 0, at most %s)", amount, crowd.MaxMoney)
+	if err := validDeposit("amount", amount); err != nil {
+		return err
 	}
 	if len(note) > 500 {
 		return crowd.Fieldf("note", "is longer than 500 bytes")
@@ -144,6 +159,13 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 		return err
 	}
 	return s.store.Deposit(ctx, s.clock.Time(), id, amount, note)
+}
+
+func validDeposit(field string, amount crowd.Money) error {
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return crowd.Fieldf(field, "%s is not an amount (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
+	return nil
 }
 
 // Account returns the balance of a tenant and its latest ledger entries with

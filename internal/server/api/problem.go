@@ -65,7 +65,7 @@ func problemOf(err error) *wire.Problem {
 
 // jsonNames are the fields whose names in JSON say their unit.
 var jsonNames = map[string]string{
-	"amount": "amount_micros", "budget": "budget_micros", "lease": "lease_seconds", "life": "life_seconds",
+	"amount": "amount_micros", "budget": "budget_micros", "deposit": "deposit_micros", "lease": "lease_seconds", "life": "life_seconds",
 	"reward": "reward_micros", "task_time": "task_time_seconds", "time_limit": "time_limit_seconds", "wait": "wait_seconds",
 }
 

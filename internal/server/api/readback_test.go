@@ -48,6 +48,7 @@ var requests = []written{
 	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"name": "calves", "weight": 3.5, "stopped": true}`, get: "/v1/tenants", at: "2"},
 	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"stopped": false}`, get: "/v1/tenants", at: "2"},
 	{op: "POST /v1/tenants/{id}/deposits", path: "/v1/tenants/n3/deposits", body: `{"amount_micros": 12340000, "note": "for March"}`, get: "/v1/tenants/n3/account", at: "entries.0"},
+	{op: "POST /v1/tenants", path: "/v1/tenants", body: `{"name": "ducks", "deposit_micros": 5000000}`, get: "/v1/tenants/n4/account", as: map[string]string{"name": "", "deposit_micros": "balance_micros"}},
 	{op: "POST /v1/pools", path: "/v1/pools", body: `{"name": "night", "policy": "edf"}`, get: "/v1/pools/p2"},
 	{op: "PATCH /v1/pools/{id}", path: "/v1/pools/p2", body: poolBody, get: "/v1/pools/p2"},
 	{op: "PATCH /v1/pools/{id}", path: "/v1/pools/p2", body: `{"stopped": false, "retainer": {"called": false, "training": 0, "silence_seconds": 60, "promise_seconds": 60}, "control": {"advise": false, "balance": false}}`, get: "/v1/pools/p2"},

@@ -140,7 +140,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 func (w *world) tenant(name, requester string) (crowd.TenantID, *client.Client) {
 	w.t.Helper()
-	x := must(w.admin.CreateTenant(w.ctx, name, 1))(w.t)
+	x := must(w.admin.CreateTenant(w.ctx, wire.NewTenant{Name: name}))(w.t)
 	ok(w.t, w.admin.Deposit(w.ctx, x.ID, 1000*crowd.Unit, ""))
 	return x.ID, w.person(wire.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
 }

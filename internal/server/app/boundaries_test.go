@@ -30,7 +30,9 @@ func TestLimitsOnBothSides(t *testing.T) {
 		name := fmt.Sprintf("%s%d", prefix, n)
 		return name + strings.Repeat("x", max(0, length-len(name)))
 	}
-	tenant := func(name string, weight float64) error { return second(w.Tenants.Create(w.ctx, w.admin, name, weight)) }
+	tenant := func(name string, weight float64) error {
+		return second(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: name, Weight: weight}))
+	}
 	user := func(u accounts.NewUser) error {
 		_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, u)
 		return err

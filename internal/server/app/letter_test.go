@@ -53,7 +53,7 @@ func letterTo(t *testing.T, w *world, address string) store.Message {
 // TestARunThatWaitsForMoneyGoesOn by itself when there is some: nothing tells it.
 func TestARunThatWaitsForMoneyGoesOn(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		poor := must(w.Tenants.Create(w.ctx, w.admin, "poor", 1))(t).ID
+		poor := must(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: "poor", Weight: 1}))(t).ID
 		id := must(w.Runs.Make(w.ctx, w.admin, orchestrator.NewRun{Tenant: poor, Text: oneStep}))(t).Run.ID
 		must(w.Runs.Load(w.ctx, w.admin, id, "things", file(t, thingsWithID(2))))(t)
 		must(w.Runs.Start(w.ctx, w.admin, id))(t)

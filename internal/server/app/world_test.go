@@ -138,7 +138,7 @@ func (w *world) reopen() {
 
 func (w *world) tenant(name, requester string) (crowd.TenantID, *access.Principal) {
 	w.t.Helper()
-	x := must(w.Tenants.Create(w.ctx, w.admin, name, 1))(w.t)
+	x := must(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: name, Weight: 1}))(w.t)
 	ok(w.t, w.Tenants.Deposit(w.ctx, w.admin, x.ID, money, "to begin with"))
 	return x.ID, w.person(accounts.NewUser{Name: requester, Tenants: []crowd.TenantID{x.ID}})
 }

@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	w.admin = &access.Principal{User: must(w.store.User(w.ctx, root))(t)}
 	w.admin = w.as("root", root)
-	tenant := must(w.Tenants.Create(w.ctx, w.admin, "ants", 1))(t)
+	tenant := must(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: "ants", Weight: 1}))(t)
 	w.tenant = tenant.ID
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, tenant.ID, crowd.Unit, ""))
 	for _, n := range []accounts.NewUser{{Name: "ann", Tenants: []crowd.TenantID{tenant.ID}}, {Name: "one", Pool: 1}, {Name: "two", Pool: 1}} {

@@ -61,7 +61,7 @@ func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.
 	f := sent(r)
 	weight, err := f.number("weight"), f.err()
 	if err == nil {
-		_, err = s.App.Tenants.Create(r.Context(), p, f.text("name"), weight)
+		_, err = s.App.Tenants.Create(r.Context(), p, accounts.NewTenant{Name: f.text("name"), Weight: weight})
 	}
 	return done(w, r, err, "/admin", "saved")
 }

@@ -49,7 +49,7 @@ func Start(ctx context.Context, cfg process.Config) (*Site, error) {
 
 // AddTenant adds a tenant and pays its money in. note is that of the deposit.
 func (s *Site) AddTenant(ctx context.Context, name string, weight float64, money crowd.Money, note string) (crowd.TenantID, error) {
-	t, err := s.Admin.CreateTenant(ctx, name, weight)
+	t, err := s.Admin.CreateTenant(ctx, wire.NewTenant{Name: name, Weight: &weight})
 	if err != nil {
 		return 0, err
 	}
