@@ -152,6 +152,7 @@ func (c *checker) field(at string, f Field, only bool) control {
 	}
 	out.setOptions(f.Options, labels, optionKeys)
 	c.length(at+"max_length", f.MaxLength)
+	c.plain(at+"unit", f.Unit)
 	c.fieldSettings(at, f)
 	return out
 }

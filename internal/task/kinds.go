@@ -56,6 +56,9 @@ type Descriptor struct {
 	// a worker mistakes one for another.
 	Open bool
 
+	// Asks is true for kinds whose answer means nothing without a question.
+	Asks bool
+
 	Example Example
 
 	// own makes the settings that no other kind has; nil: there are none.

@@ -199,11 +199,12 @@ func TestRating(t *testing.T) {
 		t.Errorf("ratings are combined by %v", r)
 	}
 	for text, want := range map[string]string{
-		`{"kind":"rating","points":1}`:               `points: 1 points make no scale: use 2 to 11`,
-		`{"kind":"rating","points":12}`:              `points: 12 points make no scale: use 2 to 11`,
-		`{"kind":"rating","low":"${a b}"}`:           "low: ${a b} is not a placeholder: a name has only letters, digits, \"_\", \"-\" and \".\", so rename the column if need be",
-		`{"kind":"rating","options":["a","b"]}`:      `options: does not belong to the kind rating: leave it out`,
-		`{"kind":"rating","points":5,"high":"${x}"}`: `high: ${x}: there is no such column: the data has id`,
+		`{"kind":"rating","question":"?","points":1}`:               `points: 1 points make no scale: use 2 to 11`,
+		`{"kind":"rating","question":" "}`:                          `question: is missing: without it nobody knows what the answer says`,
+		`{"kind":"rating","question":"?","points":12}`:              `points: 12 points make no scale: use 2 to 11`,
+		`{"kind":"rating","question":"?","low":"${a b}"}`:           "low: ${a b} is not a placeholder: a name has only letters, digits, \"_\", \"-\" and \".\", so rename the column if need be",
+		`{"kind":"rating","question":"?","options":["a","b"]}`:      `options: does not belong to the kind rating: leave it out`,
+		`{"kind":"rating","question":"?","points":5,"high":"${x}"}`: `high: ${x}: there is no such column: the data has id`,
 	} {
 		problems := mustParse(t, text).Validate([]string{"id"})
 		if len(problems) != 1 || problems[0].Error() != want {
@@ -214,13 +215,15 @@ func TestRating(t *testing.T) {
 	if problems := stranger.Validate(nil); len(problems) != 1 || problems[0].Field != "kind" {
 		t.Errorf("a number with the settings of a rating: %v", problems)
 	}
-	if problems := mustParse(t, `{"kind":"rating"}`).Validate(nil); len(problems) > 0 {
+	if problems := mustParse(t, `{"kind":"rating","question":"?"}`).Validate(nil); len(problems) > 0 {
 		t.Errorf("of five points by default: %v", problems)
 	}
 	for text, want := range map[string]string{
 		`{"kind":"number","points":5}`:      `template: unknown field "points"`,
 		`{"kind":"rating","point":5}`:       `template: unknown field "point"`,
-		`{"kind":"rating","points":"many"}`: `template: cannot unmarshal string into Go struct field RatingSettings.points of type int`,
+		`{"kind":"rating","points":"many"}`: `points: "many" should be a whole number`,
+		`{"kind":"rating","points":null}`:   `points: null should be a whole number`,
+		`{"kind":"rating","low":3}`:         `low: 3 should be a text`,
 	} {
 		if _, err := task.Parse([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

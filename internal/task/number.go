@@ -20,6 +20,7 @@ var number = Descriptor{
 		Answer:   json.RawMessage(`{"label":3}`), Wrong: json.RawMessage(`{"label":2.5}`),
 	},
 	compile: func(c *checker, t Template, out *Compiled) {
+		c.plain("unit", t.Unit)
 		c.bounds("", t.Min, t.Max, t.Integer)
 		out.controls = []control{labelControl(Control{Type: ControlNumber, Required: true, Min: t.Min, Max: t.Max, Integer: t.Integer, Unit: t.Unit})}
 	},

@@ -34,7 +34,7 @@ var rating = Descriptor{
 			Input: Input{Name: "high", Label: "The last point means", Placeholder: "very good"}},
 			func(own *RatingSettings) any { return &own.High }),
 	},
-	Scale: label.Ordinal,
+	Scale: label.Ordinal, Asks: true,
 	Example: Example{
 		Template: Template{Kind: Rating, Question: "How useful is this answer?", Own: &RatingSettings{Points: 7, Low: "useless", High: "very useful"}},
 		Row:      Values{Columns: []string{"answer"}, Cells: []string{"Turn it off and on again."}},

@@ -1,8 +1,8 @@
 package task
 
 import (
-	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -36,20 +36,30 @@ func (s *Setting) In(t *Template) any { return s.pointer(t) }
 // Parse sets the setting in t from what is written on a command line: a text as
 // it is, anything else as in JSON. A column may stand without quotes.
 func (s *Setting) Parse(t *Template, written string) error {
-	into := s.In(t)
-	if plain, ok := into.(*string); ok {
-		*plain = written
+	switch into := s.In(t).(type) {
+	case *string:
+		*into = written
+		return nil
+	case **Show:
+		if strictJSON([]byte(written), into) != nil {
+			return strictJSON(AppendString(nil, written), into)
+		}
 		return nil
 	}
-	err := strictJSON([]byte(written), into)
-	if _, column := into.(**Show); column && err != nil {
-		err = strictJSON(AppendString(nil, written), into)
-	}
-	if err == nil {
+	return s.read(t, []byte(written), strconv.Quote(clip(written)))
+}
+
+// read sets the setting in t from JSON, which an error calls written.
+func (s *Setting) read(t *Template, raw []byte, written string) error {
+	into := s.In(t)
+	err := strictJSON(raw, into)
+	if err == nil && string(raw) != "null" {
 		return nil
 	}
 	wanted := "as it stands in the JSON of a template"
 	switch into.(type) {
+	case *string:
+		wanted = "a text"
 	case *int:
 		wanted = "a whole number"
 	case **float64:
@@ -57,7 +67,7 @@ func (s *Setting) Parse(t *Template, written string) error {
 	case *bool:
 		wanted = "true or false"
 	}
-	return &crowd.Error{Code: crowd.Invalid, Field: s.Name, Message: fmt.Sprintf("%q should be %s", clip(written), wanted), Cause: err}
+	return &crowd.Error{Code: crowd.Invalid, Field: s.Name, Message: written + " should be " + wanted, Cause: err}
 }
 
 // isSet reports whether t has the setting.

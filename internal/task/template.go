@@ -24,12 +24,13 @@ import (
 
 // The limits of a template.
 const (
-	MaxHTMLBytes   = 1 << 20
-	MaxTextBytes   = 64 << 10 // instructions, question
-	MaxTitleLength = 200      // characters
-	MaxOptions     = 1000
-	MaxFields      = 100
-	MaxNameBytes   = 256 // an option's value, the name of a control
+	MaxHTMLBytes     = 1 << 20
+	MaxTemplateBytes = 256 << 10 // its JSON without the HTML
+	MaxTextBytes     = 64 << 10  // instructions, question, a label, a unit
+	MaxTitleLength   = 200       // characters
+	MaxOptions       = 1000
+	MaxFields        = 100
+	MaxNameBytes     = 256 // an option's value, the name of a control
 )
 
 // Template is how a task is shown and answered. Parse reads its JSON form.
@@ -114,7 +115,12 @@ type Option struct {
 // not validate: see Validate and Compile.
 func Parse(data []byte) (Template, error) {
 	var t Template
-	if err := strictJSON(data, &t); err != nil {
+	err := strictJSON(data, &t)
+	var named *crowd.Error
+	switch {
+	case errors.As(err, &named):
+		return Template{}, err
+	case err != nil:
 		return Template{}, &crowd.Error{Code: crowd.Invalid, Field: "template", Message: jsonMessage(err), Cause: err}
 	}
 	return t, nil
@@ -157,15 +163,19 @@ func (t *Template) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &shared); err != nil {
 		return err
 	}
-	own := make(map[string]json.RawMessage)
+	var own Template
+	var problems []error
 	for _, s := range d.Settings {
 		if raw, given := shared[s.Name]; given && s.own {
-			own[s.Name] = raw
+			problems = append(problems, s.read(&own, raw, clip(string(raw))))
 			delete(shared, s.Name)
 		}
 	}
-	t.Own = d.own()
-	return errors.Join(strictJSON([]byte(encode(own)), t.Own), strictJSON([]byte(encode(shared)), (*plainTemplate)(t)))
+	problems = append(problems, strictJSON([]byte(encode(shared)), (*plainTemplate)(t)))
+	if t.Own = own.Own; t.Own == nil {
+		t.Own = d.own()
+	}
+	return errors.Join(problems...)
 }
 
 // MarshalJSON writes a template with its kind's own settings at the end.

@@ -23,6 +23,15 @@ func options(values ...string) []task.Option {
 	return out
 }
 
+// many returns n options with long labels.
+func many(n int) []task.Option {
+	var out []task.Option
+	for i := range n {
+		out = append(out, task.Option{Value: fmt.Sprintf("%04d", i), Label: strings.Repeat("x", 250)})
+	}
+	return out
+}
+
 func mustParse(t testing.TB, text string) task.Template {
 	t.Helper()
 	tmpl, err := task.Parse([]byte(text))
@@ -180,15 +189,22 @@ func TestValidate(t *testing.T) {
 			`html: ${two words} is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column`,
 			`label_field: "b" is not a field: the fields are a`,
 		}},
-		"html, file":         {in: task.Template{Kind: task.HTML, HTML: `<input name=a><input type=file name=f>`}, want: []string{`html: <input type="file"> is not supported: files cannot be uploaded as answers`}},
-		"html, not closed":   {in: task.Template{Kind: task.HTML, HTML: `<input name=a><script>var x = "`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
-		"html, half a tag":   {in: task.Template{Kind: task.HTML, HTML: `<input name=a><a href="x`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
-		"html, no body":      {in: task.Template{Kind: task.HTML, HTML: `<html><head></head><input name=a></html>`}, want: []string{`html: is a whole document without <body> and without <form>: add one, or leave out the tags around the fragment`}},
-		"html, too large":    {in: task.Template{Kind: task.HTML, HTML: strings.Repeat(" ", 1<<20+1)}, want: []string{`html: has 1048577 bytes, at most 1048576 are allowed`}},
-		"html, not UTF-8":    {in: task.Template{Kind: task.HTML, HTML: "<input name=a>\xff"}, want: []string{`html: is not UTF-8 text`}},
-		"title too long":     {in: task.Template{Kind: task.ShortText, Title: long}, want: []string{`title: has 300 characters, at most 200 are allowed`}},
-		"question too long":  {in: task.Template{Kind: task.ShortText, Question: strings.Repeat("x", 65537)}, want: []string{`question: has 65537 bytes, at most 65536 are allowed`}},
-		"question not UTF-8": {in: task.Template{Kind: task.ShortText, Question: "\xff"}, want: []string{`question: is not UTF-8 text`}},
+		"html, file":        {in: task.Template{Kind: task.HTML, HTML: `<input name=a><input type=file name=f>`}, want: []string{`html: <input type="file"> is not supported: files cannot be uploaded as answers`}},
+		"html, not closed":  {in: task.Template{Kind: task.HTML, HTML: `<input name=a><script>var x = "`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
+		"html, half a tag":  {in: task.Template{Kind: task.HTML, HTML: `<input name=a><a href="x`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
+		"html, no body":     {in: task.Template{Kind: task.HTML, HTML: `<html><head></head><input name=a></html>`}, want: []string{`html: is a whole document without <body> and without <form>: add one, or leave out the tags around the fragment`}},
+		"html, too large":   {in: task.Template{Kind: task.HTML, HTML: strings.Repeat(" ", 1<<20+1)}, want: []string{`html: has 1048577 bytes, at most 1048576 are allowed`}},
+		"html, not UTF-8":   {in: task.Template{Kind: task.HTML, HTML: "<input name=a>\xff"}, want: []string{`html: is not UTF-8 text`}},
+		"title too long":    {in: task.Template{Kind: task.ShortText, Title: long}, want: []string{`title: has 300 characters, at most 200 are allowed`}},
+		"question too long": {in: task.Template{Kind: task.ShortText, Question: strings.Repeat("x", 65537)}, want: []string{`question: has 65537 bytes, at most 65536 are allowed`}},
+		"unit too long":     {in: task.Template{Kind: task.Number, Unit: strings.Repeat("x", 65537)}, want: []string{`unit: has 65537 bytes, at most 65536 are allowed`}},
+		"unit of a field":   {in: task.Template{Kind: task.Form, Fields: []task.Field{{Name: "n", Type: task.FieldNumber, Unit: "\xff"}}}, want: []string{`fields[0].unit: is not UTF-8 text`}},
+		"labels of columns": {
+			in:   task.Template{Kind: task.CompareTwo, Show: []task.Show{{Column: "id", Label: "a\x00"}}, Left: &task.Show{Column: "id", Label: strings.Repeat("x", 65537)}, Right: &task.Show{Column: "text"}},
+			want: []string{`show[0].label: is not UTF-8 text`, `left.label: has 65537 bytes, at most 65536 are allowed`},
+		},
+		"too much of everything": {in: task.Template{Kind: task.ChooseOne, Options: many(1000)}, want: []string{`template: has 278033 bytes, at most 262144 are allowed`}},
+		"question not UTF-8":     {in: task.Template{Kind: task.ShortText, Question: "\xff"}, want: []string{`question: is not UTF-8 text`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +212,7 @@ func TestValidate(t *testing.T) {
 			var got []string
 			for _, e := range tc.in.Validate(columns) {
 				got = append(got, e.Error())
-				if want := strings.Contains(e.Message, "bytes, at most 10") || strings.Contains(e.Message, "65537 bytes"); (e.Code == crowd.TooLarge) != want {
+				if want := strings.Contains(e.Message, "bytes, at most 10") || strings.Contains(e.Message, "bytes, at most 26") || strings.Contains(e.Message, "65537 bytes"); (e.Code == crowd.TooLarge) != want {
 					t.Errorf("%v has the code %s", e, e.Code)
 				}
 			}
@@ -219,6 +235,23 @@ func TestCompileJoinsProblems(t *testing.T) {
 	}
 	if _, err := (task.Template{Kind: task.ShortText, Question: "${not_known_yet}"}).Compile(); err != nil {
 		t.Errorf("without columns: %v", err)
+	}
+}
+
+// What only new templates are refused for does not close a batch that is kept.
+func TestKeptTemplatesStillOpen(t *testing.T) {
+	t.Parallel()
+	for name, tmpl := range map[string]task.Template{
+		"a rating without a question": {Kind: task.Rating},
+		"too much of everything":      {Kind: task.ChooseOne, Options: many(1000)},
+		"a long unit":                 {Kind: task.Number, Unit: strings.Repeat("x", 65537)},
+	} {
+		if len(tmpl.Validate(nil)) == 0 {
+			t.Errorf("%s: a new one is taken", name)
+		}
+		if _, err := tmpl.Compile(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

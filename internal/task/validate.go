@@ -13,13 +13,15 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 )
 
-// Validate returns everything that is wrong with the template, nil if nothing
-// is; one *crowd.Error each, with Field set to the template's field, such as
-// "options[2]". columns are those of the data; with nil they are not known
+// Validate returns everything that is wrong with a template that comes in, nil if
+// nothing is; one *crowd.Error each, with Field set to the template's field, such
+// as "options[2]". columns are those of the data; with nil they are not known
 // yet, and which columns are named is not checked.
 func (t Template) Validate(columns []string) []*crowd.Error {
-	_, problems := t.compile(columns)
-	return problems
+	c := newChecker(columns)
+	c.arrives = true
+	t.compile(c)
+	return c.told()
 }
 
 // Compiled is a valid template, ready to be shown and answered. It does not
@@ -34,14 +36,16 @@ type Compiled struct {
 	page         *page // of a framed kind; it has no controls
 }
 
-// Compile validates the template without knowing the columns of the data. All
-// errors of Validate are joined in err: errors.As finds the first *crowd.Error.
+// Compile validates a template that may have been kept for long, without knowing
+// the columns of the data. It takes what Validate has begun to refuse since. All
+// errors are joined in err: errors.As finds the first *crowd.Error.
 func (t Template) Compile() (*Compiled, error) {
-	c, problems := t.compile(nil)
-	if len(problems) > 0 {
-		return nil, joined(problems)
+	c := newChecker(nil)
+	out := t.compile(c)
+	if c.count > 0 {
+		return nil, joined(c.told())
 	}
-	return c, nil
+	return out, nil
 }
 
 // Template returns the template that was compiled.
@@ -65,7 +69,7 @@ func (t Template) NumericLabel() bool {
 // labelControl returns the control of a kind that is not composite, as far as the
 // template can be compiled.
 func (t Template) labelControl() *control {
-	if c, _ := t.compile(nil); c != nil && !c.kind.Composite && len(c.controls) == 1 {
+	if c := t.compile(newChecker(nil)); c != nil && !c.kind.Composite && len(c.controls) == 1 {
 		return &c.controls[0]
 	}
 	return nil
@@ -100,6 +104,7 @@ const (
 type checker struct {
 	columns  []string // nil: not known
 	known    map[string]bool
+	arrives  bool           // the template is new, not one that was kept
 	problems []*crowd.Error // the first maxProblems
 	count    int            // of all
 }
@@ -132,8 +137,8 @@ func (c *checker) told() []*crowd.Error {
 	return c.problems
 }
 
-func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
-	c := newChecker(columns)
+// compile checks the template. It returns nil if the kind is not known.
+func (t Template) compile(c *checker) *Compiled {
 	d := t.Kind.Describe()
 	if d.compile == nil {
 		names := make([]string, len(kinds))
@@ -141,14 +146,17 @@ func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 			names[i] = string(k.Kind)
 		}
 		c.badf("kind", "%q is not a kind: use one of %s", clip(string(t.Kind)), strings.Join(names, ", "))
-		return nil, c.told()
+		return nil
 	}
 	if d.own != nil && t.Own == nil {
 		t.Own = d.own()
 	}
 	if t.Own != nil && (d.own == nil || reflect.TypeOf(t.Own) != reflect.TypeOf(d.own())) {
 		c.badf("kind", "%s does not have settings of the type %T", t.Kind, t.Own)
-		return nil, c.told()
+		return nil
+	}
+	if c.arrives {
+		c.arrival(t)
 	}
 	out := &Compiled{t: t, kind: d}
 	if n := utf8.RuneCountInString(t.Title); n > MaxTitleLength {
@@ -166,18 +174,41 @@ func (t Template) compile(columns []string) (*Compiled, []*crowd.Error) {
 		c.show(fmt.Sprintf("show[%d]", i), s)
 	}
 	d.compile(c, t, out)
-	return out, c.told()
+	return out
 }
 
-// text checks a text and its placeholders.
-func (c *checker) text(field, s string) text {
-	t := parseText(s)
+// arrival checks what only new templates have to keep to.
+func (c *checker) arrival(t Template) {
+	t.HTML = "" // has a limit of its own
+	if n := len(encode(t)); n > MaxTemplateBytes {
+		c.tooLarge("template", n, MaxTemplateBytes)
+	}
+	if t.Kind.Describe().Asks && strings.TrimSpace(t.Question) == "" {
+		c.badf("question", "is missing: without it nobody knows what the answer says")
+	}
+}
+
+// plain checks a text that has no placeholders, of a new template.
+func (c *checker) plain(field, s string) {
+	if c.arrives {
+		c.words(field, s)
+	}
+}
+
+// words checks what every text has to keep to.
+func (c *checker) words(field, s string) {
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		c.badf(field, "is not UTF-8 text")
 	case len(s) > MaxTextBytes:
 		c.tooLarge(field, len(s), MaxTextBytes)
 	}
+}
+
+// text checks a text and its placeholders.
+func (c *checker) text(field, s string) text {
+	t := parseText(s)
+	c.words(field, s)
 	for _, odd := range t.oddPlaceholders() {
 		c.badf(field, `%s is not a placeholder: a name has only letters, digits, "_", "-" and ".", so rename the column if need be`, clip(odd))
 	}
@@ -206,6 +237,7 @@ func (c *checker) show(field string, s Show) {
 	} else {
 		c.column(field, s.Column, fmt.Sprintf("%q", s.Column))
 	}
+	c.plain(field+".label", s.Label)
 	switch s.As {
 	case "", AsText, AsImage, AsLink, AsAudio:
 	default:

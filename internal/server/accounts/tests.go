@@ -123,8 +123,7 @@ func validTest(t *store.Test) error {
 // readQuestions reads the file of a test, sets t.Columns, and checks that the
 // template fits it and each right answer the template.
 func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.Question, error) {
-	parsed, err := questionTemplate(t.Template)
-	if err != nil {
+	if err := questionTemplate(t.Template); err != nil {
 		return nil, err
 	}
 	rows, err := table.NewReader(file, table.Options{Format: format})
@@ -149,13 +148,10 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	header := rows.Columns()
 	gold := slices.Index(header, input.GoldColumn)
 	t.Columns = slices.Delete(slices.Clone(header), gold, gold+1)
-	if problems := parsed.Validate(t.Columns); len(problems) > 0 {
-		return nil, crowd.Errors(problems)
-	}
-	if compiled, err = parsed.Compile(); err != nil {
+	if compiled, err = input.NewTemplate(t.Template, t.Columns); err != nil {
 		return nil, err
 	}
-	if t.Template, err = json.Marshal(parsed); err != nil {
+	if t.Template, err = json.Marshal(compiled.Template()); err != nil {
 		return nil, err
 	}
 	var questions []store.Question
@@ -178,20 +174,20 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	return questions, nil
 }
 
-// questionTemplate reads a template and checks that its answers can be told right
-// from wrong.
-func questionTemplate(raw json.RawMessage) (parsed task.Template, err error) {
-	if parsed, err = task.Parse(raw); err != nil {
-		return parsed, err
+// questionTemplate checks that the answers of a template can be told right from wrong.
+func questionTemplate(raw json.RawMessage) error {
+	parsed, err := task.Parse(raw)
+	if err != nil {
+		return err
 	}
 	kind := parsed.Kind.Describe()
 	if kind.Framed {
-		return parsed, crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
+		return crowd.Fieldf("template", "a test cannot be of the kind %s: use one of the built-in kinds", kind.Kind)
 	}
 	if kind.Composite && parsed.LabelField == "" {
-		return parsed, crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
+		return crowd.Fieldf("template", "a form in a test needs a label_field: the field that _gold is the right answer of")
 	}
-	return parsed, nil
+	return nil
 }
 
 // rightAnswer returns the key of the right answer to a question.

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -129,7 +128,7 @@ func (s *Batches) draft(n NewBatch) (store.Batch, error) {
 	if err := input.ValidName("name", b.Name); err != nil {
 		return b, err
 	}
-	compiled, err := input.Compile(b.Template)
+	compiled, err := input.NewTemplate(b.Template, nil)
 	if err != nil {
 		return b, err
 	}
@@ -185,7 +184,7 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 	b.Spec.ID, b.Spec.Tasks = id, old.Spec.Tasks
 	b.Columns, b.Directed, b.CreatedBy, b.CreatedAt = old.Columns, old.Directed, old.CreatedBy, old.CreatedAt
 	if len(b.Columns) > 0 {
-		if err := templateFits(b.Template, b.Columns); err != nil {
+		if _, err := input.NewTemplate(b.Template, b.Columns); err != nil {
 			return b, err
 		}
 	}
@@ -209,18 +208,6 @@ func (s *Batches) batch(ctx context.Context, p *access.Principal, o access.Opera
 	return b, err
 }
 
-// templateFits checks a template against the columns of an upload.
-func templateFits(raw json.RawMessage, columns []string) error {
-	t, err := task.Parse(raw)
-	if err != nil {
-		return err
-	}
-	if problems := t.Validate(columns); len(problems) > 0 {
-		return crowd.Errors(problems)
-	}
-	return nil
-}
-
 // Launch starts to hand a draft out. Its budget is reserved from the tenant's
 // account. smallCrowd launches it even if the pool has too few people for it.
 func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
@@ -232,7 +219,7 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	case b.Spec.Tasks == 0 || len(b.Columns) == 0: // the columns come when an upload has come to its end
 		return BatchView{}, crowd.Fieldf("tasks", "%s has no tasks yet; upload a file first", id)
 	}
-	if err := templateFits(b.Template, b.Columns); err != nil {
+	if _, err := input.NewTemplate(b.Template, b.Columns); err != nil {
 		return BatchView{}, err
 	}
 	if b.Spec.Budget, err = Budget(&b.Spec); err != nil {

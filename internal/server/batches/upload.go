@@ -115,11 +115,8 @@ func (u *uploading) prepare(b *store.Batch) error {
 	if len(b.Columns) == 0 {
 		return crowd.Errorf(crowd.Invalid, "the file has no column with data for the task")
 	}
-	if err := templateFits(b.Template, b.Columns); err != nil {
-		return err
-	}
 	var err error
-	u.template, err = input.Compile(b.Template)
+	u.template, err = input.NewTemplate(b.Template, b.Columns)
 	return err
 }
 

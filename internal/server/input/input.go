@@ -46,6 +46,19 @@ func Compile(raw json.RawMessage) (*task.Compiled, error) {
 	return t.Compile()
 }
 
+// NewTemplate reads a template that comes in, for data with these columns (nil: not
+// known yet).
+func NewTemplate(raw json.RawMessage, columns []string) (*task.Compiled, error) {
+	t, err := task.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if problems := t.Validate(columns); len(problems) > 0 {
+		return nil, crowd.Errors(problems)
+	}
+	return t.Compile()
+}
+
 // Set is one field of an edit: *to becomes *from, unless from is nil.
 func Set[T any](to *T, from *T) {
 	if from != nil {
