@@ -53,15 +53,28 @@ func (m Median) Fit(d *Dataset, gold Truth) (*Result, error) {
 	return r, nil
 }
 
+// Check refuses an answer that is not a number.
+func (Median) Check(label string) error {
+	_, err := numberOf(label)
+	return err
+}
+
+func numberOf(class string) (float64, error) {
+	v, err := strconv.ParseFloat(class, 64)
+	if err != nil || math.IsNaN(v) {
+		return 0, crowd.Errorf(crowd.Invalid, "%.80q is not a number: only numbers have a median", class)
+	}
+	return v, nil
+}
+
 // numbersOf returns the number that each class is, or an Invalid error.
 func numbersOf(d *Dataset) ([]float64, error) {
 	values := make([]float64, len(d.classes))
 	for k, class := range d.classes {
-		v, err := strconv.ParseFloat(class, 64)
-		if err != nil || math.IsNaN(v) {
-			return nil, crowd.Errorf(crowd.Invalid, "%.80q is not a number: only numbers have a median", class)
+		var err error
+		if values[k], err = numberOf(class); err != nil {
+			return nil, err
 		}
-		values[k] = v
 	}
 	return values, nil
 }

@@ -59,11 +59,11 @@ func (l *Label) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	truth, err := l.known(c, l.Truth)
+	truth, err := l.known(c, l.Truth, method)
 	if err != nil {
 		return err
 	}
-	gold, err := l.known(c, l.Gold)
+	gold, err := l.known(c, l.Gold, method)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,12 @@ func (l *Label) Run(c *Context) error {
 		report.Rows++
 		if a.counted == "false" {
 			report.NotCounted++
-		} else {
-			builder.Add(label.Answer{Task: a.task, Worker: a.worker, Label: a.label})
+			return nil
 		}
+		if err := combinable(method, a.label); err != nil {
+			return err
+		}
+		builder.Add(label.Answer{Task: a.task, Worker: a.worker, Label: a.label})
 		return nil
 	}, taskColumn, workerColumn, labelColumn, countedColumn)
 	if err != nil {
@@ -122,7 +125,7 @@ func (l *Label) method() (label.Method, error) {
 }
 
 // known reads a table of task and label.
-func (l *Label) known(c *Context, name string) (map[string]string, error) {
+func (l *Label) known(c *Context, name string, method label.Method) (map[string]string, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -130,6 +133,9 @@ func (l *Label) known(c *Context, name string) (map[string]string, error) {
 	_, err := l.read(c, name, func(a *answer) error {
 		if before, twice := known[a.task]; twice && before != a.label {
 			return crowd.Fieldf("label", "task %q is said to be %q, and before %q", a.task, a.label, before)
+		}
+		if err := combinable(method, a.label); err != nil {
+			return err
 		}
 		known[a.task] = a.label
 		return nil
@@ -180,6 +186,16 @@ var (
 	labelColumn   = table.Column[answer]{Name: "label", Required: true, Filled: true, Read: table.Text(func(a *answer) *string { return &a.label })}
 	countedColumn = table.Column[answer]{Name: "counted", Read: table.Text(func(a *answer) *string { return &a.counted })}
 )
+
+// combinable refuses a label of a row that the method cannot combine.
+func combinable(method label.Method, text string) error {
+	if median, ok := method.(label.Median); ok {
+		if err := median.Check(text); err != nil {
+			return crowd.Fieldf("label", "%s", err)
+		}
+	}
+	return nil
+}
 
 func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[string]string, report *labelReport) (*label.Result, error) {
 	goldTruth, err := data.Truth(gold)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -221,18 +220,8 @@ func (t *parquetReader) takeColumns(file *parquet.File) error {
 	if n := max(len(names), len(t.leaves)); n > t.opts.MaxColumns {
 		return crowd.Errorf(crowd.TooLarge, "the file has %d columns, %d are allowed", n, t.opts.MaxColumns)
 	}
-	seen := map[string]int{}
-	for i, name := range names {
-		j, twice := seen[name]
-		switch {
-		case strings.TrimSpace(name) == "":
-			return crowd.Fieldf(cellName(nil, i), "the column has no name")
-		case checkText([]byte(name)) != "":
-			return crowd.Fieldf(cellName(nil, i), "its name %s", checkText([]byte(name)))
-		case twice:
-			return crowd.Fieldf(name, "columns %d and %d have the same name", j+1, i+1)
-		}
-		seen[name] = i
+	if _, err := columnIndex(names, ""); err != nil {
+		return err
 	}
 	t.columns = names
 	return nil

@@ -290,18 +290,38 @@ func (t *Reader) setColumns(names []string, line int) error {
 	if len(names) == 0 {
 		return bad(line, "", "the object is empty: its keys should name the columns")
 	}
-	t.index = make(map[string]int, len(names))
-	for i, name := range names {
-		if strings.TrimSpace(name) == "" {
-			return bad(line, cellName(nil, i), "the column has no name: the first line should name every column")
-		}
-		if j, twice := t.index[name]; twice {
-			return bad(line, name, "columns %d and %d have the same name", j+1, i+1)
-		}
-		t.index[name] = i
+	var wrong *crowd.Error
+	if t.index, wrong = columnIndex(names, ": the first line should name every column"); wrong != nil {
+		wrong.Row = line
+		return wrong
 	}
 	t.columns = names
 	return nil
+}
+
+// MaxColumnName is how many bytes the name of a column may have.
+const MaxColumnName = 256
+
+// columnIndex checks the names of columns, and returns the number of each. advice
+// is what to do about a column without a name.
+func columnIndex(names []string, advice string) (map[string]int, *crowd.Error) {
+	index := make(map[string]int, len(names))
+	for i, name := range names {
+		what := checkText([]byte(name))
+		j, twice := index[name]
+		switch {
+		case strings.TrimSpace(name) == "":
+			return index, crowd.Fieldf(cellName(nil, i), "the column has no name%s", advice)
+		case what != "":
+			return index, crowd.Fieldf(cellName(nil, i), "the column's name %s", what)
+		case len(name) > MaxColumnName:
+			return index, crowd.Fieldf(clip(name), "the column's name has %d bytes, at most %d are allowed", len(name), MaxColumnName)
+		case twice:
+			return index, crowd.Fieldf(name, "columns %d and %d have the same name", j+1, i+1)
+		}
+		index[name] = i
+	}
+	return index, nil
 }
 
 // cellName returns the name of column i (from 0), or its number (from 1).

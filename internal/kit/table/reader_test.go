@@ -150,6 +150,7 @@ invalid: line 2: the row has 16 cells, the header has 2
 		"only empty lines":      {in: "\n\r\n\n", want: "fatal invalid: the file is empty: its first line should name the columns\n"},
 		"only a mark":           {in: "\uFEFF", want: "fatal invalid: the file is empty: its first line should name the columns\n"},
 		"two columns of a name": {in: "a,b, a\n", want: "fatal invalid: line 1, a: columns 1 and 3 have the same name\n"},
+		"a name beyond measure": {in: "a," + strings.Repeat("b", 256) + "," + strings.Repeat("c", 257) + "\n", want: "fatal invalid: line 1, " + strings.Repeat("c", 100) + "…: the column's name has 257 bytes, at most 256 are allowed\n"},
 		"a column without name": {in: "\na,,b\n", want: "fatal invalid: line 2, column 2: the column has no name: the first line should name every column\n"},
 		"too many columns":      {in: "a,b,c,d\n", opts: small, want: "fatal too_large: line 1: the row of column names cannot be read: it has 4 columns, 3 are allowed\n"},
 		"too long a header":     {in: strings.Repeat("a", 21), opts: small, want: "fatal too_large: line 1: the row of column names cannot be read: the row is longer than 20 bytes\n"},
