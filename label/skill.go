@@ -11,23 +11,12 @@ import "math"
 //
 // Source: AGGREGATION.md §5.4, second form.
 func goldSkills(d *Dataset, gold Truth) []float64 {
-	right, seen := make([]float64, len(d.workers)), make([]float64, len(d.workers))
-	for i, want := range gold {
-		if want == None {
-			continue
-		}
-		workers, labels := d.Answers(i)
-		for n, j := range workers {
-			seen[j]++
-			if labels[n] == want {
-				right[j]++
-			}
-		}
+	right, seen := d.Right(gold)
+	skill := make([]float64, len(right))
+	for j := range skill {
+		skill[j] = (1.4 + float64(right[j])) / (2 + float64(seen[j]))
 	}
-	for j := range right {
-		right[j] = (1.4 + right[j]) / (2 + seen[j])
-	}
-	return right
+	return skill
 }
 
 // skillPosterior weighs each answer by the skill of who gave it, all classes

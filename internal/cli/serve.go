@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -66,12 +67,12 @@ func (s *Serve) Run(c *Context) error {
 		return err
 	}
 	if err := s.announce(ctx, c, srv); err != nil {
-		return firstOf(err, srv.Close())
+		return cmp.Or(err, srv.Close())
 	}
 	err = srv.Wait(ctx)
 	stop() // a second Ctrl-C ends at once
 	log.Info("closing")
-	return firstOf(err, srv.Close())
+	return cmp.Or(err, srv.Close())
 }
 
 // announce says where the server is, and how the first admin gets in. The first
@@ -97,15 +98,6 @@ func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) er
 	}
 	if srv.MetricsURL != "" {
 		_, _ = fmt.Fprintf(c.Stdout, "metrics at %s\n", srv.MetricsURL)
-	}
-	return nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -90,11 +90,11 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstOf(err, os.RemoveAll(scratch)) }()
+	defer func() { err = cmp.Or(err, os.RemoveAll(scratch)) }()
 	if setup.Store, err = sqlite.Open(ctx, filepath.Join(scratch, "run.db"), sqlite.Options{Scratch: true}); err != nil {
 		return err
 	}
-	defer func() { err = firstOf(err, setup.Store.Close()) }()
+	defer func() { err = cmp.Or(err, setup.Store.Close()) }()
 	setup.Services = httpstep.NewClient(httpstep.Options{Allow: allow, Now: now, Secrets: environmentSecret})
 	defer setup.Services.Close()
 	out, err := x.play(ctx, c, setup, places)

@@ -28,6 +28,7 @@ package condition
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -213,31 +214,13 @@ func (c *Condition) Eval(values map[string]any) (bool, error) {
 func convert(v any, t Type) (any, bool) {
 	switch t {
 	case Number:
-		switch v := v.(type) {
-		case float64:
-			return v, true
-		case int:
-			return float64(v), true
-		case int64:
-			return float64(v), true
-		case int32:
-			return float64(v), true
-		case int16:
-			return float64(v), true
-		case int8:
-			return float64(v), true
-		case uint:
-			return float64(v), true
-		case uint64:
-			return float64(v), true
-		case uint32:
-			return float64(v), true
-		case uint16:
-			return float64(v), true
-		case uint8:
-			return float64(v), true
-		case float32:
-			return float64(v), true
+		switch n := reflect.ValueOf(v); {
+		case n.CanFloat():
+			return n.Float(), true
+		case n.CanInt():
+			return float64(n.Int()), true
+		case n.CanUint():
+			return float64(n.Uint()), true
 		}
 	case Bool:
 		b, ok := v.(bool)

@@ -1,6 +1,8 @@
 package jsonschema
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -67,29 +69,14 @@ func parts(s *jsonschema.Schema) []*jsonschema.Schema {
 			list = append(list, one...)
 		}
 	}
-	named := []*jsonschema.Schema{}
-	for _, p := range s.Properties {
-		named = append(named, p)
-	}
-	for _, p := range s.PatternProperties {
-		named = append(named, p)
-	}
-	for _, p := range s.DependentSchemas {
-		named = append(named, p)
-	}
+	named := slices.Collect(maps.Values(s.Properties))
+	named = slices.AppendSeq(named, maps.Values(s.PatternProperties))
+	named = slices.AppendSeq(named, maps.Values(s.DependentSchemas))
 	for _, p := range s.Dependencies {
 		if p, is := p.(*jsonschema.Schema); is {
 			named = append(named, p)
 		}
 	}
-	slices.SortFunc(named, func(a, b *jsonschema.Schema) int {
-		switch {
-		case a.Location < b.Location:
-			return -1
-		case a.Location > b.Location:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(named, func(a, b *jsonschema.Schema) int { return cmp.Compare(a.Location, b.Location) })
 	return slices.DeleteFunc(append(list, named...), func(s *jsonschema.Schema) bool { return s == nil })
 }

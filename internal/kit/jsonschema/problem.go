@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,10 +34,7 @@ func place(at string) string {
 func problems(e *jsonschema.ValidationError) []problem {
 	list := gather(e)
 	slices.SortStableFunc(list, func(a, b problem) int {
-		if c := strings.Compare(a.at, b.at); c != 0 {
-			return c
-		}
-		return strings.Compare(a.what, b.what)
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))
 	})
 	return slices.Compact(list)
 }
@@ -55,7 +53,7 @@ func gather(e *jsonschema.ValidationError) []problem {
 				if rest := strings.TrimPrefix(p.at, at); rest != "" {
 					p.what = rest + ": " + p.what
 				}
-				if !contains(why, p.what) {
+				if !slices.Contains(why, p.what) {
 					why = append(why, p.what)
 				}
 			}

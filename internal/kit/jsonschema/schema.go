@@ -93,7 +93,7 @@ func Compile(raw []byte) (*Schema, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		s.properties = append(s.properties, Property{Name: name, Kind: kindOf(root.Properties[name]), Required: contains(root.Required, name)})
+		s.properties = append(s.properties, Property{Name: name, Kind: kindOf(root.Properties[name]), Required: slices.Contains(root.Required, name)})
 	}
 	return s, nil
 }
@@ -226,7 +226,7 @@ func order(raw []byte) ([]string, error) {
 		}
 		var names []string
 		for _, p := range list {
-			if contains(names, p.name) {
+			if slices.Contains(names, p.name) {
 				return nil, crowd.Fieldf("#/properties/"+escape(p.name), "the property stands here twice")
 			}
 			names = append(names, p.name)
@@ -319,13 +319,4 @@ func kindOfTypes(types []string) Kind {
 		return Text
 	}
 	return kind
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }
