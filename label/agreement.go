@@ -36,8 +36,7 @@ func (s Scale) String() string {
 // no number (or too great a one) on a scale of numbers. O(answers), however many
 // classes there are.
 //
-// Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability";
-// the nominal form is AGGREGATION.md §5.9.
+// Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability".
 func Alpha(d *Dataset, scale Scale) (alpha float64, ok bool) {
 	total := make([]float64, len(d.classes)) // n_k
 	n := 0.0
@@ -152,8 +151,6 @@ func positions(d *Dataset, scale Scale, total []float64) (at []float64, numbers 
 
 // Unanimity returns the share of tasks whose answers are all equal, among the
 // tasks with two answers or more; 0 and false where there is none.
-//
-// Source: AGGREGATION.md §5.9.
 func Unanimity(d *Dataset) (share float64, ok bool) {
 	same, tasks := 0, 0
 	for i := range d.tasks {
@@ -177,7 +174,7 @@ func Unanimity(d *Dataset) (share float64, ok bool) {
 //
 //	H_i = −Σ_k q_ik ln q_ik
 //
-// Source: AGGREGATION.md §5.9.
+// Source: Shannon 1948, "A mathematical theory of communication", section 6.
 func (r *Result) Entropy(task int) float64 {
 	h := 0.0
 	for _, p := range r.Posterior(task) {

@@ -47,7 +47,7 @@ func buildAll(answers []Answer) *Dataset {
 	return b.Build()
 }
 
-// The bar is 1 s for 1M annotations (DESIGN.md §11).
+// The bar is 1 s for 1M annotations.
 func BenchmarkDawidSkene1M(b *testing.B) {
 	for _, classes := range []int{2, 4, 10} {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {

@@ -31,7 +31,7 @@ func (c *Confusion) Matrix(worker int) [][]float64 {
 //
 //	Σ_k p_k π_jkk
 //
-// It needs no gold. Source: AGGREGATION.md §5.8b.
+// It needs no gold.
 func (c *Confusion) Accuracy(worker int) float64 {
 	sum := 0.0
 	for k, p := range c.p {
@@ -41,7 +41,7 @@ func (c *Confusion) Accuracy(worker int) float64 {
 }
 
 // SpamMinAnswers is the number of answers from which a spammer score means
-// something. Source: AGGREGATION.md §5.8c.
+// something: with fewer, honest people and dice look alike.
 const SpamMinAnswers = 20
 
 // SpammerScore tells how much a worker's answers depend on the truth, from 0,
@@ -55,7 +55,7 @@ const SpamMinAnswers = 20
 // squared differences of all pairs sum to K times those from their mean.
 //
 // Source: Raykar and Yu 2012, "Eliminating spammers and ranking annotators for
-// crowdsourced labeling tasks", JMLR 13; AGGREGATION.md §5.8c.
+// crowdsourced labeling tasks", JMLR 13.
 func (c *Confusion) SpammerScore(worker int) (score float64, ok bool) {
 	n := len(c.p)
 	if n < 2 {

@@ -26,9 +26,9 @@ import (
 // Result.Method.
 //
 // Source: Dawid and Skene 1979, "Maximum likelihood estimation of observer
-// error-rates using the EM algorithm", Applied Statistics 28(1); smoothing and
-// defaults from AGGREGATION.md §5.3. With Strength and ClassMass 0 it is the
-// method of the original paper.
+// error-rates using the EM algorithm", Applied Statistics 28(1). The smoothing is
+// ours, and its defaults were tried on public data sets. With Strength
+// and ClassMass 0 it is the method of the original paper.
 type DawidSkene struct {
 	Strength   float64 // s ≥ 0: how many answers the prior on a row of a matrix is worth
 	Diagonal   float64 // d, 0 to 1: the accuracy that the prior believes in
@@ -45,7 +45,7 @@ func DefaultDawidSkene() DawidSkene {
 }
 
 // MinRedundancy is the mean number of answers a task below which DawidSkene
-// falls back to the vote. Source: AGGREGATION.md §4a.
+// falls back to the vote: a single answer a task shows nobody's errors.
 const MinRedundancy = 2
 
 // Name returns "dawid-skene".

@@ -6,7 +6,7 @@ package label
 //
 // All answers weigh the same, and gold is not used. Ties are marked.
 //
-// Source: AGGREGATION.md §5.1.
+// Source: the first round of Dawid and Skene 1979 (see DawidSkene).
 type Majority struct{}
 
 // Name returns "majority".

@@ -116,8 +116,6 @@ func (r *Result) Confidence(task int) float64 { return r.Posterior(task)[r.Label
 // known, with ties shared evenly: where m classes are tied and the truth is
 // among them, the task counts 1/m. It is 0 of 0 where nothing is known. Truth
 // must be of r.Data.
-//
-// Source: the fair figure of AGGREGATION.md §3a ("MV=").
 func (r *Result) Accuracy(truth Truth) (share float64, n int) {
 	right := 0.0
 	for i := range r.Labels {
@@ -144,7 +142,8 @@ func (r *Result) Accuracy(truth Truth) (share float64, n int) {
 // Agreement returns, for each worker, the share of the worker's answers that
 // equal the label which the task was given.
 //
-// Source: a_j of AGGREGATION.md §5.2, for any method.
+// Source: the worker's agreement with the aggregate (Wawa) of Toloka's crowd-kit,
+// here for any method.
 func (r *Result) Agreement() []float64 {
 	share := make([]float64, len(r.Data.workers))
 	for i, want := range r.Labels {

@@ -34,7 +34,7 @@ func Count(n int) Rule { return Rule{kind: countRule, most: small(n), k: small(n
 // first and then one more at a time, stops as soon as any answer has been given
 // k times, and gives up at n. JSON: {"agree": k, "of": n}.
 //
-// Source: Cymphony's operator 3a_kn (REFERENCE.md §2.4). Cymphony labels a task
+// Source: Cymphony's operator 3a_kn. Cymphony labels a task
 // on which it gives up "undecided"; here it gets the majority's label and
 // Decision.Undecided.
 func Agree(k, of int) Rule { return Rule{kind: agreeRule, most: small(of), k: small(k)} }

@@ -9,7 +9,8 @@ import "math"
 // the mean of a Beta(1.4, 0.6) belief, 0.7 where a worker saw none; always
 // strictly between 0 and 1.
 //
-// Source: AGGREGATION.md §5.4, second form.
+// Source: the mean of a beta posterior, as in Gelman et al., Bayesian Data
+// Analysis, 2013, section 2.4.
 func goldSkills(d *Dataset, gold Truth) []float64 {
 	right, seen := d.Right(gold)
 	skill := make([]float64, len(right))
@@ -26,7 +27,7 @@ func goldSkills(d *Dataset, gold Truth) []float64 {
 //
 // Skills are strictly between 0 and 1.
 //
-// Source: Toloka's dynamic overlap, as in AGGREGATION.md §5.4.
+// Source: the documentation of Toloka's dynamic overlap.
 func skillPosterior(d *Dataset, skill []float64) []float64 {
 	k := len(d.classes)
 	q := make([]float64, len(d.tasks)*k)

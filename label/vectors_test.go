@@ -97,7 +97,7 @@ func TestDawidSkeneGoldVectors(t *testing.T) {
 	}
 }
 
-// The accuracies are those of AGGREGATION.md §3a, columns "MV=" and "DS-MAP10";
+// The accuracies are those of an independent implementation in Python;
 // music and product also hold for the default stop rule.
 func TestAccuracyOnPublicData(t *testing.T) {
 	t.Parallel()
@@ -132,9 +132,8 @@ func TestAccuracyOnPublicData(t *testing.T) {
 	}
 }
 
-// The values are those of an independent computation in exact fractions. They
-// round to the table in AGGREGATION.md §2, except for product: the table has
-// .158 where its formula gives .15747 (rounded twice, by the look of it).
+// The values are those of an independent computation in exact fractions. An
+// implementation in Python gives the same, rounded to three places.
 func TestAlphaOnPublicData(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]float64{
@@ -219,7 +218,7 @@ func logLikelihood(r *Result) float64 {
 }
 
 // Injected spammers score under .06, the honest of public sets .39-.57 in the
-// median (AGGREGATION.md §5.8c). Here: ten who throw dice on dog.
+// median. Here: ten who throw dice on dog.
 // pairwise is the spammer score as it is defined: over all pairs of rows.
 func pairwise(matrix [][]float64) float64 {
 	sum, n := 0.0, len(matrix)
