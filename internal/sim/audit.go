@@ -8,8 +8,8 @@ import (
 )
 
 // An audit keeps books of its own, from what the engine says has changed, and
-// compares: DESIGN.md §4, seen from outside. The engine's own Check looks from
-// inside.
+// compares: what must hold (docs/architecture.md), seen from outside. The engine's
+// own Check looks from inside.
 type audit struct {
 	hands    map[crowd.AssignmentID]engine.Handout // in somebody's hands
 	holder   map[crowd.WorkerID]crowd.AssignmentID

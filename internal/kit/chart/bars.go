@@ -8,7 +8,6 @@ import (
 
 // Bars draws groups of bars, in each group one bar a series, with error bars.
 func Bars(spec BarsSpec) Chart {
-	c := Chart{head: spec.Head}
 	p := &plot{levels: spec.Levels}
 	var ys span
 	for i, s := range spec.Series {
@@ -44,9 +43,7 @@ func Bars(spec BarsSpec) Chart {
 	}
 	p.x, p.y = groupAxis(spec.X, spec.Groups), spec.Y.resolve(ys, padding)
 	p.draw = func(f *frame) { drawBars(f, spec) }
-	c.plot = p
-	c.autoAlt = describe("bars", p, names(spec.Series, func(s BarSeries) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "bars", names(spec.Series, func(s BarSeries) string { return s.Name }))
 }
 
 const barStrength = 0.85

@@ -13,7 +13,6 @@ import (
 // median. The whiskers reach to the last value within 1.5 interquartile ranges of
 // the box (Tukey, 1977); values beyond them are dots.
 func Boxes(spec BoxesSpec) Chart {
-	c := Chart{head: spec.Head}
 	p := &plot{}
 	var ys span
 	boxes := make([][]box, len(spec.Series))
@@ -43,9 +42,7 @@ func Boxes(spec BoxesSpec) Chart {
 			}
 		}
 	}
-	c.plot = p
-	c.autoAlt = describe("box plots", p, names(spec.Series, func(s BoxSeries) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "box plots", names(spec.Series, func(s BoxSeries) string { return s.Name }))
 }
 
 const boxStrength = 0.6

@@ -14,7 +14,6 @@ func CDF(spec CDFSpec) Chart {
 	if spec.Y.Min >= spec.Y.Max && !spec.Y.Kind.log() {
 		spec.Y.Min, spec.Y.Max = 0, 1
 	}
-	c := Chart{head: spec.Head}
 	p := &plot{gridX: true}
 	var xs span
 	curves := make([]curve, len(spec.Samples))
@@ -34,9 +33,7 @@ func CDF(spec CDFSpec) Chart {
 			c.drawShares(f)
 		}
 	}
-	c.plot = p
-	c.autoAlt = describe("distribution functions", p, names(spec.Samples, func(s Sample) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "distribution functions", names(spec.Samples, func(s Sample) string { return s.Name }))
 }
 
 // shares are the points of a distribution function: at each value the share of
@@ -81,7 +78,6 @@ func Histogram(spec HistogramSpec) Chart {
 	if spec.Y.Label == "" {
 		spec.Y.Label = "density"
 	}
-	c := Chart{head: spec.Head}
 	p := &plot{marks: spec.Marks}
 	all := sortedValues(spec.Values, spec.X, &p.skipped)
 	values := all[:0:0]
@@ -129,9 +125,7 @@ func Histogram(spec HistogramSpec) Chart {
 			c.draw(f)
 		}
 	}
-	c.plot = p
-	c.autoAlt = describe("a histogram of "+plural(len(all), "value"), p, names(spec.Curves, func(s Series) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "a histogram of "+plural(len(all), "value"), names(spec.Curves, func(s Series) string { return s.Name }))
 }
 
 const histogramStrength = 0.45

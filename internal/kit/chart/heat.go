@@ -18,7 +18,6 @@ type HeatSpec struct {
 // how far it is from 1, on a logarithmic scale that ends at a tenth and at ten:
 // blue is above, orange below, white is the same. A cell below 1 is hatched too.
 func Heat(spec HeatSpec) Chart {
-	c := Chart{head: spec.Head}
 	if len(spec.Values) != len(spec.Rows) {
 		return Chart{err: fmt.Errorf("chart: %d rows of values for %d rows", len(spec.Values), len(spec.Rows))}
 	}
@@ -40,8 +39,8 @@ func Heat(spec HeatSpec) Chart {
 	}
 	p.empty = n == 0
 	p.draw = func(f *frame) { drawHeat(f, spec) }
-	c.plot = p
-	if c.autoAlt = describe("heat map", p, nil); n > 0 {
+	c := p.chart(spec.Head, "heat map", nil)
+	if n > 0 {
 		c.autoAlt += " Values from " + digits(lowest) + " to " + digits(highest) + "."
 	}
 	return c

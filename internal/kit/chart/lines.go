@@ -14,7 +14,6 @@ func Lines(spec LinesSpec) Chart { return lines(spec, false) }
 func Steps(spec LinesSpec) Chart { return lines(spec, true) }
 
 func lines(spec LinesSpec, steps bool) Chart {
-	c := Chart{head: spec.Head}
 	var xs, ys span
 	var seen skips
 	p := &plot{marks: spec.Marks, levels: spec.Levels}
@@ -41,9 +40,7 @@ func lines(spec LinesSpec, steps bool) Chart {
 			c.draw(f)
 		}
 	}
-	c.plot = p
-	c.autoAlt = describe("lines", p, names(spec.Series, func(s Series) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "lines", names(spec.Series, func(s Series) string { return s.Name }))
 }
 
 // includeLevels extends the range of y to levels that are not far off the data.
@@ -63,8 +60,9 @@ func includeLevels(levels []Mark, a Axis, s *span) {
 	}
 }
 
-// describe makes the alternative text of a chart that has none.
-func describe(what string, p *plot, names []string) string {
+// chart makes a chart of the plot, whose alternative text, if the head has none, is
+// what the plot shows.
+func (p *plot) chart(head Head, what string, names []string) Chart {
 	text := "Chart of " + what
 	if p.y.name != "" {
 		text += ": " + p.y.name
@@ -78,7 +76,7 @@ func describe(what string, p *plot, names []string) string {
 	if len(names) > 0 {
 		text += "; " + strings.Join(names, ", ")
 	}
-	return text + "."
+	return Chart{head: head, plot: p, autoAlt: text + "."}
 }
 
 func names[T any](list []T, name func(T) string) []string {

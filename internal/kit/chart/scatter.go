@@ -6,7 +6,6 @@ import (
 
 // Scatter draws points, with labels next to them.
 func Scatter(spec ScatterSpec) Chart {
-	c := Chart{head: spec.Head}
 	p := &plot{levels: spec.Levels, gridX: true}
 	var xs, ys span
 	clouds := make([]cloud, len(spec.Series))
@@ -42,9 +41,7 @@ func Scatter(spec ScatterSpec) Chart {
 	includeLevels(spec.Levels, spec.Y, &ys)
 	p.x, p.y = spec.X.resolve(xs, 0.06), spec.Y.resolve(ys, 0.08)
 	p.draw = func(f *frame) { drawClouds(f, clouds, spec.X, spec.Y) }
-	c.plot = p
-	c.autoAlt = describe("points", p, names(spec.Series, func(s Points) string { return s.Name }))
-	return c
+	return p.chart(spec.Head, "points", names(spec.Series, func(s Points) string { return s.Name }))
 }
 
 // cloud is a series of points, and which of them can be shown.

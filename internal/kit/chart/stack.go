@@ -11,7 +11,6 @@ const legendLimit = 14
 // Stack draws areas on top of each other. Up to 14 layers get a legend; of more,
 // the SVG shows the name of the layer under the mouse.
 func Stack(spec StackSpec) Chart {
-	c := Chart{head: spec.Head}
 	for _, l := range spec.Layers {
 		if len(l.Y) != len(spec.At) {
 			return Chart{err: fmt.Errorf("chart: layer %q has %d values, the stack has %d x", l.Name, len(l.Y), len(spec.At))}
@@ -52,9 +51,7 @@ func Stack(spec StackSpec) Chart {
 		}
 	}
 	p.draw = func(f *frame) { drawStack(f, at, total, layers, spec.Stepped) }
-	c.plot = p
-	c.autoAlt = describe("stacked areas", p, names(spec.Layers, func(l Layer) string { return l.Name }))
-	return c
+	return p.chart(spec.Head, "stacked areas", names(spec.Layers, func(l Layer) string { return l.Name }))
 }
 
 type stackLayer struct {

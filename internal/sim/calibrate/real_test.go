@@ -33,7 +33,7 @@ func realLog(t testing.TB, where ...calibrate.Where) *calibrate.Log {
 }
 
 // TestRealCrowd holds the fit against what was worked out of the same log
-// before, by other means: REFERENCE.md §3.2-3.4 (a switch costs ×1.30,
+// before, by other means, from the log of Difallah et al. 2019 (a switch costs ×1.30,
 // 1.23-1.38, in 274 cells; with practice ×1.14, 1.07-1.21, and n^-0.17,
 // 0.13-0.21).
 func TestRealCrowd(t *testing.T) {

@@ -124,7 +124,7 @@ func short(v float64) string {
 	return text
 }
 
-// quote writes a text as YAML. What JSON takes for a string, YAML does too.
+// quote writes a text as YAML.
 func quote(s string) string {
 	plain := s != ""
 	for i, c := range s {
@@ -138,19 +138,5 @@ func quote(s string) string {
 	if plain {
 		return s
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range s {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 || c == 0x2028 || c == 0x2029 || c == 0xfeff:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		default:
-			b.WriteRune(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) // whose escapes are those of YAML, too
 }

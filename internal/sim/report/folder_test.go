@@ -111,7 +111,10 @@ func TestPageStandsAlone(t *testing.T) {
 		"two teams": run(t, twoTeams(), Options{Source: []byte("<script>alert(1)</script>")}),
 		"drawn":     run(t, drawn(), Options{Reps: 1, Policies: []string{"fs"}}),
 	} {
-		r.Verdicts = []scenario.Verdict{{Text: "less than <1 %", Found: "2 %", State: scenario.NotMet}, {Text: "fine", State: scenario.Met}}
+		r.Verdicts = []scenario.Verdict{
+			{Expectation: &scenario.Expectation{Text: "less than <1 %"}, Found: "2 %", State: scenario.NotMet},
+			{Expectation: &scenario.Expectation{Text: "fine"}, State: scenario.Met},
+		}
 		dir := t.TempDir()
 		if err := r.Write(context.Background(), dir); err != nil {
 			t.Fatal(err)

@@ -18,9 +18,8 @@ import (
 
 // load reads what there is to do.
 func (r *reader) load(o *object) {
-	names := map[string]bool{}
 	for i, b := range o.objects("batches") {
-		batch := sim.Batch{Name: b.name(names, "batch", fmt.Sprintf("batch-%d", i+1))}
+		batch := sim.Batch{Name: b.name(r.batchNames, "batch", fmt.Sprintf("batch-%d", i+1))}
 		r.common(b, &batch, nowhere)
 		r.set(b, &batch, "tasks")
 		r.set(b, &batch, "at")
@@ -29,10 +28,10 @@ func (r *reader) load(o *object) {
 		r.s.Setup.Batches = append(r.s.Setup.Batches, batch)
 	}
 	if t := r.section(o, "trace"); t != nil {
-		r.trace(t, names)
+		r.trace(t)
 	}
 	for i, f := range o.objects("flows") {
-		r.flow(f, names, fmt.Sprintf("flow-%d", i+1), o.Has("sweep"))
+		r.flow(f, fmt.Sprintf("flow-%d", i+1), o.Has("sweep"))
 	}
 }
 
@@ -211,8 +210,8 @@ func tooMany(b *sim.Batch, tasks, most int) string {
 	return fmt.Sprintf("%s is too much at %s an answer (at most %d, for at most %s)", format.Count(tasks, "task"), reward(b), most, crowd.MaxMoney)
 }
 
-func (r *reader) flow(o *object, names map[string]bool, otherwise string, swept bool) {
-	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
+func (r *reader) flow(o *object, otherwise string, swept bool) {
+	f := sim.Flow{Batch: sim.Batch{Name: o.name(r.batchNames, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
 	if a := r.section(o, "arrive"); a != nil {
 		f.Arrive = r.arrivals(a, false)
@@ -302,17 +301,6 @@ func (r *reader) alpha(o *object, swept bool, f *sim.Flow) *sim.AlphaRule {
 }
 
 func (r *reader) faults(o *object) {
-	names := map[string]bool{}
-	for i := range r.s.Setup.Flows {
-		names[r.s.Setup.Flows[i].Name] = true
-	}
-	for i := range r.s.Setup.Batches {
-		names[r.s.Setup.Batches[i].Name] = true
-	}
-	groups := map[string]bool{}
-	for i := range r.s.Setup.Groups {
-		groups[r.s.Setup.Groups[i].Name] = true
-	}
 	for i, f := range o.objects("faults") {
 		var at time.Duration
 		set(f, "at", &at)
@@ -323,10 +311,10 @@ func (r *reader) faults(o *object) {
 		}
 		r.fault(f, at)
 		if b := r.section(f, "burst"); b != nil {
-			r.burst(b, at, names, fmt.Sprintf("burst-%d", i+1))
+			r.burst(b, at, fmt.Sprintf("burst-%d", i+1))
 		}
 		if w := r.section(f, "workers"); w != nil {
-			group := sim.Group{Name: w.name(groups, "group", fmt.Sprintf("workers-%d", i+1))}
+			group := sim.Group{Name: w.name(r.groupNames, "group", fmt.Sprintf("workers-%d", i+1))}
 			group.Arrive.From = at
 			set(w, "count", &group.Arrive.Count)
 			r.habits(w, &group)
@@ -354,8 +342,8 @@ func (r *reader) fault(f *object, at time.Duration) {
 }
 
 // burst reads many batches at once: a flow that comes at one time.
-func (r *reader) burst(o *object, at time.Duration, names map[string]bool, otherwise string) {
-	f := sim.Flow{Batch: sim.Batch{Name: o.name(names, "flow", otherwise)}}
+func (r *reader) burst(o *object, at time.Duration, otherwise string) {
+	f := sim.Flow{Batch: sim.Batch{Name: o.name(r.batchNames, "flow", otherwise)}}
 	r.common(o, &f.Batch, nowhere)
 	f.Arrive.From = at
 	set(o, "batches", &f.Arrive.Count)

@@ -131,9 +131,8 @@ func (r *reader) crowd(o *object) {
 	if !o.Has("crowd") {
 		return // the last check says so, if no fault brings people
 	}
-	names := map[string]bool{}
 	for i, g := range o.objects("crowd") {
-		group := sim.Group{Name: g.name(names, "group", fmt.Sprintf("crowd-%d", i+1))}
+		group := sim.Group{Name: g.name(r.groupNames, "group", fmt.Sprintf("crowd-%d", i+1))}
 		if a := r.section(g, "arrive"); a != nil {
 			group.Arrive = r.arrivals(a, true)
 		}

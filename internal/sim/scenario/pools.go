@@ -42,10 +42,7 @@ func ReadPools(name string, in io.Reader) (*Pools, []byte, error) {
 // files reads a file that it names. An error is Errors, with everything that is
 // wrong.
 func ParsePools(name string, text []byte, files func(path string) ([]byte, error)) (*Pools, error) {
-	r := &poolsReader{
-		reader: reader{notes: yamlfile.Notes{File: name}, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}},
-		p:      &Pools{},
-	}
+	r := &poolsReader{reader: newReader(name, files), p: &Pools{}}
 	if top := poolsFile.Parse(text, &r.notes); top != nil {
 		r.file(top)
 	}
@@ -57,7 +54,7 @@ func ParsePools(name string, text []byte, files func(path string) ([]byte, error
 
 // A poolsReader reads a file of pools.
 type poolsReader struct {
-	reader
+	*reader
 	p     *Pools
 	setup pools.Setup
 	names []string

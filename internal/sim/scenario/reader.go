@@ -22,6 +22,8 @@ type reader struct {
 	tables map[string]*table
 	s      *Scenario
 
+	batchNames, groupNames map[string]bool // that are taken
+
 	// What the last checks compare, with the places to complain about.
 	kindNames, tenantNames []string
 	batches                []placed

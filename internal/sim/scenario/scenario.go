@@ -118,7 +118,7 @@ func readAll(path string, in io.Reader, most int64) ([]byte, error) {
 // files reads a file that it names. An error is Errors, with everything that is
 // wrong.
 func Parse(name string, text []byte, files func(path string) ([]byte, error)) (*Scenario, error) {
-	r := &reader{notes: yamlfile.Notes{File: name}, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1}}
+	r := newReader(name, files)
 	if top := scenarioFile.Parse(text, &r.notes); top != nil {
 		r.scenario(top)
 	}
@@ -126,6 +126,13 @@ func Parse(name string, text []byte, files func(path string) ([]byte, error)) (*
 		return nil, r.notes.Problems()
 	}
 	return r.s, nil
+}
+
+func newReader(name string, files func(path string) ([]byte, error)) *reader {
+	return &reader{
+		notes: yamlfile.Notes{File: name}, files: files, tables: map[string]*table{}, s: &Scenario{Reps: 1, Seed: 1},
+		batchNames: map[string]bool{}, groupNames: map[string]bool{},
+	}
 }
 
 // What the files are, whatever they say.

@@ -13,9 +13,9 @@ import (
 
 // trace reads batches from the rows of a file. What a row does not say is as
 // the trace itself says.
-func (r *reader) trace(o *object, names map[string]bool) {
+func (r *reader) trace(o *object) {
 	t := trace{
-		r: r, o: o, prefix: o.name(map[string]bool{}, "trace", "trace"), names: names, rules: map[label.Rule]bool{},
+		r: r, o: o, prefix: o.name(map[string]bool{}, "trace", "trace"), rules: map[label.Rule]bool{},
 		kinds: r.translation(o, "kinds", r.kindNames, "kind"), tenants: r.translation(o, "tenants", r.tenantNames, "tenant"),
 	}
 	columns := r.section(o, "columns")
@@ -61,7 +61,6 @@ type trace struct {
 	r              *reader
 	o              *object
 	file, prefix   string
-	names          map[string]bool
 	kinds, tenants map[string]int
 	base           sim.Batch
 	rules          map[label.Rule]bool // of the rows so far
@@ -107,11 +106,11 @@ func (t *trace) row(at map[string]int, row row, number int) {
 	case b.Tasks > most:
 		t.r.notes.AddIn(t.file, row.line, "%s", tooMany(&b, b.Tasks, most))
 		return
-	case t.names[b.Name]:
+	case t.r.batchNames[b.Name]:
 		t.r.notes.AddIn(t.file, row.line, "two batches have the name %s", yamlfile.Quote(b.Name))
 		return
 	}
-	t.names[b.Name] = true
+	t.r.batchNames[b.Name] = true
 	t.r.s.Setup.Batches = append(t.r.s.Setup.Batches, b)
 	if !t.rules[b.Rule] { // the last checks need one of each only
 		t.rules[b.Rule] = true

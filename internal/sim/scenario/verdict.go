@@ -277,12 +277,8 @@ func (s State) Class() string { return strings.ReplaceAll(string(s), " ", "-") }
 
 // A Verdict says what became of an expectation.
 type Verdict struct {
-	Line   int    // of the file
-	Column int    // in the line
-	Text   string // what was expected
-	Policy string
-	Alpha  float64
-	State  State
+	*Expectation
+	State State
 	// Figure is what was compared: the mean over the repetitions, or the mean
 	// difference between paired repetitions, or the ratio of the means. NaN
 	// with Err.
@@ -306,7 +302,7 @@ func (s *Scenario) Verdicts(runs []*Measured) []Verdict {
 	list := make([]Verdict, len(s.Expect))
 	for i := range s.Expect {
 		e := &s.Expect[i]
-		v := Verdict{Line: e.Line, Column: e.Column, Text: e.Text, Policy: e.Policy, Alpha: e.Alpha, State: NotMet, Figure: math.NaN()}
+		v := Verdict{Expectation: e, State: NotMet, Figure: math.NaN()}
 		own, err := collect(runs, i, e, e.Policy)
 		var other map[int]float64
 		if err == nil && e.Than != "" {
