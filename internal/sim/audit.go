@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -53,20 +54,9 @@ func (a *audit) read(c *engine.Changes) error {
 	}
 	// After a step: a worker who submits is given the next task in the same one.
 	for _, h := range c.Handouts {
-		if a.labelled[h.Task] {
-			return fmt.Errorf("%s was handed out after it had its label", h.Task)
+		if err := a.takeUp(h); err != nil {
+			return err
 		}
-		if old, busy := a.holder[h.Worker]; busy {
-			return fmt.Errorf("%s was given %s while holding %s", h.Worker, h.Assignment, old)
-		}
-		for _, w := range a.given[h.Task] {
-			if w == h.Worker {
-				return fmt.Errorf("%s was given %s twice", h.Worker, h.Task)
-			}
-		}
-		a.hands[h.Assignment] = h
-		a.holder[h.Worker] = h.Assignment
-		a.given[h.Task] = append(a.given[h.Task], h.Worker)
 	}
 	for _, l := range c.Labels {
 		if a.labelled[l.Task] {
@@ -92,6 +82,22 @@ func (a *audit) read(c *engine.Changes) error {
 			return fmt.Errorf("%s says that %d answers count, %d were counted", p.Batch, p.Completed, a.counted[p.Batch])
 		}
 	}
+	return nil
+}
+
+func (a *audit) takeUp(h engine.Handout) error {
+	if a.labelled[h.Task] {
+		return fmt.Errorf("%s was handed out after it had its label", h.Task)
+	}
+	if old, busy := a.holder[h.Worker]; busy {
+		return fmt.Errorf("%s was given %s while holding %s", h.Worker, h.Assignment, old)
+	}
+	if slices.Contains(a.given[h.Task], h.Worker) {
+		return fmt.Errorf("%s was given %s twice", h.Worker, h.Task)
+	}
+	a.hands[h.Assignment] = h
+	a.holder[h.Worker] = h.Assignment
+	a.given[h.Task] = append(a.given[h.Task], h.Worker)
 	return nil
 }
 

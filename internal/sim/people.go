@@ -163,30 +163,11 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	w.working++
 	w.out.HandOuts++
 
-	r := w.figures(w.service, b, p, h.Task)
-	factor := 1 / p.speed
 	switched := p.last >= 0 && p.last != i
 	if switched {
 		w.out.Switches++
-		if kind.SwitchFactor > 0 {
-			factor *= kind.SwitchFactor
-		}
 	}
-	if kind.Learning > 0 {
-		factor *= math.Pow(float64(p.practised(b.kind)+1), -kind.Learning)
-	}
-	var took float64
-	if w.cast.Service != nil {
-		took = factor * w.cast.Service()
-	} else {
-		took = factor * w.draw(kind.Service, &r)
-	}
-	if had > 0 {
-		for try := 0; took <= had && try < 100; try++ {
-			took = factor * w.draw(kind.Service, &r)
-		}
-		took = max(took-had, 0)
-	}
+	took := w.serviceTime(p, switched, had)
 	// What else the worker does is drawn apart: a task that is given up once
 	// would otherwise be given up by everybody.
 	own := w.habits.At(random.Mix(uint64(h.Task)) ^ random.Mix(p.self))
@@ -220,6 +201,34 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 		w.schedule(w.now+b.lease/2, event{kind: heartbeat, who: who, gen: p.gen})
 	}
 	w.schedule(end, next)
+}
+
+// serviceTime draws how long a worker takes for the task in hand, in seconds: what is
+// left of it, of a task that they have had for a time.
+func (w *world) serviceTime(p *workerState, switched bool, had float64) float64 {
+	b := &w.batches[p.batch]
+	kind := &w.setup.Kinds[b.kind]
+	r := w.figures(w.service, b, p, p.holds.Task)
+	factor := 1 / p.speed
+	if switched && kind.SwitchFactor > 0 {
+		factor *= kind.SwitchFactor
+	}
+	if kind.Learning > 0 {
+		factor *= math.Pow(float64(p.practised(b.kind)+1), -kind.Learning)
+	}
+	var took float64
+	if w.cast.Service != nil {
+		took = factor * w.cast.Service()
+	} else {
+		took = factor * w.draw(kind.Service, &r)
+	}
+	if had > 0 {
+		for try := 0; took <= had && try < 100; try++ {
+			took = factor * w.draw(kind.Service, &r)
+		}
+		took = max(took-had, 0)
+	}
+	return took
 }
 
 // draw takes a figure from r. A distribution is handed figures of the world's own

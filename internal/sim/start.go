@@ -49,20 +49,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		w.firstID = max(w.firstID, p.ID+1)
 	}
 	for i := range s.Snapshot.Batches {
-		from := &s.Snapshot.Batches[i]
-		spec, p := &from.Spec, &from.Progress
-		b := Batch{
-			Name: s.Batches[spec.ID].Name, ID: spec.ID, At: p.LaunchedAt.Sub(s.Now), Kind: s.Batches[spec.ID].Kind,
-			Tasks: int(spec.Tasks), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
-			Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime,
-		}
-		if !p.Deadline.IsZero() {
-			b.Deadline = p.Deadline.Sub(p.LaunchedAt)
-		}
-		w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
-		w.update(int32(i), 0, int32(p.Completed), int32(p.Planned))
-		out := &w.out.Batches[i]
-		out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
+		w.restoreBatch(s, int32(i))
 	}
 	w.cast.Batches = append(batchesOf(w.out.Batches), w.cast.Batches...)
 	holding := w.engine.Holding(0)
@@ -96,6 +83,23 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	w.members = NewStream(w.run.Seed, w.run.Rep, "members")
 	w.read()
 	return w.err
+}
+
+// restoreBatch enters a batch of the pool.
+func (w *world) restoreBatch(s *Start, i int32) {
+	spec, p := &s.Snapshot.Batches[i].Spec, &s.Snapshot.Batches[i].Progress
+	b := Batch{
+		Name: s.Batches[spec.ID].Name, ID: spec.ID, At: p.LaunchedAt.Sub(s.Now), Kind: s.Batches[spec.ID].Kind,
+		Tasks: int(spec.Tasks), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
+		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime,
+	}
+	if !p.Deadline.IsZero() {
+		b.Deadline = p.Deadline.Sub(p.LaunchedAt)
+	}
+	w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
+	w.update(i, 0, int32(p.Completed), int32(p.Planned))
+	out := &w.out.Batches[i]
+	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 }
 
 // member is the number of a person of a Start's pool, for their figures.

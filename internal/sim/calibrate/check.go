@@ -84,18 +84,23 @@ func (m *Model) check(d *design, p *persons, draws int) {
 	}
 	for k := range m.Kinds {
 		kind := &m.Kinds[k]
-		c := &kind.Check
 		for _, i := range byKind[k] {
 			s := stepOf(d.n[i])
 			kind.byN[s] = append(kind.byN[s], d.seconds[i])
 		}
-		for q, share := range shares {
-			c.Data[q], c.Simulated[q] = stats.Quantile(kind.data, share), stats.Quantile(kind.drawn, share)
-			c.Lo[q], c.Hi[q] = stats.Quantile(quantiles[k][q], 0.025), stats.Quantile(quantiles[k][q], 0.975)
-		}
-		c.MeanData, c.Mean = stats.Summarise(kind.data).Mean, stats.Summarise(kind.drawn).Mean
-		c.KS = distance(kind.data, kind.drawn)
+		kind.compare(&quantiles[k])
 	}
+}
+
+// compare holds the log against all simulated logs, whose shares are quantiles.
+func (k *KindFit) compare(quantiles *[3][]float64) {
+	c := &k.Check
+	for q, share := range shares {
+		c.Data[q], c.Simulated[q] = stats.Quantile(k.data, share), stats.Quantile(k.drawn, share)
+		c.Lo[q], c.Hi[q] = stats.Quantile(quantiles[q], 0.025), stats.Quantile(quantiles[q], 0.975)
+	}
+	c.MeanData, c.Mean = stats.Summarise(k.data).Mean, stats.Summarise(k.drawn).Mean
+	c.KS = distance(k.data, k.drawn)
 }
 
 // distance is the greatest difference of the empirical distribution functions.

@@ -79,15 +79,13 @@ func fitCrowd(log *Log) CrowdFit {
 	} else {
 		c.note("the log does not say when people came: %d of them are there from the beginning", c.Count)
 	}
-	if len(c.sessions) > 0 {
-		s := chooseSeconds(c.sessions, roundingOf(c.sessions))
-		c.Session = &s
-		if share := float64(toTheEnd) / float64(len(c.sessions)); share > 0.1 {
-			c.note("%.0f %% of the visits ended with their run: people might have stayed longer", 100*share)
-		}
-	} else {
-		c.note("the log does not say how long people stayed: they stay to the end (give --start and --submit, or --sessions)")
-	}
+	c.stays(toTheEnd)
+	c.rests(log)
+	return c
+}
+
+// rests are the pauses between a worker's answers.
+func (c *CrowdFit) rests(log *Log) {
 	for _, a := range log.Answers {
 		if !a.First && !math.IsNaN(a.Gap) {
 			c.pauses = append(c.pauses, a.Gap)
@@ -97,7 +95,19 @@ func fitCrowd(log *Log) CrowdFit {
 		p := chooseSeconds(c.pauses, roundingOf(c.pauses))
 		c.Pause = &p
 	}
-	return c
+}
+
+// stays are how long people stayed; so many of them to the end of their run.
+func (c *CrowdFit) stays(toTheEnd int) {
+	if len(c.sessions) == 0 {
+		c.note("the log does not say how long people stayed: they stay to the end (give --start and --submit, or --sessions)")
+		return
+	}
+	s := chooseSeconds(c.sessions, roundingOf(c.sessions))
+	c.Session = &s
+	if share := float64(toTheEnd) / float64(len(c.sessions)); share > 0.1 {
+		c.note("%.0f %% of the visits ended with their run: people might have stayed longer", 100*share)
+	}
 }
 
 // answersOf returns the answers of visits whose length is known, and of those

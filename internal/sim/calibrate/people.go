@@ -66,121 +66,139 @@ func (d *design) byWorker() [][]moments {
 	return out
 }
 
-// estimate finds the parameters of greatest likelihood by expectation
-// maximisation, with worker w counted times[w] times (nil: once). from, when
-// not nil, is where to begin. Kinds with few answers share the sigma of the
-// others.
-func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *persons) *persons {
-	p := &persons{mu: make([]float64, kinds), sigma: make([]float64, kinds), u: make([]float64, len(of)), posteriorVar: make([]float64, len(of))}
-	type part struct {
-		kind            int
-		n, sum, squares float64
+// A part is a worker's answers to one kind, without the effects.
+type part struct {
+	kind            int
+	n, sum, squares float64
+}
+
+// A maximiser finds the parameters of greatest likelihood by expectation
+// maximisation.
+type maximiser struct {
+	*persons
+	parts           [][]part  // by worker
+	times           []float64 // that a worker counts
+	people          float64
+	n, sum, squares []float64 // over all workers, by kind
+	left            []float64 // squares that mu and u leave over, by kind
+}
+
+func newMaximiser(of [][]moments, kinds int, b1, b2 []float64, times []int) *maximiser {
+	m := &maximiser{
+		persons: &persons{mu: make([]float64, kinds), sigma: make([]float64, kinds), u: make([]float64, len(of)), posteriorVar: make([]float64, len(of))},
+		parts:   make([][]part, len(of)), times: make([]float64, len(of)),
+		n: make([]float64, kinds), sum: make([]float64, kinds), squares: make([]float64, kinds), left: make([]float64, kinds),
 	}
-	parts := make([][]part, len(of))
-	n, sum, squares := make([]float64, kinds), make([]float64, kinds), make([]float64, kinds)
-	weight := func(w int) float64 {
-		if times == nil {
-			return 1
-		}
-		return float64(times[w])
-	}
-	people := 0.0
 	for w := range of {
-		people += weight(w)
+		m.times[w] = 1
+		if times != nil {
+			m.times[w] = float64(times[w])
+		}
+		m.people += m.times[w]
 		for i := range of[w] {
-			m := &of[w][i]
-			s, q := m.without(b1[m.kind], b2[m.kind])
-			parts[w] = append(parts[w], part{m.kind, m.n, s, q})
-			n[m.kind] += weight(w) * m.n
-			sum[m.kind] += weight(w) * s
-			squares[m.kind] += weight(w) * q
+			x := &of[w][i]
+			s, q := x.without(b1[x.kind], b2[x.kind])
+			m.parts[w] = append(m.parts[w], part{x.kind, x.n, s, q})
+			m.n[x.kind] += m.times[w] * x.n
+			m.sum[x.kind] += m.times[w] * s
+			m.squares[x.kind] += m.times[w] * q
 		}
 	}
-	share := func(left []float64) { // what is left over gives the sigmas
-		all, allN, big, bigN := 0.0, 0.0, 0.0, 0.0
-		for k := range left {
-			all += left[k]
-			allN += n[k]
-			if n[k] >= Few {
-				big += left[k]
-				bigN += n[k]
-			}
-		}
-		if bigN > 0 {
-			all, allN = big, bigN
-		}
-		for k := range left {
-			v := all / max(allN, 1)
-			if n[k] >= Few {
-				v = left[k] / n[k]
-			}
-			p.sigma[k] = max(math.Sqrt(max(v, 0)), leastSigma)
+	return m
+}
+
+// estimate finds the parameters of greatest likelihood, with worker w counted
+// times[w] times (nil: once). from, when not nil, is where to begin.
+func estimate(of [][]moments, kinds int, b1, b2 []float64, times []int, from *persons) *persons {
+	m := newMaximiser(of, kinds, b1, b2, times)
+	for k := range m.mu {
+		if m.n[k] > 0 {
+			m.mu[k] = m.sum[k] / m.n[k]
+			m.left[k] = m.squares[k] - m.n[k]*m.mu[k]*m.mu[k]
 		}
 	}
-	left := make([]float64, kinds)
-	for k := range p.mu {
-		if n[k] > 0 {
-			p.mu[k] = sum[k] / n[k]
-			left[k] = squares[k] - n[k]*p.mu[k]*p.mu[k]
-		}
-	}
-	share(left)
-	p.spread = 0.3
-	if from != nil {
-		p.spread = from.spread
-		copy(p.mu, from.mu)
-		copy(p.sigma, from.sigma)
-	}
-	if people < 2 {
-		p.spread = 0
-		return p
-	}
-	nextMu := make([]float64, kinds)
+	m.shareSigma()
+	m.spread = 0.3
 	steps, near := 2000, 1e-6
 	if from != nil {
+		m.spread = from.spread
+		copy(m.mu, from.mu)
+		copy(m.sigma, from.sigma)
 		steps, near = 200, 1e-4 // for an interval, nearly there will do
 	}
+	if m.people < 2 {
+		m.spread = 0
+		return m.persons
+	}
 	for range steps {
-		spread := 0.0
-		for k := range left {
-			left[k], nextMu[k] = 0, 0
-		}
-		for w := range parts {
-			precision, pull := 1/(p.spread*p.spread), 0.0
-			for _, a := range parts[w] {
-				v := p.sigma[a.kind] * p.sigma[a.kind]
-				precision += a.n / v
-				pull += (a.sum - a.n*p.mu[a.kind]) / v
-			}
-			p.u[w], p.posteriorVar[w] = pull/precision, 1/precision
-			spread += weight(w) * (p.u[w]*p.u[w] + p.posteriorVar[w])
-			for _, a := range parts[w] {
-				nextMu[a.kind] += weight(w) * (a.sum - a.n*p.u[w])
-			}
-		}
-		for k := range nextMu {
-			if n[k] > 0 {
-				nextMu[k] /= n[k]
-			}
-		}
-		for w := range parts {
-			for _, a := range parts[w] {
-				at := nextMu[a.kind] + p.u[w]
-				left[a.kind] += weight(w) * (a.squares - 2*at*a.sum + a.n*at*at + a.n*p.posteriorVar[w])
-			}
-		}
-		moved := math.Abs(math.Sqrt(spread/people) - p.spread)
-		for k := range nextMu {
-			moved = max(moved, math.Abs(nextMu[k]-p.mu[k]))
-		}
-		copy(p.mu, nextMu)
-		share(left)
-		p.spread = max(math.Sqrt(spread/people), 1e-3)
-		if moved < near {
+		if m.step() < near {
 			break
 		}
 	}
-	return p
+	return m.persons
+}
+
+// step is one round of expectation and maximisation. It returns how far the spread
+// and mu have moved.
+func (m *maximiser) step() float64 {
+	spread, nextMu := 0.0, make([]float64, len(m.mu))
+	clear(m.left)
+	for w := range m.parts {
+		precision, pull := 1/(m.spread*m.spread), 0.0
+		for _, a := range m.parts[w] {
+			v := m.sigma[a.kind] * m.sigma[a.kind]
+			precision += a.n / v
+			pull += (a.sum - a.n*m.mu[a.kind]) / v
+		}
+		m.u[w], m.posteriorVar[w] = pull/precision, 1/precision
+		spread += m.times[w] * (m.u[w]*m.u[w] + m.posteriorVar[w])
+		for _, a := range m.parts[w] {
+			nextMu[a.kind] += m.times[w] * (a.sum - a.n*m.u[w])
+		}
+	}
+	for k := range nextMu {
+		if m.n[k] > 0 {
+			nextMu[k] /= m.n[k]
+		}
+	}
+	for w := range m.parts {
+		for _, a := range m.parts[w] {
+			at := nextMu[a.kind] + m.u[w]
+			m.left[a.kind] += m.times[w] * (a.squares - 2*at*a.sum + a.n*at*at + a.n*m.posteriorVar[w])
+		}
+	}
+	moved := math.Abs(math.Sqrt(spread/m.people) - m.spread)
+	for k := range nextMu {
+		moved = max(moved, math.Abs(nextMu[k]-m.mu[k]))
+	}
+	m.mu = nextMu
+	m.shareSigma()
+	m.spread = max(math.Sqrt(spread/m.people), 1e-3)
+	return moved
+}
+
+// shareSigma makes sigma of what is left over. Kinds with few answers share that of
+// the others.
+func (m *maximiser) shareSigma() {
+	all, allN, big, bigN := 0.0, 0.0, 0.0, 0.0
+	for k, left := range m.left {
+		all += left
+		allN += m.n[k]
+		if m.n[k] >= Few {
+			big += left
+			bigN += m.n[k]
+		}
+	}
+	if bigN > 0 {
+		all, allN = big, bigN
+	}
+	for k, left := range m.left {
+		v := all / max(allN, 1)
+		if m.n[k] >= Few {
+			v = left / m.n[k]
+		}
+		m.sigma[k] = max(math.Sqrt(max(v, 0)), leastSigma)
+	}
 }
 
 // written returns the coefficients that the written effects stand for.

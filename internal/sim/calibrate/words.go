@@ -56,8 +56,20 @@ func (m *Model) Table() string {
 		lines(&b, rows)
 	}
 
+	m.peopleTable(&b)
+	if len(m.Notes) > 0 {
+		b.WriteString("\nNotes:\n")
+		for _, n := range m.Notes {
+			b.WriteString("- " + n + "\n")
+		}
+	}
+	return b.String()
+}
+
+// peopleTable is how people come, stay and pause, and how well that fits.
+func (m *Model) peopleTable(b *strings.Builder) {
 	b.WriteString("\nPeople, seconds:\n")
-	rows = [][]string{{"what", "n", "mean", "median", "KS lognormal", "KS exponential", "written", "because"}}
+	rows := [][]string{{"what", "n", "mean", "median", "KS lognormal", "KS exponential", "written", "because"}}
 	add := func(what string, s *Seconds) {
 		if s != nil {
 			rows = append(rows, []string{what, fmt.Sprint(s.N), say(stats.Mean(s.values), 3), say(median(s.values), 3), fixed(s.LogNormal.KS, 3), fixed(s.Exponential.KS, 3), s.Family, s.Why})
@@ -71,14 +83,7 @@ func (m *Model) Table() string {
 	add("session", c.Session)
 	add("pause", c.Pause)
 	add("until given up", m.GaveUp)
-	lines(&b, rows)
-	if len(m.Notes) > 0 {
-		b.WriteString("\nNotes:\n")
-		for _, n := range m.Notes {
-			b.WriteString("- " + n + "\n")
-		}
-	}
-	return b.String()
+	lines(b, rows)
 }
 
 var roundings = map[Rounding]string{

@@ -222,12 +222,6 @@ func (s *speeds) solve(means []float64) []float64 {
 			out[c.person] -= c.n / s.within[c.batch] * averages[c.batch] / weights[c.batch]
 		}
 	}
-	dot := func(x, y []float64) (sum float64) {
-		for i := range x {
-			sum += x[i] * y[i]
-		}
-		return sum
-	}
 	for i := range z {
 		z[i] = r[i] / diagonal[i]
 	}
@@ -252,6 +246,13 @@ func (s *speeds) solve(means []float64) []float64 {
 		old = next
 	}
 	return u
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i := range x {
+		sum += x[i] * y[i]
+	}
+	return sum
 }
 
 // mostSteps bounds the steps of solve. A few suffice, but where many batches are

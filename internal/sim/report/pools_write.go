@@ -132,46 +132,46 @@ func (r *PoolsReport) pictures() []picture {
 		return nil
 	}
 	list := []picture{
-		r.overTime("size", "People on duty, and the best number of them",
-			"People on duty in repetition 1, a panel for each pool. c* is the best number by the true figures: the rate of the phase, and the mean time of a task.",
-			"people", func(x *pools.Sample) float64 { return float64(x.Size) }, true),
-		r.overTime("queue", "The queue", "Tasks in nobody's hands in repetition 1, a panel for each pool.", "tasks",
+		r.overTime(picture{
+			name: "size", title: "People on duty, and the best number of them",
+			caption: "People on duty in repetition 1, a panel for each pool. c* is the best number by the true figures: the rate of the phase, and the mean time of a task.",
+		}, "people", func(x *pools.Sample) float64 { return float64(x.Size) }, true),
+		r.overTime(picture{name: "queue", title: "The queue", caption: "Tasks in nobody's hands in repetition 1, a panel for each pool."}, "tasks",
 			func(x *pools.Sample) float64 { return float64(x.Queue) }, false),
-		r.overTime("cost", "Paid for waiting", "What the pools have paid for waiting so far in repetition 1.", "money",
+		r.overTime(picture{name: "cost", title: "Paid for waiting", caption: "What the pools have paid for waiting so far in repetition 1."}, "money",
 			func(x *pools.Sample) float64 { return float64(x.Cost) / 1e6 }, false),
 	}
 	return list
 }
 
 // overTime draws a figure of every variant over time, a panel for each pool.
-func (r *PoolsReport) overTime(name, title, caption, label string, of func(*pools.Sample) float64, best bool) picture {
+func (r *PoolsReport) overTime(p picture, label string, of func(*pools.Sample) float64, best bool) picture {
 	n := len(r.Variants[0].Setup.Pools)
-	return picture{
-		name: name, title: title, caption: caption, size: chart.Size{Width: width, Height: 60 + 250*float64(n)},
-		alt: title + " over time, for each pool.",
-		draw: func(h chart.Head) chart.Chart {
-			panels := make([]chart.Chart, n)
-			for i := range panels {
-				spec := chart.LinesSpec{
-					Head: chart.Head{Title: r.PoolName(i)}, Y: chart.Axis{Label: label, Zero: true},
-					X: chart.Axis{Label: "time since the start", Kind: chart.Time, Max: r.Horizon.Seconds()},
-				}
-				for v := range r.Variants {
-					spec.Series = append(spec.Series, r.line(r.Variants[v].Name, v, i, of))
-				}
-				if best {
-					spec.Series = append(spec.Series, r.line("c*", 0, i, func(x *pools.Sample) float64 {
-						if x.Best == pool.Unknown {
-							return math.NaN()
-						}
-						return float64(x.Best)
-					}))
-				}
-				panels[i] = chart.Steps(spec)
+	p.size = chart.Size{Width: width, Height: 60 + 250*float64(n)}
+	p.alt = p.title + " over time, for each pool."
+	p.draw = func(h chart.Head) chart.Chart {
+		panels := make([]chart.Chart, n)
+		for i := range panels {
+			spec := chart.LinesSpec{
+				Head: chart.Head{Title: r.PoolName(i)}, Y: chart.Axis{Label: label, Zero: true},
+				X: chart.Axis{Label: "time since the start", Kind: chart.Time, Max: r.Horizon.Seconds()},
 			}
-			return chart.Grid(chart.GridSpec{Head: h, Panels: panels, Columns: 1})
-		},
+			for v := range r.Variants {
+				spec.Series = append(spec.Series, r.line(r.Variants[v].Name, v, i, of))
+			}
+			if best {
+				spec.Series = append(spec.Series, r.line("c*", 0, i, func(x *pools.Sample) float64 {
+					if x.Best == pool.Unknown {
+						return math.NaN()
+					}
+					return float64(x.Best)
+				}))
+			}
+			panels[i] = chart.Steps(spec)
+		}
+		return chart.Grid(chart.GridSpec{Head: h, Panels: panels, Columns: 1})
 	}
+	return p
 }
 
 // line is a figure of a pool over time, where there is one.
