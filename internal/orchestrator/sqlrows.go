@@ -179,7 +179,7 @@ func (s *rowQueryRunner) saveResults(ctx context.Context, items []arrival, resul
 		case got.err != nil:
 			c.reject(n, x, 1, messageOf(got.err))
 		case len(got.rows) > 1 && n.otherJoin != "":
-			c.reject(n, x, 1, fmt.Sprintf("the query gave %d rows for one item, but %s waits for it by another way, too, where there is only one: give at most one row, or join both ways in the query", len(got.rows), n.otherJoin))
+			c.reject(n, x, 1, fmt.Sprintf("the query gave %d rows for one item, but %s waits for it by another path, too, where there is only one: give at most one row, or join both paths in the query", len(got.rows), n.otherJoin))
 		case len(got.rows) == 1:
 			c.add(n, x, store.RowOK, got.rows[0])
 		default:

@@ -53,8 +53,6 @@ func activity(ctx context.Context, tx querier, pool crowd.PoolID, since time.Tim
 	return all, since, nil
 }
 
-var errEnough = errors.New("what comes is too old")
-
 // latest keeps about n of the assignments, and all that are as late as they.
 func latest(all []store.Activity, n int, since time.Time) ([]store.Activity, time.Time) {
 	slices.SortFunc(all, func(x, y store.Activity) int {

@@ -52,11 +52,7 @@ func (s *Store) CreateBatch(ctx context.Context, b store.Batch) (crowd.BatchID, 
 func (s *Store) createBatch(ctx context.Context, tx transaction, b *store.Batch) (crowd.BatchID, error) {
 	p := &b.Spec
 	if b.Run != 0 {
-		_, ok, err := one(ctx, tx, number[int64], `select 1 from runs r join run_nodes n on n.run = r.id where r.id = $1 and n.node = $2 and r.tenant = $3`, b.Run, b.Node, p.Tenant)
-		if err == nil && !ok {
-			err = noNode(b.Run, b.Node)
-		}
-		if err != nil {
+		if _, err := first(ctx, tx, noNode(b.Run, b.Node), number[int64], `select 1 from runs r join run_nodes n on n.run = r.id where r.id = $1 and n.node = $2 and r.tenant = $3`, b.Run, b.Node, p.Tenant); err != nil {
 			return 0, err
 		}
 	}
@@ -101,13 +97,9 @@ type head struct {
 
 // lockHead reads a batch's head, and keeps others from changing it.
 func lockHead(ctx context.Context, tx transaction, lock string, id crowd.BatchID) (head, error) {
-	d, ok, err := one(ctx, tx, func(r row, d *head) error {
+	return first(ctx, tx, noBatch(id), func(r row, d *head) error {
 		return r.Scan(&d.tenant, &d.run, &d.state, &d.tasks, &d.directed)
 	}, `select b.tenant, b.run, p.state, b.tasks, b.directed from batches b join progress p on p.batch = b.id where b.id = $1`+lock, id)
-	if err == nil && !ok {
-		err = noBatch(id)
-	}
-	return d, err
 }
 
 // draft makes sure that the batch is the tenant's, unless that is 0, and a
@@ -143,18 +135,10 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 
 // Batch implements store.Batches.
 func (s *Store) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
-	b, ok, err := batches.one(ctx, s.read, `where b.id = $1`, id)
-	if err == nil && (!ok || (tenant != 0 && b.Spec.Tenant != tenant)) {
-		err = noBatch(id)
-	}
-	if err != nil {
-		return store.Batch{}, s.failed("read batch", err)
-	}
-	return b, nil
+	return got(ctx, s, batches, noBatch(id), `where b.id = $1 and ($2 = 0 or b.tenant = $2)`, id, tenant)
 }
 
 // ListBatches implements store.Batches.
 func (s *Store) ListBatches(ctx context.Context, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
-	all, err := batches.page(ctx, s.read, page{column: "b.tenant", of: int64(tenant), before: int64(before), limit: limit})
-	return all, s.failed("list batches", err)
+	return paged(ctx, s, batches, page{column: "b.tenant", of: int64(tenant), before: int64(before), limit: limit})
 }

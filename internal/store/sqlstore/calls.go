@@ -37,14 +37,12 @@ func (s *Store) UpdateCall(ctx context.Context, c store.Call, notices []store.No
 
 // Call implements store.Calls.
 func (s *Store) Call(ctx context.Context, id int64) (store.Call, error) {
-	c, err := calls.get(ctx, s.read, noCall(id), `where c.id = $1`, id)
-	return c, s.failed("read call", err)
+	return got(ctx, s, calls, noCall(id), `where c.id = $1`, id)
 }
 
 // OpenCalls implements store.Calls.
 func (s *Store) OpenCalls(ctx context.Context, pool crowd.PoolID) ([]store.Call, error) {
-	all, err := calls.list(ctx, s.read, `where c.state = 'open' and ($1 = 0 or c.pool = $1) order by c.id`, pool)
-	return all, s.failed("list open calls", err)
+	return listed(ctx, s, calls, `where c.state = 'open' and ($1 = 0 or c.pool = $1) order by c.id`, pool)
 }
 
 // PutNotices implements store.Calls.
@@ -77,23 +75,20 @@ func (s *Store) putNotices(ctx context.Context, tx transaction, list []store.Not
 
 // Notices implements store.Calls.
 func (s *Store) Notices(ctx context.Context, call int64) ([]store.Notice, error) {
-	all, err := notices.list(ctx, s.read, `where n.call = $1 order by n.worker`, call)
-	return all, s.failed("list notices", err)
+	return listed(ctx, s, notices, `where n.call = $1 order by n.worker`, call)
 }
 
 // LastNotices implements store.Calls: one step into an index for each of the
 // pool's people.
 func (s *Store) LastNotices(ctx context.Context, pool crowd.PoolID) ([]store.Notice, error) {
-	all, err := notices.list(ctx, s.read, `join users u on u.id = n.worker
+	return listed(ctx, s, notices, `join users u on u.id = n.worker
 		where u.pool = $1 and n.call = (select l.call from call_notices l where l.worker = u.id order by l.asked_at desc, l.call desc limit 1)
 		order by n.worker`, pool)
-	return all, s.failed("list last notices", err)
 }
 
 // WorkerNotices implements store.Calls.
 func (s *Store) WorkerNotices(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Notice, error) {
-	all, err := notices.list(ctx, s.read, `where n.worker = $1 order by n.asked_at desc, n.call desc limit $2`, worker, limit)
-	return all, s.failed("list notices", err)
+	return listed(ctx, s, notices, `where n.worker = $1 order by n.asked_at desc, n.call desc limit $2`, worker, limit)
 }
 
 func noCall(id int64) error { return crowd.Errorf(crowd.NotFound, "there is no call %d", id) }

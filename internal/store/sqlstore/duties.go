@@ -25,6 +25,5 @@ func (w *writer) duties(c *engine.Changes) error {
 
 // PoolDuties implements store.People.
 func (s *Store) PoolDuties(ctx context.Context, pool crowd.PoolID) ([]engine.Duty, error) {
-	all, err := duties.list(ctx, s.read, `where d.pool = $1 order by d.worker`, pool)
-	return all, s.failed("list duties", err)
+	return listed(ctx, s, duties, `where d.pool = $1 order by d.worker`, pool)
 }

@@ -71,26 +71,17 @@ func noNode(id crowd.RunID, node int) error {
 
 // Run implements store.Flows.
 func (s *Store) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error) {
-	r, ok, err := runs.one(ctx, s.read, `where r.id = $1`, id)
-	if err == nil && (!ok || (tenant != 0 && r.Tenant != tenant)) {
-		err = noRun(id)
-	}
-	if err != nil {
-		return store.Run{}, s.failed("read run", err)
-	}
-	return r, nil
+	return got(ctx, s, runs, noRun(id), `where r.id = $1 and ($2 = 0 or r.tenant = $2)`, id, tenant)
 }
 
 // ListRuns implements store.Flows.
 func (s *Store) ListRuns(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
-	all, err := runs.page(ctx, s.read, page{column: "r.tenant", of: int64(tenant), before: int64(before), limit: limit})
-	return all, s.failed("list runs", err)
+	return paged(ctx, s, runs, page{column: "r.tenant", of: int64(tenant), before: int64(before), limit: limit})
 }
 
 // OpenRuns implements store.Flows.
 func (s *Store) OpenRuns(ctx context.Context) ([]store.Run, error) {
-	all, err := runs.list(ctx, s.read, `where r.state not in ('done', 'cancelled') order by r.id`)
-	return all, s.failed("list open runs", err)
+	return listed(ctx, s, runs, `where r.state not in ('done', 'cancelled') order by r.id`)
 }
 
 // kept is a node with what is not shown of it.
@@ -117,10 +108,7 @@ func (s *Store) nodes(ctx context.Context, q querier, id crowd.RunID) ([]kept, e
 	if err != nil || len(nodes) > 0 {
 		return nodes, err
 	}
-	_, ok, err := one(ctx, q, number[int64], `select 1 from runs where id = $1`, id)
-	if err == nil && !ok {
-		err = noRun(id)
-	}
+	_, err = first(ctx, q, noRun(id), number[int64], `select 1 from runs where id = $1`, id)
 	return nil, err
 }
 
@@ -134,9 +122,5 @@ var oneNode = runNodes.read + `where n.run = $1 and n.node = $2`
 // lockedNode is node, with what keeps others from its log until the
 // transaction ends.
 func lockedNode(ctx context.Context, q querier, id crowd.RunID, i int, lock string) (kept, error) {
-	n, ok, err := one(ctx, q, runNodes.scan, oneNode+lock, id, i)
-	if err == nil && !ok {
-		err = noNode(id, i)
-	}
-	return n, err
+	return first(ctx, q, noNode(id, i), runNodes.scan, oneNode+lock, id, i)
 }

@@ -51,11 +51,8 @@ func (m *mover) run() error {
 		tenant crowd.TenantID
 		items  int64
 	}
-	h, ok, err := one(m.ctx, m.tx, func(r row, h *head) error { return r.Scan(&h.tenant, &h.items) },
+	h, err := first(m.ctx, m.tx, noRun(id), func(r row, h *head) error { return r.Scan(&h.tenant, &h.items) },
 		`select tenant, items from runs where id = $1`+m.store.dialect.RowLock, id)
-	if err == nil && !ok {
-		err = noRun(id)
-	}
 	m.tenant, m.items = h.tenant, h.items
 	if r := m.move.State; err == nil && r != nil {
 		now := *r

@@ -35,8 +35,7 @@ func (s *Store) AddActions(ctx context.Context, list []store.Action) error {
 
 // ListActions implements store.PoolHistory.
 func (s *Store) ListActions(ctx context.Context, pool crowd.PoolID, before int64, limit int) ([]store.Action, error) {
-	all, err := actions.page(ctx, s.read, page{column: "a.pool", of: int64(pool), before: before, limit: limit})
-	return all, s.failed("list actions", err)
+	return paged(ctx, s, actions, page{column: "a.pool", of: int64(pool), before: before, limit: limit})
 }
 
 // AddSamples implements store.PoolHistory.
@@ -56,8 +55,7 @@ func (s *Store) AddSamples(ctx context.Context, list []store.Sample) error {
 
 // Samples implements store.PoolHistory.
 func (s *Store) Samples(ctx context.Context, pool crowd.PoolID, since time.Time) ([]store.Sample, error) {
-	all, err := samples.list(ctx, s.read, `where x.pool = $1 and x.taken_at >= $2 order by x.taken_at`, pool, micros(since))
-	return all, s.failed("list samples", err)
+	return listed(ctx, s, samples, `where x.pool = $1 and x.taken_at >= $2 order by x.taken_at`, pool, micros(since))
 }
 
 // DropSamples implements store.PoolHistory. It goes pool by pool: the key is the

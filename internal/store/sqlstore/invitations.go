@@ -112,29 +112,22 @@ func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u stor
 
 // Invitation implements store.Invitations.
 func (s *Store) Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (store.Invitation, error) {
-	i, ok, err := invited.one(ctx, s.read, `where i.id = $1`, id)
-	if err == nil && (!ok || tenant != 0 && i.Tenant != tenant) {
-		i, err = store.Invitation{}, noInvitation(id)
-	}
-	return i, s.failed("read invitation", err)
+	return got(ctx, s, invited, noInvitation(id), `where i.id = $1 and ($2 = 0 or i.tenant = $2)`, id, tenant)
 }
 
 // ListInvitations implements store.Invitations.
 func (s *Store) ListInvitations(ctx context.Context, tenant crowd.TenantID, before int64, limit int) ([]store.Invitation, error) {
-	all, err := invited.page(ctx, s.read, page{column: "i.tenant", of: int64(tenant), before: before, limit: limit})
-	return all, s.failed("list invitations", err)
+	return paged(ctx, s, invited, page{column: "i.tenant", of: int64(tenant), before: before, limit: limit})
 }
 
 // InvitationsTo implements store.Invitations.
 func (s *Store) InvitationsTo(ctx context.Context, tenant crowd.TenantID, address string) ([]store.Invitation, error) {
-	all, err := invited.list(ctx, s.read, `where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
-	return all, s.failed("list invitations", err)
+	return listed(ctx, s, invited, `where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
 }
 
 // AcceptedInvitations implements store.Invitations.
 func (s *Store) AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) ([]store.Invitation, error) {
-	all, err := invited.list(ctx, s.read, `where i.worker = $1 and i.worker <> 0 order by i.id desc`, worker)
-	return all, s.failed("list invitations", err)
+	return listed(ctx, s, invited, `where i.worker = $1 and i.worker <> 0 order by i.id desc`, worker)
 }
 
 // UsersByEmail implements store.Invitations.

@@ -21,11 +21,7 @@ func (s *Store) Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID
 		return crowd.Fieldf("amount", "%s is not an amount to deposit (more than 0, at most %s)", amount, crowd.MaxMoney)
 	}
 	return s.change(ctx, "deposit", func(ctx context.Context, tx transaction) error {
-		_, ok, err := one(ctx, tx, number[int64], `select id from tenants where id = $1`, tenant)
-		if err == nil && !ok {
-			err = noTenant(tenant)
-		}
-		if err != nil {
+		if _, err := first(ctx, tx, noTenant(tenant), number[int64], `select id from tenants where id = $1`, tenant); err != nil {
 			return err
 		}
 		list := []engine.Transfer{{

@@ -49,14 +49,12 @@ func (s *Store) UpdateMessage(ctx context.Context, m store.Message) error {
 
 // DueMessages implements store.Outbox.
 func (s *Store) DueMessages(ctx context.Context, now time.Time, limit int) ([]store.Message, error) {
-	all, err := messages.list(ctx, s.read, `where m.state = 'queued' and m.turn_at <= $1 order by m.turn_at, m.id limit $2`, micros(now), limit)
-	return all, s.failed("list due messages", err)
+	return listed(ctx, s, messages, `where m.state = 'queued' and m.turn_at <= $1 order by m.turn_at, m.id limit $2`, micros(now), limit)
 }
 
 // ListMessages implements store.Outbox.
 func (s *Store) ListMessages(ctx context.Context, call, before int64, limit int) ([]store.Message, error) {
-	all, err := messages.page(ctx, s.read, page{column: "m.call", of: call, before: before, limit: limit})
-	return all, s.failed("list messages", err)
+	return paged(ctx, s, messages, page{column: "m.call", of: call, before: before, limit: limit})
 }
 
 // CountMessages implements store.Outbox.
@@ -95,8 +93,7 @@ func (s *Store) DeleteSubscription(ctx context.Context, worker crowd.WorkerID, i
 
 // Subscriptions implements store.Outbox.
 func (s *Store) Subscriptions(ctx context.Context, worker crowd.WorkerID) ([]store.Subscription, error) {
-	all, err := subscriptions.list(ctx, s.read, `where p.worker = $1 order by p.id`, worker)
-	return all, s.failed("list push subscriptions", err)
+	return listed(ctx, s, subscriptions, `where p.worker = $1 order by p.id`, worker)
 }
 
 const selectSecret = `select secret from secrets where name = $1`

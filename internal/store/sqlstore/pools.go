@@ -52,8 +52,7 @@ func (s *Store) UpdatePool(ctx context.Context, p store.Pool) error {
 
 // ListPools implements store.Pools.
 func (s *Store) ListPools(ctx context.Context) ([]store.Pool, error) {
-	all, err := pools.list(ctx, s.read, `order by p.id`)
-	return all, s.failed("list pools", err)
+	return listed(ctx, s, pools, `order by p.id`)
 }
 
 // Pool implements store.Pools.

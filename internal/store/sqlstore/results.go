@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"iter"
 	"slices"
 
@@ -16,23 +17,17 @@ import (
 // database.
 func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) error, text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		rows, err := s.scan.QueryContext(ctx, text, args...)
-		if err != nil {
-			yield(*new(T), s.failed(op, err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
+		err := each(ctx, s.scan, func(r row) error {
 			var t T
-			if err := scan(rows, &t); err != nil {
-				yield(*new(T), s.failed(op, err))
-				return
+			if err := scan(r, &t); err != nil {
+				return err
 			}
 			if !yield(t, nil) {
-				return
+				return errEnough
 			}
-		}
-		if err := rows.Err(); err != nil {
+			return nil
+		}, text, args...)
+		if err != nil && !errors.Is(err, errEnough) {
 			yield(*new(T), s.failed(op, err))
 		}
 	}
@@ -98,11 +93,8 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 
 // Assignment implements store.Results.
 func (s *Store) Assignment(ctx context.Context, id crowd.AssignmentID) (store.Annotation, error) {
-	a, ok, err := one(ctx, s.read, scanAnnotation, `select `+annotationColumns+`, '' from annotations a
+	a, err := first(ctx, s.read, crowd.Errorf(crowd.NotFound, "there is no assignment %s", id), scanAnnotation, `select `+annotationColumns+`, '' from annotations a
 		left join users u on u.id = a.worker where a.id = $1`, id)
-	if err == nil && !ok {
-		err = crowd.Errorf(crowd.NotFound, "there is no assignment %s", id)
-	}
 	return a, s.failed("read assignment", err)
 }
 

@@ -129,6 +129,9 @@ func each(ctx context.Context, q querier, do func(row) error, text string, args 
 	return rows.Err()
 }
 
+// errEnough ends each early: the other rows are not wanted.
+var errEnough = errors.New("no more rows are wanted")
+
 // one returns the first row of a query, or false.
 func one[T any](ctx context.Context, q querier, scan func(row, *T) error, text string, args ...any) (T, bool, error) {
 	var t T
@@ -144,6 +147,15 @@ func one[T any](ctx context.Context, q querier, scan func(row, *T) error, text s
 		return t, false, err
 	}
 	return t, true, rows.Close()
+}
+
+// first is one, where no row is the error none.
+func first[T any](ctx context.Context, q querier, none error, scan func(row, *T) error, text string, args ...any) (T, error) {
+	t, ok, err := one(ctx, q, scan, text, args...)
+	if err == nil && !ok {
+		err = none
+	}
+	return t, err
 }
 
 // number scans a row of one integer.
@@ -273,9 +285,5 @@ func (s *Store) missing(err error, format string, args ...any) error {
 
 // newID gives out the next id of a kind.
 func newID(ctx context.Context, tx transaction, kind string) (int64, error) {
-	id, ok, err := one(ctx, tx, number[int64], `update counters set last = last + 1 where name = $1 returning last`, kind)
-	if err == nil && !ok {
-		err = fmt.Errorf("no counter of %s ids", kind)
-	}
-	return id, err
+	return first(ctx, tx, fmt.Errorf("no counter of %s ids", kind), number[int64], `update counters set last = last + 1 where name = $1 returning last`, kind)
 }

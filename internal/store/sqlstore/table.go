@@ -73,18 +73,9 @@ func (t *table[T]) list(ctx context.Context, q querier, where string, args ...an
 	return list(ctx, q, t.scan, t.read+where, args...)
 }
 
-// one returns the first row that a condition holds for, or false.
-func (t *table[T]) one(ctx context.Context, q querier, where string, args ...any) (T, bool, error) {
-	return one(ctx, q, t.scan, t.read+where, args...)
-}
-
-// get is one, where no row is the error none.
+// get returns the first row that a condition holds for, or the error none.
 func (t *table[T]) get(ctx context.Context, q querier, none error, where string, args ...any) (T, error) {
-	x, ok, err := t.one(ctx, q, where, args...)
-	if err == nil && !ok {
-		err = none
-	}
-	return x, err
+	return first(ctx, q, none, t.scan, t.read+where, args...)
 }
 
 // page asks for rows with an id below before (0: all), the newest first.
@@ -95,7 +86,19 @@ type page struct {
 	limit  int
 }
 
-func (t *table[T]) page(ctx context.Context, q querier, p page) ([]T, error) {
+// listed, got and paged read a table for a method of the store, which says of a
+// failure what was being read.
+func listed[T any](ctx context.Context, s *Store, t *table[T], where string, args ...any) ([]T, error) {
+	all, err := t.list(ctx, s.read, where, args...)
+	return all, s.failed("list "+t.name, err)
+}
+
+func got[T any](ctx context.Context, s *Store, t *table[T], none error, where string, args ...any) (T, error) {
+	x, err := t.get(ctx, s.read, none, where, args...)
+	return x, s.failed("read "+t.name, err)
+}
+
+func paged[T any](ctx context.Context, s *Store, t *table[T], p page) ([]T, error) {
 	if p.before == 0 {
 		p.before = math.MaxInt64
 	}
@@ -104,7 +107,7 @@ func (t *table[T]) page(ctx context.Context, q querier, p page) ([]T, error) {
 	if p.of != 0 {
 		where, args = where+`and `+p.column+` = $3 `, append(args, p.of)
 	}
-	return t.list(ctx, q, where+`order by `+id+` desc limit $2`, args...)
+	return listed(ctx, s, t, where+`order by `+id+` desc limit $2`, args...)
 }
 
 // id is the first column, as selects call it.

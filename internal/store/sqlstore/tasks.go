@@ -108,10 +108,7 @@ func scanTask(r row, t *store.Task) error {
 
 // Task implements store.Batches.
 func (s *Store) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
-	t, ok, err := one(ctx, s.read, scanTask, selectTasks+`where id = $1`, id)
-	if err == nil && !ok {
-		err = crowd.Errorf(crowd.NotFound, "there is no task %s", id)
-	}
+	t, err := first(ctx, s.read, crowd.Errorf(crowd.NotFound, "there is no task %s", id), scanTask, selectTasks+`where id = $1`, id)
 	if err == nil {
 		t.Invited, err = list(ctx, s.read, number[crowd.WorkerID], `select worker from task_workers where task = $1 order by worker`, id)
 	}

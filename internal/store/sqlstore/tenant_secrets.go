@@ -21,10 +21,7 @@ func noSecret(tenant crowd.TenantID, name string) error {
 
 // TenantSecret implements store.Flows.
 func (s *Store) TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (string, error) {
-	secret, ok, err := one(ctx, s.read, text, `select secret from tenant_secrets where tenant = $1 and name = $2`, tenant, name)
-	if err == nil && !ok {
-		err = noSecret(tenant, name)
-	}
+	secret, err := first(ctx, s.read, noSecret(tenant, name), text, `select secret from tenant_secrets where tenant = $1 and name = $2`, tenant, name)
 	return secret, s.failed("read tenant secret", err)
 }
 

@@ -32,14 +32,12 @@ func (s *Store) UpdateTenant(ctx context.Context, t store.Tenant) error {
 
 // Tenant implements store.Tenants.
 func (s *Store) Tenant(ctx context.Context, id crowd.TenantID) (store.Tenant, error) {
-	t, err := tenants.get(ctx, s.read, noTenant(id), `where t.id = $1`, id)
-	return t, s.failed("read tenant", err)
+	return got(ctx, s, tenants, noTenant(id), `where t.id = $1`, id)
 }
 
 // ListTenants implements store.Tenants.
 func (s *Store) ListTenants(ctx context.Context) ([]store.Tenant, error) {
-	all, err := tenants.list(ctx, s.read, `order by t.id`)
-	return all, s.failed("list tenants", err)
+	return listed(ctx, s, tenants, `order by t.id`)
 }
 
 func noTenant(id crowd.TenantID) error {

@@ -52,17 +52,12 @@ func noTest(id int64) error { return crowd.Errorf(crowd.NotFound, "there is no t
 
 // Test implements store.Tests.
 func (s *Store) Test(ctx context.Context, tenant crowd.TenantID, id int64) (store.Test, error) {
-	t, ok, err := tests.one(ctx, s.read, `where t.id = $1`, id)
-	if err == nil && (!ok || tenant != 0 && t.Tenant != tenant) {
-		t, err = store.Test{}, noTest(id)
-	}
-	return t, s.failed("read test", err)
+	return got(ctx, s, tests, noTest(id), `where t.id = $1 and ($2 = 0 or t.tenant = $2)`, id, tenant)
 }
 
 // ListTests implements store.Tests.
 func (s *Store) ListTests(ctx context.Context, tenant crowd.TenantID) ([]store.Test, error) {
-	all, err := tests.list(ctx, s.read, `where $1 = 0 or t.tenant = $1 order by t.id`, tenant)
-	return all, s.failed("list tests", err)
+	return listed(ctx, s, tests, `where $1 = 0 or t.tenant = $1 order by t.id`, tenant)
 }
 
 // Questions implements store.Tests.
@@ -106,8 +101,7 @@ func (s *Store) FinishTry(ctx context.Context, t store.Try, u *store.User) error
 
 // Tries implements store.Tests.
 func (s *Store) Tries(ctx context.Context, test int64, worker crowd.WorkerID) ([]store.Try, error) {
-	all, err := tries.list(ctx, s.read, `where t.test = $1 and t.worker = $2 order by t.n`, test, worker)
-	return all, s.failed("list tries", err)
+	return listed(ctx, s, tries, `where t.test = $1 and t.worker = $2 order by t.n`, test, worker)
 }
 
 // TestTries implements store.Tests.
@@ -115,6 +109,5 @@ func (s *Store) TestTries(ctx context.Context, tenant crowd.TenantID, test, befo
 	if _, err := s.Test(ctx, tenant, test); err != nil {
 		return nil, err
 	}
-	all, err := tries.page(ctx, s.read, page{column: "t.test", of: test, before: before, limit: limit})
-	return all, s.failed("list tries", err)
+	return paged(ctx, s, tries, page{column: "t.test", of: test, before: before, limit: limit})
 }

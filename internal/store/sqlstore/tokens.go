@@ -22,14 +22,12 @@ func (s *Store) CreateToken(ctx context.Context, t store.Token) (int64, error) {
 
 // TokenByHash implements store.Tokens.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
-	t, err := tokens.get(ctx, s.read, crowd.Errorf(crowd.NotFound, "there is no such token"), `where t.hash = $1`, hash)
-	return t, s.failed("read token", err)
+	return got(ctx, s, tokens, crowd.Errorf(crowd.NotFound, "there is no such token"), `where t.hash = $1`, hash)
 }
 
 // ListTokens implements store.Tokens.
 func (s *Store) ListTokens(ctx context.Context, user crowd.WorkerID) ([]store.Token, error) {
-	all, err := tokens.list(ctx, s.read, `where t.user_id = $1 order by t.id`, user)
-	return all, s.failed("list tokens", err)
+	return listed(ctx, s, tokens, `where t.user_id = $1 order by t.id`, user)
 }
 
 // DeleteToken implements store.Tokens.
