@@ -88,6 +88,18 @@ func (s *rowQueryRunner) retryChunk(ctx context.Context) (more bool, err error) 
 	return !s.busy, err
 }
 
+// tables returns the step's sources as inputs of its query.
+func (s *rowQueryRunner) tables() (static, streamed []sqlstep.Table) {
+	for j, from := range s.node.step.From {
+		if slices.Contains(s.node.joined, j) {
+			streamed = append(streamed, s.run.table(from.Node))
+		} else {
+			static = append(static, s.run.table(from.Node))
+		}
+	}
+	return static, streamed
+}
+
 // queryResult is what a query gave for one item.
 type queryResult struct {
 	rows [][]string
@@ -105,16 +117,7 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		n.setCursors(t)
 		return r.commit(ctx, c, n)
 	}
-	var static, streamed []sqlstep.Table
-	if s.stream == nil {
-		for j, from := range n.step.From {
-			if slices.Contains(n.joined, j) {
-				streamed = append(streamed, r.table(from.Node))
-			} else {
-				static = append(static, r.table(from.Node))
-			}
-		}
-	}
+	static, streamed := s.tables()
 	s.busy = true
 	round := s.round
 	stream := s.stream

@@ -101,7 +101,7 @@ var redundancyShape = fields.Object("How many answers a task gets: {count: n}, o
 
 // crowd reads a crowd step.
 func (r *reader) crowd(m *made, v *fields.Part) {
-	r.joinSources(m)
+	r.joinSources(m, m.sources)
 	if v == nil {
 		m.loseColumns()
 		return

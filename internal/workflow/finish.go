@@ -47,10 +47,7 @@ func (r *reader) sla(v *fields.Part) *SLA {
 
 // outputs reads which files a run writes.
 func (r *reader) outputs(v *fields.Part) {
-	var names []string
-	for _, m := range r.nodes {
-		names = append(names, m.name)
-	}
+	names := r.names()
 	folded := map[string]Place{}
 	for _, o := range v.Get("outputs").Parts() {
 		out := Output{Name: o.Name(), Format: fields.Or(o, "format", DefaultFormat), Place: o.Start()}
@@ -120,5 +117,3 @@ func (r *reader) finish(order []*made) {
 		}
 	}
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -75,7 +75,7 @@ var httpShape = fields.Object("An HTTP call for each item.",
 
 // http reads an HTTP step.
 func (r *reader) http(m *made, v *fields.Part) {
-	r.joinSources(m)
+	r.joinSources(m, m.sources)
 	if v == nil {
 		m.loseColumns()
 		return

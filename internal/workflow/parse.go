@@ -208,12 +208,18 @@ func (r *reader) filesFit(v *fields.Part) {
 	}
 }
 
+// names returns the names of the inputs and steps.
+func (r *reader) names() []string {
+	names := make([]string, len(r.nodes))
+	for i, m := range r.nodes {
+		names[i] = m.name
+	}
+	return names
+}
+
 // connect reads what each step reads.
 func (r *reader) connect() {
-	var names []string
-	for _, m := range r.nodes {
-		names = append(names, m.name)
-	}
+	names := r.names()
 	for _, m := range r.nodes {
 		if m.step == nil {
 			continue
@@ -448,7 +454,7 @@ func (r *reader) input(m *made) {
 		}
 	default:
 		for _, c := range declared {
-			if !contains(has, c.Name) {
+			if !slices.Contains(has, c.Name) {
 				r.problem(places[strings.ToLower(c.Name)], "the file for %s has no column %s: %s", m.name, yamlfile.Quote(c.Name), r.notes.Hint(c.Name, has))
 			}
 		}

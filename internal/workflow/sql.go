@@ -79,7 +79,8 @@ func (r *reader) sqlStep(m *made, v *fields.Part) {
 		s.Why = facts.Why
 	}
 	if s.RowByRow {
-		r.rowByRow(m)
+		// Each item of the streamed sources goes by itself.
+		r.joinSources(m, slices.DeleteFunc(slices.Clone(m.sources), func(s source) bool { return s.edge != Stream }))
 	} else {
 		r.allRows(m, query, facts, streamed)
 	}
@@ -88,20 +89,6 @@ func (r *reader) sqlStep(m *made, v *fields.Part) {
 		m.lost = false // of a row-by-row query only a source was
 	}
 	r.own(m, r.typed(m, facts), func(int) Place { return m.value.Start() })
-}
-
-// rowByRow joins the streamed sources of a query that takes each of their items
-// by itself.
-func (r *reader) rowByRow(m *made) {
-	var streams []source
-	for _, s := range m.sources {
-		if s.edge == Stream {
-			streams = append(streams, s)
-		}
-	}
-	r.gather(m, streams)
-	r.checkFamily(m, streams)
-	r.when(m)
 }
 
 // allRows notes what makes no sense for a query over all rows, whose rows are

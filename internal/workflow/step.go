@@ -25,7 +25,7 @@ func (r *reader) step(m *made) {
 		}
 	}
 	if s.Kind == "" { // which has been noted
-		r.joinSources(m)
+		r.joinSources(m, m.sources)
 		m.loseColumns()
 	}
 	for _, k := range kinds {
@@ -37,11 +37,11 @@ func (r *reader) step(m *made) {
 	}
 }
 
-// joinSources joins the sources of a step that goes item by item: it gathers their
+// joinSources joins sources of a step that goes item by item: it gathers their
 // columns, checks that they have items in common, and reads the condition.
-func (r *reader) joinSources(m *made) {
-	r.gather(m, m.sources)
-	r.checkFamily(m, m.sources)
+func (r *reader) joinSources(m *made, sources []source) {
+	r.gather(m, sources)
+	r.checkFamily(m, sources)
 	r.when(m)
 }
 

@@ -251,7 +251,7 @@ func mistyped(tree ast.Node, isText func(name string) bool) string {
 			if !named || !isText(i.Value) || i.Location().From >= at {
 				continue
 			}
-			if _, number := constant(side.other); numeric || number || hasNumber(side.other) {
+			if numeric || hasNumber(side.other) {
 				first, at = i.Value, i.Location().From
 			}
 		}
@@ -259,27 +259,15 @@ func mistyped(tree ast.Node, isText func(name string) bool) string {
 	return first
 }
 
-// hasNumber reports whether a list has numbers in it.
+// hasNumber reports whether a node is a number, or a list with numbers in it.
 func hasNumber(n ast.Node) bool {
-	list, ok := n.(*ast.ArrayNode)
-	return ok && slices.ContainsFunc(list.Nodes, func(n ast.Node) bool { _, number := constant(n); return number })
-}
-
-// constant returns the value of a number in a condition.
-func constant(n ast.Node) (float64, bool) {
 	switch n := n.(type) {
-	case *ast.IntegerNode:
-		return float64(n.Value), true
-	case *ast.FloatNode:
-		return n.Value, true
+	case *ast.IntegerNode, *ast.FloatNode:
+		return true
 	case *ast.UnaryNode:
-		f, ok := constant(n.Node)
-		switch n.Operator {
-		case "-":
-			return -f, ok
-		case "+":
-			return f, ok
-		}
+		return (n.Operator == "-" || n.Operator == "+") && hasNumber(n.Node)
+	case *ast.ArrayNode:
+		return slices.ContainsFunc(n.Nodes, hasNumber)
 	}
-	return 0, false
+	return false
 }

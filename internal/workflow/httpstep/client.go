@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -258,7 +259,7 @@ func (c *Client) values(resp *http.Response, s *workflow.HTTP, m *masks) ([]stri
 		return nil, &Failure{Reason: TooLarge, StatusCode: status, Message: fmt.Sprintf("the answer of %s has more than %d bytes", host, c.opts.MaxBody)}
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil, &Failure{Reason: NotJSON, StatusCode: status, Message: "the answer of " + host + " is empty, a JSON object is wanted"}
-	case !jsonValid(body):
+	case !json.Valid(body):
 		return nil, &Failure{Reason: NotJSON, StatusCode: status, Said: said(), Message: "the answer of " + host + " is not JSON"}
 	}
 	if err := s.Response.Check(body); err != nil {

@@ -155,10 +155,8 @@ func object(fields []Field) ([]byte, error) {
 
 // isNumber reports whether a text is a JSON number.
 func isNumber(s string) bool {
-	return jsonValid([]byte(s)) && strings.IndexByte("-0123456789", s[0]) >= 0 && strings.TrimSpace(s) == s
+	return json.Valid([]byte(s)) && strings.IndexByte("-0123456789", s[0]) >= 0 && strings.TrimSpace(s) == s
 }
-
-func jsonValid(b []byte) bool { return json.Valid(b) }
 
 // pick returns the values of an answer's properties.
 func pick(body []byte, properties []jsonschema.Property) ([]string, error) {

@@ -116,11 +116,11 @@ var ourDriver = sync.OnceValue(func() *sqlite.Driver {
 		}
 		return like(text(args[0]), text(args[1]), escape[0])
 	})
-	for name, trim := range map[string]func(s, set string) string{
-		"trim": trimBoth, "ltrim": trimLeft, "rtrim": trimRight,
+	for name, trim := range map[string]func(string, func(rune) bool) string{
+		"trim": strings.TrimFunc, "ltrim": strings.TrimLeftFunc, "rtrim": strings.TrimRightFunc,
 	} {
 		scalar(name, 2, func(args []driver.Value) (driver.Value, error) {
-			return trim(text(args[0]), text(args[1])), nil
+			return trim(text(args[0]), oneOf(text(args[1]))), nil
 		})
 	}
 	d.MustRegisterFunction(sinkName, &sqlite.FunctionImpl{
@@ -191,7 +191,3 @@ func oneOf(set string) func(rune) bool {
 	}
 	return func(r rune) bool { return in[r] }
 }
-
-func trimBoth(s, set string) string  { return strings.TrimFunc(s, oneOf(set)) }
-func trimLeft(s, set string) string  { return strings.TrimLeftFunc(s, oneOf(set)) }
-func trimRight(s, set string) string { return strings.TrimRightFunc(s, oneOf(set)) }

@@ -51,7 +51,7 @@ func TestOwnFunctionsAreSQLites(t *testing.T) {
 		if got, err := replace(s, p, q); err != nil || got != replaced {
 			t.Fatalf("replace(%q, %q, %q): %v; SQLite %v", s, p, q, got, replaced)
 		}
-		for i, c := range []struct{ got, want string }{{trimBoth(s, p), both}, {trimLeft(s, p), left}, {trimRight(s, p), right}} {
+		for i, c := range []struct{ got, want string }{{strings.TrimFunc(s, oneOf(p)), both}, {strings.TrimLeftFunc(s, oneOf(p)), left}, {strings.TrimRightFunc(s, oneOf(p)), right}} {
 			if c.got != c.want {
 				t.Fatalf("trim %d of (%q, %q): %q; SQLite %q", i, s, p, c.got, c.want)
 			}
