@@ -83,7 +83,7 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	}
 	var out []LiveRow
 	for _, n := range o.Workers {
-		row, err := compare(ctx, o, &side{server: w.Server, name: "throng", tokens: tokens(w.workers[:n])}, &side{server: bare, name: "ceiling", tokens: bareTokens[:n]})
+		row, err := compare(ctx, o, w, bare, bareTokens[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -92,67 +92,41 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	return out, nil
 }
 
-// side is one of the two servers, and what it reached.
-type side struct {
-	server *process.Server
-	name   string
-	tokens []string
-
-	crew      *crew
-	perSecond []float64
-	took      []time.Duration
-	cpu       time.Duration
-	hasCPU    bool
-}
-
-func compare(ctx context.Context, o LiveOptions, a, b *side) (row LiveRow, err error) {
-	for _, s := range []*side{a, b} {
-		if s.crew, err = newCrew(ctx, s.name, s.server.URL, s.tokens); err != nil {
+// compare measures as many workers of both servers, turn by turn.
+func compare(ctx context.Context, o LiveOptions, w *world, bare *process.Server, bareTokens []string) (row LiveRow, err error) {
+	n := len(bareTokens)
+	a, err := newCrew(ctx, "throng", w.Server, tokens(w.workers[:n]))
+	if err != nil {
+		return row, err
+	}
+	defer a.close()
+	b, err := newCrew(ctx, "ceiling", bare, bareTokens)
+	if err != nil {
+		return row, err
+	}
+	defer b.close()
+	for _, c := range []*crew{a, b} {
+		c.apart = o.Apart
+		if err := c.turn(ctx, o.For/10); err != nil { // to warm up
 			return row, err
 		}
-		defer s.crew.close()
-		s.crew.apart = o.Apart
-		if _, err := s.crew.run(ctx, o.For/10); err != nil { // to warm up
-			return row, err
-		}
+		c.forget()
 	}
 	for turn := range turns {
-		for _, s := range []*side{a, b} {
-			if err := s.turn(ctx, o.For/turns); err != nil {
+		for _, c := range []*crew{a, b} {
+			if err := c.turn(ctx, o.For/turns); err != nil {
 				return row, err
 			}
-			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", len(s.tokens), turn+1, turns, s.name, s.perSecond[turn])
+			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", n, turn+1, turns, c.name, c.perSecond[turn])
 		}
 	}
 	row = LiveRow{
-		Workers: len(a.tokens), Tasks: o.Tasks,
+		Workers: n, Tasks: o.Tasks,
 		CyclesPerS: stats.Quantile(a.perSecond, 0.5), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
 		CeilingPerS: stats.Quantile(b.perSecond, 0.5), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
 	}
 	row.Ratio = row.CyclesPerS / row.CeilingPerS
 	return row, nil
-}
-
-func (s *side) turn(ctx context.Context, d time.Duration) error {
-	before, err := s.server.Usage()
-	s.hasCPU = err == nil
-	r, err := s.crew.run(ctx, d)
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, s.server.Log())
-	}
-	if after, err := s.server.Usage(); err == nil {
-		s.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
-	}
-	s.perSecond = append(s.perSecond, r.perSecond())
-	s.took = append(s.took, r.took...)
-	return nil
-}
-
-func (s *side) cpuMicros() float64 {
-	if !s.hasCPU {
-		return 0
-	}
-	return float64(s.cpu.Microseconds()) / float64(len(s.took))
 }
 
 // folder returns dir, made if it is not there, or a temporary folder and what

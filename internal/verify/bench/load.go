@@ -8,14 +8,21 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/verify/load"
+	"github.com/throng-dev/throng/internal/verify/process"
 )
 
-// crew is a number of worker clients of one server. Each holds a task, answers
-// it and gets the next one in the same request, without pause.
+// crew is a number of worker clients of one server, and what it reached. Each holds a
+// task, answers it and gets the next one in the same request, without pause.
 type crew struct {
 	name    string
+	server  *process.Server
 	workers []*loader
 	apart   bool // submits and asks for the next task in two requests
+
+	perSecond []float64       // cycles, in each turn
+	took      []time.Duration // of every cycle
+	cpu       time.Duration   // of the server
+	hasCPU    bool
 }
 
 type loader struct {
@@ -25,10 +32,10 @@ type loader struct {
 }
 
 // newCrew connects clients and lets each get its first task.
-func newCrew(ctx context.Context, name, url string, tokens []string) (*crew, error) {
-	c := &crew{name: name}
+func newCrew(ctx context.Context, name string, server *process.Server, tokens []string) (*crew, error) {
+	c := &crew{name: name, server: server}
 	for _, token := range tokens {
-		conn, err := dial(url, token)
+		conn, err := dial(server.URL, token)
 		if err != nil {
 			c.close()
 			return nil, err
@@ -65,11 +72,13 @@ func (c *crew) each(ctx context.Context, f func(context.Context, *loader) error)
 	return nil
 }
 
-// run lets the crew work for a time. Cycles in the first tenth are not counted.
-func (c *crew) run(ctx context.Context, d time.Duration) (run, error) {
+// turn lets the crew work for a time. Cycles in the first tenth are not counted.
+func (c *crew) turn(ctx context.Context, d time.Duration) error {
+	before, err := c.server.Usage()
+	c.hasCPU = err == nil
 	start := time.Now()
 	from, to := start.Add(d/10), start.Add(d)
-	err := c.each(ctx, func(ctx context.Context, w *loader) error {
+	if err := c.each(ctx, func(ctx context.Context, w *loader) error {
 		w.took = w.took[:0]
 		for ctx.Err() == nil {
 			sent := time.Now()
@@ -84,15 +93,33 @@ func (c *crew) run(ctx context.Context, d time.Duration) (run, error) {
 			}
 		}
 		return ctx.Err()
-	})
-	out := run{span: d - d/10}
+	}); err != nil {
+		return fmt.Errorf("%w\n%s", err, c.server.Log())
+	}
+	if after, err := c.server.Usage(); err == nil {
+		c.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
+	}
+	already := len(c.took)
 	for _, w := range c.workers {
-		out.took = append(out.took, w.took...)
+		c.took = append(c.took, w.took...)
 	}
-	if err == nil && len(out.took) == 0 {
-		err = fmt.Errorf("%s: no cycle was finished in time", c.name)
+	done := len(c.took) - already
+	if done == 0 {
+		return fmt.Errorf("%s: no cycle was finished in time", c.name)
 	}
-	return out, err
+	c.perSecond = append(c.perSecond, float64(done)/(d-d/10).Seconds())
+	return nil
+}
+
+// forget forgets what the crew has reached so far.
+func (c *crew) forget() { c.perSecond, c.took, c.cpu = nil, nil, 0 }
+
+// cpuMicros is the server's time for a cycle; 0 where the system does not tell.
+func (c *crew) cpuMicros() float64 {
+	if !c.hasCPU {
+		return 0
+	}
+	return float64(c.cpu.Microseconds()) / float64(len(c.took))
 }
 
 const (
@@ -129,14 +156,6 @@ func (w *loader) hold(reply []byte, err error) error {
 	w.held = string(id)
 	return nil
 }
-
-// run is what a crew did in a while.
-type run struct {
-	took []time.Duration
-	span time.Duration
-}
-
-func (r run) perSecond() float64 { return float64(len(r.took)) / r.span.Seconds() }
 
 // quantile returns a quantile of durations, which it sorts, in milliseconds.
 func quantile(took []time.Duration, q float64) float64 {

@@ -97,13 +97,13 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 }
 
 func workFor(ctx context.Context, w *world, d time.Duration) (int, error) {
-	c, err := newCrew(ctx, "throng", w.URL, tokens(w.workers))
+	c, err := newCrew(ctx, "throng", w.Server, tokens(w.workers))
 	if err != nil {
 		return 0, err
 	}
 	defer c.close()
-	r, err := c.run(ctx, d)
-	return len(r.took), err
+	err = c.turn(ctx, d)
+	return len(c.took), err
 }
 
 // restart kills the server and starts one on its folder. It returns the seconds until
