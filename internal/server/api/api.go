@@ -176,6 +176,24 @@ func content(kinds []string) map[string]*huma.MediaType {
 	return out
 }
 
+// of makes the handler of a use case about what the path names: to makes the body
+// of what it returns.
+func of[In, ID, A, B any, Path interface {
+	*In
+	about() ID
+}](do func(context.Context, *access.Principal, ID) (A, error), to func(A) B) func(context.Context, *access.Principal, *In) (B, error) {
+	return func(ctx context.Context, p *access.Principal, in *In) (B, error) {
+		return as(to)(do(ctx, p, Path(in).about()))
+	}
+}
+
+// own is of for a use case that needs to know no more than who calls.
+func own[A, B any](do func(context.Context, *access.Principal) (A, error), to func(A) B) func(context.Context, *access.Principal, *struct{}) (B, error) {
+	return func(ctx context.Context, p *access.Principal, _ *struct{}) (B, error) {
+		return as(to)(do(ctx, p))
+	}
+}
+
 // as makes what a use case returns the body that f makes of it.
 func as[A, B any](f func(A) B) func(A, error) (B, error) {
 	return func(v A, err error) (out B, _ error) {
@@ -187,8 +205,11 @@ func as[A, B any](f func(A) B) func(A, error) (B, error) {
 }
 
 // each is as for a list.
-func each[A, B any](f func(A) B) func([]A, error) ([]B, error) {
-	return as(func(list []A) []B { return mapped(list, f) })
+func each[A, B any](f func(A) B) func([]A, error) ([]B, error) { return as(all(f)) }
+
+// all makes a list of the bodies that f makes.
+func all[A, B any](f func(A) B) func([]A) []B {
+	return func(list []A) []B { return mapped(list, f) }
 }
 
 func mapped[A, B any](list []A, f func(A) B) []B {

@@ -124,9 +124,7 @@ func (a *api) batches() {
 			return as(toDraft)(a.app.Batches.Create(ctx, p, newBatch(tenant, &in.Body.BatchTerms)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Batch, error) {
-			return as(toBatch)(a.app.Batches.Get(ctx, p, in.id))
-		})
+		of[BatchPath](a.app.Batches.Get, toBatch))
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
@@ -206,9 +204,7 @@ func (a *api) batchMoves() {
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: batchTag, access: signedIn},
-			func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Batch, error) {
-				return as(toBatch)(m.do(ctx, p, in.id))
-			})
+			of[BatchPath](m.do, toBatch))
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/top-up", summary: "Add to a running batch's budget", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
@@ -225,9 +221,7 @@ func (a *api) batchWaits() {
 		return wire.Held{Assignment: h.Assignment, Task: h.Task, Worker: h.Worker, Since: h.At, ExpiresAt: h.Expires}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/holding", summary: "Who holds what, the longest held first", tag: batchTag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *BatchPath) ([]wire.Held, error) {
-			return each(toHeld)(a.app.Batches.Holding(ctx, p, in.id))
-		})
+		of[BatchPath](a.app.Batches.Holding, all(toHeld)))
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Why, error) {
 			why, err := a.app.Batches.Why(ctx, p, in.id)

@@ -83,13 +83,9 @@ func (a *api) duty() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
 		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if they were about to go."},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
-			return as(toDuty)(a.app.Duty.Start(ctx, p))
-		})
+		own(a.app.Duty.Start, toDuty))
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Duty, error) {
-			return as(toDuty)(a.app.Duty.End(ctx, p))
-		})
+		own(a.app.Duty.End, toDuty))
 	addAction(a, op{method: http.MethodPost, path: "/v1/duty/decline", summary: "Say that you do not come this time; somebody else is asked", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
 			return a.app.Duty.DeclineCall(ctx, p)
@@ -134,9 +130,7 @@ func (a *api) wishes() {
 		return wire.PushSubscription{ID: s.ID, Endpoint: s.Endpoint, CreatedAt: s.CreatedAt}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.PushSubscription, error) {
-			return each(toSubscription)(a.app.Duty.Subscriptions(ctx, p))
-		})
+		own(a.app.Duty.Subscriptions, all(toSubscription)))
 	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPushSubscription }) (out wire.ID, err error) {

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -27,7 +25,5 @@ func (a *api) forecasts() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/forecast", summary: "When will it be done?", tag: batchTag, access: signedIn,
 		text: "The pool is simulated from its present state, many times, in the background: the first request orders it and says `pending`. " +
 			"A forecast is computed again when somebody asks and it is older than 15 seconds or twenty times what it took. It knows nothing of batches and people yet to come."},
-		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Forecast, error) {
-			return as(toForecast)(a.app.Batches.Forecast(ctx, p, in.id))
-		})
+		of[BatchPath](a.app.Batches.Forecast, toForecast))
 }

@@ -63,9 +63,7 @@ func (a *api) invitations() {
 	}
 	for _, o := range ofOne {
 		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn},
-			func(ctx context.Context, p *access.Principal, in *InvitationPath) (wire.Invitation, error) {
-				return as(toInvitation)(o.do(ctx, p, in.id))
-			})
+			of[InvitationPath](o.do, toInvitation))
 	}
 	a.invited()
 }

@@ -11,11 +11,16 @@ import (
 // What operations are about, named in their paths and queries. Each is parsed
 // before its handler runs. The types are exported because huma sets no others.
 
+// subject is what an operation is about, by its id.
+type subject[ID any] struct{ id ID }
+
+func (x *subject[ID]) about() ID { return x.id }
+
 // BatchPath is the batch of an operation.
 type BatchPath struct {
 	Text string `path:"id" example:"b17"`
 
-	id crowd.BatchID
+	subject[crowd.BatchID]
 }
 
 // Resolve implements huma.Resolver.
@@ -27,7 +32,7 @@ func (x *BatchPath) Resolve(huma.Context) []error {
 type TenantPath struct {
 	Text string `path:"id" example:"n3"`
 
-	id crowd.TenantID
+	subject[crowd.TenantID]
 }
 
 // Resolve implements huma.Resolver.
@@ -39,7 +44,7 @@ func (x *TenantPath) Resolve(huma.Context) []error {
 type UserPath struct {
 	Text string `path:"id" example:"u42"`
 
-	id crowd.WorkerID
+	subject[crowd.WorkerID]
 }
 
 // Resolve implements huma.Resolver.
@@ -51,7 +56,7 @@ func (x *UserPath) Resolve(huma.Context) []error {
 type PoolPath struct {
 	Text string `path:"id" example:"p1"`
 
-	id crowd.PoolID
+	subject[crowd.PoolID]
 }
 
 // Resolve implements huma.Resolver.
@@ -63,7 +68,7 @@ func (x *PoolPath) Resolve(huma.Context) []error {
 type RunPath struct {
 	Text string `path:"id" example:"r3"`
 
-	id crowd.RunID
+	subject[crowd.RunID]
 }
 
 // Resolve implements huma.Resolver.
@@ -81,7 +86,7 @@ type RunStep struct {
 type AssignmentPath struct {
 	Text string `path:"assignment" example:"a17.9"`
 
-	id crowd.AssignmentID
+	subject[crowd.AssignmentID]
 }
 
 // Resolve implements huma.Resolver.
@@ -93,7 +98,7 @@ func (x *AssignmentPath) Resolve(huma.Context) []error {
 type TestPath struct {
 	Text string `path:"id" example:"3"`
 
-	id int64
+	subject[int64]
 }
 
 // Resolve implements huma.Resolver.
@@ -105,7 +110,7 @@ func (x *TestPath) Resolve(huma.Context) []error {
 type InvitationPath struct {
 	Text string `path:"id" example:"12"`
 
-	id int64
+	subject[int64]
 }
 
 // Resolve implements huma.Resolver.

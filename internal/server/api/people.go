@@ -37,9 +37,7 @@ func (a *api) people() {
 			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *UserPath) (wire.User, error) {
-			return as(toUser)(a.app.Accounts.User(ctx, p, in.id))
-		})
+		of[UserPath](a.app.Accounts.User, toUser))
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what they hold first."},
 		func(ctx context.Context, p *access.Principal, in *struct {
@@ -58,7 +56,5 @@ func (a *api) people() {
 			return as(toUser)(a.app.Accounts.UpdateUser(ctx, p, in.id, edit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *UserPath) (wire.Secret, error) {
-			return as(toSecret)(a.app.Accounts.NewSetupLink(ctx, p, in.id))
-		})
+		of[UserPath](a.app.Accounts.NewSetupLink, toSecret))
 }

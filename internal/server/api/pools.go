@@ -137,17 +137,13 @@ const poolTag = "Pools"
 func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Pool, error) {
-			return each(toPool)(a.app.Pools.List(ctx, p))
-		})
+		own(a.app.Pools.List, all(toPool)))
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
 			return as(toPool)(a.app.Pools.Create(ctx, p, in.Body.Name, in.Body.Policy))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *PoolPath) (wire.PoolDetail, error) {
-			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
-		})
+		of[PoolPath](a.app.Pools.Get, toPoolDetail))
 	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
 		text: "What is left out stays as it is, also within a group. The rules are replaced as a whole."},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -156,13 +156,9 @@ func (a *api) livePools() {
 			return each(toAction)(a.app.Pools.Actions(ctx, p, in.id, in.Before, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/people", summary: "Who belongs to a pool, those on duty first", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]wire.PoolPerson, error) {
-			return each(toPerson)(a.app.Pools.People(ctx, p, in.id))
-		})
+		of[PoolPath](a.app.Pools.People, all(toPerson)))
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/calls", summary: "The open call of a pool: who was asked, who came", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]wire.PoolCall, error) {
-			return each(toCall)(a.app.Pools.Calls(ctx, p, in.id))
-		})
+		of[PoolPath](a.app.Pools.Calls, all(toCall)))
 	a.changePools()
 }
 

@@ -49,9 +49,7 @@ func (a *api) tests() {
 			return each(toGivenTest)(a.app.Tests.List(ctx, p, p.ListTenant(in.tenant)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.GivenTest, error) {
-			return as(toGivenTest)(a.app.Tests.Get(ctx, p, in.id))
-		})
+		of[TestPath](a.app.Tests.Get, toGivenTest))
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
 		text: "Nobody new is invited to it; who was invited before may go on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
@@ -90,17 +88,11 @@ func (a *api) takeTests() {
 	const tag = "Qualifying"
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests", summary: "List the tests that you may take", tag: tag, access: signedIn,
 		text: "Those that you were invited to, and those open to every worker."},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.MyTest, error) {
-			return each(toMyTest)(a.app.Tests.Mine(ctx, p))
-		})
+		own(a.app.Tests.Mine, all(toMyTest)))
 	add(a, op{method: http.MethodGet, path: "/v1/my-tests/{id}", summary: "Show a test, with the questions of the try that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.MyTest, error) {
-			return as(toMyTest)(a.app.Tests.Take(ctx, p, in.id))
-		})
+		of[TestPath](a.app.Tests.Take, toMyTest))
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *TestPath) (wire.MyTest, error) {
-			return as(toMyTest)(a.app.Tests.StartTry(ctx, p, in.id))
-		})
+		of[TestPath](a.app.Tests.StartTry, toMyTest))
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
 		func(ctx context.Context, p *access.Principal, in *struct {

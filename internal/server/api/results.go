@@ -3,9 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strconv"
@@ -14,14 +12,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
-	"github.com/throng-dev/throng/label"
 )
 
 // download streams rows as a file. Errors in the middle cut the connection, so
@@ -103,20 +99,12 @@ func (a *api) results() {
 			ExportPath
 			Method string `query:"method" enum:"live,majority,median,dawid-skene" default:"live"`
 		}) (*huma.StreamResponse, error) {
-			b, list, err := a.app.Batches.Labels(ctx, p, in.id)
+			b, list, err := a.app.Batches.Labels(ctx, p, in.id, in.Method)
 			if err != nil {
 				return nil, err
 			}
-			var fitted *label.Result
-			if in.Method != "live" {
-				q, err := a.app.Batches.Quality(ctx, p, in.id, in.Method)
-				if err != nil {
-					return nil, err
-				}
-				fitted = q.Result
-			}
 			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
-			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list, in.Method != "live", fitted)), nil
+			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
 		text: "Without `method`, by the one that fits the kind of question: `median` for ratings, `majority` for numbers and short texts, `dawid-skene` for all else. `median` is for ratings and numbers only."},
@@ -137,77 +125,32 @@ func (a *api) results() {
 		})
 }
 
-// Server-sent events: at most one in so long, and a comment when nothing else
-// has been sent for so long, so that proxies keep the connection.
+// The pace of server-sent events.
 const (
 	eventGap  = 250 * time.Millisecond
-	keepAlive = 20 * time.Second
+	eventIdle = 20 * time.Second
 )
 
 // events is a stream of events of this name with what look returns: at once, and
-// after changes, until it is the last or cannot be had. Nil is not sent. stop is
-// called at the end.
+// after changes, until it is the last or cannot be had. Nil is not sent. The bearer
+// of the request's secret is authenticated before each event: what was true when the
+// stream began may be long past. stop is called at the end.
 func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *access.Principal) (v any, last bool, err error)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer stop()
 		r, w := humago.Unwrap(ctx)
-		httpkit.Streaming(w)
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.Header().Set("Cache-Control", "no-store")
-		a.sendEvents(ctx.Context(), w, httpkit.Secret(r), name, changed, look)
-	}}
-}
-
-// sendEvents writes the stream. The bearer of secret is authenticated before each
-// event: what was true when the stream began may be long past.
-func (a *api) sendEvents(ctx context.Context, w http.ResponseWriter, secret, name string, changed <-chan struct{}, look func(context.Context, *access.Principal) (v any, last bool, err error)) {
-	flush := http.NewResponseController(w).Flush
-	alive := time.NewTicker(keepAlive)
-	defer alive.Stop()
-	for {
-		p, err := a.app.Accounts.Authenticate(ctx, secret)
-		if err != nil {
-			return
-		}
-		v, last, err := look(ctx, p)
-		if err != nil {
-			return
-		}
-		if v != nil {
-			data, err := json.Marshal(v)
+		err := httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
+			p, err := a.app.Accounts.Authenticate(ctx, httpkit.Secret(r))
 			if err != nil {
-				return
+				return e, err
 			}
-			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data); err != nil || flush() != nil {
-				return
+			if e.Data, e.Last, err = look(ctx, p); e.Data != nil {
+				e.Name = name
 			}
-		}
-		if last {
-			return
-		}
-		gap := time.NewTimer(eventGap)
-		select {
-		case <-gap.C:
-		case <-ctx.Done():
-			gap.Stop()
-			return
-		}
-		for waiting := true; waiting; {
-			select {
-			case _, open := <-changed:
-				if !open {
-					return
-				}
-				waiting = false
-			case <-alive.C:
-				if _, err := io.WriteString(w, ": still here\n\n"); err != nil || flush() != nil {
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
+			return e, err
+		}}.Send(ctx.Context(), w)
+		httpkit.LogError(ctx.Context(), a.log, r, err) // the status is out already
+	}}
 }
 
 func annotationRows(list iter.Seq2[store.Annotation, error]) iter.Seq2[[]string, error] {
@@ -228,15 +171,7 @@ func annotationRows(list iter.Seq2[store.Annotation, error]) iter.Seq2[[]string,
 	}
 }
 
-// labelRows yields a row for each task: with the label that it was given live, or,
-// with combined, with that of fitted (nil: there is no answer at all).
-func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted *label.Result) iter.Seq2[[]string, error] {
-	place := make(map[string]int)
-	if fitted != nil {
-		for i, t := range fitted.Data.Tasks() {
-			place[t] = i
-		}
-	}
+func labelRows(list iter.Seq2[store.LabelledTask, error]) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		var row []string
 		for t, err := range list {
@@ -244,15 +179,7 @@ func labelRows(list iter.Seq2[store.LabelledTask, error], combined bool, fitted 
 				yield(nil, err)
 				return
 			}
-			l := t.Label
-			if combined {
-				l = nil
-				if i, ok := place[t.Task.String()]; ok {
-					workers, _ := fitted.Data.Answers(i)
-					l = &engine.Label{Value: fitted.Label(i), Confidence: fitted.Confidence(i), Answers: len(workers), Tie: fitted.Ties[i]}
-				}
-			}
-			if l == nil {
+			if l := t.Label; l == nil {
 				row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
 			} else {
 				row = append(row[:0], t.Task.String(), l.Value, strconv.FormatFloat(l.Confidence, 'g', 6, 64), strconv.Itoa(l.Answers),

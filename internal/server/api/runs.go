@@ -86,9 +86,7 @@ func (a *api) runs() {
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
-			return as(toRun)(a.app.Runs.Get(ctx, p, in.id))
-		})
+		of[RunPath](a.app.Runs.Get, toRun))
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/workflow", summary: "Show the file of a run", tag: runTag, access: signedIn, streams: []string{"application/yaml"}},
 		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			v, err := a.app.Runs.Get(ctx, p, in.id)

@@ -199,9 +199,7 @@ type SecretPath struct {
 func (a *api) secrets() {
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
 		text: "What they are nobody is told."},
-		func(ctx context.Context, p *access.Principal, in *TenantPath) ([]string, error) {
-			return as(some[string])(a.app.Tenants.Secrets(ctx, p, in.id))
-		})
+		of[TenantPath](a.app.Tenants.Secrets, some[string]))
 	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn,
 		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
 		func(ctx context.Context, p *access.Principal, in *struct {

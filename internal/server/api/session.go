@@ -44,9 +44,7 @@ func (a *api) session() {
 	add(a, op{method: http.MethodGet, path: "/v1/me", summary: "Who am I, and what may I do?", tag: tag, access: signedIn},
 		func(_ context.Context, p *access.Principal, _ *struct{}) (wire.Me, error) { return toMe(p), nil })
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {
-			return each(toToken)(a.app.Accounts.Tokens(ctx, p))
-		})
+		own(a.app.Accounts.Tokens, all(toToken)))
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body

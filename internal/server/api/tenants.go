@@ -22,9 +22,7 @@ func toEntry(e store.Entry) wire.Entry {
 func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Tenant, error) {
-			return each(toTenant)(a.app.Tenants.List(ctx, p))
-		})
+		own(a.app.Tenants.List, all(toTenant)))
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Create(ctx, p, accounts.NewTenant{Name: in.Body.Name, Weight: *in.Body.Weight, Deposit: in.Body.DepositMicros}))

@@ -127,7 +127,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Batches.Labels": func(s *scene, p *access.Principal) error {
-		_, _, err := s.Batches.Labels(s.ctx, p, s.running)
+		_, _, err := s.Batches.Labels(s.ctx, p, s.running, batches.Live)
 		return err
 	},
 	"Batches.Forecast": func(s *scene, p *access.Principal) error { return second(s.Batches.Forecast(s.ctx, p, s.running)) },

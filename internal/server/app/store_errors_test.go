@@ -261,7 +261,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return drain(rows, err)
 	},
 	"Batches.Labels": func(x *trial, p *access.Principal) error {
-		_, rows, err := x.Batches.Labels(x.ctx, p, x.running)
+		_, rows, err := x.Batches.Labels(x.ctx, p, x.running, batches.Live)
 		return drain(rows, err)
 	},
 	"Duty.SetWishes": func(x *trial, p *access.Principal) error {

@@ -20,7 +20,7 @@ import (
 // tasks returns the values of a batch's tasks.
 func (w *world) tasks(id crowd.BatchID) (list []store.LabelledTask) {
 	w.t.Helper()
-	_, rows, err := w.Batches.Labels(w.ctx, w.admin, id)
+	_, rows, err := w.Batches.Labels(w.ctx, w.admin, id, batches.Live)
 	ok(w.t, err)
 	for row, err := range rows {
 		ok(w.t, err)

@@ -397,6 +397,18 @@ func (v *BatchView) read(e *engine.Engine) bool {
 	return ok
 }
 
+// TimeLeft estimates when a running batch is done if it goes on as it has; 0 is not
+// known.
+func (v *BatchView) TimeLeft(now time.Time) time.Duration {
+	const enough = 3 // answers, to speak of a rate
+	x := &v.Progress
+	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() {
+		return 0
+	}
+	perAnswer := now.Sub(x.FirstStarted).Seconds() / float64(x.Completed)
+	return time.Duration(perAnswer * float64(max(0, x.Planned-x.Completed)) * float64(time.Second))
+}
+
 // List lists the batches of a tenant (0: of all, for an admin) with ids below
 // before (0: all), newest first.
 func (s *Batches) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -24,14 +25,47 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 	return b, s.store.Annotations(ctx, b.Spec.Tenant, id, answered), nil
 }
 
-// Labels returns a batch with its tasks, in order, and the labels that they were
-// given as their answers came in.
-func (s *Batches) Labels(ctx context.Context, p *access.Principal, id crowd.BatchID) (store.Batch, iter.Seq2[store.LabelledTask, error], error) {
+// Live is the method of the labels that tasks are given as their answers come in.
+const Live = "live"
+
+// Labels returns a batch with its tasks, in order, and their labels: those that they
+// were given live, or those that another method makes of all counted answers.
+func (s *Batches) Labels(ctx context.Context, p *access.Principal, id crowd.BatchID, method string) (store.Batch, iter.Seq2[store.LabelledTask, error], error) {
 	b, err := s.batch(ctx, p, access.BatchesLabels, id)
 	if err != nil {
 		return b, nil, err
 	}
-	return b, s.store.Labels(ctx, b.Spec.Tenant, id), nil
+	tasks := s.store.Labels(ctx, b.Spec.Tenant, id)
+	if method == Live {
+		return b, tasks, nil
+	}
+	q, err := s.Quality(ctx, p, id, method)
+	if err != nil {
+		return b, nil, err
+	}
+	return b, relabelled(tasks, q.Result), nil
+}
+
+// relabelled gives tasks the labels of a result (nil: there is no answer at all).
+func relabelled(tasks iter.Seq2[store.LabelledTask, error], fitted *label.Result) iter.Seq2[store.LabelledTask, error] {
+	place := make(map[string]int)
+	if fitted != nil {
+		for i, t := range fitted.Data.Tasks() {
+			place[t] = i
+		}
+	}
+	return func(yield func(store.LabelledTask, error) bool) {
+		for t, err := range tasks {
+			t.Label = nil
+			if i, ok := place[t.Task.String()]; ok {
+				workers, _ := fitted.Data.Answers(i)
+				t.Label = &engine.Label{Value: fitted.Label(i), Confidence: fitted.Confidence(i), Answers: len(workers), Tie: fitted.Ties[i]}
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
 }
 
 // kindOf returns what is known of a batch's kind of question.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
@@ -23,22 +22,22 @@ type action[ID any] struct {
 }
 
 // doing carries out an action; step is "" for the whole.
-type doing[ID any] func(s *server, r *http.Request, p *access.Principal, id ID, step string) error
+type doing[ID any] func(rq *request, id ID, step string) error
 
 // whole makes an action of a method of a use case.
-func whole[U, ID, V any](of func(*server) U, move func(U, context.Context, *access.Principal, ID) (V, error)) doing[ID] {
-	return func(s *server, r *http.Request, p *access.Principal, id ID, _ string) error {
-		_, err := move(of(s), r.Context(), p, id)
+func whole[U, ID, V any](of func(*request) U, move func(U, context.Context, *access.Principal, ID) (V, error)) doing[ID] {
+	return func(rq *request, id ID, _ string) error {
+		_, err := move(of(rq), rq.ctx(), rq.p, id)
 		return err
 	}
 }
 
-func allBatches(s *server) *batches.Batches { return s.App.Batches }
-func allRuns(s *server) *runs.Runs          { return s.App.Runs }
+func allBatches(rq *request) *batches.Batches { return rq.App.Batches }
+func allRuns(rq *request) *runs.Runs          { return rq.App.Runs }
 
 func stopBatch(stopped bool) doing[crowd.BatchID] {
-	return func(s *server, r *http.Request, p *access.Principal, id crowd.BatchID, _ string) error {
-		_, err := s.App.Batches.Edit(r.Context(), p, id, batches.BatchEdit{Stopped: &stopped})
+	return func(rq *request, id crowd.BatchID, _ string) error {
+		_, err := rq.App.Batches.Edit(rq.ctx(), rq.p, id, batches.BatchEdit{Stopped: &stopped})
 		return err
 	}
 }
@@ -73,20 +72,20 @@ var runActions = []action[crowd.RunID]{
 	{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
 		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-			_, err := s.App.Runs.EndStep(r.Context(), p, id, step)
+		run: func(rq *request, id crowd.RunID, step string) error {
+			_, err := rq.App.Runs.EndStep(rq.ctx(), rq.p, id, step)
 			return err
 		},
 	},
-	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-		_, _, err := s.App.Runs.Retry(r.Context(), p, id, step)
+	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(rq *request, id crowd.RunID, step string) error {
+		_, _, err := rq.App.Runs.Retry(rq.ctx(), rq.p, id, step)
 		return err
 	}},
 	{
 		Do: "skip", Did: "givenup", Verb: "Give them up", Question: "Give up the held items?", Step: true,
 		Consequence: "The items that are held after an error go on as failed: the steps that follow do nothing with them. This cannot be undone.",
-		run: func(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) error {
-			_, err := s.App.Runs.Skip(r.Context(), p, id, step)
+		run: func(rq *request, id crowd.RunID, step string) error {
+			_, err := rq.App.Runs.Skip(rq.ctx(), rq.p, id, step)
 			return err
 		},
 	},
@@ -102,13 +101,13 @@ func findAction[ID any](actions []action[ID], do, step string) (action[ID], erro
 
 // act does what a button says on the page home/ID.
 func act[ID fmt.Stringer](home string, actions []action[ID]) of[ID] {
-	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal, id ID) error {
-		f := sent(r)
+	return func(rq *request, id ID) error {
+		f := rq.sent()
 		a, err := findAction(actions, f.text("do"), f.text("step"))
 		if err == nil {
-			err = a.run(s, r, p, id, f.text("step"))
+			err = a.run(rq, id, f.text("step"))
 		}
-		return done(w, r, err, home+id.String(), a.Did)
+		return rq.done(err, home+id.String(), a.Did)
 	}
 }
 
@@ -116,32 +115,32 @@ func act[ID fmt.Stringer](home string, actions []action[ID]) of[ID] {
 type subject struct{ Section, Name, State string }
 
 // confirm asks before something that cannot be undone.
-func confirm[ID fmt.Stringer](home string, actions []action[ID], about func(s *server, r *http.Request, p *access.Principal, id ID, step string) (subject, error)) of[ID] {
-	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal, id ID) error {
-		step := r.URL.Query().Get("step")
-		a, err := findAction(actions, r.URL.Query().Get("do"), step)
+func confirm[ID fmt.Stringer](home string, actions []action[ID], about func(rq *request, id ID, step string) (subject, error)) of[ID] {
+	return func(rq *request, id ID) error {
+		step := rq.r.URL.Query().Get("step")
+		a, err := findAction(actions, rq.r.URL.Query().Get("do"), step)
 		if err != nil {
 			return err
 		}
-		x, err := about(s, r, p, id, step)
+		x, err := about(rq, id, step)
 		if err != nil {
 			return err
 		}
 		question, back := cmp.Or(a.Question, a.Verb+"?"), home+id.String()
-		return s.render(w, r, p, "ask", page{Title: question, Section: x.Section, Data: map[string]any{
+		return rq.render("ask", page{Title: question, Section: x.Section, Data: map[string]any{
 			"Question": question, "About": x.Name, "State": x.State, "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
 			"To": back + "/do", "Back": back, "Hidden": map[string]string{"do": a.Do, "step": step},
 		}})
 	}
 }
 
-func aboutBatch(s *server, r *http.Request, p *access.Principal, id crowd.BatchID, _ string) (subject, error) {
-	b, err := s.App.Batches.Get(r.Context(), p, id)
+func aboutBatch(rq *request, id crowd.BatchID, _ string) (subject, error) {
+	b, err := rq.App.Batches.Get(rq.ctx(), rq.p, id)
 	return subject{"batches", b.Name, string(b.Progress.State)}, err
 }
 
-func aboutRun(s *server, r *http.Request, p *access.Principal, id crowd.RunID, step string) (subject, error) {
-	v, err := s.App.Runs.Get(r.Context(), p, id)
+func aboutRun(rq *request, id crowd.RunID, step string) (subject, error) {
+	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
 	if err != nil {
 		return subject{}, err
 	}
@@ -152,9 +151,9 @@ func aboutRun(s *server, r *http.Request, p *access.Principal, id crowd.RunID, s
 }
 
 // actRun is act for runs, of which one button starts the run with its files.
-func (s *server) actRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	if r.PostForm.Get("do") == "start" {
-		return s.startRun(w, r, p, id)
+func (rq *request) actRun(id crowd.RunID) error {
+	if rq.r.PostForm.Get("do") == "start" {
+		return rq.startRun(id)
 	}
-	return act("/runs/", runActions)(s, w, r, p, id)
+	return act("/runs/", runActions)(rq, id)
 }

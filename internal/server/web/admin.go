@@ -2,11 +2,9 @@ package web
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -29,41 +27,31 @@ type poolRow struct {
 }
 
 // admin shows tenants and pools.
-func (s *server) admin(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
+func (rq *request) admin() error {
+	tenants := ask(rq, rq.App.Tenants.List)
 	rows := make([]tenantRow, len(tenants))
 	for i, t := range tenants {
-		balance, _, err := s.App.Tenants.Account(r.Context(), p, t.ID, 0, 0)
-		if err != nil {
-			return err
-		}
-		rows[i] = tenantRow{t, balance, filled(t, bindTenant)}
+		rows[i] = tenantRow{t, rq.balance(t.ID), filled(t, bindTenant)}
 	}
-	pools, err := s.App.Pools.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
+	pools := ask(rq, rq.App.Pools.List)
 	stopped := len(pools) > 0
 	list := make([]poolRow, len(pools))
 	for i, v := range pools {
 		stopped = stopped && v.Pool.Stopped
 		list[i] = poolRow{v, filled(v.Pool, bindPoolName)}
 	}
-	return s.render(w, r, p, "admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
+	return rq.render("admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
 		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
 	}})
 }
 
-func (s *server) createTenant(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	f := sent(r)
+func (rq *request) createTenant() error {
+	f := rq.sent()
 	weight, err := f.number("weight"), f.err()
 	if err == nil {
-		_, err = s.App.Tenants.Create(r.Context(), p, accounts.NewTenant{Name: f.text("name"), Weight: weight})
+		_, err = rq.App.Tenants.Create(rq.ctx(), rq.p, accounts.NewTenant{Name: f.text("name"), Weight: weight})
 	}
-	return done(w, r, err, "/admin", "saved")
+	return rq.done(err, "/admin", "saved")
 }
 
 func bindTenant(b binding, t *store.Tenant) {
@@ -71,24 +59,24 @@ func bindTenant(b binding, t *store.Tenant) {
 	b.figure("weight", &t.Weight)
 }
 
-func (s *server) editTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	_, err := s.App.Tenants.Change(r.Context(), p, id, saving(sent(r), bindTenant))
-	return done(w, r, err, "/admin", "saved")
+func (rq *request) editTenant(id crowd.TenantID) error {
+	_, err := rq.App.Tenants.Change(rq.ctx(), rq.p, id, saving(rq.sent(), bindTenant))
+	return rq.done(err, "/admin", "saved")
 }
 
-func (s *server) deposit(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	f := sent(r)
+func (rq *request) deposit(id crowd.TenantID) error {
+	f := rq.sent()
 	amount, err := f.money("amount"), f.err()
 	if err == nil {
-		err = s.App.Tenants.Deposit(r.Context(), p, id, amount, f.text("note"))
+		err = rq.App.Tenants.Deposit(rq.ctx(), rq.p, id, amount, f.text("note"))
 	}
-	return done(w, r, err, "/admin", "deposited")
+	return rq.done(err, "/admin", "deposited")
 }
 
-func (s *server) createPool(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	f := sent(r)
-	_, err := s.App.Pools.Create(r.Context(), p, f.text("name"), f.text("policy"))
-	return done(w, r, err, "/admin", "saved")
+func (rq *request) createPool() error {
+	f := rq.sent()
+	_, err := rq.App.Pools.Create(rq.ctx(), rq.p, f.text("name"), f.text("policy"))
+	return rq.done(err, "/admin", "saved")
 }
 
 // bindPoolName goes over the form of a pool on the page of all pools.
@@ -97,80 +85,69 @@ func bindPoolName(b binding, p *store.Pool) {
 	b.words("policy", &p.Policy)
 }
 
-func (s *server) editPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	_, err := s.App.Pools.Change(r.Context(), p, id, saving(sent(r), bindPoolName))
-	return done(w, r, err, "/admin", "saved")
+func (rq *request) editPool(id crowd.PoolID) error {
+	_, err := rq.App.Pools.Change(rq.ctx(), rq.p, id, saving(rq.sent(), bindPoolName))
+	return rq.done(err, "/admin", "saved")
 }
 
 // The emergency stops, and their lifting: of everything, of a pool, and of a tenant
 // on the admin's page and on its own.
 
-func (s *server) stopEverything(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	stopped, did := stopping(r)
-	return done(w, r, s.App.Pools.StopEverything(r.Context(), p, stopped), "/admin", did)
+func (rq *request) stopEverything() error {
+	return rq.stop("/admin", func(stopped bool) error { return rq.App.Pools.StopEverything(rq.ctx(), rq.p, stopped) })
 }
 
-func (s *server) stopPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	stopped, did := stopping(r)
-	_, err := s.App.Pools.Update(r.Context(), p, id, control.PoolEdit{Stopped: &stopped})
-	return done(w, r, err, "/admin", did)
+func (rq *request) stopPool(id crowd.PoolID) error {
+	return rq.stop("/admin", func(stopped bool) error {
+		_, err := rq.App.Pools.Update(rq.ctx(), rq.p, id, control.PoolEdit{Stopped: &stopped})
+		return err
+	})
 }
 
-func (s *server) stopTenantHere(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	stopped, did := stopping(r)
-	_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
-	return done(w, r, err, "/admin", did)
+func (rq *request) stopTenantHere(id crowd.TenantID) error { return rq.stopTenantOf(id, "/admin") }
+
+func (rq *request) stopTenant(id crowd.TenantID) error {
+	return rq.stopTenantOf(id, "/tenants/"+id.String())
 }
 
-func (s *server) stopTenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	stopped, did := stopping(r)
-	_, err := s.App.Tenants.Update(r.Context(), p, id, accounts.TenantEdit{Stopped: &stopped})
-	return done(w, r, err, "/tenants/"+id.String(), did)
+func (rq *request) stopTenantOf(id crowd.TenantID, page string) error {
+	return rq.stop(page, func(stopped bool) error {
+		_, err := rq.App.Tenants.Update(rq.ctx(), rq.p, id, accounts.TenantEdit{Stopped: &stopped})
+		return err
+	})
 }
 
-// stopping reads whether the form of an emergency stop begins it, and the notice for that.
-func stopping(r *http.Request) (stopped bool, did string) {
-	if sent(r).text("stopped") != "" {
-		return true, "stopped"
+// stop begins an emergency stop or lifts it, as the form says, and goes back to a page.
+func (rq *request) stop(page string, set func(stopped bool) error) error {
+	stopped, did := rq.sent().text("stopped") != "", "restarted"
+	if stopped {
+		did = "stopped"
 	}
-	return false, "restarted"
+	return rq.done(set(stopped), page, did)
 }
 
 // newcomer is somebody who was just given a one-time link.
 type newcomer struct{ Name, Link string }
 
 // people lists everybody, with the form to add people.
-func (s *server) people(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	after, err := idIn(r, "after", crowd.ParseWorkerID)
-	if err != nil {
-		return err
-	}
-	list, err := s.App.Accounts.Users(r.Context(), p, 0, after, peopleShown)
-	if err != nil {
-		return err
-	}
-	data, err := s.menus(r, p)
-	if err != nil {
-		return err
-	}
-	data["People"], data["Added"] = list, madeOf[*newcomer](r)
+func (rq *request) people() error {
+	list, err := rq.App.Accounts.Users(rq.ctx(), rq.p, 0, idIn(rq, "after", crowd.ParseWorkerID), peopleShown)
+	rq.check(err)
+	data := rq.menus()
+	data["People"], data["Added"] = list, madeOf[*newcomer](rq)
 	if len(list) == peopleShown {
 		data["After"] = list[len(list)-1].ID
 	}
-	return s.render(w, r, p, "people", page{Title: "People", Section: "admin", Data: data})
+	return rq.render("people", page{Title: "People", Section: "admin", Data: data})
 }
 
 // menus are the tenants and pools to choose from, and their names.
-func (s *server) menus(r *http.Request, p *access.Principal) (map[string]any, error) {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
-	pools, err := s.App.Pools.List(r.Context(), p)
+func (rq *request) menus() map[string]any {
+	tenants, pools := ask(rq, rq.App.Tenants.List), ask(rq, rq.App.Pools.List)
 	return map[string]any{
 		"Tenants": tenants, "TenantNames": tenantNames(tenants), "PoolNames": poolNames(pools),
 		"PoolMenu": menu(pools, poolChoice, choice{"", "– not a worker –"}),
-	}, err
+	}
 }
 
 // bindPerson goes over what an admin says of a person: who they are, and their roles.
@@ -192,62 +169,52 @@ func (f *fields) qualifications(name string) map[string]int {
 }
 
 // createPerson adds somebody and shows their one-time link, this once.
-func (s *server) createPerson(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	f := sent(r)
+func (rq *request) createPerson() error {
+	f := rq.sent()
 	var u store.User
 	bindPerson(binding{fields: f}, &u)
 	n := accounts.NewUser{Name: f.text("name"), FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: u.Tenants, Pool: u.Pool, Qualifications: u.Qualifications}
 	if err := f.err(); err != nil {
 		return err
 	}
-	_, secret, err := s.App.Accounts.CreateUser(r.Context(), p, n)
+	_, secret, err := rq.App.Accounts.CreateUser(rq.ctx(), rq.p, n)
 	if err != nil {
 		return err
 	}
-	return s.people(w, showing(r, once{made: &newcomer{n.Name, s.setupURL(r, secret)}}), p)
+	rq.made = &newcomer{n.Name, rq.setupURL(secret)}
+	return rq.people()
 }
 
 // setupURL is the one-time link with which somebody chooses their password.
-func (s *server) setupURL(r *http.Request, secret string) string {
-	return s.origin(r) + "/setup?token=" + url.QueryEscape(secret)
+func (rq *request) setupURL(secret string) string {
+	return rq.origin() + "/setup?token=" + url.QueryEscape(secret)
 }
 
 // person shows somebody, to be changed.
-func (s *server) person(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	u, err := s.App.Accounts.User(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	data, err := s.menus(r, p)
-	if err != nil {
-		return err
-	}
-	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](r)
+func (rq *request) person(id crowd.WorkerID) error {
+	u := askOf(rq, id, rq.App.Accounts.User)
+	data := rq.menus()
+	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](rq)
 	data["Filled"] = filled(u, bindPerson)
-	return s.render(w, r, p, "person", page{Title: u.Name, Section: "admin", Data: data})
+	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }
 
-func (s *server) editPerson(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	_, err := s.App.Accounts.ChangeUser(r.Context(), p, id, saving(sent(r), bindPerson))
-	return done(w, r, err, "/admin/people/"+id.String(), "saved")
+func (rq *request) editPerson(id crowd.WorkerID) error {
+	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, saving(rq.sent(), bindPerson))
+	return rq.done(err, "/admin/people/"+id.String(), "saved")
 }
 
 // suspend takes somebody's access away for the time being, or gives it back.
-func (s *server) suspend(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	suspended := sent(r).text("suspended") != ""
-	_, err := s.App.Accounts.UpdateUser(r.Context(), p, id, accounts.UserEdit{Suspended: &suspended})
-	return done(w, r, err, "/admin/people/"+id.String(), "saved")
+func (rq *request) suspend(id crowd.WorkerID) error {
+	suspended := rq.sent().text("suspended") != ""
+	_, err := rq.App.Accounts.UpdateUser(rq.ctx(), rq.p, id, accounts.UserEdit{Suspended: &suspended})
+	return rq.done(err, "/admin/people/"+id.String(), "saved")
 }
 
 // newLink gives somebody a new one-time link and shows it, this once.
-func (s *server) newLink(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.WorkerID) error {
-	secret, err := s.App.Accounts.NewSetupLink(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	u, err := s.App.Accounts.User(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	return s.person(w, showing(r, once{made: &newcomer{u.Name, s.setupURL(r, secret)}}), p, id)
+func (rq *request) newLink(id crowd.WorkerID) error {
+	secret := askOf(rq, id, rq.App.Accounts.NewSetupLink)
+	u := askOf(rq, id, rq.App.Accounts.User)
+	rq.made = &newcomer{u.Name, rq.setupURL(secret)}
+	return rq.person(id)
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -20,36 +18,25 @@ import (
 )
 
 // batch shows a batch: a draft to work on, or a launched one to watch.
-func (s *server) batch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	b, err := s.App.Batches.Get(r.Context(), p, id)
-	if err != nil {
-		return err
+func (rq *request) batch(id crowd.BatchID) error {
+	b := askOf(rq, id, rq.App.Batches.Get)
+	switch {
+	case rq.err != nil:
+		return rq.err
+	case b.Progress.State != crowd.BatchDraft:
+		return rq.launched(b)
 	}
-	if b.Progress.State != crowd.BatchDraft {
-		return s.launched(w, r, p, b)
-	}
-	balance, _, err := s.App.Tenants.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
-	if err != nil {
-		return err
-	}
-	pools, err := s.App.Pools.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	question := templateValues(b.Template)
+	cost, tooMuch := batches.Budget(&b.Spec)
+	balance, pools, question := rq.balance(b.Spec.Tenant), ask(rq, rq.App.Pools.List), templateValues(b.Template)
 	data := map[string]any{
-		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](r), "Question": question, "Template": newTemplateForm("template", formOf(r), question),
-		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "MaxCost": maxCost(b), "Enough": maxCost(b) <= balance,
+		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](rq), "Question": question, "Template": newTemplateForm("template", rq.form, question),
+		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost <= balance,
 		"Crowd": poolSize(pools, b.Pool), "Most": b.Spec.Rule.Most(),
 	}
 	if b.Spec.Tasks > 0 {
-		shown, err := s.previewOf(r, p, b)
-		if err != nil {
-			return err
-		}
-		data["Preview"] = shown
+		data["Preview"] = rq.previewOf(b)
 	}
-	return s.render(w, r, p, "draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Data: data})
+	return rq.render("draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Data: data})
 }
 
 func sizedChoice(v control.PoolView) choice {
@@ -63,18 +50,6 @@ func poolSize(list []control.PoolView, id crowd.PoolID) int {
 		}
 	}
 	return 0
-}
-
-// maxCost is the most that a batch can cost, or its budget if that is set.
-func maxCost(b batches.BatchView) crowd.Money {
-	if b.Spec.Budget > 0 {
-		return b.Spec.Budget
-	}
-	most, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(b.Spec.Tasks))
-	if !ok {
-		return math.MaxInt64
-	}
-	return most
 }
 
 // bindSettings goes over the definition of a draft, but for its template.
@@ -146,28 +121,28 @@ func settingsOf(b *store.Batch) url.Values {
 	return filled(n, bindSettings)
 }
 
-func (s *server) editTemplate(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	_, err := s.App.Batches.EditDraft(r.Context(), p, id, func(n *batches.NewBatch) (err error) {
-		if err = sent(r).current(templateValues(n.Template)); err == nil {
-			n.Template, err = templateOf(r.PostForm)
+func (rq *request) editTemplate(id crowd.BatchID) error {
+	_, err := rq.App.Batches.EditDraft(rq.ctx(), rq.p, id, func(n *batches.NewBatch) (err error) {
+		if err = rq.sent().current(templateValues(n.Template)); err == nil {
+			n.Template, err = templateOf(rq.r.PostForm)
 		}
 		return err
 	})
-	return done(w, r, err, "/batches/"+id.String(), "saved")
+	return rq.done(err, "/batches/"+id.String(), "saved")
 }
 
 // editSettings keeps price, people and time of a draft, and launches it if that
 // was the button.
-func (s *server) editSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	f := sent(r)
-	b, err := s.App.Batches.EditDraft(r.Context(), p, id, saving(f, bindSettings))
+func (rq *request) editSettings(id crowd.BatchID) error {
+	f := rq.sent()
+	b, err := rq.App.Batches.EditDraft(rq.ctx(), rq.p, id, saving(f, bindSettings))
 	did := "saved"
 	if err == nil && f.text("then") == "launch" {
 		did = "launched"
 		f.values.Set(filledField, digest(settingsOf(&b))) // they are saved, also if the launch is refused
-		_, err = s.App.Batches.Launch(r.Context(), p, id, f.text("small_crowd") != "")
+		_, err = rq.App.Batches.Launch(rq.ctx(), rq.p, id, f.text("small_crowd") != "")
 	}
-	return done(w, r, err, "/batches/"+id.String(), did)
+	return rq.done(err, "/batches/"+id.String(), did)
 }
 
 // previewData is a task as a worker will see it, with its neighbours.
@@ -181,17 +156,15 @@ type previewData struct {
 }
 
 // previewOf shows the task that ?task= asks for, or the first one.
-func (s *server) previewOf(r *http.Request, p *access.Principal, b batches.BatchView) (*previewData, error) {
+func (rq *request) previewOf(b batches.BatchView) *previewData {
 	n := uint64(1)
-	if text := r.URL.Query().Get("task"); text != "" && r.Method == http.MethodGet {
-		var err error
-		if n, err = strconv.ParseUint(text, 10, 32); err != nil {
-			return nil, crowd.Errorf(crowd.NotFound, "there is no such task")
-		}
+	if text := rq.r.URL.Query().Get("task"); text != "" && rq.r.Method == http.MethodGet {
+		n, _ = strconv.ParseUint(text, 10, 32) // there is no task 0
 	}
-	shown, err := s.App.Batches.Preview(r.Context(), p, b.Spec.ID, uint32(n))
+	shown, err := rq.App.Batches.Preview(rq.ctx(), rq.p, b.Spec.ID, uint32(n))
 	if err != nil {
-		return nil, err
+		rq.check(err)
+		return nil
 	}
 	view := shown.Template.Render(shown.Values)
 	frame := ""
@@ -206,37 +179,31 @@ func (s *server) previewOf(r *http.Request, p *access.Principal, b batches.Batch
 	if out.N < out.Of {
 		out.Next = out.N + 1
 	}
-	return out, nil
+	return out
 }
 
 // preview shows the tasks of a launched batch.
-func (s *server) preview(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	b, err := s.App.Batches.Get(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	shown, err := s.previewOf(r, p, b)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "preview", page{Title: "Tasks of " + b.Name, Section: "batches", Script: "draft.js", Task: true,
+func (rq *request) preview(id crowd.BatchID) error {
+	b := askOf(rq, id, rq.App.Batches.Get)
+	shown := rq.previewOf(b)
+	return rq.render("preview", page{Title: "Tasks of " + b.Name, Section: "batches", Script: "draft.js", Task: true,
 		Data: map[string]any{"B": b, "Preview": shown}})
 }
 
 // previewFrame is the requester's HTML of a task in a preview.
-func (s *server) previewFrame(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	n, err := strconv.ParseUint(r.PathValue("task"), 10, 32)
+func (rq *request) previewFrame(id crowd.BatchID) error {
+	n, err := strconv.ParseUint(rq.r.PathValue("task"), 10, 32)
 	if err != nil {
 		return crowd.Errorf(crowd.NotFound, "there is no such task")
 	}
-	shown, err := s.App.Batches.Preview(r.Context(), p, id, uint32(n))
+	shown, err := rq.App.Batches.Preview(rq.ctx(), rq.p, id, uint32(n))
 	if err != nil {
 		return err
 	}
-	html, err := shown.Template.RenderHTML(shown.Values, task.Frame{TaskID: shown.Task.String(), SubmitTo: s.origin(r), Preview: true})
+	html, err := shown.Template.RenderHTML(shown.Values, task.Frame{TaskID: shown.Task.String(), SubmitTo: rq.origin(), Preview: true})
 	if err != nil {
 		return err
 	}
-	sendFrame(w, html)
+	sendFrame(rq.w, html)
 	return nil
 }

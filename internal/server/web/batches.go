@@ -24,40 +24,25 @@ const batchesShown = 50
 const firstReward = crowd.Unit / 20
 
 // batches lists the batches of a tenant, or of all for an admin.
-func (s *server) batches(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenant, tenants, err := s.chosenTenant(r, p)
-	if err != nil {
-		return err
-	}
-	before, err := idIn(r, "before", crowd.ParseBatchID)
-	if err != nil {
-		return err
-	}
-	list, err := s.App.Batches.List(r.Context(), p, tenant, before, batchesShown)
-	if err != nil {
-		return err
-	}
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": p.Is(access.Admin), "First": before == 0}
+func (rq *request) batches() error {
+	tenant, tenants := rq.chosenTenant()
+	before := idIn(rq, "before", crowd.ParseBatchID)
+	list, err := rq.App.Batches.List(rq.ctx(), rq.p, tenant, before, batchesShown)
+	rq.check(err)
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": rq.p.Is(access.Admin), "First": before == 0}
 	if tenant != 0 {
-		balance, _, err := s.App.Tenants.Account(r.Context(), p, tenant, 0, 0)
-		if err != nil {
-			return err
-		}
-		data["Balance"] = balance
+		data["Balance"] = rq.balance(tenant)
 	}
 	if len(list) == batchesShown {
 		data["Before"] = list[len(list)-1].Spec.ID
 	}
-	return s.render(w, r, p, "batches", page{Title: "Batches", Section: "batches", Data: data})
+	return rq.render("batches", page{Title: "Batches", Section: "batches", Data: data})
 }
 
-func (s *server) newBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "new", page{Title: "New batch", Section: "batches", Script: "template.js", Data: map[string]any{
-		"Tenants": menu(tenants, tenantChoice), "Tenant": r.URL.Query().Get("tenant"), "Template": newTemplateForm("new", formOf(r), firstTemplate),
+func (rq *request) newBatch() error {
+	tenants := ask(rq, rq.App.Tenants.List)
+	return rq.render("new", page{Title: "New batch", Section: "batches", Script: "template.js", Data: map[string]any{
+		"Tenants": menu(tenants, tenantChoice), "Tenant": rq.r.URL.Query().Get("tenant"), "Template": newTemplateForm("new", rq.form, firstTemplate),
 	}})
 }
 
@@ -126,24 +111,24 @@ const maxDrain = 64 << 20
 func drain(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, maxDrain) }
 
 // createBatch makes a draft and reads its file as it comes.
-func (s *server) createBatch(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	httpkit.Streaming(w)
-	defer drain(r)
-	f, file, err := readFields(r)
+func (rq *request) createBatch() error {
+	httpkit.Streaming(rq.w)
+	defer drain(rq.r)
+	f, file, err := readFields(rq.r)
 	if err != nil {
 		return err
 	}
-	b, err := s.draft(r, p, f.values)
+	b, err := rq.draft(f.values)
 	if err != nil {
 		return err
 	}
 	if file == nil {
-		return seeOther(w, r, "/batches/"+b.Spec.ID.String(), "saved")
+		return rq.seeOther("/batches/"+b.Spec.ID.String(), "saved")
 	}
-	return s.receive(w, r, p, b.Spec.ID, file)
+	return rq.receive(b.Spec.ID, file)
 }
 
-func (s *server) draft(r *http.Request, p *access.Principal, values url.Values) (store.Batch, error) {
+func (rq *request) draft(values url.Values) (store.Batch, error) {
 	tenant, err := crowd.ParseTenantID(values.Get("tenant"))
 	if err != nil {
 		return store.Batch{}, crowd.Fieldf("tenant", "choose one")
@@ -152,31 +137,31 @@ func (s *server) draft(r *http.Request, p *access.Principal, values url.Values) 
 	if err != nil {
 		return store.Batch{}, err
 	}
-	return s.App.Batches.Create(r.Context(), p, batches.NewBatch{
+	return rq.App.Batches.Create(rq.ctx(), rq.p, batches.NewBatch{
 		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: firstReward,
 	})
 }
 
 // upload takes another file for a draft.
-func (s *server) upload(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	httpkit.Streaming(w)
-	defer drain(r)
-	_, file, err := readFields(r)
+func (rq *request) upload(id crowd.BatchID) error {
+	httpkit.Streaming(rq.w)
+	defer drain(rq.r)
+	_, file, err := readFields(rq.r)
 	if err == nil && file == nil {
 		err = errFileless
 	}
 	if err != nil {
 		return err
 	}
-	return s.receive(w, r, p, id, file)
+	return rq.receive(id, file)
 }
 
 // receive reads the file of a draft. What is wrong with it is shown on the
 // draft's page, row by row.
-func (s *server) receive(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID, file *multipart.Part) error {
+func (rq *request) receive(id crowd.BatchID, file *multipart.Part) error {
 	format := table.FormatOf(file.FileName())
-	report, err := s.App.Batches.Upload(r.Context(), p, id, file, batches.Upload{Format: format, SkipBad: r.PostForm.Get("skip_bad") != ""})
-	f := refused("upload", r.PostForm, err)
+	report, err := rq.App.Batches.Upload(rq.ctx(), rq.p, id, file, batches.Upload{Format: format, SkipBad: rq.r.PostForm.Get("skip_bad") != ""})
+	f := refused("upload", rq.r.PostForm, err)
 	switch {
 	case f != nil:
 		f.Errs = slices.DeleteFunc(f.Errs, func(e *crowd.Error) bool { return e.Row > 0 }) // they stand in a table of their own
@@ -186,7 +171,8 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request, p *access.Princ
 	case err != nil:
 		return err
 	case report.Bad == 0:
-		return seeOther(w, r, "/batches/"+id.String(), "uploaded")
+		return rq.seeOther("/batches/"+id.String(), "uploaded")
 	}
-	return s.batch(w, showing(r, once{form: f, made: &report}), p, id)
+	rq.form, rq.made = f, &report
+	return rq.batch(id)
 }

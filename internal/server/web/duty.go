@@ -40,18 +40,11 @@ var departures = map[engine.Departure]string{
 	engine.Unpaid:   "The pool's money for waiting ran out, so nobody could be kept waiting.",
 }
 
-func (s *server) offDuty(r *http.Request, p *access.Principal, v recruit.DutyView) (*offDuty, error) {
-	past, err := s.App.Duty.WhyOff(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
-	subs, err := s.App.Duty.Subscriptions(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
-	d := &offDuty{DutyView: v, Now: s.Now().UTC(), Because: departures[past.Why], Since: past.At, Away: p.User.Away, Pushes: len(subs)}
-	if !p.User.NoMail {
-		d.Mail = p.User.Email
+func (rq *request) offDuty(v recruit.DutyView) *offDuty {
+	past, subs := ask(rq, rq.App.Duty.WhyOff), ask(rq, rq.App.Duty.Subscriptions)
+	d := &offDuty{DutyView: v, Now: rq.Now().UTC(), Because: departures[past.Why], Since: past.At, Away: rq.p.User.Away, Pushes: len(subs)}
+	if !rq.p.User.NoMail {
+		d.Mail = rq.p.User.Email
 	}
 	if c := past.Call; c != nil && d.Now.Sub(c.EndedAt) < thanksLast && past.At.Before(c.EndedAt) {
 		if c.State == store.CallFilled {
@@ -60,7 +53,7 @@ func (s *server) offDuty(r *http.Request, p *access.Principal, v recruit.DutyVie
 			d.Thanks = "Thank you! Nobody is needed any more."
 		}
 	}
-	return d, nil
+	return d
 }
 
 // offDutyTitle is what the window's title says.
@@ -73,21 +66,10 @@ func (d *offDuty) title() string {
 
 // showOffDuty is where somebody is who works in a pool that calls its people,
 // and is off duty.
-func (s *server) showOffDuty(w http.ResponseWriter, r *http.Request, p *access.Principal, notice string) error {
-	v, err := s.App.Duty.Get(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	d, err := s.offDuty(r, p, v)
-	if err != nil {
-		return err
-	}
-	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "offduty", page{Title: d.title(), Section: "work", Script: "duty.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Duty": d, "Earned": earned}})
+func (rq *request) showOffDuty(notice string) error {
+	d := rq.offDuty(ask(rq, rq.App.Duty.Get))
+	return rq.render("offduty", page{Title: d.title(), Section: "work", Script: "duty.js", Refresh: 10, Notice: notice,
+		Data: map[string]any{"Duty": d, "Earned": rq.earned()}})
 }
 
 // waitTime reads how long a poll may take.
@@ -101,73 +83,67 @@ func waitTime(r *http.Request) (time.Duration, error) {
 
 // present returns p as they are now: they may have been moved since the request
 // began. It returns p itself if that cannot be found out.
-func (s *server) present(r *http.Request, p *access.Principal) *access.Principal {
-	if now, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r)); err == nil && now.Is(access.Worker) {
+func (rq *request) present() *access.Principal {
+	if now, err := rq.App.Accounts.Authenticate(rq.ctx(), sessionOf(rq.r)); err == nil && now.Is(access.Worker) {
 		return now
 	}
-	return p
+	return rq.p
 }
 
 // watchDuty is the long poll of the page of somebody off duty: it answers once
 // there is something else to show than what the page has.
-func (s *server) watchDuty(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	wait, err := waitTime(r)
+func (rq *request) watchDuty() error {
+	wait, err := waitTime(rq.r)
 	if err != nil {
 		return err
 	}
-	state := r.URL.Query().Get("state")
-	httpkit.Streaming(w)
+	state := rq.r.URL.Query().Get("state")
+	httpkit.Streaming(rq.w)
 	moved := false
-	v, err := s.App.Duty.Await(r.Context(), p, wait, func(v recruit.DutyView) bool {
-		moved = s.present(r, p).User.Pool != p.User.Pool
+	v, err := rq.App.Duty.Await(rq.ctx(), rq.p, wait, func(v recruit.DutyView) bool {
+		moved = rq.present().User.Pool != rq.p.User.Pool
 		return moved || v.Seen() != state
 	})
 	switch {
 	case err != nil:
 		return err
 	case moved || v.On || !v.Pool.Retainer.Called:
-		return sendJSON(w, http.StatusOK, map[string]string{"go": "/work"})
+		return rq.sendJSON(map[string]string{"go": "/work"})
 	case v.Seen() == state:
-		return sendJSON(w, http.StatusOK, map[string]string{"state": state})
+		return rq.sendJSON(map[string]string{"state": state})
 	}
-	d, err := s.offDuty(r, p, v)
-	if err != nil {
-		return err
-	}
-	html, err := s.fragment("offduty", "duty", d)
-	if err != nil {
-		return err
-	}
-	return sendJSON(w, http.StatusOK, map[string]any{"state": d.Seen(), "html": html, "title": d.title(), "called": d.Called != nil})
+	d := rq.offDuty(v)
+	html := rq.fragment("offduty", "duty", d)
+	return rq.sendJSON(map[string]any{"state": d.Seen(), "html": html, "title": d.title(), "called": d.Called != nil})
 }
 
 // comeIn brings a worker on duty, if there is a place left.
-func (s *server) comeIn(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	_, err := s.App.Duty.Start(r.Context(), p)
+func (rq *request) comeIn() error {
+	_, err := rq.App.Duty.Start(rq.ctx(), rq.p)
 	switch crowd.CodeOf(err) {
 	case "":
-		return seeOther(w, r, "/work", "onduty")
+		return rq.seeOther("/work", "onduty")
 	case crowd.OffDuty:
-		return seeOther(w, r, "/work", "full")
+		return rq.seeOther("/work", "full")
 	}
 	return err
 }
 
 // decline says that a worker does not come this time.
-func (s *server) decline(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return done(w, r, s.App.Duty.DeclineCall(r.Context(), p), "/work", "declined")
+func (rq *request) decline() error {
+	return rq.done(rq.App.Duty.DeclineCall(rq.ctx(), rq.p), "/work", "declined")
 }
 
 // stopWork takes a worker off duty: at once, or when they have finished their task.
-func (s *server) stopWork(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	v, err := s.App.Duty.End(r.Context(), p)
+func (rq *request) stopWork() error {
+	v, err := rq.App.Duty.End(rq.ctx(), rq.p)
 	switch {
 	case err != nil:
 		return err
 	case v.On:
-		return seeOther(w, r, "/work", "") // the task's page says so
+		return rq.seeOther("/work", "") // the task's page says so
 	}
-	return seeOther(w, r, afterDuty(v), "offduty")
+	return rq.seeOther(afterDuty(v), "offduty")
 }
 
 // afterDuty is the page of somebody who has gone off duty: one that hands them
@@ -184,9 +160,9 @@ func afterDuty(v recruit.DutyView) string {
 const moveTime = 5 * time.Second
 
 // awaitMove waits until somebody who has gone to another pool is there.
-func (s *server) awaitMove(r *http.Request, p *access.Principal) error {
-	_, err := s.App.Duty.Await(r.Context(), p, moveTime, func(recruit.DutyView) bool {
-		return s.present(r, p).User.Pool != p.User.Pool
+func (rq *request) awaitMove() error {
+	_, err := rq.App.Duty.Await(rq.ctx(), rq.p, moveTime, func(recruit.DutyView) bool {
+		return rq.present().User.Pool != rq.p.User.Pool
 	})
 	return err
 }
@@ -197,27 +173,27 @@ const poolCookie = "throng_pool"
 
 // poolNotice says which pool somebody is in, if they were in another one when they
 // looked last.
-func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *access.Principal, v recruit.DutyView) string {
-	now := p.User.ID.String() + "." + v.Pool.ID.String()
+func (rq *request) poolNotice(v recruit.DutyView) string {
+	now := rq.p.User.ID.String() + "." + v.Pool.ID.String()
 	last := ""
-	if c, err := r.Cookie(poolCookie); err == nil {
+	if c, err := rq.r.Cookie(poolCookie); err == nil {
 		last = c.Value
 	}
 	if last == now {
 		return ""
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(rq.w, &http.Cookie{
 		Name: poolCookie, Value: now, Path: "/work", MaxAge: int(cookieLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(r, s.TrustProxy),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(rq.r, rq.TrustProxy),
 	})
-	if who, _, ok := strings.Cut(last, "."); !ok || who != p.User.ID.String() {
+	if who, _, ok := strings.Cut(last, "."); !ok || who != rq.p.User.ID.String() {
 		return ""
 	}
 	text := "You are in another pool now: " + v.Pool.Name + "."
 	if v.Training > 0 {
 		text += " You learn its work first."
 	}
-	if did := notices[r.URL.Query().Get("did")]; did != "" {
+	if did := notices[rq.r.URL.Query().Get("did")]; did != "" {
 		text = did + " " + text
 	}
 	return text
@@ -227,11 +203,11 @@ func (s *server) poolNotice(w http.ResponseWriter, r *http.Request, p *access.Pr
 type lesson struct{ N, Of int }
 
 // lessonOf returns nil if the task is none to learn from.
-func (s *server) lessonOf(r *http.Request, work *work.HeldTask, v recruit.DutyView) (*lesson, error) {
+func (rq *request) lessonOf(work *work.HeldTask, v recruit.DutyView) (*lesson, error) {
 	if v.Training == 0 {
 		return nil, nil
 	}
-	training, err := s.App.Work.IsTraining(r.Context(), work)
+	training, err := rq.App.Work.IsTraining(rq.ctx(), work)
 	if err != nil || !training {
 		return nil, err
 	}
@@ -279,25 +255,18 @@ type poolWish struct {
 	Choose []liking
 }
 
-func (s *server) wishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	pools, err := s.App.Pools.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	subs, err := s.App.Duty.Subscriptions(r.Context(), p)
-	if err != nil {
-		return err
-	}
+func (rq *request) wishes() error {
+	pools := ask(rq, rq.App.Pools.List)
 	list := make([]poolWish, len(pools))
 	for i, v := range pools {
-		likes, stated := p.User.Prefers[v.ID]
+		likes, stated := rq.p.User.Prefers[v.ID]
 		if !stated {
 			likes = indifferent
 		}
-		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == p.User.Pool, Likes: nearest(likes), Choose: likings}
+		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: nearest(likes), Choose: likings}
 	}
-	return s.render(w, r, p, "wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
-		"Pools": list, "U": p.User, "Browsers": browsersOf(subs), "Key": s.App.Duty.PushKey(),
+	return rq.render("wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
+		"Pools": list, "U": rq.p.User, "Browsers": browsersOf(ask(rq, rq.App.Duty.Subscriptions)), "Key": rq.App.Duty.PushKey(),
 	}})
 }
 
@@ -321,15 +290,15 @@ func browsersOf(subs []store.Subscription) []taker {
 }
 
 // setWishes keeps what somebody likes and how they are called.
-func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	pools, err := s.App.Pools.List(r.Context(), p)
+func (rq *request) setWishes() error {
+	pools, err := rq.App.Pools.List(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
-	f := sent(r)
+	f := rq.sent()
 	wishes := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: f.text("call") == "", NoMail: f.text("mail") == ""}
 	for _, v := range pools {
-		was, stated := p.User.Prefers[v.ID]
+		was, stated := rq.p.User.Prefers[v.ID]
 		if !stated {
 			was = indifferent
 		}
@@ -345,38 +314,38 @@ func (s *server) setWishes(w http.ResponseWriter, r *http.Request, p *access.Pri
 		}
 	}
 	if err = f.err(); err == nil {
-		_, err = s.App.Duty.SetWishes(r.Context(), p, wishes)
+		_, err = rq.App.Duty.SetWishes(rq.ctx(), rq.p, wishes)
 	}
-	return done(w, r, err, "/work/wishes", "saved")
+	return rq.done(err, "/work/wishes", "saved")
 }
 
 // subscribe keeps a browser that takes push messages; its script sends it.
-func (s *server) subscribe(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values := r.PostForm
-	id, err := s.App.Duty.Subscribe(r.Context(), p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
+func (rq *request) subscribe() error {
+	values := rq.r.PostForm
+	id, err := rq.App.Duty.Subscribe(rq.ctx(), rq.p, store.Subscription{Endpoint: values.Get("endpoint"), P256dh: values.Get("p256dh"), Auth: values.Get("auth")})
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, http.StatusOK, map[string]int64{"id": id})
+	return rq.sendJSON(map[string]int64{"id": id})
 }
 
 // unsubscribe forgets a browser.
-func (s *server) unsubscribe(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	if err := s.App.Duty.Unsubscribe(r.Context(), p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+func (rq *request) unsubscribe(id int64) error {
+	if err := rq.App.Duty.Unsubscribe(rq.ctx(), rq.p, id); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
-	if wantsJSON(r) {
-		return sendJSON(w, http.StatusOK, map[string]bool{"gone": true})
+	if rq.wantsJSON() {
+		return rq.sendJSON(map[string]bool{"gone": true})
 	}
-	return seeOther(w, r, "/work/wishes", "saved")
+	return rq.seeOther("/work/wishes", "saved")
 }
 
 // pushScript is the program that shows push messages. It stands at an address of
 // its own that never changes, below which it has a say.
-func (s *server) pushScript(w http.ResponseWriter, _ *http.Request, _ *access.Principal) error {
-	h := w.Header()
+func (rq *request) pushScript() error {
+	h := rq.w.Header()
 	h.Set("Content-Type", "text/javascript; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
-	_, _ = w.Write(s.assets.files["push.js"]) // the client may be gone
+	_, _ = rq.w.Write(rq.assets.files["push.js"]) // the client may be gone
 	return nil
 }

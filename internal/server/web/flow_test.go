@@ -387,7 +387,7 @@ func TestNothingIsSentAfterSigningOut(t *testing.T) {
 			last = text
 		}
 	}
-	if last != "data: signed out" {
+	if last != `data: "signed out"` {
 		t.Errorf("the last that was sent is %.80q (%v)", last, lines.Err())
 	}
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -40,33 +39,6 @@ func refused(id string, values url.Values, err error) *form {
 		return &form{ID: id, Values: values, Errs: []*crowd.Error{httpkit.Public(err)}}
 	}
 	return nil
-}
-
-// once is what a page shows this once, after an action: the form that was refused,
-// or what came of the action.
-type once struct {
-	form *form
-	made any
-}
-
-type onceKey struct{}
-
-// showing makes of a request one whose page shows x.
-func showing(r *http.Request, x once) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), onceKey{}, x))
-}
-
-// formOf returns the form that the page shows again, or nil.
-func formOf(r *http.Request) *form {
-	x, _ := r.Context().Value(onceKey{}).(once)
-	return x.form
-}
-
-// madeOf returns what came of the action before the page, or the zero value.
-func madeOf[T any](r *http.Request) T {
-	x, _ := r.Context().Value(onceKey{}).(once)
-	made, _ := x.made.(T)
-	return made
 }
 
 // problems takes an error apart into everything that is wrong.
@@ -155,9 +127,6 @@ type fields struct {
 	values url.Values
 	errs   []*crowd.Error
 }
-
-// sent returns the fields of the form that was sent.
-func sent(r *http.Request) *fields { return &fields{values: r.PostForm} }
 
 func (f *fields) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
@@ -260,12 +229,13 @@ func scoreLines(scores map[string]int) string {
 }
 
 // idIn reads an id out of the address; 0 if there is none.
-func idIn[ID ~int64](r *http.Request, name string, parse func(string) (ID, error)) (ID, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return 0, nil
+func idIn[ID ~int64](rq *request, name string, parse func(string) (ID, error)) (id ID) {
+	if text := rq.r.URL.Query().Get(name); text != "" {
+		var err error
+		id, err = parse(text)
+		rq.check(err)
 	}
-	return parse(text)
+	return id
 }
 
 // idText is an id as a menu has it; "" for none.

@@ -1,13 +1,10 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/http"
+	"context"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -39,16 +36,16 @@ var workerReasons = map[crowd.Reason]string{
 	crowd.AlreadyDid:    "had every task that is left already",
 }
 
-func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*live, error) {
-	b, err := s.App.Batches.Get(r.Context(), p, id)
+func (rq *request) live(id crowd.BatchID) (*live, error) {
+	b, err := rq.App.Batches.Get(rq.ctx(), rq.p, id)
 	if err != nil {
 		return nil, err
 	}
-	l := &live{B: b, Now: s.Now().UTC()}
+	l := &live{B: b, Now: rq.Now().UTC()}
 	if b.Progress.Completed > 0 {
 		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
 	}
-	f, err := s.App.Batches.Forecast(r.Context(), p, id)
+	f, err := rq.App.Batches.Forecast(rq.ctx(), rq.p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +53,7 @@ func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*
 	if !b.Progress.State.Open() {
 		return l, nil
 	}
-	why, err := s.App.Batches.Why(r.Context(), p, id)
+	why, err := rq.App.Batches.Why(rq.ctx(), rq.p, id)
 	if crowd.CodeOf(err) == crowd.Conflict {
 		return l, nil // it has ended since
 	}
@@ -67,50 +64,31 @@ func (s *server) live(r *http.Request, p *access.Principal, id crowd.BatchID) (*
 		l.Workers += n
 	}
 	l.Ahead, l.Why = why.Ahead, reasonList(why.Workers, workerReasons)
-	l.Holders, l.MoreHold, err = s.App.Batches.Holders(r.Context(), p, id, holdersShown)
+	l.Holders, l.MoreHold, err = rq.App.Batches.Holders(rq.ctx(), rq.p, id, holdersShown)
 	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
 		return nil, err
 	}
 	if f.Status != batches.ForecastReady && f.Status != batches.ForecastTooFew {
-		l.Left = timeLeft(l.Now, b)
+		l.Left = b.TimeLeft(l.Now)
 	}
 	return l, nil
 }
 
-// timeLeft estimates when a running batch is done if it goes on as it has.
-func timeLeft(now time.Time, b batches.BatchView) time.Duration {
-	const enough = 3 // answers, to speak of a rate
-	x := b.Progress
-	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() {
-		return 0
-	}
-	perAnswer := now.Sub(x.FirstStarted).Seconds() / float64(x.Completed)
-	return time.Duration(perAnswer * float64(max(0, x.Planned-x.Completed)) * float64(time.Second))
-}
-
 // launched shows a batch that is no draft. A form of its draft that was refused,
 // because it was launched meanwhile, has no place on this page.
-func (s *server) launched(w http.ResponseWriter, r *http.Request, p *access.Principal, b batches.BatchView) error {
-	if f := formOf(r); f != nil && f.ID != "edit" && f.ID != "topup" {
+func (rq *request) launched(b batches.BatchView) error {
+	if f := rq.form; f != nil && f.ID != "edit" && f.ID != "topup" {
 		return f.Errs[0]
 	}
-	l, err := s.live(r, p, b.Spec.ID)
-	if err != nil {
-		return err
-	}
-	balance, _, err := s.App.Tenants.Account(r.Context(), p, b.Spec.Tenant, 0, 0)
-	if err != nil {
-		return err
-	}
+	l, err := rq.live(b.Spec.ID)
+	rq.check(err)
 	methods, err := batches.Methods(b.Batch)
-	if err != nil {
-		return err
-	}
-	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": balance, "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning)}}
+	rq.check(err)
+	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": rq.balance(b.Spec.Tenant), "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning)}}
 	if b.Progress.State.Open() {
 		pg.Script = "live.js"
 	}
-	return s.render(w, r, p, "batch", pg)
+	return rq.render("batch", pg)
 }
 
 // The pace of server-sent events: at most one each eventGap, and a sign of life
@@ -122,88 +100,43 @@ const (
 
 // events sends the live part of a batch's page whenever it changes, and "gone"
 // when the page has to be loaded again because the batch's state is another one.
-func (s *server) events(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	changed, stop, err := s.App.Batches.Watch(r.Context(), p, id)
+func (rq *request) events(id crowd.BatchID) error {
+	changed, stop, err := rq.App.Batches.Watch(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, changed, func(p *access.Principal) (string, string, error) {
-		l, err := s.live(r, p, id)
+	rq.sendLive(changed, func(rq *request) (string, string, error) {
+		l, err := rq.live(id)
 		if err != nil {
 			return "", "", err
 		}
-		html, err := s.fragment("batch", "live", l)
-		return string(l.B.Progress.State), html, err
+		html := rq.fragment("batch", "live", l)
+		return string(l.B.Progress.State), html, rq.err
 	})
 	return nil
 }
 
-// slowness is how much longer than a look at what is shown the pause after it is.
-const slowness = 3
-
 // sendLive sends the live part of a page whenever something has changed, and
-// "gone" when its state is no longer ?state=. look returns the state and the
-// HTML for somebody who is still signed in.
-func (s *server) sendLive(w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(*access.Principal) (state, html string, err error)) {
-	state := r.URL.Query().Get("state")
-	httpkit.Streaming(w)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	out := http.NewResponseController(w)
-	send := func(event, data string) error {
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data); err != nil {
-			return err
+// "gone" when its state is no longer ?state= or they have signed out. look returns
+// the state and the HTML.
+func (rq *request) sendLive(changed <-chan struct{}, look func(*request) (state, html string, err error)) {
+	err := httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
+		now := *rq
+		if now.p, err = rq.App.Accounts.Authenticate(ctx, sessionOf(rq.r)); err != nil || !allowed(requester, now.p) {
+			return gone("signed out"), nil
 		}
-		return out.Flush()
-	}
-	for {
-		begin := s.Now()
-		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
-		if err != nil || !allowed(requester, p) {
-			_ = send("gone", "signed out") // the browser loads the page again, if it is still there
-			return
+		state, html, err := look(&now)
+		if state != rq.r.URL.Query().Get("state") {
+			return gone(state), err
 		}
-		now, html, err := look(p)
-		if err != nil {
-			s.endEvents(r, err)
-			return
-		}
-		if now != state {
-			_ = send("gone", now) // as above
-			return
-		}
-		text, err := json.Marshal(html) // one line
-		if err != nil {
-			s.endEvents(r, err)
-			return
-		}
-		if send("live", string(text)) != nil || !pause(r, min(max(eventGap, slowness*s.Now().Sub(begin)), eventIdle)) {
-			return
-		}
-		select {
-		case _, ok := <-changed:
-			if !ok {
-				return // the server closes
-			}
-		case <-time.After(eventIdle):
-		case <-r.Context().Done():
-			return
-		}
-	}
+		return httpkit.Event{Name: "live", Data: html}, err
+	}}.Send(rq.ctx(), rq.w)
+	httpkit.LogError(rq.ctx(), rq.Log, rq.r, err) // the status is out already
 }
 
-// endEvents ends a stream that has begun: its status cannot change any more.
-func (s *server) endEvents(r *http.Request, err error) { httpkit.LogError(r.Context(), s.Log, r, err) }
-
-func pause(r *http.Request, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-r.Context().Done():
-		return false
-	}
-}
+// gone has the browser load the page again.
+func gone(why string) httpkit.Event { return httpkit.Event{Name: "gone", Data: why, Last: true} }
 
 func bindRunning(b binding, x *batches.RunningSettings) {
 	b.figure("priority", &x.Priority)
@@ -211,17 +144,17 @@ func bindRunning(b binding, x *batches.RunningSettings) {
 }
 
 // editBatch changes priority and deadline of a running batch.
-func (s *server) editBatch(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	_, err := s.App.Batches.Change(r.Context(), p, id, saving(sent(r), bindRunning))
-	return done(w, r, err, "/batches/"+id.String(), "saved")
+func (rq *request) editBatch(id crowd.BatchID) error {
+	_, err := rq.App.Batches.Change(rq.ctx(), rq.p, id, saving(rq.sent(), bindRunning))
+	return rq.done(err, "/batches/"+id.String(), "saved")
 }
 
 // topUp raises the budget of a running batch.
-func (s *server) topUp(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.BatchID) error {
-	f := sent(r)
+func (rq *request) topUp(id crowd.BatchID) error {
+	f := rq.sent()
 	amount, err := f.money("amount"), f.err()
 	if err == nil {
-		_, err = s.App.Batches.TopUp(r.Context(), p, id, amount)
+		_, err = rq.App.Batches.TopUp(rq.ctx(), rq.p, id, amount)
 	}
-	return done(w, r, err, "/batches/"+id.String(), "topped")
+	return rq.done(err, "/batches/"+id.String(), "topped")
 }

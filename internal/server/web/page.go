@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -121,55 +120,61 @@ var notices = map[string]string{
 }
 
 // render sends a page with the status of the form that was refused, or 200.
-func (s *server) render(w http.ResponseWriter, r *http.Request, p *access.Principal, name string, pg page) error {
-	return s.renderStatus(w, r, p, formOf(r).status(), name, pg)
+func (rq *request) render(name string, pg page) error {
+	return rq.renderStatus(rq.form.status(), name, pg)
 }
 
-func (s *server) renderStatus(w http.ResponseWriter, r *http.Request, p *access.Principal, status int, name string, pg page) error {
-	t := s.pages[name]
-	if t == nil {
+func (rq *request) renderStatus(status int, name string, pg page) error {
+	t := rq.pages[name]
+	switch {
+	case rq.err != nil:
+		return rq.err
+	case t == nil:
 		return fmt.Errorf("web: there is no page %q", name)
 	}
-	pg.Now, pg.Form = s.Now().UTC(), formOf(r)
-	if p != nil {
+	pg.Now, pg.Form = rq.Now().UTC(), rq.form
+	if p := rq.p; p != nil {
 		pg.Name = p.User.Name
 		pg.Worker, pg.Requester, pg.Manager = allowed(worker, p), allowed(requester, p), allowed(admin, p)
 	}
 	if pg.Notice == "" {
-		pg.Notice = notices[r.URL.Query().Get("did")]
+		pg.Notice = notices[rq.r.URL.Query().Get("did")]
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "layout", &pg); err != nil {
 		return fmt.Errorf("web: page %s: %w", name, err)
 	}
 	if pg.Task {
-		w.Header().Set("Content-Security-Policy", taskCSP)
+		rq.w.Header().Set("Content-Security-Policy", taskCSP)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = out.WriteTo(w) // the client may be gone
+	rq.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	rq.w.WriteHeader(status)
+	_, _ = out.WriteTo(rq.w) // the client may be gone
 	return nil
 }
 
 // fragment renders a part of a page, for scripts.
-func (s *server) fragment(name, part string, data any) (string, error) {
+func (rq *request) fragment(name, part string, data any) string {
 	var out strings.Builder
-	if err := s.pages[name].ExecuteTemplate(&out, part, data); err != nil {
-		return "", fmt.Errorf("web: part %s of %s: %w", part, name, err)
+	if err := rq.pages[name].ExecuteTemplate(&out, part, data); err != nil {
+		rq.check(fmt.Errorf("web: part %s of %s: %w", part, name, err))
 	}
-	return out.String(), nil
+	return out.String()
 }
 
-func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+func (rq *request) wantsJSON() bool { return rq.r.Header.Get("Accept") == "application/json" }
 
-func sendJSON(w http.ResponseWriter, status int, body any) error {
+func (rq *request) sendJSON(body any) error { return rq.sendJSONStatus(http.StatusOK, body) }
+
+func (rq *request) sendJSONStatus(status int, body any) error {
 	text, err := json.Marshal(body)
-	if err != nil {
-		return err
+	rq.check(err)
+	if rq.err != nil {
+		return rq.err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may be gone
+	rq.w.Header().Set("Content-Type", "application/json")
+	rq.w.WriteHeader(status)
+	_, _ = rq.w.Write(text) // the client may be gone
 	return nil
 }
 
@@ -190,38 +195,41 @@ var headline = map[crowd.Code]string{
 }
 
 // showError answers with an error: a page, or JSON for the page's own scripts.
-func (s *server) showError(w http.ResponseWriter, r *http.Request, p *access.Principal, err error) {
-	if r.Context().Err() != nil {
+func (rq *request) showError(err error) {
+	if rq.ctx().Err() != nil {
 		return // nobody is there to read it
 	}
-	httpkit.LogError(r.Context(), s.Log, r, err)
+	rq.form, rq.made, rq.err = nil, nil, nil // only the error is shown
+	httpkit.LogError(rq.ctx(), rq.Log, rq.r, err)
 	e := httpkit.Public(err)
 	status := httpkit.Status(e.Code)
-	if wantsJSON(r) {
-		_ = sendJSON(w, status, map[string]string{"code": string(e.Code), "error": e.Error()}) // strings always encode
+	if rq.wantsJSON() {
+		_ = rq.sendJSONStatus(status, map[string]string{"code": string(e.Code), "error": e.Error()}) // strings always encode
 		return
 	}
 	pg := page{Title: headline[e.Code], Data: map[string]string{"Code": string(e.Code), "Text": sentence(e.Error())}}
-	if err := s.renderStatus(w, r, p, status, "error", pg); err != nil {
-		s.Log.Error("the error page failed", "err", err)
-		http.Error(w, "Internal error", http.StatusInternalServerError)
+	if err := rq.renderStatus(status, "error", pg); err != nil {
+		rq.Log.Error("the error page failed", "err", err)
+		http.Error(rq.w, "Internal error", http.StatusInternalServerError)
 	}
 }
 
 // done ends an action that may have failed, as seeOther does.
-func done(w http.ResponseWriter, r *http.Request, err error, to, did string) error {
+func (rq *request) done(err error, to, did string) error {
 	if err != nil {
 		return err
 	}
-	return seeOther(w, r, to, did)
+	return rq.seeOther(to, did)
 }
 
 // seeOther ends an action: the browser loads the page to, which shows the
 // notice did.
-func seeOther(w http.ResponseWriter, r *http.Request, to, did string) error {
+func (rq *request) seeOther(to, did string) error {
 	if did != "" {
 		to += "?did=" + did
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
-	return nil
+	if rq.err == nil {
+		http.Redirect(rq.w, rq.r, to, http.StatusSeeOther)
+	}
+	return rq.err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -128,9 +126,7 @@ func (d *poolData) Low() string {
 
 // nameBook finds the names of people and pools for a page.
 type nameBook struct {
-	s      *server
-	r      *http.Request
-	p      *access.Principal
+	rq     *request
 	people map[crowd.WorkerID]string
 	pools  map[crowd.PoolID]string
 }
@@ -141,7 +137,7 @@ func (b *nameBook) Person(id crowd.WorkerID) string {
 		return name
 	}
 	name := id.String()
-	if u, err := b.s.App.Accounts.User(b.r.Context(), b.p, id); err == nil {
+	if u, err := b.rq.App.Accounts.User(b.rq.ctx(), b.rq.p, id); err == nil {
 		name = u.Name
 	}
 	b.people[id] = name
@@ -221,33 +217,21 @@ func personOf(x control.PoolPerson) poolPerson {
 	return p
 }
 
-func (s *server) pool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	d, err := s.poolData(r, p, id)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Data: d})
+func (rq *request) pool(id crowd.PoolID) error {
+	d := rq.poolData(id)
+	return rq.render("pool", page{Title: d.V.Name, Section: "admin", Script: "pool.js", Data: d})
 }
 
-func (s *server) poolData(r *http.Request, p *access.Principal, id crowd.PoolID) (*poolData, error) {
-	ctx := r.Context()
-	v, err := s.App.Pools.Get(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	d := &poolData{V: v, Span: spanOf(r.URL.Query().Get("span")), Spans: poolSpans}
-	if text := r.URL.Query().Get("before"); text != "" {
+func (rq *request) poolData(id crowd.PoolID) *poolData {
+	d := &poolData{V: askOf(rq, id, rq.App.Pools.Get), Span: spanOf(rq.r.URL.Query().Get("span")), Spans: poolSpans}
+	if text := rq.r.URL.Query().Get("before"); text != "" {
+		var err error
 		if d.Before, err = strconv.ParseInt(text, 10, 64); err != nil || d.Before < 1 {
-			return nil, errPage
+			rq.check(errPage)
 		}
 	}
-	people, err := s.App.Pools.People(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	if d.Names, err = s.nameBook(r, p, people); err != nil {
-		return nil, err
-	}
+	people := askOf(rq, id, rq.App.Pools.People)
+	d.Names = rq.nameBook(people)
 	for _, x := range people[:min(len(people), peopleOnPool)] {
 		d.People = append(d.People, personOf(x))
 	}
@@ -257,41 +241,30 @@ func (s *server) poolData(r *http.Request, p *access.Principal, id crowd.PoolID)
 			d.Others = append(d.Others, choice{other.String(), d.Names.pools[other]})
 		}
 	}
-	actions, err := s.App.Pools.Actions(ctx, p, id, d.Before, actionsShown)
-	if err != nil {
-		return nil, err
-	}
+	actions, err := rq.App.Pools.Actions(rq.ctx(), rq.p, id, d.Before, actionsShown)
+	rq.check(err)
 	for _, a := range actions {
 		d.Actions = append(d.Actions, d.Names.action(a))
 	}
 	if len(actions) == actionsShown {
 		d.Older = actions[len(actions)-1].ID
 	}
-	if d.Calls, err = s.App.Pools.Calls(ctx, p, id); err != nil {
-		return nil, err
-	}
-	if d.Outbox, err = s.App.Outbox.View(ctx, p); err != nil {
-		return nil, err
-	}
-	if d.Entries, err = s.App.Pools.Account(ctx, p, id, 0, poolEntries); err != nil {
-		return nil, err
-	}
-	d.Pictures, err = s.poolPictures(r, p, id, d.Span)
-	return d, err
+	d.Calls, d.Outbox = askOf(rq, id, rq.App.Pools.Calls), ask(rq, rq.App.Outbox.View)
+	d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
+	rq.check(err)
+	d.Pictures, err = rq.poolPictures(id, d.Span)
+	rq.check(err)
+	return d
 }
 
-func (s *server) nameBook(r *http.Request, p *access.Principal, people []control.PoolPerson) (*nameBook, error) {
-	pools, err := s.App.Pools.List(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
-	b := &nameBook{s: s, r: r, p: p, people: make(map[crowd.WorkerID]string), pools: poolNames(pools)}
+func (rq *request) nameBook(people []control.PoolPerson) *nameBook {
+	b := &nameBook{rq: rq, people: make(map[crowd.WorkerID]string), pools: poolNames(ask(rq, rq.App.Pools.List))}
 	for _, x := range people {
 		if x.Worker != 0 {
 			b.people[x.Worker] = x.Name
 		}
 	}
-	return b, nil
+	return b
 }
 
 // Called counts the notices of a call by what became of them, and names who
@@ -321,8 +294,8 @@ func (d *poolData) Link(span string, before int64) string {
 }
 
 // fundPool adds to a pool's money for waiting, or takes some out of it.
-func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	f := sent(r)
+func (rq *request) fundPool(id crowd.PoolID) error {
+	f := rq.sent()
 	amount := f.money("amount")
 	if amount == 0 && len(f.errs) == 0 {
 		f.bad("amount", "say how much")
@@ -332,14 +305,14 @@ func (s *server) fundPool(w http.ResponseWriter, r *http.Request, p *access.Prin
 	}
 	err := f.err()
 	if err == nil {
-		_, err = s.App.Pools.Fund(r.Context(), p, id, amount)
+		_, err = rq.App.Pools.Fund(rq.ctx(), rq.p, id, amount)
 	}
-	return done(w, r, err, "/admin/pools/"+id.String(), "funded")
+	return rq.done(err, "/admin/pools/"+id.String(), "funded")
 }
 
 // transfer moves somebody to another pool.
-func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	f := sent(r)
+func (rq *request) transfer(id crowd.PoolID) error {
+	f := rq.sent()
 	who, err := crowd.ParseWorkerID(f.text("worker"))
 	if err != nil {
 		return err
@@ -348,12 +321,12 @@ func (s *server) transfer(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if err != nil {
 		return crowd.Fieldf("to", "choose a pool")
 	}
-	there, err := s.App.Transfers.Move(r.Context(), p, who, to)
+	there, err := rq.App.Transfers.Move(rq.ctx(), rq.p, who, to)
 	did := "moving"
 	if there {
 		did = "moved"
 	}
-	return done(w, r, err, "/admin/pools/"+id.String(), did)
+	return rq.done(err, "/admin/pools/"+id.String(), did)
 }
 
 // stepText says what rules would have done at a step.

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"net/http"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -46,14 +44,14 @@ type past struct {
 	actions  []store.Action // oldest first
 }
 
-func (s *server) poolPictures(r *http.Request, p *access.Principal, id crowd.PoolID, back poolSpan) ([]drawing, error) {
-	now := s.Now().UTC()
+func (rq *request) poolPictures(id crowd.PoolID, back poolSpan) ([]drawing, error) {
+	now := rq.Now().UTC()
 	h := past{from: now.Add(-back.Back), to: now}
 	var err error
-	if h.samples, err = s.App.Pools.Samples(r.Context(), p, id, h.from); err != nil {
+	if h.samples, err = rq.App.Pools.Samples(rq.ctx(), rq.p, id, h.from); err != nil {
 		return nil, err
 	}
-	if h.actions, err = s.App.Pools.Actions(r.Context(), p, id, 0, pictureActions); err != nil {
+	if h.actions, err = rq.App.Pools.Actions(rq.ctx(), rq.p, id, 0, pictureActions); err != nil {
 		return nil, err
 	}
 	h.actions = slices.DeleteFunc(h.actions, func(a store.Action) bool { return a.At.Before(h.from) })

@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -194,14 +192,11 @@ func place(rows []ruleRow, err error) {
 
 // poolSettings shows the form: as kept, or as typed; with what came of trying the
 // rules.
-func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	v, err := s.App.Pools.Get(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: madeOf[*tried](r)}
+func (rq *request) poolSettings(id crowd.PoolID) error {
+	v := askOf(rq, id, rq.App.Pools.Get)
+	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: madeOf[*tried](rq)}
 	d.Rules = rowsOf(d.S, emptyRules)
-	f := formOf(r)
+	f := rq.form
 	if typed := f.typed(poolFormID); typed != nil {
 		d.Rules = rowsOf(typed, emptyRules)
 		if typed.Get("then") == "add" {
@@ -211,7 +206,7 @@ func (s *server) poolSettings(w http.ResponseWriter, r *http.Request, p *access.
 			place(d.Rules, wrong)
 		}
 	}
-	return s.render(w, r, p, "poolsettings", page{Title: "Settings of " + v.Name, Section: "admin", Script: "poolsettings.js", Data: d})
+	return rq.render("poolsettings", page{Title: "Settings of " + v.Name, Section: "admin", Script: "poolsettings.js", Data: d})
 }
 
 // poolFormID is the form's id: what the fields' ids begin with.
@@ -219,8 +214,8 @@ const poolFormID = "control"
 
 // editPoolSettings does what a button of the form says: saves it, tries its
 // rules, or adds or removes a row.
-func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.PoolID) error {
-	f := sent(r)
+func (rq *request) editPoolSettings(id crowd.PoolID) error {
+	f := rq.sent()
 	var trial *tried
 	do, row, _ := strings.Cut(f.values.Get("then"), "-")
 	switch do {
@@ -240,14 +235,15 @@ func (s *server) editPoolSettings(w http.ResponseWriter, r *http.Request, p *acc
 		if len(rules) == 0 {
 			return crowd.Fieldf("rules", `write a rule first, such as when "queue > 10" do "recruit 1"`)
 		}
-		list, err := s.App.Pools.TestRules(r.Context(), p, id, rules)
+		list, err := rq.App.Pools.TestRules(rq.ctx(), rq.p, id, rules)
 		if err != nil {
 			return err
 		}
 		trial = newTried(list)
 	default:
-		_, err := s.App.Pools.Change(r.Context(), p, id, saving(f, bindPool))
-		return done(w, r, err, "/admin/pools/"+id.String(), "saved")
+		_, err := rq.App.Pools.Change(rq.ctx(), rq.p, id, saving(f, bindPool))
+		return rq.done(err, "/admin/pools/"+id.String(), "saved")
 	}
-	return s.poolSettings(w, showing(r, once{form: &form{ID: poolFormID, Values: f.values}, made: trial}), p, id)
+	rq.form, rq.made = &form{ID: poolFormID, Values: f.values}, trial
+	return rq.poolSettings(id)
 }

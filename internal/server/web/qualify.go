@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -21,24 +19,17 @@ import (
 const testsTried = 100
 
 // tests is the page of those who give tests.
-func (s *server) tests(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	list, err := s.testsOf(r, p, tenants)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "tests", page{Title: "Tests", Section: "invitations", Script: "template.js", Data: map[string]any{
-		"List": list, "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(p, tenants, "the whole installation"), "Template": newTemplateForm("test", formOf(r), firstTemplate),
+func (rq *request) tests() error {
+	tenants := ask(rq, rq.App.Tenants.List)
+	return rq.render("tests", page{Title: "Tests", Section: "invitations", Script: "template.js", Data: map[string]any{
+		"List": rq.testsOf(tenants), "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(rq.p, tenants, "the whole installation"), "Template": newTemplateForm("test", rq.form, firstTemplate),
 	}})
 }
 
-func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	httpkit.Streaming(w)
-	defer drain(r)
-	f, file, err := readFields(r)
+func (rq *request) createTest() error {
+	httpkit.Streaming(rq.w)
+	defer drain(rq.r)
+	f, file, err := readFields(rq.r)
 	n := accounts.NewTest{
 		Tenant: f.menuTenant(), Name: f.text("name"), Grants: f.text("grants"), Draw: f.whole("draw"), PassMark: f.whole("pass_mark"), Tries: f.whole("tries"),
 		Wait: f.scale("wait", time.Hour), TimeLimit: f.scale("time_limit", time.Minute), Open: f.text("open") != "",
@@ -56,46 +47,33 @@ func (s *server) createTest(w http.ResponseWriter, r *http.Request, p *access.Pr
 		return err
 	}
 	n.Questions, n.Format = file, table.FormatOf(file.FileName())
-	t, err := s.App.Tests.Create(r.Context(), p, n)
-	return done(w, r, err, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
+	t, err := rq.App.Tests.Create(rq.ctx(), rq.p, n)
+	return rq.done(err, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
 }
 
-func (s *server) test(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	t, err := s.App.Tests.Get(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
+func (rq *request) test(id int64) error {
+	t := askOf(rq, id, rq.App.Tests.Get)
 	data := map[string]any{"T": t, "Mine": true, "For": "the whole installation"}
 	if t.Tenant != 0 {
-		tenants, err := s.App.Tenants.List(r.Context(), p)
-		if err != nil {
-			return err
-		}
-		data["For"] = tenantNames(tenants)[t.Tenant]
+		data["For"] = tenantNames(ask(rq, rq.App.Tenants.List))[t.Tenant]
 	}
-	tries, err := s.App.Tests.Tries(r.Context(), p, id, 0, testsTried)
+	tries, err := rq.App.Tests.Tries(rq.ctx(), rq.p, id, 0, testsTried)
 	if crowd.CodeOf(err) == crowd.NotFound { // the installation's: how people fared is the admins' to know
 		data["Mine"], err = false, nil
 	}
-	if err != nil {
-		return err
-	}
+	rq.check(err)
 	data["Tries"] = tries
-	return s.render(w, r, p, "test", page{Title: t.Name, Section: "invitations", Data: data})
+	return rq.render("test", page{Title: t.Name, Section: "invitations", Data: data})
 }
 
-func (s *server) retireTest(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	_, err := s.App.Tests.Retire(r.Context(), p, id, sent(r).text("retired") != "")
-	return done(w, r, err, "/tests/"+strconv.FormatInt(id, 10), "saved")
+func (rq *request) retireTest(id int64) error {
+	_, err := rq.App.Tests.Retire(rq.ctx(), rq.p, id, rq.sent().text("retired") != "")
+	return rq.done(err, "/tests/"+strconv.FormatInt(id, 10), "saved")
 }
 
 // qualify lists the tests that somebody may take.
-func (s *server) qualify(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	list, err := s.App.Tests.Mine(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "qualify", page{Title: "Your tests", Section: "qualify", Data: map[string]any{"List": list}})
+func (rq *request) qualify() error {
+	return rq.render("qualify", page{Title: "Your tests", Section: "qualify", Data: map[string]any{"List": ask(rq, rq.App.Tests.Mine)}})
 }
 
 // question is a question of a running try as it is shown.
@@ -106,29 +84,25 @@ type question struct {
 
 // take shows a test: the questions of the try that runs, or how it went and
 // whether there is another.
-func (s *server) take(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	v, err := s.App.Tests.Take(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
-	return s.showTake(w, r, p, v, nil)
+func (rq *request) take(id int64) error {
+	return rq.showTake(askOf(rq, id, rq.App.Tests.Take), nil)
 }
 
-func (s *server) showTake(w http.ResponseWriter, r *http.Request, p *access.Principal, v accounts.TestView, wrong crowd.Errors) error {
+func (rq *request) showTake(v accounts.TestView, wrong crowd.Errors) error {
 	pg := page{Title: v.Name, Section: "qualify"}
 	var questions []question
 	if v.Current != nil {
 		pg.Script, pg.Task = "qualify.js", true
 		if len(wrong) > 0 {
 			again := crowd.Errorf(wrong[0].Code, "look at %s again: the answers marked below are missing or do not fit", plural(wrongQuestions(wrong), "question"))
-			r = showing(r, once{form: &form{ID: "answers", Errs: []*crowd.Error{again}}})
+			rq.form = &form{ID: "answers", Errs: []*crowd.Error{again}}
 		}
 		for i, q := range v.Current.Questions {
-			questions = append(questions, question{i + 1, askedTask(q, r.PostForm, wrong)})
+			questions = append(questions, question{i + 1, askedTask(q, rq.r.PostForm, wrong)})
 		}
 	}
 	pg.Data = map[string]any{"V": v, "Questions": questions}
-	return s.render(w, r, p, "take", pg)
+	return rq.render("take", pg)
 }
 
 func wrongQuestions(list []*crowd.Error) int {
@@ -162,14 +136,14 @@ func askedTask(q accounts.Asked, values url.Values, wrong []*crowd.Error) *taskD
 	return t
 }
 
-func (s *server) startTry(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	_, err := s.App.Tests.StartTry(r.Context(), p, id)
-	return done(w, r, err, "/qualify/"+strconv.FormatInt(id, 10), "")
+func (rq *request) startTry(id int64) error {
+	_, err := rq.App.Tests.StartTry(rq.ctx(), rq.p, id)
+	return rq.done(err, "/qualify/"+strconv.FormatInt(id, 10), "")
 }
 
 // submitTry takes the answers of a try.
-func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Principal, id int64) error {
-	values := r.PostForm
+func (rq *request) submitTry(id int64) error {
+	values := rq.r.PostForm
 	n, err := strconv.Atoi(values.Get("try"))
 	if err != nil {
 		return crowd.Fieldf("try", "%q is not a number", values.Get("try"))
@@ -178,18 +152,18 @@ func (s *server) submitTry(w http.ResponseWriter, r *http.Request, p *access.Pri
 	if err != nil {
 		return err
 	}
-	_, err = s.App.Tests.SubmitTry(r.Context(), p, id, n, answers, values.Get("unfinished") != "")
+	_, err = rq.App.Tests.SubmitTry(rq.ctx(), rq.p, id, n, answers, values.Get("unfinished") != "")
 	var several crowd.Errors
 	if errors.As(err, &several) {
-		now, err2 := s.App.Tests.Take(r.Context(), p, id)
+		now, err2 := rq.App.Tests.Take(rq.ctx(), rq.p, id)
 		if err2 != nil {
 			return err2
 		}
 		if now.Current != nil && now.Current.N == n {
-			return s.showTake(w, r, p, now, several)
+			return rq.showTake(now, several)
 		}
 	}
-	return done(w, r, err, "/qualify/"+strconv.FormatInt(id, 10), "") // the page says how it went
+	return rq.done(err, "/qualify/"+strconv.FormatInt(id, 10), "") // the page says how it went
 }
 
 // testAnswers makes the answers of a try from its form: "s.q1.NAME" is a text of

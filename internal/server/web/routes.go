@@ -23,9 +23,8 @@ const (
 	admin     audience = "admin"
 )
 
-// handler answers a request. p is nil only on public routes. An error is shown
-// as a page.
-type handler func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error
+// handler answers a request. An error is shown as a page.
+type handler func(*request) error
 
 // route is one entry of the table.
 type route struct {
@@ -40,19 +39,19 @@ type route struct {
 	page handler
 }
 
+// of is a handler about an ID.
+type of[ID any] func(*request, ID) error
+
 // about makes a handler of one that is about what a part of the path names.
 func about[ID any](part string, parse func(string) (ID, error), handle of[ID]) handler {
-	return func(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-		id, err := parse(r.PathValue(part))
+	return func(rq *request) error {
+		id, err := parse(rq.r.PathValue(part))
 		if err != nil {
 			return err
 		}
-		return handle(s, w, r, p, id)
+		return handle(rq, id)
 	}
 }
-
-// of is a handler about an ID.
-type of[ID any] func(*server, http.ResponseWriter, *http.Request, *access.Principal, ID) error
 
 func ofTenant(handle of[crowd.TenantID]) handler { return about("tenant", crowd.ParseTenantID, handle) }
 func ofPool(handle of[crowd.PoolID]) handler     { return about("pool", crowd.ParsePoolID, handle) }
@@ -74,104 +73,104 @@ func numbered(noun string, handle of[int64]) handler {
 // routes is every page and action.
 func routes() []route {
 	return []route{
-		{pattern: "GET /{$}", access: public, handle: (*server).home},
-		{pattern: "GET /signin", access: public, handle: (*server).signInPage},
-		{pattern: "POST /signin", access: public, handle: (*server).signIn},
-		{pattern: "POST /signout", access: signedIn, handle: (*server).signOut},
-		{pattern: "GET /setup", access: public, handle: (*server).setupPage},
-		{pattern: "POST /setup", access: public, handle: (*server).setup, form: "setup", page: (*server).setupPage},
-		{pattern: "GET /invitation", access: public, handle: (*server).invitation},
-		{pattern: "POST /invitation", access: public, handle: (*server).answerInvitation, form: "join", page: (*server).invitation},
+		{pattern: "GET /{$}", access: public, handle: (*request).home},
+		{pattern: "GET /signin", access: public, handle: (*request).signInPage},
+		{pattern: "POST /signin", access: public, handle: (*request).signIn},
+		{pattern: "POST /signout", access: signedIn, handle: (*request).signOut},
+		{pattern: "GET /setup", access: public, handle: (*request).setupPage},
+		{pattern: "POST /setup", access: public, handle: (*request).setup, form: "setup", page: (*request).setupPage},
+		{pattern: "GET /invitation", access: public, handle: (*request).invitation},
+		{pattern: "POST /invitation", access: public, handle: (*request).answerInvitation, form: "join", page: (*request).invitation},
 
-		{pattern: "GET /qualify", access: signedIn, handle: (*server).qualify},
-		{pattern: "GET /qualify/{test}", access: signedIn, handle: numbered("test", (*server).take)},
-		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: numbered("test", (*server).startTry)},
-		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*server).submitTry)},
+		{pattern: "GET /qualify", access: signedIn, handle: (*request).qualify},
+		{pattern: "GET /qualify/{test}", access: signedIn, handle: numbered("test", (*request).take)},
+		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: numbered("test", (*request).startTry)},
+		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*request).submitTry)},
 
-		{pattern: "GET /tokens", access: signedIn, handle: (*server).tokens},
-		{pattern: "POST /tokens", access: signedIn, handle: (*server).createToken, form: "token", page: (*server).tokens},
-		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*server).revokeToken)},
+		{pattern: "GET /tokens", access: signedIn, handle: (*request).tokens},
+		{pattern: "POST /tokens", access: signedIn, handle: (*request).createToken, form: "token", page: (*request).tokens},
+		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*request).revokeToken)},
 
-		{pattern: "GET /work", access: worker, handle: (*server).work},
-		{pattern: "POST /work/next", access: worker, handle: (*server).waitForWork},
-		{pattern: "POST /work/submit", access: worker, handle: (*server).submit},
-		{pattern: "POST /work/skip", access: worker, handle: (*server).skip},
-		{pattern: "POST /work/return", access: worker, handle: (*server).giveBack},
-		{pattern: "POST /work/heartbeat", access: worker, handle: (*server).heartbeat},
-		{pattern: "GET /work/rest", access: worker, handle: (*server).rest},
-		{pattern: "GET /work/earnings", access: worker, handle: (*server).earnings},
-		{pattern: "GET /work/duty", access: worker, handle: (*server).watchDuty},
-		{pattern: "POST /work/duty", access: worker, handle: (*server).comeIn},
-		{pattern: "POST /work/decline", access: worker, handle: (*server).decline},
-		{pattern: "POST /work/stop", access: worker, handle: (*server).stopWork},
-		{pattern: "GET /work/wishes", access: worker, handle: (*server).wishes},
-		{pattern: "POST /work/wishes", access: worker, handle: (*server).setWishes, form: "wishes", page: (*server).wishes},
-		{pattern: "GET /work/push.js", access: public, handle: (*server).pushScript},
-		{pattern: "POST /work/push", access: worker, handle: (*server).subscribe},
-		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: numbered("subscription", (*server).unsubscribe)},
-		{pattern: "GET /work/frame/{assignment}", access: worker, handle: (*server).workFrame},
+		{pattern: "GET /work", access: worker, handle: (*request).work},
+		{pattern: "POST /work/next", access: worker, handle: (*request).waitForWork},
+		{pattern: "POST /work/submit", access: worker, handle: (*request).submit},
+		{pattern: "POST /work/skip", access: worker, handle: (*request).skip},
+		{pattern: "POST /work/return", access: worker, handle: (*request).giveBack},
+		{pattern: "POST /work/heartbeat", access: worker, handle: (*request).heartbeat},
+		{pattern: "GET /work/rest", access: worker, handle: (*request).rest},
+		{pattern: "GET /work/earnings", access: worker, handle: (*request).earnings},
+		{pattern: "GET /work/duty", access: worker, handle: (*request).watchDuty},
+		{pattern: "POST /work/duty", access: worker, handle: (*request).comeIn},
+		{pattern: "POST /work/decline", access: worker, handle: (*request).decline},
+		{pattern: "POST /work/stop", access: worker, handle: (*request).stopWork},
+		{pattern: "GET /work/wishes", access: worker, handle: (*request).wishes},
+		{pattern: "POST /work/wishes", access: worker, handle: (*request).setWishes, form: "wishes", page: (*request).wishes},
+		{pattern: "GET /work/push.js", access: public, handle: (*request).pushScript},
+		{pattern: "POST /work/push", access: worker, handle: (*request).subscribe},
+		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: numbered("subscription", (*request).unsubscribe)},
+		{pattern: "GET /work/frame/{assignment}", access: worker, handle: (*request).workFrame},
 
-		{pattern: "GET /batches", access: requester, handle: (*server).batches},
-		{pattern: "GET /batches/new", access: requester, handle: (*server).newBatch},
-		{pattern: "POST /batches", access: requester, handle: (*server).createBatch, upload: true, form: "new", page: (*server).newBatch},
-		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*server).batch)},
-		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*server).previewFrame)},
-		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*server).preview)},
-		{pattern: "POST /batches/{batch}/upload", access: requester, handle: ofBatch((*server).upload), upload: true, form: "upload", page: ofBatch((*server).batch)},
-		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*server).editTemplate), form: "template", page: ofBatch((*server).batch)},
-		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*server).editSettings), form: "settings", page: ofBatch((*server).batch)},
+		{pattern: "GET /batches", access: requester, handle: (*request).batches},
+		{pattern: "GET /batches/new", access: requester, handle: (*request).newBatch},
+		{pattern: "POST /batches", access: requester, handle: (*request).createBatch, upload: true, form: "new", page: (*request).newBatch},
+		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*request).previewFrame)},
+		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*request).preview)},
+		{pattern: "POST /batches/{batch}/upload", access: requester, handle: ofBatch((*request).upload), upload: true, form: "upload", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*request).editTemplate), form: "template", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*request).editSettings), form: "settings", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
 		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch(act("/batches/", batchActions))},
-		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*server).editBatch), form: "edit", page: ofBatch((*server).batch)},
-		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*server).topUp), form: "topup", page: ofBatch((*server).batch)},
-		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*server).events)},
-		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*server).quality)},
-		{pattern: "GET /runs", access: requester, handle: (*server).runs},
-		{pattern: "GET /runs/new", access: requester, handle: (*server).newRun},
-		{pattern: "POST /runs", access: requester, handle: (*server).createRun, form: "run", page: (*server).newRun},
-		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*server).run)},
-		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*server).loadRun), upload: true, form: "load", page: ofRun((*server).run)},
-		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*server).runEvents)},
+		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*request).topUp), form: "topup", page: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*request).events)},
+		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*request).quality)},
+		{pattern: "GET /runs", access: requester, handle: (*request).runs},
+		{pattern: "GET /runs/new", access: requester, handle: (*request).newRun},
+		{pattern: "POST /runs", access: requester, handle: (*request).createRun, form: "run", page: (*request).newRun},
+		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
+		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
 		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
-		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*server).actRun), form: "load", page: ofRun((*server).run)},
-		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*server).runStep)},
-		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*server).runItem)},
-		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).secrets)},
-		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*server).putSecret), form: "secret", page: ofTenant((*server).secrets)},
-		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).confirmSecret)},
-		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*server).deleteSecret)},
-		{pattern: "GET /invitations", access: requester, handle: (*server).invitations},
-		{pattern: "POST /invitations", access: requester, handle: (*server).invite, form: "invite", page: (*server).invitations},
-		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: numbered("invitation", (*server).resendInvitation)},
-		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*server).withdrawInvitation)},
-		{pattern: "GET /tests", access: requester, handle: (*server).tests},
-		{pattern: "POST /tests", access: requester, handle: (*server).createTest, upload: true, form: "test", page: (*server).tests},
-		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*server).test)},
-		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*server).retireTest)},
-		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*server).tenant)},
-		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: ofTenant((*server).stopTenant)},
-		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: ofTenant((*server).blockWorker)},
+		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
+		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*request).runStep)},
+		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*request).runItem)},
+		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).secrets)},
+		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).putSecret), form: "secret", page: ofTenant((*request).secrets)},
+		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).confirmSecret)},
+		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).deleteSecret)},
+		{pattern: "GET /invitations", access: requester, handle: (*request).invitations},
+		{pattern: "POST /invitations", access: requester, handle: (*request).invite, form: "invite", page: (*request).invitations},
+		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: numbered("invitation", (*request).resendInvitation)},
+		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*request).withdrawInvitation)},
+		{pattern: "GET /tests", access: requester, handle: (*request).tests},
+		{pattern: "POST /tests", access: requester, handle: (*request).createTest, upload: true, form: "test", page: (*request).tests},
+		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*request).test)},
+		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*request).retireTest)},
+		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*request).tenant)},
+		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: ofTenant((*request).stopTenant)},
+		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: ofTenant((*request).blockWorker)},
 
-		{pattern: "GET /admin", access: admin, handle: (*server).admin},
-		{pattern: "POST /admin/stop", access: admin, handle: (*server).stopEverything},
-		{pattern: "POST /admin/tenants", access: admin, handle: (*server).createTenant, form: "tenant", page: (*server).admin},
-		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*server).editTenant), form: "tenant-$tenant", page: (*server).admin},
-		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*server).stopTenantHere)},
-		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*server).deposit), form: "deposit-$tenant", page: (*server).admin},
-		{pattern: "POST /admin/pools", access: admin, handle: (*server).createPool, form: "pool", page: (*server).admin},
-		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*server).pool)},
-		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*server).editPoolSettings), form: "control", page: ofPool((*server).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*server).fundPool), form: "fund", page: ofPool((*server).pool)},
-		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*server).transfer), form: "transfer", page: ofPool((*server).pool)},
-		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*server).editPool), form: "pool-$pool", page: (*server).admin},
-		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*server).stopPool)},
-		{pattern: "GET /admin/people", access: admin, handle: (*server).people},
-		{pattern: "POST /admin/people", access: admin, handle: (*server).createPerson, form: "person", page: (*server).people},
-		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*server).person)},
-		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*server).editPerson), form: "person", page: ofPerson((*server).person)},
-		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*server).suspend), form: "suspend", page: ofPerson((*server).person)},
-		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*server).newLink)},
+		{pattern: "GET /admin", access: admin, handle: (*request).admin},
+		{pattern: "POST /admin/stop", access: admin, handle: (*request).stopEverything},
+		{pattern: "POST /admin/tenants", access: admin, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
+		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*request).editTenant), form: "tenant-$tenant", page: (*request).admin},
+		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*request).stopTenantHere)},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*request).deposit), form: "deposit-$tenant", page: (*request).admin},
+		{pattern: "POST /admin/pools", access: admin, handle: (*request).createPool, form: "pool", page: (*request).admin},
+		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*request).pool)},
+		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).editPoolSettings), form: "control", page: ofPool((*request).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*request).fundPool), form: "fund", page: ofPool((*request).pool)},
+		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*request).transfer), form: "transfer", page: ofPool((*request).pool)},
+		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*request).editPool), form: "pool-$pool", page: (*request).admin},
+		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*request).stopPool)},
+		{pattern: "GET /admin/people", access: admin, handle: (*request).people},
+		{pattern: "POST /admin/people", access: admin, handle: (*request).createPerson, form: "person", page: (*request).people},
+		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*request).newLink)},
 	}
 }
 
@@ -192,39 +191,42 @@ func (s *server) guard(rt route) http.Handler {
 		h.Set("Content-Security-Policy", pageCSP)
 		h.Set("Cache-Control", "no-store")
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		rq := &request{server: s, w: w, r: r}
 		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
 		if err != nil && crowd.CodeOf(err) != crowd.Unauthenticated {
-			s.showError(w, r, nil, err)
+			rq.showError(err)
 			return
 		}
+		rq.p = p
 		switch {
 		case rt.access == public:
 		case p == nil:
-			s.askToSignIn(w, r)
+			rq.askToSignIn()
 			return
 		case !allowed(rt.access, p):
-			s.showError(w, r, p, crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
+			rq.showError(crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
 			return
 		}
-		if err := rt.serve(s, w, r, p); err != nil {
-			s.showError(w, r, p, err)
+		if err := rt.serve(rq); err != nil {
+			rq.showError(err)
 		}
 	})
 }
 
 // serve reads the form of an action and carries the request out.
-func (rt *route) serve(s *server, w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	if r.Method == http.MethodPost && !rt.upload {
-		if err := readForm(r); err != nil {
+func (rt *route) serve(rq *request) error {
+	if rq.r.Method == http.MethodPost && !rt.upload {
+		if err := readForm(rq.r); err != nil {
 			return err
 		}
 	}
-	err := rt.handle(s, w, r, p)
-	if rt.page == nil || wantsJSON(r) {
+	err := rt.handle(rq)
+	if rt.page == nil || rq.wantsJSON() {
 		return err
 	}
-	if f := refused(os.Expand(rt.form, r.PathValue), r.PostForm, err); f != nil {
-		return rt.page(s, w, showing(r, once{form: f}), p)
+	if f := refused(os.Expand(rt.form, rq.r.PathValue), rq.r.PostForm, err); f != nil {
+		rq.form, rq.made, rq.err = f, nil, nil
+		return rt.page(rq)
 	}
 	return err
 }
@@ -254,18 +256,16 @@ func allowed(a audience, p *access.Principal) bool {
 }
 
 // askToSignIn sends a browser to the sign-in page and back; a script gets an error.
-func (s *server) askToSignIn(w http.ResponseWriter, r *http.Request) {
-	if wantsJSON(r) {
-		s.showError(w, r, nil, crowd.Errorf(crowd.Unauthenticated, "sign in first"))
+func (rq *request) askToSignIn() {
+	if rq.wantsJSON() {
+		rq.showError(crowd.Errorf(crowd.Unauthenticated, "sign in first"))
 		return
 	}
 	to := "/signin"
-	if r.Method == http.MethodGet {
-		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	if rq.r.Method == http.MethodGet {
+		to += "?next=" + url.QueryEscape(rq.r.URL.RequestURI())
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	_ = rq.seeOther(to, "") // nothing was asked
 }
 
-func (s *server) notFound(_ http.ResponseWriter, _ *http.Request, _ *access.Principal) error {
-	return errPage
-}
+func (rq *request) notFound() error { return errPage }

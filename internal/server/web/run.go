@@ -8,7 +8,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -27,29 +26,28 @@ type loading struct {
 }
 
 // run shows a run: one that needs its files, or one to watch.
-func (s *server) run(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	l, err := s.liveRun(r, p, id)
+func (rq *request) run(id crowd.RunID) error {
+	l, err := rq.liveRun(id)
 	if err != nil {
 		return err
 	}
-	x := madeOf[loading](r)
+	x := madeOf[loading](rq)
 	data := map[string]any{"V": l.V, "Live": l, "Files": x.Files, "Notes": x.Notes, "Methods": []string{"csv", "jsonl", "parquet"}}
-	status := formOf(r).status()
+	status := rq.form.status()
 	if len(x.Wrong) > 0 {
 		status, data["Wrong"] = http.StatusUnprocessableEntity, newCheckedFile(l.V.Text, nil, x.Wrong)
 	}
 	pg := page{Title: l.V.Name, Section: "runs", Data: data}
 	if l.V.State == store.RunLoading {
 		data["Needs"], data["Picture"] = inputsOf(l.V), drawRun(l.V)
-		return s.renderStatus(w, r, p, status, "loadrun", pg)
+		return rq.renderStatus(status, "loadrun", pg)
 	}
-	if data["Charts"], err = s.runCharts(r, p, l.V); err != nil {
-		return err
-	}
+	data["Charts"], err = rq.runCharts(l.V)
+	rq.check(err)
 	if !l.V.State.Ended() {
 		pg.Script = "run.js"
 	}
-	return s.renderStatus(w, r, p, status, "run", pg)
+	return rq.renderStatus(status, "run", pg)
 }
 
 // inputView is an input of a run that needs its files.
@@ -121,12 +119,12 @@ func (l *liveRun) Failed() bool {
 	return slices.ContainsFunc(l.Nodes, func(n runNode) bool { return n.State == store.NodeFailed })
 }
 
-func (s *server) liveRun(r *http.Request, p *access.Principal, id crowd.RunID) (*liveRun, error) {
-	v, err := s.App.Runs.Get(r.Context(), p, id)
+func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
+	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
 	if err != nil {
 		return nil, err
 	}
-	l := &liveRun{V: v, Now: s.Now().UTC(), Picture: drawRun(v)}
+	l := &liveRun{V: v, Now: rq.Now().UTC(), Picture: drawRun(v)}
 	last := lastNodes(v.Flow)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -146,11 +144,11 @@ func (s *server) liveRun(r *http.Request, p *access.Principal, id crowd.RunID) (
 	if v.State == store.RunLoading || v.State.Ended() {
 		return l, nil
 	}
-	if l.Slow, err = s.App.Runs.Slowest(r.Context(), p, id, slowEach); err != nil {
+	if l.Slow, err = rq.App.Runs.Slowest(rq.ctx(), rq.p, id, slowEach); err != nil {
 		return nil, err
 	}
 	l.Slow = l.Slow[:min(len(l.Slow), slowShown)]
-	faults, err := s.App.Runs.Faults(r.Context(), p, id, 0, heldShown)
+	faults, err := rq.App.Runs.Faults(rq.ctx(), rq.p, id, 0, heldShown)
 	if err != nil {
 		return nil, err
 	}
@@ -186,19 +184,19 @@ func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
 }
 
 // runEvents sends the live part of a run's page whenever it changes.
-func (s *server) runEvents(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	changed, stop, err := s.App.Runs.Watch(r.Context(), p, id)
+func (rq *request) runEvents(id crowd.RunID) error {
+	changed, stop, err := rq.App.Runs.Watch(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	s.sendLive(w, r, changed, func(p *access.Principal) (string, string, error) {
-		l, err := s.liveRun(r, p, id)
+	rq.sendLive(changed, func(rq *request) (string, string, error) {
+		l, err := rq.liveRun(id)
 		if err != nil {
 			return "", "", err
 		}
-		html, err := s.fragment("run", "live", l)
-		return string(l.V.State), html, err
+		html := rq.fragment("run", "live", l)
+		return string(l.V.State), html, rq.err
 	})
 	return nil
 }

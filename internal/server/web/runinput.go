@@ -4,14 +4,12 @@ import (
 	"errors"
 	"io"
 	"mime/multipart"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -30,34 +28,36 @@ func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
 
 // loadRun reads the files of a run's inputs as they come, and starts the run if
 // that was the button and no row was bad.
-func (s *server) loadRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	httpkit.Streaming(w)
-	defer drain(r)
-	if _, err := s.App.Runs.Get(r.Context(), p, id); err != nil {
+func (rq *request) loadRun(id crowd.RunID) error {
+	httpkit.Streaming(rq.w)
+	defer drain(rq.r)
+	if _, err := rq.App.Runs.Get(rq.ctx(), rq.p, id); err != nil {
 		return err // before anything is read
 	}
-	files, start, err := s.readInputs(r, p, id)
+	files, start, err := rq.readInputs(id)
 	if err == nil && len(files) == 0 && !start {
 		err = errFileless
 	}
 	if f := refused("load", nil, err); f != nil {
-		return s.run(w, showing(r, once{form: f, made: loading{Files: files}}), p, id)
+		rq.form, rq.made = f, loading{Files: files}
+		return rq.run(id)
 	}
 	switch {
 	case err != nil:
 		return err
 	case slices.ContainsFunc(files, func(f loadedFile) bool { return f.Bad > 0 }):
-		return s.run(w, showing(r, once{made: loading{Files: files}}), p, id)
+		rq.made = loading{Files: files}
+		return rq.run(id)
 	case start:
-		return s.startRun(w, r, p, id)
+		return rq.startRun(id)
 	}
-	return seeOther(w, r, "/runs/"+id.String(), "loaded")
+	return rq.seeOther("/runs/"+id.String(), "loaded")
 }
 
 // readInputs reads the form of the inputs. What was read before something went
 // wrong is returned, too.
-func (s *server) readInputs(r *http.Request, p *access.Principal, id crowd.RunID) (files []loadedFile, start bool, err error) {
-	parts, err := r.MultipartReader()
+func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, err error) {
+	parts, err := rq.r.MultipartReader()
 	if err != nil {
 		return nil, false, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
 	}
@@ -78,7 +78,7 @@ func (s *server) readInputs(r *http.Request, p *access.Principal, id crowd.RunID
 			}
 			start = string(text) == "start"
 		case is && part.FileName() != "":
-			loaded, err := s.readInput(r, p, id, input, part)
+			loaded, err := rq.readInput(id, input, part)
 			if err != nil {
 				return files, false, inputError(input, err)
 			}
@@ -98,13 +98,13 @@ func inputError(input string, err error) error {
 	return err
 }
 
-func (s *server) readInput(r *http.Request, p *access.Principal, id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
-	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, s.MaxUpload)
+func (rq *request) readInput(id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
+	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, rq.MaxUpload)
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
 	defer done()
-	return s.App.Runs.Load(r.Context(), p, id, input, rows)
+	return rq.App.Runs.Load(rq.ctx(), rq.p, id, input, rows)
 }
 
 // partReader tells what is wrong with a form while its file is read.
@@ -119,11 +119,12 @@ func (x partReader) Read(p []byte) (int, error) {
 }
 
 // startRun begins a run; files that do not fit its workflow are told on its page.
-func (s *server) startRun(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	_, err := s.App.Runs.Start(r.Context(), p, id)
+func (rq *request) startRun(id crowd.RunID) error {
+	_, err := rq.App.Runs.Start(rq.ctx(), rq.p, id)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
-		return s.run(w, showing(r, once{made: loading{Wrong: wrong}}), p, id)
+		rq.made = loading{Wrong: wrong}
+		return rq.run(id)
 	}
-	return done(w, r, err, "/runs/"+id.String(), "started")
+	return rq.done(err, "/runs/"+id.String(), "started")
 }

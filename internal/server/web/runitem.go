@@ -1,14 +1,12 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -22,18 +20,18 @@ type stepRow struct {
 }
 
 // runStep lists what a node of a run has done.
-func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	v, err := s.App.Runs.Get(r.Context(), p, id)
+func (rq *request) runStep(id crowd.RunID) error {
+	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(v.Nodes, func(n orchestrator.NodeView) bool { return n.Name == r.PathValue("step") })
+	i := slices.IndexFunc(v.Nodes, func(n orchestrator.NodeView) bool { return n.Name == rq.r.PathValue("step") })
 	if i < 0 {
-		return crowd.Errorf(crowd.NotFound, "%s has no step %q", id, r.PathValue("step"))
+		return crowd.Errorf(crowd.NotFound, "%s has no step %q", id, rq.r.PathValue("step"))
 	}
-	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
+	after, _ := strconv.ParseInt(rq.r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
 	after = max(after, 0)
-	list, err := s.App.Runs.Items(r.Context(), p, id, v.Nodes[i].Name, after, rowsShown)
+	list, err := rq.App.Runs.Items(rq.ctx(), rq.p, id, v.Nodes[i].Name, after, rowsShown)
 	if err != nil {
 		return err
 	}
@@ -53,7 +51,7 @@ func (s *server) runStep(w http.ResponseWriter, r *http.Request, p *access.Princ
 	if len(list) == rowsShown && list[len(list)-1].N < n.Last {
 		data["After"] = list[len(list)-1].N
 	}
-	return s.render(w, r, p, "runstep", page{Title: n.Name + " of " + v.Name, Section: "runs", Data: data})
+	return rq.render("runstep", page{Title: n.Name + " of " + v.Name, Section: "runs", Data: data})
 }
 
 // pathStop is one stop on an item's path.
@@ -91,25 +89,25 @@ type became struct {
 }
 
 // runItem shows where an item has been.
-func (s *server) runItem(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.RunID) error {
-	item, err := strconv.ParseInt(r.PathValue("item"), 10, 64)
+func (rq *request) runItem(id crowd.RunID) error {
+	item, err := strconv.ParseInt(rq.r.PathValue("item"), 10, 64)
 	if err != nil || item < 1 {
-		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, r.PathValue("item"))
+		return crowd.Errorf(crowd.NotFound, "%s has no item %q", id, rq.r.PathValue("item"))
 	}
-	v, err := s.App.Runs.Get(r.Context(), p, id)
+	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
-	stops, err := s.App.Runs.Path(r.Context(), p, id, item)
+	stops, err := rq.App.Runs.Path(rq.ctx(), rq.p, id, item)
 	if err != nil {
 		return err
 	}
-	x := &itemPage{V: v, Item: item, End: s.Now().UTC()}
+	x := &itemPage{V: v, Item: item, End: rq.Now().UTC()}
 	x.fill(stops)
-	if x.Became, x.Over, err = s.madeFrom(r, p, v, item); err != nil {
+	if x.Became, x.Over, err = rq.madeFrom(v, item); err != nil {
 		return err
 	}
-	return s.render(w, r, p, "runitem", page{Title: "Item " + strconv.FormatInt(item, 10) + " of " + v.Name, Section: "runs", Data: x})
+	return rq.render("runitem", page{Title: "Item " + strconv.FormatInt(item, 10) + " of " + v.Name, Section: "runs", Data: x})
 }
 
 // fill lays an item's way out, with the steps at which it is now.
@@ -203,7 +201,7 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 
 // madeFrom finds the items that were made from an item, among the first rows of
 // each query after it.
-func (s *server) madeFrom(r *http.Request, p *access.Principal, v *orchestrator.View, item int64) (list []became, over bool, err error) {
+func (rq *request) madeFrom(v *orchestrator.View, item int64) (list []became, over bool, err error) {
 	queries := 0
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL() != nil && n.Step.SQL().RowByRow {
@@ -216,7 +214,7 @@ func (s *server) madeFrom(r *http.Request, p *access.Principal, v *orchestrator.
 			continue
 		}
 		most := rowsCharted / queries
-		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
+		rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
 		if err != nil {
 			return nil, false, err
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -175,8 +173,8 @@ type runPast struct {
 }
 
 // runCharts draws when items ended, how old they were, and what that cost.
-func (s *server) runCharts(r *http.Request, p *access.Principal, v *orchestrator.View) ([]drawing, error) {
-	past, err := s.runPast(r, p, v)
+func (rq *request) runCharts(v *orchestrator.View) ([]drawing, error) {
+	past, err := rq.runPast(v)
 	if err != nil || len(past.items) < 2 {
 		return nil, err
 	}
@@ -189,7 +187,7 @@ func (s *server) runCharts(r *http.Request, p *access.Principal, v *orchestrator
 
 // runPast reads the latest rows of the ends of a run. An item has ended when all
 // ends to which it goes have it.
-func (s *server) runPast(r *http.Request, p *access.Principal, v *orchestrator.View) (*runPast, error) {
+func (rq *request) runPast(v *orchestrator.View) (*runPast, error) {
 	past := &runPast{}
 	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
 		past.penalty = &sla.Penalty
@@ -208,7 +206,7 @@ func (s *server) runPast(r *http.Request, p *access.Principal, v *orchestrator.V
 	for _, n := range ends {
 		node := &v.Nodes[n]
 		past.cutOff = past.cutOff || node.Last > int64(each)
-		rows, err := s.App.Runs.Items(r.Context(), p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
+		rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
 		if err != nil {
 			return nil, err
 		}

@@ -29,54 +29,46 @@ type runRow struct {
 }
 
 // runs lists the runs of a tenant, or of all for an admin.
-func (s *server) runs(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenant, tenants, err := s.chosenTenant(r, p)
-	if err != nil {
-		return err
-	}
-	before, err := idIn(r, "before", crowd.ParseRunID)
-	if err != nil {
-		return err
-	}
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": p.Is(access.Admin), "First": before == 0}
+func (rq *request) runs() error {
+	tenant, tenants := rq.chosenTenant()
+	before := idIn(rq, "before", crowd.ParseRunID)
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": rq.p.Is(access.Admin), "First": before == 0}
 	var list []store.Run
-	if tenant != 0 || p.Is(access.Admin) {
-		if list, err = s.App.Runs.List(r.Context(), p, tenant, before, runsShown); err != nil {
-			return err
-		}
+	if tenant != 0 || rq.p.Is(access.Admin) {
+		var err error
+		list, err = rq.App.Runs.List(rq.ctx(), rq.p, tenant, before, runsShown)
+		rq.check(err)
 	}
 	rows := make([]runRow, len(list))
 	for i, run := range list {
-		if rows[i], err = s.runRow(r, p, run); err != nil {
-			return err
-		}
+		rows[i] = rq.runRow(run)
 	}
 	data["Runs"] = rows
 	if len(list) == runsShown {
 		data["Before"] = list[len(list)-1].ID
 	}
-	return s.render(w, r, p, "runs", page{Title: "Workflows", Section: "runs", Data: data})
+	return rq.render("runs", page{Title: "Workflows", Section: "runs", Data: data})
 }
 
-func (s *server) runRow(r *http.Request, p *access.Principal, run store.Run) (runRow, error) {
+func (rq *request) runRow(run store.Run) runRow {
 	row := runRow{Run: run}
 	if run.State.Ended() {
 		if run.State == store.RunDone {
 			row.Strip = wholeStrip
 		}
-		return row, nil
+		return row
 	}
-	v, err := s.App.Runs.Get(r.Context(), p, run.ID)
+	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, run.ID)
 	var wrong orchestrator.Problems
 	switch {
 	case errors.As(err, &wrong):
 		row.Alarm = "its file cannot be read any more"
-		return row, nil
 	case err != nil:
-		return row, err
+		rq.check(err)
+	default:
+		row.Run, row.Strip, row.Alarm = v.Run, stripOf(v), alarm(v)
 	}
-	row.Run, row.Strip, row.Alarm = v.Run, stripOf(v), alarm(v)
-	return row, nil
+	return row
 }
 
 // alarm says in few words why a run needs somebody to look at it, or "".
@@ -133,8 +125,8 @@ const (
 	longLine    = 1000 // characters of a line
 )
 
-func (s *server) checkFile(r *http.Request, text string) *checkedFile {
-	flow, wrong := s.App.Runs.Check(r.Context(), text)
+func (rq *request) checkFile(text string) *checkedFile {
+	flow, wrong := rq.App.Runs.Check(rq.ctx(), text)
 	return newCheckedFile(text, flow, wrong)
 }
 
@@ -195,12 +187,9 @@ func splitAt(line string, column int) (before, from string) {
 
 // newRun shows the form of a new run, with what came of checking its file. It goes
 // on from ?parent=, or begins with the file of ?like=, if that is there.
-func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	tenants, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	query, f, checked := r.URL.Query(), formOf(r), madeOf[*checkedFile](r)
+func (rq *request) newRun() error {
+	tenants := ask(rq, rq.App.Tenants.List)
+	query, f, checked := rq.r.URL.Query(), rq.form, madeOf[*checkedFile](rq)
 	data := map[string]any{"Tenants": menu(tenants, tenantChoice), "Tenant": query.Get("tenant"), "Checked": checked, "Text": f.Val("run", "text", ""), "Name": "", "From": query.Get("from")}
 	status := f.status()
 	if checked != nil && len(checked.Problems) > 0 {
@@ -216,7 +205,7 @@ func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *access.Princi
 		if err != nil {
 			return err
 		}
-		old, err := s.App.Runs.Get(r.Context(), p, id)
+		old, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
 		if err != nil {
 			return err
 		}
@@ -229,7 +218,7 @@ func (s *server) newRun(w http.ResponseWriter, r *http.Request, p *access.Princi
 			data["Parent"], data["Steps"] = old, stepMenu(flow)
 		}
 	}
-	return s.renderStatus(w, r, p, status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Data: data})
+	return rq.renderStatus(status, "newrun", page{Title: "New run", Section: "runs", Script: "newrun.js", Data: data})
 }
 
 // stepMenu is a menu of steps to begin again from.
@@ -239,44 +228,42 @@ func stepMenu(flow *workflow.Workflow) []choice {
 
 // createRun checks a workflow's file and, if that was the button, makes a run.
 // The script of the page has it checked as it is typed.
-func (s *server) createRun(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values, err := readRunForm(r)
+func (rq *request) createRun() error {
+	values, err := readRunForm(rq.r)
 	if err != nil {
 		return err
 	}
 	text := values.Get("text")
-	if wantsJSON(r) {
-		html, err := s.fragment("newrun", "checked", s.checkFile(r, text))
-		if err != nil {
-			return err
-		}
-		return sendJSON(w, http.StatusOK, map[string]string{"html": html})
+	if rq.wantsJSON() {
+		html := rq.fragment("newrun", "checked", rq.checkFile(text))
+		return rq.sendJSON(map[string]string{"html": html})
 	}
 	if strings.TrimSpace(text) == "" {
 		return crowd.Fieldf("text", "paste a workflow, or choose its file")
 	}
-	again := once{form: &form{ID: "run", Values: values}}
+	again := &form{ID: "run", Values: values}
 	if values.Get("then") != "make" {
-		again.made = s.checkFile(r, text)
-		return s.newRun(w, showing(r, again), p)
+		rq.form, rq.made = again, rq.checkFile(text)
+		return rq.newRun()
 	}
-	made, err := s.makeRun(r, p, values)
+	made, err := rq.makeRun(values)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
-		again.made = newCheckedFile(text, nil, wrong)
-		return s.newRun(w, showing(r, again), p)
+		rq.form, rq.made = again, newCheckedFile(text, nil, wrong)
+		return rq.newRun()
 	}
 	if err != nil {
 		return err
 	}
 	if len(made.Notes) > 0 {
-		return s.run(w, showing(r, once{made: loading{Notes: made.Notes}}), p, made.Run.ID)
+		rq.made = loading{Notes: made.Notes}
+		return rq.run(made.Run.ID)
 	}
 	did := "made"
 	if len(made.Needs) == 0 {
 		did = "ready"
 	}
-	return seeOther(w, r, "/runs/"+made.Run.ID.String(), did)
+	return rq.seeOther("/runs/"+made.Run.ID.String(), did)
 }
 
 // readRunForm reads the form of a new run, whose file takes the place of its
@@ -306,12 +293,9 @@ func readRunForm(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values) (orchestrator.Created, error) {
+func (rq *request) makeRun(values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from")}
-	if n.Budget < 0 {
-		f.bad("budget", "must be more than 0, or empty")
-	}
 	var err error
 	if n.Tenant, err = crowd.ParseTenantID(values.Get("tenant")); err != nil {
 		f.bad("tenant", "choose one")
@@ -324,5 +308,5 @@ func (s *server) makeRun(r *http.Request, p *access.Principal, values url.Values
 	if err := f.err(); err != nil {
 		return orchestrator.Created{}, err
 	}
-	return s.App.Runs.Make(r.Context(), p, n)
+	return rq.App.Runs.Make(rq.ctx(), rq.p, n)
 }

@@ -17,52 +17,52 @@ import (
 const cookieLife = 14 * 24 * time.Hour
 
 // home sends everybody to where their work is.
-func (s *server) home(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+func (rq *request) home() error {
 	to := "/signin"
 	switch {
-	case p == nil:
-	case allowed(worker, p):
+	case rq.p == nil:
+	case allowed(worker, rq.p):
 		to = "/work"
-	case p.Is(access.Requester):
+	case rq.p.Is(access.Requester):
 		to = "/batches"
-	case allowed(admin, p):
+	case allowed(admin, rq.p):
 		to = "/admin"
 	default: // who was invited, and has a test before them
 		to = "/qualify"
 	}
-	return seeOther(w, r, to, "")
+	return rq.seeOther(to, "")
 }
 
-func (s *server) signInPage(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	if p != nil {
-		return s.home(w, r, p)
+func (rq *request) signInPage() error {
+	if rq.p != nil {
+		return rq.home()
 	}
-	return s.render(w, r, nil, "signin", page{Title: "Sign in", Data: map[string]string{"Next": localPath(r.URL.Query().Get("next"))}})
+	return rq.render("signin", page{Title: "Sign in", Data: map[string]string{"Next": localPath(rq.r.URL.Query().Get("next"))}})
 }
 
-func (s *server) signIn(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	values := r.PostForm
+func (rq *request) signIn() error {
+	values := rq.r.PostForm
 	next := localPath(values.Get("next"))
-	secret, err := s.App.Accounts.SignIn(r.Context(), strings.TrimSpace(values.Get("name")), values.Get("password"))
+	secret, err := rq.App.Accounts.SignIn(rq.ctx(), strings.TrimSpace(values.Get("name")), values.Get("password"))
 	if crowd.CodeOf(err) == crowd.Unauthenticated {
-		r = showing(r, once{form: &form{ID: "signin", Values: values, Errs: problems(err)}})
-		return s.render(w, r, nil, "signin", page{Title: "Sign in", Data: map[string]string{"Next": next}})
+		rq.form = &form{ID: "signin", Values: values, Errs: problems(err)}
+		return rq.render("signin", page{Title: "Sign in", Data: map[string]string{"Next": next}})
 	}
 	if err != nil {
 		return err
 	}
-	s.setSession(w, r, secret, cookieLife)
+	rq.setSession(secret, cookieLife)
 	if next == "" {
 		next = "/"
 	}
-	return seeOther(w, r, next, "")
+	return rq.seeOther(next, "")
 }
 
 // setSession keeps a session in the browser; a negative life takes it away.
-func (s *server) setSession(w http.ResponseWriter, r *http.Request, secret string, life time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+func (rq *request) setSession(secret string, life time.Duration) {
+	http.SetCookie(rq.w, &http.Cookie{
 		Name: httpkit.SessionCookie, Value: secret, Path: "/", MaxAge: int(life / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(r, s.TrustProxy),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(rq.r, rq.TrustProxy),
 	})
 }
 
@@ -78,35 +78,35 @@ func localPath(next string) string {
 	return next
 }
 
-func (s *server) signOut(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	if err := s.App.Accounts.SignOut(r.Context(), p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+func (rq *request) signOut() error {
+	if err := rq.App.Accounts.SignOut(rq.ctx(), rq.p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
-	s.setSession(w, r, "", -time.Second)
-	return seeOther(w, r, "/signin", "signedout")
+	rq.setSession("", -time.Second)
+	return rq.seeOther("/signin", "signedout")
 }
 
-func (s *server) setupPage(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	token := r.FormValue("token") // of the link, or of the form
-	name, err := s.App.Accounts.SetupUser(r.Context(), token)
+func (rq *request) setupPage() error {
+	token := rq.r.FormValue("token") // of the link, or of the form
+	name, err := rq.App.Accounts.SetupUser(rq.ctx(), token)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
-	return s.render(w, r, nil, "setup", page{Title: "Choose a password", Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
+	rq.w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
+	return rq.render("setup", page{Title: "Choose a password", Data: map[string]any{"Token": token, "Name": name, "Least": auth.MinPassword}})
 }
 
-func (s *server) setup(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	password, err := newPassword(r)
+func (rq *request) setup() error {
+	password, err := newPassword(rq.r)
 	if err != nil {
 		return err
 	}
-	secret, err := s.App.Accounts.Setup(r.Context(), r.PostForm.Get("token"), password)
+	secret, err := rq.App.Accounts.Setup(rq.ctx(), rq.r.PostForm.Get("token"), password)
 	if err != nil {
 		return err
 	}
-	s.setSession(w, r, secret, cookieLife)
-	return seeOther(w, r, "/", "")
+	rq.setSession(secret, cookieLife)
+	return rq.seeOther("/", "")
 }
 
 // newPassword reads a password that is typed twice.

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"net/http"
-
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -12,40 +9,32 @@ import (
 const entriesShown = 50
 
 // tenant shows a tenant's account.
-func (s *server) tenant(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	t, err := s.findTenant(r, p, id)
-	if err != nil {
-		return err
-	}
-	balance, entries, err := s.App.Tenants.Account(r.Context(), p, id, 0, entriesShown)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries}})
+func (rq *request) tenant(id crowd.TenantID) error {
+	t := rq.findTenant(id)
+	balance, entries, err := rq.App.Tenants.Account(rq.ctx(), rq.p, id, 0, entriesShown)
+	rq.check(err)
+	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries}})
 }
 
-func (s *server) findTenant(r *http.Request, p *access.Principal, id crowd.TenantID) (store.Tenant, error) {
-	list, err := s.App.Tenants.List(r.Context(), p)
-	if err != nil {
-		return store.Tenant{}, err
-	}
-	for _, t := range list {
+func (rq *request) findTenant(id crowd.TenantID) store.Tenant {
+	for _, t := range ask(rq, rq.App.Tenants.List) {
 		if t.ID == id {
-			return t, nil
+			return t
 		}
 	}
-	return store.Tenant{}, crowd.Errorf(crowd.NotFound, "there is no such tenant")
+	rq.check(crowd.Errorf(crowd.NotFound, "there is no such tenant"))
+	return store.Tenant{}
 }
 
 // blockWorker says that a tenant does not want a worker, or no longer minds.
-func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *access.Principal, id crowd.TenantID) error {
-	values := r.PostForm
+func (rq *request) blockWorker(id crowd.TenantID) error {
+	values := rq.r.PostForm
 	who, err := crowd.ParseWorkerID(values.Get("worker"))
 	if err != nil {
 		return err
 	}
 	blocked := values.Get("blocked") != ""
-	if err := s.App.Accounts.BlockWorker(r.Context(), p, id, who, blocked); err != nil {
+	if err := rq.App.Accounts.BlockWorker(rq.ctx(), rq.p, id, who, blocked); err != nil {
 		return err
 	}
 	did := "unblocked"
@@ -53,7 +42,7 @@ func (s *server) blockWorker(w http.ResponseWriter, r *http.Request, p *access.P
 		did = "blocked"
 	}
 	if back, err := crowd.ParseBatchID(values.Get("batch")); err == nil {
-		return seeOther(w, r, "/batches/"+back.String()+"/quality", did)
+		return rq.seeOther("/batches/"+back.String()+"/quality", did)
 	}
-	return seeOther(w, r, "/tenants/"+id.String(), did)
+	return rq.seeOther("/tenants/"+id.String(), did)
 }

@@ -72,12 +72,14 @@ func New(cfg Config) (http.Handler, error) {
 	mux.Handle("GET /favicon.ico", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.assets.url("icon.svg"), http.StatusFound)
 	}))
-	mux.Handle("/", s.guard(route{access: public, handle: (*server).notFound}))
+	mux.Handle("/", s.guard(route{access: public, handle: (*request).notFound}))
 
 	cross := http.NewCrossOriginProtection()
-	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.showError(w, r, nil, errCrossSite) }))
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(&request{server: s, w: w, r: r}).showError(errCrossSite)
+	}))
 	return httpkit.SecureHeaders(httpkit.Recover(cfg.Log, func(w http.ResponseWriter, r *http.Request, err error) {
-		s.showError(w, r, nil, err)
+		(&request{server: s, w: w, r: r}).showError(err)
 	}, cross.Handler(mux))), nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -102,51 +101,34 @@ type reasonCount struct {
 }
 
 // work shows the worker's task: the one that they hold, or the next one.
-func (s *server) work(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	work, err := s.App.Work.Next(r.Context(), p, 0)
+func (rq *request) work() error {
+	work, err := rq.App.Work.Next(rq.ctx(), rq.p, 0)
 	if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
 		return err
 	}
-	duty, err2 := s.App.Duty.Get(r.Context(), p)
-	if err2 != nil {
-		return err2
+	duty := ask(rq, rq.App.Duty.Get)
+	if rq.err != nil {
+		return rq.err
 	}
-	notice := s.poolNotice(w, r, p, duty)
+	notice := rq.poolNotice(duty)
 	switch {
 	case err != nil:
-		return s.showOffDuty(w, r, p, notice)
+		return rq.showOffDuty(notice)
 	case work == nil:
-		return s.showWaiting(w, r, p, duty, notice)
+		return rq.showWaiting(duty, notice)
 	}
-	return s.showWork(w, r, p, work, page{Notice: notice}, nil, nil)
+	return rq.showWork(work, page{Notice: notice}, nil, nil)
 }
 
-func (s *server) showWaiting(w http.ResponseWriter, r *http.Request, p *access.Principal, duty recruit.DutyView, notice string) error {
-	why, err := s.whyNothing(r, p)
-	if err != nil {
-		return err
-	}
-	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Why": why, "Earned": earned, "Duty": duty, "Keeps": duty.Kept()}})
+func (rq *request) showWaiting(duty recruit.DutyView, notice string) error {
+	return rq.render("waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
+		Data: map[string]any{"Why": rq.whyNothing(), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
 }
 
-func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Principal, work *work.HeldTask, pg page, values url.Values, err error) error {
-	duty, err2 := s.App.Duty.Get(r.Context(), p)
-	if err2 != nil {
-		return err2
-	}
-	lesson, err2 := s.lessonOf(r, work, duty)
-	if err2 != nil {
-		return err2
-	}
-	earned, _, err2 := s.App.Work.Earnings(r.Context(), p, 0)
-	if err2 != nil {
-		return err2
-	}
+func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err error) error {
+	duty := ask(rq, rq.App.Duty.Get)
+	lesson, err2 := rq.lessonOf(work, duty)
+	rq.check(err2)
 	view := work.Template.Render(work.Values)
 	frame := ""
 	if view.Framed() {
@@ -163,22 +145,19 @@ func (s *server) showWork(w http.ResponseWriter, r *http.Request, p *access.Prin
 		title = work.Name
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Earned: earned, Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
-	return s.renderStatus(w, r, p, status, "work", pg)
+	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
+	return rq.renderStatus(status, "work", pg)
 }
 
 // whyNothing says in words why the worker gets nothing.
-func (s *server) whyNothing(r *http.Request, p *access.Principal) ([]reasonCount, error) {
-	why, err := s.App.Work.WhyNothing(r.Context(), p)
-	if err != nil {
-		return nil, err
-	}
+func (rq *request) whyNothing() []reasonCount {
+	why := ask(rq, rq.App.Work.WhyNothing)
 	for _, general := range []crowd.Reason{crowd.NoOpenBatch, crowd.WorkerSuspended} {
 		if why[general] > 0 {
-			return []reasonCount{{Text: general.Text()}}, nil
+			return []reasonCount{{Text: general.Text()}}
 		}
 	}
-	return reasonList(why, map[crowd.Reason]string{crowd.Eligible: "your turn may come at any moment", crowd.AlreadyDid: "every task left was already given to you"}), nil
+	return reasonList(why, map[crowd.Reason]string{crowd.Eligible: "your turn may come at any moment", crowd.AlreadyDid: "every task left was already given to you"})
 }
 
 // reasonList puts counted reasons in order, the most frequent first. Texts are
@@ -195,45 +174,31 @@ func reasonList(why map[crowd.Reason]int, texts map[crowd.Reason]string) []reaso
 }
 
 // waitForWork is the long poll of a waiting page's script.
-func (s *server) waitForWork(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	wait, err := waitTime(r)
+func (rq *request) waitForWork() error {
+	wait, err := waitTime(rq.r)
 	if err != nil {
 		return err
 	}
-	httpkit.Streaming(w)
-	work, err := s.App.Work.Next(r.Context(), p, wait)
+	httpkit.Streaming(rq.w)
+	work, err := rq.App.Work.Next(rq.ctx(), rq.p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {
-		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"})
+		return rq.sendJSON(map[string]any{"go": "/work"})
 	}
 	if err != nil {
 		return err
 	}
 	if work != nil {
-		return sendJSON(w, http.StatusOK, map[string]any{"task": work.Assignment})
+		return rq.sendJSON(map[string]any{"task": work.Assignment})
 	}
-	if s.present(r, p).User.Pool != p.User.Pool {
-		return sendJSON(w, http.StatusOK, map[string]any{"go": "/work"}) // they were moved
+	if rq.present().User.Pool != rq.p.User.Pool {
+		return rq.sendJSON(map[string]any{"go": "/work"}) // they were moved
 	}
-	duty, err := s.App.Duty.Get(r.Context(), p)
-	if err != nil {
-		return err
-	}
-	past, err := s.App.Duty.WhyOff(r.Context(), p)
-	if err != nil {
-		return err
-	}
+	duty, past := ask(rq, rq.App.Duty.Get), ask(rq, rq.App.Duty.WhyOff)
 	if duty.Gone(past) {
-		return sendJSON(w, http.StatusOK, map[string]any{"go": afterDuty(duty)})
+		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
-	why, err := s.whyNothing(r, p)
-	if err != nil {
-		return err
-	}
-	html, err := s.fragment("waiting", "why", why)
-	if err != nil {
-		return err
-	}
-	return sendJSON(w, http.StatusOK, map[string]any{"why": html, "earned": int64(duty.Earned)})
+	html := rq.fragment("waiting", "why", rq.whyNothing())
+	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned)})
 }
 
 // answerOf makes the answer from the form: "answer" is the whole of it, as the
@@ -257,8 +222,8 @@ func answerOf(values url.Values) (json.RawMessage, error) {
 
 // submit commits an answer, gets the next task in the same commit, and lets the
 // browser load it.
-func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	values := r.PostForm
+func (rq *request) submit() error {
+	values := rq.r.PostForm
 	id, err := crowd.ParseAssignmentID(values.Get("assignment"))
 	if err != nil {
 		return err
@@ -267,45 +232,45 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, p *access.Princi
 	if err != nil {
 		return err
 	}
-	duty, err := s.App.Duty.Get(r.Context(), p)
+	duty, err := rq.App.Duty.Get(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
-	out, _, err := s.App.Work.Submit(r.Context(), p, id, answer, duty.Leaves == "", 0)
+	out, _, err := rq.App.Work.Submit(rq.ctx(), rq.p, id, answer, duty.Leaves == "", 0)
 	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
 		err = nil
 	}
-	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !wantsJSON(r) {
-		work, err2 := s.App.Work.Current(r.Context(), p)
+	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !rq.wantsJSON() {
+		work, err2 := rq.App.Work.Current(rq.ctx(), rq.p)
 		if err2 != nil {
 			return err2
 		}
 		if work != nil && work.Assignment == id {
-			return s.showWork(w, r, p, work, page{}, values, err)
+			return rq.showWork(work, page{}, values, err)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	did := outcome(out)
-	next, err := s.afterTask(r, p, duty)
+	next, err := rq.afterTask(duty)
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		return sendJSON(w, http.StatusOK, map[string]string{"next": next + "?did=" + did})
+	if rq.wantsJSON() {
+		return rq.sendJSON(map[string]string{"next": next + "?did=" + did})
 	}
-	return seeOther(w, r, next, did)
+	return rq.seeOther(next, did)
 }
 
 // afterTask is the page of somebody who has done with a task that they held when
 // duty was as given.
-func (s *server) afterTask(r *http.Request, p *access.Principal, duty recruit.DutyView) (string, error) {
+func (rq *request) afterTask(duty recruit.DutyView) (string, error) {
 	switch duty.Leaves {
 	case "":
 		return "/work", nil
 	case engine.Moved:
-		return "/work", s.awaitMove(r, p)
+		return "/work", rq.awaitMove()
 	}
 	return afterDuty(duty), nil
 }
@@ -328,48 +293,48 @@ func held(r *http.Request) (crowd.AssignmentID, error) {
 	return crowd.ParseAssignmentID(r.PostForm.Get("assignment"))
 }
 
-func (s *server) skip(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := held(r)
+func (rq *request) skip() error {
+	id, err := held(rq.r)
 	if err != nil {
 		return err
 	}
-	duty, err := s.App.Duty.Get(r.Context(), p)
+	duty, err := rq.App.Duty.Get(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
 	if duty.Leaves != "" { // they want no other one
-		err = s.App.Work.Return(r.Context(), p, id)
+		err = rq.App.Work.Return(rq.ctx(), rq.p, id)
 	} else {
-		_, err = s.App.Work.Skip(r.Context(), p, id, 0)
+		_, err = rq.App.Work.Skip(rq.ctx(), rq.p, id, 0)
 	}
 	if isGone(err) {
-		return seeOther(w, r, "/work", "gone")
+		return rq.seeOther("/work", "gone")
 	} else if err != nil && crowd.CodeOf(err) != crowd.OffDuty {
 		return err
 	}
-	next, err := s.afterTask(r, p, duty)
+	next, err := rq.afterTask(duty)
 	if err != nil {
 		return err
 	}
-	return seeOther(w, r, next, "skipped")
+	return rq.seeOther(next, "skipped")
 }
 
-func (s *server) giveBack(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := held(r)
+func (rq *request) giveBack() error {
+	id, err := held(rq.r)
 	if err != nil {
 		return err
 	}
-	if err := s.App.Work.Return(r.Context(), p, id); err != nil && !isGone(err) {
+	if err := rq.App.Work.Return(rq.ctx(), rq.p, id); err != nil && !isGone(err) {
 		return err
 	}
-	duty, err := s.App.Duty.Get(r.Context(), p)
+	duty, err := rq.App.Duty.Get(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
 	if duty.On && duty.Kept() {
-		return s.stopWork(w, r, p)
+		return rq.stopWork()
 	}
-	return seeOther(w, r, afterDuty(duty), "")
+	return rq.seeOther(afterDuty(duty), "")
 }
 
 // isGone says that a task is no longer the worker's: its time ran out, or they
@@ -381,35 +346,31 @@ func isGone(err error) bool {
 
 // rest is where a worker is who has given a task back: nothing is handed to
 // them until they ask.
-func (s *server) rest(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	earned, _, err := s.App.Work.Earnings(r.Context(), p, 0)
-	if err != nil {
-		return err
-	}
-	return s.render(w, r, p, "rest", page{Title: "Taking a break", Section: "work", Data: map[string]any{"Earned": earned}})
+func (rq *request) rest() error {
+	return rq.render("rest", page{Title: "Taking a break", Section: "work", Data: map[string]any{"Earned": rq.earned()}})
 }
 
 // heartbeat says that the worker is still at it.
-func (s *server) heartbeat(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := held(r)
+func (rq *request) heartbeat() error {
+	id, err := held(rq.r)
 	if err != nil {
 		return err
 	}
-	expires, err := s.App.Work.Heartbeat(r.Context(), p, id)
+	expires, err := rq.App.Work.Heartbeat(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, http.StatusOK, map[string]time.Time{"expires": expires, "now": s.Now().UTC()})
+	return rq.sendJSON(map[string]time.Time{"expires": expires, "now": rq.Now().UTC()})
 }
 
 // workFrame is the requester's HTML of the task that the worker holds. It is
 // shown only in a frame without an origin.
-func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	id, err := crowd.ParseAssignmentID(r.PathValue("assignment"))
+func (rq *request) workFrame() error {
+	id, err := crowd.ParseAssignmentID(rq.r.PathValue("assignment"))
 	if err != nil {
 		return err
 	}
-	work, err := s.App.Work.Current(r.Context(), p)
+	work, err := rq.App.Work.Current(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
@@ -417,12 +378,12 @@ func (s *server) workFrame(w http.ResponseWriter, r *http.Request, p *access.Pri
 		return crowd.Errorf(crowd.NotFound, "you no longer hold this task")
 	}
 	html, err := work.Template.RenderHTML(work.Values, task.Frame{
-		AssignmentID: id.String(), TaskID: work.Handout.Task.String(), WorkerID: p.User.ID.String(), SubmitTo: s.origin(r),
+		AssignmentID: id.String(), TaskID: work.Handout.Task.String(), WorkerID: rq.p.User.ID.String(), SubmitTo: rq.origin(),
 	})
 	if err != nil {
 		return err
 	}
-	sendFrame(w, html)
+	sendFrame(rq.w, html)
 	return nil
 }
 
@@ -436,12 +397,12 @@ func sendFrame(w http.ResponseWriter, html string) {
 }
 
 // origin is the address of this site as the browser knows it.
-func (s *server) origin(r *http.Request) string {
+func (rq *request) origin() string {
 	scheme := "http"
-	if httpkit.Encrypted(r, s.TrustProxy) {
+	if httpkit.Encrypted(rq.r, rq.TrustProxy) {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host
+	return scheme + "://" + rq.r.Host
 }
 
 // earningsShown is how many of a worker's latest answers are listed, and
@@ -458,17 +419,17 @@ type day struct {
 	Paid    crowd.Money
 }
 
-func (s *server) earnings(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	earned, list, err := s.App.Work.Earnings(r.Context(), p, earningsSummed)
+func (rq *request) earnings() error {
+	earned, list, err := rq.App.Work.Earnings(rq.ctx(), rq.p, earningsSummed)
 	if err != nil {
 		return err
 	}
-	days := byDay(s.Now().UTC(), list)
+	days := byDay(rq.Now().UTC(), list)
 	most := crowd.Money(1)
 	for _, d := range days {
 		most = max(most, d.Paid)
 	}
-	return s.render(w, r, p, "earnings", page{Title: "Earnings", Section: "earnings", Data: map[string]any{
+	return rq.render("earnings", page{Title: "Earnings", Section: "earnings", Data: map[string]any{
 		"Earned": earned, "Days": days, "Most": most, "Today": days[len(days)-1],
 		"Partial": len(list) == earningsSummed, "Answers": list[:min(len(list), earningsShown)],
 	}})
