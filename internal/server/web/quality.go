@@ -1,8 +1,6 @@
 package web
 
-import (
-	"github.com/throng-dev/throng/crowd"
-)
+import "github.com/throng-dev/throng/crowd"
 
 // workersShown is how many workers the quality page lists.
 const workersShown = 200
