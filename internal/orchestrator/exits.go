@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -116,9 +117,7 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 		if n.Cursors[mark] >= n.Last {
 			continue
 		}
-		with := without(append(slices.Clone(n.ends), n.multipliers...), n.Node.Node)
-		slices.Sort(with)
-		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunkRows, slices.Compact(with))
+		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunkRows, n.related())
 		if err != nil {
 			return false, err
 		}
@@ -145,23 +144,33 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// completionTime returns when an item left the workflow, if the row is the last one
-// of its exits. The path of an item that was made from another one begins where it
-// was made.
-func (r *run) completionTime(n *node, row *store.JoinedRow) (time.Time, bool) {
-	ends := n.ends
+// related lists the nodes that say where an item goes that is at an exit.
+func (n *node) related() []int {
+	with := without(append(slices.Clone(n.ends), n.multipliers...), n.Node.Node)
+	slices.Sort(with)
+	return slices.Compact(with)
+}
+
+// exitsOf lists the exits of an item that is at one. The path of an item that was
+// made from another one begins where it was made.
+func (r *run) exitsOf(n *node, row *store.JoinedRow) []int {
 	for _, m := range n.multipliers {
 		made := row.With[m]
 		if m == n.Node.Node {
 			made = row.Row
 		}
 		if made.Origin != 0 {
-			ends = r.nodes[m].madeEnds
-			break
+			return r.nodes[m].madeEnds
 		}
 	}
+	return n.ends
+}
+
+// completionTime returns when an item left the workflow, if the row is the last one
+// of its exits.
+func (r *run) completionTime(n *node, row *store.JoinedRow) (time.Time, bool) {
 	at := row.At
-	for _, e := range ends {
+	for _, e := range r.exitsOf(n, row) {
 		if e == n.Node.Node {
 			continue
 		}
@@ -175,4 +184,53 @@ func (r *run) completionTime(n *node, row *store.JoinedRow) (time.Time, bool) {
 		}
 	}
 	return at, true
+}
+
+// EndedItem is an item that has left its workflow.
+type EndedItem struct {
+	Born, At time.Time
+	Penalty  crowd.Money // for its age, if the SLA is per item
+}
+
+// Ended returns the items of a run that left it last, in order of time: about as
+// many as most. older reports whether there are more.
+func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, most int) (list []EndedItem, older bool, err error) {
+	r, err := o.snapshot(ctx, tenant, id)
+	if err != nil {
+		return nil, false, err
+	}
+	exits := slices.DeleteFunc(slices.Clone(r.nodes), func(n *node) bool { return len(n.ends) == 0 })
+	for _, n := range exits {
+		each := int64(most / len(exits))
+		older = older || n.Last > each
+		rows, err := o.cfg.Store.Rows(ctx, id, n.Node.Node, max(n.Last-each, 0), int(each), n.related())
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range rows {
+			if x, all := r.ended(n, &rows[i]); all {
+				list = append(list, x)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b EndedItem) int { return cmp.Or(a.At.Compare(b.At), a.Born.Compare(b.Born)) })
+	return list, older, nil
+}
+
+// ended returns an item if n is its first exit and it has been at all of them.
+func (r *run) ended(n *node, row *store.JoinedRow) (x EndedItem, all bool) {
+	x = EndedItem{Born: row.Born, At: row.At}
+	for i, e := range r.exitsOf(n, row) {
+		other, ok := row.With[e]
+		switch {
+		case i == 0 && e != n.Node.Node, i > 0 && !ok:
+			return x, false
+		case other.At.After(x.At):
+			x.At = other.At
+		}
+	}
+	if s := r.flow.SLA; s != nil && s.PerItem {
+		x.Penalty = s.Penalty.At(x.At.Sub(x.Born))
+	}
+	return x, true
 }

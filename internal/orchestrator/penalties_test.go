@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -34,6 +35,7 @@ func TestPenalties(t *testing.T) {
 	if v = w.view(id); v.Ended != 3 || v.Late != 3 || v.Penalty != 3*crowd.Unit {
 		t.Errorf("%d ended, %d late, for %s; want 3, 3 and 3", v.Ended, v.Late, v.Penalty)
 	}
+	w.wantEnded(v)
 	if v.Going != 1 || v.Predicted != 2*crowd.Unit {
 		t.Errorf("%d items on their way will cost %s, want 1 and 2", v.Going, v.Predicted)
 	}
@@ -53,6 +55,27 @@ func TestPenalties(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	if v = w.view(id); v.Ended != 4 || v.Penalty != 4*crowd.Unit {
 		t.Errorf("%d ended for %s, want 4 for 4", v.Ended, v.Penalty)
+	}
+	w.wantEnded(v)
+	if _, older, err := w.o.Ended(w.ctx, 0, id, 4); !older || err != nil { // two of each exit
+		t.Errorf("the last ones are all: %v", err)
+	}
+}
+
+// wantEnded fails unless the items that have ended are those that were counted.
+func (w *world) wantEnded(v *orchestrator.View) {
+	w.t.Helper()
+	list, older, err := w.o.Ended(w.ctx, 0, v.ID, 100)
+	must(w.t, err)
+	cost := crowd.Money(0)
+	for i, x := range list {
+		cost += x.Penalty
+		if x.At.Before(x.Born) || i > 0 && x.At.Before(list[i-1].At) {
+			w.t.Errorf("the items that ended are not in order: %v", list)
+		}
+	}
+	if int64(len(list)) != v.Ended || cost != v.Penalty || older {
+		w.t.Errorf("%d items have ended for %s, and %d for %s were counted (older: %v)", len(list), cost, v.Ended, v.Penalty, older)
 	}
 }
 
@@ -90,9 +113,11 @@ steps:
 	w.endCalls()
 	w.play()
 	w.wantState(id, store.RunDone)
-	if v := w.view(id); v.Ended != 4 || v.Late != 4 || v.Penalty != 4*crowd.Unit {
+	v := w.view(id)
+	if v.Ended != 4 || v.Late != 4 || v.Penalty != 4*crowd.Unit {
 		t.Errorf("%d ended, %d late, for %s; want 4, 4 and 4", v.Ended, v.Late, v.Penalty)
 	}
+	w.wantEnded(v)
 }
 
 // TestAQueryThatMultipliesBeforeAJoin may not give several rows of one item.

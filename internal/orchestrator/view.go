@@ -91,6 +91,30 @@ func (v *View) CannotFinish() bool {
 	return slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.Crowd.TooSmall() })
 }
 
+// ExpectedEnd is when what is on its way has come to the end, if nothing has to
+// queue; zero: not known.
+func (v *View) ExpectedEnd(now time.Time) time.Time {
+	if v.State != store.RunRunning || v.Stuck || v.CannotFinish() {
+		return time.Time{}
+	}
+	first := len(v.Flow.Inputs)
+	expect := make([]time.Duration, len(v.Flow.Steps))
+	for i := range expect {
+		expect[i] = v.Nodes[first+i].Expect
+	}
+	tails := v.Flow.Plan().Tails(expect)
+	longest := time.Duration(0)
+	for i := range expect {
+		if n := &v.Nodes[first+i]; n.State != store.NodeDone && n.Waiting+n.Inside > n.Faults {
+			longest = max(longest, expect[i]+tails[i])
+		}
+	}
+	if longest == 0 {
+		return time.Time{}
+	}
+	return now.Add(longest)
+}
+
 // kind names the kind of a node, as NodeView.Kind.
 func (n *node) kind() string {
 	if n.step == nil {

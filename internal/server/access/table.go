@@ -187,6 +187,7 @@ var (
 	RunsPath    = op("Runs.Path", Tenant)
 	RunsItems   = op("Runs.Items", Tenant)
 	RunsFaults  = op("Runs.Faults", Tenant)
+	RunsEnded   = op("Runs.Ended", Tenant)
 	RunsResults = op("Runs.Results", Tenant)
 	RunsWatch   = op("Runs.Watch", Tenant)
 	RunsCheck   = op("Runs.Check", Everybody)

@@ -228,6 +228,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Items": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Items(s.ctx, p, s.under(), "alive", 0, 1))
 	},
+	"Runs.Ended": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Runs.Ended(s.ctx, p, s.under(), 1)
+		return err
+	},
 	"Runs.Faults":  func(s *scene, p *access.Principal) error { return second(s.Runs.Faults(s.ctx, p, s.under(), 0, 1)) },
 	"Runs.Results": func(s *scene, p *access.Principal) error { return second(s.Runs.Results(s.ctx, p, s.under(), "alive")) },
 	"Runs.Skip":    func(s *scene, p *access.Principal) error { return second(s.Runs.Skip(s.ctx, p, s.under(), "")) },

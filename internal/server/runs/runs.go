@@ -310,6 +310,15 @@ func (s *Runs) Faults(ctx context.Context, p *access.Principal, id crowd.RunID, 
 	return s.store.Faults(ctx, id, -1, after, limit)
 }
 
+// Ended returns about as many as most of the items of a run that left it last, in
+// order of time. older reports whether there are more.
+func (s *Runs) Ended(ctx context.Context, p *access.Principal, id crowd.RunID, most int) (list []orchestrator.EndedItem, older bool, err error) {
+	if _, err := s.find(ctx, p, access.RunsEnded, id); err != nil {
+		return nil, false, err
+	}
+	return s.orchestrator.Ended(ctx, 0, id, most)
+}
+
 // Results returns all rows of a node of a run.
 func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
 	if _, err := s.find(ctx, p, access.RunsResults, id); err != nil {

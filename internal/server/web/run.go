@@ -140,7 +140,7 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 			l.Came += n.Last
 		}
 	}
-	l.Ends = expectedEnd(v, l.Now)
+	l.Ends = v.ExpectedEnd(l.Now)
 	if v.State == store.RunLoading || v.State.Ended() {
 		return l, nil
 	}
@@ -157,30 +157,6 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 	}
 	l.More = max(l.HeldAt()-int64(len(l.Held)), 0)
 	return l, nil
-}
-
-// expectedEnd is when what is on its way has come to the end, if nothing has to
-// queue; zero: not known.
-func expectedEnd(v *orchestrator.View, now time.Time) time.Time {
-	if v.State != store.RunRunning || v.Stuck || v.CannotFinish() {
-		return time.Time{}
-	}
-	first := len(v.Flow.Inputs)
-	expect := make([]time.Duration, len(v.Flow.Steps))
-	for i := range expect {
-		expect[i] = v.Nodes[first+i].Expect
-	}
-	tails := v.Flow.Plan().Tails(expect)
-	longest := time.Duration(0)
-	for i := range expect {
-		if n := &v.Nodes[first+i]; n.State != store.NodeDone && n.Waiting+n.Inside > n.Faults {
-			longest = max(longest, expect[i]+tails[i])
-		}
-	}
-	if longest == 0 {
-		return time.Time{}
-	}
-	return now.Add(longest)
 }
 
 // runEvents sends the live part of a run's page whenever it changes.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -110,24 +109,6 @@ func stripOf(v *orchestrator.View) []stripCell {
 
 func fixed2(f float64) string { return fmt.Sprintf("%.2f", f) }
 
-// endNodes are the nodes at which items come to the end of their way: no step
-// hands them on from there.
-func endNodes(flow *workflow.Workflow) []int {
-	goesOn := make(map[int]bool)
-	for i := range flow.Steps {
-		for _, from := range flow.Steps[i].From {
-			goesOn[from.Node] = goesOn[from.Node] || !flow.Steps[i].MakesItems()
-		}
-	}
-	var list []int
-	for n := len(flow.Inputs); n < flow.Nodes(); n++ {
-		if !goesOn[n] && !flow.Step(n).MakesItems() {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
 // lastNodes are the nodes that no step reads.
 func lastNodes(flow *workflow.Workflow) []int {
 	read := make(map[int]bool)
@@ -145,37 +126,24 @@ func lastNodes(flow *workflow.Workflow) []int {
 	return list
 }
 
-// rootOf is the node at which the items of a node began.
-func rootOf(flow *workflow.Workflow, node int) int {
-	for {
-		s := flow.Step(node)
-		if s == nil || s.MakesItems() {
-			return node
-		}
-		node = s.From[0].Node
-	}
-}
-
 // rowsCharted is how many of the latest rows the pictures of a run show.
 const rowsCharted = 2000
 
-// endedItem is an item that has come to the end of its way.
-type endedItem struct {
-	born, at time.Time
-	ends     int // at which it was seen
-}
-
 // runPast is what the pictures of a run show.
 type runPast struct {
-	items   []endedItem // by their ends
-	penalty *sla.Penalty
-	cutOff  bool // there are older ones
+	items   []orchestrator.EndedItem // in order of time
+	penalty *sla.Penalty             // nil: there is none for single items
+	cutOff  bool                     // there are older ones
 }
 
 // runCharts draws when items ended, how old they were, and what that cost.
 func (rq *request) runCharts(v *orchestrator.View) ([]drawing, error) {
-	past, err := rq.runPast(v)
-	if err != nil || len(past.items) < 2 {
+	past := &runPast{}
+	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
+		past.penalty = &sla.Penalty
+	}
+	var err error
+	if past.items, past.cutOff, err = rq.App.Runs.Ended(rq.ctx(), rq.p, v.ID, rowsCharted); err != nil || len(past.items) < 2 {
 		return nil, err
 	}
 	list := []sketch{{name: "Items ended over time", chart: past.ended}, {name: "Age of the items at their end", chart: past.ages}}
@@ -183,51 +151,6 @@ func (rq *request) runCharts(v *orchestrator.View) ([]drawing, error) {
 		list = append(list, sketch{name: "Penalty over time", chart: past.paid})
 	}
 	return drawn(list)
-}
-
-// runPast reads the latest rows of the ends of a run. An item has ended when all
-// ends to which it goes have it.
-func (rq *request) runPast(v *orchestrator.View) (*runPast, error) {
-	past := &runPast{}
-	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
-		past.penalty = &sla.Penalty
-	}
-	ends := endNodes(v.Flow)
-	wanted := make(map[int]int) // ends by the root of the items
-	for _, n := range ends {
-		wanted[rootOf(v.Flow, n)]++
-	}
-	type key struct {
-		root int
-		item int64
-	}
-	seen := make(map[key]*endedItem)
-	each := rowsCharted / max(len(ends), 1)
-	for _, n := range ends {
-		node := &v.Nodes[n]
-		past.cutOff = past.cutOff || node.Last > int64(each)
-		rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, node.Name, max(node.Last-int64(each), 0), each)
-		if err != nil {
-			return nil, err
-		}
-		root := rootOf(v.Flow, n)
-		for i := range rows {
-			k := key{root, rows[i].Item}
-			if seen[k] == nil {
-				seen[k] = &endedItem{born: rows[i].Born}
-			}
-			x := seen[k]
-			x.ends++
-			if rows[i].At.After(x.at) {
-				x.at = rows[i].At
-			}
-			if x.ends == wanted[root] {
-				past.items = append(past.items, *x)
-			}
-		}
-	}
-	slices.SortFunc(past.items, func(a, b endedItem) int { return cmp.Or(a.at.Compare(b.at), a.born.Compare(b.born)) })
-	return past, nil
 }
 
 // note says how much the pictures show.
@@ -241,36 +164,34 @@ func (h *runPast) note() string {
 // sum is the penalty of all of them.
 func (h *runPast) sum() (sum crowd.Money) {
 	for i := range h.items {
-		sum = min(sum+h.cost(i), crowd.MaxMoney)
+		sum = min(sum+h.items[i].Penalty, crowd.MaxMoney)
 	}
 	return sum
 }
 
-func (h *runPast) cost(i int) crowd.Money { return h.penalty.At(h.items[i].at.Sub(h.items[i].born)) }
-
 func (h *runPast) clock() chart.Axis {
-	return chart.Axis{Label: "time", Unit: "UTC", Kind: chart.Clock, Min: at(h.items[0].at) - 1, Max: at(h.items[len(h.items)-1].at) + 1}
+	return chart.Axis{Label: "time", Unit: "UTC", Kind: chart.Clock, Min: at(h.items[0].At) - 1, Max: at(h.items[len(h.items)-1].At) + 1}
 }
 
 func (h *runPast) ended(size chart.Size) chart.Chart {
-	line := chart.Series{X: []float64{at(h.items[0].at)}, Y: []float64{0}}
+	line := chart.Series{X: []float64{at(h.items[0].At)}, Y: []float64{0}}
 	for i := range h.items {
-		line.X, line.Y = append(line.X, at(h.items[i].at)), append(line.Y, float64(i+1))
+		line.X, line.Y = append(line.X, at(h.items[i].At)), append(line.Y, float64(i+1))
 	}
 	return chart.Steps(chart.LinesSpec{
 		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("Items that have ended over time: %s from %s to %s UTC.", plural(len(h.items), "item"),
-			h.items[0].at.UTC().Format("15:04:05"), h.items[len(h.items)-1].at.UTC().Format("15:04:05"))},
+			h.items[0].At.UTC().Format("15:04:05"), h.items[len(h.items)-1].At.UTC().Format("15:04:05"))},
 		X: h.clock(), Y: chart.Axis{Label: "items", Zero: true, Whole: true}, Series: []chart.Series{line},
 	})
 }
 
 func (h *runPast) paid(size chart.Size) chart.Chart {
-	line := chart.Series{X: []float64{at(h.items[0].at)}, Y: []float64{0}}
+	line := chart.Series{X: []float64{at(h.items[0].At)}, Y: []float64{0}}
 	sum := crowd.Money(0)
 	for i := range h.items {
 		x := &h.items[i]
-		sum = min(sum+h.cost(i), crowd.MaxMoney)
-		line.X, line.Y = append(line.X, at(x.at)), append(line.Y, float64(sum)/float64(crowd.Unit))
+		sum = min(sum+x.Penalty, crowd.MaxMoney)
+		line.X, line.Y = append(line.X, at(x.At)), append(line.Y, float64(sum)/float64(crowd.Unit))
 	}
 	return chart.Steps(chart.LinesSpec{
 		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("Penalty for items that ended late, summed over time: now %s.", sum)},
@@ -285,7 +206,7 @@ func (h *runPast) ages(size chart.Size) chart.Chart {
 	var ages []float64
 	oldest := time.Duration(0)
 	for i := range h.items {
-		age := h.items[i].at.Sub(h.items[i].born)
+		age := h.items[i].At.Sub(h.items[i].Born)
 		oldest = max(oldest, age)
 		ages = append(ages, age.Seconds())
 	}
@@ -295,7 +216,7 @@ func (h *runPast) ages(size chart.Size) chart.Chart {
 		marks = penaltyMarks(h.penalty, oldest)
 	}
 	for i := range h.items {
-		if h.cost(i) > 0 {
+		if h.items[i].Penalty > 0 {
 			late++
 		}
 	}
