@@ -31,7 +31,7 @@ type RunHead struct {
 	StartedAt     time.Time      `json:"started_at,omitzero"`
 	EndedAt       time.Time      `json:"ended_at,omitzero"`
 	PenaltyMicros crowd.Money    `json:"penalty_micros" doc:"for being late, so far"`
-	ItemsEnded    int64          `json:"items_ended" doc:"items that have come to the end of their way, if the SLA is per item"`
+	ItemsEnded    int64          `json:"items_ended" doc:"items that have left the workflow, if the SLA is per item"`
 	ItemsLate     int64          `json:"items_late" doc:"of those, the ones with a penalty"`
 }
 
@@ -43,8 +43,8 @@ type Run struct {
 	Nodes           []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
 	Outputs         []RunFile   `json:"outputs"`
 	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`
-	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items on their way will cost if all goes as expected, on top of penalty_micros"`
-	Going           int64       `json:"going" doc:"items on their way, counted up to a hundred thousand, if there is an SLA"`
+	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost if all goes as expected, on top of penalty_micros"`
+	Going           int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
 	Stuck           bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
 }
 
@@ -103,15 +103,15 @@ type Skipped struct {
 	Items int `json:"items"`
 }
 
-// SlowItem is an item that is on its way.
+// SlowItem is an item in the workflow.
 type SlowItem struct {
 	Item          int64       `json:"item"`
 	Step          string      `json:"step"`
 	Why           string      `json:"why" doc:"it waits"`
 	Since         time.Time   `json:"since" doc:"it is at the step"`
-	Born          time.Time   `json:"born" doc:"it began its way"`
+	Born          time.Time   `json:"born" doc:"it entered the workflow"`
 	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen; not there for an item that is held"`
-	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it ended its way then"`
+	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it left the workflow then"`
 }
 
 // ItemStop is where an item has been.

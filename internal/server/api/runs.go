@@ -87,22 +87,17 @@ func (a *api) runs() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
 		of[RunPath](a.app.Runs.Get, toRun))
-	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/workflow", summary: "Show the file of a run", tag: runTag, access: signedIn, streams: []string{"application/yaml"}},
-		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
-			v, err := a.app.Runs.Get(ctx, p, in.id)
-			if err != nil {
-				return nil, err
-			}
-			return sent("application/yaml; charset=utf-8", []byte(v.Text)), nil
-		})
-	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/graph.svg", summary: "Draw a run: its steps, and where the items are", tag: runTag, access: signedIn, streams: []string{"image/svg+xml"}},
-		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
-			v, err := a.app.Runs.Get(ctx, p, in.id)
-			if err != nil {
-				return nil, err
-			}
-			return sent("image/svg+xml", v.Picture()), nil
-		})
+	files := []struct {
+		name, summary, kind, sentAs string
+		of                          func(*orchestrator.View) []byte
+	}{
+		{"workflow", "Show the file of a run", "application/yaml", "application/yaml; charset=utf-8", func(v *orchestrator.View) []byte { return []byte(v.Text) }},
+		{"graph.svg", "Draw a run: its steps, and where the items are", "image/svg+xml", "image/svg+xml", (*orchestrator.View).Picture},
+	}
+	for _, f := range files {
+		register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/" + f.name, summary: f.summary, tag: runTag, access: signedIn, streams: []string{f.kind}},
+			of[RunPath](a.app.Runs.Get, func(v *orchestrator.View) *huma.StreamResponse { return sent(f.sentAs, f.of(v)) }))
+	}
 	a.runMoves()
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/events", summary: "Watch a run (server-sent events)", tag: runTag, access: signedIn, streams: []string{"text/event-stream"},
 		text: "An event `progress` whose data is the run as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},

@@ -73,6 +73,12 @@ func (a *api) runData() {
 			}
 			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: mapped(r.Some, note), Needs: toRun(v).Needs}, nil
 		})
+	a.runResults()
+	a.runItems()
+}
+
+// runResults registers the downloads of what a run makes.
+func (a *api) runResults() {
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/results", summary: "Download the rows of a step or an input", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "Streamed, in the order in which they were made."},
 		func(ctx context.Context, p *access.Principal, in *struct {
@@ -120,7 +126,6 @@ func (a *api) runData() {
 			}
 			return a.stream(in.id.String()+"-"+o.Name, t.Options, t.Columns, t.Rows), nil
 		})
-	a.runItems()
 }
 
 func toSlow(s orchestrator.SlowItem) wire.SlowItem {

@@ -9,8 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -100,4 +103,67 @@ func TestSecretPrefersTheBearerToken(t *testing.T) {
 	if Secret(r) != "thr_1" {
 		t.Errorf("got %q", Secret(r))
 	}
+}
+
+func TestLogRequestsNamesTheStatusThatWasSent(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		want   string
+		handle http.HandlerFunc
+	}{
+		{"status=404", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }},
+		{"status=200", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "yes") }},
+		{"status=200", func(http.ResponseWriter, *http.Request) {}},
+		{"status=201", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints) // comes before the status, and is none
+			w.WriteHeader(http.StatusCreated)
+		}},
+		{"status=204", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNoContent)
+			w.WriteHeader(http.StatusTeapot) // is too late
+		}},
+	} {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		LogRequests(log, time.Minute, time.Now, x.handle).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/x", nil))
+		if !strings.Contains(out.String(), x.want) {
+			t.Errorf("the log is to have %s: %s", x.want, &out)
+		}
+	}
+}
+
+// A stream sends what has changed, else a sign of life, and ends with the error of a
+// look.
+func TestEventsSendWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		changed := make(chan struct{}, 1)
+		looks := []Event{{Name: "n", Data: 1}, {Name: "n", Data: 1}, {}, {Name: "n", Data: 2}}
+		start, at := time.Now(), []time.Duration{}
+		stream := Events{Changed: changed, Gap: time.Second, Idle: time.Minute, Look: func(context.Context) (e Event, err error) {
+			if at = append(at, time.Since(start)); len(looks) == 0 {
+				return e, errors.New("disk 7 on fire")
+			}
+			e, looks = looks[0], looks[1:]
+			if len(looks) == 0 {
+				changed <- struct{}{}
+			}
+			return e, nil
+		}}
+		w := httptest.NewRecorder()
+		if err := stream.Send(t.Context(), w); err == nil || err.Error() != "disk 7 on fire" {
+			t.Errorf("it ends with %v", err)
+		}
+		if want := "event: n\ndata: 1\n\n: still here\n\n: still here\n\nevent: n\ndata: 2\n\n"; w.Body.String() != want {
+			t.Errorf("sent:\n%s", w.Body)
+		}
+		if want := []time.Duration{0, 61 * time.Second, 122 * time.Second, 183 * time.Second, 184 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("it looks at %v, want %v", at, want)
+		}
+		close(changed)
+		stream.Look = func(context.Context) (Event, error) { return Event{Name: "n"}, nil }
+		if err := stream.Send(t.Context(), httptest.NewRecorder()); err != nil {
+			t.Errorf("when the server closes: %v", err)
+		}
+	})
 }

@@ -199,11 +199,11 @@ func (rq *request) poolNotice(v recruit.DutyView) string {
 	return text
 }
 
-// lesson says which of a newcomer's training tasks a task is.
-type lesson struct{ N, Of int }
+// trainingTask says which of a newcomer's training tasks a task is.
+type trainingTask struct{ N, Of int }
 
-// lessonOf returns nil if the task is none to learn from.
-func (rq *request) lessonOf(work *work.HeldTask, v recruit.DutyView) (*lesson, error) {
+// trainingOf returns nil if the task is none of training.
+func (rq *request) trainingOf(work *work.HeldTask, v recruit.DutyView) (*trainingTask, error) {
 	if v.Training == 0 {
 		return nil, nil
 	}
@@ -212,7 +212,7 @@ func (rq *request) lessonOf(work *work.HeldTask, v recruit.DutyView) (*lesson, e
 		return nil, err
 	}
 	of := max(v.Pool.Retainer.Training, v.Training)
-	return &lesson{N: of - v.Training + 1, Of: of}, nil
+	return &trainingTask{N: of - v.Training + 1, Of: of}, nil
 }
 
 // goingNotes say of somebody who goes off duty after their task why.
@@ -223,22 +223,22 @@ var goingNotes = map[engine.Departure]string{
 	engine.Unpaid:   "The pool's money for waiting has run out. You go off duty when this task is done.",
 }
 
-// liking is one step of how much somebody likes a pool's work.
-type liking struct {
+// preference is one step of how much somebody likes a pool's work.
+type preference struct {
 	Value float64
 	Text  string
 }
 
-// likings are the steps, from the least on.
-var likings = []liking{{0, "Not at all"}, {0.25, "Rather not"}, {0.5, "I do not mind"}, {0.75, "I like it"}, {1, "I like it most"}}
+// preferences are the steps, from the least on.
+var preferences = []preference{{0, "Not at all"}, {0.25, "Rather not"}, {0.5, "I do not mind"}, {0.75, "I like it"}, {1, "I like it most"}}
 
 // indifferent is the preference of somebody who has stated none.
 const indifferent = 0.5
 
 // nearest returns the step nearest to a preference.
 func nearest(x float64) float64 {
-	best := likings[0].Value
-	for _, l := range likings {
+	best := preferences[0].Value
+	for _, l := range preferences {
 		if math.Abs(l.Value-x) < math.Abs(best-x) {
 			best = l.Value
 		}
@@ -252,7 +252,7 @@ type poolWish struct {
 	Name   string
 	Here   bool
 	Likes  float64
-	Choose []liking
+	Choose []preference
 }
 
 func (rq *request) wishes() error {
@@ -263,7 +263,7 @@ func (rq *request) wishes() error {
 		if !stated {
 			likes = indifferent
 		}
-		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: nearest(likes), Choose: likings}
+		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: nearest(likes), Choose: preferences}
 	}
 	return rq.render("wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
 		"Pools": list, "U": rq.p.User, "Browsers": browsersOf(ask(rq, rq.App.Duty.Subscriptions)), "Key": rq.App.Duty.PushKey(),

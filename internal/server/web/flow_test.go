@@ -4,13 +4,20 @@ import (
 	"bufio"
 	"context"
 	"encoding/base64"
+	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // cats is a file of three tasks with pictures and known answers.
@@ -389,5 +396,63 @@ func TestNothingIsSentAfterSigningOut(t *testing.T) {
 	}
 	if last != `data: "signed out"` {
 		t.Errorf("the last that was sent is %.80q (%v)", last, lines.Err())
+	}
+}
+
+// tornStore cannot read batches once it is torn.
+type tornStore struct {
+	store.Store
+	torn atomic.Bool
+}
+
+func (s *tornStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
+	if s.torn.Load() {
+		return store.Batch{}, &crowd.Error{Code: crowd.Unavailable, Message: "try again", Cause: errors.New("disk 7 on fire")}
+	}
+	return s.Store.Batch(ctx, tenant, id)
+}
+
+// TestAStreamThatFailsIsLogged: its status is out already, so nobody else is told.
+func TestAStreamThatFailsIsLogged(t *testing.T) {
+	t.Parallel()
+	torn := &tornStore{}
+	c := newCompany(t, 2, func(cfg *app.Config) { torn.Store, cfg.Store = cfg.Store, torn })
+	id := batchOf(c.launchCats("Cats")).String()
+	c.workers[0].get("/work").want(200, "a cat?")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/batches/"+id+"/events?state=running", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.req.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || lines.Text() != "event: live" {
+		t.Fatalf("the first line is %q (%v)", lines.Text(), lines.Err())
+	}
+	torn.torn.Store(true)
+	c.workers[1].get("/work") // a change: somebody gets a task
+	for lines.Scan() {
+	}
+	torn.torn.Store(false)
+	if log := c.log.String(); !strings.Contains(log, "disk 7 on fire") || !strings.Contains(log, "/batches/"+id+"/events") {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// TestScoresAreTypedInManyWays: a name and its score, divided by a space, a colon or an
+// equals sign; a name alone has the whole score.
+func TestScoresAreTypedInManyWays(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 0)
+	quinn := c.as(t, c.boss, "quinn", func(f *sheet) {
+		f.set("pool", "p1").set("qualifications", "cats 80\n dogs: 70\nowls=60\n\nhow: so\nbig cats :50\nplain\n")
+	})
+	want := map[string]int{"cats": 80, "dogs": 70, "owls": 60, "how: so": 100, "big cats": 50, "plain": 100}
+	if got := quinn.principal().User.Qualifications; !maps.Equal(got, want) {
+		t.Errorf("they have %v, want %v", got, want)
 	}
 }

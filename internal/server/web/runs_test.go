@@ -396,7 +396,7 @@ func TestRunActions(t *testing.T) {
 	if got := next.values.Get("from"); got != "risk" {
 		t.Errorf("it goes on from %q", got)
 	}
-	made := next.press("then", "make").send().want(200, "Ready to start", "goes on from r1 , anew from risk", "3 rows")
+	made := next.press("then", "make").send().want(200, "Ready to start", "goes on from r1 , again from risk", "3 rows")
 	path = made.URL.Path
 	made.form(path+"/do").send().want(200, "Started.")
 	c.req.becomes(path, "Go on from this run")

@@ -85,12 +85,12 @@ func newTask(v task.View, frame string) *taskData {
 // workData is the worker's page with a task.
 type workData struct {
 	*work.HeldTask
-	Task   *taskData
-	Earned crowd.Money
-	Duty   recruit.DutyView
-	Lesson *lesson // of a training task
-	Going  string  // what happens after this task, if they go off duty or move
-	Stops  bool    // may go off duty
+	Task     *taskData
+	Earned   crowd.Money
+	Duty     recruit.DutyView
+	Training *trainingTask // nil: it is none
+	Going    string        // what happens after this task, if they go off duty or move
+	Stops    bool          // may go off duty
 }
 
 // reasonCount is a reason, with the number of batches or workers that have it;
@@ -127,7 +127,7 @@ func (rq *request) showWaiting(duty recruit.DutyView, notice string) error {
 
 func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err error) error {
 	duty := ask(rq, rq.App.Duty.Get)
-	lesson, err2 := rq.lessonOf(work, duty)
+	training, err2 := rq.trainingOf(work, duty)
 	rq.check(err2)
 	view := work.Template.Render(work.Values)
 	frame := ""
@@ -145,7 +145,7 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 		title = work.Name
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Lesson: lesson, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
+	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
 	return rq.renderStatus(status, "work", pg)
 }
 
