@@ -16,27 +16,17 @@ import (
 //go:embed docs.html
 var docsHTML string
 
-var docsPage = template.Must(template.New("docs").Parse(docsHTML))
-
+// docsTag is the operations with a tag.
 type docsTag struct {
 	Name string
-	Ops  []docsOp
+	Ops  []*huma.Operation
 }
 
-type docsOp struct {
-	ID, Method, Path, Summary, Text string
-	Open                            bool // needs no token
-	Params                          []docsField
-	Body                            []docsField
-	Uploads                         []string // content types of a body that is not JSON
-	Streams                         []string // content types of a response that is not JSON
-	Status                          string
-	Response                        []docsField
-}
-
+// docsField is a property of a body.
 type docsField struct {
-	Name, In, Type, Text string
-	Required             bool
+	Name     string
+	Required bool
+	*huma.Schema
 }
 
 // mountDocs serves a readable page of the OpenAPI document, without scripts and
@@ -44,7 +34,12 @@ type docsField struct {
 func mountDocs(mux *http.ServeMux, doc *huma.OpenAPI) {
 	page := sync.OnceValue(func() []byte {
 		var out bytes.Buffer
-		if err := docsPage.Execute(&out, map[string]any{"Info": doc.Info, "Tags": docsOf(doc)}); err != nil {
+		page := template.Must(template.New("docs").Funcs(template.FuncMap{
+			"fields": func(s *huma.Schema) []docsField { return fieldsOf(doc, s) },
+			"type":   func(s *huma.Schema) string { return typeOf(doc, s) },
+			"kinds":  func(m map[string]*huma.MediaType) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") },
+		}).Parse(docsHTML))
+		if err := page.Execute(&out, map[string]any{"Info": doc.Info, "Tags": docsOf(doc)}); err != nil {
 			panic(err) // the template and the types are ours: a test renders it
 		}
 		return out.Bytes()
@@ -58,12 +53,7 @@ func mountDocs(mux *http.ServeMux, doc *huma.OpenAPI) {
 
 func docsOf(doc *huma.OpenAPI) []docsTag {
 	var tags []docsTag
-	paths := make([]string, 0, len(doc.Paths))
-	for path := range doc.Paths {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		item := doc.Paths[path]
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if o == nil {
@@ -74,35 +64,10 @@ func docsOf(doc *huma.OpenAPI) []docsTag {
 				i = len(tags)
 				tags = append(tags, docsTag{Name: o.Tags[0]})
 			}
-			tags[i].Ops = append(tags[i].Ops, docsOpOf(doc, o))
+			tags[i].Ops = append(tags[i].Ops, o)
 		}
 	}
 	return tags
-}
-
-func docsOpOf(doc *huma.OpenAPI, o *huma.Operation) docsOp {
-	d := docsOp{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Text: o.Description, Open: len(o.Security) == 0}
-	for _, p := range o.Parameters {
-		d.Params = append(d.Params, docsField{Name: p.Name, In: p.In, Type: typeOf(doc, p.Schema), Text: textOf(p.Description, p.Schema), Required: p.Required})
-	}
-	if o.RequestBody != nil {
-		if m := o.RequestBody.Content["application/json"]; m != nil {
-			d.Body = fieldsOf(doc, m.Schema)
-		} else {
-			d.Uploads = slices.Sorted(maps.Keys(o.RequestBody.Content))
-		}
-	}
-	for _, status := range []string{"200", "201", "204"} {
-		if r := o.Responses[status]; r != nil {
-			d.Status = status
-			if m := r.Content["application/json"]; m != nil {
-				d.Response = fieldsOf(doc, m.Schema)
-			} else {
-				d.Streams = slices.Sorted(maps.Keys(r.Content))
-			}
-		}
-	}
-	return d
 }
 
 // fieldsOf lists the properties of an object, or of the objects in a list.
@@ -111,15 +76,9 @@ func fieldsOf(doc *huma.OpenAPI, s *huma.Schema) []docsField {
 	if s.Type == huma.TypeArray {
 		s = resolve(doc, s.Items)
 	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	fields := make([]docsField, 0, len(names))
-	for _, name := range names {
-		p := s.Properties[name]
-		fields = append(fields, docsField{Name: name, Type: typeOf(doc, p), Text: textOf(p.Description, p), Required: slices.Contains(s.Required, name)})
+	var fields []docsField
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		fields = append(fields, docsField{name, slices.Contains(s.Required, name), s.Properties[name]})
 	}
 	return fields
 }
@@ -148,11 +107,4 @@ func typeOf(doc *huma.OpenAPI, s *huma.Schema) string {
 		return "any JSON"
 	}
 	return r.Type
-}
-
-func textOf(text string, s *huma.Schema) string {
-	if s != nil && text == "" {
-		return s.Description
-	}
-	return text
 }

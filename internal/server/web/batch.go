@@ -77,14 +77,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 
 // pool is the pool of a menu; 0 if none is chosen.
 func (f *fields) pool(name string) crowd.PoolID {
-	if f.text(name) == "" {
-		return 0
-	}
-	id, err := crowd.ParsePoolID(f.text(name))
-	if err != nil {
-		f.bad(name, "there is no pool %q", f.text(name))
-	}
-	return id
+	return parsed(f, name, crowd.ParsePoolID, func(text string) string { return fmt.Sprintf("there is no pool %q", text) })
 }
 
 func (f *fields) requirements(name string) (list []engine.Requirement) {

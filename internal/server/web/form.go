@@ -134,40 +134,30 @@ func (f *fields) bad(name, format string, args ...any) {
 	f.errs = append(f.errs, crowd.Fieldf(name, format, args...))
 }
 
+// parsed reads a field, of which nothing is the zero value.
+func parsed[T any](f *fields, name string, parse func(string) (T, error), wrong func(text string) string) (v T) {
+	if text := f.text(name); text != "" {
+		var err error
+		if v, err = parse(text); err != nil {
+			f.bad(name, "%s", wrong(text))
+		}
+	}
+	return v
+}
+
 func (f *fields) money(name string) crowd.Money {
-	text := f.text(name)
-	if text == "" {
-		return 0
-	}
-	m, err := crowd.ParseMoney(text)
-	if err != nil {
-		f.bad(name, "%q is not an amount (like 0.05, at most six places, at most %s)", text, crowd.MaxMoney)
-	}
-	return m
+	return parsed(f, name, crowd.ParseMoney, func(text string) string {
+		return fmt.Sprintf("%q is not an amount (like 0.05, at most six places, at most %s)", text, crowd.MaxMoney)
+	})
 }
 
 func (f *fields) number(name string) float64 {
-	text := f.text(name)
-	if text == "" {
-		return 0
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		f.bad(name, "%q is not a number", text)
-	}
-	return v
+	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	return parsed(f, name, parse, func(text string) string { return fmt.Sprintf("%q is not a number", text) })
 }
 
 func (f *fields) whole(name string) int {
-	text := f.text(name)
-	if text == "" {
-		return 0
-	}
-	v, err := strconv.Atoi(text)
-	if err != nil {
-		f.bad(name, "%q is not a whole number", text)
-	}
-	return v
+	return parsed(f, name, strconv.Atoi, func(text string) string { return fmt.Sprintf("%q is not a whole number", text) })
 }
 
 // inputTime is the form of a datetime-local input; the pages say that it is UTC.

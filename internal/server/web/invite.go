@@ -36,15 +36,7 @@ func tenantMenu(p *access.Principal, list []store.Tenant, none string) []choice 
 
 // menuTenant reads the choice from such a menu.
 func (f *fields) menuTenant() crowd.TenantID {
-	text := f.text("tenant")
-	if text == "" {
-		return 0
-	}
-	id, err := crowd.ParseTenantID(text)
-	if err != nil {
-		f.bad("tenant", "choose one")
-	}
-	return id
+	return parsed(f, "tenant", crowd.ParseTenantID, func(string) string { return "choose one" })
 }
 
 // handOut is a link that the inviter has to hand out themselves.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -98,41 +99,40 @@ const (
 	eventIdle = 15 * time.Second
 )
 
-// events sends the live part of a batch's page whenever it changes, and "gone"
-// when the page has to be loaded again because the batch's state is another one.
+// events sends the live part of a batch's page whenever it changes.
 func (rq *request) events(id crowd.BatchID) error {
-	changed, stop, err := rq.App.Batches.Watch(rq.ctx(), rq.p, id)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	rq.sendLive(changed, func(rq *request) (string, string, error) {
+	return sendLive(rq, id, rq.App.Batches.Watch, func(rq *request) (state, html string, err error) {
 		l, err := rq.live(id)
 		if err != nil {
 			return "", "", err
 		}
-		html := rq.fragment("batch", "live", l)
-		return string(l.B.Progress.State), html, rq.err
+		return string(l.B.Progress.State), rq.fragment("batch", "live", l), nil
 	})
-	return nil
 }
 
-// sendLive sends the live part of a page whenever something has changed, and
-// "gone" when its state is no longer ?state= or they have signed out. look returns
-// the state and the HTML.
-func (rq *request) sendLive(changed <-chan struct{}, look func(*request) (state, html string, err error)) {
-	err := httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
+// sendLive sends the live part of a page whenever what it watches has changed, and
+// "gone" when the state of that is no longer ?state= or who watches has signed out.
+// look returns the state and the HTML.
+func sendLive[ID any](rq *request, id ID, watch func(context.Context, *access.Principal, ID) (<-chan struct{}, func(), error), look func(*request) (state, html string, err error)) error {
+	changed, stop, err := watch(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	err = httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
 		now := *rq
 		if now.p, err = rq.App.Accounts.Authenticate(ctx, sessionOf(rq.r)); err != nil || !allowed(requester, now.p) {
 			return gone("signed out"), nil
 		}
 		state, html, err := look(&now)
+		now.check(err)
 		if state != rq.r.URL.Query().Get("state") {
-			return gone(state), err
+			return gone(state), now.err
 		}
-		return httpkit.Event{Name: "live", Data: html}, err
+		return httpkit.Event{Name: "live", Data: html}, now.err
 	}}.Send(rq.ctx(), rq.w)
 	httpkit.LogError(rq.ctx(), rq.Log, rq.r, err) // the status is out already
+	return nil
 }
 
 // gone has the browser load the page again.

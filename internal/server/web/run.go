@@ -161,18 +161,11 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 
 // runEvents sends the live part of a run's page whenever it changes.
 func (rq *request) runEvents(id crowd.RunID) error {
-	changed, stop, err := rq.App.Runs.Watch(rq.ctx(), rq.p, id)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	rq.sendLive(changed, func(rq *request) (string, string, error) {
+	return sendLive(rq, id, rq.App.Runs.Watch, func(rq *request) (state, html string, err error) {
 		l, err := rq.liveRun(id)
 		if err != nil {
 			return "", "", err
 		}
-		html := rq.fragment("run", "live", l)
-		return string(l.V.State), html, rq.err
+		return string(l.V.State), rq.fragment("run", "live", l), nil
 	})
-	return nil
 }
