@@ -100,13 +100,14 @@ func (l *Label) Run(c *Context) error {
 	if err != nil {
 		return ofFile(l.File, err)
 	}
-	if l.Out != "" {
-		if err := c.save(l.Out, func(w io.Writer) error { return writeLabels(w, l.Out, result) }); err != nil {
-			return err
+	for _, out := range []struct {
+		name  string
+		write func(io.Writer, string, *label.Result) error
+	}{{l.Out, writeLabels}, {l.Workers, writeWorkers}} {
+		if out.name == "" {
+			continue
 		}
-	}
-	if l.Workers != "" {
-		if err := c.save(l.Workers, func(w io.Writer) error { return writeWorkers(w, l.Workers, result) }); err != nil {
+		if err := c.save(out.name, func(w io.Writer) error { return out.write(w, out.name, result) }); err != nil {
 			return err
 		}
 	}

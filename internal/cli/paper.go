@@ -58,30 +58,36 @@ func readTrace(name string) (*pools.Trace, error) {
 	return t, nil
 }
 
-// Run makes it.
-func (p *PaperRun) Run(c *Context) error {
-	ctx, stop := c.untilFirstSignal()
-	defer stop()
-	o := experiment.Options{Seed: p.Seed, Small: p.Small}
+// options are how it is made.
+func (p *PaperRun) options() (o experiment.Options, err error) {
+	o = experiment.Options{Seed: p.Seed, Small: p.Small}
 	if p.Bare {
 		o.Extra = -1
 	}
 	if p.Extra != nil {
 		if o.Extra = *p.Extra; o.Extra < 2 {
-			return wrong("extra-reps", "%d repetitions: from 2 on; --no-extras leaves them out", o.Extra)
+			return o, wrong("extra-reps", "%d repetitions: from 2 on; --no-extras leaves them out", o.Extra)
 		}
 	}
 	if p.Reps != nil {
 		if o.Reps = *p.Reps; o.Reps < 2 {
-			return wrong("reps", "%d repetitions: from 2 on, for there is no interval of one", o.Reps)
+			return o, wrong("reps", "%d repetitions: from 2 on, for there is no interval of one", o.Reps)
 		}
 	}
 	if p.Trace != "" {
-		t, err := readTrace(p.Trace)
-		if err != nil {
-			return err
-		}
-		o.Trace, o.File = t, p.Trace
+		o.File = p.Trace
+		o.Trace, err = readTrace(p.Trace)
+	}
+	return o, err
+}
+
+// Run makes it.
+func (p *PaperRun) Run(c *Context) error {
+	ctx, stop := c.untilFirstSignal()
+	defer stop()
+	o, err := p.options()
+	if err != nil {
+		return err
 	}
 	out := ""
 	if p.Out != nil {

@@ -176,17 +176,9 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	if run, err = x.follow(c, r, run); err != nil {
 		return err
 	}
-	if run.State == "done" {
-		for _, o := range run.Outputs {
-			if places == nil {
-				break
-			}
-			if err := os.MkdirAll(x.Out, 0o755); err != nil {
-				return err
-			}
-			if err := c.save(places[o.Name], func(w io.Writer) error { return r.RunOutput(c.Ctx, run.ID, o.Name, w, "") }); err != nil {
-				return err
-			}
+	if run.State == "done" && places != nil {
+		if err := x.saveOutputs(c, r, &run, places); err != nil {
+			return err
 		}
 	}
 	if err := x.print(c, run, func(w io.Writer) {
@@ -199,6 +191,19 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	}
 	if run.State != "done" {
 		return crowd.Errorf(failed, "%s was %s", run.ID, run.State)
+	}
+	return nil
+}
+
+// saveOutputs downloads the outputs of a run that is done.
+func (x *WorkflowRun) saveOutputs(c *Context, r *remote, run *wire.Run, places map[string]string) error {
+	for _, o := range run.Outputs {
+		if err := os.MkdirAll(x.Out, 0o755); err != nil {
+			return err
+		}
+		if err := c.save(places[o.Name], func(w io.Writer) error { return r.RunOutput(c.Ctx, run.ID, o.Name, w, "") }); err != nil {
+			return err
+		}
 	}
 	return nil
 }
