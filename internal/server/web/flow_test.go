@@ -136,7 +136,7 @@ func TestEveryKindIsAnswered(t *testing.T) {
 			bad:  map[string]string{"s.label": "7"}, says: "from 1 to 5", answer: map[string]string{"s.label": "4"},
 		},
 		"rating": {
-			fill: map[string]string{"points": "10", "low": "bad ${a}", "high": "good"},
+			fill: map[string]string{"question": "How good?", "points": "10", "low": "bad ${a}", "high": "good"},
 			bad:  map[string]string{}, says: "from 1 to 10", answer: map[string]string{"s.label": "10"},
 		},
 		"form": {

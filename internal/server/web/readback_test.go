@@ -49,7 +49,7 @@ var templates = []url.Values{
 	{"kind": {"choose_many"}, "options": {"a | A\nb\nc | C\n"}, "least": {"1"}, "most": {"2"}, "show": {"-"}},
 	{"kind": {"short_text"}, "max_length": {"12"}, "pattern": {"[a-z]+"}, "question": {"What is it?"}},
 	{"kind": {"compare_two"}, "left": {"name"}, "left_as": {"image"}, "left_label": {"L"}, "right": {"photo"}, "right_as": {"link"}, "right_label": {"R"}, "tie": {"1"}},
-	{"kind": {"rating"}, "points": {"7"}, "low": {"useless"}, "high": {"very useful"}},
+	{"kind": {"rating"}, "question": {"How useful?"}, "points": {"7"}, "low": {"useless"}, "high": {"very useful"}},
 	{"kind": {"form"}, "label_field": {"breed"}, "f0_name": {"breed"}, "f0_label": {"Breed"}, "f0_type": {"choice"}, "f0_options": {"tabby; siamese"}, "f0_required": {"1"}, "f1_name": {"notes"}, "f1_type": {"textarea"}},
 	{"kind": {"html"}, "html": {"<input name=x>"}, "html_label_field": {"x"}},
 	{"kind": {"choose_one"}, "options": {"yes | Yes, it is\nno\n"}, "title": {"Cat?"}},
