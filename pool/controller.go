@@ -91,12 +91,14 @@ func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
 	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
 	d := &p.d
 
-	elastic := c.elasticity(&m, ch)
+	v := view{m: &m, ch: ch, now: now, rnd: rnd}
+	elastic := c.wants(&c.parts.elastic, v)
 	p.transfers = elastic.transfers
 	d.Why = elastic.why
 	wanted := elastic.change
 	elastic.change = c.cool(now, wanted, d)
-	stable := c.stability(&m, ch, now, elastic.change, rnd)
+	v.elastic = elastic.change
+	stable := c.wants(&c.parts.stable, v)
 	d.Why = append(d.Why, stable.why...)
 	change := c.limit(&m, r.Affordable, elastic.change+stable.change, d)
 	if wanted > 0 && (elastic.change == 0 || change < elastic.change+stable.change) {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/throng-dev/throng/queueing"
@@ -128,15 +129,7 @@ func (c *Controller) metrics(now time.Time, r *Reading, ch change) Metrics {
 func (e *estimates) shortest() float64 { return min(10, e.span.Seconds()/5) }
 
 // salary is what an idle person costs for a minute.
-func (t *Target) salary(r *Reading) float64 {
-	switch {
-	case t.Salary > 0:
-		return t.Salary
-	case r.Rate > 0:
-		return r.Rate
-	}
-	return DefaultSalary
-}
+func (t *Target) salary(r *Reading) float64 { return cmp.Or(t.Salary, r.Rate, DefaultSalary) }
 
 // optimum is c*; Unknown if there is none (a load without bounds). It is computed
 // again only when λ, μ or the salary have changed.
@@ -144,8 +137,12 @@ func (c *Controller) optimum(lambda, mu, salary float64) int {
 	if o := &c.best; o.lambda == lambda && o.mu == mu && o.salary == salary {
 		return o.servers
 	}
-	c.best = optimum{lambda, mu, salary, c.settings.Target.best(lambda, mu, salary)}
-	return c.best.servers
+	servers, err := c.settings.Target.Best(lambda, mu, salary)
+	if err != nil {
+		servers = Unknown
+	}
+	c.best = optimum{lambda, mu, salary, servers}
+	return servers
 }
 
 type optimum struct {
@@ -153,25 +150,16 @@ type optimum struct {
 	servers            int
 }
 
-func (t *Target) best(lambda, mu, salary float64) int {
-	var servers int
-	var err error
+// Best is c*, the best number of people for lambda answers wanted a second, of
+// which one person completes mu a second, at a salary in money a minute. It is an
+// error if there is none: a load without bounds.
+func (t *Target) Best(lambda, mu, salary float64) (int, error) {
 	switch {
 	case t.Wait > 0 && t.Tail > 0:
-		servers, err = queueing.LeastForTail(lambda, mu, t.Wait.Seconds(), t.Tail)
+		return queueing.LeastForTail(lambda, mu, t.Wait.Seconds(), t.Tail)
 	case t.Wait > 0:
-		servers, err = queueing.LeastFor(lambda, mu, t.Wait.Seconds())
-	default:
-		eta := t.Eta
-		if eta == 0 {
-			eta = DefaultEta
-		}
-		var choice queueing.Choice
-		choice, err = queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: salary})
-		servers = choice.Servers
+		return queueing.LeastFor(lambda, mu, t.Wait.Seconds())
 	}
-	if err != nil {
-		return Unknown
-	}
-	return servers
+	choice, err := queueing.Optimum(lambda, mu, queueing.Weights{Eta: cmp.Or(t.Eta, DefaultEta), Salary: salary})
+	return choice.Servers, err
 }

@@ -58,65 +58,87 @@ var window = Option{Name: "window", Default: 60, Least: 1, Most: MaxWindow.Secon
 // notGiven is the default of an option that has none.
 var notGiven = -1.0
 
-// Elasticities lists the ways to follow the load (section 3.2 of the paper):
+// A law is a kind of elasticity or stability: its form, and what it wants of a pool
+// at a step.
+type law struct {
+	Form
+	wants func(*Controller, *view) wish
+}
+
+// elasticities are the ways to follow the load (section 3.2 of the paper).
+var elasticities = []law{
+	{Form{"static", "the size at which the pool was started; with n, that many people", []Option{
+		{Name: "n", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people on duty and coming"}}}, (*Controller).static},
+	{Form{"rules", "the rules of the pool, all of them at every step", nil}, (*Controller).ruled},
+	{Form{"rules-paper", "the paper's two rules (section 6.2): recruit 1 if queue > 10 or c* - c > 5; release 1 if c* - c < -5", []Option{coming(0)}}, (*Controller).ruled},
+	{Form{"ct-t", "PID on throughput: the error is what arrived less what was completed in the step. Nobody is called above c*, or above what clears the queue in a minute, if that is more",
+		append(gains(throughputKp, throughputKi, 0), coming(1))}, (*Controller).throughput},
+	{Form{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1))}, (*Controller).size},
+	{Form{"feed-forward", "Throng's own: straight to c*, and to what clears the queue in time, and to who will have left before those who are called now can come",
+		[]Option{
+			{Name: "clear", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "time in which the queue should be gone"},
+			{Name: "spare", Default: 1, Most: MaxPeople, Whole: true, Doc: "people too many that nothing is done about"},
+		}}, (*Controller).forward},
+	{Form{"ct-t-paper", "PID on throughput as in the paper: nothing but the error counts",
+		append(gains(paperThroughputKp, paperThroughputKi, 0), coming(0))}, (*Controller).throughput},
+	{Form{"ct-p-paper", "PID on the pool's size as in the paper: people who are coming do not count", append(gains(paperSizeKp, 0, 0), coming(0))}, (*Controller).size},
+}
+
+// stabilities are the ways to replace people who leave (section 4.2 of the paper).
+// None lets anybody go.
+var stabilities = []law{
+	{Form{"none", "nobody", nil}, func(*Controller, *view) wish { return wish{} }},
+	{Form{"rule", "n people whenever the pool is more than slack below c*, or, with least, has fewer people than that", []Option{
+		slack(5), {Name: "least", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people that there should be; then c* and slack do not count"},
+		{Name: "n", Default: 1, Least: 1, Most: MaxPeople, Whole: true, Doc: "people to call at a step"}, coming(1)}}, (*Controller).rule},
+	{Form{"rule-paper", "the paper's rule: recruit 1 if c* - c > 5", []Option{slack(5), coming(0)}}, (*Controller).rule},
+	{Form{"average-rate", "as many as left on average over the window", []Option{window}}, (*Controller).averageRate},
+	{Form{"hybrid", "average-rate, but only up to slack below c*", []Option{window, slack(0), coming(1)}}, (*Controller).averageRate},
+	{Form{"hybrid-paper", "average-rate while c* - c > 5, as in the paper", []Option{window, slack(5), coming(0)}}, (*Controller).averageRate},
+}
+
+// Elasticities lists the forms of the ways to follow the load:
 //
 //	elasticity = name [ "(" option "=" value { "," option "=" value } ")" ]
 //
 // in which spaces do not count.
-func Elasticities() []Form {
-	return []Form{
-		{"static", "the size at which the pool was started; with n, that many people", []Option{
-			{Name: "n", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people on duty and coming"}}},
-		{"rules", "the rules of the pool, all of them at every step", nil},
-		{"rules-paper", "the paper's two rules (section 6.2): recruit 1 if queue > 10 or c* - c > 5; release 1 if c* - c < -5", []Option{coming(0)}},
-		{"ct-t", "PID on throughput: the error is what arrived less what was completed in the step. Nobody is called above c*, or above what clears the queue in a minute, if that is more",
-			append(gains(throughputKp, throughputKi, 0), coming(1))},
-		{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1))},
-		{"feed-forward", "Throng's own: straight to c*, and to what clears the queue in time, and to who will have left before those who are called now can come",
-			[]Option{
-				{Name: "clear", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "time in which the queue should be gone"},
-				{Name: "spare", Default: 1, Most: MaxPeople, Whole: true, Doc: "people too many that nothing is done about"},
-			}},
-		{"ct-t-paper", "PID on throughput as in the paper: nothing but the error counts",
-			append(gains(paperThroughputKp, paperThroughputKi, 0), coming(0))},
-		{"ct-p-paper", "PID on the pool's size as in the paper: people who are coming do not count", append(gains(paperSizeKp, 0, 0), coming(0))},
-	}
-}
+func Elasticities() []Form { return forms(elasticities) }
 
-// Stabilities lists the ways to replace people who leave (section 4.2 of the
-// paper), in the grammar of Elasticities.
-func Stabilities() []Form {
-	return []Form{
-		{"none", "nobody", nil},
-		{"rule", "n people whenever the pool is more than slack below c*, or, with least, has fewer people than that", []Option{
-			slack(5), {Name: "least", Default: notGiven, Most: MaxPeople, Whole: true, Doc: "people that there should be; then c* and slack do not count"},
-			{Name: "n", Default: 1, Least: 1, Most: MaxPeople, Whole: true, Doc: "people to call at a step"}, coming(1)}},
-		{"rule-paper", "the paper's rule: recruit 1 if c* - c > 5", []Option{slack(5), coming(0)}},
-		{"average-rate", "as many as left on average over the window", []Option{window}},
-		{"hybrid", "average-rate, but only up to slack below c*", []Option{window, slack(0), coming(1)}},
-		{"hybrid-paper", "average-rate while c* - c > 5, as in the paper", []Option{window, slack(5), coming(0)}},
+// Stabilities lists the forms of the ways to replace people who leave, in the
+// grammar of Elasticities.
+func Stabilities() []Form { return forms(stabilities) }
+
+func forms(laws []law) []Form {
+	list := make([]Form, len(laws))
+	for i, l := range laws {
+		list[i] = l.Form
 	}
+	return list
 }
 
 // spec is a text form taken apart: every option of its form has a value.
 type spec struct {
-	form    Form
+	law     law
 	options map[string]float64
 	text    string // the shortest text form of the same
 }
 
 func (s *spec) get(name string) float64 { return s.options[name] }
-func (s *spec) has(name string) bool    { return s.options[name] != notGiven }
+func (s *spec) has(name string) bool    { x, ok := s.options[name]; return ok && x != notGiven }
 func (s *spec) counts() bool            { return s.options["coming"] != 0 }
 func (s *spec) String() string          { return s.text }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// parseForm reads a text form of one of forms; field names it in errors.
-func parseForm(field, text string, forms []Form) (spec, error) {
-	known := make([]string, len(forms))
-	for i, f := range forms {
-		known[i] = f.Name
+// parseForm reads a text form of one of laws; field names it in errors. Without a
+// text it is the first of them.
+func parseForm(field, text string, laws []law) (spec, error) {
+	known := make([]string, len(laws))
+	for i, l := range laws {
+		known[i] = l.Name
+	}
+	if strings.TrimSpace(text) == "" {
+		text = known[0]
 	}
 	refuse := func(format string, args ...any) (spec, error) {
 		return spec{}, crowd.Fieldf(field, "%s (known: %s)", fmt.Sprintf(format, args...), strings.Join(known, ", "))
@@ -132,8 +154,8 @@ func parseForm(field, text string, forms []Form) (spec, error) {
 		}
 		return refuse("there is no %q", f.Name)
 	}
-	s := spec{form: forms[at], options: map[string]float64{}}
-	for _, o := range s.form.Options {
+	s := spec{law: laws[at], options: map[string]float64{}}
+	for _, o := range s.law.Options {
 		s.options[o.Name] = o.take(f)
 	}
 	if err := f.Finish(0, ""); err != nil {
@@ -151,18 +173,6 @@ func (o *Option) take(f *textform.Form) float64 {
 	return f.Number(o.Name, textform.Range[float64]{Usual: o.Default, Least: o.Least, Most: o.Most, Whole: o.Whole})
 }
 
-// parseElasticity reads an elasticity; "" is "static".
-func parseElasticity(text string) (spec, error) {
-	if strings.TrimSpace(text) == "" {
-		text = "static"
-	}
-	return parseForm("elasticity", text, Elasticities())
-}
+func parseElasticity(text string) (spec, error) { return parseForm("elasticity", text, elasticities) }
 
-// parseStability reads a stability; "" is "none".
-func parseStability(text string) (spec, error) {
-	if strings.TrimSpace(text) == "" {
-		text = "none"
-	}
-	return parseForm("stability", text, Stabilities())
-}
+func parseStability(text string) (spec, error) { return parseForm("stability", text, stabilities) }

@@ -24,28 +24,38 @@ func (w *wish) add(change int, format string, args ...any) {
 // loadUnknown is why something that needs c* holds.
 const loadUnknown = "the load is not known yet, so nothing is decided by it"
 
-// elasticity is what the pool's elasticity wants at a step.
-func (c *Controller) elasticity(m *Metrics, ch change) (w wish) {
-	s := &c.parts.elastic
-	switch s.form.Name {
-	case "static":
-		if n := int(s.get("n")) - m.Workers - m.Coming; s.has("n") && n != 0 {
-			w.add(n, "%s: %d on duty, %d coming: %+d", s, m.Workers, m.Coming, n)
+// A view is what a law decides by at a step.
+type view struct {
+	s       *spec // its text form
+	m       *Metrics
+	ch      change
+	now     time.Time
+	rnd     Random
+	elastic int // of a stability: what the elasticity wants
+}
+
+// wants is what the law of a text form wants.
+func (c *Controller) wants(s *spec, v view) wish {
+	v.s = s
+	return s.law.wants(c, &v)
+}
+
+func (c *Controller) static(v *view) (w wish) {
+	s, m := v.s, v.m
+	if n := int(s.get("n")) - m.Workers - m.Coming; s.has("n") && n != 0 {
+		w.add(n, "%s: %d on duty, %d coming: %+d", s, m.Workers, m.Coming, n)
+	}
+	return w
+}
+
+// ruled is by the rules of the pool, or by those of the paper.
+func (c *Controller) ruled(v *view) (w wish) {
+	for _, f := range fire(c.parts.rules, v.m) {
+		if f.rule.do.verb == transfer {
+			w.transfers = append(w.transfers, f)
+			continue
 		}
-	case "rules", "rules-paper":
-		for _, f := range fire(c.parts.rules, m) {
-			if f.rule.do.verb == transfer {
-				w.transfers = append(w.transfers, f)
-				continue
-			}
-			w.add(f.rule.do.change(), "%s", f.why)
-		}
-	case "ct-p", "ct-p-paper":
-		c.size(&w, s, m, ch)
-	case "ct-t", "ct-t-paper":
-		c.throughput(&w, s, m, ch)
-	case "feed-forward":
-		c.forward(&w, s, m)
+		w.add(f.rule.do.change(), "%s", f.why)
 	}
 	return w
 }
@@ -59,10 +69,11 @@ func (c *Controller) elasticity(m *Metrics, ch change) (w wish) {
 // time d that it takes to come. Nobody is let go while the queue is longer than
 // the people on duty, and never below c*, so that one who is called to replace
 // somebody is not the reason to let another one go.
-func (c *Controller) forward(w *wish, s *spec, m *Metrics) {
+func (c *Controller) forward(v *view) (w wish) {
+	s, m := v.s, v.m
 	if m.CStar == Unknown || m.Mu <= 0 {
 		w.add(0, "%s: %s", s, loadUnknown)
-		return
+		return w
 	}
 	queue := float64(m.Queue) / (m.Mu * s.get("clear"))
 	leave := 0.0
@@ -74,7 +85,7 @@ func (c *Controller) forward(w *wish, s *spec, m *Metrics) {
 	spare := int(s.get("spare"))
 	switch {
 	case n < 0 && -n <= spare:
-		return
+		return w
 	case n < 0:
 		n = max(n+spare, -m.Coming-max(0, m.Workers-m.CStar-spare))
 		if m.Queue > m.Workers {
@@ -85,19 +96,22 @@ func (c *Controller) forward(w *wish, s *spec, m *Metrics) {
 		w.add(n, "%s: c* %d, %.1f to clear %d in the queue, %.1f who will have left; %d on duty, %d coming: %+d",
 			s, m.CStar, queue, m.Queue, leave, m.Workers, m.Coming, n)
 	}
+	return w
 }
 
 // size is CT-p: e_t = c* − c.
-func (c *Controller) size(w *wish, s *spec, m *Metrics, ch change) {
+func (c *Controller) size(v *view) (w wish) {
+	s, m, ch := v.s, v.m, v.ch
 	if m.CStar == Unknown {
 		w.add(0, "%s: %s", s, loadUnknown)
-		return
+		return w
 	}
 	part := c.share(s, ch)
 	n := c.pid.step(float64(m.CStar-m.people(s)), part, part)
 	if n != 0 {
 		w.add(n, "%s: c* %d, %d on duty, %d coming: %+d", s, m.CStar, m.Workers, m.Coming, n)
 	}
+	return w
 }
 
 // share is how much of a step for which its gains are meant the last one was, in
@@ -125,13 +139,14 @@ const clearIn = time.Minute
 // the number of answers in the pool, the sum alone would call people for as long
 // as anything is in hand. So ct-t, which counts those who are coming, calls nobody
 // above c*, or above what it takes to clear the queue in clearIn, if that is more.
-func (c *Controller) throughput(w *wish, s *spec, m *Metrics, ch change) {
+func (c *Controller) throughput(v *view) (w wish) {
+	s, m, ch := v.s, v.m, v.ch
 	if ch.length == 0 {
-		return
+		return w
 	}
 	if s.counts() && m.CStar == Unknown {
 		w.add(0, "%s: %s", s, loadUnknown)
-		return
+		return w
 	}
 	n := c.pid.step(ch.arrived-ch.completed, c.share(s, ch), 1)
 	if n > 0 && s.counts() {
@@ -145,70 +160,71 @@ func (c *Controller) throughput(w *wish, s *spec, m *Metrics, ch change) {
 	if n != 0 {
 		w.add(n, "%s: %.0f arrived and %.0f completed in %s, %d in the queue: %+d", s, ch.arrived, ch.completed, ch.length, m.Queue, n)
 	}
+	return w
 }
 
-// stability is what the pool's stability wants, when its elasticity wants
-// elastic. It never lets anybody go.
-func (c *Controller) stability(m *Metrics, ch change, now time.Time, elastic int, rnd Random) (w wish) {
-	s := &c.parts.stable
-	threshold, people := 0.0, float64(m.people(s))
-	if s.counts() {
-		people += float64(max(0, elastic)) // they are coming, too
+// short is how many people a stability counts, and how many there should be at
+// least; known is false where that goes by a c* that is not known.
+func (v *view) short() (people, least float64, known bool) {
+	people = float64(v.m.people(v.s))
+	if v.s.counts() {
+		people += float64(max(0, v.elastic)) // they are coming, too
 	}
-	known := m.CStar != Unknown
-	if slack, ok := s.options["slack"]; ok {
-		threshold = float64(m.CStar) - slack
+	if v.s.has("least") {
+		return people, v.s.get("least"), true
 	}
-	switch s.form.Name {
-	case "rule", "rule-paper":
-		n := 1
-		if s.form.Name == "rule" {
-			n = int(s.get("n"))
-			if s.has("least") {
-				threshold, known = s.get("least"), true
-			}
-		}
-		switch {
-		case !known:
-			w.add(0, "%s: %s", s, loadUnknown)
-		case people < threshold:
-			w.add(n, "%s: %.0f people, fewer than %.4g: +%d", s, people, threshold, n)
-		}
-	case "average-rate", "hybrid", "hybrid-paper":
-		n, left := c.averageRate(s, ch, now, rnd)
-		if s.form.Name != "average-rate" {
-			switch {
-			case !known:
-				w.add(0, "%s: %s", s, loadUnknown)
-				return w
-			case people >= threshold:
-				return w
-			}
-			if s.form.Name == "hybrid" {
-				n = min(n, int(threshold-people))
-			}
-		}
-		if n > 0 {
-			w.add(n, "%s: %.0f left in %s, %.0f people: +%d", s, left, seconds(s.get("window")), people, n)
-		}
+	return people, float64(v.m.CStar) - v.s.get("slack"), v.m.CStar != Unknown
+}
+
+func (c *Controller) rule(v *view) (w wish) {
+	n := max(1, int(v.s.get("n")))
+	switch people, least, known := v.short(); {
+	case !known:
+		w.add(0, "%s: %s", v.s, loadUnknown)
+	case people < least:
+		w.add(n, "%s: %.0f people, fewer than %.4g: +%d", v.s, people, least, n)
 	}
 	return w
 }
 
-// averageRate draws how many people to call for those who left: â a second on
+// averageRate is that of the people who left, also of the hybrids: they look at c*,
+// too.
+func (c *Controller) averageRate(v *view) (w wish) {
+	n, left := c.replace(v)
+	people, least, known := v.short()
+	if _, hybrid := v.s.options["slack"]; hybrid {
+		switch {
+		case !known:
+			w.add(0, "%s: %s", v.s, loadUnknown)
+			return w
+		case people >= least:
+			return w
+		}
+		if v.s.law.Name == "hybrid" {
+			n = min(n, int(least-people))
+		}
+	}
+	if n > 0 {
+		w.add(n, "%s: %.0f left in %s, %.0f people: +%d", v.s, left, seconds(v.s.get("window")), people, n)
+	}
+	return w
+}
+
+// replace draws how many people to call for those who left: â a second on
 // average, with â = n_window/t_window, over the length of the step (section 4.2
 // of the paper, whose steps are seconds): ⌊â·length⌋, and one more with the
 // probability of the fraction. It draws one number at every step, whatever comes
 // of it, so that the stream does not depend on the state of a pool.
-func (c *Controller) averageRate(s *spec, ch change, now time.Time, rnd Random) (n int, left float64) {
-	span := s.get("window")
+func (c *Controller) replace(v *view) (n int, left float64) {
+	ch, now := v.ch, v.now
+	span := v.s.get("window")
 	if c.left == nil {
 		c.left = queueing.NewWindow(seconds(span))
 	}
 	if ch.length > 0 {
 		c.left.Add(now, ch.abandoned, ch.length.Seconds())
 	}
-	draw := rnd.Float64()
+	draw := v.rnd.Float64()
 	seen := c.left.Rate(now)
 	left = seen.Events
 	// The window holds whole steps, so a little more than its span.

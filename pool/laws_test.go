@@ -243,8 +243,7 @@ func TestFeedForwardLooksAhead(t *testing.T) {
 		{Metrics{CStar: Unknown, Workers: 8, Queue: 50, Mu: 0.1}, 0},
 		{Metrics{CStar: 3, Workers: 8, Queue: 50}, 0},
 	} {
-		var w wish
-		c.forward(&w, &c.parts.elastic, &tc.m)
+		w := c.wants(&c.parts.elastic, view{m: &tc.m})
 		if w.change != tc.want {
 			t.Errorf("%+v: %+d, want %+d: %q", tc.m, w.change, tc.want, w.why)
 		}

@@ -93,7 +93,7 @@ func compile(s *Settings) (c compiled, err error) {
 	if c.rules, err = compileRules(s.Rules, nil); err != nil {
 		return c, err
 	}
-	switch c.elastic.form.Name {
+	switch c.elastic.law.Name {
 	case "rules":
 		if len(c.rules) == 0 {
 			return c, crowd.Fieldf("rules", `the elasticity "rules" needs a rule, such as when "queue > 10" do "recruit 1"`)

@@ -99,7 +99,7 @@ func TestSettingsAreRefused(t *testing.T) {
 func TestFormsReadTheirOwnText(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, list := range [][]Form{Elasticities(), Stabilities()} {
+	for _, list := range [][]law{elasticities, stabilities} {
 		for _, f := range list {
 			s, err := parseForm("x", f.Name, list)
 			if err != nil || s.String() != f.Name || f.Doc == "" {
@@ -199,7 +199,7 @@ func TestTheRulesOfTheDocument(t *testing.T) {
 	if !strings.Contains(text, condition.Table(Names())) {
 		t.Errorf("docs/pools.md lacks the table of the metrics as it is:\n%s", condition.Table(Names()))
 	}
-	for _, list := range [][]Form{Elasticities(), Stabilities()} {
+	for _, list := range [][]law{elasticities, stabilities} {
 		for _, f := range list {
 			if !strings.Contains(text, "| `"+f.Name+"`") {
 				t.Errorf("docs/pools.md lacks a row of %s", f.Name)

@@ -40,7 +40,7 @@ const waitSalary = crowd.Unit / 20
 type system struct {
 	name                      string
 	elastic, stable, balancer string
-	start                     int           // as poolsim.Pool.Start
+	start                     int           // as pools.Pool.Start
 	wait                      time.Duration // c* by a promise; 0: by η
 }
 

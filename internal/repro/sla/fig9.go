@@ -205,7 +205,7 @@ func crowdOf(n int, now time.Time) []*sla.Process {
 		}
 		plan, err := sla.NewPlan(after)
 		if err != nil {
-			panic("paper: the types of seed 002 are no plans: " + err.Error())
+			panic("paper: the types of processes are no plans: " + err.Error())
 		}
 		plans[i] = plan
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/pool"
-	"github.com/throng-dev/throng/queueing"
 )
 
 const unknown = pool.Unknown
@@ -141,25 +140,6 @@ func (w *world) move(m pool.Move) {
 	}
 	w.people.list[who].to = to
 	w.end(who, engine.Moved)
-}
-
-// optimum is c* as package pool finds it. It is an error if there is none.
-func optimum(lambda, mu float64, t pool.Target) (int, error) {
-	eta, salary := t.Eta, t.Salary
-	if eta == 0 {
-		eta = pool.DefaultEta
-	}
-	if salary == 0 {
-		salary = pool.DefaultSalary
-	}
-	switch {
-	case t.Wait > 0 && t.Tail > 0:
-		return queueing.LeastForTail(lambda, mu, t.Wait.Seconds(), t.Tail)
-	case t.Wait > 0:
-		return queueing.LeastFor(lambda, mu, t.Wait.Seconds())
-	}
-	choice, err := queueing.Optimum(lambda, mu, queueing.Weights{Eta: eta, Salary: salary})
-	return choice.Servers, err
 }
 
 // record keeps a sample, when one is due, and what was decided.

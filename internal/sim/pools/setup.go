@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -257,9 +258,16 @@ func (s *Setup) start(i int) (int, error) {
 	return p.Start, nil
 }
 
-// best is c* of pool i at a rate of arrivals. It is an error if there is none.
+// optimum is c* of pool i at a rate of arrivals, by the true figures. It is an
+// error if there is none.
+func (s *Setup) optimum(i int, lambda float64) (int, error) {
+	t := s.settings(i).Target
+	return t.Best(lambda, s.mu(i), cmp.Or(t.Salary, pool.DefaultSalary))
+}
+
+// best is the optimum as the number of people to start with.
 func (s *Setup) best(i int, lambda float64) (int, error) {
-	c, err := optimum(lambda, s.mu(i), s.settings(i).Target)
+	c, err := s.optimum(i, lambda)
 	if err != nil {
 		return 0, crowd.Fieldf("start", "%s: %s", s.Pools[i].Name, err)
 	}

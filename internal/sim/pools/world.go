@@ -188,7 +188,7 @@ func taskTime(seconds float64) time.Duration { return max(time.Duration(nanos(se
 
 // optimum is the true c* of pool i at a rate; unknown where there is none.
 func (w *world) optimum(i int, lambda float64) int {
-	c, err := optimum(lambda, w.run.mu(i), w.run.settings(i).Target)
+	c, err := w.run.optimum(i, lambda)
 	if err != nil {
 		return unknown
 	}

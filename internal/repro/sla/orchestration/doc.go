@@ -1,4 +1,5 @@
-// Package orchestration is the simulated orchestration engine of seed 002, section V:
+// Package orchestration is the simulated orchestration engine of Khazankin, Schall
+// and Dustdar 2011 (docs/papers/sla.md), called the paper, section V:
 // processes of sequence, flow and condition over services that serve so many
 // requests at a time, in a world whose load goes up for a while. Between the
 // processes and each limited service stands a proxy that decides which request

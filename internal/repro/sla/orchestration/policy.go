@@ -14,7 +14,7 @@ type Order string
 // The orders.
 const (
 	FIFO    Order = "fifo"    // first come, first served, as services do by themselves
-	Listing Order = "listing" // sla.Rank in the adaptation loop of seed 002
+	Listing Order = "listing" // sla.Rank in the adaptation loop of the paper
 	Queue   Order = "queue"   // sla.Queue
 )
 

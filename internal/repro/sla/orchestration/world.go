@@ -13,7 +13,7 @@ import (
 type Service struct {
 	Name     string
 	Response time.Duration // expected, > 0
-	Capacity int           // requests served at once ("throughput" in seed 002), ≥ 1
+	Capacity int           // requests served at once ("throughput" in the paper), ≥ 1
 	Proxied  bool          // its requests are put into an order; else first come, first served
 }
 
