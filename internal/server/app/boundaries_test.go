@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 )
 
 // TestLimitsOnBothSides: what lies just within each limit is taken, and what
@@ -301,6 +302,44 @@ func TestAFailedPoolRestsForASecond(t *testing.T) {
 	refused(t, err, crowd.Unavailable)
 	w.clock.advance(time.Microsecond)
 	w.next(w.workers[0])
+}
+
+// TestSamplesAndAdviceAtTheirTimes: a sample every ten seconds, and advice that
+// stays the same once a minute.
+func TestSamplesAndAdviceAtTheirTimes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 2, Advise: true})
+	for _, x := range []struct {
+		after           time.Duration // the step before
+		samples, advice int
+	}{
+		{0, 1, 1},
+		{10*time.Second - time.Microsecond, 1, 1},
+		{time.Microsecond, 2, 1},
+		{50*time.Second - time.Microsecond, 3, 1},
+		{time.Microsecond, 3, 2},
+		{10*time.Second - 2*time.Microsecond, 3, 2}, // since the last sample
+		{time.Microsecond, 4, 2},
+	} {
+		w.step(x.after)
+		advice := 0
+		for _, a := range w.actions() {
+			if a.Advice {
+				advice++
+			}
+		}
+		samples := len(must(w.Pools.Samples(w.ctx, w.admin, w.pool, time.Time{}))(t))
+		if samples != x.samples || advice != x.advice {
+			t.Errorf("%s after the step before: %d samples and %d times advice, want %d and %d", x.after, samples, advice, x.samples, x.advice)
+		}
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control.Min = 3; return nil }))(t)
+	w.step(0)
+	if last := w.actions()[0]; last.N != 3 || !last.Advice {
+		t.Errorf("other advice is not given at once: the last entry is %+v", last)
+	}
 }
 
 // TestASampleThatWasNotKeptIsTakenAgain by the next control step, with what
