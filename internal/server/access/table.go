@@ -149,7 +149,6 @@ var (
 	_          = op("Outbox.CanPush", Internal)
 
 	PoolsCreate         = op("Pools.Create", Admins)
-	PoolsUpdate         = op("Pools.Update", Admins)
 	PoolsChange         = op("Pools.Change", Admins)
 	PoolsList           = op("Pools.List", Members)
 	PoolsGet            = op("Pools.Get", Admins)

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -27,11 +26,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Tenants.Create": func(s *scene, p *access.Principal) error {
 		return second(s.Tenants.Create(s.ctx, p, accounts.NewTenant{Name: "cats", Weight: 1}))
 	},
-	"Tenants.Deposit": func(s *scene, p *access.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") },
-	"Pools.Create":    func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },
-	"Pools.Update": func(s *scene, p *access.Principal) error {
-		return second(s.Pools.Update(s.ctx, p, s.pool, control.PoolEdit{}))
-	},
+	"Tenants.Deposit":      func(s *scene, p *access.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") },
+	"Pools.Create":         func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },
 	"Pools.StopEverything": func(s *scene, p *access.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) },
 	"Pools.Order":          func(s *scene, p *access.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) },
 	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {

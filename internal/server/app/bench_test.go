@@ -104,7 +104,7 @@ func BenchmarkControlStep(b *testing.B) {
 	})
 	settings.Min = people
 	for _, v := range must(w.Pools.List(w.ctx, w.admin))(b)[1:] {
-		must(w.Pools.Update(w.ctx, w.admin, v.ID, control.PoolEdit{Control: &settings}))(b)
+		must(w.Pools.Change(w.ctx, w.admin, v.ID, func(now *store.Pool) error { now.Control = settings; return nil }))(b)
 	}
 	start := time.Now()
 	w.step(time.Second)

@@ -13,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -53,7 +52,7 @@ func TestLimitsOnBothSides(t *testing.T) {
 		return second(w.Invitations.Invite(w.ctx, w.admin, x))
 	}
 	calling := func(c store.Calling) error {
-		return second(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Calling: &c}))
+		return second(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Calling = c; return nil }))
 	}
 	likes := func(x float64) error {
 		return second(w.Duty.SetWishes(w.ctx, w.workers[0], recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: x}}))
@@ -250,9 +249,10 @@ func TestACallEndsAtItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	w.clock.halt()
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{
-		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Promise: time.Minute},
-		Calling:  &store.Calling{Ask: 1, Answer: time.Minute, Life: 5 * time.Minute},
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Promise: time.Minute}
+		now.Calling = store.Calling{Ask: 1, Answer: time.Minute, Life: 5 * time.Minute}
+		return nil
 	}))(t)
 	now := w.clock.now()
 	call := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(5 * time.Minute), Wanted: 1, State: store.CallOpen}))(t)
@@ -350,7 +350,7 @@ func TestASampleThatWasNotKeptIsTakenAgain(t *testing.T) {
 	f := &failingStore{}
 	w.wrap = func(s store.Store) store.Store { f.Store = s; return f }
 	w.reopen()
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Rate: crowd.Unit / 20}}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Retainer = engine.Retainer{Rate: crowd.Unit / 20}; return nil }))(t)
 	must(w.Pools.Fund(w.ctx, w.admin, w.pool, crowd.Unit))(t)
 	w.step(time.Second)
 	w.waits(w.workers[0], 30*time.Second)

@@ -16,7 +16,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -376,7 +375,7 @@ func TestChangesReachAPoolThatFails(t *testing.T) {
 		f.set(nil)
 	}
 	fail()
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: ptr("edf")}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Policy = "edf"; return nil }))(t)
 	must(w.Tenants.Update(w.ctx, w.ann, w.a, accounts.TenantEdit{Stopped: ptr(true)}))(t)
 	w.clock.advance(time.Second)
 	if work := must(w.Work.Next(w.ctx, w.workers[1], 0))(t); work != nil {

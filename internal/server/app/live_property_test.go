@@ -16,7 +16,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -162,8 +161,13 @@ func (c *town) settings(id crowd.PoolID) error {
 		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from main"}}},
 	}
 	stopped := c.random.IntN(6) == 0
-	_, err := c.Pools.Update(c.ctx, c.admin, id, control.PoolEdit{Retainer: &r, Control: &all[c.random.IntN(len(all))], Stopped: &stopped,
-		Calling: &store.Calling{Ask: 1 + c.random.Float64(), Answer: 20 * time.Second, Life: 2 * time.Minute}})
+	_, err := c.Pools.Change(c.ctx, c.admin, id, func(now *store.Pool) error {
+		now.Retainer = r
+		now.Control = all[c.random.IntN(len(all))]
+		now.Stopped = stopped
+		now.Calling = store.Calling{Ask: 1 + c.random.Float64(), Answer: 20 * time.Second, Life: 2 * time.Minute}
+		return nil
+	})
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -106,13 +105,11 @@ func (w *world) works(p *access.Principal, tenant crowd.TenantID) {
 	must(w.submit(p, task.Assignment, yes))(w.t)
 }
 
-func (w *world) other(change ...func(*control.PoolEdit)) crowd.PoolID {
+func (w *world) other(change ...func(now *store.Pool)) crowd.PoolID {
 	w.t.Helper()
 	p := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(w.t)
 	for _, f := range change {
-		var edit control.PoolEdit
-		f(&edit)
-		must(w.Pools.Update(w.ctx, w.admin, p.ID, edit))(w.t)
+		must(w.Pools.Change(w.ctx, w.admin, p.ID, func(now *store.Pool) error { f(now); return nil }))(w.t)
 	}
 	return p.ID
 }
@@ -137,7 +134,7 @@ func TestSettingsChangeWithinAStep(t *testing.T) {
 		<-within
 	}
 	go func() {
-		ended <- second(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{}}))
+		ended <- second(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control = pool.Settings{}; return nil }))
 	}()
 	for range 2 {
 		select {
@@ -267,7 +264,7 @@ func TestSamplesAfterAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	f := w.unreliable()
-	w.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer = &engine.Retainer{Rate: crowd.Unit / 20} })
+	w.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer = engine.Retainer{Rate: crowd.Unit / 20} })
 	p := w.workers[0]
 	w.step(time.Second)
 	var want []crowd.Money
@@ -381,18 +378,16 @@ func TestNobodyIsCalledForNothing(t *testing.T) {
 func TestNobodyMovesToAStoppedPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	stopped := true
-	other := w.other(func(e *control.PoolEdit) {
-		e.Control = &pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
-		e.Stopped = &stopped
+	other := w.other(func(now *store.Pool) {
+		now.Control = pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
+		now.Stopped = true
 	})
 	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != w.pool {
 		t.Error("they were moved to where nothing is handed out")
 	}
-	stopped = false
-	must(w.Pools.Update(w.ctx, w.admin, other, control.PoolEdit{Stopped: &stopped}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, other, func(now *store.Pool) error { now.Stopped = false; return nil }))(t)
 	w.step(time.Second)
 	if v := w.duty(w.workers[0]); v.Pool.ID != other {
 		t.Error("the rule does nothing")
@@ -406,7 +401,7 @@ func TestOnePoolsTroubleIsItsOwn(t *testing.T) {
 	w, h, called := newWorld(t, 1), &hooked{}, engine.Retainer{Called: true}
 	w.hooked(h)
 	w.onCall(pool.Settings{Min: 1})
-	other := w.other(func(e *control.PoolEdit) { e.Control, e.Retainer = &pool.Settings{Min: 1}, &called })
+	other := w.other(func(now *store.Pool) { now.Control, now.Retainer = pool.Settings{Min: 1}, called })
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[0].User.ID, other))(t)
 	h.snapshot = func(id crowd.PoolID) error {
 		if id == w.pool {
@@ -469,7 +464,7 @@ func TestWhatWasDoneIsLogged(t *testing.T) {
 	w.launch(1)
 	ctx, cancel := context.WithCancel(w.ctx)
 	h.commit = func(*engine.Changes) error { cancel(); return nil }
-	must(w.Pools.Update(ctx, w.admin, w.pool, control.PoolEdit{Stopped: ptr(true)}))(t)
+	must(w.Pools.Change(ctx, w.admin, w.pool, func(now *store.Pool) error { now.Stopped = true; return nil }))(t)
 	if ctx.Err() == nil {
 		t.Fatal("they are still there")
 	}
@@ -494,7 +489,7 @@ func TestAPoolReadsItselfOnly(t *testing.T) {
 func TestNewcomersLearnFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
-	other := w.other(func(e *control.PoolEdit) { e.Retainer = &engine.Retainer{Training: 2} })
+	other := w.other(func(now *store.Pool) { now.Retainer = engine.Retainer{Training: 2} })
 	must(w.Batches.Launch(w.ctx, w.admin, w.draft(2, func(b *batches.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
 	added := w.person(accounts.NewUser{Name: "newcomer", Pool: other})
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Pool: &other}))(t)
@@ -541,7 +536,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 	balanced := []pool.Settings{{Min: 1, Balance: true}, {Min: 3, Max: 4, Balance: true}}
 	repeat(func(int) error { c.clock.advance(7 * time.Second); return c.Control.Step(c.ctx) })
 	repeat(func(i int) error {
-		return second(c.Pools.Update(c.ctx, c.admin, c.pools[i%3], control.PoolEdit{Control: &balanced[i%2]}))
+		return second(c.Pools.Change(c.ctx, c.admin, c.pools[i%3], func(now *store.Pool) error { now.Control = balanced[i%2]; return nil }))
 	})
 	repeat(func(i int) error {
 		return second(c.Transfers.Move(c.ctx, c.admin, c.workers[i%len(c.workers)].User.ID, c.pools[i%3]))

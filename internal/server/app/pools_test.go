@@ -9,7 +9,6 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -17,17 +16,17 @@ import (
 
 // onCall makes the world's pool one that calls its people, pays their waiting,
 // and is controlled by c.
-func (w *world) onCall(c pool.Settings, change ...func(*control.PoolEdit)) {
+func (w *world) onCall(c pool.Settings, change ...func(now *store.Pool)) {
 	w.t.Helper()
-	edit := control.PoolEdit{
-		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute},
-		Calling:  &store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute},
-		Control:  &c,
+	edit := func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute}
+		now.Calling, now.Control = store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute}, c
+		for _, f := range change {
+			f(now)
+		}
+		return nil
 	}
-	for _, f := range change {
-		f(&edit)
-	}
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, edit))(w.t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, edit))(w.t)
 	must(w.Pools.Fund(w.ctx, w.admin, w.pool, 100*crowd.Unit))(w.t)
 }
 
@@ -138,7 +137,7 @@ func TestACallEndsWithItsTime(t *testing.T) {
 	if len(calls) != 1 || len(calls[0].Notices) != 2 || calls[0].Wanted != 1 {
 		t.Fatalf("calls: %+v", calls)
 	}
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{}}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control = pool.Settings{}; return nil }))(t)
 	w.step(10 * time.Minute)
 	if calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t); len(calls) != 0 || len(w.called()) != 0 {
 		t.Errorf("still open: %+v", calls)
@@ -215,7 +214,7 @@ func TestReleasedPeopleFinishWhatTheyHold(t *testing.T) {
 	}
 	w.launch(1)
 	task := w.next(w.workers[1])
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control = pool.Settings{Elasticity: "static(n=0)"}; return nil }))(t)
 	w.step(time.Second)
 	if w.duty(w.workers[0]).On || w.duty(w.workers[2]).On {
 		t.Errorf("the idle are still on duty: %+v", w.actions()[0])
@@ -261,8 +260,9 @@ func TestAdviceIsNotCarriedOut(t *testing.T) {
 func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	w := newWorld(t, 2)
 	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{
-		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Training: 1},
+	must(w.Pools.Change(w.ctx, w.admin, other.ID, func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Training: 1}
+		return nil
 	}))(t)
 	elsewhere := func(b *batches.NewBatch) { b.Pool = other.ID }
 	w.launch(1)
@@ -318,7 +318,7 @@ func TestIdlePeopleMoveWhereWorkWaits(t *testing.T) {
 	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
 	balanced := pool.Settings{Balance: true, Expect: pool.Expect{TaskTime: 10 * time.Second}}
 	for _, id := range []crowd.PoolID{w.pool, other.ID} {
-		must(w.Pools.Update(w.ctx, w.admin, id, control.PoolEdit{Control: &balanced}))(t)
+		must(w.Pools.Change(w.ctx, w.admin, id, func(now *store.Pool) error { now.Control = balanced; return nil }))(t)
 	}
 	must(w.Duty.SetWishes(w.ctx, w.workers[2], recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
 	for _, p := range w.workers {
@@ -362,7 +362,10 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 	if !strings.Contains(err.Error(), "queue") || !strings.Contains(err.Error(), "column 1") {
 		t.Errorf("the error neither says where nor what would be right: %v", err)
 	}
-	_, err = w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Control: &pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}})
+	_, err = w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Control = pool.Settings{Rules: []pool.Rule{{When: "idle > 1", Do: "transfer 1 from nowhere"}}}
+		return nil
+	})
 	refused(t, err, crowd.Invalid)
 }
 
@@ -374,7 +377,7 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		must(w.Duty.Start(w.ctx, p))(t)
 	}
 	w.step(time.Second) // a sample; the next one is ten seconds away
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{Control: &rules}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, other.ID, func(now *store.Pool) error { now.Control = rules; return nil }))(t)
 	w.step(time.Second)
 	moved := 0
 	for _, p := range w.workers {
@@ -390,10 +393,10 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
 	}
 	name := "elsewhere"
-	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Name: &name})
+	_, err := w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Name = name; return nil })
 	refused(t, err, crowd.Conflict)
-	must(w.Pools.Update(w.ctx, w.admin, other.ID, control.PoolEdit{Control: &pool.Settings{}}))(t)
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Name: &name}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, other.ID, func(now *store.Pool) error { now.Control = pool.Settings{}; return nil }))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Name = name; return nil }))(t)
 	if why := w.actions()[0].Why; len(why) != 1 || why[0] != "name: elsewhere, before main" {
 		t.Errorf("the log says %q", why)
 	}

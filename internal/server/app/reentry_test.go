@@ -7,7 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // withPassword gives a worker a password and a browser's session.
@@ -117,8 +117,9 @@ func TestATaskWhileLoggedOut(t *testing.T) {
 // log-out, and duty with the silence; who is off duty comes back by a call.
 func TestLoggedOutOnCall(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, w *world) {
-		must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{
-			Retainer: &engine.Retainer{Rate: crowd.Unit, Silence: time.Minute, Promise: 10 * time.Minute},
+		must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+			now.Retainer = engine.Retainer{Rate: crowd.Unit, Silence: time.Minute, Promise: 10 * time.Minute}
+			return nil
 		}))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, w.pool, 100*crowd.Unit))(t)
 		p := w.withPassword(w.workers[0])

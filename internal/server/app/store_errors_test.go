@@ -26,7 +26,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
@@ -87,7 +86,10 @@ func newStage(t *testing.T) *stage {
 	must(w.Tests.StartTry(w.ctx, w.workers[1], test.ID))(t)
 
 	now := w.clock.now()
-	must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Promise: 10 * time.Minute}}))(t)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Promise: 10 * time.Minute}
+		return nil
+	}))(t)
 	st.call = must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 2, State: store.CallOpen}))(t)
 	st.mail = w.mail(w.workers[2], func(m *store.Message) { m.Call, m.NextAt = st.call, now.Add(time.Second) })
 	ok(t, w.store.PutNotices(w.ctx, []store.Notice{{Call: st.call, Worker: w.workers[2].User.ID, State: store.NoticeAsked, AskedAt: now}}, []store.Message{st.mail}))
@@ -230,8 +232,12 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return x.Invitations.Decline(x.ctx, x.ready.invitation.Token)
 	},
 
-	"Pools.Update": func(x *trial, p *access.Principal) error {
-		return second(x.Pools.Update(x.ctx, p, x.other, control.PoolEdit{Name: ptr("evening"), Control: &pool.Settings{Min: 1}}))
+	"Pools.Change": func(x *trial, p *access.Principal) error {
+		return second(x.Pools.Change(x.ctx, p, x.other, func(now *store.Pool) error {
+			now.Name = "evening"
+			now.Control = pool.Settings{Min: 1}
+			return nil
+		}))
 	},
 	"Accounts.UpdateUser": func(x *trial, p *access.Principal) error {
 		return second(x.Accounts.UpdateUser(x.ctx, p, x.workers[3].User.ID, accounts.UserEdit{FullName: ptr("Four"), Pool: ptr(x.other), Tenants: &[]crowd.TenantID{x.a}}))
@@ -343,9 +349,8 @@ var excused = map[string]excuse{
 	"Invitations.Join/CreateToken":    {why: "the account is there, and its password is good to sign in", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
 
 	"Transfers.Move/AddActions": {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
-	"Pools.Update/AddActions":   {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
+	"Pools.Change/AddActions":   {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
 
-	"Pools.Change/Commit":         {why: "the pools read it when they go on", unheard: true},
 	"Pools.StopEverything/Commit": {why: "the pools read it when they go on", unheard: true},
 	"Tenants.Change/Commit":       {why: "the pools read it when they go on", unheard: true},
 	"Tenants.Update/Commit":       {why: "the pools read it when they go on", unheard: true},

@@ -16,7 +16,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -489,7 +488,7 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	last := w.launch(10, func(b *batches.NewBatch) { b.Deadline = w.clock.now().Add(time.Hour) })
 	set := func(policy string) {
 		t.Helper()
-		v := must(w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: &policy}))(t)
+		v := must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Policy = policy; return nil }))(t)
 		if v.Policy != policy {
 			t.Errorf("the policy is %q", v.Policy)
 		}
@@ -509,7 +508,7 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	if work := w.next(w.workers[2]); work.Batch != last {
 		t.Errorf("after a restart edf gives %s", work.Batch)
 	}
-	_, err := w.Pools.Update(w.ctx, w.admin, w.pool, control.PoolEdit{Policy: ptr("best")})
+	_, err := w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Policy = "best"; return nil })
 	refused(t, err, crowd.Invalid)
 }
 

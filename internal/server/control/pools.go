@@ -116,37 +116,10 @@ func (s *Pools) savePool(ctx context.Context, p store.Pool) (crowd.PoolID, error
 	return 0, errors.Join(err, listErr)
 }
 
-// PoolEdit changes a pool; nil fields stay as they are.
-type PoolEdit struct {
-	Name     *string
-	Policy   *string
-	Stopped  *bool // emergency stop
-	Retainer *engine.Retainer
-	Control  *pool.Settings
-	Calling  *store.Calling
-}
-
-// Update changes a pool while it runs. Admins only.
-func (s *Pools) Update(ctx context.Context, p *access.Principal, id crowd.PoolID, edit PoolEdit) (PoolView, error) {
-	return s.change(ctx, p, access.PoolsUpdate, id, func(now *store.Pool) error {
-		input.Set(&now.Name, edit.Name)
-		input.Set(&now.Policy, edit.Policy)
-		input.Set(&now.Stopped, edit.Stopped)
-		input.Set(&now.Retainer, edit.Retainer)
-		input.Set(&now.Control, edit.Control)
-		input.Set(&now.Calling, edit.Calling)
-		return nil
-	})
-}
-
-// Change changes the settings of a pool as they are when nobody else changes them.
-// Admins only.
-func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
-	return s.change(ctx, p, access.PoolsChange, id, change)
-}
-
-func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID, change func(now *store.Pool) error) (v PoolView, err error) {
-	if err := p.May(o); err != nil {
+// Change changes the settings of a pool as they are when nobody else changes them,
+// while it runs. Admins only.
+func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID, change func(now *store.Pool) error) (v PoolView, err error) {
+	if err := p.May(access.PoolsChange); err != nil {
 		return v, err
 	}
 	err = s.cfg.Live.ChangeSettings(func() error {
@@ -156,7 +129,7 @@ func (s *Pools) change(ctx context.Context, p *access.Principal, o access.Operat
 	return v, err
 }
 
-// changeNow is change while no other settings are changed.
+// changeNow is Change while no other settings are changed.
 func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.PoolID, change func(now *store.Pool) error) (PoolView, error) {
 	r, err := s.cfg.Live.Get(id)
 	if err != nil {
@@ -324,7 +297,7 @@ func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped
 	}
 	var errs []error
 	for _, pool := range s.cfg.Live.List() {
-		_, err := s.Update(ctx, p, pool.ID, PoolEdit{Stopped: &stopped})
+		_, err := s.Change(ctx, p, pool.ID, func(now *store.Pool) error { now.Stopped = stopped; return nil })
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

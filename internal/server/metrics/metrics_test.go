@@ -22,7 +22,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -123,7 +122,11 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		}
 		retainer := engine.Retainer{Called: true, Rate: 60_000, Promise: time.Minute}
 		settings := pool.Settings{Elasticity: "static(n=2)", Expect: pool.Expect{TaskTime: 30 * time.Second}}
-		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Retainer: &retainer, Control: &settings}))(t)
+		must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error {
+			now.Retainer = retainer
+			now.Control = settings
+			return nil
+		}))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
 		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_coming": 2, "pool_workers": 0, "pool_funds": 1, `pool_actions_total{advice="false",kind="recruit"}`: 1,
@@ -151,7 +154,7 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		ok(t, err)
 		must(w.Duty.End(w.ctx, two))(t)
 		settings.Elasticity, settings.Advise = "static(n=0)", true
-		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Control: &settings}))(t)
+		must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error { now.Control = settings; return nil }))(t)
 		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_workers": 1, "pool_completed_total": 1, "pool_abandoned_total": 1, "pool_released_total": 0, "pool_advise": 1,
 			`pool_actions_total{advice="true",kind="release"}`: 1, `pool_actions_total{advice="false",kind="set"}`: 2})
@@ -171,7 +174,7 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		}
 		for range 60 { // more than are read at a time
 			settings.Advise = !settings.Advise
-			must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Control: &settings}))(t)
+			must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error { now.Control = settings; return nil }))(t)
 		}
 		w.want(map[string]float64{`pool_actions_total{advice="false",kind="set"}`: 62})
 		w.Close()
@@ -194,7 +197,7 @@ func TestWaitingPaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		retainer := engine.Retainer{Rate: 60_000, Silence: time.Minute, Promise: time.Minute}
-		must(w.Pools.Update(w.ctx, w.admin, 1, control.PoolEdit{Retainer: &retainer}))(t)
+		must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error { now.Retainer = retainer; return nil }))(t)
 		must(w.Pools.Fund(w.ctx, w.admin, 1, crowd.Unit))(t)
 		if work := must(w.Work.Next(w.ctx, w.people["one"], 50*time.Second))(t); work != nil {
 			t.Fatalf("work: %+v", work)

@@ -99,7 +99,7 @@ func (rq *request) stopEverything() error {
 
 func (rq *request) stopPool(id crowd.PoolID) error {
 	return rq.stop("/admin", func(stopped bool) error {
-		_, err := rq.App.Pools.Update(rq.ctx(), rq.p, id, control.PoolEdit{Stopped: &stopped})
+		_, err := rq.App.Pools.Change(rq.ctx(), rq.p, id, func(now *store.Pool) error { now.Stopped = stopped; return nil })
 		return err
 	})
 }

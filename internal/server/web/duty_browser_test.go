@@ -16,7 +16,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -131,8 +130,9 @@ func TestOnCallInChromium(t *testing.T) {
 	t.Run("the last task, training, and another pool", func(t *testing.T) {
 		c := newCompany(t, 1, looping)
 		c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
-		if _, err := c.app.Pools.Update(context.Background(), c.boss.principal(), 2, control.PoolEdit{
-			Retainer: &engine.Retainer{Called: true, Rate: crowd.Unit / 20, Training: 2, Silence: time.Minute, Promise: time.Minute},
+		if _, err := c.app.Pools.Change(context.Background(), c.boss.principal(), 2, func(now *store.Pool) error {
+			now.Retainer = engine.Retainer{Called: true, Rate: crowd.Unit / 20, Training: 2, Silence: time.Minute, Promise: time.Minute}
+			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}

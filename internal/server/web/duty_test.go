@@ -11,7 +11,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -22,15 +21,15 @@ import (
 func looping(cfg *app.Config) { cfg.ControlEvery = time.Hour }
 
 // onCall makes the first pool one that calls its people and pays their waiting.
-func (c *company) onCall(settings pool.Settings, change ...func(*control.PoolEdit)) {
+func (c *company) onCall(settings pool.Settings, change ...func(now *store.Pool)) {
 	c.boss.t.Helper()
-	edit := control.PoolEdit{
-		Retainer: &engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute},
-		Calling:  &store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute},
-		Control:  &settings,
-	}
-	for _, f := range change {
-		f(&edit)
+	edit := func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 20, Promise: 10 * time.Minute}
+		now.Calling, now.Control = store.Calling{Ask: 2, Answer: time.Minute, Life: 10 * time.Minute}, settings
+		for _, f := range change {
+			f(now)
+		}
+		return nil
 	}
 	ctx, p := context.Background(), c.boss.principal()
 	if before, err := c.app.Pools.Get(ctx, p, 1); err == nil && !before.Retainer.Called { // signing in brought them on duty
@@ -40,7 +39,7 @@ func (c *company) onCall(settings pool.Settings, change ...func(*control.PoolEdi
 			}
 		}
 	}
-	if _, err := c.app.Pools.Update(ctx, p, 1, edit); err != nil {
+	if _, err := c.app.Pools.Change(ctx, p, 1, edit); err != nil {
 		c.boss.t.Fatal(err)
 	}
 	if _, err := c.app.Pools.Fund(ctx, p, 1, 100*crowd.Unit); err != nil {
@@ -118,7 +117,7 @@ func TestStoppingAfterTheTask(t *testing.T) {
 	d := c.workers[1]
 	d.get("/work").form("/work/duty").send().want(200, "1.png a cat?").form("/work/return").send().want(200, "You are off duty", "You stopped.")
 	// Where asking for work is enough, stopping leads to a page that does not ask.
-	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called, e.Retainer.Rate = false, crowd.Unit/10 })
+	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called, now.Retainer.Rate = false, crowd.Unit/10 })
 	d.get("/work").want(200, "2.png a cat?").form("/work/stop").send().want(200).form("/work/submit").set("s.label", "yes").send().want(200, "Taking a break", "Your answer is in").at("/work/rest")
 	d.isOff()
 	d.get("/work").want(200, "3.png a cat?").form("/work/stop").send().want(200).form("/work/skip").send().want(200, "Taking a break", "Skipped.").at("/work/rest")
@@ -168,7 +167,7 @@ func TestLetGoAfterTheLastAnswer(t *testing.T) {
 func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
-	c.onCall(pool.Settings{}, func(e *control.PoolEdit) { e.Retainer.Called = false })
+	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called = false })
 	b := c.workers[0]
 	p := b.principal()
 	answer := make(chan *pageOf, 1)
@@ -182,7 +181,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 			break
 		}
 	}
-	if _, err := c.app.Pools.Update(t.Context(), c.boss.principal(), 1, control.PoolEdit{Control: &pool.Settings{Elasticity: "static(n=0)"}}); err != nil {
+	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 1, func(now *store.Pool) error { now.Control = pool.Settings{Elasticity: "static(n=0)"}; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	c.step(time.Second)
@@ -199,7 +198,10 @@ func TestWhoIsMovedIsTold(t *testing.T) {
 	c := newCompany(t, 2, looping)
 	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
 	ctx, boss := context.Background(), c.boss.principal()
-	if _, err := c.app.Pools.Update(ctx, boss, 2, control.PoolEdit{Retainer: &engine.Retainer{Called: true, Training: 2, Silence: time.Minute}}); err != nil {
+	if _, err := c.app.Pools.Change(ctx, boss, 2, func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Training: 2, Silence: time.Minute}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	// Of the other pool, a batch to learn from.
