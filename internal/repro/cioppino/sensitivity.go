@@ -18,33 +18,42 @@ var (
 	gridInterval = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
 )
 
-func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	type cell struct {
-		name  string
-		world poolWorld
-	}
-	abandon, arrive, interval := gridAbandon, gridArrive, gridInterval
-	if o.Small {
-		abandon, arrive, interval = ends(abandon), ends(arrive), ends(interval)
-	}
-	var cells []cell
+// A cell is a world of the sensitivity.
+type cell struct {
+	name  string
+	world poolWorld
+}
+
+// cells are the worlds by rush hour, α and time to come, and then those by interval
+// of control and rush hour.
+func cells(abandon, arrive []float64, interval []time.Duration) []cell {
+	var list []cell
 	for _, p := range gridPeak {
 		for _, a := range abandon {
 			for _, t := range arrive {
 				w := generated(byTurns)
 				w.high, w.abandon, w.arrive = p, a, t
-				cells = append(cells, cell{fmt.Sprintf("rush hour %g, α = %g, %g s to come", p, a, t), w})
+				list = append(list, cell{fmt.Sprintf("rush hour %g, α = %g, %g s to come", p, a, t), w})
 			}
 		}
 	}
-	people := len(cells)
 	for _, d := range interval {
 		for _, p := range gridPeak {
 			w := generated(byTurns)
 			w.high, w.step = p, d
-			cells = append(cells, cell{fmt.Sprintf("rush hour %g, a step every %s", p, d), w})
+			list = append(list, cell{fmt.Sprintf("rush hour %g, a step every %s", p, d), w})
 		}
 	}
+	return list
+}
+
+func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+	abandon, arrive, interval := gridAbandon, gridArrive, gridInterval
+	if o.Small {
+		abandon, arrive, interval = ends(abandon), ends(arrive), ends(interval)
+	}
+	cells := cells(abandon, arrive, interval)
+	people := len(gridPeak) * len(abandon) * len(arrive) // of them, those by what people do
 	var trials []trial
 	for _, c := range cells {
 		trials = append(trials, trial{baseline, c.world, o.Reps}, trial{throng, c.world, o.Reps})
