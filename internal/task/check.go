@@ -222,7 +222,15 @@ func (c *Compiled) Known(cell string) (key string, err error) {
 	if c.kind.Composite {
 		return cell, nil
 	}
-	_, key, err = c.Check(c.FromKey(cell))
+	raw := c.FromKey(cell)
+	switch {
+	case json.Valid(raw):
+	case c.controls[0].isNumber():
+		raw = AppendString(nil, cell) // told as an answer that is no number is
+	default:
+		return "", crowd.Fieldf(LabelField, `%s is not a JSON list, such as ["a", "b"]`, raw)
+	}
+	_, key, err = c.Check(raw)
 	return key, err
 }
 

@@ -211,6 +211,7 @@ func TestKnownAnswersAreKeysOfAnswers(t *testing.T) {
 		{`{"kind":"choose_many","options":["a","b"]}`, `a`, ``},
 		{`{"kind":"number","max":3}`, `4`, ``},
 		{`{"kind":"number"}`, `many`, ``},
+		{`{"kind":"rating","question":"q","points":7}`, `many`, ``},
 	} {
 		parsed, err := task.Parse([]byte(k.template))
 		if err != nil {
@@ -222,6 +223,8 @@ func TestKnownAnswersAreKeysOfAnswers(t *testing.T) {
 		}
 		if key, err := c.Known(k.cell); key != k.key || (err == nil) != (k.key != "") {
 			t.Errorf("%s: %q is known as %q, %v; want %q", k.template, k.cell, key, err, k.key)
+		} else if err != nil && strings.HasSuffix(err.Error(), "is not JSON") {
+			t.Errorf("%s: %q: %v: that does not say what would be right", k.template, k.cell, err)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"good choose_one": {in: task.Template{Kind: task.ChooseOne, Question: "${text}?", Options: options("a", "b")}},
 		"no kind": {in: task.Template{}, want: []string{
-			`kind: "" is not a kind: use one of choose_one, choose_many, short_text, number, compare_two, rating, form, html`,
+			`kind: "" is not a kind: use one of ` + strings.ReplaceAll(strings.Trim(fmt.Sprint(task.Kinds()), "[]"), " ", ", "),
 		}},
 		"columns that are not there": {
 			in: task.Template{

@@ -61,7 +61,7 @@ func TestByHand(t *testing.T) {
 		want  map[string]float64 // of all pools
 		also  func(t *testing.T, o *Outcome)
 	}{
-		// He works until 20, she until 10: waits of 0, 0 and 10, and 30 idle seconds,
+		// One works until 20, the other until 10: waits of 0, 0 and 10, and 30 idle seconds,
 		// of which each is paid in whole micro-units.
 		"three tasks for two people": {
 			Setup{Horizon: 30 * s, Salary: 50_000, Pools: []Pool{alone(2, 0, 0, 0)}},
@@ -631,7 +631,7 @@ func TestTraceInOrder(t *testing.T) {
 		byRule(Pool{Name: "a", Times: at(0, 0, 0, 0), Start: 1}, "coming + workers < 3 && lambda >= 0", "recruit 1"),
 	}}
 	o := mustDo(t, Run{Setup: setup, Check: true})
-	// He who is there at the start does 1, 2, 4 and 1: all until 8, as another one
+	// Whoever is there at the start does 1, 2, 4 and 1: all until 8, as another one
 	// comes at 1+3 = 4 (who does the fourth, from 4 to 5), and the last at 2+8 = 10.
 	// Stays: 100, 12 (from 4 to 16), 50 (from 10 to 60).
 	if !near(o.Total.Worked, 8) || o.Total.Completed != 4 || !near(o.Total.MeanWait, (0+1+3+4)/4.0) {

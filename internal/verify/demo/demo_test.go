@@ -114,7 +114,7 @@ func TestReplayOfRealPeople(t *testing.T) {
 	if math.Abs(*b.Accuracy-majority) > 1e-9 || math.Abs(*b.DawidSkene-dawidSkene) > 1e-9 {
 		t.Errorf("accuracies %g and %g; offline %g and %g", *b.Accuracy, *b.DawidSkene, majority, dawidSkene)
 	}
-	if got, want := fmt.Sprintf("%.3f %.3f", *b.Accuracy, *b.DawidSkene), "0.897 0.938"; got != want { // AGGREGATION.md
+	if got, want := fmt.Sprintf("%.3f %.3f", *b.Accuracy, *b.DawidSkene), "0.897 0.938"; got != want {
 		t.Errorf("accuracies %s, published %s", got, want)
 	}
 }
