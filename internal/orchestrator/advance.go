@@ -45,20 +45,18 @@ func (r *run) advance(ctx context.Context) (more bool, err error) {
 
 // refresh gets what is kept of the nodes: the logs grow by labels, too. After a
 // failure of the store it also gets what is kept of the run: what seemed to fail
-// may have been done.
+// may have been done. A run that is paused then has its batches paused too.
 func (r *run) refresh(ctx context.Context) error {
-	if r.stale {
+	wasStale := r.stale
+	if wasStale {
 		kept, err := r.o.cfg.Store.Run(ctx, 0, r.kept.ID)
 		if err != nil {
 			return err
 		}
-		r.kept, r.stale = kept, false
-		switch {
-		case kept.State.Ended():
+		if r.kept = kept; kept.State.Ended() {
+			r.stale = false
 			r.remove()
 			return nil
-		case kept.State != store.RunRunning:
-			r.release()
 		}
 	}
 	nodes, err := r.o.cfg.Store.Nodes(ctx, r.kept.ID)
@@ -71,6 +69,13 @@ func (r *run) refresh(ctx context.Context) error {
 		}
 		r.nodes[i].Node = k
 	}
+	if wasStale && r.kept.State == store.RunPaused {
+		if err := r.forBatches(ctx, r.o.cfg.Crowd.Pause); err != nil {
+			return err
+		}
+		r.release()
+	}
+	r.stale = false
 	return nil
 }
 

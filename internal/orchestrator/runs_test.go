@@ -108,8 +108,9 @@ func TestRestartsInTheMiddle(t *testing.T) {
 
 // TestTheStoreFails has the store refuse now and then: the run pauses, and goes on.
 func TestTheStoreFails(t *testing.T) {
-	for _, what := range []string{"advance", "rows", "run", "nodes"} {
-		t.Run(what, func(t *testing.T) {
+	for name, failure := range map[string]error{"advance": errDisk, "advance, unheard": errUnheard, "rows": errDisk, "run": errDisk, "nodes": errDisk} {
+		t.Run(name, func(t *testing.T) {
+			what, _, _ := strings.Cut(name, ",")
 			w := newWorld(t)
 			id := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")
 			calls, failed := 0, 0
@@ -119,7 +120,7 @@ func TestTheStoreFails(t *testing.T) {
 				}
 				if calls++; calls%3 == 0 {
 					failed++
-					return errDisk
+					return failure
 				}
 				return nil
 			}

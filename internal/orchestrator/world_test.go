@@ -54,7 +54,11 @@ type faultyStore struct {
 	fail func(what string) error // nil: never
 }
 
-var errDisk = errors.New("the disk has gone away")
+// What a store that fails returns.
+var (
+	errDisk    = errors.New("the disk has gone away")                      // nothing is kept
+	errUnheard = errors.New("the connection broke before the answer came") // what was to be kept is kept
+)
 
 func (f *faultyStore) failure(what string) error {
 	if f.fail == nil {
@@ -64,7 +68,11 @@ func (f *faultyStore) failure(what string) error {
 }
 
 func (f *faultyStore) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, error) {
-	if err := f.failure("advance"); err != nil {
+	switch err := f.failure("advance"); {
+	case errors.Is(err, errUnheard):
+		_, failed := f.Store.Advance(ctx, a)
+		return 0, errors.Join(err, failed)
+	case err != nil:
 		return 0, err
 	}
 	return f.Store.Advance(ctx, a)

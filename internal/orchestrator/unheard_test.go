@@ -1,0 +1,148 @@
+package orchestrator_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// failNext lets the n-th change of a run fail from now on, and reports afterwards
+// whether it did.
+func (w *world) failNext(n int, err error) (failed func() bool) {
+	calls := 0
+	w.store.fail = func(what string) error {
+		if what != "advance" {
+			return nil
+		}
+		if calls++; calls == n {
+			return err
+		}
+		return nil
+	}
+	return func() bool { w.store.fail = nil; return calls >= n }
+}
+
+// TestAPauseThatWasKeptUnheard: the run is paused whatever the caller was told.
+// Nothing more is called or handed out, and what was under way is dropped.
+func TestAPauseThatWasKeptUnheard(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	id := w.start(strings.Replace(oneCall, "HOLD", "hold", 1)+"  ask: {from: {items: stream}, "+choose+"}\n", "id\n1\n2\n3\n")
+	w.settle()
+	batch := w.node(id, "ask").Batch.Spec.ID
+	failed := w.failNext(1, errUnheard)
+	if err := w.o.Pause(w.ctx, id); !errors.Is(err, errUnheard) || !failed() {
+		t.Fatalf("pause: %v", err)
+	}
+	w.settle()
+	w.endCalls() // in vain
+	w.play()
+	w.wantState(id, store.RunPaused)
+	if len(w.attempts) != 2 || w.node(id, "call").OK != 0 {
+		t.Errorf("a paused run made %d calls and has %d replies, want 2 and 0", len(w.attempts), w.node(id, "call").OK)
+	}
+	if b, err := w.store.Batch(w.ctx, 0, batch); err != nil || b.Progress.State != crowd.BatchOnHold || w.answers != 0 {
+		t.Errorf("the batch of a paused run is %s with %d answers, %v", b.Progress.State, w.answers, err)
+	}
+	w.lag = false
+	must(t, w.o.Resume(w.ctx, id))
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "call"); n.OK != 3 || len(w.attempts) != 5 {
+		t.Errorf("%d replies to %d calls, want 3 and 5", n.OK, len(w.attempts))
+	}
+}
+
+// TestACommandFails lets each change of the store fail that a command makes, lost
+// and kept. Given again, which is refused if it was done, the command ends as it does
+// without a failure.
+func TestACommandFails(t *testing.T) {
+	text := strings.Replace(oneCall, "HOLD", "hold", 1) + "  ask: {from: {items: stream}, " + choose + "}\n"
+	commands := map[string]struct {
+		do   func(w *world, id crowd.RunID) error
+		ends store.RunState
+	}{
+		"start":  {func(w *world, id crowd.RunID) error { return w.o.Start(w.ctx, id) }, store.RunDone},
+		"pause":  {func(w *world, id crowd.RunID) error { return w.o.Pause(w.ctx, id) }, store.RunPaused},
+		"resume": {func(w *world, id crowd.RunID) error { return w.o.Resume(w.ctx, id) }, store.RunDone},
+		"cancel": {func(w *world, id crowd.RunID) error { return w.o.Cancel(w.ctx, id) }, store.RunCancelled},
+		"end":    {func(w *world, id crowd.RunID) error { return w.o.EndStep(w.ctx, id, "ask") }, store.RunDone},
+		"retry":  {func(w *world, id crowd.RunID) error { _, _, err := w.o.Retry(w.ctx, id, ""); return err }, store.RunDone},
+		"skip":   {func(w *world, id crowd.RunID) error { _, err := w.o.Skip(w.ctx, id, ""); return err }, store.RunDone},
+	}
+	// play does a command of which the n-th change fails, and returns what came of it.
+	play := func(t *testing.T, name string, n int, failure error) (end string, injected bool) {
+		w := newWorld(t)
+		id := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "id\n1\n2\n3\n"})
+		refuses := name == "retry" || name == "skip"
+		w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
+			if refuses && a.Call.Fields[0].Value == "2" {
+				return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 400, Message: "no"}
+			}
+			return httpstep.Reply{Values: []string{"ok"}}, nil
+		}
+		if name == "end" {
+			w.answer = func(values []string) string { return map[bool]string{true: "", false: "yes"}[values[0] == "2"] }
+		}
+		if name != "start" {
+			must(t, w.o.Start(w.ctx, id))
+			w.settle()
+		}
+		if name == "end" || name == "retry" || name == "skip" {
+			w.play()
+		}
+		if name == "resume" {
+			must(t, w.o.Pause(w.ctx, id))
+		}
+		refuses = false
+		failed := w.failNext(n, failure)
+		err := commands[name].do(w, id)
+		if injected = failed(); injected != errors.Is(err, failure) {
+			t.Errorf("the failure was injected: %t, and the error is %v", injected, err)
+		}
+		if injected {
+			if err := commands[name].do(w, id); err != nil && crowd.CodeOf(err) != crowd.Conflict && crowd.CodeOf(err) != crowd.Unavailable && crowd.CodeOf(err) != crowd.Invalid {
+				t.Errorf("again: %v", err)
+			}
+		}
+		w.play()
+		w.wantState(id, commands[name].ends)
+		var b strings.Builder
+		for _, n := range w.view(id).Nodes {
+			fmt.Fprintf(&b, "%s %s %d/%d/%d/%d ", n.Name, n.State, n.OK, n.Skipped, n.Failed, n.Faults)
+			if n.Batch != nil {
+				fmt.Fprint(&b, n.Batch.Progress.State, " ")
+			}
+		}
+		must(t, w.store.CheckLedger(w.ctx))
+		return b.String(), injected
+	}
+	total := 0
+	for name := range commands {
+		want, _ := play(t, name, 1000, errDisk)
+		for what, failure := range map[string]error{"lost": errDisk, "unheard": errUnheard} {
+			for n := 1; ; n++ {
+				injected := false
+				t.Run(fmt.Sprintf("%s/%s/%d", name, what, n), func(t *testing.T) {
+					var got string
+					if got, injected = play(t, name, n, failure); got != want {
+						t.Errorf("the run ended as\n\t%s\nwant\n\t%s", got, want)
+					}
+				})
+				if !injected {
+					break
+				}
+				total++
+			}
+		}
+	}
+	if total < 12 {
+		t.Errorf("only %d failures were injected", total)
+	}
+}
