@@ -310,7 +310,7 @@ func TestARunWaitsForMoney(t *testing.T) {
 	}
 	must(t, w.o.Cancel(w.ctx, id))
 
-	poor, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now})
+	poor, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now}, 0)
 	must(t, err)
 	must(t, w.store.Deposit(w.ctx, w.now, poor, 3*crowd.Unit/10, "start"))
 	w.tenant = poor

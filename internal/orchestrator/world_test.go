@@ -110,7 +110,7 @@ func newWorld(t *testing.T) *world {
 	w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
 		return httpstep.Reply{Values: []string{a.Call.Fields[0].Value + "!"}}, nil
 	}
-	w.tenant, err = st.CreateTenant(ctx, store.Tenant{Name: "acme", Weight: 1, CreatedAt: w.now})
+	w.tenant, err = st.CreateTenant(ctx, store.Tenant{Name: "acme", Weight: 1, CreatedAt: w.now}, 0)
 	must(t, err)
 	must(t, st.Deposit(ctx, w.now, w.tenant, 1000*crowd.Unit, "start"))
 	w.pool, err = st.CreatePool(ctx, store.Pool{Name: "main", Policy: "fifo", CreatedAt: w.now})

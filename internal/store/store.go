@@ -78,9 +78,10 @@ type Tenant struct {
 
 // Tenants keeps tenants.
 type Tenants interface {
-	// CreateTenant keeps t under a new id, which it returns. A name that is
-	// taken is a Conflict.
-	CreateTenant(ctx context.Context, t Tenant) (crowd.TenantID, error)
+	// CreateTenant keeps t under a new id, which it returns, with a first deposit
+	// (0: none) in its account: both or neither. A name that is taken is a
+	// Conflict.
+	CreateTenant(ctx context.Context, t Tenant, deposit crowd.Money) (crowd.TenantID, error)
 	UpdateTenant(ctx context.Context, t Tenant) error
 	Tenant(ctx context.Context, id crowd.TenantID) (Tenant, error)
 	// ListTenants returns all tenants in order of id.

@@ -84,7 +84,11 @@ func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 }
 
 // setupLink makes a one-time link for a user and takes away older ones.
+//
+// It goes on when ctx is done: whoever hangs up leaves nobody without a link. The
+// old link goes first, so that no two are good at a time.
 func (s *Accounts) setupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
+	ctx = context.WithoutCancel(ctx)
 	if err := s.deleteTokens(ctx, id, store.SetupToken); err != nil {
 		return "", err
 	}

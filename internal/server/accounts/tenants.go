@@ -47,14 +47,11 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) 
 		}
 	}
 	err := s.live.ChangeSettings(func() (err error) {
-		if t.ID, err = s.store.CreateTenant(ctx, t); err != nil {
+		if t.ID, err = s.store.CreateTenant(ctx, t, n.Deposit); err != nil {
 			return err
 		}
 		return s.tellPools(t)
 	})
-	if err == nil && n.Deposit != 0 {
-		err = s.store.Deposit(ctx, t.CreatedAt, t.ID, n.Deposit, "")
-	}
 	return t, err
 }
 

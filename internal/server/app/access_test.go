@@ -24,7 +24,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 
 	"Batches.PoolState": func(s *scene, p *access.Principal) error { return second(s.Batches.PoolState(s.ctx, p, s.pool)) },
 	"Tenants.Create": func(s *scene, p *access.Principal) error {
-		return second(s.Tenants.Create(s.ctx, p, accounts.NewTenant{Name: "cats", Weight: 1}))
+		return second(s.Tenants.Create(s.ctx, p, accounts.NewTenant{Name: "cats", Weight: 1, Deposit: crowd.Unit}))
 	},
 	"Tenants.Deposit":      func(s *scene, p *access.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") },
 	"Pools.Create":         func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },

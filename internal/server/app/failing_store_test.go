@@ -123,8 +123,8 @@ func (f *failingStore) Activity(ctx context.Context, id crowd.PoolID, since time
 	return fail2(f, ctx, "Activity", func() ([]store.Activity, time.Time, error) { return f.Store.Activity(ctx, id, since, limit) })
 }
 
-func (f *failingStore) CreateTenant(ctx context.Context, t store.Tenant) (crowd.TenantID, error) {
-	return fail1(f, ctx, "CreateTenant", func() (crowd.TenantID, error) { return f.Store.CreateTenant(ctx, t) })
+func (f *failingStore) CreateTenant(ctx context.Context, t store.Tenant, deposit crowd.Money) (crowd.TenantID, error) {
+	return fail1(f, ctx, "CreateTenant", func() (crowd.TenantID, error) { return f.Store.CreateTenant(ctx, t, deposit) })
 }
 
 func (f *failingStore) UpdateTenant(ctx context.Context, t store.Tenant) error {

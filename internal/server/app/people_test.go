@@ -361,3 +361,43 @@ func TestGuessingIsSlow(t *testing.T) {
 	w.clock.advance(time.Minute)
 	must(w.Accounts.SignIn(w.ctx, "ann", password))(t)
 }
+
+// hangUp is a store whose caller hangs up once a method has kept something.
+type hangUp struct {
+	store.Store
+	cancel context.CancelFunc
+}
+
+func (h *hangUp) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, error) {
+	id, err := h.Store.CreateUser(ctx, u)
+	h.cancel()
+	return id, err
+}
+
+func (h *hangUp) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
+	err := h.Store.DeleteToken(ctx, user, id)
+	h.cancel()
+	return err
+}
+
+func TestWhoHangsUpLeavesNobodyWithoutALink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	h := &hangUp{}
+	w.wrap = func(s store.Store) store.Store { h.Store = s; return h }
+	w.reopen()
+	var ctx context.Context
+	ctx, h.cancel = context.WithCancel(w.ctx)
+	u, link, err := w.Accounts.CreateUser(ctx, w.ann, accounts.NewUser{Name: "late", Tenants: []crowd.TenantID{w.a}})
+	if err != nil || link == "" || ctx.Err() == nil {
+		t.Fatalf("made with the link %q: %v, hung up: %v", link, err, ctx.Err())
+	}
+	ctx, h.cancel = context.WithCancel(w.ctx)
+	again, err := w.Accounts.NewSetupLink(ctx, w.admin, u.ID)
+	if err != nil || again == link || ctx.Err() == nil {
+		t.Fatalf("again %q: %v, hung up: %v", again, err, ctx.Err())
+	}
+	if list := must(w.store.ListTokens(w.ctx, u.ID))(t); len(list) != 1 || list[0].Kind != store.SetupToken {
+		t.Errorf("links: %+v", list)
+	}
+}

@@ -65,7 +65,7 @@ func newWorld(t *testing.T, workers int) *world {
 	w.store = &faulty{Store: st}
 	w.settings = store.Pool{Name: "main", Policy: "fifo", CreatedAt: time.Now(), Retainer: engine.Retainer{Silence: time.Minute, Promise: time.Minute}}
 	w.settings.ID = must(st.CreatePool(w.ctx, w.settings))(t)
-	w.tenant = must(st.CreateTenant(w.ctx, store.Tenant{Name: "ants", Weight: 1, CreatedAt: time.Now()}))(t)
+	w.tenant = must(st.CreateTenant(w.ctx, store.Tenant{Name: "ants", Weight: 1, CreatedAt: time.Now()}, 0))(t)
 	ok(t, st.Deposit(w.ctx, time.Now(), w.tenant, money, ""))
 	for i := range workers {
 		u := store.User{Name: fmt.Sprintf("worker%d", i), Pool: w.settings.ID, CreatedAt: time.Now()}

@@ -131,7 +131,7 @@ func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 
 // found makes the tenant, the pools and their people.
 func (w *world) found(flow *workflow.Workflow) error {
-	tenant, err := w.Store.CreateTenant(w.ctx, store.Tenant{Name: "simulation", Weight: 1, CreatedAt: w.now})
+	tenant, err := w.Store.CreateTenant(w.ctx, store.Tenant{Name: "simulation", Weight: 1, CreatedAt: w.now}, 0)
 	if err != nil {
 		return err
 	}

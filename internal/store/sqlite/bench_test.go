@@ -45,7 +45,7 @@ func newBench(b testing.TB, tasks int) *bench {
 // setUp launches the batch and gives each worker a task.
 func (s *bench) setUp(b testing.TB, tasks int) {
 	ctx := context.Background()
-	tenant, err := s.CreateTenant(ctx, store.Tenant{Name: "t", Weight: 1})
+	tenant, err := s.CreateTenant(ctx, store.Tenant{Name: "t", Weight: 1}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

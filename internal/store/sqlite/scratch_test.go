@@ -16,7 +16,7 @@ func TestScratch(t *testing.T) {
 		if err := s.write.QueryRowContext(t.Context(), "pragma synchronous").Scan(&got); err != nil || got != want {
 			t.Errorf("scratch %t: synchronous is %d, want %d (%v)", scratch, got, want, err)
 		}
-		if _, err := s.CreateTenant(t.Context(), store.Tenant{Name: "x", Weight: 1}); err != nil {
+		if _, err := s.CreateTenant(t.Context(), store.Tenant{Name: "x", Weight: 1}, 0); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(); err != nil {

@@ -17,26 +17,30 @@ import (
 
 // Deposit implements store.Ledger.
 func (s *Store) Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID, amount crowd.Money, note string) error {
-	if amount <= 0 || amount > crowd.MaxMoney {
-		return crowd.Fieldf("amount", "%s is not an amount to deposit (more than 0, at most %s)", amount, crowd.MaxMoney)
-	}
 	return s.change(ctx, "deposit", func(ctx context.Context, tx transaction) error {
 		if _, err := first(ctx, tx, noTenant(tenant), number[int64], `select id from tenants where id = $1`, tenant); err != nil {
 			return err
 		}
-		list := []engine.Transfer{{
-			At: at, Kind: engine.Deposit, Amount: amount,
-			From: engine.Account{Kind: engine.Outside}, To: engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)},
-		}}
-		w := writer{ctx: ctx, tx: tx, store: s}
-		if err := w.touch(nil, list); err != nil {
-			return err
-		}
-		if err := w.transfers(list, note); err != nil {
-			return err
-		}
-		return w.accounts()
+		return s.deposit(ctx, tx, at, tenant, amount, note)
 	})
+}
+
+func (s *Store) deposit(ctx context.Context, tx transaction, at time.Time, tenant crowd.TenantID, amount crowd.Money, note string) error {
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return crowd.Fieldf("amount", "%s is not an amount to deposit (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
+	list := []engine.Transfer{{
+		At: at, Kind: engine.Deposit, Amount: amount,
+		From: engine.Account{Kind: engine.Outside}, To: engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)},
+	}}
+	w := writer{ctx: ctx, tx: tx, store: s}
+	if err := w.touch(nil, list); err != nil {
+		return err
+	}
+	if err := w.transfers(list, note); err != nil {
+		return err
+	}
+	return w.accounts()
 }
 
 const balanceOf = `select balance from accounts where account = $1`

@@ -15,10 +15,15 @@ var (
 )
 
 // CreateTenant implements store.Tenants.
-func (s *Store) CreateTenant(ctx context.Context, t store.Tenant) (crowd.TenantID, error) {
+func (s *Store) CreateTenant(ctx context.Context, t store.Tenant, deposit crowd.Money) (crowd.TenantID, error) {
 	return create(ctx, s, "create tenant", &t.ID, func(ctx context.Context, tx transaction) error {
-		err := addNew(ctx, tx, tenants, &t, "tenant", &t.ID)
-		return s.taken(err, "name", "there is a tenant named %q already", t.Name)
+		if err := addNew(ctx, tx, tenants, &t, "tenant", &t.ID); err != nil {
+			return s.taken(err, "name", "there is a tenant named %q already", t.Name)
+		}
+		if deposit == 0 {
+			return nil
+		}
+		return s.deposit(ctx, tx, t.CreatedAt, t.ID, deposit, "")
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 func testTenants(t *testing.T, w *world) {
 	entity[store.Tenant, crowd.TenantID]{
 		some:   []store.Tenant{{Name: "Élan", Weight: 0.1, Stopped: true, CreatedAt: w.now}, {Name: "bare", Weight: 1}, {Name: "spare", Weight: 1}},
-		create: given(w, w.CreateTenant), get: unowned(w, w.Tenant), update: changed(w, w.UpdateTenant),
+		create: given(w, func(ctx context.Context, x store.Tenant) (crowd.TenantID, error) { return w.CreateTenant(ctx, x, 0) }), get: unowned(w, w.Tenant), update: changed(w, w.UpdateTenant),
 		list: single[crowd.TenantID](w, w.ListTenants),
 		change: []func(*store.Tenant){
 			func(x *store.Tenant) {
@@ -27,6 +27,22 @@ func testTenants(t *testing.T, w *world) {
 		},
 		bad: map[string]spoiled[store.Tenant]{"a name that is taken": {func(x *store.Tenant) { x.Name = "mine" }, crowd.Conflict}},
 	}.check(t, w)
+
+	rich := must(w.CreateTenant(w.ctx, store.Tenant{Name: "rich", Weight: 1, CreatedAt: w.now}, 5*crowd.Unit))(t)
+	same(t, "the balance", must(w.Balance(w.ctx, tenantAccount(rich)))(t), 5*crowd.Unit)
+	if entries := must(w.Entries(w.ctx, tenantAccount(rich), 0, 9))(t); len(entries) != 1 || entries[0].Amount != 5*crowd.Unit || entries[0].Kind != engine.Deposit || !entries[0].At.Equal(w.now) {
+		t.Errorf("the account: %+v", entries)
+	}
+	for name, deposit := range map[string]crowd.Money{"poor": -1, "too rich": crowd.MaxMoney + 1} {
+		w.unchanged(t, func() {
+			_, err := w.CreateTenant(w.ctx, store.Tenant{Name: name, Weight: 1}, deposit)
+			refused(t, err, crowd.Invalid)
+		})
+	}
+	w.unchanged(t, func() {
+		_, err := w.CreateTenant(w.ctx, store.Tenant{Name: "rich", Weight: 1}, crowd.Unit)
+		refused(t, err, crowd.Conflict)
+	})
 }
 
 // ada is a user with everything.

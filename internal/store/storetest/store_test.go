@@ -148,8 +148,8 @@ func newWorld(t *testing.T, open database) *world {
 			t.Errorf("close: %v", err)
 		}
 	})
-	w.mine = must(w.CreateTenant(w.ctx, store.Tenant{Name: "mine", Weight: 2, CreatedAt: w.now}))(t)
-	w.other = must(w.CreateTenant(w.ctx, store.Tenant{Name: "other", Weight: 1, CreatedAt: w.now}))(t)
+	w.mine = must(w.CreateTenant(w.ctx, store.Tenant{Name: "mine", Weight: 2, CreatedAt: w.now}, 0))(t)
+	w.other = must(w.CreateTenant(w.ctx, store.Tenant{Name: "other", Weight: 1, CreatedAt: w.now}, 0))(t)
 	w.pool = must(w.CreatePool(w.ctx, store.Pool{Name: "crowd", Policy: "fifo", CreatedAt: w.now}))(t)
 	for i := range 4 {
 		u := store.User{Name: fmt.Sprintf("worker%d", i+1), Pool: w.pool, CreatedAt: w.now}
@@ -393,7 +393,7 @@ func testClose(t *testing.T, w *world) {
 	refused(t, w.Commit(w.ctx, &engine.Changes{Handouts: []engine.Handout{w.handout(9, 4, 3)}}), crowd.Internal)
 	w.Store = must(w.open())(t)
 	same(t, "after closing and opening", w.everything(t), before)
-	if id := must(w.CreateTenant(w.ctx, store.Tenant{Name: "later", Weight: 1}))(t); id != w.other+1 {
+	if id := must(w.CreateTenant(w.ctx, store.Tenant{Name: "later", Weight: 1}, 0))(t); id != w.other+1 {
 		t.Errorf("the next tenant is %s, want %s", id, w.other+1)
 	}
 }
