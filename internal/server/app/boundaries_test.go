@@ -286,6 +286,44 @@ func TestACallEndsAtItsTime(t *testing.T) {
 	}
 }
 
+// TestACallForMorePeopleIsProlonged: whoever is asked for later has as long to come
+// as the first.
+func TestACallForMorePeopleIsProlonged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 1}) // calls last ten minutes
+	w.step(time.Second)
+	only := func() store.Call {
+		t.Helper()
+		list := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t)
+		if len(list) != 1 {
+			t.Fatalf("%d calls are open", len(list))
+		}
+		return list[0].Call
+	}
+	first := only()
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control.Min = 2; return nil }))(t)
+	w.step(6 * time.Minute)
+	more := only()
+	if more.ID != first.ID || more.Wanted != 2 || !more.EndsAt.Equal(first.EndsAt.Add(6*time.Minute)) {
+		t.Errorf("the call is %+v, want it for 2 and 6 minutes longer than %s", more, first.EndsAt)
+	}
+	w.step(6 * time.Minute) // the first two would not be called any more
+	if more = only(); more.ID != first.ID {
+		t.Errorf("after its first end the call is %+v", more)
+	}
+	w.reopen()
+	if kept := must(w.store.Call(w.ctx, first.ID))(t); kept.State != store.CallOpen || !kept.EndsAt.Equal(more.EndsAt) {
+		t.Errorf("kept is %+v", kept)
+	}
+	w.clock.advance(4 * time.Minute)
+	ok(t, w.Control.Step(w.ctx))
+	if c := must(w.store.Call(w.ctx, first.ID))(t); c.State != store.CallExpired {
+		t.Errorf("at its end the call is %s", c.State)
+	}
+}
+
 // TestAFailedPoolRestsForASecond, and not longer.
 func TestAFailedPoolRestsForASecond(t *testing.T) {
 	t.Parallel()
