@@ -77,7 +77,7 @@ func (l *BatchList) Run(c *Context, r *remote) error {
 	list, err := r.Batches(c.Ctx, tenant)
 	return printTable(r, list, err, "ID|STATE|NAME|TENANT|TASKS|ANSWERS|DONE|PAYS|SPENT|DEADLINE", func(b wire.Batch) []any {
 		return []any{b.ID, b.State, b.Name, b.Tenant, b.Tasks,
-			fmt.Sprintf("%d/%d", b.Completed, b.Planned), percent(b.Completed, b.Planned), b.RewardMicros, b.SpentMicros, b.Deadline}
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), format.Percent(float64(b.Completed), float64(b.Planned)), b.RewardMicros, b.SpentMicros, b.Deadline}
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/disk"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/server"
@@ -115,7 +116,7 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		return wrong("data", "%s is not a data folder: there is no %s in it", d.Data, server.DatabaseFile)
 	}
 	d.Facts["database"] = humanize.IBytes(uint64(info.Size()))
-	if free, known := freeBytes(d.Data); known {
+	if free, known := disk.Free(d.Data); known {
 		d.Facts["disk free"] = humanize.IBytes(free)
 		err := error(nil)
 		if free < leastFree {

@@ -145,13 +145,6 @@ func when(is bool, text string) string {
 	return ""
 }
 
-func percent(part, whole int) string {
-	if whole == 0 {
-		return ""
-	}
-	return strconv.Itoa(part*100/whole) + " %"
-}
-
 // stamp writes a time for people, in their own zone; "" for none.
 func stamp(t time.Time) string {
 	if t.IsZero() {

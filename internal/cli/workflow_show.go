@@ -172,7 +172,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 		if s.Error == "" {
 			var pairs []string
 			for _, name := range slices.Sorted(maps.Keys(s.Values)) {
-				pairs = append(pairs, name+"="+shortened(s.Values[name]))
+				pairs = append(pairs, name+"="+oneLine(s.Values[name]))
 			}
 			with = strings.Join(pairs, " ")
 		}
@@ -180,14 +180,9 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 	})
 }
 
-// shortened is a value that does not fill the screen.
-func shortened(s string) string {
-	const most = 60
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+// oneLine is a value on a line that does not fill the screen.
+func oneLine(s string) string {
+	return format.Clip(strings.Join(strings.Fields(s), " "), 60)
 }
 
 func (x *WorkflowItems) done(c *Context, r *remote) error {
@@ -195,7 +190,7 @@ func (x *WorkflowItems) done(c *Context, r *remote) error {
 	return printTable(r, list, err, "N|ITEM|STATE|AT|ADDS", func(i wire.Item) []any {
 		adds := i.Error
 		if adds == "" {
-			adds = shortened(strings.Join(i.Values, ", "))
+			adds = oneLine(strings.Join(i.Values, ", "))
 		}
 		return []any{i.N, i.Item, i.State, i.At, adds}
 	})

@@ -13,37 +13,37 @@ type Metric struct {
 	Name  string
 	Unit  string // "1": a share; "s"; "1/s"; "currency"; "": an index
 	Words string
-	of    func(*tally) float64
+	of    func(*totals) float64
 }
 
 // AllMetrics lists the metrics in the order of reports.
 var AllMetrics = []Metric{
-	{"deadline_success_ratio", "1", "batches with a deadline that were completed in time", func(t *tally) float64 { return ratio(t.inTime, len(t.due)) }},
-	{"deadline_success_decided", "1", "the same, of batches whose deadline came before the end of the run", func(t *tally) float64 { return ratio(t.decidedInTime, t.decided) }},
-	{"mean_deadline", "1", "completion of batches with a deadline, mean", func(t *tally) float64 { return stats.Mean(t.due) }},
-	{"std_deadline", "1", "its standard deviation over the batches", func(t *tally) float64 { return stats.PopulationSD(t.due) }},
-	{"mean_best_effort", "1", "completion of batches without a deadline, mean", func(t *tally) float64 { return stats.Mean(t.rest) }},
-	{"std_best_effort", "1", "its standard deviation over the batches", func(t *tally) float64 { return stats.PopulationSD(t.rest) }},
-	{"begun_deadline", "1", "as mean_deadline, with what was in people's hands at the end counted as done", func(t *tally) float64 { return stats.Mean(t.dueBegun) }},
-	{"begun_std_deadline", "1", "its standard deviation", func(t *tally) float64 { return stats.PopulationSD(t.dueBegun) }},
-	{"begun_best_effort", "1", "as mean_best_effort, with what was in people's hands counted as done", func(t *tally) float64 { return stats.Mean(t.restBegun) }},
-	{"begun_std_best_effort", "1", "its standard deviation", func(t *tally) float64 { return stats.PopulationSD(t.restBegun) }},
-	{"throughput_per_s", "1/s", "answers that counted", func(t *tally) float64 { return float64(t.Answers) / t.End.Seconds() }},
-	{"makespan_s", "s", "when the last batch was completed, if all were", func(t *tally) float64 { return t.makespan() }},
-	{"mean_completion_s", "s", "launch to completion, mean over the completed batches", func(t *tally) float64 { return stats.Mean(t.took) }},
-	{"p95_completion_s", "s", "launch to completion, 95th percentile", func(t *tally) float64 { return stats.Quantile(t.took, 0.95) }},
-	{"mean_tardiness_s", "s", "after the deadline, mean over batches with one", func(t *tally) float64 { return t.late / float64(len(t.due)) }},
-	{"unfinished", "1", "batches not completed at the end", func(t *tally) float64 { return 1 - ratio(len(t.took), len(t.Batches)) }},
-	{"starved", "1", "batches that nobody began", func(t *tally) float64 { return ratio(t.starved, len(t.Batches)) }},
-	{"jain", "", "Jain's index of R/(P T) over the open batches, mean over time", func(t *tally) float64 { return t.Jain }},
-	{"j_inf_mean", "", "J∞ of R/(P T), mean over the time in which it is finite", func(t *tally) float64 { return t.JInf }},
-	{"j_inf_finite", "1", "time in which J∞ is finite: every open batch has somebody", func(t *tally) float64 { return t.JInfFinite }},
-	{"cost", "currency", "paid for answers", func(t *tally) float64 { return t.cost }},
-	{"switches", "1", "hand-outs of another batch than the worker's last", func(t *tally) float64 { return float64(t.Switches) / float64(t.HandOuts) }},
-	{"utilisation", "1", "people's time with a task in hand", func(t *tally) float64 { return t.Crowd.Worked.Seconds() / t.Crowd.Present.Seconds() }},
-	{"waiting", "1", "people's time waiting for a task", func(t *tally) float64 { return t.Crowd.Waited.Seconds() / t.Crowd.Present.Seconds() }},
-	{"label_accuracy", "1", "labels that are the truth", func(t *tally) float64 { return float64(t.Right) / float64(t.Judged) }},
-	{"wasted", "1", "hand-outs that ended without a counted answer", func(t *tally) float64 { return 1 - float64(t.Answers)/float64(t.HandOuts-t.running) }},
+	{"deadline_success_ratio", "1", "batches with a deadline that were completed in time", func(t *totals) float64 { return ratio(t.inTime, len(t.due)) }},
+	{"deadline_success_decided", "1", "the same, of batches whose deadline came before the end of the run", func(t *totals) float64 { return ratio(t.decidedInTime, t.decided) }},
+	{"mean_deadline", "1", "completion of batches with a deadline, mean", func(t *totals) float64 { return stats.Mean(t.due) }},
+	{"std_deadline", "1", "its standard deviation over the batches", func(t *totals) float64 { return stats.PopulationSD(t.due) }},
+	{"mean_best_effort", "1", "completion of batches without a deadline, mean", func(t *totals) float64 { return stats.Mean(t.rest) }},
+	{"std_best_effort", "1", "its standard deviation over the batches", func(t *totals) float64 { return stats.PopulationSD(t.rest) }},
+	{"begun_deadline", "1", "as mean_deadline, with what was in people's hands at the end counted as done", func(t *totals) float64 { return stats.Mean(t.dueBegun) }},
+	{"begun_std_deadline", "1", "its standard deviation", func(t *totals) float64 { return stats.PopulationSD(t.dueBegun) }},
+	{"begun_best_effort", "1", "as mean_best_effort, with what was in people's hands counted as done", func(t *totals) float64 { return stats.Mean(t.restBegun) }},
+	{"begun_std_best_effort", "1", "its standard deviation", func(t *totals) float64 { return stats.PopulationSD(t.restBegun) }},
+	{"throughput_per_s", "1/s", "answers that counted", func(t *totals) float64 { return float64(t.Answers) / t.End.Seconds() }},
+	{"makespan_s", "s", "when the last batch was completed, if all were", func(t *totals) float64 { return t.makespan() }},
+	{"mean_completion_s", "s", "launch to completion, mean over the completed batches", func(t *totals) float64 { return stats.Mean(t.took) }},
+	{"p95_completion_s", "s", "launch to completion, 95th percentile", func(t *totals) float64 { return stats.Quantile(t.took, 0.95) }},
+	{"mean_tardiness_s", "s", "after the deadline, mean over batches with one", func(t *totals) float64 { return t.late / float64(len(t.due)) }},
+	{"unfinished", "1", "batches not completed at the end", func(t *totals) float64 { return 1 - ratio(len(t.took), len(t.Batches)) }},
+	{"starved", "1", "batches that nobody began", func(t *totals) float64 { return ratio(t.starved, len(t.Batches)) }},
+	{"jain", "", "Jain's index of R/(P T) over the open batches, mean over time", func(t *totals) float64 { return t.Jain }},
+	{"j_inf_mean", "", "J∞ of R/(P T), mean over the time in which it is finite", func(t *totals) float64 { return t.JInf }},
+	{"j_inf_finite", "1", "time in which J∞ is finite: every open batch has somebody", func(t *totals) float64 { return t.JInfFinite }},
+	{"cost", "currency", "paid for answers", func(t *totals) float64 { return t.cost }},
+	{"switches", "1", "hand-outs of another batch than the worker's last", func(t *totals) float64 { return float64(t.Switches) / float64(t.HandOuts) }},
+	{"utilisation", "1", "people's time with a task in hand", func(t *totals) float64 { return t.Crowd.Worked.Seconds() / t.Crowd.Present.Seconds() }},
+	{"waiting", "1", "people's time waiting for a task", func(t *totals) float64 { return t.Crowd.Waited.Seconds() / t.Crowd.Present.Seconds() }},
+	{"label_accuracy", "1", "labels that are the truth", func(t *totals) float64 { return float64(t.Right) / float64(t.Judged) }},
+	{"wasted", "1", "hand-outs that ended without a counted answer", func(t *totals) float64 { return 1 - float64(t.Answers)/float64(t.HandOuts-t.running) }},
 }
 
 // MetricAt returns the place of a metric in AllMetrics; -1: there is none of the name.
@@ -68,7 +68,7 @@ func (f Figures) Of(name string) float64 { return f[MetricAt(name)] }
 
 // Metrics computes the figures of a run.
 func (o *Outcome) Metrics() Figures {
-	t := o.tally()
+	t := o.totals()
 	figures := make(Figures, len(AllMetrics))
 	for i, m := range AllMetrics {
 		figures[i] = m.of(t)
@@ -76,8 +76,8 @@ func (o *Outcome) Metrics() Figures {
 	return figures
 }
 
-// A tally is what the metrics of a run are made of.
-type tally struct {
+// totals are what the metrics of a run are made of.
+type totals struct {
 	*Outcome
 	// The shares of the wanted answers that had come at the end, of batches with a
 	// deadline and of best-effort ones, which have none.
@@ -95,8 +95,8 @@ type tally struct {
 	running             int64   // assignments in people's hands at the end
 }
 
-func (o *Outcome) tally() *tally {
-	t := &tally{Outcome: o}
+func (o *Outcome) totals() *totals {
+	t := &totals{Outcome: o}
 	for i := range o.Batches {
 		b := &o.Batches[i]
 		if b.Completed >= 0 {
@@ -128,7 +128,7 @@ func (o *Outcome) tally() *tally {
 }
 
 // makespan is when the last batch was completed; NaN if one was not.
-func (t *tally) makespan() float64 {
+func (t *totals) makespan() float64 {
 	if len(t.took) < len(t.Batches) || len(t.took) == 0 {
 		return math.NaN()
 	}

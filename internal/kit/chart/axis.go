@@ -36,22 +36,15 @@ func (s *skips) add(t skips) { s.bad += t.bad; s.low += t.low }
 func (s skips) note() string {
 	var parts []string
 	if s.bad > 0 {
-		parts = append(parts, plural(s.bad, "point")+" without a finite value")
+		parts = append(parts, format.WithCommas(s.bad, "point")+" without a finite value")
 	}
 	if s.low > 0 {
-		parts = append(parts, plural(s.low, "point")+" at or below zero (logarithmic axis)")
+		parts = append(parts, format.WithCommas(s.low, "point")+" at or below zero (logarithmic axis)")
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "Not shown: " + strings.Join(parts, ", ") + "."
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(strconv.Itoa(n)) + " " + what + "s"
 }
 
 // finite reports whether v can be drawn at all.

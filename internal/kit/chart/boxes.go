@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -96,7 +97,7 @@ func (b box) draw(f *frame, member, group, members int, st style, name string) {
 	x, half := centre(group, member), width*0.39
 	y := func(v float64) float64 { return clampPlace(f.py(v)) }
 	clamp := func(v float64) float64 { return math.Max(f.box.y0, math.Min(f.box.y1, v)) }
-	f.s.begin(fmt.Sprintf("%s: median %s, quartiles %s and %s, %s", name, valueText(b.median, f.y), valueText(b.q1, f.y), valueText(b.q3, f.y), plural(b.n, "value")))
+	f.s.begin(fmt.Sprintf("%s: median %s, quartiles %s and %s, %s", name, valueText(b.median, f.y), valueText(b.q1, f.y), valueText(b.q3, f.y), format.WithCommas(b.n, "value")))
 	line := pen{st.colour, 1, 1.1, nil}
 	var whiskers [][]pt
 	for _, w := range [][2]float64{{b.lowEnd, b.q1}, {b.highEnd, b.q3}} {

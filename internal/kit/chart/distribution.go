@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -125,7 +126,7 @@ func Histogram(spec HistogramSpec) Chart {
 			c.draw(f)
 		}
 	}
-	return p.chart(spec.Head, "a histogram of "+plural(len(all), "value"), names(spec.Curves, func(s Series) string { return s.Name }))
+	return p.chart(spec.Head, "a histogram of "+format.WithCommas(len(all), "value"), names(spec.Curves, func(s Series) string { return s.Name }))
 }
 
 const histogramStrength = 0.45

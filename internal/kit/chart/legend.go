@@ -1,6 +1,10 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"github.com/throng-dev/throng/internal/kit/format"
+)
 
 // key is an entry of a legend.
 type key struct {
@@ -55,7 +59,7 @@ func (s *svg) legend(keys []key, side bool, r rect) rect {
 	for i := range shown {
 		at := pt{x0, r.y0 + 6 + float64(i)*keyRow}
 		if i == shown-1 && shown < len(keys) {
-			s.write(label{at: pt{at.x, at.y + keyRow*0.72}, text: "and " + plural(len(keys)-i, "other"), size: keyText, colour: soft})
+			s.write(label{at: pt{at.x, at.y + keyRow*0.72}, text: "and " + format.WithCommas(len(keys)-i, "other"), size: keyText, colour: soft})
 			break
 		}
 		s.entry(keys[i], names[i], at)

@@ -26,13 +26,21 @@ func Grouped(n int64, noun string) string {
 	return Thousands(n) + " " + Plural(noun)
 }
 
+// WithCommas is Count with commas between thousands, as in the pictures and reports.
+func WithCommas(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Group(strconv.Itoa(n), ",") + " " + Plural(noun)
+}
+
 // Plural is the plural of a noun of Throng's: it knows no other irregular ones.
 func Plural(noun string) string {
 	switch {
 	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
 		return noun + "es"
-	case noun == "try":
-		return "tries"
+	case noun == "try", noun == "policy":
+		return strings.TrimSuffix(noun, "y") + "ies"
 	case noun == "person":
 		return "people"
 	}
@@ -107,6 +115,14 @@ func Clock(now, t time.Time) string {
 		return t.Format("2 Jan, 15:04")
 	}
 	return t.Format("2 Jan 2006, 15:04")
+}
+
+// Capitalized begins a sentence, with a letter of ASCII.
+func Capitalized(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // Clip shortens a text to at most so many characters and an ellipsis.

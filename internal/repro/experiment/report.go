@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // WriteTo makes a folder with the rows as CSV, each picture as SVG, and
@@ -23,7 +25,7 @@ func (r *Result) WriteTo(dir string) error {
 	files := map[string][]byte{"rows.csv": r.CSV(), "report.md": []byte(r.Markdown("."))}
 	page := &bytes.Buffer{}
 	fmt.Fprintf(page, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n<style>%s</style>\n<body>\n", html.EscapeString(r.Title), pageStyle)
-	fmt.Fprintf(page, "<h1>%s</h1>\n<p>%s.</p>\n<p>%s</p>\n", html.EscapeString(r.Title), html.EscapeString(Capitalized(r.What)), html.EscapeString(r.made()))
+	fmt.Fprintf(page, "<h1>%s</h1>\n<p>%s.</p>\n<p>%s</p>\n", html.EscapeString(r.Title), html.EscapeString(format.Capitalized(r.What)), html.EscapeString(r.made()))
 	for _, p := range r.Pictures {
 		svg, err := p.Chart.SVG()
 		if err != nil {
@@ -84,7 +86,7 @@ func (r *Result) explained() string {
 // Markdown returns the report, its pictures in a folder.
 func (r *Result) Markdown(pictures string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s\n\n", r.Title, Capitalized(r.What), r.made())
+	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s\n\n", r.Title, format.Capitalized(r.What), r.made())
 	for _, p := range r.Pictures {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", p.Words, filepath.ToSlash(filepath.Join(pictures, p.Name+".svg")))
 	}
@@ -184,12 +186,4 @@ func figures(f float64) string {
 		return strconv.FormatFloat(f, 'g', 2, 64)
 	}
 	return strconv.FormatFloat(f, 'f', 4, 64)
-}
-
-// Capitalized begins a sentence.
-func Capitalized(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

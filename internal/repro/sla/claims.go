@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
@@ -76,7 +77,7 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 			return nil, err
 		}
 		for _, name := range []string{slaLoop, slaEvent} {
-			r.Add(all.reduction(name).less(theirs.reduction(name)).row(name, "reduction less that of "+experiment.Capitalized(other.claims.name)).
+			r.Add(all.reduction(name).less(theirs.reduction(name)).row(name, "reduction less that of "+format.Capitalized(other.claims.name)).
 				Claims(other.words, other.must, "§V.B", "other-way-round"))
 		}
 	}
@@ -267,7 +268,7 @@ func (c *claims) picture(all curves) experiment.Picture {
 		axis = chart.Axis{Label: "F', processes begun in the peak", Unit: "1/s"}
 	}
 	money, shares := penaltyLines(slaNames, c.xs, func(name string, i int) []claimsRun { return all[name][i] })
-	words := fmt.Sprintf("Penalties of %s with and without an order, and by what share it reduces them", experiment.Capitalized(c.name))
+	words := fmt.Sprintf("Penalties of %s with and without an order, and by what share it reduces them", format.Capitalized(c.name))
 	return penaltyPicture("sla-"+c.name, words,
 		chart.LinesSpec{X: axis, Y: chart.Axis{Label: "penalties of a run", Zero: true}, Series: money},
 		chart.LinesSpec{

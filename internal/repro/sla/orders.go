@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/repro/sla/orchestration"
 	"github.com/throng-dev/throng/sla"
@@ -25,7 +26,7 @@ func orderWorlds() []orderWorld {
 	var list []orderWorld
 	for _, c := range []claims{slaE1, slaE2, slaE3, slaE4, slaE5, slaE6} {
 		x := c.xs[len(c.xs)/2]
-		list = append(list, orderWorld{experiment.Capitalized(c.name) + ", " + c.label(x), c.at(x, asTaken)})
+		list = append(list, orderWorld{format.Capitalized(c.name) + ", " + c.label(x), c.at(x, asTaken)})
 	}
 	const peak, overload = 26, 60
 	second, ten := time.Second, 10*time.Second

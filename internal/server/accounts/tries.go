@@ -211,7 +211,7 @@ func (s *Tests) StartTry(ctx context.Context, p *access.Principal, id int64) (Te
 	case v.Passed:
 		return v, crowd.Errorf(crowd.Conflict, "you have passed this test already")
 	case v.Left == 0:
-		return v, crowd.Errorf(crowd.Conflict, "you have used up your %s", tries(v.Test.Tries))
+		return v, crowd.Errorf(crowd.Conflict, "you have used up your %s", format.Count(v.Test.Tries, "try"))
 	case !v.NextAt.IsZero():
 		return v, crowd.Errorf(crowd.TooMany, "the next try is possible from %s UTC on", format.Clock(v.now, v.NextAt))
 	}
@@ -223,13 +223,6 @@ func (s *Tests) StartTry(ctx context.Context, p *access.Principal, id int64) (Te
 		return v, err // a Conflict: it was begun elsewhere, and is this one
 	}
 	return s.Take(ctx, p, id)
-}
-
-func tries(n int) string {
-	if n == 1 {
-		return "one try"
-	}
-	return fmt.Sprintf("%d tries", n)
 }
 
 // keptAnswer is the answer to a question as it is kept.

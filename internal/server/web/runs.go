@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
@@ -81,7 +81,7 @@ func alarm(v *orchestrator.View) string {
 		case n.State == store.NodeFailed:
 			failed = n.Name
 		case n.Error != "" && n.State != store.NodeDone:
-			waits = n.Name + ": " + cut(n.Error, 80)
+			waits = n.Name + ": " + format.Clip(n.Error, 80)
 		}
 		if n.Step == nil && n.State != store.NodeDone {
 			inputs++
@@ -160,21 +160,13 @@ func codeLines(text string, wrong []workflow.Problem) []codeLine {
 			}
 			continue
 		}
-		x := codeLine{N: i + 1, Before: cut(line, longLine), Problems: at[i+1]}
+		x := codeLine{N: i + 1, Before: format.Clip(line, longLine), Problems: at[i+1]}
 		if len(x.Problems) > 0 {
 			x.Before, x.From = splitAt(x.Before, x.Problems[0].Column)
 		}
 		out = append(out, x)
 	}
 	return out
-}
-
-// cut shortens a text to n characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
 }
 
 // splitAt splits a line before a column, from 1; what begins there is not empty

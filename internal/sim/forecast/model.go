@@ -57,8 +57,8 @@ const (
 type Pace struct {
 	Mean   time.Duration // of the answers of all people so far
 	Spread float64       // standard deviation of the logarithm, of one person's answers
-	// Doubt is the standard deviation of the logarithm of the mean itself.
-	Doubt float64
+	// PosteriorSD is the standard deviation of the logarithm of the mean itself.
+	PosteriorSD float64
 }
 
 // pace estimates the time of an answer: the engine's figure, with the spread of
@@ -68,7 +68,7 @@ func pace(b *engine.BatchSnapshot, variance float64) Pace {
 	mean := (estimateWeight*b.Spec.TaskTime + p.Worked) / time.Duration(estimateWeight+p.Completed)
 	// The variance of a lognormal figure, in squares of its mean, is exp(σ²)-1.
 	precision := 1/(estimateSpread*estimateSpread) + float64(p.Completed)/math.Expm1(variance)
-	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), Doubt: math.Sqrt(1/precision + drift*drift)}
+	return Pace{Mean: max(mean, time.Millisecond), Spread: math.Sqrt(variance), PosteriorSD: math.Sqrt(1/precision + drift*drift)}
 }
 
 // usual is the mean time of an answer of somebody of usual speed, in seconds:
@@ -225,7 +225,7 @@ func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
 		r := errors.At(uint64(b.ID))
 		k := &setup.Kinds[i]
 		k.Name = strconv.Itoa(i)
-		k.Service = sim.LogNormal{Mu: math.Log(m.usual(i, &f)) - p.Spread*p.Spread/2 + p.Doubt*r.Normal(), Sigma: p.Spread}
+		k.Service = sim.LogNormal{Mu: math.Log(m.usual(i, &f)) - p.Spread*p.Spread/2 + p.PosteriorSD*r.Normal(), Sigma: p.Spread}
 		k.Skip, k.Vanish = gaveUp, vanish
 		if a := m.agrees[i]; a > 0 {
 			k.Answers = []string{mostly, otherwise}

@@ -169,7 +169,7 @@ func TestTheOnlyOneIsNotQuick(t *testing.T) {
 	if between, within, _ := forecast.Expected(aloneState(t, 1)); math.Abs(between-0.5) > 1e-4 || math.Abs(within[0]-math.Sqrt(0.8*0.8-0.5*0.5)) > 1e-4 {
 		t.Errorf("of one answer: people differ by %.4f, answers of one by %.4f", between, within[0])
 	}
-	if p := forecast.Paces(s)[0]; math.Abs(p.Spread-0.5) > 0.05 || math.Abs(p.Doubt-math.Sqrt(math.Expm1(0.25)/400+0.05*0.05)) > 0.003 || p.Mean.Seconds() < 4 || p.Mean.Seconds() > 5 {
+	if p := forecast.Paces(s)[0]; math.Abs(p.Spread-0.5) > 0.05 || math.Abs(p.PosteriorSD-math.Sqrt(math.Expm1(0.25)/400+0.05*0.05)) > 0.003 || p.Mean.Seconds() < 4 || p.Mean.Seconds() > 5 {
 		t.Errorf("the pace is %+v", p)
 	}
 	mean := s.Snapshot.Batches[0].Progress.Worked.Seconds() / 400

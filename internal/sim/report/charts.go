@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -127,7 +128,7 @@ func (r *Report) bars(k int, y chart.Axis) (picture, bool) {
 	spec := chart.BarsSpec{Y: y, Groups: r.names(), Series: []chart.BarSeries{series}, Numbers: len(r.Policies) <= 12}
 	return picture{
 		size: chart.Size{Width: width, Height: 300},
-		alt:  upper(y.Label) + ": " + strings.Join(alt, "; ") + ".",
+		alt:  format.Capitalized(y.Label) + ": " + strings.Join(alt, "; ") + ".",
 		draw: func(h chart.Head) chart.Chart { spec.Head = h; return chart.Bars(spec) },
 	}, found
 }
@@ -141,13 +142,6 @@ func (r *Report) barSeries(k int) chart.BarSeries {
 		series.Lo, series.Hi = append(series.Lo, s.Mean-s.CI95), append(series.Hi, s.Mean+s.CI95)
 	}
 	return series
-}
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // maxBoxed is how many batches get boxes of their own.

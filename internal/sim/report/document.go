@@ -158,10 +158,3 @@ func paragraphs(text string) []string {
 	}
 	return list
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return signed(float64(n), 0) + " " + many
-}

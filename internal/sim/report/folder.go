@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/disk"
 )
 
 // A folder is known to be a report by the first line of its page.
@@ -39,7 +40,7 @@ func CheckDir(dir string) error {
 		if cannot := canMake(dir); cannot != nil {
 			return cannot
 		}
-		return crowd.Fieldf("out", "%s cannot be read: %s", dir, cause(err))
+		return crowd.Fieldf("out", "%s cannot be read: %s", dir, disk.Cause(err))
 	case len(list) == 0:
 		return canMake(dir)
 	}
@@ -115,19 +116,10 @@ func canWrite(parent, name string) error {
 		}
 		try, err := os.MkdirTemp(parent, "."+name+".")
 		if err != nil {
-			return crowd.Fieldf("out", "nothing can be written into %s: %s", parent, cause(err))
+			return crowd.Fieldf("out", "nothing can be written into %s: %s", parent, disk.Cause(err))
 		}
 		return os.Remove(try)
 	}
-}
-
-// cause is the last part of a file's error: the name is said already.
-func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
 }
 
 // replaceFolder lets a new folder be filled, and puts it in the place of dir when

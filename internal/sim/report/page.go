@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -79,8 +80,8 @@ func (r *Report) reading() string {
 // facts are what was run, in words.
 func (r *Report) facts() []string {
 	list := []string{
-		plural(len(r.Policies), "policy", "policies") + ": " + strings.Join(r.names(), ", "),
-		plural(r.Reps, "repetition", "repetitions") + fmt.Sprintf(", seed %d", r.Seed),
+		format.WithCommas(len(r.Policies), "policy") + ": " + strings.Join(r.names(), ", "),
+		format.WithCommas(r.Reps, "repetition") + fmt.Sprintf(", seed %d", r.Seed),
 		signed(float64(r.Cycles), 0) + " tasks handed out in all",
 	}
 	if r.Fixed {
@@ -148,7 +149,7 @@ func (r *Report) batchTable() *htmlTable {
 	}
 	for _, k := range rows {
 		b := &first.Batches[k]
-		row := tableRow{Name: b.Name, Words: plural(b.Tasks, "task", "tasks")}
+		row := tableRow{Name: b.Name, Words: format.WithCommas(b.Tasks, "task")}
 		if b.Tenant != "" {
 			row.Words += ", " + b.Tenant
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/sim/pools"
 	"github.com/throng-dev/throng/pool"
 )
@@ -22,7 +23,7 @@ func (r *PoolsReport) document() *document {
 			Mark: poolsMark, Kind: "simulation of pools", Title: r.Scenario, About: paragraphs(r.About), Source: r.Source,
 			Command: fmt.Sprintf("throng pool simulate FILE.yaml --reps %d --seed %d --out DIR", r.Reps, r.Seed),
 			Facts: append([]string{
-				plural(len(r.Variants), "variant", "variants"), plural(r.Reps, "repetition", "repetitions") + fmt.Sprintf(", seed %d", r.Seed),
+				format.WithCommas(len(r.Variants), "variant"), format.WithCommas(r.Reps, "repetition") + fmt.Sprintf(", seed %d", r.Seed),
 				fmt.Sprintf("%s simulated", r.Horizon), signed(float64(r.Tasks), 0) + " tasks completed in all",
 			}, r.Trace...),
 		},

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/disk"
 	tables "github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
@@ -70,7 +70,7 @@ func (r *reader) table(n *node) *table {
 			}
 			return t
 		case err != nil && !tables.BadRow(err):
-			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), disk.Cause(err))
 			t.ok = false
 			return nil
 		case err != nil:
@@ -90,7 +90,7 @@ func (r *reader) contents(n *node, name string) ([]byte, bool) {
 	}
 	text, err := r.files(name)
 	if err != nil {
-		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), cause(err))
+		r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), disk.Cause(err))
 		return nil, false
 	}
 	return text, true
@@ -106,15 +106,6 @@ func (r *reader) badRow(file string, err error) {
 		}
 	}
 	r.notes.AddIn(file, line, "%s", message)
-}
-
-// cause is the last part of a file's error: the name is said already.
-func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
 }
 
 // column returns the index of a column that a node names.

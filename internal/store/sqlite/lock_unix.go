@@ -48,12 +48,3 @@ func (l *fileLock) sign() error {
 }
 
 func (l *fileLock) release() error { return l.file.Close() }
-
-// freeBytes returns how many bytes we may use on the disk of a folder.
-func freeBytes(dir string) (uint64, bool) {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
-		return 0, false
-	}
-	return s.Bavail * uint64(s.Bsize), true
-}

@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/throng-dev/throng/internal/kit/disk"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlstore"
 )
@@ -183,7 +184,7 @@ func isFull(dir string) func(error) bool {
 		case lib.SQLITE_FULL:
 			return true
 		case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN:
-			free, ok := freeBytes(dir)
+			free, ok := disk.Free(dir)
 			return ok && free < leastFreeBytes
 		}
 		return false

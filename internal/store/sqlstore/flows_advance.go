@@ -16,7 +16,7 @@ import (
 func (s *Store) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, error) {
 	var made crowd.BatchID
 	err := s.change(ctx, "advance run", func(ctx context.Context, tx transaction) error {
-		m := mover{ctx: ctx, tx: tx, store: s, move: a, nodes: make(map[int]*kept)}
+		m := advancer{ctx: ctx, tx: tx, store: s, move: a, nodes: make(map[int]*kept)}
 		for _, step := range [...]func() error{m.run, m.touch, m.rows, m.faults, m.create, m.tasks, m.keep} {
 			if err := step(); err != nil {
 				return err
@@ -31,8 +31,8 @@ func (s *Store) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, e
 	return made, nil
 }
 
-// mover makes one move.
-type mover struct {
+// advancer writes one move of a run.
+type advancer struct {
 	ctx   context.Context
 	tx    transaction
 	store *Store
@@ -45,7 +45,7 @@ type mover struct {
 }
 
 // run reads the run, and writes what is new of it.
-func (m *mover) run() error {
+func (m *advancer) run() error {
 	id := m.move.Run
 	type head struct {
 		tenant crowd.TenantID
@@ -64,7 +64,7 @@ func (m *mover) run() error {
 
 // touch reads the nodes that the move changes, and overwrites what is not the
 // store's to know of them.
-func (m *mover) touch() error {
+func (m *advancer) touch() error {
 	a := m.move
 	for i := range a.Nodes {
 		m.nodes[a.Nodes[i].Node] = nil
@@ -96,7 +96,7 @@ func (m *mover) touch() error {
 }
 
 // rows appends to the logs.
-func (m *mover) rows() error {
+func (m *advancer) rows() error {
 	if len(m.move.Rows) == 0 {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *Store) twice(err error, id crowd.RunID) error {
 }
 
 // faults keeps what is held, after what is released.
-func (m *mover) faults() error {
+func (m *advancer) faults() error {
 	for i := range m.move.Release {
 		f := &m.move.Release[i]
 		gone, err := m.tx.exec(m.ctx, `delete from run_faults where run = $1 and item = $2 and node = $3`, m.move.Run, f.Item, f.Node)
@@ -163,7 +163,7 @@ func (m *mover) faults() error {
 }
 
 // create makes the node's batch.
-func (m *mover) create() error {
+func (m *advancer) create() error {
 	if m.move.Create == nil {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (m *mover) create() error {
 }
 
 // tasks adds to a batch of the run.
-func (m *mover) tasks() error {
+func (m *advancer) tasks() error {
 	if len(m.move.Tasks) == 0 {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (m *mover) tasks() error {
 }
 
 // keep writes the nodes.
-func (m *mover) keep() error {
+func (m *advancer) keep() error {
 	for _, i := range slices.Sorted(maps.Keys(m.nodes)) {
 		if _, err := keepNode.exec(m.ctx, m.tx, m.nodes[i]); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // inserter puts rows into one table.
@@ -86,12 +87,7 @@ func (in *inserter) rowError(n int64, format string, args ...any) error {
 }
 
 // short is the beginning of what a user wrote.
-func short(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return s
-}
+func short(s string) string { return format.Clip(s, 40) }
 
 // value is what SQL gets for s.
 func value(s string, kind Kind) (driver.Value, bool) {

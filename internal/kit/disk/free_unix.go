@@ -1,11 +1,11 @@
 //go:build unix
 
-package cli
+package disk
 
 import "syscall"
 
-// freeBytes returns what room there is for us on the disk of a folder.
-func freeBytes(dir string) (uint64, bool) {
+// Free returns how many bytes we may use on the disk of a folder, if that is known.
+func Free(dir string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, false
