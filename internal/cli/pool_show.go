@@ -148,8 +148,11 @@ func (p *shownPool) figures() []any {
 	if p.Account.Owed > 0 {
 		money += ", of which " + p.Account.Owed.String() + " is owed"
 	}
-	if p.Account.Empty {
+	switch {
+	case p.Account.Empty:
 		money += ": waiting cannot be paid"
+	case p.LowFunds:
+		money += ": it lasts less than ten minutes for those on duty (throng pool fund " + p.ID.String() + " AMOUNT)"
 	}
 	return append(list, "money", money)
 }

@@ -100,6 +100,7 @@ type PoolDetail struct {
 	PoolSettings
 	CreatedAt time.Time     `json:"created_at"`
 	Account   RetainerFunds `json:"purse"`
+	LowFunds  bool          `json:"low_funds,omitempty" doc:"the money for waiting has run out, or lasts less than ten minutes for those on duty"`
 	At        time.Time     `json:"at,omitzero" doc:"of the last control step; left out: there was none yet"`
 	Metrics   *PoolMetrics  `json:"metrics,omitempty" doc:"at the last control step"`
 	Decision  *PoolDecision `json:"decision,omitempty" doc:"of the last control step"`

@@ -67,6 +67,17 @@ type PoolView struct {
 	Coming int        // people called who are not here yet
 }
 
+// lowFunds is how long the money for waiting must last for those on duty, so that
+// nobody is warned.
+const lowFunds = 10 * time.Minute
+
+// Low reports whether the pool pays for waiting and its money lasts less than ten
+// minutes for those on duty.
+func (v *PoolView) Low() bool {
+	f, rate := &v.Status.Funds, v.Retainer.Rate
+	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty, 1))*crowd.Money(lowFunds/time.Minute))
+}
+
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
 // duty, and waiting is not paid.
 func DefaultRetainer() engine.Retainer {

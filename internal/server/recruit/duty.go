@@ -86,8 +86,11 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 type OffDuty struct {
 	Why  engine.Departure // with which they went off duty last; "": never, or nothing is kept of it
 	At   time.Time
-	Call *store.Call // of their latest notice, if they were thanked: it has ended
+	Call *store.Call // of their latest notice, if it thanked them lately and they were not on duty since
 }
+
+// thanksLast is how long somebody hears that they were not needed.
+const thanksLast = 10 * time.Minute
 
 // WhyOff returns how a worker came to be off duty in their pool, and how the last
 // call to them ended.
@@ -114,7 +117,9 @@ func (s *Duty) WhyOff(ctx context.Context, p *access.Principal) (OffDuty, error)
 		if err != nil {
 			return v, err
 		}
-		v.Call = &call
+		if s.cfg.Clock.Time().Sub(call.EndedAt) < thanksLast && v.At.Before(call.EndedAt) {
+			v.Call = &call
+		}
 	}
 	return v, nil
 }

@@ -29,9 +29,6 @@ type offDuty struct {
 	Pushes  int    // browsers that take messages for them
 }
 
-// thanksLast is how long the page says to somebody that they were not needed.
-const thanksLast = 10 * time.Minute
-
 // departures say why somebody is off duty.
 var departures = map[engine.Departure]string{
 	engine.Left:     "You stopped. Thank you for your work.",
@@ -46,7 +43,7 @@ func (rq *request) offDuty(v recruit.DutyView) *offDuty {
 	if !rq.p.User.NoMail {
 		d.Mail = rq.p.User.Email
 	}
-	if c := past.Call; c != nil && d.Now.Sub(c.EndedAt) < thanksLast && past.At.Before(c.EndedAt) {
+	if c := past.Call; c != nil {
 		if c.State == store.CallFilled {
 			d.Thanks = "Thank you! Others were first, and everybody who is needed is there."
 		} else {

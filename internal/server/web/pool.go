@@ -112,16 +112,14 @@ func (d *poolData) Likes() string {
 
 // Low warns that the pool's money for waiting has run out, or soon will.
 func (d *poolData) Low() string {
-	account, rate := d.V.Status.Funds, d.V.Retainer.Rate
 	switch {
-	case rate == 0:
+	case !d.V.Low():
 		return ""
-	case account.Empty:
+	case d.V.Status.Funds.Empty:
 		return "The pool's money for waiting has run out: nobody is called, and nobody is kept waiting. Add some below."
-	case account.Funds-account.Owed < rate*crowd.Money(max(d.V.OnDuty, 1))*10:
+	default:
 		return "The pool's money for waiting lasts less than ten minutes for those on duty."
 	}
-	return ""
 }
 
 // nameBook finds the names of people and pools for a page.
