@@ -64,6 +64,7 @@ var families = map[string][]string{
 var (
 	pure   = []string{"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow"}
 	impure = map[string]string{
+		"internal/kit/disk":          "asks the system about files and their disk",
 		"internal/kit/sharedtest":    "finds data and a browser for tests",
 		"internal/workflow/sqlstep":  "runs a query in SQLite",
 		"internal/workflow/httpstep": "calls a service",
