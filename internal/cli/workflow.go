@@ -38,15 +38,12 @@ type Workflow struct {
 
 // readWorkflow reads a file, - being standard input.
 func readWorkflow(c *Context, name string) (string, error) {
-	text, err := c.read(name, maxWorkflowFile)
-	if err == nil && len(text) > maxWorkflowFile {
-		err = crowd.Fieldf("file", "%s has more than %d bytes", name, maxWorkflowFile)
+	text, err := c.read(name, workflow.MaxFile)
+	if err == nil && len(text) > workflow.MaxFile {
+		err = crowd.Fieldf("file", "%s has more than %d bytes", name, workflow.MaxFile)
 	}
 	return string(text), err
 }
-
-// maxWorkflowFile is how much of a file is read, in bytes.
-const maxWorkflowFile = 4 << 20
 
 // loadWorkflow reads and checks a file.
 func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {

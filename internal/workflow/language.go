@@ -10,10 +10,13 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
+// MaxFile is how long a file may be, in bytes.
+const MaxFile = 1 << 20
+
 // Bounds of what a file may say. They are far beyond what makes sense, and keep
 // a slip of the pen from taking all memory.
 const (
-	maxFile       = 4 << 20 // bytes
+	maxMarks      = 150_000 // of a file, which bounds the memory that reading it takes: 1 MiB of SQL has some 100,000
 	maxNodes      = 500     // inputs; steps
 	maxColumns    = 500     // of a node
 	maxColumnName = 256     // bytes
@@ -60,8 +63,12 @@ var instant = fields.Scalar("a time with its zone is wanted, like 2026-12-24T12:
 	return t.UTC(), nil
 }, "type", "string", "format", "date-time")
 
-// workflowFile is what a file is, whatever it says.
-var workflowFile = yamlfile.Language{Name: "workflow", Begin: "workflow: match products", Most: maxFile}
+// newFile is what a file is, whatever it says, and keptFile what that of a run is:
+// earlier versions took longer ones.
+var (
+	newFile  = yamlfile.Language{Name: "workflow", Begin: "workflow: match products", Most: MaxFile, Marks: maxMarks}
+	keptFile = yamlfile.Language{Name: newFile.Name, Begin: newFile.Begin, Most: 4 << 20}
+)
 
 // language is the shape of a file.
 var language = fields.Object("A workflow: inputs, and steps of people, SQL and services, joined by edges.",

@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestLargeFiles(t *testing.T) {
 	wrong.WriteString(head)
 	for i := range 400 {
 		fmt.Fprintf(&wrong, "  s%d: {from: [a", i)
-		for j := range 100 {
+		for j := range 50 {
 			fmt.Fprintf(&wrong, ", a_source_that_is_not_there_at_all_%d_%d", i, j)
 		}
 		wrong.WriteString("], sql: select 1}\n")
@@ -58,7 +59,48 @@ func TestLargeFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, problems := workflow.Parse(make([]byte, 5<<20), now, nil); len(problems) != 1 {
-		t.Errorf("a file of 5 MB: %v", problems)
+	if _, problems := workflow.Parse(make([]byte, workflow.MaxFile+1), now, nil); len(problems) != 1 {
+		t.Errorf("a file that is too long: %v", problems)
+	}
+	if _, problems := workflow.Parse([]byte(wide()), now, nil); len(problems) != 0 {
+		t.Errorf("500 long queries: %v", problems)
+	}
+}
+
+// wide is a file of nearly 1 MiB: 500 queries that each makes 45 columns.
+func wide() string {
+	var b strings.Builder
+	b.WriteString("workflow: w\ninputs: {a: {columns: [id, kind, {n: number}]}}\nsteps:\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "  s%d:\n    from: a\n    sql: |\n      select id,\n", i)
+		for j := range 44 {
+			fmt.Fprintf(&b, "        coalesce(kind, 'none', id) as col%d,\n", j)
+		}
+		b.WriteString("        n\n      from a\n")
+	}
+	return b.String()
+}
+
+// TestTheMemoryOfAFile stays within bounds whatever a file says, whether it is refused
+// or just fits: whoever may check workflows could otherwise take all that there is.
+func TestTheMemoryOfAFile(t *testing.T) {
+	for name, unit := range map[string]string{
+		"list": "1,", "pairs": "a: b,", "empty pairs": ":,", "lists": "[],", "maps": "[:],", "lines": "-\n", "old line ends": "-\r", "other line ends": "-\u2028", "nested": "- - - - - - - - -\n",
+	} {
+		for _, length := range []int{workflow.MaxFile - 10, 148_000} {
+			text := "a: [" + strings.Repeat(unit, length/len(unit)) + "]"
+			if unit[0] == '-' {
+				text = strings.Repeat(unit, length/len(unit))
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, problems := workflow.Parse([]byte(text), now, nil)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 100<<20 || len(problems) == 0 {
+				t.Errorf("%d bytes of %s: %d MB, %v", length, name, took>>20, problems)
+			} else if told := strings.Contains(problems[0].Message, "at most 150000 lines, commas, colons and brackets in all"); told != (length > 150_000) {
+				t.Errorf("%d bytes of %s: %v", length, name, problems[0])
+			}
+		}
 	}
 }

@@ -39,8 +39,8 @@ type SQLFacts struct {
 // Parse reads a file and checks all of it. It returns a workflow, or everything
 // that is wrong with the file, in its order. It never returns both, nor neither.
 //
-// With a zero now, a deadline in the past is no problem: so the file of a run
-// that has begun is read. Without a checker, queries are not checked: the
+// With a zero now, a deadline in the past is no problem, and the bounds are those of
+// earlier versions: so the file of a run that has begun is read. Without a checker, queries are not checked: the
 // columns of their steps are open, and on a stream edge they go row by row.
 func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
 	return parse(file, now, sql, nil)
@@ -57,7 +57,11 @@ func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecke
 
 func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
 	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}}
-	if root := workflowFile.Parse(file, &r.notes); root != nil {
+	form := newFile
+	if now.IsZero() {
+		form = keptFile
+	}
+	if root := form.Parse(file, &r.notes); root != nil {
 		if v := language.Read(&r.notes, root); v != nil && !tooMany(v) {
 			r.workflow(v)
 		}

@@ -35,6 +35,12 @@ type Language struct {
 	Name  string // of one file, such as scenario
 	Begin string // how a file begins, such as scenario: rush hour
 	Most  int    // bytes of a file
+
+	// Marks bounds what marks values off in a text: line ends, commas, colons, opening
+	// brackets, and hyphens and question marks before white space, wherever they
+	// stand. A tree takes some 400 bytes of memory for each, so a file from the
+	// network needs a bound. 0: none.
+	Marks int
 }
 
 // A Place is where something stands in a file, both from 1, in characters. A
@@ -114,6 +120,10 @@ func (l Language) Parse(text []byte, notes *Notes) *Node {
 		return nil
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if at, more := l.crowded(text); more {
+		notes.Add(at, "a %s has at most %d lines, commas, colons and brackets in all; this one has more from here on: make it shorter", l.Name, l.Marks)
+		return nil
+	}
 	p.file = &source{text: string(text)}
 	top, ok := p.document(l, text)
 	if !ok {
@@ -124,6 +134,40 @@ func (l Language) Parse(text []byte, notes *Notes) *Node {
 		return nil
 	}
 	return p.node(top)
+}
+
+// crowded reports whether a text has more marks than the language allows, and where
+// the first too many is. No text has more than three nodes for each mark, as in
+// [a: b], so the tree is bounded before it is made.
+func (l Language) crowded(text []byte) (at Place, more bool) {
+	if l.Marks == 0 {
+		return at, false
+	}
+	marks, line := 0, 0
+	at = Place{1, 1}
+	for i, c := range string(text) {
+		switch next := text[min(i+1, len(text)-1)]; c {
+		case '\n', '\u0085', '\u2028', '\u2029':
+			marks, line = marks+1, i+1
+		case '\r':
+			if next != '\n' {
+				marks++
+			}
+		case ',', ':', '[', '{':
+			marks++
+		case '-', '?':
+			if next <= ' ' {
+				marks++
+			}
+		}
+		if marks > l.Marks {
+			return Place{at.Line, utf8.RuneCount(text[min(line, i):i]) + 1}, true
+		}
+		if c == '\n' {
+			at.Line++
+		}
+	}
+	return at, false
 }
 
 // A parser makes nodes of those of the YAML library.

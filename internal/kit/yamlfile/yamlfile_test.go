@@ -390,3 +390,25 @@ func TestTextsOfMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestMarks: what marks values off is counted before a tree is made, and the place
+// of the first mark too many is told.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	few := yamlfile.Language{Name: "plan", Begin: "plan: a holiday", Most: 100, Marks: 4}
+	for text, want := range map[string]string{
+		"a: [1, 2, 3]":       "",
+		"a: [1, 2, 3, 4]":    "f:1:12: a plan has at most 4 lines, commas, colons and brackets in all; this one has more from here on: make it shorter",
+		"a:\r\n- b-c?de\r\n": "",
+		"a:\n- ö, b, c":      "f:2:7: a plan has",
+		"- - - - 'a'":        "",
+		"- - - - - a":        "f:1:9: a plan has",
+		"a\rb\rc\rd\re\rf":   "f:1:10: a plan has",
+	} {
+		notes := &yamlfile.Notes{File: "f"}
+		top := few.Parse([]byte(text), notes)
+		if got := notes.Problems().Error(); got != want && (want == "" || !strings.HasPrefix(got, want)) || (top == nil) != (want != "") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (p *Principal) May(o Operation) error {
 		return p.need(Admin)
 	case Workers:
 		return p.need(Worker)
-	case Tenant:
+	case Tenant, Requesters:
 		if p.Is(Admin) {
 			return nil
 		}

@@ -9,9 +9,10 @@ const (
 	Everybody            // no principal is asked for
 	Self                 // whoever has signed in, for themselves
 	Admins
-	Tenant  // admins, and the requesters of the tenant that it is about
-	Workers // of any pool
-	Members // admins, requesters of any tenant, and workers
+	Tenant     // admins, and the requesters of the tenant that it is about
+	Workers    // of any pool
+	Requesters // admins, and the requesters of any tenant
+	Members    // admins, requesters of any tenant, and workers
 )
 
 // Operation is a method of a use case, and who may call it.
@@ -189,7 +190,7 @@ var (
 	RunsEnded   = op("Runs.Ended", Tenant)
 	RunsResults = op("Runs.Results", Tenant)
 	RunsWatch   = op("Runs.Watch", Tenant)
-	RunsCheck   = op("Runs.Check", Everybody)
+	RunsCheck   = op("Runs.Check", Requesters)
 	_           = op("Runs.Changed", Internal)
 	_           = op("Runs.Continue", Internal)
 	_           = op("Runs.Run", Internal)

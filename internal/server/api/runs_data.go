@@ -19,25 +19,26 @@ import (
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// maxWorkflow is the length of a workflow's file that is read, in bytes.
-const maxWorkflow = 4 << 20
-
 // maxParquet is the length of a Parquet file that is taken, in bytes: it lies in
 // the temporary folder while it is read. What is read as it comes needs no bound.
 const maxParquet = 4 << 30
 
 func (a *api) checkWorkflows() {
 	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: signedIn,
-		text: "The body is the file. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
-		func(ctx context.Context, _ *access.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
-			text, err := io.ReadAll(io.LimitReader(in.reader, maxWorkflow+1))
+		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
+		func(ctx context.Context, p *access.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
+			text, err := io.ReadAll(io.LimitReader(in.reader, workflow.MaxFile+1))
 			if err != nil {
 				return out, err
 			}
-			if len(text) > maxWorkflow {
-				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", maxWorkflow)
+			if len(text) > workflow.MaxFile {
+				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", workflow.MaxFile)
 			}
-			return wire.OfWorkflow(a.app.Runs.Check(ctx, string(text))), nil
+			flow, problems, err := a.app.Runs.Check(ctx, p, string(text))
+			if err != nil {
+				return out, err
+			}
+			return wire.OfWorkflow(flow, problems), nil
 		})
 }
 

@@ -254,7 +254,7 @@ func TestAWrongWorkflow(t *testing.T) {
 	}
 	_, err = w.admin.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow})
 	refused(t, err, crowd.Invalid) // of which tenant?
-	big := w.send(w.ann, http.MethodPost, "/v1/workflows/check", strings.Repeat("#", 4<<20+1))
+	big := w.send(w.ann, http.MethodPost, "/v1/workflows/check", strings.Repeat("#", 1<<20+1))
 	if p := big.problem(t); p.Code != crowd.TooLarge {
 		t.Errorf("a file without end: %+v", p)
 	}

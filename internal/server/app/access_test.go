@@ -205,6 +205,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Make": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Make(s.ctx, p, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))
 	},
+	"Runs.Check": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Runs.Check(s.ctx, p, "workflow: x")
+		return err
+	},
 	"Runs.Load": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Load(s.ctx, p, s.made(), "things", file(s.t, thingsWithID(2))))
 	},
@@ -378,14 +382,14 @@ func TestWhoMayDoWhat(t *testing.T) {
 		*access.Principal
 		may []access.Who
 	}{
-		"an admin":                             {w.admin, []access.Who{access.Admins, access.Tenant, access.Self, access.Members}},
-		"a requester of the tenant":            {w.ann, []access.Who{access.Tenant, access.Self, access.Members}},
-		"a requester of another tenant":        {w.bob, []access.Who{access.Self, access.Members}},
+		"an admin":                             {w.admin, []access.Who{access.Admins, access.Tenant, access.Self, access.Requesters, access.Members}},
+		"a requester of the tenant":            {w.ann, []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
+		"a requester of another tenant":        {w.bob, []access.Who{access.Self, access.Requesters, access.Members}},
 		"a worker":                             {w.workers[0], []access.Who{access.Workers, access.Self, access.Members}},
-		"a token for the tenant":               {limited(both, accounts.NewToken{Tenant: w.a}), []access.Who{access.Tenant, access.Self, access.Members}},
-		"a token for another tenant":           {limited(both, accounts.NewToken{Tenant: w.b}), []access.Who{access.Self, access.Members}},
+		"a token for the tenant":               {limited(both, accounts.NewToken{Tenant: w.a}), []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
+		"a token for another tenant":           {limited(both, accounts.NewToken{Tenant: w.b}), []access.Who{access.Self, access.Requesters, access.Members}},
 		"a requester's token for working only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Worker}}), []access.Who{access.Workers, access.Self, access.Members}},
-		"a worker's token for requesting only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Requester}}), []access.Who{access.Tenant, access.Self, access.Members}},
+		"a worker's token for requesting only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Requester}}), []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
 		"a suspended person":                   {suspended, []access.Who{access.Self}}, // who cannot even sign in
 		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil},
 	}

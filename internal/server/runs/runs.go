@@ -31,6 +31,10 @@ type Config struct {
 	Services httpstep.Allow
 }
 
+// maxReading is how many files of workflows are read at a time: reading the worst
+// takes some 90 MB of memory and seconds of computing.
+const maxReading = 4
+
 // Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
 // of services and queries are goroutines of their own.
 type Runs struct {
@@ -44,6 +48,7 @@ type Runs struct {
 	wake         chan struct{}
 	calls        context.Context // of the calls under way
 	stop         context.CancelFunc
+	reading      chan struct{} // has one for each file that is being read
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -54,7 +59,7 @@ type Runs struct {
 func New(cfg Config) *Runs {
 	s := &Runs{
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: make(chan struct{}, maxReading), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
@@ -150,9 +155,29 @@ func (s *Runs) Close() {
 }
 
 // Check reads the file of a workflow and returns everything that is wrong with it.
-func (s *Runs) Check(ctx context.Context, text string) (*workflow.Workflow, []workflow.Problem) {
-	return orchestrator.Parse(ctx, text, nil, s.clock.Time())
+func (s *Runs) Check(ctx context.Context, p *access.Principal, text string) (*workflow.Workflow, []workflow.Problem, error) {
+	if err := p.May(access.RunsCheck); err != nil {
+		return nil, nil, err
+	}
+	if err := s.enterReading(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer s.leaveReading()
+	w, problems := orchestrator.Parse(ctx, text, nil, s.clock.Time())
+	return w, problems, nil
 }
+
+// enterReading waits until few enough files of workflows are being read.
+func (s *Runs) enterReading(ctx context.Context) error {
+	select {
+	case s.reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Runs) leaveReading() { <-s.reading }
 
 // Make makes a run of a workflow, which then needs its inputs.
 func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
@@ -169,6 +194,10 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 		return orchestrator.Created{}, crowd.Fieldf("parent", "is missing: from is a step of it")
 	}
 	n.By = p.User.ID
+	if err := s.enterReading(ctx); err != nil {
+		return orchestrator.Created{}, err
+	}
+	defer s.leaveReading()
 	return s.orchestrator.Create(ctx, n)
 }
 

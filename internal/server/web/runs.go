@@ -125,9 +125,12 @@ const (
 	longLine    = 1000 // characters of a line
 )
 
-func (rq *request) checkFile(text string) *checkedFile {
-	flow, wrong := rq.App.Runs.Check(rq.ctx(), text)
-	return newCheckedFile(text, flow, wrong)
+func (rq *request) checkFile(text string) (*checkedFile, error) {
+	flow, wrong, err := rq.App.Runs.Check(rq.ctx(), rq.p, text)
+	if err != nil {
+		return nil, err
+	}
+	return newCheckedFile(text, flow, wrong), nil
 }
 
 func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Problem) *checkedFile {
@@ -227,7 +230,11 @@ func (rq *request) createRun() error {
 	}
 	text := values.Get("text")
 	if rq.wantsJSON() {
-		html := rq.fragment("newrun", "checked", rq.checkFile(text))
+		checked, err := rq.checkFile(text)
+		if err != nil {
+			return err
+		}
+		html := rq.fragment("newrun", "checked", checked)
 		return rq.sendJSON(map[string]string{"html": html})
 	}
 	if strings.TrimSpace(text) == "" {
@@ -235,7 +242,11 @@ func (rq *request) createRun() error {
 	}
 	again := &form{ID: "run", Values: values}
 	if values.Get("then") != "make" {
-		rq.form, rq.made = again, rq.checkFile(text)
+		checked, err := rq.checkFile(text)
+		if err != nil {
+			return err
+		}
+		rq.form, rq.made = again, checked
 		return rq.newRun()
 	}
 	made, err := rq.makeRun(values)
