@@ -88,7 +88,10 @@ func (d *poolData) Rate(perSecond float64) string {
 	if !d.Seen() || perSecond == 0 {
 		return "–"
 	}
-	return strconv.FormatFloat(60*perSecond, 'g', 3, 64)
+	if perMinute := 60 * perSecond; perMinute < 100 {
+		return strconv.FormatFloat(perMinute, 'g', 3, 64)
+	}
+	return format.Thousands(int64(60*perSecond + 0.5))
 }
 
 // Seconds shows a time that is kept as seconds.
