@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -57,7 +58,7 @@ func (v batchView) show(w io.Writer) {
 		"batch", v.ID.String()+" "+v.Name, "state", string(v.State)+when(v.Stopped, ", emergency stop"), "tenant", v.Tenant, "pool", v.Pool,
 		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
-		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), v.ReasonText), "cannot finish", v.Short, "redundancy", rule, "pays", v.RewardMicros,
+		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), v.ReasonText), "cannot finish", v.Short+when(v.Short != "", "; "+v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
 		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
@@ -135,9 +136,6 @@ func progressOf(b *wire.Batch) string {
 	return fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
 }
 
-// tooFew is what to do where a task needs answers from more people than there are.
-const tooFew = "; add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
-
 // absence is why a batch that is a draft or waits does not go on, and what to do; ""
 // if somebody of its pool is working or waiting for a task.
 func absence(c *Context, r *remote, b *wire.Batch) string {
@@ -146,7 +144,7 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 	}
 	short := ""
 	if b.Short != "" {
-		short = "it cannot finish: " + b.Short + tooFew
+		short = "it cannot finish: " + b.Short + "; " + b.Remedy
 	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
 		return short
@@ -163,7 +161,7 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
 	switch {
 	case p.Workers == 0:
-		return text + tooFew
+		return text + "; " + cmp.Or(b.Remedy, "add people with throng worker add")
 	case short != "":
 		return short
 	case p.Called && p.OnDuty == 0:

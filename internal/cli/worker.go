@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -45,7 +47,12 @@ func (a *WorkerAdd) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	return r.printInvited(r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)}))
+	made, link, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
+	if crowd.CodeOf(err) == crowd.Conflict {
+		skills := cmp.Or(qualifications(scores(a.Qualification)), "SKILL=SCORE")
+		err = &noted{err, fmt.Sprintf("to say what they are qualified for: throng worker qualify %s %s", a.Name, skills)}
+	}
+	return r.printInvited(made, link, err)
 }
 
 // WorkerList is "throng worker list".

@@ -105,7 +105,7 @@ func waits(r *wire.Run) (list []string) {
 			list = append(list, n.Name+": "+n.Error)
 		}
 		if n := &r.Nodes[i]; n.Short != "" {
-			list = append(list, n.Name+": it cannot finish: "+n.Short+tooFew)
+			list = append(list, n.Name+": it cannot finish: "+n.Short+"; "+n.Remedy)
 		}
 	}
 	return list

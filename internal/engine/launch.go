@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -96,45 +94,12 @@ func (e *Engine) crowdSuffices(b *batch) error {
 		return nil
 	}
 	if c := e.crowdOf(b); c.TooSmall() {
+		if c.Lacks != "" {
+			return crowd.Fieldf("qualifications", "%s (%s; or allow a small crowd)", c, c.Remedy())
+		}
 		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd)", c)
 	}
 	return nil
-}
-
-// Crowd compares the different people whose answers a task wants with those who
-// may give them. The zero Crowd is one that is not known.
-type Crowd struct{ Wanted, People int }
-
-// TooSmall reports whether no task can get the answers that it wants.
-func (c Crowd) TooSmall() bool { return c.People < c.Wanted }
-
-// String says it in words.
-func (c Crowd) String() string {
-	if c.Wanted == 1 && c.People == 0 {
-		return "the pool has nobody who may do it"
-	}
-	return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who may do it", c.Wanted, c.People)
-}
-
-// crowdOf returns the crowd of a batch, unless its tasks name their people or it is
-// for newcomers, who may not be here yet.
-func (e *Engine) crowdOf(b *batch) Crowd {
-	if b.backlog.invited != nil || b.spec.Training {
-		return Crowd{}
-	}
-	return Crowd{Wanted: b.firstWant(1), People: e.Able(b.spec.Tenant, e.classes.list[b.class].requires)}
-}
-
-// Able counts the workers of the pool, busy or away or still in training, who may
-// work for a tenant on what asks for these qualifications.
-func (e *Engine) Able(tenant crowd.TenantID, requires []Requirement) int {
-	n := 0
-	for _, w := range e.workers {
-		if !w.suspended && meets(w.quals, requires) && !slices.Contains(w.blockedBy, tenant) {
-			n++
-		}
-	}
-	return n
 }
 
 // mayEver reports whether w may work on b at all, whatever is left of it.

@@ -57,7 +57,8 @@ type Why struct {
 	Batch   crowd.BatchID
 	Reason  crowd.Reason
 	Workers map[crowd.Reason]int // how many of the pool's workers could not take it now, by reason
-	Ahead   int                  // running batches that stand before it in the policy's order
+	Crowd   Crowd
+	Ahead   int // running batches that stand before it in the policy's order
 }
 
 // WhyBatch explains what keeps a batch waiting.
@@ -67,7 +68,7 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		return Why{}, err
 	}
 	e.refresh()
-	why := Why{Batch: id, Reason: e.whyWaiting(b), Workers: make(map[crowd.Reason]int)}
+	why := Why{Batch: id, Reason: e.whyWaiting(b), Crowd: e.crowdOf(b), Workers: make(map[crowd.Reason]int)}
 	for _, w := range e.workers {
 		r := e.mayEver(w, b)
 		switch {

@@ -33,9 +33,9 @@ import (
 type Crowd interface {
 	// Pool returns the pool of that name; "" is the first.
 	Pool(ctx context.Context, name string) (crowd.PoolID, error)
-	// Able counts those of a pool who may work for a tenant on what asks for
-	// these qualifications.
-	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (int, error)
+	// Able compares the people whose answers a step wants with those of the pool who
+	// may give them.
+	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error)
 	// Launch begins to hand out an open batch that is kept as a draft.
 	Launch(ctx context.Context, id crowd.BatchID) error
 	// Grow announces the tasks first, first+1, …, which are kept. The error is

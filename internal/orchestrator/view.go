@@ -81,9 +81,7 @@ func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, err error) 
 	if err != nil {
 		return c, err
 	}
-	c.Wanted = step.Redundancy.Fewest()
-	c.People, err = r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step.Requirements)
-	return c, err
+	return r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step)
 }
 
 // CannotFinish reports whether a step wants answers from more people than there are.

@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sched"
 )
@@ -212,8 +213,8 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.pool, nil
 }
 
-func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (int, error) {
-	return w.engine.Able(tenant, requires), nil
+func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error) {
+	return w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {

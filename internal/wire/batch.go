@@ -68,7 +68,8 @@ type Batch struct {
 	SpentMicros crowd.Money   `json:"spent_micros"`
 	Reason      *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
 	ReasonText  string        `json:"reason_text,omitempty"`
-	Short       string        `json:"cannot_finish,omitempty" doc:"where a task needs answers from more different people than may do it: how many of each"`
+	Short       string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
+	Remedy      string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	CreatedAt   time.Time     `json:"created_at"`
 	LaunchedAt  time.Time     `json:"launched_at,omitzero"`
 	EndedAt     time.Time     `json:"ended_at,omitzero"`

@@ -55,7 +55,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		out.Reason, out.ReasonText = &v.Reason, v.Reason.Text()
 	}
 	if v.Crowd.TooSmall() {
-		out.Short = v.Crowd.String()
+		out.Short, out.Remedy = v.Crowd.String(), v.Crowd.Remedy()
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
@@ -225,7 +225,11 @@ func (a *api) batchWaits() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Why, error) {
 			why, err := a.app.Batches.Why(ctx, p, in.id)
-			return wire.Why{Reason: why.Reason, Text: why.Reason.Text(), Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
+			text := why.Reason.Text()
+			if why.Reason == crowd.CrowdTooSmall && why.Crowd.TooSmall() {
+				text = "it cannot finish: " + why.Crowd.String() + "; " + why.Crowd.Remedy()
+			}
+			return wire.Why{Reason: why.Reason, Text: text, Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
 		})
 }
 

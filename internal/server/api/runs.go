@@ -33,7 +33,7 @@ func toRun(v *orchestrator.View) wire.Run {
 			Waiting: n.Waiting, Inside: n.Inside, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
 		if n.Crowd.TooSmall() {
-			x.Short = n.Crowd.String()
+			x.Short, x.Remedy = n.Crowd.String(), n.Crowd.Remedy()
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent

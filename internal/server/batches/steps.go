@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // Steps drives the batches of crowd steps of workflows, for the orchestrator.
@@ -24,15 +25,17 @@ func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 }
 
-// Able counts the people of a pool who may work for a tenant on what asks for
-// these qualifications.
-func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (n int, err error) {
+// Able compares the people whose answers a step wants with those of the pool who may
+// give them.
+func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (c engine.Crowd, err error) {
 	r, err := s.batches.live.Get(pool)
 	if err != nil {
-		return 0, err
+		return c, err
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { n = e.Able(tenant, requires) })
-	return n, err
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+		c = e.Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+	})
+	return c, err
 }
 
 // onLaunched runs a command on a step's batch, unless the batch has ended.

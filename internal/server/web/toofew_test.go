@@ -25,4 +25,7 @@ func TestTooFewPeople(t *testing.T) {
 	c.req.becomes(path, "Batch b").want(200, says)
 	c.workers[0].answerAll(3, "cat")
 	c.req.get(path).want(200, says).without("Expected end")
+
+	path = c.startPets(strings.Replace(flow, "reward: 0.10", "qualifications: {skill: 80}\n      reward: 0.10", 1))
+	c.req.becomes(path, "Batch b").want(200, "kind cannot finish: nobody in the pool holds skill >= 80. An administrator can give it to somebody with throng worker qualify NAME skill=80.")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -65,8 +66,8 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.first, nil
 }
 
-func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, requires []engine.Requirement) (int, error) {
-	return w.pools[pool].Able(tenant, requires), nil
+func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error) {
+	return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
