@@ -356,6 +356,36 @@ func TestWhatAServiceRefuses(t *testing.T) {
 	})
 }
 
+// TestAServiceIsExpectedToTakeWhatItTook: what was measured is what the requester sees,
+// also after a restart.
+func TestAServiceIsExpectedToTakeWhatItTook(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	id := w.start(strings.Replace(oneCall, "HOLD", "hold", 1), "id\n1\n2\n3\n")
+	w.settle()
+	if n := w.node(id, "call"); n.Expect != n.Step.Expect || n.Expect == 0 {
+		t.Errorf("before any call one is expected to take %s", n.Expect)
+	}
+	w.now = w.now.Add(4 * time.Second)
+	w.endCalls() // two of three
+	w.settle()
+	for range 2 {
+		v, n := w.view(id), w.node(id, "call")
+		if n.Expect != 4*time.Second || n.Served != 2 || n.Busy != 8*time.Second {
+			t.Errorf("after %d calls of %s one is expected to take %s, want 4s after 2 of 8s", n.Served, n.Busy, n.Expect)
+		}
+		if end := v.ExpectedEnd(w.now); !end.Equal(w.now.Add(4 * time.Second)) {
+			t.Errorf("the run is expected to end at %s, it is %s", end, w.now)
+		}
+		slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+		if err != nil || len(slow) != 1 || !slow[0].Ends.Equal(w.now.Add(4*time.Second)) {
+			t.Errorf("slowest: %+v, %v", slow, err)
+		}
+		w.restart()
+		w.settle()
+	}
+}
+
 // TestStepsShareAProxy has two steps call one address: together they make no more
 // calls at a time than the stricter one allows.
 func TestStepsShareAProxy(t *testing.T) {
