@@ -18,6 +18,7 @@ const MaxFile = 1 << 20
 const (
 	maxMarks      = 150_000 // of a file, which bounds the memory that reading it takes: 1 MiB of SQL has some 100,000
 	maxNodes      = 500     // inputs; steps
+	maxEdges      = 2000    // sources of all steps together
 	maxColumns    = 500     // of a node
 	maxColumnName = 256     // bytes
 	maxText       = 200     // characters of a name for people

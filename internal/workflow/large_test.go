@@ -13,7 +13,7 @@ import (
 // TestLargeFiles reads files that are as large as they may be, and would take for
 // ever if the time grew with more than their size.
 func TestLargeFiles(t *testing.T) {
-	var chain, dense, wrong, many, ranges strings.Builder
+	var chain, dense, denser, wrong, many, ranges strings.Builder
 	head := "workflow: w\ninputs: {a: {columns: [id, kind, {n: number}]}}\nsteps:\n"
 	chain.WriteString(head + "  s0: {from: a, service: {url: 'http://x.example', response: {type: object, properties: {r0: {type: number}}}}}\n")
 	for i := 1; i < 500; i++ {
@@ -21,17 +21,25 @@ func TestLargeFiles(t *testing.T) {
 		fmt.Fprintf(&chain, "  s%d: {from: {s%d: stream}, when: 'n > 3%s', sql: 'select id, kind, n from s%d'}\n", i, i-1, long, i-1)
 	}
 	dense.WriteString(head)
-	for i := range 150 {
+	for i := range 60 {
 		fmt.Fprintf(&dense, "  s%d: {from: {a: stream", i)
 		for j := range i {
 			fmt.Fprintf(&dense, ", s%d: batch", j)
 		}
 		fmt.Fprintf(&dense, "}, service: {url: 'http://x.example', response: {type: object, properties: {r%d: {type: number}}}}}\n", i)
 	}
+	denser.WriteString(head)
+	for i := range 400 {
+		fmt.Fprintf(&denser, "  s%d: {from: [a", i)
+		for j := range i {
+			fmt.Fprintf(&denser, ", s%d", j)
+		}
+		denser.WriteString("], sql: select 1}\n")
+	}
 	wrong.WriteString(head)
 	for i := range 400 {
 		fmt.Fprintf(&wrong, "  s%d: {from: [a", i)
-		for j := range 50 {
+		for j := range 4 {
 			fmt.Fprintf(&wrong, ", a_source_that_is_not_there_at_all_%d_%d", i, j)
 		}
 		wrong.WriteString("], sql: select 1}\n")
@@ -47,7 +55,7 @@ func TestLargeFiles(t *testing.T) {
 		text     string
 		problems int
 	}{
-		"chain": {chain.String(), 0}, "dense": {dense.String(), 0}, "wrong": {wrong.String(), 101}, "many": {many.String(), 1}, "ranges": {ranges.String(), 0},
+		"chain": {chain.String(), 0}, "dense": {dense.String(), 0}, "denser": {denser.String(), 1}, "wrong": {wrong.String(), 101}, "many": {many.String(), 1}, "ranges": {ranges.String(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, problems := workflow.Parse([]byte(c.text), now, nil)
@@ -58,6 +66,10 @@ func TestLargeFiles(t *testing.T) {
 				t.Error("no picture")
 			}
 		})
+	}
+	_, problems := workflow.Parse([]byte(denser.String()), now, nil)
+	if want := "with s62 the steps read 2016 sources in all, at most 2000 are possible: read the few that a step needs"; len(problems) != 1 || problems[0].Message != want || problems[0].Line != 66 {
+		t.Errorf("too many edges: %v", problems)
 	}
 	if _, problems := workflow.Parse(make([]byte, workflow.MaxFile+1), now, nil); len(problems) != 1 {
 		t.Errorf("a file that is too long: %v", problems)

@@ -111,6 +111,9 @@ func (r *reader) workflow(v *fields.Part) {
 	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
 	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)
+	if !r.now.IsZero() && r.tooManyEdges() { // the file of a run that has begun may be of an earlier version
+		return
+	}
 	r.connect()
 	order := r.order()
 	for _, m := range order {
@@ -219,6 +222,24 @@ func (r *reader) names() []string {
 		names[i] = m.name
 	}
 	return names
+}
+
+// tooManyEdges reports whether steps read more sources in all than a workflow may
+// have, which has been noted at the step that is one too many: each edge brings
+// columns that are compared with all others.
+func (r *reader) tooManyEdges() bool {
+	edges := 0
+	for _, m := range r.nodes {
+		from := m.value.Get("from")
+		if m.step == nil || from == nil {
+			continue
+		}
+		if edges += max(len(from.Node.Items)+len(from.Node.Fields), 1); edges > maxEdges {
+			r.problem(from.At(), "with %s the steps read %d sources in all, at most %d are possible: read the few that a step needs", m.name, edges, maxEdges)
+			return true
+		}
+	}
+	return false
 }
 
 // connect reads what each step reads.
