@@ -317,28 +317,23 @@ func (r *remote) tenant(text string) (crowd.TenantID, error) {
 	return find("tenant", text, crowd.ParseTenantID, r.tenants, func(t wire.Tenant) (crowd.TenantID, string) { return t.ID, t.Name })
 }
 
-// ownerTenant finds the tenant for which something is made. Where none is named it
-// is that of a requester of one, or the only one that there is.
+// ownerTenant finds the tenant for which something is made. Where none is named the
+// server says which; which it took is said to somebody who is not its requester.
 func (r *remote) ownerTenant(text string) (crowd.TenantID, error) {
 	if text != "" {
 		return r.tenant(text)
 	}
 	me, err := r.Me(r.c.Ctx)
-	if err != nil {
-		return 0, err
-	}
-	if len(me.Tenants) == 1 {
-		return me.Tenants[0], nil
+	if err != nil || me.Tenant != 0 && (r.json || slices.Contains(me.Tenants, me.Tenant)) {
+		return me.Tenant, err
 	}
 	list, err := r.tenants()
 	if err != nil {
 		return 0, err
 	}
-	if len(list) == 1 {
-		if !r.json {
-			say(r.c.Stderr, "for the only tenant, %s %s\n", list[0].ID, clean(list[0].Name))
-		}
-		return list[0].ID, nil
+	if i := slices.IndexFunc(list, func(t wire.Tenant) bool { return t.ID == me.Tenant }); i >= 0 {
+		say(r.c.Stderr, "for the only tenant, %s %s\n", me.Tenant, clean(list[i].Name))
+		return me.Tenant, nil
 	}
 	known := make([]string, len(list))
 	for i, t := range list {

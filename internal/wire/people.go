@@ -29,6 +29,7 @@ type Me struct {
 	Name    string           `json:"name"`
 	Roles   []string         `json:"roles"`
 	Tenants []crowd.TenantID `json:"tenants" doc:"requester of these"`
+	Tenant  crowd.TenantID   `json:"tenant,omitempty" doc:"for which things are made where none is named; left out: name one"`
 	Pool    crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
 }
 

@@ -69,18 +69,6 @@ func (p *Principal) ListTenant(named crowd.TenantID) crowd.TenantID {
 	return named
 }
 
-// OwnerTenant is the tenant for which something is made: the one named, or else
-// that of a requester of one.
-func (p *Principal) OwnerTenant(named crowd.TenantID) (crowd.TenantID, error) {
-	if own := p.Tenants(); named == 0 && len(own) == 1 {
-		return own[0], nil
-	}
-	if named == 0 {
-		return 0, crowd.Fieldf("tenant", "say for which tenant")
-	}
-	return named, nil
-}
-
 // ErrTenant is the error about a tenant that is not there, or not to be seen.
 var ErrTenant = &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: "no such tenant"}
 

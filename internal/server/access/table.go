@@ -95,6 +95,7 @@ var (
 	TenantsChange         = op("Tenants.Change", Admins)
 	TenantsUpdateSettings = op("Tenants.Update: name and weight", Admins)
 	TenantsList           = op("Tenants.List", Self)
+	TenantsOwner          = op("Tenants.Owner", Self)
 	TenantsDeposit        = op("Tenants.Deposit", Admins)
 	TenantsAccount        = op("Tenants.Account", Tenant)
 	TenantsPutSecret      = op("Tenants.PutSecret", Tenant)

@@ -141,6 +141,25 @@ func (s *Tenants) List(ctx context.Context, p *access.Principal) ([]store.Tenant
 	return list, nil
 }
 
+// Owner is the tenant for which p makes something: the one named, or else that of a
+// requester of one, or the only one that an admin sees.
+func (s *Tenants) Owner(ctx context.Context, p *access.Principal, named crowd.TenantID) (crowd.TenantID, error) {
+	if named != 0 {
+		return named, nil
+	}
+	if own := p.Tenants(); len(own) == 1 {
+		return own[0], nil
+	}
+	list, err := s.List(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if len(list) != 1 {
+		return 0, crowd.Fieldf("tenant", "say for which tenant")
+	}
+	return list[0].ID, nil
+}
+
 // Deposit puts money into a tenant's account. Admins only.
 func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.TenantID, amount crowd.Money, note string) error {
 	if err := p.May(access.TenantsDeposit); err != nil {

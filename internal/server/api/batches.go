@@ -117,7 +117,7 @@ func (a *api) batches() {
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewBatch }) (out wire.Batch, err error) {
-			tenant, err := p.OwnerTenant(in.Body.Tenant)
+			tenant, err := a.app.Tenants.Owner(ctx, p, in.Body.Tenant)
 			if err != nil {
 				return out, err
 			}

@@ -37,7 +37,7 @@ func TestTheWholeWay(t *testing.T) {
 	ok(t, err)
 	must(w.nobody.Setup(w.ctx, link, "correct horse battery"))(t)
 	eve := w.nobody.As(must(w.nobody.SignIn(w.ctx, "eve", "correct horse battery"))(t))
-	if me := must(eve.Me(w.ctx))(t); me.Name != "eve" || !slices.Equal(me.Roles, []string{"requester"}) || !slices.Equal(me.Tenants, []crowd.TenantID{w.a}) {
+	if me := must(eve.Me(w.ctx))(t); me.Name != "eve" || !slices.Equal(me.Roles, []string{"requester"}) || !slices.Equal(me.Tenants, []crowd.TenantID{w.a}) || me.Tenant != w.a {
 		t.Errorf("I am %+v", me)
 	}
 	d := definition()

@@ -71,7 +71,7 @@ func (a *api) runs() {
 			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
-			tenant, err := p.OwnerTenant(b.Tenant)
+			tenant, err := a.app.Tenants.Owner(ctx, p, b.Tenant)
 			if err != nil {
 				return out, err
 			}

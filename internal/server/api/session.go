@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
@@ -42,7 +43,14 @@ func (a *api) session() {
 			return as(toSecret)(a.app.Accounts.Setup(ctx, in.Body.Token, in.Body.Password))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/me", summary: "Who am I, and what may I do?", tag: tag, access: signedIn},
-		func(_ context.Context, p *access.Principal, _ *struct{}) (wire.Me, error) { return toMe(p), nil })
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Me, error) {
+			me := toMe(p)
+			var err error
+			if me.Tenant, err = a.app.Tenants.Owner(ctx, p, 0); crowd.CodeOf(err) == crowd.Invalid {
+				err = nil // none, or several: it has to be named
+			}
+			return me, err
+		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		own(a.app.Accounts.Tokens, all(toToken)))
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: signedIn, status: http.StatusCreated},

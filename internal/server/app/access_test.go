@@ -260,6 +260,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		}
 		return nil // there is none to forget
 	},
+	"Tenants.Owner":   func(s *scene, p *access.Principal) error { return second(s.Tenants.Owner(s.ctx, p, s.a)) },
 	"Tenants.List":    func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
 	"Accounts.User":   func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
 	"Accounts.Tokens": func(s *scene, p *access.Principal) error { return second(s.Accounts.Tokens(s.ctx, p)) },
