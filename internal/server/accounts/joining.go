@@ -136,7 +136,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
 	var wrong crowd.Errors
-	for _, err := range []error{s.accounts.validUser(ctx, &u), auth.ValidPassword(n.Password)} {
+	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), auth.ValidPassword(n.Password)} {
 		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those two make it
 			wrong = append(wrong, e)
 		} else if err != nil {

@@ -260,7 +260,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	if err := s.validUser(ctx, &u); err != nil {
+	if err := s.validUser(ctx, store.User{}, &u); err != nil {
 		return store.User{}, "", err
 	}
 	id, err := s.store.CreateUser(ctx, u)
@@ -275,13 +275,17 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	return u, link, err
 }
 
-func (s *Accounts) validUser(ctx context.Context, u *store.User) error {
+// validUser checks a person, who was before. A full name that stays is not checked: one
+// that was allowed once must not hold up a move to another pool.
+func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.User) error {
 	u.Tenants = slices.Compact(slices.Sorted(slices.Values(u.Tenants)))
-	switch {
-	case !userName.MatchString(u.Name):
+	if !userName.MatchString(u.Name) {
 		return crowd.Fieldf("name", "%q is not a name to sign in with (letters, digits and . _ @ + -, at most 64)", u.Name)
-	case len(u.FullName) > 200:
-		return crowd.Fieldf("full_name", "is longer than 200 bytes")
+	}
+	if u.FullName != before.FullName {
+		if err := input.ValidLine("full_name", u.FullName, 200); err != nil {
+			return err
+		}
 	}
 	if u.Email != "" {
 		if a, err := mail.ParseAddress(u.Email); err != nil || a.Address != u.Email {
@@ -367,7 +371,7 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 	if err := change(&u); err != nil {
 		return u, err
 	}
-	if err := s.validUser(ctx, &u); err != nil {
+	if err := s.validUser(ctx, before, &u); err != nil {
 		return u, err
 	}
 	learns := false // is in the training of the old pool, and leaves before its end

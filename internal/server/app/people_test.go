@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -400,4 +401,45 @@ func TestWhoHangsUpLeavesNobodyWithoutALink(t *testing.T) {
 	if list := must(w.store.ListTokens(w.ctx, u.ID))(t); len(list) != 1 || list[0].Kind != store.SetupToken {
 		t.Errorf("links: %+v", list)
 	}
+}
+
+// TestFullNamesHideNothing: nobody takes a name with which a page shows something else
+// than it says, however they come by it.
+func TestFullNamesHideNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id, token := w.workers[0].User.ID, w.link("a@example.org")
+	ways := map[string]func(name string) error{
+		"created": func(name string) error {
+			_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "new", FullName: name, Pool: w.pool})
+			return err
+		},
+		"updated": func(name string) error {
+			return second(w.Accounts.UpdateUser(w.ctx, w.admin, id, accounts.UserEdit{FullName: &name}))
+		},
+		"changed": func(name string) error {
+			return second(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.FullName = name; return nil }))
+		},
+		"joined": func(name string) error {
+			return second(w.Invitations.Join(w.ctx, token, accounts.NewAccount{Name: "eva", FullName: name, Password: goodPassword}))
+		},
+	}
+	bad := []string{"a\x00b", "a\x1b[2Jb", "a\nb", "a\u0085b", "\u202egnp.exe", "a\u2066b", "a\u2028b", "a\xffb"}
+	for way, do := range ways {
+		for _, name := range bad {
+			err := do(name)
+			var e *crowd.Error
+			if !errors.As(err, &e) || e.Code != crowd.Invalid || e.Field != "full_name" {
+				t.Errorf("%s as %q: %v", way, name, err)
+			}
+		}
+		if err := do("Zoë O’Neil-Łukasz 王 می‌خواهم"); err != nil {
+			t.Errorf("%s with an honest name: %v", way, err)
+		}
+	}
+	// Somebody whose name is of a time when it was allowed is changed all the same.
+	u := must(w.store.User(w.ctx, w.workers[1].User.ID))(t)
+	u.FullName = bad[0]
+	ok(t, w.store.UpdateUser(w.ctx, u))
+	must(w.Duty.SetWishes(w.ctx, w.workers[1], recruit.Wishes{Away: true}))(t)
 }

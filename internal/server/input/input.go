@@ -6,6 +6,8 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/task"
@@ -35,6 +37,30 @@ func ValidName(field, name string) error {
 		return crowd.Fieldf(field, "%q is not a name (letters, digits, spaces and . _ -, at most 100)", name)
 	}
 	return nil
+}
+
+// ValidLine checks a line of any text that others are shown, such as a person's full
+// name: of at most so many bytes, and nothing in it that is not seen or that turns the
+// order of what stands after it. The marks that a script needs, such as joiners and
+// U+200F, are allowed.
+func ValidLine(field, text string, most int) error {
+	if len(text) > most {
+		return crowd.Fieldf(field, "is longer than %d bytes", most)
+	}
+	if !utf8.ValidString(text) {
+		return crowd.Fieldf(field, "is not UTF-8")
+	}
+	if i := strings.IndexFunc(text, disguises); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		return crowd.Fieldf(field, "has the character %U, which cannot be seen: leave it out", r)
+	}
+	return nil
+}
+
+// disguises reports whether a character controls how others are shown: control
+// characters, separators of lines, and embeddings, overrides and isolates of direction.
+func disguises(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
 // Compile reads a template as it is kept.
