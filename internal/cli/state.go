@@ -341,7 +341,7 @@ func stateTime(part func(*stateBatch) *time.Time) reader {
 func stateSeconds(part func(*stateBatch) *time.Duration) reader {
 	return parsed(part, "not a number of seconds above 0", func(text string) (time.Duration, bool) {
 		f, err := strconv.ParseFloat(text, 64)
-		return time.Duration(f * float64(time.Second)), err == nil && f > 0 && f <= math.MaxInt64/float64(time.Second)/2
+		return time.Duration(math.Round(f * float64(time.Second))), err == nil && f > 0 && f <= math.MaxInt64/float64(time.Second)/2
 	})
 }
 

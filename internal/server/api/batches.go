@@ -27,7 +27,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
-		TaskTime: time.Duration(b.TaskTimeSeconds * float64(time.Second)), EndsAt: b.EndsAt, Training: b.Training,
+		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training,
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"time"
 
@@ -116,11 +117,12 @@ func inSeconds(d time.Duration) *float64 {
 	return &s
 }
 
-// ofSeconds is the duration, or one that is too long for anything.
+// ofSeconds is the duration to the nearest nanosecond, or one that is too long for
+// anything.
 func ofSeconds(s float64) time.Duration {
 	const longest = 100 * 365 * 24 * time.Hour
 	s = max(-longest.Seconds(), min(s, longest.Seconds()))
-	return time.Duration(s * float64(time.Second))
+	return time.Duration(math.Round(s * float64(time.Second)))
 }
 
 // poolFields are the places in JSON of what the service checks of a pool.

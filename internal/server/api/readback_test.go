@@ -28,18 +28,18 @@ func asAnn(w *world) *client.Client    { return w.ann }
 func asWorker(w *world) *client.Client { return w.workers[0] }
 
 const batchBody = `{"name": "cats", "tenant": "n1", "pool": "p2", "template": {"kind": "short_text", "question": "What?"}, "reward_micros": 70000, "budget_micros": 12500000,
-	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 2.5, "production": true, "training": true,
+	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 8.2, "production": true, "training": true,
 	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}}`
 
 const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number", "question": "How many?"}, "reward_micros": 80000, "budget_micros": 13500000,
-	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 3.5, "production": false, "training": false,
+	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 4.1, "production": false, "training": false,
 	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}}`
 
 const poolBody = `{"name": "daytime", "policy": "wcfs(wfs,k=3)", "stopped": true,
-	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 45, "training": 4},
+	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 65.1, "training": 4},
 	"calling": {"answer_seconds": 90, "ask": 3.5, "life_seconds": 1200},
 	"control": {"advise": true, "balance": true, "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "window_seconds": 1800,
-		"expect": {"task_time_seconds": 12}, "target": {"eta": 0.25, "salary": 0.5, "wait_seconds": 15, "tail": 0.05},
+		"expect": {"task_time_seconds": 12}, "target": {"eta": 0.25, "salary": 0.5, "wait_seconds": 33.3, "tail": 0.05},
 		"rules": [{"when": "queue > 10", "do": "recruit 2"}]}}`
 
 // requests are written in order: each on what those before it have left.

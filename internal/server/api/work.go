@@ -59,7 +59,7 @@ func (w *Waiting) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (w Waiting) wait() time.Duration { return time.Duration(w.WaitSeconds * float64(time.Second)) }
+func (w Waiting) wait() time.Duration { return ofSeconds(w.WaitSeconds) }
 
 func (a *api) work() {
 	const tag = "Work"
