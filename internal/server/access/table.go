@@ -130,6 +130,7 @@ var (
 	DutyEnd           = op("Duty.End", Workers)
 	DutyDeclineCall   = op("Duty.DeclineCall", Workers)
 	DutySetWishes     = op("Duty.SetWishes", Workers)
+	DutyChangeWishes  = op("Duty.ChangeWishes", Workers)
 	DutySubscribe     = op("Duty.Subscribe", Workers)
 	DutyUnsubscribe   = op("Duty.Unsubscribe", Self)
 	DutySubscriptions = op("Duty.Subscriptions", Self)

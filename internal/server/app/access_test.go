@@ -165,7 +165,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Duty.Start":       func(s *scene, p *access.Principal) error { return second(s.Duty.Start(s.ctx, p)) },
 	"Duty.End":         func(s *scene, p *access.Principal) error { return second(s.Duty.End(s.ctx, p)) },
 	"Duty.DeclineCall": func(s *scene, p *access.Principal) error { return s.Duty.DeclineCall(s.ctx, p) },
-	"Duty.SetWishes":   func(s *scene, p *access.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, recruit.Wishes{})) },
+	"Duty.ChangeWishes": func(s *scene, p *access.Principal) error {
+		return second(s.Duty.ChangeWishes(s.ctx, p, func(*recruit.Wishes) error { return nil }))
+	},
+	"Duty.SetWishes": func(s *scene, p *access.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, recruit.Wishes{})) },
 	"Duty.Subscribe": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.Subscribe(s.ctx, p, store.Subscription{}))
 	},

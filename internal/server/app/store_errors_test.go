@@ -270,6 +270,9 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		_, rows, err := x.Batches.Labels(x.ctx, p, x.running, batches.Live)
 		return drain(rows, err)
 	},
+	"Duty.ChangeWishes": func(x *trial, p *access.Principal) error {
+		return second(x.Duty.ChangeWishes(x.ctx, p, func(w *recruit.Wishes) error { w.Away = true; return nil }))
+	},
 	"Duty.SetWishes": func(x *trial, p *access.Principal) error {
 		return second(x.Duty.SetWishes(x.ctx, p, recruit.Wishes{Away: true, Prefers: map[crowd.PoolID]float64{x.other: 1}}))
 	},

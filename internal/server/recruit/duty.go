@@ -226,21 +226,41 @@ func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.A
 
 // SetWishes keeps a worker's wishes.
 func (s *Duty) SetWishes(ctx context.Context, p *access.Principal, w Wishes) (store.User, error) {
-	if err := p.May(access.DutySetWishes); err != nil {
-		return store.User{}, err
-	}
-	for _, id := range slices.Sorted(maps.Keys(w.Prefers)) {
-		if _, ok := s.cfg.Live.Settings(id); !ok {
-			return store.User{}, crowd.Fieldf("prefers", "there is no pool %s", id)
-		}
-		if x := w.Prefers[id]; !(x >= 0 && x <= 1) {
-			return store.User{}, crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
-		}
-	}
-	return s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
-		u.Prefers, u.Away, u.NoMail = w.Prefers, w.Away, w.NoMail
+	return s.changeWishes(ctx, p, access.DutySetWishes, func(now *Wishes) error {
+		*now = w
 		return nil
 	})
+}
+
+// ChangeWishes changes a worker's wishes as they are when nobody else changes them.
+func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change func(*Wishes) error) (store.User, error) {
+	return s.changeWishes(ctx, p, access.DutyChangeWishes, change)
+}
+
+func (s *Duty) changeWishes(ctx context.Context, p *access.Principal, o access.Operation, change func(*Wishes) error) (store.User, error) {
+	if err := p.May(o); err != nil {
+		return store.User{}, err
+	}
+	return s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
+		w := WishesOf(*u)
+		if err := change(&w); err != nil {
+			return err
+		}
+		u.Prefers, u.Away, u.NoMail = w.Prefers, w.Away, w.NoMail
+		return s.validPrefers(w.Prefers)
+	})
+}
+
+func (s *Duty) validPrefers(prefers map[crowd.PoolID]float64) error {
+	for _, id := range slices.Sorted(maps.Keys(prefers)) {
+		if _, ok := s.cfg.Live.Settings(id); !ok {
+			return crowd.Fieldf("prefers", "there is no pool %s", id)
+		}
+		if x := prefers[id]; !(x >= 0 && x <= 1) {
+			return crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
+		}
+	}
+	return nil
 }
 
 // Subscribe keeps a browser that takes push messages for p.

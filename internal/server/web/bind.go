@@ -58,12 +58,14 @@ func (f *fields) current(now url.Values) error {
 	return nil
 }
 
-// bound binds a variable by how its value is read and written.
+// bound binds a variable by how its value is read and written. A variable of which
+// the same would be written stays as it was, as a form may not show all of it: the
+// milliseconds of a time, for example.
 func bound[T any](b binding, name string, v *T, read func(name string) T, write func(T) string) {
 	if b.filling {
 		b.values.Set(name, write(*v))
-	} else {
-		*v = read(name)
+	} else if x := read(name); write(x) != write(*v) {
+		*v = x
 	}
 }
 

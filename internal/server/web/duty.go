@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -256,14 +257,12 @@ func (rq *request) wishes() error {
 	pools := ask(rq, rq.App.Pools.List)
 	list := make([]poolWish, len(pools))
 	for i, v := range pools {
-		likes, stated := rq.p.User.Prefers[v.ID]
-		if !stated {
-			likes = indifferent
-		}
+		likes, _ := preferenceOf(rq.p.User.Prefers, v.ID)
 		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: nearest(likes), Choose: preferences}
 	}
 	return rq.render("wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
-		"Pools": list, "U": rq.p.User, "Browsers": browsersOf(ask(rq, rq.App.Duty.Subscriptions)), "Key": rq.App.Duty.PushKey(),
+		"Pools": list, "U": rq.p.User, "Filled": filled(recruit.WishesOf(rq.p.User), bindWishes(pools)),
+		"Browsers": browsersOf(ask(rq, rq.App.Duty.Subscriptions)), "Key": rq.App.Duty.PushKey(),
 	}})
 }
 
@@ -286,33 +285,44 @@ func browsersOf(subs []store.Subscription) []taker {
 	return list
 }
 
+// preferenceOf returns how much somebody likes a pool, and whether they have stated it.
+func preferenceOf(prefers map[crowd.PoolID]float64, id crowd.PoolID) (likes float64, stated bool) {
+	if likes, stated = prefers[id]; !stated {
+		likes = indifferent
+	}
+	return likes, stated
+}
+
+// bindWishes has no field for a pool of which nothing was stated, so that a form stays
+// good when a pool is added.
+func bindWishes(pools []control.PoolView) func(binding, *recruit.Wishes) {
+	return func(b binding, w *recruit.Wishes) {
+		call, mail := !w.Away, !w.NoMail
+		b.tick("call", &call)
+		b.tick("mail", &mail)
+		w.Away, w.NoMail = !call, !mail
+		prefers := make(map[crowd.PoolID]float64)
+		for _, v := range pools {
+			name := "like-" + v.ID.String()
+			likes, stated := preferenceOf(w.Prefers, v.ID)
+			if stated || !b.filling && b.text(name) != "" {
+				bound(b, name, &likes, b.number, func(x float64) string { return plainNumber(nearest(x)) })
+			}
+			if likes != indifferent {
+				prefers[v.ID] = likes
+			}
+		}
+		w.Prefers = prefers
+	}
+}
+
 // setWishes keeps what somebody likes and how they are called.
 func (rq *request) setWishes() error {
 	pools, err := rq.App.Pools.List(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
-	f := rq.sent()
-	wishes := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: f.text("call") == "", NoMail: f.text("mail") == ""}
-	for _, v := range pools {
-		was, stated := rq.p.User.Prefers[v.ID]
-		if !stated {
-			was = indifferent
-		}
-		likes := was
-		if f.text("like-"+v.ID.String()) != "" {
-			likes = f.number("like-" + v.ID.String())
-		}
-		if likes == nearest(was) {
-			likes = was // it may lie between two steps
-		}
-		if likes != indifferent {
-			wishes.Prefers[v.ID] = likes
-		}
-	}
-	if err = f.err(); err == nil {
-		_, err = rq.App.Duty.SetWishes(rq.ctx(), rq.p, wishes)
-	}
+	_, err = rq.App.Duty.ChangeWishes(rq.ctx(), rq.p, saving(rq.sent(), bindWishes(pools)))
 	return rq.done(err, "/work/wishes", "saved")
 }
 

@@ -269,6 +269,7 @@ func TestWishes(t *testing.T) {
 	if w := recruit.WishesOf(b.principal().User); w.Prefers[1] != 0.6 || w.Prefers[2] != 0 || len(w.Prefers) != 2 || w.Away {
 		t.Fatalf("kept: %+v", w)
 	}
+	f = b.get("/work/wishes").form("/work/wishes")
 	f.values.Set("like-p2", "7x")
 	f.send().want(http.StatusUnprocessableEntity, "is not a number")
 }

@@ -233,7 +233,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 	draft.form(settings).set("rule", "agree").set("agree", "2").set("of", "3").set("qualifications", "french 70\n").set("deadline", "2099-01-01T10:00").
 		set("lease", "5").set("small_crowd", "1").send().want(200, "Saved.")
 	v := c.req.get(strings.TrimSuffix(settings, "/settings")).form(settings).values
-	for field, want := range map[string]string{"rule": "agree", "agree": "2", "of": "3", "qualifications": "french 70\n", "deadline": "2099-01-01T10:00", "lease": "5"} {
+	for field, want := range map[string]string{"rule": "agree", "agree": "2", "of": "3", "qualifications": "french 70\n", "deadline": "2099-01-01T10:00:00", "lease": "5"} {
 		if got := v.Get(field); got != want {
 			t.Errorf("%s is kept as %q, want %q", field, got, want)
 		}

@@ -142,7 +142,7 @@ func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 	return p
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // At writes a place for an attribute.
 func (*timeBar) At(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -152,23 +154,23 @@ func (f *fields) money(name string) crowd.Money {
 }
 
 func (f *fields) number(name string) float64 {
-	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	return parsed(f, name, parse, func(text string) string { return fmt.Sprintf("%q is not a number", text) })
+	return parsed(f, name, yamlfile.Number, func(text string) string { return fmt.Sprintf("%q is not a number (like 12 or 0.5)", text) })
 }
 
 func (f *fields) whole(name string) int {
-	return parsed(f, name, strconv.Atoi, func(text string) string { return fmt.Sprintf("%q is not a whole number", text) })
+	return parsed(f, name, strconv.Atoi, func(text string) string { return fmt.Sprintf("%q is not a whole number (like 12)", text) })
 }
 
 // inputTime is the form of a datetime-local input; the pages say that it is UTC.
-const inputTime = "2006-01-02T15:04"
+// Browsers leave the seconds out where they are 0.
+const inputTime = "2006-01-02T15:04:05"
 
 func (f *fields) time(name string) time.Time {
 	text := f.text(name)
 	if text == "" {
 		return time.Time{}
 	}
-	for _, layout := range []string{inputTime, inputTime + ":05", time.RFC3339} {
+	for _, layout := range []string{inputTime, strings.TrimSuffix(inputTime, ":05"), time.RFC3339} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC()
 		}
@@ -177,14 +179,15 @@ func (f *fields) time(name string) time.Time {
 	return time.Time{}
 }
 
-// scale reads a number of units as a duration.
+// scale reads a number of units as a duration: the nearest nanosecond, as a third of
+// an hour has no exact number.
 func (f *fields) scale(name string, unit time.Duration) time.Duration {
 	v := f.number(name)
 	if v < 0 || v > float64(365*24*time.Hour/unit) {
 		f.bad(name, "must be more than 0 and less than a year")
 		return 0
 	}
-	return time.Duration(v * float64(unit))
+	return time.Duration(math.Round(v * float64(unit)))
 }
 
 // scores reads lines "name score" (a score is 0 to 100); otherwise is the score of a

@@ -91,7 +91,7 @@ func (s *sheet) other(name string) []string {
 		n, _ := strconv.ParseFloat(old, 64)
 		return []string{strconv.FormatFloat(n+1, 'f', -1, 64)}
 	case kind == "datetime-local":
-		return []string{fmt.Sprintf("2031-02-03T04:%02d", len(name))}
+		return []string{fmt.Sprintf("2031-02-03T04:05:%02d", len(name))}
 	case kind == "hidden":
 		return []string{old}
 	}
@@ -153,9 +153,6 @@ func (x edited) try(t *testing.T, c *company, pattern string) {
 		if !slices.EqualFunc(got, values, func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) || sameNumber(a, b) }) {
 			t.Errorf("%s: %s is %q, was sent as %q", pattern, name, got, values)
 		}
-	}
-	if pattern == "POST /work/wishes" {
-		return
 	}
 	// What was filled in before that cannot undo it.
 	before.press(x.press[0], x.press[1])
