@@ -113,6 +113,7 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 		kong.Name("throng"),
 		kong.Description(about),
 		kong.PostBuild(addHelp),
+		decimalNumbers(),
 		kong.BindToProvider(chosenVerb),
 		kong.Vars{"version": "throng " + c.Version, "server": defaultServer},
 		kong.Writers(c.Stdout, c.Stderr),

@@ -5,12 +5,12 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -141,7 +141,7 @@ func (l *liking) UnmarshalText(text []byte) error {
 	if at > 0 {
 		var err error
 		l.pool = string(text[:at])
-		if l.x, err = strconv.ParseFloat(string(text[at+1:]), 64); err == nil && l.x >= 0 && l.x <= 1 {
+		if l.x, err = yamlfile.Number(string(text[at+1:])); err == nil && l.x >= 0 && l.x <= 1 {
 			return nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/queueing"
 )
 
@@ -26,7 +27,7 @@ type Queueing struct {
 type seconds float64
 
 func (s *seconds) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseFloat(string(text), 64)
+	n, err := yamlfile.Number(string(text))
 	if err != nil {
 		d, err := duration(string(text))
 		if err != nil {
