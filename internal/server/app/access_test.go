@@ -21,7 +21,6 @@ import (
 
 // calls has a call of each operation that takes a principal.
 var calls = map[string]func(s *scene, p *access.Principal) error{
-
 	"Batches.PoolState": func(s *scene, p *access.Principal) error { return second(s.Batches.PoolState(s.ctx, p, s.pool)) },
 	"Tenants.Create": func(s *scene, p *access.Principal) error {
 		return second(s.Tenants.Create(s.ctx, p, accounts.NewTenant{Name: "cats", Weight: 1, Deposit: crowd.Unit}))
