@@ -433,7 +433,7 @@ func TestFullNamesHideNothing(t *testing.T) {
 				t.Errorf("%s as %q: %v", way, name, err)
 			}
 		}
-		if err := do("Zoë O’Neil-Łukasz 王 می‌خواهم"); err != nil {
+		if err := do("Zoë O’Neil-Łukasz 王 می\u200cخواهم"); err != nil {
 			t.Errorf("%s with an honest name: %v", way, err)
 		}
 	}
