@@ -109,7 +109,7 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 // people.
 func smallCrowd(id crowd.BatchID, err error) error {
 	var refused *crowd.Error
-	if errors.As(err, &refused) && (refused.Field == "redundancy" || refused.Field == "qualifications") {
+	if errors.As(err, &refused) && refused.Field == "redundancy" {
 		return &noted{err, fmt.Sprintf("to launch it all the same: throng batch launch %s --allow-small-crowd", id)}
 	}
 	return err

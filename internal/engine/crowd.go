@@ -23,17 +23,15 @@ func (c Crowd) TooSmall() bool { return c.People < c.Wanted }
 
 // String says it in words.
 func (c Crowd) String() string {
-	who := "who may do it"
-	if c.Lacks != "" {
-		who = "who holds " + c.Lacks
-	}
 	switch {
 	case c.People == 0 && c.Lacks != "":
 		return "nobody in the pool holds " + c.Lacks
 	case c.Wanted == 1 && c.People == 0:
 		return "the pool has nobody who may do it"
+	case c.Lacks != "":
+		return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who holds %s", c.Wanted, c.People, c.Lacks)
 	}
-	return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d %s", c.Wanted, c.People, who)
+	return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who may do it", c.Wanted, c.People)
 }
 
 // Remedy names the commands that let it finish.

@@ -95,7 +95,7 @@ func (e *Engine) crowdSuffices(b *batch) error {
 	}
 	if c := e.crowdOf(b); c.TooSmall() {
 		if c.Lacks != "" {
-			return crowd.Fieldf("qualifications", "%s (%s; or allow a small crowd)", c, c.Remedy())
+			return crowd.Fieldf("redundancy", "%s (%s; or allow a small crowd)", c, c.Remedy())
 		}
 		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd)", c)
 	}

@@ -82,7 +82,7 @@ func TestInvalidSpecs(t *testing.T) {
 		}, "invited"},
 		"no people at all":       {func(s *engine.Spec) { s.Invited = map[crowd.WorkerID][]uint32{} }, "invited"},
 		"too small a crowd":      {func(s *engine.Spec) { s.Rule, s.Budget = label.Count(4), crowd.MaxMoney }, "redundancy"},
-		"nobody so well trained": {needs(engine.Requirement{Name: "a"}), "qualifications"},
+		"nobody so well trained": {needs(engine.Requirement{Name: "a"}), "redundancy"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
