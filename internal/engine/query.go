@@ -44,7 +44,7 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		}
 	}
 	switch {
-	case may < b.firstWant(1):
+	case may < b.firstWant(1) || e.crowdOf(b).Had > 0:
 		return crowd.CrowdTooSmall
 	case busy > 0 && b.running == 0:
 		return crowd.OtherBatchFirst

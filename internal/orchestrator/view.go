@@ -81,6 +81,11 @@ func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, err error) 
 	if err != nil {
 		return c, err
 	}
+	if n.Batch != 0 {
+		if c, ok, err := r.o.cfg.Crowd.CrowdOf(ctx, pool, n.Batch); ok || err != nil {
+			return c, err
+		}
+	}
 	return r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step)
 }
 

@@ -217,6 +217,11 @@ func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, s
 	return w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
+func (w *world) CrowdOf(_ context.Context, _ crowd.PoolID, id crowd.BatchID) (engine.Crowd, bool, error) {
+	c, ok := w.engine.CrowdOf(id)
+	return c, ok, nil
+}
+
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {

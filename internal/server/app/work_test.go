@@ -415,6 +415,31 @@ func TestReturnAndSkip(t *testing.T) {
 	}
 }
 
+// A batch of whose tasks everybody has had each cannot finish until somebody comes.
+func TestEverybodyHadWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.launch(2)
+	for range 2 {
+		if v := w.batch(id); v.Crowd.TooSmall() {
+			t.Errorf("with something left for somebody: %+v", v.Crowd)
+		}
+		ok(t, w.Work.Return(w.ctx, w.workers[0], w.next(w.workers[0]).Assignment))
+	}
+	const says = "everybody in the pool who may do it has already had the 2 tasks left"
+	why := must(w.Batches.Why(w.ctx, w.ann, id))(t)
+	if v := w.batch(id); why.Reason != crowd.CrowdTooSmall || v.Crowd.String() != says || v.Reason != crowd.CrowdTooSmall {
+		t.Errorf("why: %+v, the batch: %+v", why, v)
+	}
+	if f := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); f.Status != batches.ForecastTooFew {
+		t.Errorf("the forecast is %+v", f)
+	}
+	w.worker("late")
+	if v := w.batch(id); v.Crowd.TooSmall() {
+		t.Errorf("with somebody new: %+v", v.Crowd)
+	}
+}
+
 func TestAnAnswerThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)

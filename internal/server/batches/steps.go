@@ -38,6 +38,16 @@ func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantI
 	return c, err
 }
 
+// CrowdOf returns the crowd of a step's batch, or false if it is not running.
+func (s Steps) CrowdOf(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (c engine.Crowd, ok bool, err error) {
+	r, err := s.batches.live.Get(pool)
+	if err != nil {
+		return c, false, err
+	}
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { c, ok = e.CrowdOf(id) })
+	return c, ok, err
+}
+
 // onLaunched runs a command on a step's batch, unless the batch has ended.
 func (s Steps) onLaunched(ctx context.Context, id crowd.BatchID, f func(e *engine.Engine, now time.Time) error) error {
 	b, err := s.batches.store.Batch(ctx, 0, id)

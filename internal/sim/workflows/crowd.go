@@ -70,6 +70,11 @@ func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID
 	return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
+func (w *world) CrowdOf(_ context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Crowd, bool, error) {
+	c, ok := w.pools[pool].CrowdOf(id)
+	return c, ok, nil
+}
+
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.Store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {
