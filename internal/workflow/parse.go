@@ -40,8 +40,10 @@ type SQLFacts struct {
 // that is wrong with the file, in its order. It never returns both, nor neither.
 //
 // With a zero now, a deadline in the past is no problem, and the bounds are those of
-// earlier versions: so the file of a run that has begun is read. Without a checker, queries are not checked: the
-// columns of their steps are open, and on a stream edge they go row by row.
+// earlier versions: so the file of a run that has begun is read.
+//
+// Without a checker, queries are not checked: the columns of their steps are open,
+// and on a stream edge they go row by row.
 func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
 	return parse(file, now, sql, nil)
 }

@@ -6,9 +6,22 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
+
+// waitsHalfAMinute has a worker come on duty and wait for a task: thirty seconds of it
+// are over, and it goes on. The channel tells how it ended.
+func (w *world) waitsHalfAMinute(p *access.Principal) <-chan error {
+	w.t.Helper()
+	must(w.Duty.Start(w.ctx, p))(w.t)
+	waited := make(chan error, 1)
+	go func() { waited <- second(w.Work.Next(w.ctx, p, time.Minute)) }()
+	w.until(func() bool { return w.duty(p).Waiting })
+	w.clock.advance(30 * time.Second)
+	return waited
+}
 
 // TestAPoolThatOpens calls nobody, and pays no waiting: those who were asked are
 // thanked, and those on duty stay for nothing.
@@ -19,11 +32,7 @@ func TestAPoolThatOpens(t *testing.T) {
 	w.onCall(pool.Settings{Min: 3, Elasticity: "ct-p", Stability: "hybrid"})
 	w.step(time.Second)
 	p := w.workers[0]
-	must(w.Duty.Start(w.ctx, p))(t)
-	waited := make(chan error, 1)
-	go func() { waited <- second(w.Work.Next(w.ctx, p, time.Minute)) }()
-	w.until(func() bool { return w.duty(p).Waiting })
-	w.clock.advance(30 * time.Second)
+	waited := w.waitsHalfAMinute(p)
 	if n := len(w.called()); n == 0 {
 		t.Fatal("nobody is called: the test looks at nothing")
 	}
@@ -62,11 +71,7 @@ func TestPayEndsWithTheRate(t *testing.T) {
 	w.onCall(pool.Settings{Min: 1})
 	w.step(time.Second)
 	p := w.workers[0]
-	must(w.Duty.Start(w.ctx, p))(t)
-	waited := make(chan error, 1)
-	go func() { waited <- second(w.Work.Next(w.ctx, p, time.Minute)) }()
-	w.until(func() bool { return w.duty(p).Waiting })
-	w.clock.advance(30 * time.Second)
+	waited := w.waitsHalfAMinute(p)
 	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Retainer.Rate = 0; return nil }))(t)
 	for range 2 {
 		if d, m := w.duty(p), must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Funds; !d.Waiting || d.Earned != crowd.Unit/40 || m.Paid != crowd.Unit/40 || m.Owed != 0 {

@@ -364,14 +364,10 @@ func TestAFileMayBeTooLarge(t *testing.T) {
 	f.sendFile("large.csv", "a\n"+strings.Repeat("some text\n", 10_000)).want(http.StatusRequestEntityTooLarge, "more than the 20000 bytes", "No tasks yet")
 }
 
-// TestNothingIsSentAfterSigningOut: whoever has signed out hears of the next change
-// only that they have.
-func TestNothingIsSentAfterSigningOut(t *testing.T) {
-	t.Parallel()
-	c := newCompany(t, 2)
-	id := batchOf(c.launchCats("Cats")).String()
-	ctx, cancel := context.WithTimeout(t.Context(), eventIdle-2*time.Second) // after that it would be noticed without a change
-	defer cancel()
+// follow reads the live page of a running batch, as its requester, from the line after
+// the first, which is there at once.
+func (c *company) follow(ctx context.Context, t *testing.T, id string) *bufio.Scanner {
+	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/batches/"+id+"/events?state=running", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -380,12 +376,24 @@ func TestNothingIsSentAfterSigningOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	t.Cleanup(func() { res.Body.Close() })
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() || lines.Text() != "event: live" {
 		t.Fatalf("the first line is %q (%v)", lines.Text(), lines.Err())
 	}
+	return lines
+}
+
+// TestNothingIsSentAfterSigningOut: whoever has signed out hears of the next change
+// only that they have.
+func TestNothingIsSentAfterSigningOut(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	id := batchOf(c.launchCats("Cats")).String()
+	ctx, cancel := context.WithTimeout(t.Context(), eventIdle-2*time.Second) // after that it would be noticed without a change
+	defer cancel()
+	lines := c.follow(ctx, t, id)
 	c.req.get("/batches").want(200).form("/signout").send().want(200, "You are signed out")
 	c.workers[0].get("/work").want(200, "a cat?").form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in")
 	last := ""
@@ -419,20 +427,7 @@ func TestAStreamThatFailsIsLogged(t *testing.T) {
 	c := newCompany(t, 2, func(cfg *app.Config) { torn.Store, cfg.Store = cfg.Store, torn })
 	id := batchOf(c.launchCats("Cats")).String()
 	c.workers[0].get("/work").want(200, "a cat?")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/batches/"+id+"/events?state=running", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := c.req.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, 1<<20)
-	if !lines.Scan() || lines.Text() != "event: live" {
-		t.Fatalf("the first line is %q (%v)", lines.Text(), lines.Err())
-	}
+	lines := c.follow(t.Context(), t, id)
 	torn.torn.Store(true)
 	c.workers[1].get("/work") // a change: somebody gets a task
 	for lines.Scan() {
