@@ -15,7 +15,6 @@ var longFiles = map[string]struct {
 	why   string
 }{
 	"internal/engine/books_test.go":                {678, "records kept outside of the engine, which its figures are compared with"},
-	"internal/engine/drive_test.go":                {502, "the model of all commands that drives random worlds"},
 	"internal/engine/duty_books_test.go":           {578, "records kept outside of the engine, which its figures are compared with"},
 	"internal/engine/execution_plan_drive_test.go": {553, "the execution plan of Cymphony, event by event"},
 	"internal/kit/chart/chart_test.go":             {613, "every kind of picture"},

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,9 +14,8 @@ import (
 type Crowd struct {
 	Wanted int
 	People int
-	Lacks  string // too few have it, in words: moderation >= 80
-	Had    int    // tasks left, each of which everybody who may do it has had already; 0: not so
-	Scores string // the same as throng worker qualify takes it: moderation=80
+	Lacks  []Requirement // too few meet them; empty: that is not what is missing
+	Had    int           // tasks left, each of which everybody who may do it has had already; 0: not so
 }
 
 // TooSmall reports whether no task that is left can get the answers that it wants.
@@ -25,41 +23,22 @@ func (c Crowd) TooSmall() bool { return c.People < c.Wanted || c.Had > 0 }
 
 // String says it in words.
 func (c Crowd) String() string {
+	lacks := make([]string, len(c.Lacks))
+	for i, r := range c.Lacks {
+		lacks[i] = fmt.Sprintf("%s >= %d", r.Name, r.Min)
+	}
+	skills := strings.Join(lacks, " and ")
 	switch {
 	case c.People >= c.Wanted && c.Had > 0:
 		return fmt.Sprintf("everybody in the pool who may do it has already had the %s left", format.Count(c.Had, "task"))
-	case c.People == 0 && c.Lacks != "":
-		return "nobody in the pool holds " + c.Lacks
+	case c.People == 0 && skills != "":
+		return "nobody in the pool holds " + skills
 	case c.Wanted == 1 && c.People == 0:
 		return "the pool has nobody who may do it"
-	case c.Lacks != "":
-		return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who holds %s", c.Wanted, c.People, c.Lacks)
+	case skills != "":
+		return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d with %s", c.Wanted, c.People, skills)
 	}
 	return fmt.Sprintf("a task needs answers from %d different people, but the pool has %d who may do it", c.Wanted, c.People)
-}
-
-// Remedy names the commands that let it finish.
-func (c Crowd) Remedy() string {
-	if c.People >= c.Wanted && c.Had > 0 {
-		return "add somebody (throng worker add), or end it early (throng batch end)"
-	}
-	if c.Lacks != "" {
-		return "give it to somebody with throng worker qualify NAME " + c.Scores
-	}
-	return "add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
-}
-
-// lack says which qualifications too few have.
-func (c *Crowd) lack(requires []Requirement) {
-	var words, scores []string
-	for _, r := range requires {
-		score := fmt.Sprintf("%s=%d", r.Name, r.Min)
-		if strings.ContainsAny(score, " '$") {
-			score = strconv.Quote(score)
-		}
-		words, scores = append(words, fmt.Sprintf("%s >= %d", r.Name, r.Min)), append(scores, score)
-	}
-	c.Lacks, c.Scores = strings.Join(words, " and "), strings.Join(scores, " ")
 }
 
 // crowdOf returns the crowd of a batch, unless its tasks name their people or it is
@@ -113,7 +92,7 @@ func (e *Engine) Able(tenant crowd.TenantID, wanted int, requires []Requirement)
 		}
 	}
 	if c.TooSmall() && !barred {
-		c.lack(requires)
+		c.Lacks = requires
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"time"
 
@@ -452,7 +453,7 @@ func (w *world) restart() error {
 	}
 	for _, id := range w.running() {
 		was, _ := w.e.Status(id)
-		if got, ok := fresh.Status(id); !ok || got != was {
+		if got, ok := fresh.Status(id); !ok || !reflect.DeepEqual(got, was) {
 			return fmt.Errorf("restored:\n got %+v\nwant %+v", got, was)
 		}
 	}
@@ -492,11 +493,4 @@ func (w *world) restart() error {
 		}
 	}
 	return nil
-}
-
-func later(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
 }

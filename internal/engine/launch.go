@@ -94,8 +94,8 @@ func (e *Engine) crowdSuffices(b *batch) error {
 		return nil
 	}
 	if c := e.crowdOf(b); c.TooSmall() {
-		if c.Lacks != "" {
-			return crowd.Fieldf("redundancy", "%s (%s; or allow a small crowd)", c, c.Remedy())
+		if len(c.Lacks) > 0 {
+			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd)", c)
 		}
 		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd)", c)
 	}

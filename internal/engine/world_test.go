@@ -344,3 +344,10 @@ func listing(list []command) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+func later(x, y time.Time) time.Time {
+	if x.After(y) {
+		return x
+	}
+	return y
+}

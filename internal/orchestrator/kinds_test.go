@@ -419,7 +419,7 @@ func TestTooFewPeopleForAStep(t *testing.T) {
 		if n := w.node(id, "ask"); (n.Batch != nil) != begun || !n.Crowd.TooSmall() || n.Crowd.Wanted != 9 {
 			t.Errorf("ask (begun %v) is %+v", begun, n)
 		}
-		if n := w.node(id, "call"); n.Crowd != (engine.Crowd{}) {
+		if n := w.node(id, "call"); n.Crowd.Wanted != 0 || n.Crowd.TooSmall() {
 			t.Errorf("call is %+v", n)
 		}
 		w.settle()

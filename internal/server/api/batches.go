@@ -55,7 +55,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		out.Reason, out.ReasonText = &v.Reason, v.Reason.Text()
 	}
 	if v.Crowd.TooSmall() {
-		out.Short, out.Remedy = v.Crowd.String(), v.Crowd.Remedy()
+		out.Short, out.Remedy = v.Crowd.String(), batches.Remedy(v.Crowd, batches.EndBatch)
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
@@ -227,7 +227,7 @@ func (a *api) batchWaits() {
 			why, err := a.app.Batches.Why(ctx, p, in.id)
 			text := why.Reason.Text()
 			if why.Reason == crowd.CrowdTooSmall && why.Crowd.TooSmall() {
-				text = "it cannot finish: " + why.Crowd.String() + "; " + why.Crowd.Remedy()
+				text = "it cannot finish: " + why.Crowd.String() + "; " + batches.Remedy(why.Crowd, batches.EndBatch)
 			}
 			return wire.Why{Reason: why.Reason, Text: text, Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -33,7 +34,7 @@ func toRun(v *orchestrator.View) wire.Run {
 			Waiting: n.Waiting, Inside: n.Inside, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
 		if n.Crowd.TooSmall() {
-			x.Short, x.Remedy = n.Crowd.String(), n.Crowd.Remedy()
+			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(n.Crowd, batches.EndStep)
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
