@@ -89,12 +89,16 @@ func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).St
 // wayOut names the commands that get a run going that is stuck: only items can
 // be given up, not a step that has failed as a whole.
 func wayOut(r *wire.Run) string {
+	step := "STEP"
 	for i := range r.Nodes {
 		if r.Nodes[i].Held > 0 {
 			return "retry or skip"
 		}
+		if r.Nodes[i].State == "failed" {
+			step = r.Nodes[i].Name
+		}
 	}
-	return "retry or cancel"
+	return fmt.Sprintf("retry or cancel (then throng workflow run FILE --from-run %s --from %s goes on with what is done)", r.ID, step)
 }
 
 // waits are the steps that wait for something outside the run, such as money or

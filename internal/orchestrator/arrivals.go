@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -211,26 +210,31 @@ func (n *node) conditionHolds(cells []string) (bool, error) {
 // parseCell returns a cell as its column's type. An empty number is one that is
 // not known, an empty bool is false.
 func parseCell(c workflow.Column, cell string) (any, error) {
-	switch text := strings.TrimSpace(cell); c.Type {
-	case condition.Number:
-		if text == "" {
-			return condition.NotKnown(), nil
-		}
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, crowd.Fieldf(c.Name, "%q is not a number", text)
-		}
-		return f, nil
-	case condition.Bool:
-		switch strings.ToLower(text) {
-		case "true", "1", "yes":
-			return true, nil
-		case "false", "0", "no", "":
-			return false, nil
-		}
-		return nil, crowd.Fieldf(c.Name, "%q is neither true nor false", text)
+	v, ok := c.Type.Value(cell)
+	switch {
+	case !ok:
+		return nil, misfit(c, cell)
+	case v == nil && c.Type == condition.Number:
+		return condition.NotKnown(), nil
+	case v == nil:
+		return false, nil
 	}
-	return cell, nil
+	return v, nil
+}
+
+// misfit is the error of a cell that is no value of its column's type.
+func misfit(c workflow.Column, cell string) *crowd.Error {
+	return crowd.Fieldf(c.Name, "%s %q", c.Type.Misfit(), format.Clip(cell, 40))
+}
+
+// misfitIn is the error of the first cell that is no value of its column's type, or nil.
+func misfitIn(columns []workflow.Column, cells []string) *crowd.Error {
+	for i, c := range columns {
+		if _, ok := c.Type.Value(cells[i]); !ok {
+			return misfit(c, cells[i])
+		}
+	}
+	return nil
 }
 
 // setCursors moves the cursors on by what was taken.

@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // LoadResult describes what became of an input's file.
@@ -21,9 +23,9 @@ type LoadResult struct {
 // maxExamples is how many bad rows are listed one by one.
 const maxExamples = 100
 
-// Load reads a file as an input of a run that was made. A row that cannot be read
-// becomes an item that has failed, with the reason; a file that cannot be read
-// gives the run up.
+// Load reads a file as an input of a run that was made. A row that cannot be read, or
+// with a cell that is no value of its column's type, becomes an item that has failed,
+// with the reason; a file that cannot be read gives the run up.
 func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
 	leave, err := o.lockInput(inputKey{id, input})
 	if err != nil {
@@ -41,12 +43,16 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 	case nodes[i].State != store.NodeWaiting:
 		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", input)
 	}
+	w, err := o.workflow(ctx, &run, nodes)
+	if err != nil {
+		return out, err
+	}
 	n := nodes[i]
 	n.State, n.StartedAt, n.Columns = store.NodeRunning, o.now(), slices.Clone(file.Columns())
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
-	if err = o.readRows(ctx, id, i, file, &out); err == nil {
+	if err = o.readRows(ctx, id, i, typed(file, w.Inputs[i].Columns), &out); err == nil {
 		n.State, n.EndedAt = store.NodeDone, o.now()
 		_, err = o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
 	}
@@ -66,7 +72,7 @@ func (o *Orchestrator) loadingRun(ctx context.Context, id crowd.RunID) (store.Ru
 		return run, nil, err
 	}
 	if run.State != store.RunLoading {
-		return run, nil, crowd.Errorf(crowd.Conflict, "%s is %s: it has its inputs", id, run.State)
+		return run, nil, crowd.Errorf(crowd.Conflict, "%s is %s: it is not waiting for its inputs", id, run.State)
 	}
 	nodes, err := o.cfg.Store.Nodes(ctx, id)
 	return run, nodes, err
@@ -91,6 +97,38 @@ func (o *Orchestrator) lockInput(x inputKey) (leave func(), err error) {
 		defer o.inbox.Unlock()
 		delete(o.inbox.loading, x)
 	}, nil
+}
+
+// typedRows is a table with a row as an error where a cell is no value of its
+// column's type.
+type typedRows struct {
+	table.Rows
+	columns []workflow.Column // of the file
+}
+
+// typed reads a file as these columns, those of the file that they do not name as texts.
+func typed(file table.Rows, columns []workflow.Column) typedRows {
+	t := typedRows{Rows: file}
+	for _, name := range file.Columns() {
+		of := workflow.Column{Name: name, Type: condition.Text}
+		if i := slices.IndexFunc(columns, func(c workflow.Column) bool { return c.Name == name }); i >= 0 {
+			of = columns[i]
+		}
+		t.columns = append(t.columns, of)
+	}
+	return t
+}
+
+func (t typedRows) Read() ([]string, int, error) {
+	cells, line, err := t.Rows.Read()
+	if err != nil {
+		return cells, line, err
+	}
+	if e := misfitIn(t.columns, cells); e != nil {
+		e.Row = line
+		return nil, line, e
+	}
+	return cells, line, nil
 }
 
 func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {

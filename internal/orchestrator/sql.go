@@ -97,7 +97,7 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 		inputs = append(inputs, r.table(from.Node))
 	}
 	s.busy = true
-	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, inputs: inputs, limits: s.limits()}
+	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
 	runCtx := r.ctx
 	r.o.runAsync(func() func(context.Context) {
 		began := r.o.now()
@@ -125,6 +125,7 @@ type tableQuery struct {
 	node     int
 	keptRows int64 // the first rows, which are kept already
 	text     string
+	columns  []workflow.Column // of the result
 	inputs   []sqlstep.Table
 	limits   sqlstep.Limits
 }
@@ -151,6 +152,9 @@ func (q *tableQuery) do(ctx context.Context) error {
 		}
 		if given++; given <= q.keptRows {
 			continue
+		}
+		if wrong := misfitIn(q.columns, cells); wrong != nil {
+			return crowd.Errorf(crowd.Invalid, "row %d of the result: %s", given, wrong)
 		}
 		now := q.o.now()
 		rows = append(rows, store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})

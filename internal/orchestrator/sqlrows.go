@@ -120,7 +120,7 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	static, streamed := s.tables()
 	s.busy = true
 	round := s.round
-	stream := s.stream
+	stream, columns := s.stream, n.step.Own
 	r.o.runAsync(func() func(context.Context) {
 		began := r.o.now()
 		var err error
@@ -130,6 +130,11 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		var results []queryResult
 		for made := 0; err == nil && len(results) < len(todo) && made < maxMade; {
 			rows, wrong := stream.Row(r.ctx, todo[len(results)].rows)
+			for i := 0; wrong == nil && i < len(rows); i++ {
+				if e := misfitIn(columns, rows[i]); e != nil {
+					wrong = e
+				}
+			}
 			results = append(results, queryResult{slices.Clone(rows), wrong}) // the stream uses its list again
 			made += len(rows)
 			err = r.ctx.Err()

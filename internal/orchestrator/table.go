@@ -1,12 +1,9 @@
 package orchestrator
 
 import (
-	"encoding/json"
 	"io"
 	"iter"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -95,20 +92,14 @@ func encodeCell(cell string, kind condition.Type, format table.Format) string {
 	if kind != condition.Number && kind != condition.Bool || cell == "" || format != table.JSONL && format != table.Parquet {
 		return cell
 	}
-	fits := cell == "true" || cell == "false"
-	if kind == condition.Number {
-		f, err := strconv.ParseFloat(cell, 64)
-		if fits = err == nil && !math.IsInf(f, 0) && !math.IsNaN(f); fits && (format == table.Parquet || !json.Valid([]byte(cell))) {
-			return strconv.FormatFloat(f, 'f', -1, 64)
-		}
-	}
+	text, ok := kind.JSON(cell)
 	switch {
-	case fits:
-		return cell
-	case format == table.Parquet:
+	case !ok && format == table.JSONL:
+		return string(task.AppendString(nil, cell))
+	case !ok || text == "null":
 		return ""
 	}
-	return string(task.AppendString(nil, cell))
+	return text
 }
 
 // Write writes the table, and returns how many rows it has.

@@ -413,13 +413,13 @@ func TestBadFields(t *testing.T) {
 		send   []string
 		method string
 	}{
-		"the idempotency key should be 1 to 255 visible ASCII characters": {httpstep.Call{Key: "a b"}, nil, ""},
-		`a: "x" is not a number`:                         {one(httpstep.Field{Name: "a", Value: "x", Kind: jsonschema.Number}), nil, ""},
-		`a: " 1" is not a number`:                        {one(httpstep.Field{Name: "a", Value: " 1", Kind: jsonschema.Number}), nil, ""},
-		`a: "true" is not a number`:                      {one(httpstep.Field{Name: "a", Value: "true", Kind: jsonschema.Number}), nil, ""},
-		`a: "1" is not a bool`:                           {one(httpstep.Field{Name: "a", Value: "1", Kind: jsonschema.Bool}), nil, ""},
-		`send: the item has no column "b"`:               {one(httpstep.Field{Name: "a"}), []string{"b"}, ""},
-		`the column "a" is empty or there are two of it`: {httpstep.Call{Key: "k", Fields: []httpstep.Field{{Name: "a"}, {Name: "a"}}}, nil, ""},
+		"the idempotency key should be 1 to 255 visible ASCII characters":                         {httpstep.Call{Key: "a b"}, nil, ""},
+		`a: must be a number, as 12 or -0.5, not "x"`:                                             {one(httpstep.Field{Name: "a", Value: "x", Kind: jsonschema.Number}), nil, ""},
+		`a: must be a number, as 12 or -0.5, not "0x10"`:                                          {one(httpstep.Field{Name: "a", Value: "0x10", Kind: jsonschema.Number}), nil, ""},
+		`a: must be a number, as 12 or -0.5, not "true"`:                                          {one(httpstep.Field{Name: "a", Value: "true", Kind: jsonschema.Number}), nil, ""},
+		`a: must be true or false (or yes, no, 1, 0), not "maybe"`:                                {one(httpstep.Field{Name: "a", Value: "maybe", Kind: jsonschema.Bool}), nil, ""},
+		`send: the item has no column "b"`:                                                        {one(httpstep.Field{Name: "a"}), []string{"b"}, ""},
+		`the column "a" is empty or there are two of it`:                                          {httpstep.Call{Key: "k", Fields: []httpstep.Field{{Name: "a"}, {Name: "a"}}}, nil, ""},
 		"the item is too long for an address of 8000 characters: use POST, or send fewer columns": {one(httpstep.Field{Name: "a", Value: strings.Repeat("x", 9000)}), nil, "GET"},
 	} {
 		s.Send, s.Method = tc.send, tc.method

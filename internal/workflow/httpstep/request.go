@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/kit/table"
@@ -136,26 +137,21 @@ func object(fields []Field) ([]byte, error) {
 			return nil, err
 		}
 		out.WriteByte(':')
-		switch kind := f.Kind; {
-		case kind == jsonschema.Text || kind == "":
+		if f.Kind == jsonschema.Text || f.Kind == "" {
 			if err := write(f.Value); err != nil {
 				return nil, err
 			}
-		case f.Value == "":
-			out.WriteString("null")
-		case kind == jsonschema.Number && isNumber(f.Value), kind == jsonschema.Bool && (f.Value == "true" || f.Value == "false"):
-			out.WriteString(f.Value)
-		default:
-			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("%s: %q is not a %s", f.Name, format.Clip(f.Value, 50), kind)}
+			continue
 		}
+		kind := condition.Type(f.Kind)
+		value, ok := kind.JSON(f.Value)
+		if !ok {
+			return nil, &Failure{Reason: BadFields, Message: fmt.Sprintf("%s: %s %q", f.Name, kind.Misfit(), format.Clip(f.Value, 50))}
+		}
+		out.WriteString(value)
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
-}
-
-// isNumber reports whether a text is a JSON number.
-func isNumber(s string) bool {
-	return json.Valid([]byte(s)) && strings.IndexByte("-0123456789", s[0]) >= 0 && strings.TrimSpace(s) == s
 }
 
 // pick returns the values of an answer's properties.

@@ -5,14 +5,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/format"
 )
 
@@ -61,7 +60,7 @@ func (in *inserter) add(row []string, n int64) error {
 	for i, c := range in.table.Columns {
 		v, ok := value(row[i], c.Kind)
 		if !ok {
-			return in.rowError(n, "column %s holds %s, but %q is none", c.Name, map[Kind]string{Number: "numbers", Bool: "true or false"}[c.Kind], short(row[i]))
+			return in.rowError(n, "%s %s %q", c.Name, condition.Type(c.Kind).Misfit(), short(row[i]))
 		}
 		in.values[i].Value = v
 	}
@@ -89,32 +88,16 @@ func (in *inserter) rowError(n int64, format string, args ...any) error {
 // short is the beginning of what a user wrote.
 func short(s string) string { return format.Clip(s, 40) }
 
-// value is what SQL gets for s.
-func value(s string, kind Kind) (driver.Value, bool) {
-	if kind != Number && kind != Bool {
-		return s, true
-	}
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return nil, true
-	}
-	if kind == Bool {
-		switch strings.ToLower(s) {
-		case "true":
-			return int64(1), true
-		case "false":
-			return int64(0), true
+// value is what SQL gets for a cell.
+func value(cell string, kind Kind) (driver.Value, bool) {
+	v, ok := condition.Type(kind).Value(cell)
+	if yes, is := v.(bool); is {
+		v = int64(0)
+		if yes {
+			v = int64(1)
 		}
-		return nil, false
 	}
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n, true
-	}
-	if strings.Trim(s, "0123456789+-.eE") != "" {
-		return nil, false // ParseFloat reads more than decimal numbers
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil && !math.IsInf(f, 0)
+	return v, ok
 }
 
 // load fills a table.

@@ -18,7 +18,7 @@ type Kind string
 const (
 	Text   Kind = "text"
 	Number Kind = "number" // a decimal number, as in 12, -0.5 or 1e3
-	Bool   Kind = "bool"   // "true" or "false", in SQL 1 or 0
+	Bool   Kind = "bool"   // as condition.Type reads it, in SQL 1 or 0
 )
 
 // Column is one column of an input. Its name is not empty; names differ by more

@@ -1,0 +1,128 @@
+package orchestrator_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+func TestInputsAreLoaded(t *testing.T) {
+	w := newWorld(t)
+	text := "workflow: w\ninputs: {items: {}, more: {columns: [id]}}\nsteps:\n  joined: {from: [items, more], sql: select items.id as id from items join more on more.id = items.id}\n"
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	id := made.Run.ID
+	wantCode(t, w.o.Start(w.ctx, id), crowd.Invalid, "has no rows yet")
+	_, err = w.o.Load(w.ctx, id, "nothing", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Invalid, "no input")
+	result, err := w.o.Load(w.ctx, id, "items", csv(t, "id,word\n1,one\n2\n3,three\n"))
+	if err != nil || result.Rows != 3 || result.Bad != 1 || len(result.Some) != 1 {
+		t.Errorf("loaded: %+v, %v", result, err)
+	}
+	_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Conflict, "has its rows already")
+	if v := w.view(id); v.State != store.RunLoading || v.Nodes[0].OK != 2 || v.Nodes[0].Failed != 1 {
+		t.Errorf("the run is %+v", v)
+	}
+	_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n3\n"))
+	must(t, err)
+	must(t, w.o.Start(w.ctx, id))
+	wantCode(t, w.o.Start(w.ctx, id), crowd.Conflict, "it is not waiting for its inputs")
+	_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n1\n"))
+	wantCode(t, err, crowd.Conflict, "it is not waiting for its inputs")
+	wantCode(t, w.o.Abandon(w.ctx, id), crowd.Conflict, "it is not waiting for its inputs")
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "joined", "3")
+
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	must(t, w.o.Abandon(w.ctx, made.Run.ID))
+	w.wantState(made.Run.ID, store.RunCancelled)
+
+	bad := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "name\n1\n", "more": "id\n3\n"})
+	var problems orchestrator.Problems
+	if err := w.o.Start(w.ctx, bad); !errors.As(err, &problems) || crowd.CodeOf(err) != crowd.Invalid {
+		t.Errorf("a file that does not fit: %v", err)
+	}
+	w.wantState(bad, store.RunCancelled)
+
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	gone, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if _, err := w.o.Load(gone, made.Run.ID, "items", csv(t, "id\n1\n")); err == nil {
+		t.Error("a file is loaded for a caller that has gone")
+	}
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	w.restart()
+	w.wantState(made.Run.ID, store.RunCancelled)
+}
+
+// TestTypedCellsOfAnInput: a cell that is no value of its column's type is told when the
+// file is loaded, and does not stop the query that comes later.
+func TestTypedCellsOfAnInput(t *testing.T) {
+	w := newWorld(t)
+	text := `workflow: w
+inputs: {items: {columns: [id, {price: number}, {sold: bool}]}}
+steps:
+  dear: {from: items, sql: 'select id, price, sold from items where sold and price > 1'}
+  sums: {from: dear, sql: 'select count(*) as n, sum(price) as price, sum(sold) as sold from dear'}
+`
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
+	got, err := w.o.Load(w.ctx, made.Run.ID, "items", csv(t, "sold,note,price,id\nyes,x,2.5,1\nmaybe,x,3,2\nTRUE,x,about 3,3\n1,x, 4,4\nno,x,5,5\n,x,,6\n"))
+	must(t, err)
+	want := []*crowd.Error{
+		{Code: crowd.Invalid, Row: 3, Field: "sold", Message: `must be true or false (or yes, no, 1, 0), not "maybe"`},
+		{Code: crowd.Invalid, Row: 4, Field: "price", Message: `must be a number, as 12 or -0.5, not "about 3"`},
+	}
+	if got.Rows != 6 || got.Bad != 2 || !reflect.DeepEqual(got.Some, want) {
+		t.Errorf("loaded %+v, want %v", got, want)
+	}
+	must(t, w.o.Start(w.ctx, made.Run.ID))
+	w.play()
+	w.wantState(made.Run.ID, store.RunDone)
+	w.want(made.Run.ID, "sums", "2,6.5,2")
+	res, err := w.o.Results(w.ctx, 0, made.Run.ID, "dear")
+	must(t, err)
+	file, err := res.Table([]string{"id", "price", "sold"}, table.JSONL, false)
+	must(t, err)
+	var out strings.Builder
+	if _, err := file.Write(&out); err != nil || out.String() != `{"id":"1","price":2.5,"sold":true}
+{"id":"4","price":4,"sold":true}
+` {
+		t.Errorf("the rows as JSON Lines are %s, %v", out.String(), err)
+	}
+}
+
+// TestTypedResultsOfAQuery: a value that does not fit the column's declared type holds
+// the item, or fails the step, that computed it, and not one that reads it later.
+func TestTypedResultsOfAQuery(t *testing.T) {
+	w := newWorld(t)
+	text := `workflow: w
+inputs: {items: {columns: [id]}}
+steps:
+  each: {from: {items: stream}, sql: "select id, 'a' || id as price from items", columns: {price: number}}
+`
+	id := w.start(text, "id\n1\n2\n")
+	w.play()
+	list, err := w.o.SlowestItems(w.ctx, w.tenant, id, 10)
+	must(t, err)
+	if len(list) != 2 || !strings.Contains(list[0].Why, `price: must be a number, as 12 or -0.5, not "a1"`) {
+		t.Errorf("held are %+v", list)
+	}
+	id = w.start(strings.Replace(text, "{items: stream}", "items", 1), "id\n1\n2\n")
+	w.play()
+	if n := w.node(id, "each"); n.State != store.NodeFailed || n.Error != `row 1 of the result: price: must be a number, as 12 or -0.5, not "a1"` {
+		t.Errorf("the step is %s: %s", n.State, n.Error)
+	}
+}
