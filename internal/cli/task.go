@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/task"
-	"github.com/throng-dev/throng/label"
 )
 
 // Task is "throng task".
@@ -36,12 +35,8 @@ func (x *TaskKinds) Run(c *Context) error {
 		list = append(list, kindExample{Kind: d.Kind, Example: d.Example.Template, Row: row, Answer: d.Example.Answer})
 	}
 	return x.print(c, list, func(w io.Writer) {
-		writeTable(w, task.Descriptors(), "KIND|SETTINGS|LABEL|FOR", func(d *task.Descriptor) []any {
-			combine := "majority"
-			if d.Scale == label.Ordinal {
-				combine = "median"
-			}
-			return []any{d.Kind, strings.Join(settingNames(d), ", "), combine, d.Hint}
+		writeTable(w, task.Descriptors(), "KIND|SETTINGS|LABELS BY|FOR", func(d *task.Descriptor) []any {
+			return []any{d.Kind, strings.Join(settingNames(d), ", "), d.Methods()[0].Name(), d.Hint}
 		})
 	})
 }
