@@ -146,3 +146,68 @@ func TestACommandFails(t *testing.T) {
 		t.Errorf("only %d failures were injected", total)
 	}
 }
+
+// TestACallOfTheStoreFailsAfterARestart lets each call of the store fail, one at a
+// time, from a restart in the middle of everything: it is made again, and the run ends
+// as it does without a failure.
+func TestACallOfTheStoreFailsAfterARestart(t *testing.T) {
+	text := strings.Replace(oneCall, "HOLD", "hold", 1) + "  ask: {from: {call: stream, items: stream}, join: all, " + choose + "}\n"
+	play := func(t *testing.T, n int) (end, failed string) {
+		w := newWorld(t)
+		refuses := true
+		w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
+			if refuses && a.Call.Fields[0].Value == "2" {
+				return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 400, Message: "no"}
+			}
+			return httpstep.Reply{Values: []string{"ok"}}, nil
+		}
+		w.answer = func(values []string) string { return map[bool]string{true: "", false: "yes"}[values[0] == "1"] }
+		w.lag = true
+		id := w.start(text, "id\n1\n2\n3\n4\n")
+		w.settle()
+		w.endCalls() // the second is held
+		w.play()     // and the others are under way, as is an answer
+		if len(w.open) != 2 || w.node(id, "call").Faults != 1 || w.node(id, "ask").Batch == nil {
+			t.Fatalf("%d calls are under way, and call is %+v", len(w.open), w.node(id, "call"))
+		}
+		w.lag = false
+		calls := 0
+		w.store.fail = func(what string) error {
+			if calls++; calls == n {
+				failed = what
+				return errDisk
+			}
+			return nil
+		}
+		w.restart()
+		w.play()
+		refuses = false
+		w.answer = func([]string) string { return "yes" }
+		if _, _, err := w.o.Retry(w.ctx, id, ""); err != nil {
+			_, _, err = w.o.Retry(w.ctx, id, "")
+			must(t, err)
+		}
+		w.play()
+		w.store.fail = nil
+		w.wantState(id, store.RunDone)
+		must(t, w.store.CheckLedger(w.ctx))
+		return strings.Join(w.rows(id, "ask"), " "), failed
+	}
+	want, _ := play(t, 0)
+	seen := make(map[string]int)
+	for n := 1; ; n++ {
+		got, failed := play(t, n)
+		if failed == "" {
+			break
+		}
+		seen[failed]++
+		if got != want {
+			t.Errorf("when %s fails at call %d, it ends with\n\t%s\nwant\n\t%s", failed, n, got, want)
+		}
+	}
+	for _, what := range []string{"advance", "run", "nodes", "rows", "item rows", "faults", "pending"} {
+		if seen[what] == 0 {
+			t.Errorf("%s never failed: %v", what, seen)
+		}
+	}
+}

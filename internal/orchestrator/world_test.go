@@ -100,10 +100,38 @@ func (f *faultyStore) Rows(ctx context.Context, run crowd.RunID, node int, after
 	return f.Store.Rows(ctx, run, node, after, limit, with)
 }
 
+func (f *faultyStore) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
+	if err := f.failure("item rows"); err != nil {
+		return nil, err
+	}
+	return f.Store.ItemRows(ctx, id, item)
+}
+
+func (f *faultyStore) Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]store.Fault, error) {
+	if err := f.failure("faults"); err != nil {
+		return nil, err
+	}
+	return f.Store.Faults(ctx, id, node, after, limit)
+}
+
+func (f *faultyStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
+	if err := f.failure("unlabelled"); err != nil {
+		return nil, err
+	}
+	return f.Store.Unlabelled(ctx, batch, after, limit)
+}
+
+func (f *faultyStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
+	if err := f.failure("pending"); err != nil {
+		return nil, err
+	}
+	return f.Store.Pending(ctx, id, node, after, last, to, limit)
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	ctx := t.Context()
-	st, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+	st, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "x.db"), sqlite.Options{Scratch: true})
 	must(t, err)
 	t.Cleanup(func() { st.Close() })
 	w := &world{t: t, ctx: ctx, store: &faultyStore{Store: st}, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
