@@ -609,7 +609,7 @@ steps:
 		file += fmt.Sprintf("left %d,right %d\n", i+1, i+1)
 	}
 	c.req.sendInputs(path, "start", "rows", "rows.csv", file).want(200, "Started.")
-	p := c.req.becomes(path, "few : the step has failed").want(200, "Held after errors", "✕ failed", "Try all again", "a step has failed. Try it again, below, or cancel the run.").without("Give all up", "give it up")
+	p := c.req.becomes(path, "few : the step has failed").want(200, "Held after errors", "✕ failed", "Try all again", "a step has failed. Try it again, below, or cancel the run and go on from it with a changed file.").without("Give all up", "give it up")
 	c.req.get("/runs").want(200, "step few has failed")
 	p.want(200, "Came out 0")
 
