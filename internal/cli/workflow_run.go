@@ -160,7 +160,7 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil && crowd.CodeOf(undo) != crowd.Conflict {
 			err = fmt.Errorf("%w (%s is left, without all of its inputs)", err, run.ID)
 		}
-		return err
+		return ofWorkflow(x.File, err)
 	}
 	if run, err = r.MoveRun(c.Ctx, run.ID, "start"); err != nil {
 		return ofWorkflow(x.File, err)

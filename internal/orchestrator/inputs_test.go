@@ -47,12 +47,23 @@ func TestInputsAreLoaded(t *testing.T) {
 	must(t, w.o.Abandon(w.ctx, made.Run.ID))
 	w.wantState(made.Run.ID, store.RunCancelled)
 
-	bad := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "name\n1\n", "more": "id\n3\n"})
+	// A file that does not fit is not taken; one that fits is.
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
+	must(t, err)
 	var problems orchestrator.Problems
-	if err := w.o.Start(w.ctx, bad); !errors.As(err, &problems) || crowd.CodeOf(err) != crowd.Invalid {
-		t.Errorf("a file that does not fit: %v", err)
+	for input, file := range map[string]string{"items": "name\n1\n", "more": "nid\n3\n"} {
+		if _, err := w.o.Load(w.ctx, made.Run.ID, input, csv(t, file)); !errors.As(err, &problems) || crowd.CodeOf(err) != crowd.Invalid {
+			t.Errorf("a file for %s that does not fit: %v", input, err)
+		}
 	}
-	w.wantState(bad, store.RunCancelled)
+	if v := w.view(made.Run.ID); v.State != store.RunLoading || v.Nodes[0].Last+v.Nodes[1].Last != 0 {
+		t.Errorf("after files that do not fit: %+v", v)
+	}
+	for _, input := range made.Needs {
+		_, err := w.o.Load(w.ctx, made.Run.ID, input, csv(t, "id\n3\n"))
+		must(t, err)
+	}
+	must(t, w.o.Start(w.ctx, made.Run.ID))
 
 	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
 	must(t, err)

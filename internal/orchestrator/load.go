@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -25,7 +26,8 @@ const maxExamples = 100
 
 // Load reads a file as an input of a run that was made. A row that cannot be read, or
 // with a cell that is no value of its column's type, becomes an item that has failed,
-// with the reason; a file that cannot be read gives the run up.
+// with the reason; a file that cannot be read gives the run up. The error is Problems if
+// the file does not fit the workflow: nothing of it is kept, and the run waits for another.
 func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
 	leave, err := o.lockInput(inputKey{id, input})
 	if err != nil {
@@ -41,11 +43,18 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 	case i < 0:
 		return out, crowd.Fieldf("input", "the workflow has no input %q", input)
 	case nodes[i].State != store.NodeWaiting:
-		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", input)
+		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already: to give it another file, cancel %s and make the run again", input, id)
 	}
-	w, err := o.workflow(ctx, &run, nodes)
-	if err != nil {
-		return out, err
+	files := make(map[string][]string)
+	for _, n := range nodes {
+		if len(n.Cursors) == 1 {
+			files[n.Name] = n.Columns // nil: not loaded yet
+		}
+	}
+	files[input] = file.Columns()
+	w, problems := Parse(ctx, run.Text, files, time.Time{})
+	if len(problems) > 0 {
+		return out, Problems(problems)
 	}
 	n := nodes[i]
 	n.State, n.StartedAt, n.Columns = store.NodeRunning, o.now(), slices.Clone(file.Columns())
@@ -89,7 +98,7 @@ func (o *Orchestrator) lockInput(x inputKey) (leave func(), err error) {
 	o.inbox.Lock()
 	defer o.inbox.Unlock()
 	if o.inbox.loading[x] {
-		return nil, crowd.Errorf(crowd.Conflict, "the input %s has its rows already, or is getting them", x.input)
+		return nil, crowd.Errorf(crowd.Conflict, "the input %s is getting its rows already", x.input)
 	}
 	o.inbox.loading[x] = true
 	return func() {

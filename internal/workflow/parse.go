@@ -49,7 +49,8 @@ func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
 }
 
 // Fit checks the workflow again, now that the columns of its files are known, by
-// name of the input. The workflow that it returns has no open inputs.
+// name of the input; nil: this one is not known yet. The workflow that it returns has no
+// other open inputs.
 func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
 	if columns == nil {
 		columns = map[string][]string{}
@@ -460,9 +461,9 @@ func (r *reader) input(m *made) {
 			add(c.Text(), condition.Text, c.At())
 		}
 	}
-	has, given := r.files[m.name]
+	has := r.files[m.name]
 	switch {
-	case !given:
+	case has == nil:
 	case declared == nil && !m.value.Has("columns"):
 		for _, name := range has {
 			if wrong := checkColumn(name); wrong != nil {

@@ -201,6 +201,23 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 	return s.orchestrator.Create(ctx, n)
 }
 
+// MakeAgain makes a run that is getting its inputs once more, without those that were
+// loaded, and gives the first one up.
+func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunID) (orchestrator.Created, error) {
+	r, err := s.find(ctx, p, access.RunsMake, id)
+	if err != nil {
+		return orchestrator.Created{}, err
+	}
+	if r.State != store.RunLoading {
+		return orchestrator.Created{}, crowd.Errorf(crowd.Conflict, "%s is %s: only a run that has not started gets other files", id, r.State)
+	}
+	made, err := s.Make(ctx, p, orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From})
+	if err == nil {
+		_, err = s.Cancel(ctx, p, id)
+	}
+	return made, err
+}
+
 // Load reads a file as an input of a run that was made.
 func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
 	if _, err := s.find(ctx, p, access.RunsLoad, id); err != nil {

@@ -150,10 +150,15 @@ func aboutRun(rq *request, id crowd.RunID, step string) (subject, error) {
 	return subject{"runs", v.Name, string(v.State)}, nil
 }
 
-// actRun is act for runs, of which one button starts the run with its files.
+// actRun is act for runs, of which one button starts the run with its files, and one
+// makes it again for others.
 func (rq *request) actRun(id crowd.RunID) error {
-	if rq.r.PostForm.Get("do") == "start" {
+	switch rq.r.PostForm.Get("do") {
+	case "start":
 		return rq.startRun(id)
+	case "again":
+		made, err := rq.App.Runs.MakeAgain(rq.ctx(), rq.p, id)
+		return rq.done(err, "/runs/"+made.Run.ID.String(), "remade")
 	}
 	return act("/runs/", runActions)(rq, id)
 }

@@ -107,6 +107,7 @@ var notices = map[string]string{
 	"blocked":   "The worker gets no more tasks of this tenant.",
 	"made":      "The workflow is in order. Give it its files, then start it.",
 	"ready":     "Ready to start.",
+	"remade":    "The run is made again, without its files; the first one is cancelled.",
 	"loaded":    "The files are in.",
 	"started":   "Started.",
 	"stepended": "The step ends, with the labels that there are.",

@@ -39,7 +39,12 @@ func (rq *request) run(id crowd.RunID) error {
 	}
 	pg := page{Title: l.V.Name, Section: "runs", Data: data}
 	if l.V.State == store.RunLoading {
-		data["Needs"], data["Picture"] = inputsOf(l.V), drawRun(l.V)
+		needs := inputsOf(l.V)
+		bad, loaded := int64(0), false
+		for _, n := range needs {
+			bad, loaded = bad+n.Failed, loaded || n.State == store.NodeDone
+		}
+		data["Needs"], data["Picture"], data["Bad"], data["Loaded"] = needs, drawRun(l.V), bad, loaded
 		return rq.renderStatus(status, "loadrun", pg)
 	}
 	data["Charts"], err = rq.runCharts(l.V)

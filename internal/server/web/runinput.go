@@ -38,6 +38,11 @@ func (rq *request) loadRun(id crowd.RunID) error {
 	if err == nil && len(files) == 0 && !start {
 		err = errFileless
 	}
+	var wrong orchestrator.Problems
+	if errors.As(err, &wrong) {
+		rq.made = loading{Files: files, Wrong: wrong}
+		return rq.run(id)
+	}
 	if f := refused("load", nil, err); f != nil {
 		rq.form, rq.made = f, loading{Files: files}
 		return rq.run(id)
@@ -90,7 +95,8 @@ func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, e
 // inputError says of which input's file an error is.
 func inputError(input string, err error) error {
 	var e *crowd.Error
-	if errors.As(err, &e) && e.Field == "" {
+	var wrong orchestrator.Problems // they name it themselves
+	if !errors.As(err, &wrong) && errors.As(err, &e) && e.Field == "" {
 		x := *e
 		x.Field = input
 		return &x
