@@ -32,8 +32,10 @@ type WorkflowRun struct {
 	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one."`
 	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
 	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it again, and take over the rest."`
-	Detach  bool        `group:"served" help:"Do not wait for its end."`
-	Every   span        `group:"served" default:"1s" help:"How often to look."`
+
+	AskAgain bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question; without it such labels are taken over."`
+	Detach   bool `group:"served" help:"Do not wait for its end."`
+	Every    span `group:"served" default:"1s" help:"How often to look."`
 
 	SimulateWorkers *int     `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
 	Seed            *uint64  `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
@@ -72,10 +74,12 @@ func (x *WorkflowRun) Run(c *Context) error {
 func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	simulated := x.SimulateWorkers != nil
 	switch {
-	case simulated && (x.FromRun != 0 || x.From != "" || x.Detach || x.Tenant != ""):
-		return wrong("simulate-workers", "goes without --from-run, --from, --detach and --tenant: those are about a server")
+	case simulated && (x.FromRun != 0 || x.AskAgain || x.From != "" || x.Detach || x.Tenant != ""):
+		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --detach and --tenant: those are about a server")
 	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Services) > 0):
 		return wrong("simulate-workers", "is missing: --seed, --policy and --services are about simulations")
+	case x.AskAgain && x.FromRun == 0:
+		return wrong("from-run", "is missing: --ask-again is about the labels of that run")
 	case x.From != "" && x.FromRun == 0:
 		return wrong("from-run", "is missing: --from is a step of that run")
 	case x.Detach && x.Out != "":
@@ -214,7 +218,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		return wire.Run{}, err
 	}
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
-		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From,
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain,
 	})
 	if err != nil {
 		return run, err

@@ -132,6 +132,9 @@ func showRun(w io.Writer, r *wire.Run) {
 		return []any{n.Name, n.Kind, n.State, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(n.Kind == wire.NodeKind(workflow.CrowdStep), strconv.Itoa(n.Answers))}
 	})
 	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Reused > 0 {
+			say(w, "%s: %s taken over from %s (--ask-again has people asked again)\n", clean(n.Name), format.Count(int(n.Reused), "label"), r.Parent)
+		}
 		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
 		}

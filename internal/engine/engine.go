@@ -103,13 +103,21 @@ func (e *Engine) SetPolicy(p sched.Policy) {
 // PolicyName returns the policy's text form.
 func (e *Engine) PolicyName() string { return e.policy.Name() }
 
+// ValidWeight checks a tenant's weight.
+func ValidWeight(w float64) error {
+	if !(w >= MinPriority && w <= MaxPriority) {
+		return crowd.Fieldf("weight", "%g is not a weight (from %g to %g)", w, MinPriority, MaxPriority)
+	}
+	return nil
+}
+
 // SetTenant adds a tenant or changes its weight and emergency stop.
 func (e *Engine) SetTenant(now time.Time, t Tenant) error {
 	if t.ID < 1 {
 		return crowd.Fieldf("tenant", "%d is not a tenant id", int64(t.ID))
 	}
-	if !(t.Weight >= MinPriority && t.Weight <= MaxPriority) {
-		return crowd.Fieldf("weight", "%g is not a weight (from %g to %g)", t.Weight, MinPriority, MaxPriority)
+	if err := ValidWeight(t.Weight); err != nil {
+		return err
 	}
 	if e.tenants[t.ID] == nil {
 		e.tenants[t.ID] = new(tenant)

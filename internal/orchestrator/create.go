@@ -13,13 +13,14 @@ import (
 
 // NewRun is what a run is created from.
 type NewRun struct {
-	Tenant crowd.TenantID
-	By     crowd.WorkerID
-	Text   string      // the workflow's file
-	Name   string      // "": that of the workflow
-	Budget crowd.Money // 0: that of the workflow
-	Parent crowd.RunID // a run that this one goes on from, or 0
-	From   string      // the step of the parent from which it is done again; "": only the inputs are taken over
+	Tenant   crowd.TenantID
+	By       crowd.WorkerID
+	Text     string      // the workflow's file
+	Name     string      // "": that of the workflow
+	Budget   crowd.Money // 0: that of the workflow
+	Parent   crowd.RunID // a run that this one goes on from, or 0
+	From     string      // the step of the parent from which it is done again; "": only the inputs are taken over
+	AskAgain bool        // of the steps that are done again, take over no label of an unchanged task
 }
 
 // Created is a run that was made.
@@ -62,7 +63,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	}
 	run := store.Run{
 		Tenant: n.Tenant, Name: n.Name, Text: n.Text, State: store.RunLoading, Budget: n.Budget,
-		Parent: n.Parent, From: n.From, CreatedBy: n.By, CreatedAt: now,
+		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, CreatedBy: n.By, CreatedAt: now,
 	}
 	if run.Name == "" {
 		run.Name = w.Name
@@ -118,6 +119,8 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	switch {
 	case run.Parent == 0 && run.From != "":
 		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
+	case run.Parent == 0 && run.AskAgain:
+		return nil, crowd.Fieldf("ask_again", "say of which run, too, whose labels are not to be taken over")
 	case run.Parent == 0:
 		return nil, nil
 	}
@@ -146,6 +149,14 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	}
 	if !found {
 		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
+	}
+	if !run.AskAgain {
+		for i := range w.Steps {
+			s := &w.Steps[i]
+			if redone[s.Node] && s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 }) {
+				made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, say ask again", s.Name, run.Parent))
+			}
+		}
 	}
 	over := make(map[int]int)
 	for i := range nodes {

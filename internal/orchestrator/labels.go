@@ -31,7 +31,7 @@ func hashCells(cells []string) contentHash {
 // run that this one goes on from, and returns the other items.
 func (s *crowdRunner) reuseLabels(ctx context.Context, todo []arrival, c *change) ([]arrival, error) {
 	parent := s.run.kept.Parent
-	if parent == 0 || len(todo) == 0 {
+	if parent == 0 || s.run.kept.AskAgain || len(todo) == 0 {
 		return todo, nil
 	}
 	if s.paid == nil {
@@ -62,7 +62,7 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 	if err != nil {
 		return err
 	}
-	if run.Parent != 0 {
+	if run.Parent != 0 && !run.AskAgain {
 		if err := s.readPaidLabels(ctx, run.Parent); err != nil {
 			return err
 		}

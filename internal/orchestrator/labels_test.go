@@ -48,3 +48,50 @@ steps:
 		}
 	}
 }
+
+// TestPeopleAreAskedAgain: a step that is done again takes over the labels of the same
+// tasks, and says so, unless people are to be asked again; a run that goes on from
+// that one takes over the newer labels.
+func TestPeopleAreAskedAgain(t *testing.T) {
+	w := newWorld(t)
+	text := "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + choose + "}\n"
+	says := "no"
+	w.answer = func([]string) string { return says }
+	last := w.start(text, "id\n1\n2\n")
+	w.play()
+	says = "yes"
+	perLabel := w.answers / 2
+	for _, run := range []struct {
+		again   bool
+		answers int
+		reused  int64
+		label   string
+		notes   int
+	}{
+		{false, 0, 2, "no", 1},
+		{true, 2 * perLabel, 0, "yes", 0},
+		{false, 0, 2, "yes", 1},
+	} {
+		before := w.answers
+		made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, Parent: last, From: "ask", AskAgain: run.again})
+		must(t, err)
+		if len(made.Notes) != run.notes || run.notes > 0 && !strings.Contains(made.Notes[0], "ask: labels that people gave in "+last.String()+" are taken over") {
+			t.Errorf("%+v: the notes are %q", run, made.Notes)
+		}
+		last = made.Run.ID
+		must(t, w.o.Start(w.ctx, last))
+		w.restart()
+		w.play()
+		w.wantState(last, store.RunDone)
+		if got := w.answers - before; got != run.answers || w.node(last, "ask").Reused != run.reused {
+			t.Errorf("%+v: %d answers, %d labels reused", run, got, w.node(last, "ask").Reused)
+		}
+		for _, row := range w.rows(last, "ask") {
+			if _, label, _ := strings.Cut(row, ","); !strings.HasPrefix(label, run.label+",") {
+				t.Errorf("%+v: the row is %s", run, row)
+			}
+		}
+	}
+	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, AskAgain: true})
+	wantCode(t, err, "invalid", "ask_again: say of which run")
+}

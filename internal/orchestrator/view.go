@@ -35,6 +35,7 @@ type NodeView struct {
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
 	Crowd   engine.Crowd   // of a crowd step that is not done
+	Reused  int64          // labels that a crowd step has from earlier runs
 }
 
 // maxPredicted is how many items' ends are predicted for a View.
@@ -182,6 +183,9 @@ func (r *run) countItems(ctx context.Context, n *node, x *NodeView) error {
 	} else if !n.step.Reshapes() && n.State != store.NodeDone {
 		x.Inside = max(taken-n.Last, 0)
 	}
+	if n.step.Crowd() != nil {
+		x.Reused = n.OK
+	}
 	if n.Node.Batch == 0 {
 		return nil
 	}
@@ -190,6 +194,7 @@ func (r *run) countItems(ctx context.Context, n *node, x *NodeView) error {
 		return err
 	}
 	x.Batch = &b
+	x.Reused = max(n.OK-int64(b.Progress.Labelled), 0)
 	return nil
 }
 

@@ -35,6 +35,7 @@ type Run struct {
 	Deadline  time.Time   // of the whole run; zero: none
 	Parent    crowd.RunID // whose rows it took over, or 0
 	From      string      // the step from which it repeats, if it has a parent
+	AskAgain  bool        // it takes over no labels of the steps that it repeats
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time
 	StartedAt time.Time // when its inputs were there

@@ -14,6 +14,7 @@ type NewRun struct {
 	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; default: that of the workflow"`
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
 	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
+	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task; default: such labels are taken over"`
 }
 
 // RunHead is a run of a workflow without its steps.
@@ -26,6 +27,7 @@ type RunHead struct {
 	Deadline      time.Time      `json:"deadline,omitzero" doc:"of the run as a whole"`
 	Parent        crowd.RunID    `json:"parent,omitempty" doc:"the run whose rows it took over"`
 	From          string         `json:"from,omitempty" doc:"the step from which it starts again, if it has a parent"`
+	AskAgain      bool           `json:"ask_again,omitempty" doc:"it takes over no labels of the steps that it repeats"`
 	CreatedBy     crowd.WorkerID `json:"created_by"`
 	CreatedAt     time.Time      `json:"created_at"`
 	StartedAt     time.Time      `json:"started_at,omitzero"`
@@ -72,6 +74,7 @@ type RunNode struct {
 	ExpectedSeconds float64       `json:"expected_seconds,omitempty" doc:"for one item"`
 	Batch           crowd.BatchID `json:"batch,omitempty" doc:"of a crowd step that has begun"`
 	Answers         int           `json:"answers,omitempty" doc:"of people, that count"`
+	Reused          int64         `json:"reused,omitempty" doc:"labels of a crowd step that were taken over from earlier runs"`
 	SpentMicros     crowd.Money   `json:"spent_micros,omitempty"`
 	StartedAt       time.Time     `json:"started_at,omitzero"`
 	EndedAt         time.Time     `json:"ended_at,omitzero"`

@@ -59,10 +59,7 @@ func validTenant(t store.Tenant) error {
 	if err := input.ValidName("name", t.Name); err != nil {
 		return err
 	}
-	if !(t.Weight > 0) || t.Weight > engine.MaxPriority {
-		return crowd.Fieldf("weight", "%g is not a weight (more than 0, at most %g)", t.Weight, float64(engine.MaxPriority))
-	}
-	return nil
+	return engine.ValidWeight(t.Weight) // a pool that refused it would not start again
 }
 
 func (s *Tenants) tellPools(t store.Tenant) error {

@@ -17,7 +17,7 @@ import (
 func toRunHead(r store.Run) wire.RunHead {
 	return wire.RunHead{
 		ID: r.ID, Tenant: r.Tenant, Name: r.Name, State: string(r.State), BudgetMicros: r.Budget, Deadline: r.Deadline,
-		Parent: r.Parent, From: r.From, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		PenaltyMicros: r.Penalty, ItemsEnded: r.Ended, ItemsLate: r.Late,
 	}
 }
@@ -31,7 +31,7 @@ func toRun(v *orchestrator.View) wire.Run {
 		n := &v.Nodes[i]
 		x := wire.RunNode{
 			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
-			Waiting: n.Waiting, Inside: n.Inside, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
+			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
 		if n.Crowd.TooSmall() {
 			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(n.Crowd, batches.EndStep)
@@ -69,7 +69,7 @@ func (a *api) runs() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
-			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step."},
+			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
 			tenant, err := a.app.Tenants.Owner(ctx, p, b.Tenant)
@@ -77,7 +77,7 @@ func (a *api) runs() {
 				return out, err
 			}
 			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
-				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From,
+				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From, AskAgain: b.AskAgain,
 			})
 			if err != nil {
 				return out, err

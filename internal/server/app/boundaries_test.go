@@ -67,7 +67,7 @@ func TestLimitsOnBothSides(t *testing.T) {
 	for name, x := range map[string]struct{ within, outside func() error }{
 		"the name of a tenant":  {func() error { return tenant(fresh("n", 100), 1) }, func() error { return tenant(fresh("n", 101), 1) }},
 		"a tenant's weight":     {func() error { return tenant(fresh("n", 5), engine.MaxPriority) }, func() error { return tenant(fresh("n", 5), engine.MaxPriority*1.001) }},
-		"no weight":             {func() error { return tenant(fresh("n", 5), engine.MinPriority) }, func() error { return tenant(fresh("n", 5), 0) }},
+		"no weight":             {func() error { return tenant(fresh("n", 5), engine.MinPriority) }, func() error { return tenant(fresh("n", 5), engine.MinPriority*0.999) }},
 		"a deposit":             {func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, 1, "") }, func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, 0, "") }},
 		"a large deposit":       {func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, crowd.MaxMoney, "") }, func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, crowd.MaxMoney+1, "") }},
 		"the note of a deposit": {func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, 1, strings.Repeat("x", 500)) }, func() error { return w.Tenants.Deposit(w.ctx, w.admin, w.b, 1, strings.Repeat("x", 501)) }},

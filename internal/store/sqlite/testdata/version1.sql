@@ -8,7 +8,7 @@ update counters set last = 1 where name = 'token';
 update counters set last = 2 where name = 'batch';
 
 insert into tenants (id, name, weight, stopped, created_at) values
-    (1, 'mine', 2, false, 1767225600000000), (2, 'other', 0.5, true, 1767225600000000);
+    (1, 'mine', 2, false, 1767225600000000), (2, 'other', 0.0000001, true, 1767225600000000);
 insert into pools (id, name, policy, stopped, created_at) values (1, 'crowd', 'wfs', false, 1767225600000000);
 insert into users (id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications) values
     (1, 'Ada', 'ada', 'Ada L', 'ada@example.org', '$argon2$', true, 1, false, 1767225600000000, '{"birds":90}'),
