@@ -104,32 +104,19 @@ func (r *redundancy) UnmarshalText(text []byte) error {
 type requirement struct{ wire.Qualification }
 
 func (q *requirement) UnmarshalText(text []byte) error {
-	name, least, scored := strings.Cut(string(text), ">=")
-	q.Name = strings.TrimSpace(name)
-	var err error
-	if scored {
-		q.Min, err = strconv.Atoi(strings.TrimSpace(least))
-	}
-	if err != nil || q.Name == "" || strings.ContainsAny(q.Name, "<>=") {
+	asked, err := crowd.ParseQualification(string(text), 0)
+	q.Name, q.Min = asked.Name, asked.Score
+	if err != nil {
 		return crowd.Errorf(crowd.Invalid, "%q is not a qualification (like english>=80, or english)", text)
 	}
 	return nil
 }
 
 // score is a qualification that a worker holds: name=80.
-type score struct {
-	name  string
-	value int
-}
+type score struct{ crowd.Qualification }
 
-func (q *score) UnmarshalText(text []byte) error {
-	name, value, scored := strings.Cut(string(text), "=")
-	q.name, q.value = strings.TrimSpace(name), 100
-	var err error
-	if scored {
-		q.value, err = strconv.Atoi(strings.TrimSpace(value))
-	}
-	if err != nil || q.name == "" || q.value < 0 || q.value > 100 {
+func (q *score) UnmarshalText(text []byte) (err error) {
+	if q.Qualification, err = crowd.ParseQualification(string(text), crowd.MaxScore); err != nil {
 		return crowd.Errorf(crowd.Invalid, "%q is not a qualification with its score (like english=80, from 0 to 100)", text)
 	}
 	return nil
@@ -141,7 +128,7 @@ func scores(list []score) map[string]int {
 	}
 	out := make(map[string]int, len(list))
 	for _, q := range list {
-		out[q.name] = q.value
+		out[q.Name] = q.Score
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -171,12 +170,10 @@ func ValidRequirements(list []Requirement) error {
 	}
 	seen := make(map[string]bool, len(list))
 	for _, r := range list {
-		switch {
-		case r.Name == "" || len(r.Name) > 100 || strings.ContainsAny(r.Name, "\x00\n"):
-			return crowd.Fieldf("qualifications", "%q is not a name (1 to 100 characters)", r.Name)
-		case r.Min < 0 || r.Min > 100:
-			return crowd.Fieldf("qualifications", "%s: the score %d is not between 0 and 100", r.Name, r.Min)
-		case seen[r.Name]:
+		if err := (crowd.Qualification{Name: r.Name, Score: r.Min}).Validate(); err != nil {
+			return crowd.Fieldf("qualifications", "%s", err)
+		}
+		if seen[r.Name] {
 			return crowd.Fieldf("qualifications", "%s stands there twice", r.Name)
 		}
 		seen[r.Name] = true

@@ -275,8 +275,8 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	return u, link, err
 }
 
-// validUser checks a person, who was before. A full name that stays is not checked: one
-// that was allowed once must not hold up a move to another pool.
+// validUser checks a person, who was before. A full name or a qualification that stays is
+// not checked: one that was allowed once must not hold up a move to another pool.
 func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.User) error {
 	u.Tenants = slices.Compact(slices.Sorted(slices.Values(u.Tenants)))
 	if !userName.MatchString(u.Name) {
@@ -302,13 +302,17 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return err
 		}
 	}
-	return validQualifications(u.Qualifications)
+	return validQualifications(before.Qualifications, u.Qualifications)
 }
 
-func validQualifications(quals map[string]int) error {
-	for _, name := range slices.Sorted(maps.Keys(quals)) {
-		if err := engine.ValidRequirements([]engine.Requirement{{Name: name, Min: quals[name]}}); err != nil {
-			return err
+// validQualifications checks those that were not held before.
+func validQualifications(before, now map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if score, held := before[name]; held && score == now[name] {
+			continue
+		}
+		if err := (crowd.Qualification{Name: name, Score: now[name]}).Validate(); err != nil {
+			return crowd.Fieldf("qualifications", "%s", err)
 		}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -96,8 +95,8 @@ func validTest(t *store.Test) error {
 	}
 	if t.Name == "" || len(t.Name) > 100 || strings.ContainsAny(t.Name, "\x00\n") {
 		bad("name", "give the test a name (at most 100 bytes)")
-	} else if err := engine.ValidRequirements([]engine.Requirement{{Name: t.Grants}}); err != nil {
-		bad("grants", "%q is not the name of a qualification (1 to 100 characters)", t.Grants)
+	} else if err := (crowd.Qualification{Name: t.Grants}).Validate(); err != nil {
+		bad("grants", "%q is not the name of a qualification (1 to 100 characters, none of them <, > or =)", t.Grants)
 	}
 	if t.PassMark < 1 || t.PassMark > 100 {
 		bad("pass_mark", "%d is not a pass mark (from 1 to 100)", t.PassMark)

@@ -333,7 +333,7 @@ func (s *Tests) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try 
 	if newcomer {
 		u.Pool = v.offers[0]
 	}
-	if err := validQualifications(held); err != nil {
+	if err := validQualifications(u.Qualifications, held); err != nil {
 		return err
 	}
 	if err := s.store.FinishTry(ctx, try, &u); err != nil {

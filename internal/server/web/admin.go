@@ -1,7 +1,6 @@
 package web
 
 import (
-	"maps"
 	"net/url"
 
 	"github.com/throng-dev/throng/crowd"
@@ -162,10 +161,15 @@ func bindPerson(b binding, u *store.User) {
 
 // qualifications reads those that a person has.
 func (f *fields) qualifications(name string) map[string]int {
-	if list := maps.Collect(f.scores(name, 100)); len(list) > 0 {
-		return list
+	list := f.scores(name, crowd.MaxScore)
+	if len(list) == 0 {
+		return nil
 	}
-	return nil
+	held := make(map[string]int, len(list))
+	for _, q := range list {
+		held[q.Name] = q.Score
+	}
+	return held
 }
 
 // createPerson adds somebody and shows their one-time link, this once.

@@ -69,7 +69,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
 		var lines strings.Builder
 		for _, q := range list {
-			fmt.Fprintln(&lines, q.Name, q.Min)
+			fmt.Fprintf(&lines, "%s>=%d\n", q.Name, q.Min)
 		}
 		return lines.String()
 	})
@@ -81,8 +81,8 @@ func (f *fields) pool(name string) crowd.PoolID {
 }
 
 func (f *fields) requirements(name string) (list []engine.Requirement) {
-	for quality, least := range f.scores(name, 0) {
-		list = append(list, engine.Requirement{Name: quality, Min: least})
+	for _, q := range f.scores(name, 0) {
+		list = append(list, engine.Requirement{Name: q.Name, Min: q.Score})
 	}
 	return list
 }

@@ -233,7 +233,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 	draft.form(settings).set("rule", "agree").set("agree", "2").set("of", "3").set("qualifications", "french 70\n").set("deadline", "2099-01-01T10:00").
 		set("lease", "5").set("small_crowd", "1").send().want(200, "Saved.")
 	v := c.req.get(strings.TrimSuffix(settings, "/settings")).form(settings).values
-	for field, want := range map[string]string{"rule": "agree", "agree": "2", "of": "3", "qualifications": "french 70\n", "deadline": "2099-01-01T10:00:00", "lease": "5"} {
+	for field, want := range map[string]string{"rule": "agree", "agree": "2", "of": "3", "qualifications": "french>=70\n", "deadline": "2099-01-01T10:00:00", "lease": "5"} {
 		if got := v.Get(field); got != want {
 			t.Errorf("%s is kept as %q, want %q", field, got, want)
 		}
@@ -438,16 +438,25 @@ func TestAStreamThatFailsIsLogged(t *testing.T) {
 	}
 }
 
-// TestScoresAreTypedInManyWays: a name and its score, divided by a space, a colon or an
-// equals sign; a name alone has the whole score.
+// TestScoresAreTypedInManyWays: a name and its score, divided by a space, a colon, an
+// equals sign or >=; a worker's name alone has the whole score.
 func TestScoresAreTypedInManyWays(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 0)
 	quinn := c.as(t, c.boss, "quinn", func(f *sheet) {
-		f.set("pool", "p1").set("qualifications", "cats 80\n dogs: 70\nowls=60\n\nhow: so\nbig cats :50\nplain\n")
+		f.set("pool", "p1").set("qualifications", "cats 80\n dogs: 70\nowls=60\n\nhow: so\nbig cats :50\nplain\nmice>=30\n")
 	})
-	want := map[string]int{"cats": 80, "dogs": 70, "owls": 60, "how: so": 100, "big cats": 50, "plain": 100}
+	want := map[string]int{"cats": 80, "dogs": 70, "owls": 60, "how: so": 100, "big cats": 50, "plain": 100, "mice": 30}
 	if got := quinn.principal().User.Qualifications; !maps.Equal(got, want) {
 		t.Errorf("they have %v, want %v", got, want)
 	}
+
+	// A batch asks for them in the same forms, and the page shows the one of the documents.
+	draft := c.req.get("/batches/new").form("/batches").set("name", "S").set("tenant", "n1").sendFile("cats.csv", cats).want(200)
+	settings := draft.URL.Path + "/settings"
+	draft = draft.form(settings).set("qualifications", "birds>=80\ncats 70\ndogs: 60\nowls=50\nmice\n").send().want(200, "Saved.")
+	if got, want := strings.TrimSpace(draft.form(settings).values.Get("qualifications")), "birds>=80\ncats>=70\ndogs>=60\nowls>=50\nmice>=0"; got != want {
+		t.Errorf("the batch asks for %q, want %q", got, want)
+	}
+	draft.form(settings).set("qualifications", "birds>80").send().want(http.StatusUnprocessableEntity, `"birds>80" is not the name of a qualification`)
 }

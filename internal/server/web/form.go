@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"net/http"
@@ -190,26 +189,20 @@ func (f *fields) scale(name string, unit time.Duration) time.Duration {
 	return time.Duration(math.Round(v * float64(unit)))
 }
 
-// scores reads lines "name score" (a score is 0 to 100); otherwise is the score of a
-// line without one.
-func (f *fields) scores(name string, otherwise int) iter.Seq2[string, int] {
-	return func(yield func(string, int) bool) {
-		for line := range strings.Lines(f.values.Get(name)) {
-			line = strings.TrimSpace(line)
-			if line == "" {
-				continue
-			}
-			what, score := line, otherwise
-			if i := strings.LastIndexAny(line, " \t:="); i > 0 {
-				if n, err := strconv.Atoi(line[i+1:]); err == nil {
-					what, score = strings.TrimRight(line[:i], " \t:="), n
-				}
-			}
-			if !yield(what, score) {
-				return
-			}
+// scores reads a qualification a line; otherwise is the score of a line without one.
+func (f *fields) scores(name string, otherwise int) (list []crowd.Qualification) {
+	for line := range strings.Lines(f.values.Get(name)) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
 		}
+		q, err := crowd.ParseQualification(line, otherwise)
+		if err != nil {
+			f.bad(name, "%s", err)
+			continue
+		}
+		list = append(list, q)
 	}
+	return list
 }
 
 // scoreLines writes what scores reads.

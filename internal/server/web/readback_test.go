@@ -33,7 +33,7 @@ var edits = map[string]edited{
 	"POST /work/wishes":              {by: byWorker, page: "/work/wishes"},
 	"POST /batches/{batch}/template": {by: byReq, page: "/batches/b2", only: true, values: templates[0]},
 	"POST /batches/{batch}/settings": {by: byReq, page: "/batches/b2", press: [2]string{"then", "save"}, values: url.Values{
-		"name": {"Dogs"}, "pool": {"p2"}, "reward": {"0.07"}, "budget": {"12.5"}, "rule": {"agree"}, "agree": {"3"}, "of": {"5"}, "qualifications": {"french 70\nlatin 0\n"},
+		"name": {"Dogs"}, "pool": {"p2"}, "reward": {"0.07"}, "budget": {"12.5"}, "rule": {"agree"}, "agree": {"3"}, "of": {"5"}, "qualifications": {"french>=70\nlatin>=0\n"},
 		"count": nil, "small_crowd": nil, // of the other rule; and of the launch
 	}},
 	"POST /batches/{batch}/edit":        {by: byReq, page: "/batches/b1"},
