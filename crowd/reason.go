@@ -32,7 +32,7 @@ const (
 
 var reasonText = [reasonEnd][2]string{
 	Eligible:        {"eligible", "they get a task as soon as they ask for work"},
-	EmergencyStop:   {"emergency_stop", "hand-out is stopped by an administrator"},
+	EmergencyStop:   {"emergency_stop", "hand-out is stopped (emergency stop)"},
 	BatchPaused:     {"batch_paused", "the batch is paused"},
 	BatchEnded:      {"batch_ended", "the batch has ended"},
 	NothingWaiting:  {"nothing_waiting", "everything still wanted is being worked on"},

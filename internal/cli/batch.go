@@ -58,7 +58,7 @@ func (v batchView) show(w io.Writer) {
 		"batch", v.ID.String()+" "+v.Name, "state", string(v.State)+when(v.Stopped, ", emergency stop"), "tenant", v.Tenant, "pool", v.Pool,
 		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
-		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), v.ReasonText), "cannot finish", v.Short+when(v.Short != "", "; "+v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
+		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
 		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
@@ -100,8 +100,8 @@ type BatchWatch struct {
 
 // Run follows the batch.
 func (x *BatchWatch) Run(c *Context, r *remote) error {
-	bar := c.bar(1, x.ID.String(), false)
-	defer bar.Exit()
+	bar := &gauge{w: c.Stderr}
+	defer bar.clear()
 	told, absent := "", ""
 	return every(c.Ctx, x.Every, func() (ended bool, err error) {
 		b, err := r.Batch(c.Ctx, x.ID)
@@ -115,16 +115,15 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 			case x.JSON:
 				err = line(c.Stdout, b)
 			case onTerminal(c.Stderr) && !ended:
-				bar.Describe(x.ID.String() + " " + clean(b.Name))
-				bar.ChangeMax(max(b.Planned, 1))
-				_ = bar.Set(min(b.Completed, b.Planned)) // a bar that cannot be drawn is no failure
+				bar.draw(x.ID.String()+" "+b.Name, b.Completed, b.Planned)
 			default:
+				bar.clear()
 				say(c.Stdout, "%s\n", words)
 			}
 		}
 		if nobody := absence(c, r, &b); !ended && nobody != absent {
 			if absent = nobody; nobody != "" && !x.JSON {
-				say(c.Stderr, "throng: %s: %s\n", b.ID, clean(nobody))
+				bar.tell("throng: %s: %s\n", b.ID, clean(nobody))
 			}
 		}
 		return ended, err
@@ -136,15 +135,21 @@ func progressOf(b *wire.Batch) string {
 	return fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
 }
 
+// withRemedy is what is in the way, and what to do about it, if that is known.
+func withRemedy(what, remedy string) string { return what + when(remedy != "", "; "+remedy) }
+
 // absence is why a batch that is a draft or waits does not go on, and what to do; ""
-// if somebody of its pool is working or waiting for a task.
+// if nothing of it is in the way and somebody of its pool is working or waiting for a task.
 func absence(c *Context, r *remote, b *wire.Batch) string {
 	if b.State == crowd.BatchDraft {
 		return "it is a draft, which is handed out to nobody: throng batch launch " + b.ID.String()
 	}
 	short := ""
 	if b.Short != "" {
-		short = "it cannot finish: " + b.Short + "; " + b.Remedy
+		short = "it cannot finish: " + withRemedy(b.Short, b.Remedy)
+	}
+	if b.ReasonRemedy != "" && val(b.Waiting) > 0 {
+		return withRemedy(b.ReasonText, b.ReasonRemedy) // more people would not help
 	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
 		return short

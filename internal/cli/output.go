@@ -17,6 +17,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Output is how a command prints what it has to say.
@@ -176,6 +178,43 @@ func (c *Context) bar(most int64, what string, bytes bool) *progressbar.Progress
 		options = append(options, progressbar.OptionShowBytes(true))
 	}
 	return progressbar.NewOptions64(most, options...)
+}
+
+// gauge is a line at the bottom of the terminal that shows how far something is. It
+// is drawn at each change, which may be far from the next one, and unlike a bar it may
+// be full for now, or get shorter.
+type gauge struct {
+	w    io.Writer // the terminal
+	line string    // as it is drawn; "" where it is not
+}
+
+const gaugeWidth = 20
+
+// draw shows how much of all is done.
+func (g *gauge) draw(what string, done, all int) {
+	part := float64(min(done, all)) / float64(max(all, 1))
+	full := int(part * gaugeWidth)
+	g.clear()
+	g.line = fmt.Sprintf("%s %3d%% |%s%s| (%d/%d)", format.Clip(clean(what), 40), int(100*part),
+		strings.Repeat("█", full), strings.Repeat(" ", gaugeWidth-full), done, all)
+	say(g.w, "%s", g.line)
+}
+
+// tell writes a line to the terminal, above the gauge.
+func (g *gauge) tell(text string, args ...any) {
+	line := g.line
+	g.clear()
+	say(g.w, text, args...)
+	g.line = line
+	say(g.w, "%s", line)
+}
+
+// clear takes the gauge away.
+func (g *gauge) clear() {
+	if g.line != "" {
+		say(g.w, "\r\x1b[K")
+	}
+	g.line = ""
 }
 
 // leastEvery keeps a watcher from burdening the server.

@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -19,6 +21,8 @@ type Pool struct {
 	Rules    PoolRules    `cmd:"" help:"Show, try and set the rules by which a pool grows and shrinks."`
 	Actions  PoolActions  `cmd:"" help:"Show a pool's log: what was seen, decided and done, and why."`
 	Policy   PoolPolicy   `cmd:"" help:"Change a pool's scheduling policy, while it runs."`
+	Stop     PoolStop     `cmd:"" help:"Emergency stop: hand out nothing more in a pool, or in all."`
+	Start    PoolStop     `cmd:"" help:"Lift the emergency stop of a pool, or of all."`
 	Simulate PoolSimulate `cmd:"" help:"Run pools alone in simulation, and compare ways to control them."`
 	Trace    PoolTrace    `cmd:"" help:"Generate a trace of a crowd from the moments that were published of one."`
 }
@@ -62,4 +66,66 @@ func (p *PoolPolicy) Run(c *Context, r *remote) error {
 	}
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
 	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+}
+
+// PoolStop is "throng pool stop" and "start".
+type PoolStop struct {
+	Pool string `arg:"" optional:"" help:"The pool."`
+	All  bool   `help:"Every pool."`
+	Remote
+}
+
+// Run stops or starts the pool, or all of them.
+func (x *PoolStop) Run(c *Context, r *remote, v verb) error {
+	if (x.Pool == "") != x.All {
+		return wrong("pool", "say which pool, or --all of them")
+	}
+	stop := v == "stop"
+	var id crowd.PoolID
+	var err error
+	if x.All {
+		err = r.StopEverything(c.Ctx, stop)
+	} else if id, err = r.pool(x.Pool); err == nil {
+		_, err = r.EditPool(c.Ctx, id, wire.PoolEdit{Stopped: &stop})
+	}
+	if err != nil {
+		return err
+	}
+	list, err := r.Pools(c.Ctx)
+	list = slices.DeleteFunc(list, func(p wire.Pool) bool { return !x.All && p.ID != id })
+	if err := r.print(list, err, func(w io.Writer) {
+		for _, p := range list {
+			say(w, "%s %s: %s\n", p.ID, clean(p.Name), stopState[p.Stopped])
+		}
+	}); err != nil || stop {
+		return err
+	}
+	return r.tellStopped()
+}
+
+// stopState says whether something is under an emergency stop.
+var stopState = map[bool]string{true: "stopped", false: "started"}
+
+// tellStopped says what is still stopped after a stop was lifted: each stop is lifted
+// by itself.
+func (r *remote) tellStopped() error {
+	pools, err := r.Pools(r.c.Ctx)
+	if err != nil {
+		return err
+	}
+	tenants, err := r.Tenants(r.c.Ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pools {
+		if p.Stopped && !r.json {
+			say(r.c.Stderr, "throng: the pool %s is still stopped: throng pool start %s\n", clean(p.Name), p.ID)
+		}
+	}
+	for _, t := range tenants {
+		if t.Stopped && !r.json {
+			say(r.c.Stderr, "throng: the tenant %s is still stopped: throng tenant start %s\n", clean(t.Name), t.ID)
+		}
+	}
+	return nil
 }

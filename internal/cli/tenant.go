@@ -127,7 +127,10 @@ func (t *TenantStop) Run(c *Context, r *remote, v verb) error {
 	}
 	stop := v == "stop"
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
-	return r.print(out, err, func(w io.Writer) {
-		say(w, "%s %s: %s\n", out.ID, clean(out.Name), map[bool]string{true: "stopped", false: "started"}[out.Stopped])
-	})
+	if err := r.print(out, err, func(w io.Writer) {
+		say(w, "%s %s: %s\n", out.ID, clean(out.Name), stopState[out.Stopped])
+	}); err != nil || stop {
+		return err
+	}
+	return r.tellStopped()
 }

@@ -180,7 +180,8 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	if run, err = x.follow(c, r, run); err != nil {
 		return err
 	}
-	if run.State == "done" && places != nil {
+	done := run.State == "done"
+	if done && places != nil {
 		if err := x.saveOutputs(c, r, &run, places); err != nil {
 			return err
 		}
@@ -188,15 +189,18 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	if err := x.print(c, run, func(w io.Writer) {
 		showRun(w, &run)
 		for _, name := range slices.Sorted(maps.Keys(places)) {
-			say(w, "written to %s\n", clean(places[name]))
+			if done {
+				say(w, "written to %s\n", clean(places[name]))
+			}
 		}
-	}); err != nil {
+	}); err != nil || done {
 		return err
 	}
-	if run.State != "done" {
-		return crowd.Errorf(failed, "%s was %s", run.ID, run.State)
+	var there []string
+	for _, o := range run.Outputs {
+		there = append(there, fmt.Sprintf("throng workflow results %s %s", run.ID, o.Name))
 	}
-	return nil
+	return crowd.Errorf(failed, "%s was %s%s", run.ID, run.State, when(len(there) > 0, "; to see what came of it: "+strings.Join(there, ", ")))
 }
 
 // saveOutputs downloads the outputs of a run that is done.
@@ -268,8 +272,8 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
 	id := run.ID
-	bar := c.bar(1, id.String()+" "+clean(run.Name), false)
-	defer bar.Exit()
+	bar := &gauge{w: c.Stderr}
+	defer bar.clear()
 	told, stuck, said := "", false, make(map[string]bool)
 	err := every(ctx, x.Every, func() (done bool, err error) {
 		if told != "" {
@@ -282,20 +286,19 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 		case words == told || x.JSON:
 		case onTerminal(c.Stderr) && !run.Ended():
 			done, all := handled(&run)
-			bar.ChangeMax(max(all, 1))
-			_ = bar.Set(min(done, max(all, 1))) // a bar that cannot be drawn is no failure
+			bar.draw(id.String()+" "+run.Name, done, all)
 		default:
-			say(c.Stderr, "%s\n", clean(words))
+			bar.tell("%s\n", clean(words))
 		}
 		told = words
 		for _, text := range waits(&run) {
 			if !said[text] && !x.JSON {
-				say(c.Stderr, "throng: %s waits: %s\n", run.ID, clean(text))
+				bar.tell("throng: %s waits: %s\n", run.ID, clean(text))
 			}
 			said[text] = true
 		}
 		if run.Stuck && !stuck {
-			say(c.Stderr, "throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
+			bar.tell("throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
 		}
 		stuck = run.Stuck
 		return run.Ended(), nil

@@ -206,7 +206,7 @@ func (x *WorkflowItems) done(c *Context, r *remote) error {
 // WorkflowResults is "throng workflow results".
 type WorkflowResults struct {
 	ID     crowd.RunID `arg:"" name:"run" placeholder:"RUN" help:"The run, such as r3."`
-	What   string      `arg:"" help:"An output, a step or an input; an output before a step of the same name."`
+	What   string      `arg:"" optional:"" help:"An output, a step or an input; an output before a step of the same name."`
 	Out    string      `help:"File to write; default: standard output." placeholder:"FILE"`
 	Format string      `help:"csv, tsv, jsonl or parquet; default: by the name of the file, or what the workflow says." placeholder:"FORMAT"`
 	Failed bool        `help:"Rows of a step: the items that were given up, too, with nothing but the column _error."`
@@ -231,6 +231,9 @@ func (x *WorkflowResults) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
+	if x.What == "" {
+		return wrong("what", "say what of %s: %s", run.ID, resultsOf(&run))
+	}
 	output := slices.ContainsFunc(run.Outputs, func(o wire.RunFile) bool { return o.Name == x.What })
 	if output && x.Failed {
 		return wrong("failed", "goes with a step, and %s is an output", x.What)
@@ -241,6 +244,18 @@ func (x *WorkflowResults) Run(c *Context, r *remote) error {
 		}
 		return r.RunResults(c.Ctx, run.ID, x.What, w, string(format), x.Failed)
 	})
+}
+
+// resultsOf names what there is to download of a run.
+func resultsOf(run *wire.Run) string {
+	outputs, rest := make([]string, len(run.Outputs)), make([]string, len(run.Nodes))
+	for i, o := range run.Outputs {
+		outputs[i] = o.Name
+	}
+	for i := range run.Nodes {
+		rest[i] = run.Nodes[i].Name
+	}
+	return when(len(outputs) > 0, "an output ("+strings.Join(outputs, ", ")+"), or ") + "an input or a step (" + strings.Join(rest, ", ") + ")"
 }
 
 // printRun prints what became of a run.

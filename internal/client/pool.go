@@ -38,6 +38,11 @@ func (c *Client) EditPool(ctx context.Context, id crowd.PoolID, e wire.PoolEdit)
 	return call[wire.PoolDetail](ctx, c, http.MethodPatch, path("pools", id), e)
 }
 
+// StopEverything is the emergency stop of all pools, and its lifting.
+func (c *Client) StopEverything(ctx context.Context, stopped bool) error {
+	return c.call(ctx, http.MethodPost, "/v1/stop", wire.Stop{Stopped: stopped}, nil)
+}
+
 // FundPool adds to a pool's money for waiting, or takes out of it (negative).
 func (c *Client) FundPool(ctx context.Context, id crowd.PoolID, amount crowd.Money) (wire.RetainerFunds, error) {
 	return post[wire.RetainerFunds](ctx, c, path("pools", id, "funds"), wire.PoolFunding{AmountMicros: amount})

@@ -14,8 +14,12 @@ type Status struct {
 	Running int // in somebody's hands
 	Waiting int // wanted and in nobody's hands
 	Reason  crowd.Reason
+	Stops   Stops
 	Crowd   Crowd
 }
+
+// Stops are the emergency stops under which a batch is. Each is lifted by itself.
+type Stops struct{ Pool, Tenant, Batch bool }
 
 // Status returns the state of a launched batch, or false if it is not running.
 func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
@@ -23,7 +27,8 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 	if b == nil {
 		return Status{}, false
 	}
-	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b)}
+	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b),
+		Stops: Stops{Pool: e.stopped, Tenant: b.tenant.Stopped, Batch: b.stopped}}
 	b.progress(&s.Progress)
 	return s, true
 }
@@ -68,6 +73,7 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		return Why{}, err
 	}
 	e.refresh()
+	hindrance := e.hindrance(b)
 	why := Why{Batch: id, Reason: e.whyWaiting(b), Crowd: e.crowdOf(b), Workers: make(map[crowd.Reason]int)}
 	for _, w := range e.workers {
 		r := e.mayEver(w, b)
@@ -77,8 +83,8 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			r = crowd.NoWorkerReady
 		case !w.on && e.retainer.Called:
 			r = crowd.NotOnDuty
-		case why.Reason == crowd.NoTaskYet:
-			r = crowd.NoTaskYet
+		case hindrance != crowd.Eligible:
+			r = hindrance
 		default:
 			r = w.refusal(b)
 		}

@@ -57,22 +57,23 @@ type Batch struct {
 	Tenant crowd.TenantID   `json:"tenant"`
 	State  crowd.BatchState `json:"state" enum:"draft,running,paused,done,ended,cancelled"`
 	BatchTerms
-	Columns     []string      `json:"columns"`
-	Tasks       uint32        `json:"tasks"`
-	Stopped     bool          `json:"stopped" doc:"emergency stop"`
-	Planned     int           `json:"planned" doc:"answers wanted: T_b"`
-	Completed   int           `json:"completed" doc:"answers that count: C_b"`
-	Running     *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
-	Waiting     *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
-	Labelled    int           `json:"labelled" doc:"tasks with a label"`
-	SpentMicros crowd.Money   `json:"spent_micros"`
-	Reason      *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
-	ReasonText  string        `json:"reason_text,omitempty"`
-	Short       string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
-	Remedy      string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
-	CreatedAt   time.Time     `json:"created_at"`
-	LaunchedAt  time.Time     `json:"launched_at,omitzero"`
-	EndedAt     time.Time     `json:"ended_at,omitzero"`
+	Columns      []string      `json:"columns"`
+	Tasks        uint32        `json:"tasks"`
+	Stopped      bool          `json:"stopped" doc:"emergency stop"`
+	Planned      int           `json:"planned" doc:"answers wanted: T_b"`
+	Completed    int           `json:"completed" doc:"answers that count: C_b"`
+	Running      *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
+	Waiting      *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
+	Labelled     int           `json:"labelled" doc:"tasks with a label"`
+	SpentMicros  crowd.Money   `json:"spent_micros"`
+	Reason       *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
+	ReasonText   string        `json:"reason_text,omitempty"`
+	ReasonRemedy string        `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
+	Short        string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
+	Remedy       string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
+	CreatedAt    time.Time     `json:"created_at"`
+	LaunchedAt   time.Time     `json:"launched_at,omitzero"`
+	EndedAt      time.Time     `json:"ended_at,omitzero"`
 }
 
 // BatchEdit changes a running batch; what is left out stays.

@@ -52,10 +52,10 @@ func toBatch(v batches.BatchView) wire.Batch {
 		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 	}
 	if v.Reason != crowd.Eligible {
-		out.Reason, out.ReasonText = &v.Reason, v.Reason.Text()
+		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Reason.Text(), v.Remedy
 	}
 	if v.Crowd.TooSmall() {
-		out.Short, out.Remedy = v.Crowd.String(), batches.Remedy(v.Crowd, batches.EndBatch)
+		out.Short, out.Remedy = v.Crowd.String(), v.CrowdRemedy
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
@@ -225,11 +225,7 @@ func (a *api) batchWaits() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/why", summary: "Why is my task waiting?", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (wire.Why, error) {
 			why, err := a.app.Batches.Why(ctx, p, in.id)
-			text := why.Reason.Text()
-			if why.Reason == crowd.CrowdTooSmall && why.Crowd.TooSmall() {
-				text = "it cannot finish: " + why.Crowd.String() + "; " + batches.Remedy(why.Crowd, batches.EndBatch)
-			}
-			return wire.Why{Reason: why.Reason, Text: text, Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
+			return wire.Why{Reason: why.Reason, Text: why.Text, Ahead: why.Ahead, Workers: byReason(why.Workers)}, err
 		})
 }
 

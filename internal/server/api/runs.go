@@ -22,7 +22,12 @@ func toRunHead(r store.Run) wire.RunHead {
 	}
 }
 
-func toRun(v *orchestrator.View) wire.Run {
+// toRun returns what makes the body of a run that p sees.
+func toRun(p *access.Principal) func(*orchestrator.View) wire.Run {
+	return func(v *orchestrator.View) wire.Run { return runFor(p, v) }
+}
+
+func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: []string{}, Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
 		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck,
@@ -34,7 +39,7 @@ func toRun(v *orchestrator.View) wire.Run {
 			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
 		}
 		if n.Crowd.TooSmall() {
-			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(n.Crowd, batches.EndStep)
+			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.EndStep)
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
@@ -82,12 +87,14 @@ func (a *api) runs() {
 			if err != nil {
 				return out, err
 			}
-			out, err = as(toRun)(a.app.Runs.Get(ctx, p, made.Run.ID))
+			out, err = as(toRun(p))(a.app.Runs.Get(ctx, p, made.Run.ID))
 			out.Notes = made.Notes
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
-		of[RunPath](a.app.Runs.Get, toRun))
+		func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
+			return as(toRun(p))(a.app.Runs.Get(ctx, p, in.id))
+		})
 	files := []struct {
 		name, summary, kind, sentAs string
 		of                          func(*orchestrator.View) []byte
@@ -109,7 +116,7 @@ func (a *api) runs() {
 				if err != nil {
 					return nil, false, err
 				}
-				return toRun(v), v.State.Ended(), nil
+				return runFor(p, v), v.State.Ended(), nil
 			}), err
 		})
 }
@@ -128,7 +135,7 @@ func (a *api) runMoves() {
 		if err != nil {
 			return out, err
 		}
-		return as(toRun)(a.app.Runs.Get(ctx, p, r.ID))
+		return as(toRun(p))(a.app.Runs.Get(ctx, p, r.ID))
 	}
 	moves := []struct {
 		name, summary string

@@ -72,7 +72,7 @@ func (a *api) runData() {
 			if err != nil {
 				return out, err
 			}
-			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: mapped(r.Some, note), Needs: toRun(v).Needs}, nil
+			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: mapped(r.Some, note), Needs: runFor(p, v).Needs}, nil
 		})
 	a.runResults()
 	a.runItems()

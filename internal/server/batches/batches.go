@@ -243,7 +243,7 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Launch(now, spec) }); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, id)
+	return s.view(ctx, p, id)
 }
 
 // Budget returns what a batch reserves at its launch: the budget that was asked
@@ -295,7 +295,7 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	if err := s.store.CancelDraft(ctx, b.Spec.Tenant, id, s.clock.Time()); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, id)
+	return s.view(ctx, p, id)
 }
 
 // TopUp adds to a running batch's budget from its tenant's account.
@@ -350,9 +350,10 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if running {
+		v.remedies(p)
 		return v, nil
 	}
-	return s.view(ctx, id)
+	return s.view(ctx, p, id)
 }
 
 // BatchView is a batch as it stands.
@@ -361,7 +362,13 @@ type BatchView struct {
 	Running int          // assignments in somebody's hands
 	Waiting int          // wanted, in nobody's hands
 	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
+	Stops   engine.Stops // that it is under
 	Crowd   engine.Crowd // if it is launched and has not ended
+
+	// Remedy names what lets what waits be taken; "" if nothing is known but more people.
+	Remedy string
+	// CrowdRemedy names what lets it finish for which the Crowd is too small.
+	CrowdRemedy string
 }
 
 // Get returns a batch as it stands.
@@ -369,10 +376,10 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, id)
+	return s.view(ctx, p, id)
 }
 
-func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error) {
+func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
 	b, err := s.store.Batch(ctx, 0, id)
 	v := BatchView{Batch: b}
 	if err != nil || !b.Progress.State.Open() {
@@ -383,6 +390,7 @@ func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 		return v, err
 	}
 	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) })
+	v.remedies(p)
 	return v, err
 }
 
@@ -391,7 +399,7 @@ func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error)
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Reason, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Crowd
+		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, st.Crowd
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 	}
 	return ok
@@ -431,12 +439,19 @@ func (s *Batches) Holding(ctx context.Context, p *access.Principal, id crowd.Bat
 	return list, err
 }
 
+// Why is what keeps a batch waiting, in figures and in words.
+type Why struct {
+	engine.Why
+	Text string // with what somebody can do about it
+}
+
 // Why returns what keeps a batch waiting.
-func (s *Batches) Why(ctx context.Context, p *access.Principal, id crowd.BatchID) (why engine.Why, err error) {
-	_, err = s.onBatch(ctx, p, access.BatchesWhy, id, func(e *engine.Engine, _ time.Time) (err error) {
-		why, err = e.WhyBatch(id)
+func (s *Batches) Why(ctx context.Context, p *access.Principal, id crowd.BatchID) (why Why, err error) {
+	v, err := s.onBatch(ctx, p, access.BatchesWhy, id, func(e *engine.Engine, _ time.Time) (err error) {
+		why.Why, err = e.WhyBatch(id)
 		return err
 	})
+	why.Text = v.why()
 	return why, err
 }
 

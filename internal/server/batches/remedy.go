@@ -5,17 +5,27 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
 )
 
-// Remedy names the commands that let a batch finish for which the crowd is too small;
-// end is the one that ends it early.
-func Remedy(c engine.Crowd, end string) string {
+// Remedy names the commands that let a batch finish for which the crowd is too
+// small; end is the one that ends it early. Of what only an admin may do, p is told
+// to ask one if they are none.
+func Remedy(p *access.Principal, c engine.Crowd, end string) string {
+	admin := p.Is(access.Admin)
+	ask := "ask an administrator to "
+	if admin {
+		ask = ""
+	}
 	switch {
 	case c.People >= c.Wanted && c.Had > 0:
-		return "add somebody (throng worker add), or end it early (" + end + ")"
-	case len(c.Lacks) == 0:
+		return ask + "add somebody (throng worker add), or end it early (" + end + ")"
+	case len(c.Lacks) == 0 && admin:
 		return "add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
+	case len(c.Lacks) == 0:
+		return "invite people with throng worker invite (--pool NAME, if it is not main), or ask an administrator to add them"
 	}
 	scores := make([]string, len(c.Lacks))
 	for i, r := range c.Lacks {
@@ -24,7 +34,7 @@ func Remedy(c engine.Crowd, end string) string {
 			scores[i] = strconv.Quote(scores[i])
 		}
 	}
-	return "give it to somebody with throng worker qualify NAME " + strings.Join(scores, " ")
+	return ask + "give it to somebody with throng worker qualify NAME " + strings.Join(scores, " ")
 }
 
 // The commands that end a batch, and a step of a run.
@@ -32,3 +42,51 @@ const (
 	EndBatch = "throng batch end"
 	EndStep  = "throng workflow end"
 )
+
+// remedies fills in what p can do about what keeps the batch waiting.
+func (v *BatchView) remedies(p *access.Principal) {
+	if v.Crowd.TooSmall() {
+		v.CrowdRemedy = Remedy(p, v.Crowd, EndBatch)
+	}
+	switch v.Reason {
+	case crowd.EmergencyStop:
+		v.Remedy = v.lift(p)
+	case crowd.BatchPaused:
+		v.Remedy = fmt.Sprintf("to go on: throng batch resume %s", v.Spec.ID)
+		if v.Run != 0 {
+			v.Remedy = fmt.Sprintf("to go on: throng workflow resume %s", v.Run)
+		}
+	case crowd.BudgetSpent:
+		v.Remedy = fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", v.Spec.ID)
+	}
+}
+
+// lift names what lifts the emergency stops that the batch is under.
+func (v *BatchView) lift(p *access.Principal) string {
+	var lifts []string
+	if v.Stops.Pool {
+		command := fmt.Sprintf("throng pool start %s", v.Pool)
+		if !p.Is(access.Admin) {
+			command = "ask an administrator for " + command
+		}
+		lifts = append(lifts, "to lift the stop of its pool: "+command)
+	}
+	if v.Stops.Tenant {
+		lifts = append(lifts, fmt.Sprintf("to lift the stop of its tenant: throng tenant start %s", v.Spec.Tenant))
+	}
+	if v.Stops.Batch {
+		lifts = append(lifts, fmt.Sprintf("to lift the stop of the batch: throng batch edit %s --start", v.Spec.ID))
+	}
+	return strings.Join(lifts, "; ")
+}
+
+// why says in words why what waits is not taken, and what somebody can do about it.
+func (v *BatchView) why() string {
+	switch {
+	case v.Reason == crowd.CrowdTooSmall && v.Crowd.TooSmall():
+		return "it cannot finish: " + v.Crowd.String() + "; " + v.CrowdRemedy
+	case v.Remedy != "":
+		return v.Reason.Text() + "; " + v.Remedy
+	}
+	return v.Reason.Text()
+}

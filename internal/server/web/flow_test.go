@@ -248,7 +248,7 @@ func TestARunningBatchIsSteered(t *testing.T) {
 	do := path + "/do"
 	p.form(do).send().want(200, "Paused", "paused").form(do).send().want(200, "Resumed")
 	c.req.get(path+"/confirm?do=stop").want(200, "Emergency stop?").form(do).send().want(200, "Stopped.", "stopped")
-	c.workers[0].get("/work").want(200, "Waiting", "stopped by an administrator")
+	c.workers[0].get("/work").want(200, "Waiting", "hand-out is stopped")
 	c.req.post(do, url.Values{"do": {"lift"}}).want(200, "The stop is lifted")
 	c.req.get(path).form(path+"/edit").set("priority", "7").set("deadline", "2099-01-01T00:00").send().want(200, "Saved.", "due 1 Jan 2099")
 	c.req.get(path).form(path+"/edit").set("priority", "no").send().want(http.StatusUnprocessableEntity, "is not a number")

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -22,34 +21,32 @@ import (
 // funcs are what the templates can call.
 func funcs(a assets) template.FuncMap {
 	return template.FuncMap{
-		"static":      a.url,
-		"when":        when,
-		"stamp":       func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"clock":       func(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" },
-		"span":        format.Duration,
-		"input":       func(t time.Time) string { return inputValue(t) },
-		"batchRemedy": func(c engine.Crowd) string { return batches.Remedy(c, batches.EndBatch) },
-		"stepRemedy":  func(c engine.Crowd) string { return batches.Remedy(c, batches.EndStep) },
-		"percent":     percent,
-		"share":       share,
-		"count":       count,
-		"plural":      plural,
-		"number":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
-		"fixed":       func(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) },
-		"sentence":    sentence,
-		"dict":        dict,
-		"field":       newField,
-		"filled":      func(f *form, id string, values url.Values) string { return f.Val(id, filledField, digest(values)) },
-		"add":         func(a, b int) int { return a + b },
-		"checked":     func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
-		"rule":        ruleText,
-		"seconds":     func(d time.Duration) int64 { return int64(d / time.Second) },
-		"money":       func(m crowd.Money) string { return m.String() },
-		"state":       func(s any) string { return fmt.Sprint(s) },
-		"join":        strings.Join,
-		"budget":      func(b batches.BatchView) crowd.Money { return b.Budget() },
-		"tickedIf":    ticked,
-		"ticks":       ticks,
+		"static":   a.url,
+		"when":     when,
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" },
+		"span":     format.Duration,
+		"input":    func(t time.Time) string { return inputValue(t) },
+		"percent":  percent,
+		"share":    share,
+		"count":    count,
+		"plural":   plural,
+		"number":   func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
+		"fixed":    func(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) },
+		"sentence": sentence,
+		"dict":     dict,
+		"field":    newField,
+		"filled":   func(f *form, id string, values url.Values) string { return f.Val(id, filledField, digest(values)) },
+		"add":      func(a, b int) int { return a + b },
+		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
+		"rule":     ruleText,
+		"seconds":  func(d time.Duration) int64 { return int64(d / time.Second) },
+		"money":    func(m crowd.Money) string { return m.String() },
+		"state":    func(s any) string { return fmt.Sprint(s) },
+		"join":     strings.Join,
+		"budget":   func(b batches.BatchView) crowd.Money { return b.Budget() },
+		"tickedIf": ticked,
+		"ticks":    ticks,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -94,6 +95,8 @@ type runNode struct {
 	In   int64
 	Sign string // of its state, as a shape
 	Word string // in words
+	// Remedy names what lets it finish for which its Crowd is too small.
+	Remedy string
 }
 
 // CanEnd reports whether the step can be ended early.
@@ -134,7 +137,7 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		sign := signOf(v, n)
-		l.Nodes = append(l.Nodes, runNode{*n, v.Taken(i), sign.Shape, sign.Word})
+		l.Nodes = append(l.Nodes, runNode{*n, v.Taken(i), sign.Shape, sign.Word, batches.Remedy(rq.p, n.Crowd, batches.EndStep)})
 		if n.Batch != nil {
 			l.Spent += n.Batch.Progress.Spent
 		}
