@@ -42,6 +42,7 @@ type engine struct {
 	pool    *sql.DB
 	owner   *sql.Conn // holds the connection until close
 	conn    conn
+	memory  *memory // of the connection
 	limits  Limits
 	tables  map[string]bool // names of the inputs, folded
 	withs   map[string]bool // of the tables of WITH in the query, folded
@@ -77,7 +78,8 @@ func (e *engine) setUp(tables []Table) error {
 		if e.conn, ok = c.(conn); !ok {
 			return fmt.Errorf("open engine: a connection is a %T", c)
 		}
-		return nil
+		e.memory, err = count(c.(driver.Conn))
+		return err
 	}); err != nil {
 		return err
 	}
@@ -144,6 +146,9 @@ func (e *engine) close() {
 		e.owner.Close()
 	}
 	e.pool.Close()
+	if e.memory != nil {
+		e.memory.forget()
+	}
 }
 
 func (e *engine) exec(ctx context.Context, query string) error {

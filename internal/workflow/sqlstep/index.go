@@ -19,7 +19,7 @@ func (e *engine) index(t Table, query string) error {
 				quote(fmt.Sprintf("index %d of %s", i, t.Name)), quote(t.Name), quote(c.Name)))
 		})
 		if err != nil {
-			return e.limitError(context.Background(), newWatch(e.limits), err)
+			return e.limitError(context.Background(), newWatch(e), err)
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func run(ctx context.Context, query string, inputs []Table, limits Limits, yield
 func (e *engine) stream(ctx context.Context, q compiled, rows chan<- [][]string) error {
 	s := newSink(e, q.shape)
 	defer s.close()
-	w := newWatch(e.limits)
+	w := newWatch(e)
 	var some [][]string
 	send := func() (err error) {
 		w.wait(func() {

@@ -41,7 +41,7 @@ func Open(ctx context.Context, query string, static, stream []Table, limits Limi
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{e: e, watch: newWatch(limits), filled: make([]bool, len(stream))}
+	s := &Stream{e: e, watch: newWatch(e), filled: make([]bool, len(stream))}
 	defer func() {
 		if err != nil {
 			s.Close()

@@ -1,0 +1,53 @@
+package sqlstep_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
+)
+
+// TestMemoryIsThatOfTheQuery: what a query next to it holds is not charged to a
+// query, and none of it is free because there are others.
+func TestMemoryIsThatOfTheQuery(t *testing.T) {
+	const hog = "with recursive c(x) as (select 1 union select x+1 from c) select count(*) as n from (select distinct x, zeroblob(900000) as z from c)"
+	const modest = "with recursive c(x) as (select 1 union all select x+1 from c limit 500), m as materialized (select x, printf('%*c', 1000, 'x') as z from c) select count(*) as n from m a join m b on a.x <> b.x"
+	ctx, stop := context.WithCancel(context.Background())
+	hogs := make(chan error)
+	grown := make(chan struct{})
+	go func() {
+		defer close(hogs)
+		for ctx.Err() == nil {
+			_, err := collect(hog, sqlstep.Limits{Memory: 64 << 20, Time: time.Hour})
+			hogs <- err
+		}
+	}()
+	go func() {
+		defer close(grown)
+		for range 10 {
+			if _, err := collect(modest, sqlstep.Limits{Memory: 8 << 20, Time: time.Hour}); err != nil {
+				t.Errorf("next to another query: %v", err)
+			}
+		}
+	}()
+	for n := 0; ; n++ {
+		select {
+		case err := <-hogs:
+			if crowd.CodeOf(err) != crowd.TooLarge || !strings.Contains(err.Error(), "more memory than 64 MB") {
+				t.Errorf("the hog: %v", err)
+			}
+		case <-grown:
+			stop()
+			for range hogs {
+				n++
+			}
+			if n == 0 {
+				t.Error("no other query ran")
+			}
+			return
+		}
+	}
+}
