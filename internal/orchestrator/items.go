@@ -113,6 +113,8 @@ func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row) (s
 		return fmt.Sprintf("for all of %s to be there", from.Name), nil
 	case n.Error != "":
 		return n.Error, nil
+	case r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}) != "":
+		return r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}), nil
 	case row.N > n.Cursors[i]:
 		return "in line before the step", nil
 	}

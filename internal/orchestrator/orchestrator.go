@@ -66,12 +66,21 @@ type Attempt struct {
 	Expect  time.Duration // how long it is expected to take
 }
 
+// Query is a query of a step that is to be run.
+type Query struct {
+	Ctx    context.Context // when it is done, nobody waits for the query any more
+	Tenant crowd.TenantID
+	Time   time.Duration // what it may take at most; row by row, for one item
+	Wait   func()        // to be called before Do if that is not called at once
+	Do     func()        // runs it; to be called once, also when Ctx is done
+}
+
 // Config sets up an Orchestrator. All of it must be set.
 type Config struct {
 	Store store.Store
 	Crowd Crowd
 	Call  func(a Attempt, done func(httpstep.Reply, error)) // makes the attempt without blocking, and calls done when it is over
-	Go    func(func())                                      // runs a function that takes long without blocking
+	Query func(Query)                                       // has the query run without blocking
 	Wake  func()                                            // called when Step has something to do; may be called from anywhere
 	Now   func() time.Time
 	Rand  func() float64 // from 0 to 1
@@ -89,6 +98,7 @@ type Orchestrator struct {
 	toAdopt  map[crowd.RunID]bool // to be taken up, which the store did not allow so far
 	timers   timers[crowd.RunID]  // of runs that are to be advanced
 	services services
+	streams  []*rowQueryRunner // whose streams are open and idle, the one that is idle for the longest first
 
 	inbox inbox
 	views viewCache
@@ -102,6 +112,13 @@ type inbox struct {
 	dirty   map[crowd.RunID]bool    // runs that may go on
 	owner   map[crowd.BatchID]crowd.RunID
 	loading map[inputKey]bool // inputs whose files are being read
+	queued  map[nodeKey]bool  // steps whose queries wait for their turn
+}
+
+// nodeKey is a node of a run.
+type nodeKey struct {
+	run  crowd.RunID
+	node int
 }
 
 // New makes an orchestrator. Recover brings it the runs that are under way.
@@ -112,6 +129,7 @@ func New(cfg Config) *Orchestrator {
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
+	o.inbox.queued = make(map[nodeKey]bool)
 	return o
 }
 
@@ -199,12 +217,6 @@ func (o *Orchestrator) markDirty(id crowd.RunID) {
 	o.inbox.dirty[id] = true
 	o.inbox.Unlock()
 	o.cfg.Wake()
-}
-
-// runAsync runs f without the lock, and what it returns under the lock, in the next
-// Step.
-func (o *Orchestrator) runAsync(f func() func(context.Context)) {
-	o.cfg.Go(func() { o.deliver(f()) })
 }
 
 // deliver has the next Step call f under the lock.

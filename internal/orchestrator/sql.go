@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -33,6 +34,44 @@ func (s *sqlBase) waitsFor() string { return "for the query" }
 
 func (s *sqlBase) limits() sqlstep.Limits {
 	return sqlstep.Limits{Time: s.query.Time, Rows: s.query.Rows}
+}
+
+// runQuery runs f without the lock when it is the query's turn, and what it returns
+// under the lock, in the next Step.
+func (s *sqlBase) runQuery(f func() func(context.Context)) {
+	s.busy = true
+	o, key, waited := s.run.o, nodeKey{s.run.kept.ID, s.node.Node.Node}, false
+	o.cfg.Query(Query{
+		Ctx: s.run.ctx, Tenant: s.run.kept.Tenant, Time: cmp.Or(s.query.Time, sqlstep.DefaultTime),
+		Wait: func() { waited = true; o.setQueued(key, true) },
+		Do: func() {
+			if waited {
+				o.setQueued(key, false)
+			}
+			o.deliver(f())
+		},
+	})
+}
+
+// setQueued notes whether the query of a step waits for its turn.
+func (o *Orchestrator) setQueued(key nodeKey, is bool) {
+	o.inbox.Lock()
+	delete(o.inbox.queued, key)
+	if is {
+		o.inbox.queued[key] = true
+	}
+	o.inbox.Unlock()
+	o.cfg.Wake()
+}
+
+// waitsForTurn says why a step whose query is queued waits; "": it is not.
+func (o *Orchestrator) waitsForTurn(key nodeKey) string {
+	o.inbox.Lock()
+	defer o.inbox.Unlock()
+	if o.inbox.queued[key] {
+		return "the query waits for its turn: others are running"
+	}
+	return ""
 }
 
 // storeError is a failure of the store during a query, which is not the query's.
@@ -96,10 +135,9 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 	for _, from := range n.step.From {
 		inputs = append(inputs, r.table(from.Node))
 	}
-	s.busy = true
 	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
 	runCtx := r.ctx
-	r.o.runAsync(func() func(context.Context) {
+	s.runQuery(func() func(context.Context) {
 		began := r.o.now()
 		err := q.do(runCtx)
 		took := r.o.now().Sub(began)
@@ -132,6 +170,9 @@ type tableQuery struct {
 
 // do runs the query and keeps its rows after those that are kept already.
 func (q *tableQuery) do(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // while it waited for its turn
+		return err
+	}
 	var rows []store.Row
 	flush := func() error {
 		if len(rows) == 0 {

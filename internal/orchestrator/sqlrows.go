@@ -13,6 +13,13 @@ import (
 // maxMade is about how many rows a query gives before they are kept.
 const maxMade = 20_000
 
+// maxTurn is about how long a query goes on before it gives its turn to others.
+const maxTurn = 5 * time.Second
+
+// maxIdle is how many bytes the streams that are open for further items hold
+// together while no query runs in them.
+const maxIdle = 256 << 20
+
 // rowQueryRunner runs a query for each item by itself.
 type rowQueryRunner struct {
 	sqlBase
@@ -23,9 +30,34 @@ type rowQueryRunner struct {
 }
 
 func (s *rowQueryRunner) closeStream() {
+	s.takeStream()
 	if s.stream != nil {
 		s.stream.Close()
 		s.stream = nil
+	}
+}
+
+// takeStream takes the stream off those that are idle.
+func (s *rowQueryRunner) takeStream() {
+	o := s.run.o
+	o.streams = slices.DeleteFunc(o.streams, func(x *rowQueryRunner) bool { return x == s })
+}
+
+// keepStream leaves the stream open for further items. Those that are idle for the
+// longest are closed where all of them hold too much; they are opened again when items come.
+func (s *rowQueryRunner) keepStream(stream *sqlstep.Stream) {
+	o := s.run.o
+	if s.stream = stream; stream == nil {
+		return
+	}
+	o.streams = append(o.streams, s)
+	held := int64(0)
+	for _, x := range o.streams {
+		held += x.stream.Held()
+	}
+	for held > maxIdle && len(o.streams) > 1 {
+		held -= o.streams[0].stream.Held()
+		o.streams[0].closeStream()
 	}
 }
 
@@ -118,17 +150,17 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		return r.commit(ctx, c, n)
 	}
 	static, streamed := s.tables()
-	s.busy = true
+	s.takeStream()
 	round := s.round
 	stream, columns := s.stream, n.step.Own
-	r.o.runAsync(func() func(context.Context) {
+	s.runQuery(func() func(context.Context) {
 		began := r.o.now()
-		var err error
-		if stream == nil {
+		err := r.ctx.Err() // it may have waited for its turn
+		if err == nil && stream == nil {
 			stream, err = sqlstep.Open(r.ctx, s.query.Query, static, streamed, s.limits())
 		}
 		var results []queryResult
-		for made := 0; err == nil && len(results) < len(todo) && made < maxMade; {
+		for made := 0; err == nil && len(results) < len(todo) && made < maxMade && (len(results) == 0 || r.o.now().Sub(began) < maxTurn); {
 			rows, wrong := stream.Row(r.ctx, todo[len(results)].rows)
 			for i := 0; wrong == nil && i < len(rows); i++ {
 				if e := misfitIn(columns, rows[i]); e != nil {
@@ -142,7 +174,7 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		took := r.o.now().Sub(began)
 		return func(ctx context.Context) {
 			s.busy = false
-			s.stream = stream
+			s.keepStream(stream)
 			if r.isAbandoned(ctx) {
 				s.closeStream()
 				return

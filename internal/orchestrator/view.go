@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -51,6 +52,7 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	for _, n := range r.nodes {
 		x := NodeView{Node: n.Node, Kind: n.kind(), Step: n.step, Expect: n.expect}
 		if n.step != nil {
+			x.Error = cmp.Or(x.Error, o.waitsForTurn(nodeKey{id, n.Node.Node}))
 			err = r.countItems(ctx, n, &x)
 		}
 		if err == nil {

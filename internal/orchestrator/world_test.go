@@ -175,20 +175,21 @@ func (w *world) restart() {
 	}
 	w.open = nil
 	w.o = orchestrator.New(orchestrator.Config{
-		Store: w.store, Crowd: w, Call: w.call, Go: w.run, Wake: func() { w.woken = true },
+		Store: w.store, Crowd: w, Call: w.call, Query: w.query, Wake: func() { w.woken = true },
 		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 	})
 	w.t.Cleanup(w.o.Close)
 	must(w.t, w.o.Recover(w.ctx))
 }
 
-// run does what takes long at once, or leaves it to the test.
-func (w *world) run(f func()) {
+// query runs a query at once, or leaves it to the test.
+func (w *world) query(q orchestrator.Query) {
 	if w.slow {
-		w.queries = append(w.queries, f)
+		q.Wait()
+		w.queries = append(w.queries, q.Do)
 		return
 	}
-	f()
+	q.Do()
 }
 
 func (w *world) call(a orchestrator.Attempt, done func(httpstep.Reply, error)) {

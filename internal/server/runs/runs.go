@@ -49,6 +49,7 @@ type Runs struct {
 	calls        context.Context // of the calls under way
 	stop         context.CancelFunc
 	reading      chan struct{} // has one for each file that is being read
+	turns        *turns        // of queries
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -59,12 +60,11 @@ type Runs struct {
 func New(cfg Config) *Runs {
 	s := &Runs{
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: make(chan struct{}, maxReading), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: make(chan struct{}, maxReading), turns: newTurns(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
-		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
-		Go: func(do func()) { s.underway.Go(do) },
+		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Query: s.query, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
 		Wake: func() {
 			select {
 			case s.wake <- struct{}{}:
@@ -100,6 +100,15 @@ func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	client := s.client(t.Tenant)
 	t.Call.Key = s.keyPrefix + "-" + t.Call.Key
 	s.underway.Go(func() { done(client.Do(s.calls, t.Service, t.Call, t.N)) })
+}
+
+// query runs a query when it is its turn, in a goroutine of its own.
+func (s *Runs) query(q orchestrator.Query) {
+	s.underway.Go(func() {
+		done := s.turns.take(q.Ctx, q.Tenant, q.Time, q.Wait)
+		defer done()
+		q.Do()
+	})
 }
 
 // client returns what makes the calls of a tenant.

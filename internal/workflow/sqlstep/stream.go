@@ -91,6 +91,9 @@ func Open(ctx context.Context, query string, static, stream []Table, limits Limi
 // Shape returns what comes out.
 func (s *Stream) Shape() Shape { return s.shape }
 
+// Held returns how many bytes it holds, most of them of the static inputs.
+func (s *Stream) Held() int64 { return s.e.memory.used.Load() }
+
 // Row answers the query for one item. rows[i] is the row of the i-th streamed
 // input, nil if it has none for this item. An error about a limit or a value is
 // of this item only: the next one may follow.
