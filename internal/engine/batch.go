@@ -30,6 +30,7 @@ type batch struct {
 	labelled  int         // tasks with a label
 	fewest    int         // annotations that a task wants before any came, if everybody may do every task
 	escrow    crowd.Money // reserved and not paid
+	released  crowd.Money // of that, given back at the end
 	spent     crowd.Money
 	worked    time.Duration
 	life      timer // until spec.EndsAt
@@ -176,7 +177,7 @@ func (b *batch) progress(p *Progress) {
 	p.Priority, p.Deadline = b.spec.Priority, b.spec.Deadline
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
 	p.Planned, p.Completed, p.Labelled = b.planned, b.completed, b.labelled
-	p.Escrow, p.Spent, p.Worked = b.escrow, b.spent, b.worked
+	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 	p.Tasks, p.Open = b.spec.Tasks, b.spec.Open
 }

@@ -527,7 +527,7 @@ func (k *books) progress(x engine.Progress) error {
 			k.seen["open batch "+string(x.State)]++
 		}
 	}
-	if x.State.Ended() && (x.EndedAt != k.now || x.Planned != x.Completed || x.Escrow != 0 || k.accounts[b.account()] != 0 || b.running != 0) {
+	if x.State.Ended() && (x.EndedAt != k.now || x.Planned != x.Completed || x.Escrow != 0 || x.Spent+x.Released != b.funded || k.accounts[b.account()] != 0 || b.running != 0) {
 		return fmt.Errorf("it has ended with %+v, and %s in its account", x, k.accounts[b.account()])
 	}
 	if all := b.labelled == len(b.tasks) && !b.open; x.State == crowd.BatchDone && !all || x.State.Open() && all {

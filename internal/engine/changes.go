@@ -150,6 +150,7 @@ type Progress struct {
 	Labelled     int
 	Escrow       crowd.Money // reserved and not paid
 	Spent        crowd.Money
+	Released     crowd.Money // given back at the end: what was reserved and not paid
 	Worked       time.Duration // sum over counted answers, from hand-out to answer
 	LaunchedAt   time.Time
 	EndedAt      time.Time

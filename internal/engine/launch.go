@@ -265,6 +265,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 		e.forget(t)
 	}
 	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
+	b.released = b.escrow
 	b.escrow, b.planned, b.state, b.endedAt, b.spec.Open = 0, b.completed, state, now, false
 	e.touch(now, b, nil)
 	e.timers.unset(&b.life)

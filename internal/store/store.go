@@ -213,12 +213,6 @@ type Batch struct {
 	Progress  engine.Progress
 }
 
-// Budget is what the batch may spend in all: as defined, plus what was added
-// while it ran.
-func (b *Batch) Budget() crowd.Money {
-	return max(b.Spec.Budget, b.Progress.Spent+b.Progress.Escrow)
-}
-
 // Task is one row of the uploaded file.
 type Task struct {
 	ID      crowd.TaskID

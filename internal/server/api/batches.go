@@ -59,8 +59,6 @@ func toBatch(v batches.BatchView) wire.Batch {
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
-		reserved, _ := batches.Budget(s) // it was launched, so there is one
-		out.BudgetMicros = max(reserved, v.Budget())
 	}
 	for _, q := range s.Requirements {
 		out.Qualifications = append(out.Qualifications, wire.Qualification(q))

@@ -36,6 +36,10 @@ func TestLaunchReservesAndEndReleases(t *testing.T) {
 	if v.Progress.State != crowd.BatchStopped || v.Progress.Spent != crowd.Unit/100 || v.Progress.Labelled != 1 {
 		t.Errorf("ended as %+v", v.Progress)
 	}
+	w.reopen()
+	if v := w.batch(id); v.Budget() != reserved+crowd.Unit {
+		t.Errorf("after the end the budget was %s, want %s with what was added", v.Budget(), reserved+crowd.Unit)
+	}
 	if got := w.balance(w.a); got != money-crowd.Unit/100 {
 		t.Errorf("after the end the tenant has %s, want %s", got, money-crowd.Unit/100)
 	}
