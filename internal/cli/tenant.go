@@ -12,7 +12,7 @@ type Tenant struct {
 	Add     TenantAdd     `cmd:"" help:"Add a tenant."`
 	List    TenantList    `cmd:"" help:"List tenants with their balances."`
 	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
-	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account."`
+	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account, or take it out."`
 	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
 	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
@@ -97,6 +97,8 @@ type TenantDeposit struct {
 	Tenant string `arg:"" help:"The tenant."`
 	Amount amount `arg:"" help:"How much, such as 250 or 0.05."`
 	Note   string `help:"What for; it stands in the ledger."`
+
+	TakeOut bool `help:"Take it out instead of adding it; what batches have reserved stays."`
 	Remote
 }
 
@@ -106,7 +108,14 @@ func (t *TenantDeposit) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Deposit(c.Ctx, id, t.Amount.Money, t.Note); err != nil {
+	if t.Amount.Money <= 0 {
+		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", t.Amount.Money)
+	}
+	by := t.Amount.Money
+	if t.TakeOut {
+		by = -by
+	}
+	if err := r.Deposit(c.Ctx, id, by, t.Note); err != nil {
 		return err
 	}
 	balance, err := r.Balance(c.Ctx, id)

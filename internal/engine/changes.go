@@ -120,7 +120,7 @@ const (
 	Release      TransferKind = "release"       // batch → tenant, what is left at the end
 	Waiting      TransferKind = "waiting"       // pool → worker, for waiting on duty
 	WaitingShare TransferKind = "waiting_share" // tenant → pool, its share of that
-	Withdrawal   TransferKind = "withdrawal"    // pool → outside
+	Withdrawal   TransferKind = "withdrawal"    // pool or tenant → outside
 )
 
 // Transfer is one entry of the double-entry ledger: Amount (> 0) leaves From
@@ -150,7 +150,7 @@ type Progress struct {
 	Labelled     int
 	Escrow       crowd.Money // reserved and not paid
 	Spent        crowd.Money
-	Released     crowd.Money // given back at the end: what was reserved and not paid
+	Released     crowd.Money   // given back at the end: what was reserved and not paid
 	Worked       time.Duration // sum over counted answers, from hand-out to answer
 	LaunchedAt   time.Time
 	EndedAt      time.Time

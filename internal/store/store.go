@@ -301,7 +301,7 @@ type Entry struct {
 
 // Ledger keeps money. Transfers of engines come by Commit.
 type Ledger interface {
-	// Deposit puts money into a tenant's account.
+	// Deposit puts money into a tenant's account; an amount below 0 is taken out of it.
 	Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID, amount crowd.Money, note string) error
 	// Balance returns an account's balance; 0 for one never used.
 	Balance(ctx context.Context, a engine.Account) (crowd.Money, error)

@@ -125,7 +125,7 @@ type TenantEdit struct {
 
 // Deposit puts money into a tenant's account.
 type Deposit struct {
-	AmountMicros crowd.Money `json:"amount_micros" doc:"millionths of the currency" example:"100000000"`
+	AmountMicros crowd.Money `json:"amount_micros" doc:"millionths of the currency; below 0: it is taken out" example:"100000000"`
 	Note         string      `json:"note,omitempty"`
 }
 

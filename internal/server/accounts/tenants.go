@@ -18,11 +18,12 @@ type Tenants struct {
 	store store.Store
 	live  *live.Pools
 	clock live.Clock
+	funds *Funds
 }
 
 // NewTenants makes the use case.
-func NewTenants(st store.Store, pools *live.Pools, clock live.Clock) *Tenants {
-	return &Tenants{store: st, live: pools, clock: clock}
+func NewTenants(st store.Store, pools *live.Pools, clock live.Clock, funds *Funds) *Tenants {
+	return &Tenants{store: st, live: pools, clock: clock, funds: funds}
 }
 
 // NewTenant is a tenant to be added.
@@ -157,12 +158,13 @@ func (s *Tenants) Owner(ctx context.Context, p *access.Principal, named crowd.Te
 	return list[0].ID, nil
 }
 
-// Deposit puts money into a tenant's account. Admins only.
+// Deposit adds to a tenant's account, or takes out of it what is not reserved, if the
+// amount is below 0. Admins only.
 func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.TenantID, amount crowd.Money, note string) error {
 	if err := p.May(access.TenantsDeposit); err != nil {
 		return err
 	}
-	if err := validDeposit("amount", amount); err != nil {
+	if err := validDeposit("amount", max(amount, -amount)); err != nil {
 		return err
 	}
 	if len(note) > 500 {
@@ -170,6 +172,16 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 	}
 	if _, err := s.store.Tenant(ctx, id); err != nil {
 		return err
+	}
+	if amount < 0 {
+		defer s.funds.Hold()()
+		have, err := s.funds.Balance(ctx, id)
+		if err != nil {
+			return err
+		}
+		if have < -amount {
+			return crowd.Fieldf("amount", "the account has %s, so %s cannot be taken out of it", have, -amount)
+		}
 	}
 	return s.store.Deposit(ctx, s.clock.Time(), id, amount, note)
 }

@@ -34,7 +34,7 @@ func (a *api) tenants() {
 		}) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, accounts.TenantEdit(in.Body)))
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account", tag: tag, access: signedIn},
+	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account, or take it out", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.Deposit

@@ -120,7 +120,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 
 	funds := accounts.NewFunds(cfg.Store)
 	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now)
+	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)
 

@@ -53,6 +53,40 @@ func TestLaunchReservesAndEndReleases(t *testing.T) {
 	}
 }
 
+// TestMoneyIsTakenOut: a wrong deposit can be undone, but for what batches have
+// reserved; of several at once no more goes than there is.
+func TestMoneyIsTakenOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.launch(10)
+	reserved := crowd.Unit / 100 * 10
+	take := func(amount crowd.Money) error { return w.Tenants.Deposit(w.ctx, w.admin, w.a, -amount, "a mistake") }
+	refused(t, w.Tenants.Deposit(w.ctx, w.ann, w.a, -1, ""), crowd.Forbidden)
+	refused(t, take(money), crowd.Invalid)
+	refused(t, take(0), crowd.Invalid)
+	refused(t, take(money-reserved+1), crowd.Invalid)
+	ok(t, take(money-reserved-crowd.Unit))
+	var taken atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if take(crowd.Unit) == nil {
+				taken.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if got := w.balance(w.a); taken.Load() != 1 || got != 0 {
+		t.Errorf("%d of 8 took the last unit, and %s is left", taken.Load(), got)
+	}
+	_, entries, err := w.Tenants.Account(w.ctx, w.admin, w.a, 0, 1)
+	ok(t, err)
+	if e := entries[0]; e.Kind != engine.Withdrawal || e.Amount != crowd.Unit || e.Note != "a mistake" || e.To.Kind != engine.Outside {
+		t.Errorf("the ledger says %+v", e)
+	}
+	ok(t, w.store.CheckLedger(w.ctx))
+}
+
 func TestLaunchIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)

@@ -66,10 +66,17 @@ func (rq *request) editTenant(id crowd.TenantID) error {
 func (rq *request) deposit(id crowd.TenantID) error {
 	f := rq.sent()
 	amount, err := f.money("amount"), f.err()
+	if err == nil && amount < 0 {
+		err = crowd.Fieldf("amount", "%s is not an amount (more than 0; Take out takes it out)", amount)
+	}
+	done := "deposited"
+	if f.text("do") == "take out" {
+		amount, done = -amount, "taken"
+	}
 	if err == nil {
 		err = rq.App.Tenants.Deposit(rq.ctx(), rq.p, id, amount, f.text("note"))
 	}
-	return rq.done(err, "/admin", "deposited")
+	return rq.done(err, "/admin", done)
 }
 
 func (rq *request) createPool() error {

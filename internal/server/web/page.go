@@ -95,6 +95,7 @@ var notices = map[string]string{
 	"restarted": "The stop is lifted.",
 	"topped":    "The budget is raised.",
 	"deposited": "The money is in the account.",
+	"taken":     "The money was taken out of the account.",
 	"revoked":   "The token is revoked.",
 	"signedout": "You are signed out.",
 	"onduty":    "You are on duty.",

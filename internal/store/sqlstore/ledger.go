@@ -26,13 +26,17 @@ func (s *Store) Deposit(ctx context.Context, at time.Time, tenant crowd.TenantID
 }
 
 func (s *Store) deposit(ctx context.Context, tx transaction, at time.Time, tenant crowd.TenantID, amount crowd.Money, note string) error {
-	if amount <= 0 || amount > crowd.MaxMoney {
-		return crowd.Fieldf("amount", "%s is not an amount to deposit (more than 0, at most %s)", amount, crowd.MaxMoney)
+	if amount == 0 || max(amount, -amount) > crowd.MaxMoney {
+		return crowd.Fieldf("amount", "%s is not an amount to deposit (not 0, at most %s)", amount, crowd.MaxMoney)
 	}
-	list := []engine.Transfer{{
+	x := engine.Transfer{
 		At: at, Kind: engine.Deposit, Amount: amount,
 		From: engine.Account{Kind: engine.Outside}, To: engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)},
-	}}
+	}
+	if amount < 0 {
+		x.Kind, x.Amount, x.From, x.To = engine.Withdrawal, -amount, x.To, x.From
+	}
+	list := []engine.Transfer{x}
 	w := writer{ctx: ctx, tx: tx, store: s}
 	if err := w.touch(nil, list); err != nil {
 		return err

@@ -20,8 +20,11 @@ func (s *Store) CreateTenant(ctx context.Context, t store.Tenant, deposit crowd.
 		if err := addNew(ctx, tx, tenants, &t, "tenant", &t.ID); err != nil {
 			return s.taken(err, "name", "there is a tenant named %q already", t.Name)
 		}
-		if deposit == 0 {
+		switch {
+		case deposit == 0:
 			return nil
+		case deposit < 0:
+			return crowd.Fieldf("deposit", "%s is not an amount to begin with (0 or more)", deposit)
 		}
 		return s.deposit(ctx, tx, t.CreatedAt, t.ID, deposit, "")
 	})

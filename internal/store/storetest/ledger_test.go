@@ -27,10 +27,16 @@ func testDeposit(t *testing.T, w *world) {
 	same(t, "other's balance", must(w.Balance(w.ctx, tenantAccount(w.other)))(t), crowd.Money(0))
 	w.unchanged(t, func() {
 		refused(t, w.Deposit(w.ctx, w.now, 99, 1, ""), crowd.NotFound)
+		refused(t, w.Deposit(w.ctx, w.now, 99, -1, ""), crowd.NotFound)
 		refused(t, w.Deposit(w.ctx, w.now, w.mine, 0, ""), crowd.Invalid)
-		refused(t, w.Deposit(w.ctx, w.now, w.mine, -1, ""), crowd.Invalid)
+		refused(t, w.Deposit(w.ctx, w.now, w.mine, -crowd.MaxMoney-1, ""), crowd.Invalid)
 		refused(t, w.Deposit(w.ctx, w.now, w.mine, crowd.MaxMoney+1, ""), crowd.Invalid)
 	})
+	ok(t, w.Deposit(w.ctx, w.now, w.mine, -crowd.Unit, "too much"))
+	got = must(w.Entries(w.ctx, tenantAccount(w.mine), 0, 1))(t)
+	same(t, "taken out", got[0].Transfer, engine.Transfer{At: w.now, Kind: engine.Withdrawal, From: tenantAccount(w.mine), To: engine.Account{Kind: engine.Outside}, Amount: crowd.Unit})
+	same(t, "what is left", must(w.Balance(w.ctx, tenantAccount(w.mine)))(t), 2*crowd.Unit+1)
+	ok(t, w.CheckLedger(w.ctx))
 }
 
 func testBalance(t *testing.T, w *world) {
