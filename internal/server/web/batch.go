@@ -1,8 +1,8 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -125,9 +125,14 @@ func (rq *request) editTemplate(id crowd.BatchID) error {
 }
 
 // editSettings keeps price, people and time of a draft, and launches it if that
-// was the button.
+// was the button. A button of the preview shows another task, and keeps nothing but
+// what is typed.
 func (rq *request) editSettings(id crowd.BatchID) error {
 	f := rq.sent()
+	if f.text("look") != "" {
+		rq.form = &form{ID: "settings", Values: f.values}
+		return rq.batch(id)
+	}
 	b, err := rq.App.Batches.EditDraft(rq.ctx(), rq.p, id, saving(f, bindSettings))
 	did := "saved"
 	if err == nil && f.text("then") == "launch" {
@@ -148,10 +153,10 @@ type previewData struct {
 	Name           string
 }
 
-// previewOf shows the task that ?task= asks for, or the first one.
+// previewOf shows the task that ?task= or a button of the preview asks for, or the first.
 func (rq *request) previewOf(b batches.BatchView) *previewData {
 	n := uint64(1)
-	if text := rq.r.URL.Query().Get("task"); text != "" && rq.r.Method == http.MethodGet {
+	if text := cmp.Or(rq.r.URL.Query().Get("task"), rq.r.PostForm.Get("look")); text != "" {
 		n, _ = strconv.ParseUint(text, 10, 32) // there is no task 0
 	}
 	shown, err := rq.App.Batches.Preview(rq.ctx(), rq.p, b.Spec.ID, uint32(n))

@@ -48,6 +48,17 @@ func digest(values url.Values) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// filling is what a form was filled with, and whether it shows what was typed into it
+// and not saved.
+type filling struct {
+	Digest string
+	Typed  bool
+}
+
+func filledWith(f *form, id string, values url.Values) filling {
+	return filling{f.Val(id, filledField, digest(values)), f.typed(id) != nil}
+}
+
 var errChanged = crowd.Errorf(crowd.Conflict, "this was changed elsewhere after you had opened the form, so nothing of yours was saved: the form now shows what holds")
 
 // current refuses a form that was filled with other values than now.

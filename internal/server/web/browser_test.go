@@ -366,10 +366,23 @@ document.getElementById("stolen").value = out.join("; ");
 			chromedp.SetUploadFiles(chromedp.ID("new-file"), []string{file}), chromedp.Click(chromedp.CSS(`main form button.primary`)))
 		w.says("What is Rex?")
 		w.shots("draft")
+		asks := func(want bool) {
+			t.Helper()
+			if got := eval[bool](w, `!window.dispatchEvent(new Event("beforeunload", { cancelable: true }))`); got != want {
+				t.Errorf("leaving asks: %t, want %t", got, want)
+			}
+		}
+		asks(false)
 		w.do(chromedp.SetValue(chromedp.ID("settings-reward"), "0.25"), chromedp.SetValue(chromedp.ID("settings-count"), ""), chromedp.SendKeys(chromedp.ID("settings-count"), "1"))
 		w.until(`document.getElementById("cost").textContent === "0.50"`)
+		asks(true)
+		w.do(chromedp.Click(chromedp.CSS(`[name="look"]`)))
+		w.says("What is Tom?")
+		w.until(`document.getElementById("cost").textContent === "0.50"`)
+		asks(true)
 		w.do(chromedp.Click(chromedp.CSS(`[name="then"][value="launch"]`)))
 		w.says("Launched")
+		asks(false)
 		w.quiet()
 	})
 }

@@ -204,6 +204,41 @@ func TestBadRowsAreShown(t *testing.T) {
 	draft.form("/batches/b1/upload").sendFile("x.csv", "PK\x03\x04zip").want(http.StatusUnprocessableEntity, "Excel")
 }
 
+// TestPreviewKeepsWhatIsTyped: looking at another task leaves the settings as they are
+// typed, and saves nothing.
+func TestPreviewKeepsWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	draft := c.req.get("/batches/new").form("/batches").set("name", "S").set("tenant", "n1").sendFile("cats.csv", cats).want(200, "Task 1 of 3")
+	path := draft.URL.Path
+	settings := path + "/settings"
+	draft = draft.form(settings).set("reward", "0.03").set("count", "none").press("look", "2").send().want(200, "Task 2 of 3").without("Saved.", "put right")
+	draft = draft.form(settings).set("count", "3").press("look", "3").send().want(200, "Task 3 of 3")
+	for field, want := range map[string]string{"reward": "0.03", "count": "3"} {
+		if got := draft.form(settings).values.Get(field); got != want {
+			t.Errorf("%s is now %q, was %q", field, got, want)
+		}
+	}
+	if !strings.Contains(draft.Text, "data-typed") {
+		t.Error("the page does not tell its script that something is not saved")
+	}
+	// The buttons send the form, in which Enter saves.
+	var first string
+	for _, b := range draft.all("button") {
+		if attr(b, "form") == "settings" && first == "" {
+			first = attr(b, "value")
+		}
+		if attr(b, "name") == "look" && (attr(b, "form") != "settings" || attr(b, "formaction") != settings+"#preview" || !has(b, "formnovalidate")) {
+			t.Errorf("the button to task %s does not keep the form", attr(b, "value"))
+		}
+	}
+	if first != "save" {
+		t.Errorf("Enter presses %q", first)
+	}
+	c.req.get(settings).want(200, "Task 1 of 3").without("0.03", "data-typed").at(path) // the address of the answer
+	draft.form(settings).set("small_crowd", "1").press("then", "launch").send().want(200, "Launched.", "0.03")
+}
+
 func TestSettingsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func funcs(a assets) template.FuncMap {
 		"sentence": sentence,
 		"dict":     dict,
 		"field":    newField,
-		"filled":   func(f *form, id string, values url.Values) string { return f.Val(id, filledField, digest(values)) },
+		"filled":   filledWith,
 		"add":      func(a, b int) int { return a + b },
 		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
 		"rule":     ruleText,

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -172,6 +173,32 @@ func routes() []route {
 		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*request).newLink)},
 	}
+}
+
+// onlyPosted returns the paths that only actions have, each with how many of its parts
+// are the nearest page's: a page that answers an action has the action's address, which
+// may be opened again.
+func onlyPosted(list []route) map[string]int {
+	pages := make(map[string]bool)
+	for _, rt := range list {
+		if path, is := strings.CutPrefix(rt.pattern, "GET "); is {
+			pages[path] = true
+		}
+	}
+	out := make(map[string]int)
+	for _, rt := range list {
+		path, is := strings.CutPrefix(rt.pattern, "POST ")
+		if !is || pages[path] {
+			continue
+		}
+		parts := strings.Split(path, "/")[1:]
+		keep := len(parts) - 1
+		for keep > 0 && !pages["/"+strings.Join(parts[:keep], "/")] {
+			keep--
+		}
+		out[path] = keep
+	}
+	return out
 }
 
 var (

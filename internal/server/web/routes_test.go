@@ -23,6 +23,18 @@ func (b *browser) try(rt route) *pageOf {
 	return b.post(path, url.Values{"worker": {"u3"}, "assignment": {"a1.1"}, "do": {"pause"}})
 }
 
+// The address of an action leads to the page of what it is about.
+func TestAddressesOfActionsLeadToPages(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.launchCats("Cats")
+	for path, page := range map[string]string{"/batches/b1/settings": "/batches/b1", "/batches/b1/do": "/batches/b1", "/invitations/7/resend": "/invitations", "/signout": "/batches"} {
+		c.req.get(path).want(200).at(page)
+	}
+	c.boss.get("/admin/tenants/n1/deposit").want(200).at("/admin")
+	c.req.get("/batches/b1/none").want(404)
+}
+
 // Every route says who may come, and nobody else can.
 func TestWhoMayGoWhere(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/app"
@@ -67,6 +68,11 @@ func New(cfg Config) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
 		mux.Handle(rt.pattern, s.guard(rt))
+	}
+	for pattern, keep := range onlyPosted(routes()) {
+		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/"+strings.Join(strings.Split(r.URL.Path, "/")[1:1+keep], "/"), http.StatusSeeOther)
+		})
 	}
 	mux.Handle("GET /static/", s.assets)
 	mux.Handle("GET /favicon.ico", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

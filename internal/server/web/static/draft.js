@@ -37,4 +37,5 @@ if (form) {
     enough.classList.toggle("bad", total > balance);
   };
   form.addEventListener("input", estimate);
+  if (form.querySelector("[data-typed]")) estimate();
 }

@@ -26,6 +26,26 @@ window.addEventListener("pageshow", () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+// Leaving the page asks first if a form that saves several fields would lose what was
+// typed into it, now or before it was shown again.
+const edited = (field) => {
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  if (!field.options) return field.value !== field.defaultValue;
+  const first = [...field.options].findIndex((option) => option.defaultSelected);
+  return field.selectedIndex !== Math.max(first, 0);
+};
+const unsaved = (form) => !form.dataset.sent && form.matches("[data-ask], :has([name=filled_with])") &&
+  (form.matches("[data-typed], :has([data-typed])") || [...form.querySelectorAll("input, select, textarea")].some(edited));
+let discarded = false;
+document.addEventListener("click", (event) => {
+  discarded = Boolean(event.target.closest?.("[data-discard]"));
+});
+window.addEventListener("beforeunload", (event) => {
+  if (discarded || ![...document.forms].some(unsaved)) return;
+  event.preventDefault();
+  for (const form of document.forms) delete form.dataset.sent; // whoever stays may send it again
+});
+
 // The menu behind the name closes by a click elsewhere and by Escape.
 const menu = document.querySelector("details.me");
 document.addEventListener("click", (event) => {
