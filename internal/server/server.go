@@ -52,6 +52,7 @@ type Server struct {
 	App        *app.App
 
 	store   store.Store
+	streams *httpkit.Streams
 	http    *http.Server
 	metrics *http.Server // nil: none
 	served  chan error
@@ -69,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	s := &Server{served: make(chan error, 1)}
+	s := &Server{streams: &httpkit.Streams{}, served: make(chan error, 1)}
 	if s.store, err = sqlite.Open(ctx, filepath.Join(cfg.Data, DatabaseFile), sqlite.Options{MaxPages: cfg.MaxPages}); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	figures := metrics.New(s.App, cfg.Log)
-	handler, err := newHandler(s.App, cfg, figures)
+	handler, err := newHandler(s.App, cfg, edges{figures, s.streams})
 	if err != nil {
 		s.App.Close()
 		return nil, err
@@ -139,10 +140,16 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, metrics.New(s, cfg.Log))
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}})
 }
 
-func newHandler(s *app.App, cfg Config, figures *metrics.Metrics) (http.Handler, error) {
+// edges is what stands around all handlers and is used elsewhere, too.
+type edges struct {
+	figures *metrics.Metrics
+	streams *httpkit.Streams
+}
+
+func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	if err != nil {
 		return nil, err
@@ -150,7 +157,7 @@ func newHandler(s *app.App, cfg Config, figures *metrics.Metrics) (http.Handler,
 	mux := http.NewServeMux()
 	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version})
 	mux.Handle("/", pages)
-	mux.Handle("GET /metrics", figures.Guarded())
+	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
@@ -165,7 +172,8 @@ func newHandler(s *app.App, cfg Config, figures *metrics.Metrics) (http.Handler,
 		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
 	}
 	guarded := http.NewCrossOriginProtection().Handler(mux)
-	return figures.Count(time.Now, httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded)))), nil
+	logged := httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded)))
+	return e.figures.Count(time.Now, e.streams.Pace(logged)), nil
 }
 
 // Wait returns when the server has failed, or when ctx is done.
@@ -178,12 +186,13 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops taking requests, lets those that run end, makes durable what was
-// begun and closes the store.
+// Close stops taking requests, lets those that run end, cuts downloads off, makes
+// durable what was begun and closes the store.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	s.App.StopWaiting()
+	s.streams.Close()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()

@@ -20,8 +20,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// download streams rows as a file. Errors in the middle cut the connection, so
-// that half a file is never taken for a whole one.
+// download streams rows as a file. An error before anything was sent is answered as
+// any other; one in the middle cuts the connection, so that half a file is never
+// taken for a whole one.
 func (a *api) download(name string, format table.Format, columns []string, jsonColumns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
 	return a.stream(name, table.WriterOptions{Format: format, JSONColumns: jsonColumns}, columns, rows)
 }
@@ -33,12 +34,19 @@ func (a *api) stream(name string, options table.WriterOptions, columns []string,
 		httpkit.Streaming(w)
 		w.Header().Set("Content-Type", format.ContentType())
 		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+format.Extension()))
-		buffer := bufio.NewWriterSize(w, 64<<10)
+		out := &httpkit.Download{To: w}
+		buffer := bufio.NewWriterSize(out, 64<<10)
 		err := table.WriteRows(buffer, columns, options, rows)
 		if err == nil {
 			err = buffer.Flush()
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case !out.Begun:
+			w.Header().Del("Content-Disposition")
+			problem := a.problem(ctx.Context(), err)
+			_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+		default:
 			httpkit.LogError(ctx.Context(), a.log, r, err)
 			panic(http.ErrAbortHandler)
 		}

@@ -37,6 +37,7 @@ type Batches struct {
 	// drafts are held by changes of a draft. They come before the lock of the funds.
 	drafts  batchLocks
 	uploads sync.Map // the ids of drafts that are getting their tasks
+	scans   scans
 }
 
 // Config is what the batches stand on.

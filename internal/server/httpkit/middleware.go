@@ -63,32 +63,15 @@ func LogRequests(log *slog.Logger, slow time.Duration, now func() time.Time, nex
 	})
 }
 
-// Streaming says that the answer takes its time on purpose (server-sent events,
-// a long poll, a download), and lifts the server's time-outs from it: that for
-// reading too, which would otherwise end the request's context.
-func Streaming(w http.ResponseWriter) {
-	for x := w; x != nil; {
-		if rec, ok := x.(*recorder); ok {
-			rec.streaming = true
-		}
-		u, ok := x.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			break
-		}
-		x = u.Unwrap()
-	}
-	// Not every writer has deadlines (tests' have none), and then none is in the way.
-	c := http.NewResponseController(w)
-	_ = c.SetWriteDeadline(time.Time{})
-	_ = c.SetReadDeadline(time.Time{})
-}
-
 // recorder knows what has been sent.
 type recorder struct {
 	http.ResponseWriter
 	status    int
 	bytes     int64
 	streaming bool
+	streams   *Streams      // sets the pace of an answer that streams; nil: there is none
+	waited    time.Duration // how long the writes of a stream took in all
+	writing   bool          // a write of a stream is under way; held by streams.mu
 }
 
 func record(w http.ResponseWriter) *recorder {
@@ -101,6 +84,9 @@ func record(w http.ResponseWriter) *recorder {
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
+		if after, ok := retryAfter[status]; ok {
+			w.Header().Set("Retry-After", after)
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -108,6 +94,9 @@ func (w *recorder) WriteHeader(status int) {
 func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
+	}
+	if w.streaming && w.streams != nil {
+		return w.streams.write(w, p)
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)

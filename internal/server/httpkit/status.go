@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -34,6 +35,9 @@ func Status(code crowd.Code) int {
 	return http.StatusInternalServerError
 }
 
+// retryAfter is the seconds after which a client may try again, by status.
+var retryAfter = map[int]string{http.StatusTooManyRequests: "10", http.StatusServiceUnavailable: "2"}
+
 // Public returns the error that a client may see in place of err: the
 // *crowd.Error in its chain, or one that says nothing of what happened. A body
 // that passed its limit (http.MaxBytesReader) is TooLarge.
@@ -50,9 +54,18 @@ func Public(err error) *crowd.Error {
 }
 
 // LogError logs what a client is not told: errors that are our fault, and the
-// causes of others. A client that went away is not an error.
+// causes of others. A client that went away, or does not take its answer, is not an
+// error of the server's.
 func LogError(ctx context.Context, log *slog.Logger, r *http.Request, err error) {
 	if err == nil || r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return
+	}
+	if errors.Is(err, errNotTaken) {
+		level := slog.LevelDebug
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			level = slog.LevelInfo
+		}
+		log.Log(ctx, level, "a client has not taken all of an answer", "method", r.Method, "path", r.URL.Path, "err", err)
 		return
 	}
 	public := Public(err)

@@ -37,7 +37,7 @@ func openReadOnly(ctx context.Context, path string) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(scanConnections)
+	db.SetMaxIdleConns(idleScans)
 	if err := sqlstore.Migrated(ctx, db, goose.DialectSQLite3, rewrite); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -34,12 +34,17 @@ type Options struct {
 
 // Figures that were measured, on two cores with SSD.
 const (
-	busyTimeoutMS   = 10_000 // waits only for programs that are not Throng
-	writeCacheKiB   = 64 << 10
-	readCacheKiB    = 8 << 10
-	scanConnections = 4         // exports and snapshots at a time
-	walLimitBytes   = 256 << 20 // the log's file is cut to this when it starts again
+	busyTimeoutMS = 10_000 // waits only for programs that are not Throng
+	writeCacheKiB = 64 << 10
+	readCacheKiB  = 8 << 10
+	idleScans     = 4         // connections of exports and snapshots that are kept
+	walLimitBytes = 256 << 20 // the log's file is cut to this when it starts again
 )
+
+// unbounded is the number of connections for scans. A bound here would have a pool's
+// snapshot wait for clients that take their downloads slowly; who lets clients scan
+// bounds how many do.
+const unbounded = 0
 
 // Store is a store in a SQLite file.
 type Store struct {
@@ -80,20 +85,21 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			_ = lock.release()
 		}
 	}()
-	pool := func(dsn string, connections int) *sql.DB {
+	pool := func(dsn string, most, idle int) *sql.DB {
 		var db *sql.DB
 		if db, err = sql.Open("sqlite", dsn); err != nil {
 			return nil
 		}
-		db.SetMaxOpenConns(connections)
-		db.SetMaxIdleConns(connections)
+		db.SetMaxOpenConns(most)
+		db.SetMaxIdleConns(idle)
 		opened = append(opened, db)
 		return db
 	}
-	write := pool(writeDSN(path, o), 1)
-	log := pool(writeDSN(path, o), 1)
-	read := pool(readDSN(path), max(4, runtime.NumCPU()))
-	scan := pool(readDSN(path), scanConnections)
+	readers := max(4, runtime.NumCPU())
+	write := pool(writeDSN(path, o), 1, 1)
+	log := pool(writeDSN(path, o), 1, 1)
+	read := pool(readDSN(path), readers, readers)
+	scan := pool(readDSN(path), unbounded, idleScans)
 	if err != nil {
 		return nil, err
 	}

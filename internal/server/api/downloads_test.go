@@ -1,0 +1,79 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// TestDownloadsThatNobodyReads: a tenant, or a person of several tenants, has so many
+// downloads at a time, and the next one waits for them; others do not, and neither do
+// the pools.
+func TestDownloadsThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		file := "thing\n"
+		for i := range 5000 {
+			file += fmt.Sprintf("number %d of which something longer is told\n", i)
+		}
+		mine := w.launch(file)
+		both := w.person(wire.NewUser{Name: "cora", Tenants: []crowd.TenantID{w.a, w.b}})
+		theirs := must(w.bob.CreateBatch(w.ctx, definition()))(t).ID
+		must(w.bob.Upload(w.ctx, theirs, strings.NewReader("thing\na stone\n"), "", false))(t)
+
+		labels := func(c *client.Client, id crowd.BatchID) *http.Response {
+			req := must(http.NewRequestWithContext(w.ctx, http.MethodGet, c.URL+"/v1/batches/"+id.String()+"/labels", nil))(t)
+			req.Header.Set("Authorization", "Bearer "+c.Token)
+			return must(c.HTTP.Do(req))(t)
+		}
+		open := []*http.Response{labels(w.ann, mine), labels(w.ann, mine)}
+		for _, resp := range open {
+			if resp.StatusCode != http.StatusOK {
+				t.Fatal(resp.Status)
+			}
+		}
+		for _, c := range []*client.Client{w.ann, both} { // the tenant's others, too
+			start := time.Now()
+			refused(t, c.Labels(w.ctx, mine, io.Discard, "csv", "live"), crowd.TooMany)
+			if waited := time.Since(start); waited < 5*time.Second || waited > time.Minute {
+				t.Errorf("they waited %s", waited)
+			}
+		}
+		_, err := w.ann.Quality(w.ctx, mine, "")
+		refused(t, err, crowd.TooMany)
+
+		// Everybody else goes on.
+		ok(t, w.bob.Labels(w.ctx, theirs, io.Discard, "csv", "live"))
+		must(w.bob.Quality(w.ctx, theirs, ""))(t)
+		must(w.admin.PoolState(w.ctx, main))(t)
+		ok(t, w.app.Ready(w.ctx))
+
+		// An admin has no more downloads than others, whosever they are.
+		more := w.launch(file)
+		third, _ := w.tenant("cats", "cleo")
+		own := definition()
+		own.Tenant = third
+		last := must(w.admin.CreateBatch(w.ctx, own))(t).ID
+		ok(t, open[0].Body.Close())
+		ok(t, open[1].Body.Close())
+		open = []*http.Response{labels(w.admin, more), labels(w.admin, mine)}
+		refused(t, w.admin.Labels(w.ctx, last, io.Discard, "csv", "live"), crowd.TooMany)
+
+		// Who waits comes next.
+		done := make(chan error)
+		go func() { done <- w.ann.Labels(w.ctx, mine, io.Discard, "csv", "live") }()
+		synctest.Wait()
+		ok(t, open[0].Body.Close())
+		ok(t, <-done)
+		ok(t, open[1].Body.Close())
+	})
+}
