@@ -171,6 +171,9 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if err := s.deleteTokens(ctx, u.ID, store.SessionToken); err != nil {
 		return "", err
 	}
+	if err := s.leave(ctx, &access.Principal{User: u}); err != nil {
+		return "", err
+	}
 	if session, err = s.session(ctx, u.ID); err != nil {
 		return "", err
 	}
@@ -216,6 +219,14 @@ func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
 		return err
 	}
+	return s.leave(ctx, p)
+}
+
+// leave has p, whose session or token has been taken away, leave the queue for
+// tasks. Requests that wait with another token of theirs end too; their senders ask
+// again.
+func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
+	s.sessions.clear() // before, so that they do not join the queue again
 	if !p.Is(access.Worker) {
 		return nil
 	}

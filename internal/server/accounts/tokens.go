@@ -81,8 +81,20 @@ func (s *Accounts) Tokens(ctx context.Context, p *access.Principal) ([]store.Tok
 	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken }), err
 }
 
-// RevokeToken takes one of one's own tokens away.
+// RevokeToken takes one of one's own tokens away. Who waits for a task with it leaves
+// the queue at once.
 func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, id int64) error {
+	tokens, err := s.store.ListTokens(ctx, p.User.ID)
+	if err != nil {
+		return err
+	}
 	defer s.sessions.clear()
-	return s.store.DeleteToken(ctx, p.User.ID, id)
+	if err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(tokens, func(t store.Token) bool { return t.ID == id })
+	if i < 0 {
+		return nil // made meanwhile
+	}
+	return s.leave(ctx, &access.Principal{User: p.User, Token: tokens[i]})
 }

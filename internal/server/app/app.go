@@ -136,7 +136,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	})
 	a.Pools = control.OpenPools(a.Control)
 
-	a.Work = work.New(cfg.Store, a.live, a.onCall)
+	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services})
 	return a, nil

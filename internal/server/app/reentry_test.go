@@ -7,6 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -82,6 +83,65 @@ func TestLoggedOutWhileWaiting(t *testing.T) {
 		}
 		second := w.launch(1)
 		x.gets(t, second)
+	})
+}
+
+// TestATokenThatEndsWhileWaiting: who waits for a task with a token that is taken away
+// or runs out, or with a session that a new password ends, gets none that comes later.
+func TestATokenThatEndsWhileWaiting(t *testing.T) {
+	for name, end := range map[string]func(w *world, p *access.Principal, token store.Token){
+		"taken away": func(w *world, p *access.Principal, token store.Token) {
+			ok(w.t, w.Accounts.RevokeToken(w.ctx, p, token.ID))
+		},
+		"runs out": func(*world, *access.Principal, store.Token) { <-time.After(31 * time.Second) },
+		"a new password": func(w *world, p *access.Principal, _ store.Token) {
+			w.withPassword(p)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, w *world) {
+				p := w.withPassword(w.workers[0])
+				token, secret, err := w.Accounts.CreateToken(w.ctx, p, accounts.NewToken{Name: "program", Life: 30 * time.Second})
+				ok(t, err)
+				with := must(w.Accounts.Authenticate(w.ctx, secret))(t)
+				if name == "a new password" {
+					with = p
+				}
+				x := w.poll(w.ctx, with, time.Minute)
+				if !x.waits() {
+					t.Fatal("they do not wait")
+				}
+				start := time.Now()
+				end(w, p, token)
+				x.gets(t, 0)
+				if took := time.Since(start); took > 31*time.Second {
+					t.Errorf("it took %s", took)
+				}
+				w.launch(1)
+				if must(w.Work.Current(w.ctx, p))(t) != nil {
+					t.Error("they were given a task")
+				}
+				if must(w.Work.Next(w.ctx, p, 0))(t) == nil {
+					t.Error("with another token they get nothing")
+				}
+			})
+		})
+	}
+}
+
+// TestATokenOfARequesterEnds: it is none that workers wait with.
+func TestATokenOfARequesterEnds(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, w *world) {
+		p := w.workers[0]
+		_, other, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "hers"})
+		ok(t, err)
+		x := w.poll(w.ctx, p, time.Minute)
+		hers := must(w.Accounts.Authenticate(w.ctx, other))(t)
+		refused(t, w.Accounts.RevokeToken(w.ctx, p, hers.Token.ID), crowd.NotFound)
+		ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, hers.Token.ID))
+		if !x.waits() || !w.duty(p).Waiting {
+			t.Error("they were taken out of the queue")
+		}
 	})
 }
 

@@ -23,13 +23,14 @@ type Work struct {
 	store       store.Store
 	live        *live.Pools
 	onCall      *recruit.OnCall
+	clock       live.Clock
 	definitions definitionCache
 	tasks       taskCache
 }
 
 // New makes the use case.
-func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall) *Work {
-	return &Work{store: st, live: pools, onCall: onCall, definitions: definitionCache{store: st}, tasks: taskCache{store: st}}
+func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall, clock live.Clock) *Work {
+	return &Work{store: st, live: pools, onCall: onCall, clock: clock, definitions: definitionCache{store: st}, tasks: taskCache{store: st}}
 }
 
 // HeldTask is a task in a worker's hands, with all that is needed to show it.
@@ -49,7 +50,7 @@ func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration
 	if err != nil {
 		return nil, err
 	}
-	hand, ok, err := r.Next(ctx, p.User.ID, wait, nil)
+	hand, ok, err := r.Next(ctx, p.User.ID, s.patience(p, wait), nil)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -59,6 +60,15 @@ func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration
 // workplace returns the pool in which a worker is now.
 func (s *Work) workplace(p *access.Principal, o access.Operation) (*live.Pool, error) {
 	return recruit.Workplace(s.live, s.onCall, p, o)
+}
+
+// patience returns how long p may wait for a task: no longer than their session or
+// token is good.
+func (s *Work) patience(p *access.Principal, wait time.Duration) time.Duration {
+	if end := p.Token.ExpiresAt; !end.IsZero() {
+		wait = min(wait, end.Sub(s.clock.Time()))
+	}
+	return wait
 }
 
 // show adds what is needed to show a task.
@@ -116,13 +126,13 @@ func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.Assignm
 	var hand engine.Handout
 	var ok bool
 	if next {
-		hand, ok, err = r.Next(ctx, p.User.ID, wait, submit)
+		hand, ok, err = r.Next(ctx, p.User.ID, s.patience(p, wait), submit)
 	} else {
 		err = r.Command(ctx, submit)
 	}
 	if errors.Is(err, engine.ErrForgotten) {
 		if out, err = s.submitForgotten(ctx, r, p.User.ID, id, body, key); err == nil && next {
-			hand, ok, err = r.Next(ctx, p.User.ID, wait, nil)
+			hand, ok, err = r.Next(ctx, p.User.ID, s.patience(p, wait), nil)
 		}
 	}
 	if err != nil || !ok {
@@ -201,7 +211,7 @@ func (s *Work) Skip(ctx context.Context, p *access.Principal, id crowd.Assignmen
 	if err != nil {
 		return nil, err
 	}
-	hand, ok, err := r.Next(ctx, p.User.ID, wait, func(e *engine.Engine, now time.Time) error { return e.Skip(now, p.User.ID, id) })
+	hand, ok, err := r.Next(ctx, p.User.ID, s.patience(p, wait), func(e *engine.Engine, now time.Time) error { return e.Skip(now, p.User.ID, id) })
 	if err != nil || !ok {
 		return nil, s.ended(ctx, p.User.ID, id, err)
 	}
