@@ -66,7 +66,7 @@ func (d *sending) handle(w http.ResponseWriter, _ *http.Request) {
 
 // readAt reads so many bytes every second, until that fails.
 func readAt(conn net.Conn, pace int) {
-	for part := make([]byte, pace); ; time.Sleep(time.Second) {
+	for part := make([]byte, pace); ; <-time.After(time.Second) {
 		if _, err := io.ReadFull(conn, part); err != nil {
 			return
 		}
@@ -80,12 +80,12 @@ func TestADownloadIsCutOffBelowTheLeastPace(t *testing.T) {
 		gets   bool
 		within [2]time.Duration
 	}{
-		"never reads":          {func(*Streams, net.Conn) { time.Sleep(time.Hour) }, false, [2]time.Duration{partWait, partWait}},
+		"never reads":          {func(*Streams, net.Conn) { <-time.After(time.Hour) }, false, [2]time.Duration{partWait, partWait}},
 		"a part within time":   {func(_ *Streams, c net.Conn) { readAt(c, 4<<10) }, false, [2]time.Duration{paceWait, 2 * paceWait}},
 		"a byte a second":      {func(_ *Streams, c net.Conn) { readAt(c, 1) }, false, [2]time.Duration{partWait, partWait}},
-		"reads and then stops": {func(_ *Streams, c net.Conn) { _, _ = io.CopyN(io.Discard, c, 1<<20); time.Sleep(time.Hour) }, false, [2]time.Duration{partWait, partWait}},
+		"reads and then stops": {func(_ *Streams, c net.Conn) { _, _ = io.CopyN(io.Discard, c, 1<<20); <-time.After(time.Hour) }, false, [2]time.Duration{partWait, partWait}},
 		"the least pace":       {func(_ *Streams, c net.Conn) { readAt(c, paceBytes) }, true, [2]time.Duration{0, 3 * time.Minute}},
-		"at closing": {func(s *Streams, _ net.Conn) { time.Sleep(time.Second); s.Close(); time.Sleep(time.Hour) }, false,
+		"at closing": {func(s *Streams, _ net.Conn) { <-time.After(time.Second); s.Close(); <-time.After(time.Hour) }, false,
 			[2]time.Duration{time.Second + lastWait, time.Second + lastWait}},
 		"reads on at closing": {func(s *Streams, c net.Conn) { s.Close(); readAt(c, 1<<20) }, false, [2]time.Duration{lastWait, lastWait + time.Second}},
 	} {
@@ -114,12 +114,12 @@ func TestSilenceOfTheServerIsNotTheClients(t *testing.T) {
 			if err := errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 		}
 	}
 	late := func(w http.ResponseWriter, _ *http.Request) {
 		Streaming(w)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		_, _ = io.WriteString(w, "kept")
 	}
 	for _, x := range []struct {
