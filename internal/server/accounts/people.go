@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -210,31 +209,6 @@ func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, e
 		return "", err
 	}
 	return s.session(ctx, u.ID)
-}
-
-// SignOut ends the session or token of p. If they wait for a task, they leave the
-// queue at once; what they hold stays theirs until its lease runs out.
-func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
-	defer s.sessions.clear()
-	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
-		return err
-	}
-	return s.leave(ctx, p)
-}
-
-// leave has p, whose session or token has been taken away, leave the queue for
-// tasks. Requests that wait with another token of theirs end too; their senders ask
-// again.
-func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
-	s.sessions.clear() // before, so that they do not join the queue again
-	if !p.Is(access.Worker) {
-		return nil
-	}
-	pool, err := s.live.Get(cmp.Or(s.onCall.PoolOf(p.User.ID), p.User.Pool))
-	if err != nil {
-		return nil //nolint:nilerr // a pool that is not there has no queue
-	}
-	return pool.LeaveQueue(ctx, p.User.ID)
 }
 
 // NewUser is what is needed to add a person.
