@@ -152,7 +152,8 @@ func (r *remote) changeWorker(name string, change func(wire.User) wire.UserEdit)
 		return err
 	}
 	if u.Pool == 0 {
-		return crowd.Errorf(crowd.NotFound, "%s is not a worker", u.Name)
+		return &noted{crowd.Errorf(crowd.NotFound, "%s is not a worker: they are in no pool", u.Name),
+			"who did not pass the test of their invitation is invited again without it, and accepts with the account that they have: throng worker invite --mail " + cmp.Or(u.Email, "ADDRESS") + " --pool POOL"}
 	}
 	u, err = r.EditUser(r.c.Ctx, id, change(u))
 	return r.print(u, err, func(w io.Writer) {

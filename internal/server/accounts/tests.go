@@ -249,6 +249,7 @@ func (s *Tests) Retire(ctx context.Context, p *access.Principal, id int64, retir
 type TriedTest struct {
 	store.Try
 	Name string // the person's
+	Out  bool   // it was their last one, and they have not passed
 }
 
 // Tries lists up to limit tries at a test with ids below before (0: all),
@@ -269,7 +270,8 @@ func (s *Tests) Tries(ctx context.Context, p *access.Principal, id, before int64
 		if err != nil {
 			return nil, err
 		}
-		out[i] = TriedTest{try, u.Name}
+		_, over := ended(&try, s.clock.Time())
+		out[i] = TriedTest{try, u.Name, over && !try.Passed && try.N >= t.Tries}
 	}
 	return out, nil
 }

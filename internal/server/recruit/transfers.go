@@ -133,7 +133,7 @@ func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.Work
 	case err != nil:
 		return false, err
 	case u.Pool == 0:
-		return false, crowd.Fieldf("worker", "%s is not a worker", u.Name)
+		return false, crowd.Fieldf("worker", "%s is not a worker: they are in no pool to be moved from (who did not pass a test is invited again, without it)", u.Name)
 	case u.Pool == to:
 		return true, t.stay(ctx, id, to)
 	case u.MovesTo == to:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
@@ -129,7 +130,7 @@ func confirm[ID fmt.Stringer](home string, actions []action[ID], about func(rq *
 		question, back := cmp.Or(a.Question, a.Verb+"?"), home+id.String()
 		return rq.render("ask", page{Title: question, Section: x.Section, Data: map[string]any{
 			"Question": question, "About": x.Name, "State": x.State, "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
-			"To": back + "/do", "Back": back, "Hidden": map[string]string{"do": a.Do, "step": step},
+			"To": back + "/do", "Back": back, "Hidden": url.Values{"do": {a.Do}, "step": {step}},
 		}})
 	}
 }

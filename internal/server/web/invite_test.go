@@ -114,7 +114,15 @@ func TestInvitePages(t *testing.T) {
 	if marked != 1 || checked != 3 {
 		t.Errorf("%d questions are marked, %d answers kept on the page", marked, checked)
 	}
-	page = f.press("unfinished", "1").send().at("/qualify/1").want(200, "You have passed, with 75 %", "To work")
+	// Submitting it like this uses up the try, so it is asked about; whoever goes back has lost nothing.
+	ask := f.press("unfinished", "ask").send().want(200, "Submit it unfinished?", "Answered: 3 of 4", "uses up try 1 of 2", "you have 1 try left")
+	back := ask.form("/qualify/1/answers").press("unfinished", "back").send().want(200, "Question 4")
+	for name, want := range f.values {
+		if got := back.form("/qualify/1/answers").values.Get(name); name != "unfinished" && got != want[0] {
+			t.Errorf("after going back %s is %q, was %q", name, got, want[0])
+		}
+	}
+	page = ask.form("/qualify/1/answers").press("unfinished", "1").send().at("/qualify/1").want(200, "You have passed, with 75 %", "To work")
 	page.without("_gold", "right")
 	f.press("unfinished", "1").send().want(200, "You have passed, with 75 %") // by a second window
 	c.launchCats("Cats")
@@ -131,10 +139,18 @@ func TestInvitePages(t *testing.T) {
 	bea.get("/qualify/1").form("/qualify/1/start").send().answerBirds(0).send().want(200, "You have used up your tries.")
 	bea.post("/qualify/1/start", nil).want(409, "You have used up your 2 tries.")
 	bea.get("/work").want(403)
+	bea.get("/qualify/1").want(200, "can invite you again without the test")
 	bea.post("/qualify/1/answers", map[string][]string{"try": {"x"}}).want(422)
 	bea.get("/qualify/2").want(404)
 	bea.get("/qualify/x").want(404)
 	c.req.get("/qualify/1").want(404)
+
+	// The test's page says how they come in all the same.
+	if p := c.req.get("/tests/1").want(200, "not passed no try left", "without this test"); strings.Count(words(p.Root), "no try left") != 2 { // the list and the note
+		t.Errorf("the page says\n%s", words(p.Root))
+	}
+	again := c.req.get("/invitations").form("/invitations").set("addresses", "bea@example.org").send().want(200).links()["bea@example.org"]
+	bea.get(again).form("/invitation").press("do", "accept").send().at("/work").want(200)
 
 	c.req.get("/tests/1").form("/tests/1/retire").press("retired", "1").send().want(200, "retired")
 	for _, x := range c.req.get("/invitations").all("option") {

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func (rq *request) test(id int64) error {
 		data["Mine"], err = false, nil
 	}
 	rq.check(err)
-	data["Tries"] = tries
+	data["Tries"], data["Out"] = tries, slices.ContainsFunc(tries, func(x accounts.TriedTest) bool { return x.Out })
 	return rq.render("test", page{Title: t.Name, Section: "invitations", Data: data})
 }
 
@@ -141,7 +142,8 @@ func (rq *request) startTry(id int64) error {
 	return rq.done(err, "/qualify/"+strconv.FormatInt(id, 10), "")
 }
 
-// submitTry takes the answers of a try.
+// submitTry takes the answers of a try. One that is not complete is asked about first if
+// the button was to submit it unfinished, as it uses up the try.
 func (rq *request) submitTry(id int64) error {
 	values := rq.r.PostForm
 	n, err := strconv.Atoi(values.Get("try"))
@@ -152,18 +154,43 @@ func (rq *request) submitTry(id int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = rq.App.Tests.SubmitTry(rq.ctx(), rq.p, id, n, answers, values.Get("unfinished") != "")
+	unfinished := values.Get("unfinished")
+	if unfinished == "back" {
+		return rq.take(id) // with what is answered
+	}
+	_, err = rq.App.Tests.SubmitTry(rq.ctx(), rq.p, id, n, answers, unfinished == "1")
 	var several crowd.Errors
 	if errors.As(err, &several) {
 		now, err2 := rq.App.Tests.Take(rq.ctx(), rq.p, id)
 		if err2 != nil {
 			return err2
 		}
-		if now.Current != nil && now.Current.N == n {
+		switch {
+		case now.Current == nil || now.Current.N != n:
+		case unfinished == "ask":
+			return rq.askUnfinished(now, wrongQuestions(several))
+		default:
 			return rq.showTake(now, several)
 		}
 	}
 	return rq.done(err, "/qualify/"+strconv.FormatInt(id, 10), "") // the page says how it went
+}
+
+// askUnfinished asks before a try is submitted without some answers, which are all kept
+// in the page that asks.
+func (rq *request) askUnfinished(v accounts.TestView, without int) error {
+	consequence := "It is your last try."
+	if v.Left > 0 {
+		consequence = "After it you have " + plural(v.Left, "try") + " left."
+	}
+	values := maps.Clone(rq.r.PostForm)
+	delete(values, "unfinished")
+	return rq.render("ask", page{Title: "Submit it unfinished?", Section: "qualify", Data: map[string]any{
+		"Question": "Submit it unfinished?", "About": v.Name, "Verb": "Submit unfinished", "Danger": true, "Choice": "unfinished", "Hidden": values,
+		"To": "/qualify/" + strconv.FormatInt(v.ID, 10) + "/answers",
+		"Consequence": "Answered: " + strconv.Itoa(len(v.Current.Questions)-without) + " of " + strconv.Itoa(len(v.Current.Questions)) + ". What has no answer, or one that does not fit, counts as wrong. " +
+			"This uses up try " + strconv.Itoa(v.Current.N) + " of " + strconv.Itoa(v.Test.Tries) + ", and cannot be undone. " + consequence,
+	}})
 }
 
 // testAnswers makes the answers of a try from its form: "s.q1.NAME" is a text of
