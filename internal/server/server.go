@@ -64,6 +64,10 @@ const controlEvery = time.Second
 // DatabaseFile is the name of the database in the data folder.
 const DatabaseFile = "throng.db"
 
+// scratchFolder is the name of the folder in the data folder for files that nobody
+// needs after they have been read.
+const scratchFolder = "tmp"
+
 // Start opens the store, starts the pools and listens. It returns when requests
 // are served.
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
@@ -79,6 +83,11 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 			err = errors.Join(err, s.store.Close())
 		}
 	}()
+	// The store is this process's alone, so what lies there is left of another one.
+	scratch := filepath.Join(cfg.Data, scratchFolder)
+	if err := errors.Join(os.RemoveAll(scratch), os.Mkdir(scratch, 0o700)); err != nil {
+		return nil, fmt.Errorf("make folder for scratch files: %w", err)
+	}
 	send, err := senders(ctx, cfg, s.store)
 	if err != nil {
 		return nil, err
@@ -90,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	figures := metrics.New(s.App, cfg.Log)
-	handler, err := newHandler(s.App, cfg, edges{figures, s.streams})
+	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, scratch})
 	if err != nil {
 		s.App.Close()
 		return nil, err
@@ -140,22 +149,23 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}})
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, ""})
 }
 
-// edges is what stands around all handlers and is used elsewhere, too.
+// edges is what the handlers share with the rest of the server.
 type edges struct {
 	figures *metrics.Metrics
 	streams *httpkit.Streams
+	scratch string // folder of files that are read; "": where the system has temporary files
 }
 
 func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
-	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
+	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy, Scratch: e.scratch})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version})
+	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -20,12 +20,14 @@ type Config struct {
 	App     *app.App
 	Log     *slog.Logger
 	Version string
+	Scratch string // folder of files that are read; "": where the system has temporary files
 }
 
 type api struct {
-	app  *app.App
-	log  *slog.Logger
-	huma huma.API
+	app     *app.App
+	log     *slog.Logger
+	scratch string
+	huma    huma.API
 }
 
 // Mount adds the API, its OpenAPI document and its page to a mux.
@@ -41,7 +43,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{app: cfg.App, log: cfg.Log, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, scratch: cfg.Scratch, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
 	a.people()

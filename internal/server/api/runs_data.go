@@ -20,7 +20,7 @@ import (
 )
 
 // maxParquet is the length of a Parquet file that is taken, in bytes: it lies in
-// the temporary folder while it is read. What is read as it comes needs no bound.
+// the folder for scratch files while it is read. What is read as it comes needs no bound.
 const maxParquet = 4 << 30
 
 func (a *api) checkWorkflows() {
@@ -59,7 +59,7 @@ func (a *api) runData() {
 			if _, err := a.app.Runs.Get(ctx, p, in.id); err != nil { // before anything is read
 				return out, err
 			}
-			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: in.format(in.Format)}, maxParquet)
+			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: in.format(in.Format)}, httpkit.Scratch{Dir: a.scratch, Most: maxParquet})
 			if err != nil {
 				return out, err
 			}

@@ -105,7 +105,7 @@ func inputError(input string, err error) error {
 }
 
 func (rq *request) readInput(id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
-	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, rq.MaxUpload)
+	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, httpkit.Scratch{Dir: rq.Scratch, Most: rq.MaxUpload})
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}

@@ -490,13 +490,13 @@ func TestRunsOfOthers(t *testing.T) {
 // A Parquet file lies on the disk only while it is read, be it good or broken.
 func TestParquetLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
+	scratch := httpkit.Scratch{Dir: dir, Most: 1 << 20}
 	var file bytes.Buffer
 	w, err := table.NewWriter(&file, []string{"name"}, table.WriterOptions{Format: table.Parquet})
 	if err == nil {
 		err = errors.Join(w.Write([]string{"Rex"}), w.Flush())
 	}
-	rows, done, err2 := httpkit.OpenTable(&file, table.Options{Format: table.Parquet}, 1<<20)
+	rows, done, err2 := httpkit.OpenTable(&file, table.Options{Format: table.Parquet}, scratch)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +507,7 @@ func TestParquetLeavesNothing(t *testing.T) {
 		t.Errorf("the row is %q, %v", row, err)
 	}
 	done()
-	if _, _, err := httpkit.OpenTable(strings.NewReader("PAR1 and nothing of use"), table.Options{}, 1<<20); crowd.CodeOf(err) != crowd.Invalid {
+	if _, _, err := httpkit.OpenTable(strings.NewReader("PAR1 and nothing of use"), table.Options{}, scratch); crowd.CodeOf(err) != crowd.Invalid {
 		t.Errorf("a broken file: %v", err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 0 {

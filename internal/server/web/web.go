@@ -21,6 +21,7 @@ type Config struct {
 	TrustProxy bool
 	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
 	MaxUpload int64
+	Scratch   string // folder of files that are read; "": where the system has temporary files
 }
 
 // Validate says what is wrong with the configuration.
