@@ -129,8 +129,8 @@ func (x *WorkflowCheck) Run(c *Context) error {
 			}
 			if s.MakesItems() {
 				each = "over all"
-				if s.SQL().Why != "" {
-					each += ": " + s.SQL().Why
+				if why := s.Spec.WhyAllRows(); why != "" {
+					each += ": " + why
 				}
 			}
 			return []any{s.Name, s.Kind, strings.Join(from, ", "), when, each}

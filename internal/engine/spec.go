@@ -63,6 +63,13 @@ const (
 	MaxBatchAnswers = 1 << 31 // answers to one batch: assignments are numbered in 32 bits, and some come to nothing
 )
 
+// What a batch has, and a crowd step, where its definition says nothing.
+const (
+	DefaultPriority = 1
+	DefaultLease    = 30 * time.Minute
+	DefaultTaskTime = 30 * time.Second
+)
+
 // Validate checks everything that does not depend on the pool's state.
 func (s *Spec) Validate(now time.Time) error {
 	switch {

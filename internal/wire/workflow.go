@@ -66,12 +66,9 @@ func OfWorkflow(w *workflow.Workflow, problems []workflow.Problem) Workflow {
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds()}
+		x := WorkflowStep{Name: s.Name, Kind: s.Kind, Columns: []WorkflowColumn{}, Open: s.Open, RowByRow: !s.MakesItems(), ExpectedSeconds: s.Expect.Seconds(), Why: s.Spec.WhyAllRows()}
 		if s.When != nil {
 			x.When = s.When.Text()
-		}
-		if q := s.SQL(); q != nil {
-			x.Why = q.Why
 		}
 		for _, from := range s.From {
 			x.From = append(x.From, WorkflowEdge{Name: from.Name, Edge: string(from.Edge)})

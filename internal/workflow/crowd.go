@@ -16,7 +16,7 @@ import (
 )
 
 // Crowd is a job for people. Its own columns are named after Output: Output
-// (the label: a number if the template's kind is number or rating, else a text),
+// (the label: a number if the template asks for one, else a text),
 // Output_confidence (a number from 0 to 1), Output_answers (a number),
 // Output_undecided and Output_tie (bools), in this order.
 type Crowd struct {
@@ -46,6 +46,9 @@ type Simulate struct {
 // MakesItems reports false: people label the items that came in.
 func (c *Crowd) MakesItems() bool { return false }
 
+// WhyAllRows returns "": each item goes by itself.
+func (c *Crowd) WhyAllRows() string { return "" }
+
 // Summary says who does it, and how many of them.
 func (c *Crowd) Summary() string {
 	switch r := c.Redundancy; {
@@ -69,7 +72,7 @@ var crowdKind = kind{
 	look:  Look{"crowd", "people", RoundBox, Paint{"#fdf0d5", "#c27803"}, Paint{"#4a3714", "#e8a93a"}},
 	read:  (*reader).crowd,
 	typeHint: func(step, column string) string {
-		return column + " is the label of " + step + ", which is a number if its template's kind is number or rating"
+		return column + " is the label of " + step + ", which is a text unless its template asks for a number"
 	},
 }
 
@@ -112,10 +115,10 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		Redundancy: r.redundancy(v.Get("redundancy")),
 		Reward:     fields.Or[crowd.Money](v, "reward", 0),
 		Budget:     fields.Or[crowd.Money](v, "budget", 0),
-		Priority:   fields.Or[float64](v, "priority", DefaultPriority),
+		Priority:   fields.Or[float64](v, "priority", engine.DefaultPriority),
 		Production: fields.Or(v, "production", false),
-		Lease:      fields.Or(v, "lease", DefaultLease),
-		TaskTime:   fields.Or(v, "task_time", DefaultTaskTime),
+		Lease:      fields.Or(v, "lease", engine.DefaultLease),
+		TaskTime:   fields.Or(v, "task_time", engine.DefaultTaskTime),
 	}
 	m.step.Spec = c
 	for _, score := range v.Get("qualifications").Parts() {

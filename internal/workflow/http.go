@@ -36,6 +36,9 @@ const callTime = time.Second
 // MakesItems reports false: an item's reply is added to it.
 func (s *HTTP) MakesItems() bool { return false }
 
+// WhyAllRows returns "": each item goes by itself.
+func (s *HTTP) WhyAllRows() string { return "" }
+
 // Summary names the host that is called.
 func (s *HTTP) Summary() string {
 	if u, err := url.Parse(s.URL); err == nil {

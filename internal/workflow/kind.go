@@ -20,6 +20,8 @@ type Spec interface {
 	// MakesItems reports whether the step's rows are new items, not those that
 	// came in.
 	MakesItems() bool
+	// WhyAllRows says why the step needs all rows at once, or "".
+	WhyAllRows() string
 	// Summary describes the step in a few words.
 	Summary() string
 }
@@ -31,6 +33,13 @@ func (s *Step) MakesItems() bool { return s.Spec.MakesItems() }
 // Reshapes reports whether the step's rows have no columns but its own, and one
 // item may become several rows.
 func (s *Step) Reshapes() bool { return kindOf(s.Kind).reshapes }
+
+// SplitsItems reports whether each item by itself becomes rows of the step, each an
+// item made from it.
+func (s *Step) SplitsItems() bool { return s.Reshapes() && !s.MakesItems() }
+
+// AsksPeople reports whether steps of the kind have people's answers.
+func (k Kind) AsksPeople() bool { return k == CrowdStep }
 
 // JoinsItems reports whether the step waits, for each item, for what the source
 // hands on of it. Else it reads the source as a table.

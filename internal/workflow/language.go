@@ -35,9 +35,6 @@ const (
 	MaxRows        = 100_000_000 // of an SQL step
 	MaxTime        = 24 * time.Hour
 
-	DefaultTaskTime    = 30 * time.Second
-	DefaultLease       = 30 * time.Minute
-	DefaultPriority    = 1
 	DefaultTimeout     = 10 * time.Second
 	DefaultTries       = 5
 	DefaultBackoff     = time.Second

@@ -25,6 +25,9 @@ const queryTime = 100 * time.Millisecond
 // MakesItems reports whether the query needs all rows.
 func (s *SQL) MakesItems() bool { return !s.RowByRow }
 
+// WhyAllRows says what in the query needs all rows.
+func (s *SQL) WhyAllRows() string { return s.Why }
+
 // Summary says what the query sees at a time.
 func (s *SQL) Summary() string {
 	if s.RowByRow {

@@ -1,7 +1,12 @@
 // Package access is who may do what: people with their roles, and one table that
-// has a line for each method of each use case (table.go). A use case asks
-// Principal.May or Principal.MayFor with the line of its method; nothing else
-// decides.
+// has a line for each method of each use case (table.go), and one more for each part
+// of a method that is for fewer people ("Tenants.Update: name and weight"). A use case
+// asks Principal.May, MayFor or TenantFor with such a line; nothing else decides.
+//
+// Which tenant somebody means who names none is for Principal.Tenant to say.
+//
+// The edges ask for roles and groups only to choose what they show first: pages, menus,
+// the roles that a token can have. The use cases decide all the same.
 //
 // What a principal may not see is "not found"; what they may see but not do is
 // "forbidden".

@@ -61,17 +61,39 @@ func (p *Principal) Tenants() []crowd.TenantID {
 	return p.User.Tenants
 }
 
-// ListTenant is the tenant whose things are listed: the one named, or else that of
-// a requester of one. For an admin none named (0) means all.
-func (p *Principal) ListTenant(named crowd.TenantID) crowd.TenantID {
-	if own := p.Tenants(); named == 0 && !p.Is(Admin) && len(own) == 1 {
-		return own[0]
+// Tenant returns the tenant that p means: the one named, or, where a requester names
+// none (0), their only one. Of an admin, none stays none: it means all of them, or the
+// installation.
+func (p *Principal) Tenant(named crowd.TenantID) (crowd.TenantID, error) {
+	if named != 0 || p.Is(Admin) {
+		return named, nil
 	}
-	return named
+	switch own := p.Tenants(); len(own) {
+	case 0:
+		return 0, nil
+	case 1:
+		return own[0], nil
+	}
+	return 0, ErrWhichTenant
 }
+
+// TenantFor is Tenant for an operation, and checks whether p may call it.
+func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (crowd.TenantID, error) {
+	id, err := p.Tenant(named)
+	if err == nil {
+		err = p.MayFor(o, id)
+	}
+	return id, err
+}
+
+// ErrWhichTenant is the error about a tenant that has to be named.
+var ErrWhichTenant = &crowd.Error{Code: crowd.Invalid, Field: "tenant", Message: "say for which tenant"}
 
 // ErrTenant is the error about a tenant that is not there, or not to be seen.
 var ErrTenant = &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: "no such tenant"}
+
+// In reports whether p is of a group at all.
+func (p *Principal) In(w Who) bool { return p.May(Operation{Who: w}) == nil }
 
 // May checks whether p may call an operation at all. Of an operation on
 // something of a tenant, it leaves open which tenants' things p may touch: that

@@ -164,7 +164,7 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 
 // validInvitations checks all but whom it makes sense to invite.
 func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal, n *NewInvitations) (pool store.Pool, test *store.Test, err error) {
-	if err := s.accounts.mayMake(ctx, p, access.InvitationsInvite, n.Tenant); err != nil {
+	if n.Tenant, err = s.accounts.owner(ctx, p, access.InvitationsInvite, n.Tenant); err != nil {
 		return pool, nil, err
 	}
 	pool, found := s.live.Settings(n.Pool)
@@ -186,7 +186,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 		switch {
 		case err != nil && crowd.CodeOf(err) != crowd.NotFound:
 			return pool, nil, err
-		case err != nil || t.Tenant != 0 && t.Tenant != n.Tenant && !p.Is(access.Admin):
+		case err != nil || t.Tenant != 0 && t.Tenant != n.Tenant && p.May(access.InvitationsAcross) != nil:
 			return pool, nil, crowd.Fieldf("test", "no such test")
 		case t.Retired:
 			return pool, nil, crowd.Fieldf("test", "%s is retired", t.Name)
@@ -219,9 +219,9 @@ func ValidAddress(text string) error {
 
 // needless returns why an address need not be invited, or "".
 func (s *Invitations) needless(ctx context.Context, p *access.Principal, now time.Time, n *NewInvitations, test *store.Test, address string) (why string, err error) {
-	tenant := n.Tenant
-	if p.Is(access.Admin) {
-		tenant = 0 // admins see all invitations
+	tenant, across := n.Tenant, p.May(access.InvitationsAcross) == nil
+	if across {
+		tenant = 0
 	}
 	list, err := s.store.InvitationsTo(ctx, tenant, address)
 	if err != nil {
@@ -232,8 +232,8 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 			return fmt.Sprintf("is invited already (invitation %d)", i.ID), nil
 		}
 	}
-	if !p.Is(access.Admin) {
-		return "", nil // only admins see who has an account
+	if !across {
+		return "", nil // they do not see who has an account
 	}
 	users, err := s.store.UsersByEmail(ctx, address)
 	if err != nil {
@@ -335,7 +335,8 @@ func (s *Invitations) Get(ctx context.Context, p *access.Principal, id int64) (I
 // List lists up to limit invitations with ids below before (0: all),
 // newest first: of a tenant, or for admins all.
 func (s *Invitations) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before int64, limit int) ([]InvitationView, error) {
-	if err := p.MayFor(access.InvitationsList, tenant); err != nil {
+	tenant, err := p.TenantFor(access.InvitationsList, tenant)
+	if err != nil {
 		return nil, err
 	}
 	list, err := s.store.ListInvitations(ctx, tenant, before, limit)

@@ -42,14 +42,14 @@ func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall, clock live.C
 	return &Accounts{store: st, live: pools, onCall: onCall, clock: clock, passwords: auth.NewPasswords(runtime.NumCPU())}
 }
 
-// mayMake checks that p may make something of a tenant that exists, or, of
-// tenant 0, of the installation.
-func (s *Accounts) mayMake(ctx context.Context, p *access.Principal, o access.Operation, tenant crowd.TenantID) error {
-	if err := p.MayFor(o, tenant); err != nil || tenant == 0 {
-		return err
+// owner returns the tenant of what p makes, which exists, or 0 for the installation.
+func (s *Accounts) owner(ctx context.Context, p *access.Principal, o access.Operation, named crowd.TenantID) (crowd.TenantID, error) {
+	id, err := p.TenantFor(o, named)
+	if err != nil || id == 0 {
+		return id, err
 	}
-	_, err := s.store.Tenant(ctx, tenant)
-	return err
+	_, err = s.store.Tenant(ctx, id)
+	return id, err
 }
 
 // How long a browser stays signed in, and a one-time link is good.
@@ -231,10 +231,8 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := p.May(access.AccountsCreateUser); err != nil {
 		return store.User{}, "", err
 	}
-	if !p.Is(access.Admin) {
-		if n.Admin || n.Pool != 0 || len(n.Qualifications) > 0 || len(n.Tenants) == 0 {
-			return store.User{}, "", crowd.Errorf(crowd.Forbidden, "a requester can add requesters of their tenants only")
-		}
+	if p.May(access.AccountsCreateAnybody) != nil && (n.Admin || n.Pool != 0 || len(n.Qualifications) > 0 || len(n.Tenants) == 0) {
+		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "a requester can add requesters of their tenants only")
 	}
 	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants,
 		Qualifications: n.Qualifications, CreatedAt: s.clock.Time()}
@@ -455,7 +453,7 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 
 // User returns a person: oneself, or anybody for an admin.
 func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, error) {
-	if id != p.User.ID && !p.Is(access.Admin) {
+	if id != p.User.ID && p.May(access.AccountsOtherUser) != nil {
 		return store.User{}, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
 	}
 	return s.store.User(ctx, id)
@@ -464,11 +462,12 @@ func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.Worke
 // Users lists people with ids above after. Admins see everybody, requesters the
 // requesters of a tenant of theirs.
 func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
-	if err := p.MayFor(access.AccountsUsers, tenant); err != nil {
+	tenant, err := p.TenantFor(access.AccountsUsers, tenant)
+	if err != nil {
 		return nil, err
 	}
 	list, err := s.store.ListUsers(ctx, tenant, after, limit)
-	if err == nil && !p.Is(access.Admin) {
+	if err == nil && p.May(access.AccountsWholeUsers) != nil {
 		for i := range list { // of their other tenants, only those that p acts for too
 			others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
 			list[i].Tenants = slices.DeleteFunc(list[i].Tenants, others)

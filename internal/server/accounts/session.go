@@ -118,7 +118,7 @@ func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 // again.
 func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
 	s.sessions.clear() // before, so that they do not join the queue again
-	if !p.Is(access.Worker) {
+	if p.May(access.WorkNext) != nil { // they wait for none
 		return nil
 	}
 	pool, err := s.live.Get(cmp.Or(s.onCall.PoolOf(p.User.ID), p.User.Pool))

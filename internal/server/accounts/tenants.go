@@ -125,7 +125,7 @@ func (s *Tenants) change(ctx context.Context, id crowd.TenantID, change func(*st
 
 // List lists the tenants that p may see, in order of id.
 func (s *Tenants) List(ctx context.Context, p *access.Principal) ([]store.Tenant, error) {
-	if p.Is(access.Admin) {
+	if p.May(access.TenantsListAll) == nil {
 		return s.store.ListTenants(ctx)
 	}
 	var list []store.Tenant
@@ -139,11 +139,12 @@ func (s *Tenants) List(ctx context.Context, p *access.Principal) ([]store.Tenant
 	return list, nil
 }
 
-// Owner is the tenant for which p makes something: the one named, or else that of a
-// requester of one, or the only one that an admin sees.
+// Owner is the tenant for which p makes what cannot be the installation's: as
+// access.Principal.Tenant has it, or, where an admin names none, their only one as a
+// requester, or the only one that there is.
 func (s *Tenants) Owner(ctx context.Context, p *access.Principal, named crowd.TenantID) (crowd.TenantID, error) {
-	if named != 0 {
-		return named, nil
+	if id, err := p.Tenant(named); err != nil || id != 0 {
+		return id, err
 	}
 	if own := p.Tenants(); len(own) == 1 {
 		return own[0], nil
@@ -153,7 +154,7 @@ func (s *Tenants) Owner(ctx context.Context, p *access.Principal, named crowd.Te
 		return 0, err
 	}
 	if len(list) != 1 {
-		return 0, crowd.Fieldf("tenant", "say for which tenant")
+		return 0, access.ErrWhichTenant
 	}
 	return list[0].ID, nil
 }

@@ -60,11 +60,12 @@ type NewTest struct {
 
 // Create keeps a qualification test with its questions.
 func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (store.Test, error) {
-	if err := s.accounts.mayMake(ctx, p, access.TestsCreate, n.Tenant); err != nil {
+	tenant, err := s.accounts.owner(ctx, p, access.TestsCreate, n.Tenant)
+	if err != nil {
 		return store.Test{}, err
 	}
 	t := store.Test{
-		Tenant: n.Tenant, Name: strings.TrimSpace(n.Name), Template: n.Template, Draw: n.Draw, PassMark: n.PassMark, Tries: cmp.Or(n.Tries, 1),
+		Tenant: tenant, Name: strings.TrimSpace(n.Name), Template: n.Template, Draw: n.Draw, PassMark: n.PassMark, Tries: cmp.Or(n.Tries, 1),
 		Wait: n.Wait, TimeLimit: n.TimeLimit, Grants: strings.TrimSpace(n.Grants), Open: n.Open, CreatedBy: p.User.ID, CreatedAt: s.clock.Time(),
 	}
 	t.Grants = cmp.Or(t.Grants, t.Name)
@@ -212,7 +213,7 @@ func (s *Tests) managed(ctx context.Context, p *access.Principal, o access.Opera
 		return store.Test{}, err
 	}
 	t, err := s.store.Test(ctx, 0, id)
-	hidden := t.Tenant != 0 && p.MayFor(o, t.Tenant) != nil || t.Tenant == 0 && change && !p.Is(access.Admin)
+	hidden := (t.Tenant != 0 || change) && p.MayFor(o, t.Tenant) != nil
 	if crowd.CodeOf(err) == crowd.NotFound || err == nil && hidden {
 		return store.Test{}, errTest
 	}
@@ -222,7 +223,8 @@ func (s *Tests) managed(ctx context.Context, p *access.Principal, o access.Opera
 // List lists the tests of a tenant and of the installation, in order of id; of
 // no tenant, for an admin, all.
 func (s *Tests) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID) ([]store.Test, error) {
-	if err := p.MayFor(access.TestsList, tenant); err != nil {
+	tenant, err := p.TenantFor(access.TestsList, tenant)
+	if err != nil {
 		return nil, err
 	}
 	list, err := s.store.ListTests(ctx, 0)

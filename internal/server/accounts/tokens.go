@@ -46,7 +46,7 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 		return t, "", crowd.Fieldf("name", "give the token a name (at most 100 bytes)")
 	case n.Life < 0:
 		return t, "", crowd.Fieldf("life", "%s is in the past", n.Life)
-	case n.Tenant != 0 && p.Is(access.Admin) && !slices.Contains(as.Tenants(), n.Tenant):
+	case n.Tenant != 0 && p.May(access.AccountsCreateTokenForOthers) == nil && !slices.Contains(as.Tenants(), n.Tenant):
 		return t, "", &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: u.Name + " is not a requester of " + n.Tenant.String()}
 	case n.Tenant != 0 && !slices.Contains(as.Tenants(), n.Tenant):
 		return t, "", access.ErrTenant

@@ -92,7 +92,7 @@ func (s *Tests) mayTake(ctx context.Context, p *access.Principal, id int64) (t s
 			offers = append(offers, i.Pool)
 		}
 	}
-	if len(offers) == 0 && !(t.Open && !t.Retired && p.Is(access.Worker)) {
+	if len(offers) == 0 && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil) {
 		return store.Test{}, nil, errTest
 	}
 	return t, offers, nil

@@ -110,7 +110,7 @@ func (a *api) batches() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toStored)(a.app.Batches.List(ctx, p, p.ListTenant(in.tenant), before, in.Limit))
+			return each(toStored)(a.app.Batches.List(ctx, p, in.tenant, before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},

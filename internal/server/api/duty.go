@@ -104,12 +104,7 @@ func toWishes(u store.User) wire.Wishes {
 func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
-		func(_ context.Context, p *access.Principal, _ *struct{}) (out wire.Wishes, _ error) {
-			if !p.Is(access.Worker) {
-				return out, crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Worker)
-			}
-			return toWishes(p.User), nil
-		})
+		own(a.app.Duty.Wishes, toWishes))
 	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
 			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}

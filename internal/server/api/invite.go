@@ -35,7 +35,7 @@ func (a *api) invitations() {
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
 			b := &in.Body
-			r, err := a.app.Invitations.Invite(ctx, p, accounts.NewInvitations{Tenant: p.ListTenant(b.Tenant), Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
+			r, err := a.app.Invitations.Invite(ctx, p, accounts.NewInvitations{Tenant: b.Tenant, Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,
 				Life: time.Duration(b.LifeSeconds) * time.Second})
 			if err != nil {
 				return out, err
@@ -50,7 +50,7 @@ func (a *api) invitations() {
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) ([]wire.Invitation, error) {
-			return each(toInvitation)(a.app.Invitations.List(ctx, p, p.ListTenant(in.tenant), in.Before, in.Limit))
+			return each(toInvitation)(a.app.Invitations.List(ctx, p, in.tenant, in.Before, in.Limit))
 		})
 	ofOne := []struct {
 		method, suffix, summary, text string

@@ -38,7 +38,7 @@ func (a *api) tests() {
 				return out, err
 			}
 			return as(toGivenTest)(a.app.Tests.Create(ctx, p, accounts.NewTest{
-				Tenant: p.ListTenant(b.Tenant), Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
+				Tenant: b.Tenant, Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
 			}))
@@ -46,7 +46,7 @@ func (a *api) tests() {
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
 		func(ctx context.Context, p *access.Principal, in *OfTenant) ([]wire.GivenTest, error) {
-			return each(toGivenTest)(a.app.Tests.List(ctx, p, p.ListTenant(in.tenant)))
+			return each(toGivenTest)(a.app.Tests.List(ctx, p, in.tenant))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
 		of[TestPath](a.app.Tests.Get, toGivenTest))

@@ -70,7 +70,7 @@ func (a *api) runs() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toRunHead)(a.app.Runs.List(ctx, p, p.ListTenant(in.tenant), before, in.Limit))
+			return each(toRunHead)(a.app.Runs.List(ctx, p, in.tenant, before, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +

@@ -38,8 +38,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Accounts.NewSetupLink": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.NewSetupLink(s.ctx, p, s.bob.User.ID))
 	},
-	"Pools.List": func(s *scene, p *access.Principal) error { return second(s.Pools.List(s.ctx, p)) },
-
+	"Pools.List":    func(s *scene, p *access.Principal) error { return second(s.Pools.List(s.ctx, p)) },
 	"Pools.Get":     func(s *scene, p *access.Principal) error { return second(s.Pools.Get(s.ctx, p, s.pool)) },
 	"Pools.Fund":    func(s *scene, p *access.Principal) error { return second(s.Pools.Fund(s.ctx, p, s.pool, 1)) },
 	"Pools.Account": func(s *scene, p *access.Principal) error { return second(s.Pools.Account(s.ctx, p, s.pool, 0, 1)) },
@@ -167,6 +166,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Duty.ChangeWishes": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.ChangeWishes(s.ctx, p, func(*recruit.Wishes) error { return nil }))
 	},
+	"Duty.Wishes":    func(s *scene, p *access.Principal) error { return second(s.Duty.Wishes(s.ctx, p)) },
 	"Duty.SetWishes": func(s *scene, p *access.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, recruit.Wishes{})) },
 	"Duty.Subscribe": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.Subscribe(s.ctx, p, store.Subscription{}))

@@ -375,6 +375,25 @@ func TestMoneyRunsOut(t *testing.T) {
 	}
 }
 
+// TestAStepNeedsItsBudget: a step whose own budget the tenant's account does not have
+// says so, and starts when there is money and somebody says retry.
+func TestAStepNeedsItsBudget(t *testing.T) {
+	w := newWorld(t, 1)
+	id := w.begin(strings.Replace(oneStep, "reward:", "budget: 1500.00, reward:", 1), "things", thingsWithID(2))
+	node := func() orchestrator.NodeView { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1] }
+	w.until(func() bool { return strings.Contains(node().Error, "but the tenant's account has 1000.00") })
+	if b := node().Batch; b != nil && b.Progress.State != crowd.BatchDraft {
+		t.Errorf("without money the batch is %s", b.Progress.State)
+	}
+	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 500*crowd.Unit, ""))
+	_, _, err := w.Runs.Retry(w.ctx, w.ann, id, "")
+	ok(t, err)
+	w.finish(id, nil)
+	if n := node(); n.OK != 2 || n.Error != "" {
+		t.Errorf("with money %d of 2 items came through, and the step says %q", n.OK, n.Error)
+	}
+}
+
 // TestForecastOfARun foresees the end of a step whose batch is still open.
 func TestForecastOfARun(t *testing.T) {
 	w, s := newFlowWorld(t)

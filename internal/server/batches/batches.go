@@ -18,13 +18,6 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
-// What a batch gets where the requester says nothing.
-const (
-	DefaultLease    = 30 * time.Minute
-	DefaultTaskTime = 30 * time.Second
-	DefaultPriority = 1
-)
-
 // Batches is the batches of the tenants.
 type Batches struct {
 	store     store.Store
@@ -116,8 +109,8 @@ func (s *Batches) draft(n NewBatch) (store.Batch, error) {
 		Pool: n.Pool, Name: n.Name, Template: n.Template,
 		Spec: engine.Spec{
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
-			Priority: cmp.Or(n.Priority, DefaultPriority), Deadline: n.Deadline, Production: n.Production,
-			Lease: cmp.Or(n.Lease, DefaultLease), TaskTime: cmp.Or(n.TaskTime, DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
+			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
+			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
@@ -408,10 +401,8 @@ func (v *BatchView) TimeLeft(now time.Time) time.Duration {
 // List lists the batches of a tenant (0: of all, for an admin) with ids below
 // before (0: all), newest first.
 func (s *Batches) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]store.Batch, error) {
-	if tenant == 0 && !p.Is(access.Admin) && p.Is(access.Requester) {
-		return nil, crowd.Fieldf("tenant", "say for which tenant")
-	}
-	if err := p.MayFor(access.BatchesList, tenant); err != nil {
+	tenant, err := p.TenantFor(access.BatchesList, tenant)
+	if err != nil {
 		return nil, err
 	}
 	return s.store.ListBatches(ctx, tenant, before, limit)

@@ -52,8 +52,7 @@ type Control struct {
 	shares shares
 
 	// step is held during a step: one at a time. A step changes people and charges
-	// tenants, so it comes before the locks of accounts; who holds those takes no
-	// step.
+	// tenants; who holds the locks of those takes no step.
 	step    sync.Mutex
 	advised map[crowd.PoolID]advice // what was logged last of those that only take advice
 	sampled time.Time

@@ -259,7 +259,7 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 		if err != nil {
 			return nil, err
 		}
-		if !p.Is(access.Admin) {
+		if p.May(access.PoolsListWhole) != nil {
 			v = v.forOthers()
 		}
 		views = append(views, v)

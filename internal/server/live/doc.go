@@ -20,6 +20,6 @@
 // keeps their open request (a waiter). They are served by whichever command
 // makes something ready, again only once that is durable.
 //
-// No lock is held while the store works. The only lock of this package that
-// meets another is that of ChangeSettings: it is taken before all others.
+// No lock is held while the store works, but that of ChangeSettings: where it
+// stands among the locks of the other packages is in package app.
 package live

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -52,8 +51,8 @@ func (m *Metrics) Guarded() http.Handler {
 	open := m.Open()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := m.app.Accounts.Authenticate(r.Context(), httpkit.Secret(r))
-		if err == nil && !p.Is(access.Admin) {
-			err = crowd.Errorf(crowd.Forbidden, "this needs the role %s", access.Admin)
+		if err == nil {
+			err = p.May(access.PoolsFiguresServed)
 		}
 		if err != nil {
 			httpkit.LogError(r.Context(), m.log, r, err)

@@ -221,6 +221,11 @@ type Wishes struct {
 	NoMail  bool
 }
 
+// Wishes returns p, with their wishes (WishesOf).
+func (s *Duty) Wishes(_ context.Context, p *access.Principal) (store.User, error) {
+	return p.User, p.May(access.DutyWishes)
+}
+
 // WishesOf returns a worker's wishes.
 func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.Away, NoMail: u.NoMail} }
 

@@ -314,10 +314,8 @@ func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, st
 // List lists the runs of a tenant (0: of all, for an admin) with ids below before
 // (0: all), newest first.
 func (s *Runs) List(ctx context.Context, p *access.Principal, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
-	if tenant == 0 && !p.Is(access.Admin) && p.Is(access.Requester) {
-		return nil, crowd.Fieldf("tenant", "say for which tenant")
-	}
-	if err := p.MayFor(access.RunsList, tenant); err != nil {
+	tenant, err := p.TenantFor(access.RunsList, tenant)
+	if err != nil {
 		return nil, err
 	}
 	return s.store.ListRuns(ctx, tenant, before, limit)

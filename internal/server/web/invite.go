@@ -16,11 +16,12 @@ import (
 // invitationsShown is how many invitations are on a page.
 const invitationsShown = 100
 
-// chosenTenant is the tenant that a page is about: the one that was asked for,
-// for a requester else their first. 0, for an admin, is none.
+// chosenTenant is the tenant that a page is about, and those in its menu. Where one
+// of several has to be named, the page opens at the first of the menu.
 func (rq *request) chosenTenant() (id crowd.TenantID, list []store.Tenant) {
-	id, list = idIn(rq, "tenant", crowd.ParseTenantID), ask(rq, rq.App.Tenants.List)
-	if id == 0 && !rq.p.Is(access.Admin) && len(list) > 0 {
+	list = ask(rq, rq.App.Tenants.List)
+	id, err := rq.p.Tenant(idIn(rq, "tenant", crowd.ParseTenantID))
+	if err != nil && len(list) > 0 {
 		id = list[0].ID
 	}
 	return id, list

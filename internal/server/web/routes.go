@@ -273,11 +273,11 @@ func allowed(a audience, p *access.Principal) bool {
 	case signedIn:
 		return p != nil
 	case worker:
-		return p.Is(access.Worker)
+		return p.In(access.Workers)
 	case requester:
-		return p.Is(access.Requester) || p.Is(access.Admin)
+		return p.In(access.Requesters)
 	case admin:
-		return p.Is(access.Admin)
+		return p.In(access.Admins)
 	}
 	return false
 }

@@ -199,18 +199,18 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 	x.Stops = append(x.Stops, s)
 }
 
-// madeFrom finds the items that were made from an item, among the first rows of
-// each query after it.
+// madeFrom finds the items that were made from an item, among the last rows of each
+// step that makes several of one.
 func (rq *request) madeFrom(v *orchestrator.View, item int64) (list []became, over bool, err error) {
 	queries := 0
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.SQL() != nil && n.Step.SQL().RowByRow {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.SplitsItems() {
 			queries++
 		}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.Step.SQL() == nil || !n.Step.SQL().RowByRow {
+		if n.Step == nil || !n.Step.SplitsItems() {
 			continue
 		}
 		most := rowsCharted / queries
