@@ -117,7 +117,7 @@ func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 // tasks. Requests that wait with another token of theirs end too; their senders ask
 // again.
 func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
-	s.sessions.clear() // before, so that they do not join the queue again
+	s.sessions.clear()                 // before, so that they do not join the queue again
 	if p.May(access.WorkNext) != nil { // they wait for none
 		return nil
 	}

@@ -345,7 +345,7 @@ func (s *scene) given() store.Test {
 	}
 	s.clock.advance(time.Second)
 	return must(s.Tests.Create(s.ctx, s.admin, accounts.NewTest{
-		Tenant: s.a, Name: s.clock.now().String(), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
+		Tenant: s.a, Name: s.clock.now().Format(time.RFC3339Nano), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
 	}))(s.t)
 }
 

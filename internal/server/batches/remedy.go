@@ -14,7 +14,7 @@ import (
 // small; end is the one that ends it early. Of what only an admin may do, p is told
 // to ask one if they are none.
 func Remedy(p *access.Principal, c engine.Crowd, end string) string {
-	admin := p.Is(access.Admin)
+	admin := p.May(access.AccountsCreateAnybody) == nil
 	ask := "ask an administrator to "
 	if admin {
 		ask = ""
@@ -66,7 +66,7 @@ func (v *BatchView) lift(p *access.Principal) string {
 	var lifts []string
 	if v.Stops.Pool {
 		command := fmt.Sprintf("throng pool start %s", v.Pool)
-		if !p.Is(access.Admin) {
+		if p.May(access.PoolsChange) != nil {
 			command = "ask an administrator for " + command
 		}
 		lifts = append(lifts, "to lift the stop of its pool: "+command)
