@@ -26,6 +26,7 @@ type crowdRunner struct {
 	sentTail time.Duration            // the tail that the batch was sent
 	paid     map[contentHash][]string // labels paid for in earlier runs; nil: not read yet
 	compiled *task.Compiled           // nil: not compiled yet
+	columns  []string                 // of its tasks; nil: not known yet
 }
 
 func newCrowdRunner(b stepBase) stepRunner {
@@ -89,6 +90,7 @@ func (s *crowdRunner) seal(ctx context.Context, batch *store.Batch) (more bool, 
 // storedBatch reads the step's batch.
 func (s *crowdRunner) storedBatch(ctx context.Context) (*store.Batch, error) {
 	b, err := s.run.o.cfg.Store.Batch(ctx, 0, s.node.Batch)
+	s.columns = b.Columns
 	return &b, err
 }
 
@@ -150,15 +152,17 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 	return batch, s.run.commit(ctx, c, n)
 }
 
-// shownColumns are the columns of the step's tasks: all but the known answer.
-func (s *crowdRunner) shownColumns() []string {
-	var names []string
-	for _, c := range s.node.inputs {
-		if c.Name != s.spec.Truth {
-			names = append(names, c.Name)
+// taskColumns are the columns of the step's tasks: all but what is hidden from
+// workers. A batch keeps those that it was made with.
+func (s *crowdRunner) taskColumns() []string {
+	if s.columns == nil {
+		for _, c := range s.node.inputs {
+			if !slices.Contains(s.spec.Hidden, c.Name) {
+				s.columns = append(s.columns, c.Name)
+			}
 		}
 	}
-	return names
+	return s.columns
 }
 
 // taskOf makes the task of an item.
@@ -167,12 +171,13 @@ func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
 	if terms := s.run.flow.SLA; terms != nil && !terms.PerItem {
 		t.Born = s.run.kept.StartedAt // its age is that of the run
 	}
+	columns := s.taskColumns()
 	for i, c := range s.node.inputs {
-		if c.Name != s.spec.Truth {
+		if slices.Contains(columns, c.Name) {
 			t.Values = append(t.Values, a.cells[i])
 			continue
 		}
-		if a.cells[i] == "" {
+		if c.Name != s.spec.Truth || a.cells[i] == "" {
 			continue
 		}
 		template, err := s.template()
@@ -206,7 +211,7 @@ func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
 		return nil, s.failIfPermanent(ctx, err)
 	}
 	b := store.Batch{
-		Pool: pool, Name: r.kept.Name + ": " + n.Name, Run: r.kept.ID, Node: n.Node.Node, Template: spec.Template, Columns: s.shownColumns(),
+		Pool: pool, Name: r.kept.Name + ": " + n.Name, Run: r.kept.ID, Node: n.Node.Node, Template: spec.Template, Columns: s.taskColumns(),
 		CreatedBy: r.kept.CreatedBy, CreatedAt: r.o.now(), Progress: engine.Progress{State: crowd.BatchDraft},
 		Spec: engine.Spec{
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,

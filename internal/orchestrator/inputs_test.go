@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
 func TestInputsAreLoaded(t *testing.T) {
@@ -135,5 +136,38 @@ steps:
 	w.play()
 	if n := w.node(id, "each"); n.State != store.NodeFailed || n.Error != `row 1 of the result: price: must be a number, as 12 or -0.5, not "a1"` {
 		t.Errorf("the step is %s: %s", n.State, n.Error)
+	}
+}
+
+// TestKnownAnswersStayHidden: the known answers of one step reach no worker and no
+// service at any other, unless the step reveals them.
+func TestKnownAnswersStayHidden(t *testing.T) {
+	for reveal, want := range map[string]string{"": "id word", "reveal: true, ": "id word known"} {
+		w := newWorld(t)
+		w.answer = func([]string) string { return "yes" }
+		w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
+			return httpstep.Reply{Values: []string{"ok"}}, nil
+		}
+		text := `workflow: w
+inputs: {items: {columns: [id, word, known]}}
+steps:
+  asked: {from: items, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"]}, reward: 0.10, truth: known}}
+  call: {from: asked, service: {REVEALurl: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  again: {from: call, crowd: {REVEALtemplate: {kind: choose_one, question: "?", options: ["yes", "no"]}, reward: 0.10}}
+`
+		id := w.start(strings.ReplaceAll(text, "REVEAL", reveal), "id,word,known\n1,one,yes\n")
+		w.play()
+		w.wantState(id, store.RunDone)
+		var sent []string
+		for _, f := range w.attempts[0].Call.Fields {
+			sent = append(sent, f.Name)
+		}
+		again, err := w.store.Batch(w.ctx, w.tenant, w.node(id, "again").Batch.Spec.ID)
+		must(t, err)
+		shown := again.Columns
+		if len(shown) < 3 || shown[2] == "known" != (reveal != "") || len(sent) < 3 || sent[2] == "known" != (reveal != "") {
+			t.Errorf("%q: shown are %v, sent %v, want %s first", reveal, shown, sent, want)
+		}
+		w.want(id, "again", "1,one,yes,yes,1,1,false,false,ok,yes,1,1,false,false")
 	}
 }

@@ -79,7 +79,7 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 	if err != nil {
 		return err
 	}
-	if !slices.Equal(b.Columns, s.shownColumns()) || !isSameTask(&b, s.spec) {
+	if !slices.Equal(b.Columns, s.taskColumns()) || !isSameTask(&b, s.spec) {
 		return nil
 	}
 	for t, err := range st.Labels(ctx, tenant, b.Spec.ID) {

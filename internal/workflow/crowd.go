@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -22,7 +23,7 @@ import (
 type Crowd struct {
 	Output       string          // default: the step's name
 	Pool         string          // "": the first pool
-	Template     json.RawMessage // see package template; it never shows Truth
+	Template     json.RawMessage // see package template; it never shows what is Hidden
 	Redundancy   label.Rule
 	Reward       crowd.Money
 	Budget       crowd.Money // of the step; 0: what the run has
@@ -32,6 +33,7 @@ type Crowd struct {
 	TaskTime     time.Duration
 	Requirements []engine.Requirement
 	Truth        string    // column with the known answer, never shown to a worker; "": none
+	Hidden       []string  // columns that no worker is shown: Truth, and without reveal that of every other step
 	Simulate     *Simulate // how model workers do it; never nil
 }
 
@@ -88,6 +90,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("task_time", fields.Duration(time.Nanosecond, engine.MaxLease).Doc("Your estimate for one answer. Default: 30s.")),
 	fields.May("qualifications", fields.Map(engine.MaxRules, anyName, fields.Count(0, 100)).Doc("What a worker must hold, each with its least score.")),
 	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
+	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps. Default: false.")),
 	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
 	fields.May("simulate", fields.Object("How model workers do it.",
 		fields.May("accuracy", fields.Number(0, 1).Doc("The chance of the true answer. Default: 0.9.")),
@@ -129,6 +132,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		m.step.Expect = rounds(c.Redundancy, c.TaskTime)
 	}
 	r.truth(m, v.Get("truth"))
+	c.Hidden = r.hidden(v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
 	r.money(m, v)
@@ -230,6 +234,26 @@ func (r *reader) truth(m *made, v *fields.Part) {
 	if v != nil && r.known(m, v.Text(), v.At()) {
 		m.step.Crowd().Truth = v.Text()
 	}
+}
+
+// hidden returns the columns that a step hands to nobody: its own known answer, and
+// without reveal those of all other steps. One that it names all the same, at these
+// places, is noted; a run that was started before this was refused goes on.
+func (r *reader) hidden(v *fields.Part, own string, named func(column string) []Place) (list []string) {
+	for _, truth := range r.truths {
+		what := " of another step, which is handed to nobody: leave it out, or say reveal: true"
+		switch {
+		case truth == own:
+			what = ", which no worker is shown: leave it out"
+		case fields.Or(v, "reveal", false) || r.now.IsZero() && len(named(truth)) > 0:
+			continue
+		}
+		list = append(list, truth)
+		for _, at := range named(truth) {
+			r.problem(at, "%s is the known answer (truth)%s", yamlfile.Quote(truth), what)
+		}
+	}
+	return list
 }
 
 // crowdColumns are the columns that a crowd step adds.

@@ -22,7 +22,8 @@ type HTTP struct {
 	URL         string
 	Method      string
 	Headers     map[string]string
-	Send        []string // columns; nil: all
+	Send        []string // columns; nil: all but those that are Hidden
+	Hidden      []string // columns with the known answers (truth) of crowd steps, unless it reveals them
 	Timeout     time.Duration
 	Tries       int
 	Backoff     time.Duration
@@ -67,7 +68,8 @@ var httpShape = fields.Object("An HTTP call for each item.",
 	fields.Must("url", fields.Text(1, 2048).Doc("The address, http or https.")),
 	fields.May("method", fields.Choice("POST", "PUT", "PATCH", "GET").Doc("Default: POST. GET puts the columns into the query.")),
 	fields.May("headers", fields.Map(50, anyName, fields.Text(0, 4096)).Doc("Headers; ${secret:NAME} stands for a secret of the tenant.")),
-	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all.")),
+	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all but known answers (truth).")),
+	fields.May("reveal", fields.Bool.Doc("Send known answers, too. Default: false.")),
 	fields.May("timeout", fields.Duration(time.Millisecond, MaxTimeout).Doc("The most that one try may take. Default: 10s.")),
 	fields.May("tries", fields.Count(1, MaxTries).Doc("How often it is tried in all. Default: 5.")),
 	fields.May("backoff", fields.Duration(0, MaxBackoff).Doc("The waiting before the second try; it doubles. Default: 1s.")),
@@ -100,6 +102,14 @@ func (r *reader) http(m *made, v *fields.Part) {
 	}
 	r.headers(s, v.Get("headers"))
 	r.send(m, v.Get("send"))
+	s.Hidden = r.hidden(v, "", func(column string) (list []Place) {
+		for _, c := range v.Get("send").Parts() {
+			if c != nil && c.Text() == column {
+				list = append(list, c.At())
+			}
+		}
+		return list
+	})
 	r.response(m, v)
 }
 

@@ -94,6 +94,8 @@ type reader struct {
 	w     *Workflow
 	nodes []*made // in the order of the file, inputs first
 	named map[string]*made
+
+	truths []string // columns that a step names as the known answer: no worker and no service gets them
 }
 
 // problem notes what is wrong at a place.
@@ -114,6 +116,11 @@ func (r *reader) workflow(v *fields.Part) {
 	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
 	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)
+	for _, m := range r.nodes {
+		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
+			r.truths = append(r.truths, t.Text())
+		}
+	}
 	if !r.now.IsZero() && r.tooManyEdges() { // the file of a run that has begun may be of an earlier version
 		return
 	}

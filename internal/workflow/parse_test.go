@@ -70,7 +70,7 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	c.Template, c.Simulate = nil, nil
 	same(t, "crowd", c, workflow.Crowd{
 		Output: "verdict", Pool: "main", Redundancy: label.Agree(2, 3), Reward: 50_000, Budget: 20 * crowd.Unit, Priority: 2,
-		Lease: 30 * time.Minute, TaskTime: 20 * time.Second, Requirements: []engine.Requirement{{Name: "english", Min: 80}}, Truth: "known",
+		Lease: 30 * time.Minute, TaskTime: 20 * time.Second, Requirements: []engine.Requirement{{Name: "english", Min: 80}}, Truth: "known", Hidden: []string{"known"},
 	})
 	same(t, "simulate", sim, workflow.Simulate{Accuracy: 0.9, Time: 15 * time.Second, Spread: 0.5})
 
@@ -82,7 +82,7 @@ func TestEverythingThatAFileSays(t *testing.T) {
 	s.Response = nil
 	same(t, "service", s, workflow.HTTP{
 		URL: "https://scores.example/v1/score", Method: "POST", Headers: map[string]string{"Authorization": "Bearer ${secret:SCORES}"},
-		Send: []string{"left_title", "right_title"}, Timeout: 5 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10,
+		Send: []string{"left_title", "right_title"}, Hidden: []string{"known"}, Timeout: 5 * time.Second, Tries: 5, Backoff: time.Second, Concurrency: 10,
 	})
 	same(t, "outputs", w.Outputs, []workflow.Output{
 		{Name: "matches", Node: 3, Format: "csv", Columns: []string{"left_id", "right_id", "verdict"}, Place: workflow.Place{Line: 68, Column: 3}},

@@ -22,9 +22,6 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	}
 	c := m.step.Crowd()
 	before := r.notes.Count()
-	if c.Truth != "" {
-		r.checkTruthIsHidden(v, c.Truth)
-	}
 	raw, err := json.Marshal(plainValue(v))
 	if err != nil {
 		r.problem(v.At(), "the template cannot be read: %v", err)
@@ -49,10 +46,10 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	if r.notes.Count() > before {
 		return t
 	}
-	if c.Truth != "" && !m.open && t.Show == nil && !t.Kind.Describe().HidesColumns {
+	if len(c.Hidden) > 0 && !m.open && t.Show == nil && !t.Kind.Describe().HidesColumns {
 		t.Show = []task.Show{}
 		for _, name := range columns {
-			if name != c.Truth {
+			if !slices.Contains(c.Hidden, name) {
 				t.Show = append(t.Show, task.Show{Column: name})
 			}
 		}
@@ -63,22 +60,25 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	return t
 }
 
-// checkTruthIsHidden notes where a template shows the column that no worker may see.
-func (r *reader) checkTruthIsHidden(v *fields.Part, truth string) {
-	const never = "%s is the known answer (truth), which no worker is shown: leave it out"
+// namedInTemplate returns the places where a template names a column.
+func (r *reader) namedInTemplate(v *fields.Part, column string) (list []Place) {
+	if v == nil {
+		return nil
+	}
 	for _, c := range append([]*fields.Part{v.Get("left"), v.Get("right")}, v.Get("show").Parts()...) {
 		if c != nil && c.Node.Kind == yamlfile.Mapping {
 			c = c.Get("column")
 		}
-		if c.Text() == truth {
-			r.problem(c.At(), never, yamlfile.Quote(truth))
+		if c.Text() == column {
+			list = append(list, c.At())
 		}
 	}
 	walk(v, func(part *fields.Part) {
-		if slices.Contains(task.Columns(part.Text()), truth) {
-			r.problem(r.wordIn(part, "${"+truth+"}"), never, yamlfile.Quote(truth))
+		if slices.Contains(task.Columns(part.Text()), column) {
+			list = append(list, r.wordIn(part, "${"+column+"}"))
 		}
 	})
+	return list
 }
 
 // walk visits the scalars of a value.
@@ -225,7 +225,7 @@ func settings() fields.Fields {
 		var of *fields.Type
 		switch s.In(new(task.Template)).(type) {
 		case *[]task.Show:
-			of, doc = fields.List(0, maxColumns, showShape), "The columns that are shown. Left out: all but truth."
+			of, doc = fields.List(0, maxColumns, showShape), "The columns that are shown. Left out: all but known answers (truth)."
 		case *[]task.Option:
 			of = fields.List(0, task.MaxOptions, optionShape)
 		case *[]task.Field:
