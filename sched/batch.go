@@ -35,6 +35,8 @@ func (b Batch) Validate() error {
 		return crowd.Fieldf("completed", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Completed)
 	case b.TaskTime <= 0:
 		return crowd.Fieldf("task_time", "must be above 0, not %s", b.TaskTime)
+	case b.Reward < 0 || b.Reward > crowd.MaxMoney:
+		return crowd.Fieldf("reward", "must be from 0 to %s, not %s", crowd.MaxMoney, b.Reward)
 	case b.Stake < 0 || b.Stake > crowd.MaxMoney:
 		return crowd.Fieldf("stake", "must be from 0 to %s, not %s", crowd.MaxMoney, b.Stake)
 	case b.Added < 0 || b.Added > crowd.MaxMoney:

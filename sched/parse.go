@@ -30,6 +30,10 @@ func policies() []known {
 		{"sdafs", func(s spec) (func() Policy, error) { return s.least(workforce{form: formDAFS, f: s.calibration()}) }},
 		{"beta-fair(beta=-1)", spec.betaFair},
 		{"tenant-fair(dafs)", func(s spec) (func() Policy, error) { return s.within(NewTenantFair) }},
+		{"strict-priority(wfs)", func(s spec) (func() Policy, error) { return s.within(NewStrictPriority) }},
+		{"by-reward(wfs)", func(s spec) (func() Policy, error) {
+			return s.within(func(inner func() Policy) Policy { return NewByReward(inner()) })
+		}},
 		{"wcfs(wfs,k=3)", spec.wcfs},
 		{"laxity", spec.laxity},
 		{"penalty", spec.penalty},
@@ -60,6 +64,8 @@ func Names() []string {
 //	beta-fair                       beta=number, inf or -inf; x=fs, fs-ratio, wfs,
 //	                                wfs-ratio (default) or dafs; f as above for x=dafs
 //	tenant-fair                     the policy within a tenant
+//	strict-priority                 the policy within a priority
+//	by-reward                       the policy to which the reward is the priority
 //	wcfs                            the policy within; k=concessions, 0 to 1000000
 //	laxity                          share=0 to 1 (default 0.2), what is guaranteed to
 //	                                batches without a deadline that can still be met;

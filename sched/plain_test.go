@@ -6,6 +6,7 @@ package sched_test
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -191,6 +192,42 @@ func (p *plainTenants) order(open []sched.Batch) (out []sched.Batch) {
 	return out
 }
 
+// plainStrict is strict-priority: the inner policy of each priority, the highest first.
+type plainStrict struct {
+	fresh func() plain
+	inner map[float64]plain
+}
+
+func (p *plainStrict) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	with := map[float64][]sched.Batch{}
+	for _, b := range open {
+		with[b.Priority] = append(with[b.Priority], b)
+	}
+	maps.DeleteFunc(p.inner, func(priority float64, _ plain) bool { return with[priority] == nil })
+	priorities := slices.Sorted(maps.Keys(with))
+	slices.Reverse(priorities)
+	for _, priority := range priorities {
+		if p.inner[priority] == nil {
+			p.inner[priority] = p.fresh()
+		}
+		if id := p.inner[priority].next(with[priority], w); id != 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+// plainReward is by-reward: the inner policy of batches with another priority.
+type plainReward struct{ inner plain }
+
+func (p plainReward) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	open = slices.Clone(open)
+	for i := range open {
+		open[i].Priority = max(float64(open[i].Reward)/1e4, sched.MinPriority)
+	}
+	return p.inner.next(open, w)
+}
+
 // plainWCFS is Algorithm 4 as printed, but for the last line.
 type plainWCFS struct {
 	order    func([]sched.Batch) []sched.Batch
@@ -302,6 +339,15 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 	out["wcfs(dafs,k=2)"] = func() plain { return wcfs(stateless["dafs"], 2) }
 	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(form=event)", "penalty(form=loop)", "wcfs(wfs,k=3)"} {
 		out["tenant-fair("+inner+")"] = func() plain { return tenants(inner) }
+	}
+	for _, inner := range []string{"fifo", "fs", "dafs", "wcfs(wfs,k=3)", "tenant-fair(wfs)"} {
+		out["strict-priority("+inner+")"] = func() plain { return &plainStrict{fresh: out[inner], inner: map[float64]plain{}} }
+	}
+	for _, inner := range []string{"wfs", "dafs", "strict-priority(fifo)", "tenant-fair(wfs)"} {
+		out["by-reward("+inner+")"] = func() plain { return plainReward{out[inner]()} }
+	}
+	out["tenant-fair(strict-priority(fs))"] = func() plain {
+		return &plainTenants{turns: turns, fresh: out["strict-priority(fs)"], inner: map[crowd.TenantID]plain{}}
 	}
 	out["wcfs(tenant-fair(dafs),k=2)"] = func() plain { return wcfs(tenants("dafs").order, 2) }
 	return out

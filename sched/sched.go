@@ -34,6 +34,7 @@ type Batch struct {
 	Class        Class
 	Arrived      time.Time     // when it was launched
 	Priority     float64       // [P_b] MinPriority to MaxPriority
+	Reward       crowd.Money   // for one assignment; read by by-reward
 	Planned      int           // [T_b] assignments wanted in all, ≥ 1
 	Running      int           // [R_b] assignments in somebody's hands
 	Completed    int           // [C_b] answers that count

@@ -47,6 +47,8 @@ func NewWCFS(inner Policy, limit int) Policy {
 
 func (p *wcfs) Name() string { return fmt.Sprintf("wcfs(%s,k=%d)", p.inner.Name(), p.limit) }
 
+func (p *wcfs) within() Policy { return p.inner }
+
 func (p *wcfs) Set(b *Batch) {
 	if !b.Open() {
 		p.conceded.remove(b.ID)

@@ -60,6 +60,7 @@ func (w *world) launch() {
 		Class:        sched.Class(w.IntN(3)),
 		Arrived:      epoch.Add(time.Duration(w.launched/3) * time.Second),
 		Priority:     pick(w, 0.5, 1, 1, 2, 3),
+		Reward:       crowd.Unit / 100 * crowd.Money(w.IntN(4)),
 		Planned:      pick(w, 1, 2, 3, 3, 5, 8, 40),
 		Production:   w.IntN(2) == 0,
 		TaskTime:     pick(w, time.Second, 10*time.Second, time.Minute),

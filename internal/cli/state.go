@@ -99,6 +99,7 @@ var stateLayout = table.Layout[stateBatch]{
 		{Name: "tenant", Read: table.Text(func(b *stateBatch) *string { return &b.tenant })},
 		{Name: "tenant_weight", Read: stateNumber(func(b *stateBatch) *float64 { return &b.TenantWeight })},
 		{Name: "priority", Read: stateNumber(func(b *stateBatch) *float64 { return &b.Priority })},
+		{Name: "reward", Read: func(b *stateBatch, text string) (err error) { b.Reward, err = crowd.ParseMoney(text); return err }},
 		{Name: "planned", Required: true, Filled: true, Read: stateCount(func(b *stateBatch) *int { return &b.Planned })},
 		{Name: "running", Read: stateCount(func(b *stateBatch) *int { return &b.Running })},
 		{Name: "completed", Read: stateCount(func(b *stateBatch) *int { return &b.Completed })},

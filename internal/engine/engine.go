@@ -208,7 +208,7 @@ func (e *Engine) refresh() {
 func (e *Engine) view(b *batch) *sched.Batch {
 	v := &e.seen // in place: it is large, and every event changes one or two
 	v.ID, v.Tenant, v.TenantWeight, v.TenantTurn, v.Class = b.spec.ID, b.spec.Tenant, b.tenant.Weight, b.tenant.turn, b.class
-	v.Arrived, v.Priority = b.launchedAt, b.spec.Priority
+	v.Arrived, v.Priority, v.Reward = b.launchedAt, b.spec.Priority, b.spec.Reward
 	v.Planned, v.Running, v.Completed = b.planned, b.running, b.completed
 	v.Deadline, v.Production, v.TaskTime = b.spec.Deadline, b.spec.Production, b.expectedTime()
 	v.Turn, v.Assignable = b.turn, e.hindrance(b) == crowd.Eligible
