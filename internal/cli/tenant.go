@@ -10,6 +10,7 @@ import (
 // Tenant is "throng tenant".
 type Tenant struct {
 	Add     TenantAdd     `cmd:"" help:"Add a tenant."`
+	Set     TenantSet     `cmd:"" help:"Change a tenant's name, its weight and its highest priority."`
 	List    TenantList    `cmd:"" help:"List tenants with their balances."`
 	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
 	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account, or take it out."`
@@ -22,6 +23,8 @@ type TenantAdd struct {
 	Name    string  `arg:"" help:"The tenant's name."`
 	Weight  float64 `default:"1" help:"Its share of the workers against other tenants."`
 	Deposit amount  `placeholder:"AMOUNT" help:"Money to begin with."`
+
+	MaxPriority float64 `default:"100" help:"The highest priority that its batches may be given."`
 	Remote
 }
 
@@ -33,9 +36,34 @@ type tenantView struct {
 
 // Run adds the tenant.
 func (t *TenantAdd) Run(c *Context, r *remote) error {
-	made, err := r.CreateTenant(c.Ctx, wire.NewTenant{Name: t.Name, Weight: &t.Weight, DepositMicros: t.Deposit.Money})
+	made, err := r.CreateTenant(c.Ctx, wire.NewTenant{Name: t.Name, Weight: &t.Weight, DepositMicros: t.Deposit.Money, MaxPriority: &t.MaxPriority})
 	return r.print(tenantView{made, t.Deposit.Money}, err, func(w io.Writer) {
 		say(w, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
+	})
+}
+
+// TenantSet is "throng tenant set".
+type TenantSet struct {
+	Tenant string   `arg:"" help:"The tenant."`
+	Name   *string  `placeholder:"NAME" help:"Another name."`
+	Weight *float64 `placeholder:"X" help:"Its share of the workers against other tenants."`
+
+	MaxPriority *float64 `placeholder:"X" help:"The highest priority that its batches may be given from now on."`
+	Remote
+}
+
+// Run changes the tenant.
+func (t *TenantSet) Run(c *Context, r *remote) error {
+	if t.Name == nil && t.Weight == nil && t.MaxPriority == nil {
+		return wrong("tenant set", "say what to change: --name, --weight or --max-priority")
+	}
+	id, err := r.tenant(t.Tenant)
+	if err != nil {
+		return err
+	}
+	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Name: t.Name, Weight: t.Weight, MaxPriority: t.MaxPriority})
+	return r.print(out, err, func(w io.Writer) {
+		say(w, "%s %s: weight %g, highest priority %g\n", out.ID, clean(out.Name), out.Weight, out.MaxPriority)
 	})
 }
 
@@ -55,8 +83,8 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 			return err
 		}
 	}
-	return printTable(r, views, nil, "ID|NAME|WEIGHT|BALANCE|STATE", func(x tenantView) []any {
-		return []any{x.ID, x.Name, x.Weight, x.Balance, when(x.Stopped, "stopped")}
+	return printTable(r, views, nil, "ID|NAME|WEIGHT|HIGHEST PRIORITY|BALANCE|STATE", func(x tenantView) []any {
+		return []any{x.ID, x.Name, x.Weight, x.MaxPriority, x.Balance, when(x.Stopped, "stopped")}
 	})
 }
 

@@ -119,6 +119,9 @@ func (e *Engine) SetTenant(now time.Time, t Tenant) error {
 	if err := ValidWeight(t.Weight); err != nil {
 		return err
 	}
+	if t.MaxPriority != 0 && !(t.MaxPriority >= MinPriority && t.MaxPriority <= MaxPriority) {
+		return crowd.Fieldf("max_priority", "%g is not a priority (from %g to %g)", t.MaxPriority, MinPriority, MaxPriority)
+	}
 	if e.tenants[t.ID] == nil {
 		e.tenants[t.ID] = new(tenant)
 	}

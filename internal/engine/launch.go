@@ -20,6 +20,9 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 	if e.tenants[s.Tenant] == nil {
 		return crowd.Fieldf("tenant", "%s is not known to the pool", s.Tenant)
 	}
+	if err := e.tenants[s.Tenant].Allows(s.Priority); err != nil {
+		return err
+	}
 	b := e.newBatch(s)
 	if err := e.crowdSuffices(b); err != nil {
 		return err
@@ -139,7 +142,7 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 		return err
 	}
 	if edit.Priority != nil {
-		if err := validPriority(*edit.Priority); err != nil {
+		if err := b.tenant.Allows(*edit.Priority); err != nil && *edit.Priority != b.spec.Priority {
 			return err
 		}
 	}

@@ -193,6 +193,21 @@ type Tenant struct {
 	ID      crowd.TenantID
 	Weight  float64 // share against other tenants under tenant-fair, > 0
 	Stopped bool    // emergency stop
+
+	// MaxPriority is the highest priority that a batch of it may be launched with or
+	// given from now on; 0: MaxPriority of the engine.
+	MaxPriority float64
+}
+
+// Allows checks that the tenant may give a batch a priority.
+func (t *Tenant) Allows(priority float64) error {
+	if err := validPriority(priority); err != nil {
+		return err
+	}
+	if t.MaxPriority > 0 && priority > t.MaxPriority {
+		return crowd.Fieldf("priority", "%g is beyond the tenant's highest, %g, which an administrator sets", priority, t.MaxPriority)
+	}
+	return nil
 }
 
 // tenant is a tenant of the pool.

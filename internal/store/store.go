@@ -74,6 +74,8 @@ type Tenant struct {
 	Weight    float64
 	Stopped   bool
 	CreatedAt time.Time
+
+	MaxPriority float64 // that its batches may have
 }
 
 // Tenants keeps tenants.

@@ -107,6 +107,8 @@ type Tenant struct {
 	Weight    float64        `json:"weight" doc:"share against other tenants"`
 	Stopped   bool           `json:"stopped" doc:"emergency stop"`
 	CreatedAt time.Time      `json:"created_at"`
+
+	MaxPriority float64 `json:"max_priority" doc:"the highest that its batches may be given"`
 }
 
 // NewTenant asks for a tenant to be added.
@@ -114,6 +116,7 @@ type NewTenant struct {
 	Name          string      `json:"name"`
 	Weight        *float64    `json:"weight,omitempty" default:"1"`
 	DepositMicros crowd.Money `json:"deposit_micros,omitempty" doc:"money to begin with"`
+	MaxPriority   *float64    `json:"max_priority,omitempty" default:"100" doc:"the highest priority that its batches may be given"`
 }
 
 // TenantEdit changes a tenant; what is left out stays.
@@ -121,6 +124,8 @@ type TenantEdit struct {
 	Name    *string  `json:"name,omitempty"`
 	Weight  *float64 `json:"weight,omitempty"`
 	Stopped *bool    `json:"stopped,omitempty"`
+
+	MaxPriority *float64 `json:"max_priority,omitempty"`
 }
 
 // Deposit puts money into a tenant's account.

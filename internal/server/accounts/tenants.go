@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"time"
@@ -31,11 +32,16 @@ type NewTenant struct {
 	Name    string
 	Weight  float64
 	Deposit crowd.Money // to begin with; 0: none
+
+	MaxPriority float64 // that its batches may have; 0: DefaultMaxPriority
 }
+
+// DefaultMaxPriority is the highest priority of a new tenant's batches.
+const DefaultMaxPriority = 100
 
 // Create adds a tenant. Admins only.
 func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) (store.Tenant, error) {
-	t := store.Tenant{Name: n.Name, Weight: n.Weight, CreatedAt: s.clock.Time()}
+	t := store.Tenant{Name: n.Name, Weight: n.Weight, CreatedAt: s.clock.Time(), MaxPriority: cmp.Or(n.MaxPriority, DefaultMaxPriority)}
 	if err := p.May(access.TenantsCreate); err != nil {
 		return t, err
 	}
@@ -60,13 +66,19 @@ func validTenant(t store.Tenant) error {
 	if err := input.ValidName("name", t.Name); err != nil {
 		return err
 	}
-	return engine.ValidWeight(t.Weight) // a pool that refused it would not start again
+	if err := engine.ValidWeight(t.Weight); err != nil {
+		return err // a pool that refused it would not start again
+	}
+	if !(t.MaxPriority >= engine.MinPriority && t.MaxPriority <= engine.MaxPriority) {
+		return crowd.Fieldf("max_priority", "%g is not a priority (from %g to %g)", t.MaxPriority, engine.MinPriority, float64(engine.MaxPriority))
+	}
+	return nil
 }
 
 func (s *Tenants) tellPools(t store.Tenant) error {
 	return s.live.Each(func(r *live.Pool) error {
 		return r.Tell(func(e *engine.Engine, now time.Time) error {
-			return e.SetTenant(now, engine.Tenant{ID: t.ID, Weight: t.Weight, Stopped: t.Stopped})
+			return e.SetTenant(now, engine.Tenant{ID: t.ID, Weight: t.Weight, Stopped: t.Stopped, MaxPriority: t.MaxPriority})
 		})
 	})
 }
@@ -76,6 +88,8 @@ type TenantEdit struct {
 	Name    *string
 	Weight  *float64
 	Stopped *bool // emergency stop of everything of the tenant
+
+	MaxPriority *float64 // that its batches may be given from now on
 }
 
 // Update changes a tenant. Admins only; but its requesters may stop it.
@@ -83,7 +97,7 @@ func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.Tena
 	if err := p.MayFor(access.TenantsUpdate, id); err != nil {
 		return store.Tenant{}, err
 	}
-	if edit.Name != nil || edit.Weight != nil {
+	if edit.Name != nil || edit.Weight != nil || edit.MaxPriority != nil {
 		if err := p.May(access.TenantsUpdateSettings); err != nil {
 			return store.Tenant{}, err
 		}
@@ -91,6 +105,7 @@ func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.Tena
 	return s.change(ctx, id, func(t *store.Tenant) error {
 		input.Set(&t.Name, edit.Name)
 		input.Set(&t.Weight, edit.Weight)
+		input.Set(&t.MaxPriority, edit.MaxPriority)
 		input.Set(&t.Stopped, edit.Stopped)
 		return nil
 	})

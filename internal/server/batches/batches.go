@@ -88,10 +88,7 @@ func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (
 	if err := p.MayFor(access.BatchesCreate, n.Tenant); err != nil {
 		return store.Batch{}, err
 	}
-	if _, err := s.store.Tenant(ctx, n.Tenant); err != nil {
-		return store.Batch{}, err
-	}
-	b, err := s.draft(n)
+	b, err := s.draft(ctx, n)
 	if err != nil {
 		return b, err
 	}
@@ -101,7 +98,11 @@ func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (
 }
 
 // draft checks a definition as far as it can be checked without tasks.
-func (s *Batches) draft(n NewBatch) (store.Batch, error) {
+func (s *Batches) draft(ctx context.Context, n NewBatch) (store.Batch, error) {
+	owner, err := s.store.Tenant(ctx, n.Tenant)
+	if err != nil {
+		return store.Batch{}, err
+	}
 	if n.Redundancy == (label.Rule{}) {
 		n.Redundancy = label.Count(1)
 	}
@@ -130,7 +131,10 @@ func (s *Batches) draft(n NewBatch) (store.Batch, error) {
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)
-	return b, probe.Validate(s.clock.Time())
+	if err := probe.Validate(s.clock.Time()); err != nil {
+		return b, err
+	}
+	return b, (&engine.Tenant{MaxPriority: owner.MaxPriority}).Allows(b.Spec.Priority)
 }
 
 // Definition is what a draft was made of.
@@ -171,7 +175,7 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 		return old, err
 	}
 	n.Tenant = old.Spec.Tenant
-	b, err := s.draft(n)
+	b, err := s.draft(ctx, n)
 	if err != nil {
 		return b, err
 	}

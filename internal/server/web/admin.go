@@ -46,9 +46,10 @@ func (rq *request) admin() error {
 
 func (rq *request) createTenant() error {
 	f := rq.sent()
-	weight, err := f.number("weight"), f.err()
+	n := accounts.NewTenant{Name: f.text("name"), Weight: f.number("weight"), MaxPriority: f.number("max_priority")}
+	err := f.err()
 	if err == nil {
-		_, err = rq.App.Tenants.Create(rq.ctx(), rq.p, accounts.NewTenant{Name: f.text("name"), Weight: weight})
+		_, err = rq.App.Tenants.Create(rq.ctx(), rq.p, n)
 	}
 	return rq.done(err, "/admin", "saved")
 }
@@ -56,6 +57,7 @@ func (rq *request) createTenant() error {
 func bindTenant(b binding, t *store.Tenant) {
 	b.words("name", &t.Name)
 	b.figure("weight", &t.Weight)
+	b.figure("max_priority", &t.MaxPriority)
 }
 
 func (rq *request) editTenant(id crowd.TenantID) error {

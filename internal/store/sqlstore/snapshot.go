@@ -34,8 +34,8 @@ func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapsho
 		return nil, err
 	}
 	snap.Tenants, err = list(ctx, tx, func(r row, t *engine.Tenant) error {
-		return r.Scan(&t.ID, &t.Weight, &t.Stopped)
-	}, `select id, weight, stopped from tenants order by id`)
+		return r.Scan(&t.ID, &t.Weight, &t.Stopped, &t.MaxPriority)
+	}, `select id, weight, stopped, max_priority from tenants order by id`)
 	if err != nil {
 		return nil, err
 	}

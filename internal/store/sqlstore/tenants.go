@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	tenants = newTable("tenants", "t", `id, name, weight, stopped, created_at`, func(t *store.Tenant) []any {
-		return []any{&t.ID, &t.Name, &t.Weight, &t.Stopped, instant{&t.CreatedAt}}
+	tenants = newTable("tenants", "t", `id, name, weight, stopped, created_at, max_priority`, func(t *store.Tenant) []any {
+		return []any{&t.ID, &t.Name, &t.Weight, &t.Stopped, instant{&t.CreatedAt}, &t.MaxPriority}
 	})
 	keepTenant = tenants.update(1)
 )
