@@ -312,7 +312,7 @@ func TestAdministration(t *testing.T) {
 	b.post("/admin/stop", url.Values{"stopped": {""}}).want(200, "The stop is lifted").without("Everything is stopped")
 	b.get("/admin").form("/admin/tenants").set("name", "Acme").send().want(http.StatusConflict)
 	b.get("/admin").form("/admin/tenants").set("name", "Umbra").set("weight", "0").send().want(http.StatusUnprocessableEntity)
-	b.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {"3"}}).want(200, "Saved.")
+	b.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {"3"}, "max_priority": {"50"}}).want(200, "Saved.")
 	b.get("/admin").form("/admin/tenants/n1/deposit").set("amount", "-5").send().want(http.StatusUnprocessableEntity, "is not an amount")
 
 	b.get("/admin/people").form("/admin/people").set("name", "w1").send().want(http.StatusConflict)

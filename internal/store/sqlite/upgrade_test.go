@@ -105,7 +105,7 @@ func TestOldDatabase(t *testing.T) {
 	snap, err := s.Snapshot(ctx, 1)
 	check(err)
 	same("what the snapshot says of duty", []any{snap.Retainer, snap.Funds, snap.Duties}, []any{engine.Retainer{}, crowd.Money(0), []engine.Duty(nil)})
-	same("tenants, none with a weight that a pool refuses", snap.Tenants, []engine.Tenant{{ID: 1, Weight: 2}, {ID: 2, Weight: engine.MinPriority, Stopped: true}})
+	same("tenants, none with a weight that a pool refuses", snap.Tenants, []engine.Tenant{{ID: 1, Weight: 2, MaxPriority: engine.MaxPriority}, {ID: 2, Weight: engine.MinPriority, Stopped: true, MaxPriority: engine.MaxPriority}})
 	if len(snap.Batches) != 1 || len(snap.Batches[0].Assignments) != 2 || snap.Batches[0].Spec.Training {
 		t.Fatalf("the snapshot has the batches %+v", snap.Batches)
 	}

@@ -298,7 +298,7 @@ CREATE TABLE tenants (
     weight     double precision not null,
     stopped    boolean not null,
     created_at bigint not null
-);
+, max_priority double precision not null default 1000000);
 CREATE TABLE test_questions (
     test   bigint not null references tests (id),
     n      bigint not null,
