@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -233,6 +234,15 @@ func (r *reader) spec(m *made, v *fields.Part) {
 func (r *reader) truth(m *made, v *fields.Part) {
 	if v != nil && r.known(m, v.Text(), v.At()) {
 		m.step.Crowd().Truth = v.Text()
+	}
+}
+
+// findTruths collects the columns that a step names as the known answer.
+func (r *reader) findTruths() {
+	for _, m := range r.nodes {
+		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
+			r.truths = append(r.truths, t.Text())
+		}
 	}
 }
 

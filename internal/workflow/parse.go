@@ -116,11 +116,7 @@ func (r *reader) workflow(v *fields.Part) {
 	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
 	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)
-	for _, m := range r.nodes {
-		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
-			r.truths = append(r.truths, t.Text())
-		}
-	}
+	r.findTruths()
 	if !r.now.IsZero() && r.tooManyEdges() { // the file of a run that has begun may be of an earlier version
 		return
 	}
