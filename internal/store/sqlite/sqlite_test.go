@@ -343,6 +343,44 @@ func TestTheLogStaysShort(t *testing.T) {
 	}
 }
 
+// TestTheLogIsUsedAgainAfterALongRead: while somebody reads one state of the database
+// the log grows, and afterwards it does not grow any more.
+func TestTheLogIsUsedAgainAfterALongRead(t *testing.T) {
+	s := newBench(t, 0)
+	tx, err := s.scan.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRow("select count(*) from tasks").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	size := func() int64 {
+		info, err := os.Stat(s.path() + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	commits := 0
+	for ; size() < 2*longLogPages*4096; commits++ {
+		s.cycles(64)
+		s.commit(t)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	long := size()
+	for range 2 * commits {
+		s.cycles(64)
+		s.commit(t)
+	}
+	t.Logf("%d commits, log of %d MiB, then of %d", commits, long>>20, size()>>20)
+	if size() > 2*long {
+		t.Errorf("the log grew from %d to %d MiB", long>>20, size()>>20)
+	}
+}
+
 // TestSmallDisk fills a real disk: a file system of a few MiB, mounted by the
 // caller, such as
 //
