@@ -364,6 +364,23 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 	return s.view(ctx, p, id)
 }
 
+// Able compares the people whose answers a draft will want with those of its pool who
+// may give them.
+func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchID) (c engine.Crowd, err error) {
+	b, err := s.batch(ctx, p, access.BatchesGet, id)
+	if err != nil {
+		return c, err
+	}
+	r, err := s.live.Get(b.Pool)
+	if err != nil {
+		return c, err
+	}
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+		c = e.Able(b.Spec.Tenant, b.Spec.Rule.Fewest(), b.Spec.Requirements)
+	})
+	return c, err
+}
+
 func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
 	b, err := s.store.Batch(ctx, 0, id)
 	v := BatchView{Batch: b}

@@ -31,7 +31,7 @@ func (rq *request) batch(id crowd.BatchID) error {
 	data := map[string]any{
 		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](rq), "Question": question, "Template": newTemplateForm("template", rq.form, question),
 		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost <= balance,
-		"Crowd": poolSize(pools, b.Pool), "Most": b.Spec.Rule.Most(),
+		"Crowd": askOf(rq, id, rq.App.Batches.Able), "Most": b.Spec.Rule.Most(),
 	}
 	if b.Spec.Tasks > 0 {
 		data["Preview"] = rq.previewOf(b)
@@ -41,15 +41,6 @@ func (rq *request) batch(id crowd.BatchID) error {
 
 func sizedChoice(v control.PoolView) choice {
 	return choice{v.ID.String(), v.Name + " (" + plural(v.Workers, "worker") + ")"}
-}
-
-func poolSize(list []control.PoolView, id crowd.PoolID) int {
-	for _, v := range list {
-		if v.ID == id {
-			return v.Workers
-		}
-	}
-	return 0
 }
 
 // bindSettings goes over the definition of a draft, but for its template.

@@ -237,6 +237,7 @@ func TestPreviewKeepsWhatIsTyped(t *testing.T) {
 	}
 	c.req.get(settings).want(200, "Task 1 of 3").without("0.03", "data-typed").at(path) // the address of the answer
 	draft.form(settings).set("small_crowd", "1").press("then", "launch").send().want(200, "Launched.", "0.03")
+	draft.form(settings).press("look", "2").send().want(200, "running") // in a window that was left open
 }
 
 func TestSettingsThatDoNotFit(t *testing.T) {
@@ -490,6 +491,7 @@ func TestScoresAreTypedInManyWays(t *testing.T) {
 	draft := c.req.get("/batches/new").form("/batches").set("name", "S").set("tenant", "n1").sendFile("cats.csv", cats).want(200)
 	settings := draft.URL.Path + "/settings"
 	draft = draft.form(settings).set("qualifications", "birds>=80\ncats 70\ndogs: 60\nowls=50\nmice\n").send().want(200, "Saved.")
+	draft.want(200, "0 workers in the pool with birds >= 80 and cats >= 70")
 	if got, want := strings.TrimSpace(draft.form(settings).values.Get("qualifications")), "birds>=80\ncats>=70\ndogs>=60\nowls>=50\nmice>=0"; got != want {
 		t.Errorf("the batch asks for %q, want %q", got, want)
 	}

@@ -78,7 +78,7 @@ func (rq *request) live(id crowd.BatchID) (*live, error) {
 // launched shows a batch that is no draft. A form of its draft that was refused,
 // because it was launched meanwhile, has no place on this page.
 func (rq *request) launched(b batches.BatchView) error {
-	if f := rq.form; f != nil && f.ID != "edit" && f.ID != "topup" {
+	if f := rq.form; f != nil && len(f.Errs) > 0 && f.ID != "edit" && f.ID != "topup" {
 		return f.Errs[0]
 	}
 	l, err := rq.live(b.Spec.ID)

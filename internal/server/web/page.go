@@ -86,7 +86,7 @@ var notices = map[string]string{
 	"skipped":   "Skipped.",
 	"saved":     "Saved.",
 	"uploaded":  "The file is in. Here is what a worker will see.",
-	"launched":  "Launched. Workers are being given tasks now.",
+	"launched":  "Launched.",
 	"paused":    "Paused. Nothing new is handed out; what is held may still be submitted.",
 	"resumed":   "Resumed.",
 	"ended":     "Ended, with the labels that there are.",
