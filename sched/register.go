@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// An Extension is a policy from outside this package that Parse is to read.
+// An Extension is a policy from outside this package that Parse is to read: that of a
+// program which imports the package, or of another package of this module. A policy of
+// this package is none: it has a line in policies (parse.go).
 type Extension struct {
 	Name    string   // of its text form
 	Options []string // that the text form may have

@@ -50,14 +50,16 @@ type Batch struct {
 	// which also learns it from the Turns it sees; so it matters only when a
 	// policy is filled again after a restart.
 	TenantTurn uint64
-	// Of the most urgent of its waiting tasks, where something was promised. Due: to
-	// be handed out before then so that the penalty of Stake does not fall due; zero: nothing
-	// can be escaped any more, or nothing was promised. Added: the penalty that one
-	// more expected time of an assignment of delay would add. Since: when the task
-	// came; without a promise, when the batch was launched. Read by penalty.
-	Due   time.Time
+	// Due is when the most urgent of its waiting tasks must have been handed out for
+	// a penalty not to fall due. Zero: nothing was promised, or none can be escaped
+	// any more. Read by penalty, like the next three.
+	Due time.Time
+	// Stake is the penalty that falls due after Due.
 	Stake crowd.Money
+	// Added is the penalty that one more expected time of an assignment of delay
+	// adds for that task.
 	Added crowd.Money
+	// Since is when that task came; without a promise, when the batch was launched.
 	Since time.Time
 	// Assignable says that something of the batch may be handed out now. A
 	// batch that is open but not assignable (all of it is in somebody's hands,

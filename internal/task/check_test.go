@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/task"
 )
 
-// kinds are templates by a name; answerCases and FuzzCheck use them.
+// kinds are templates by a name; the cases and FuzzCheck use them.
 var kinds = map[string]string{
 	"one":      `{"kind":"choose_one","options":["cat","dog"]}`,
 	"many":     `{"kind":"choose_many","options":["c","a","b"],"max":2}`,

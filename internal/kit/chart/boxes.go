@@ -48,7 +48,7 @@ func Boxes(spec BoxesSpec) Chart {
 
 const boxStrength = 0.6
 
-// seenValues returns those values, sorted, that can be shown.
+// sortedValues returns those values, sorted, that can be shown.
 func sortedValues(values []float64, a Axis, seen *skips) []float64 {
 	out := make([]float64, 0, len(values))
 	for _, v := range values {

@@ -19,8 +19,8 @@ const nonFinite = -3000
 
 // An index is what the authors' program records as its fairness index: a value
 // at each decision, -max_b S/x_b over the candidates, x being their weights but
-// for the chosen one, which has the program's weight_plus. See codeWeights in
-// package sched for those weights; weight_plus of a best-effort batch is
+// for the chosen one, which has the program's weight_plus. Those weights are of
+// package authors; weight_plus of a best-effort batch is
 // (R+1)/T, of one with a deadline its weight + ln(C/T). log is the program's
 // option of that name: without it ln is left out.
 type index struct {

@@ -184,6 +184,7 @@ var (
 	_ = op("Control.Run", Internal)
 
 	RunsMake    = op("Runs.Make", Tenant)
+	RunsAgain   = op("Runs.MakeAgain", Tenant)
 	RunsLoad    = op("Runs.Load", Tenant)
 	RunsStart   = op("Runs.Start", Tenant)
 	RunsPause   = op("Runs.Pause", Tenant)

@@ -125,7 +125,7 @@ func ofSeconds(s float64) time.Duration {
 	return time.Duration(math.Round(s * float64(time.Second)))
 }
 
-// poolFields are the places in JSON of what the service checks of a pool.
+// poolFields are the places in JSON of what package control checks of a pool.
 var poolFields = map[string]string{
 	"silence": "retainer.silence_seconds", "rate": "retainer.rate_micros_per_minute", "promise": "retainer.promise_seconds", "training": "retainer.training",
 	"elasticity": "control.elasticity", "stability": "control.stability", "rules": "control.rules", "min": "control.min", "max": "control.max",

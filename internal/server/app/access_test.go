@@ -207,6 +207,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Make": func(s *scene, p *access.Principal) error {
 		return second(s.Runs.Make(s.ctx, p, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))
 	},
+	"Runs.MakeAgain": func(s *scene, p *access.Principal) error { return second(s.Runs.MakeAgain(s.ctx, p, s.made())) },
 	"Runs.Check": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Runs.Check(s.ctx, p, "workflow: x")
 		return err
@@ -279,16 +280,6 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))
 	},
 }
-
-// oneStep is a workflow of one step.
-const oneStep = `
-workflow: one step
-inputs: {things: {columns: [{id: number}, thing]}}
-steps:
-  alive:
-    from: {things: stream}
-    crowd: {template: {kind: choose_one, question: "Alive?", options: ["yes", "no"]}, reward: 0.01, redundancy: {count: 1}}
-`
 
 // made is a new run of ann's tenant that has no inputs yet.
 func (s *scene) made() crowd.RunID {

@@ -53,6 +53,16 @@ steps:
 outputs: {expert: {from: expert}, sums: {from: sums}}
 `
 
+// oneStep is a workflow of one step.
+const oneStep = `
+workflow: one step
+inputs: {things: {columns: [{id: number}, thing]}}
+steps:
+  alive:
+    from: {things: stream}
+    crowd: {template: {kind: choose_one, question: "Alive?", options: ["yes", "no"]}, reward: 0.01, redundancy: {count: 1}}
+`
+
 // scores is a service that says how risky things are, and remembers each call.
 type scores struct {
 	*httptest.Server

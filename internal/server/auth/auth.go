@@ -1,5 +1,5 @@
 // Package auth makes and checks passwords and secrets. It keeps nothing and
-// knows no user: who may do what is decided in package service.
+// knows no user: who may do what is decided in package access.
 package auth
 
 import (

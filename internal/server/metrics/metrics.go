@@ -1,5 +1,5 @@
 // Package metrics tells a monitor how the server is, in Prometheus' text form:
-// its pools, its messages, its requests and its process. It reads the service
+// its pools, its messages, its requests and its process. It reads the app
 // when it is asked, and keeps nothing but counters.
 package metrics
 
@@ -27,7 +27,7 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 }
 
-// New makes the metrics of a service.
+// New makes the metrics of an app.
 func New(s *app.App, log *slog.Logger) *Metrics {
 	m := &Metrics{app: s, log: log, registry: prometheus.NewRegistry()}
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -1,7 +1,7 @@
 // Package notify reaches people who are not looking at a page: by e-mail over
 // SMTP and by web push. It sends one message, once, and says what came of it.
 // What is sent when, and whether it is tried again, is not its business: see
-// the outbox of package service.
+// the outbox of package recruit.
 package notify
 
 import (

@@ -134,7 +134,7 @@ func (s *Duty) Watch(_ context.Context, p *access.Principal) (changed <-chan str
 	return changed, stop, nil
 }
 
-// Await is Duty once there is something new to say, or after wait.
+// Await is Get once there is something new to say, or after wait.
 func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duration, news func(DutyView) bool) (DutyView, error) {
 	changed, stop, err := s.Watch(ctx, p)
 	if err != nil {

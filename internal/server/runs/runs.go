@@ -213,7 +213,7 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 // MakeAgain makes a run that is getting its inputs once more, without those that were
 // loaded, and gives the first one up.
 func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunID) (orchestrator.Created, error) {
-	r, err := s.find(ctx, p, access.RunsMake, id)
+	r, err := s.find(ctx, p, access.RunsAgain, id)
 	if err != nil {
 		return orchestrator.Created{}, err
 	}

@@ -54,7 +54,7 @@ func (rq *request) offDuty(v recruit.DutyView) *offDuty {
 	return d
 }
 
-// offDutyTitle is what the window's title says.
+// title is what the window's title says.
 func (d *offDuty) title() string {
 	if d.Called != nil {
 		return "● You are called"

@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// cookieLife is how long a browser keeps the session; the service may end it
+// cookieLife is how long a browser keeps the session; the server may end it
 // sooner.
 const cookieLife = 14 * 24 * time.Hour
 

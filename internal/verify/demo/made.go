@@ -25,8 +25,7 @@ const soonest = 5 * time.Second
 const mostAnswers = 5
 
 // busy is the share of the demo's time after which all work is expected to be
-// done; expectedAnswers about how many that takes. From the two follows how
-// long a person thinks.
+// done. From it and the expected number of answers follows how long a person thinks.
 const busy = 0.75
 
 // kind is a kind of made work: how it is shown, and rows with known answers.

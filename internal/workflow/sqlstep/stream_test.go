@@ -262,7 +262,7 @@ func TestStreamStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestStreamSpeedWithALargeStaticInput sees that a lookup does not read, or
+// TestStreamLooksUpByIndex sees that a lookup does not read, or
 // index, the static input for each item.
 func TestStreamLooksUpByIndex(t *testing.T) {
 	const n = 20_000
