@@ -185,7 +185,11 @@ func (p *shownPool) settings() []any {
 	if val(r.Called) {
 		calls = fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))
 	}
-	return []any{"keeps", keeps, "sizes", sizes, "calls", calls}
+	invites := "admins only"
+	if val(p.RequestersInvite) {
+		invites = "admins and requesters"
+	}
+	return []any{"keeps", keeps, "sizes", sizes, "calls", calls, "who invites", invites}
 }
 
 // val is the value, or none.

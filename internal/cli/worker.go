@@ -70,8 +70,18 @@ func (l *WorkerList) Run(c *Context, r *remote) error {
 		}
 	}
 	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|QUALIFICATIONS|STATE", func(u wire.User) []any {
-		return []any{u.ID, u.Name, u.FullName, u.Pool, qualifications(u.Qualifications), suspended(u)}
+		return []any{u.ID, u.Name, u.FullName, u.Pool, skills(u), suspended(u)}
 	})
+}
+
+// skills are what the worker is qualified for; what counts for one tenant only has
+// the tenant after it.
+func skills(u wire.User) string {
+	text := qualifications(u.Qualifications)
+	for _, g := range u.Granted {
+		text += fmt.Sprintf(" %s=%d(%s)", g.Name, g.Score, g.Tenant)
+	}
+	return strings.TrimSpace(text)
 }
 
 func qualifications(held map[string]int) string {
@@ -108,6 +118,7 @@ type WorkerQualify struct {
 	Name          string   `arg:"" help:"The worker."`
 	Qualification []score  `arg:"" optional:"" help:"NAME=SCORE, from 0 to 100."`
 	Without       []string `placeholder:"NAME" help:"Take this qualification away."`
+	Tenant        string   `help:"For the tasks of this tenant only; else of all."`
 	Remote
 }
 
@@ -116,17 +127,41 @@ func (q *WorkerQualify) Run(r *remote) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
+	if q.Tenant == "" {
+		return r.changeWorker(q.Name, func(u wire.User) wire.UserEdit {
+			held := q.edited(u.Qualifications)
+			return wire.UserEdit{Qualifications: &held}
+		})
+	}
+	tenant, err := r.tenant(q.Tenant)
+	if err != nil {
+		return err
+	}
 	return r.changeWorker(q.Name, func(u wire.User) wire.UserEdit {
-		held := maps.Clone(u.Qualifications)
-		if held == nil {
-			held = make(map[string]int)
+		held, others := make(map[string]int), []wire.Grant{}
+		for _, g := range u.Granted {
+			if g.Tenant == tenant {
+				held[g.Name] = g.Score
+			} else {
+				others = append(others, g)
+			}
 		}
-		maps.Copy(held, scores(q.Qualification))
-		for _, name := range q.Without {
-			delete(held, name)
+		for name, score := range q.edited(held) {
+			others = append(others, wire.Grant{Tenant: tenant, Name: name, Score: score})
 		}
-		return wire.UserEdit{Qualifications: &held}
+		return wire.UserEdit{Granted: &others}
 	})
+}
+
+// edited is what is held once the command is carried out.
+func (q *WorkerQualify) edited(held map[string]int) map[string]int {
+	out := make(map[string]int)
+	maps.Copy(out, held)
+	maps.Copy(out, scores(q.Qualification))
+	for _, name := range q.Without {
+		delete(out, name)
+	}
+	return out
 }
 
 // WorkerSuspend is "throng worker suspend" and "restore".
@@ -157,7 +192,7 @@ func (r *remote) changeWorker(name string, change func(wire.User) wire.UserEdit)
 	}
 	u, err = r.EditUser(r.c.Ctx, id, change(u))
 	return r.print(u, err, func(w io.Writer) {
-		say(w, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+qualifications(u.Qualifications)+" "+suspended(u)), " ")))
+		say(w, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+skills(u)+" "+suspended(u)), " ")))
 	})
 }
 

@@ -181,11 +181,8 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "in training, or not"
 	case b.spec.Reward*crowd.Money(b.running+1) > k.accounts[b.account()]:
 		return "no money"
-	}
-	for _, r := range b.spec.Requirements {
-		if score, ok := who.Qualifications[r.Name]; !ok || score < r.Min {
-			return "not qualified"
-		}
+	case !holds(who, b.spec):
+		return "not qualified"
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func (e *Engine) Able(tenant crowd.TenantID, wanted int, requires []Requirement)
 	c, barred := Crowd{Wanted: wanted}, false
 	for _, w := range e.workers {
 		switch {
-		case !meets(w.quals, requires):
+		case !w.meets(tenant, requires):
 		case w.suspended || slices.Contains(w.blockedBy, tenant):
 			barred = true
 		default:

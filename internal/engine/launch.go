@@ -110,7 +110,7 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	switch {
 	case w.suspended:
 		return crowd.WorkerSuspended
-	case !meets(w.quals, e.classes.list[b.class].requires):
+	case !w.meets(b.spec.Tenant, e.classes.list[b.class].requires):
 		return crowd.NotQualified
 	}
 	for _, t := range w.blockedBy {

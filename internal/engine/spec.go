@@ -217,10 +217,34 @@ type tenant struct {
 	used time.Duration // that people spent on counted answers
 }
 
+// Grant is a qualification that counts for the batches of one tenant only: that
+// tenant's test has granted it.
+type Grant struct {
+	Tenant crowd.TenantID `json:"tenant"`
+	Name   string         `json:"name"`
+	Score  int            `json:"score"`
+}
+
+// Meets reports whether somebody with these qualifications and grants may do what
+// a tenant requires.
+func Meets(held map[string]int, granted []Grant, tenant crowd.TenantID, list []Requirement) bool {
+	for _, r := range list {
+		score, ok := held[r.Name]
+		met := ok && score >= r.Min || slices.ContainsFunc(granted, func(g Grant) bool {
+			return g.Tenant == tenant && g.Name == r.Name && g.Score >= r.Min
+		})
+		if !met {
+			return false
+		}
+	}
+	return true
+}
+
 // Worker is what the engine must know of a worker of its pool.
 type Worker struct {
 	ID             crowd.WorkerID
 	Qualifications map[string]int // name to score, 0 to 100
+	Granted        []Grant        // count besides Qualifications, each for its tenant
 	Suspended      bool           // by an admin: gets nothing
 	BlockedBy      []crowd.TenantID
 }

@@ -15,6 +15,7 @@ type worker struct {
 	id        crowd.WorkerID
 	engine    *Engine
 	quals     map[string]int
+	granted   []Grant
 	suspended bool
 	blockedBy []crowd.TenantID
 
@@ -38,7 +39,7 @@ func (w *worker) MayClass(c sched.Class) bool {
 	}
 	if w.classes[c] == 0 {
 		w.classes[c] = -1
-		if k := &w.engine.classes.list[c]; k.training == (w.training > 0) && meets(w.quals, k.requires) {
+		if k := &w.engine.classes.list[c]; k.training == (w.training > 0) && w.meets(k.tenant, k.requires) {
 			w.classes[c] = 1
 		}
 	}
@@ -78,14 +79,8 @@ func (w *worker) blocked(b *batch) bool {
 	return len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant)
 }
 
-func meets(quals map[string]int, list []Requirement) bool {
-	for _, r := range list {
-		score, ok := quals[r.Name]
-		if !ok || score < r.Min {
-			return false
-		}
-	}
-	return true
+func (w *worker) meets(tenant crowd.TenantID, list []Requirement) bool {
+	return Meets(w.quals, w.granted, tenant, list)
 }
 
 // SetWorker adds a worker to the pool or changes what is known of them. A
@@ -99,7 +94,7 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 		w = e.newWorker(in.ID)
 		e.workers[in.ID] = w
 	}
-	w.quals, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Suspended, in.BlockedBy, nil
+	w.quals, w.granted, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Granted, in.Suspended, in.BlockedBy, nil
 	switch {
 	case w.suspended:
 		_, err := e.EndDuty(now, w.id, Released)
@@ -178,6 +173,7 @@ func (q *waitingQueue) remove(w *worker) {
 // class is what a batch asks of its workers: a list of requirements, and
 // whether they are newcomers in training or not.
 type class struct {
+	tenant   crowd.TenantID // whose grants count; 0: nothing is required
 	requires []Requirement
 	training bool
 }
@@ -190,7 +186,7 @@ type classes struct {
 
 // newClasses starts with class 0, which asks for nothing.
 func newClasses() classes {
-	return classes{list: []class{{}}, index: map[string]sched.Class{"": 0}}
+	return classes{list: []class{{}}, index: make(map[string]sched.Class)}
 }
 
 // of returns the class of a batch.
@@ -200,7 +196,13 @@ func (c *classes) of(s *Spec) sched.Class {
 	}
 	sorted := slices.Clone(s.Requirements)
 	slices.SortFunc(sorted, func(x, y Requirement) int { return strings.Compare(x.Name, y.Name) })
+	var tenant crowd.TenantID
+	if len(sorted) > 0 {
+		tenant = s.Tenant
+	}
 	var key strings.Builder
+	key.WriteString(strconv.FormatInt(int64(tenant), 10))
+	key.WriteByte('\n')
 	if s.Training {
 		key.WriteByte('\n') // no name has one
 	}
@@ -213,7 +215,7 @@ func (c *classes) of(s *Spec) sched.Class {
 	number, ok := c.index[key.String()]
 	if !ok {
 		number = sched.Class(len(c.list))
-		c.list = append(c.list, class{sorted, s.Training})
+		c.list = append(c.list, class{tenant, sorted, s.Training})
 		c.index[key.String()] = number
 	}
 	return number

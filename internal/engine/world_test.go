@@ -133,10 +133,29 @@ func (w *world) randomWorker(id crowd.WorkerID, r *rand.Rand) engine.Worker {
 			x.Qualifications[name] = r.IntN(101)
 		}
 	}
+	if r.IntN(3) == 0 {
+		x.Granted = []engine.Grant{{Tenant: crowd.TenantID(1 + r.IntN(3)), Name: "english", Score: r.IntN(101)}}
+	}
 	if r.IntN(6) == 0 {
 		x.BlockedBy = []crowd.TenantID{crowd.TenantID(1 + r.IntN(3))}
 	}
 	return x
+}
+
+// holds reports whether a worker holds what a batch requires: what counts for all
+// tenants, or for the batch's.
+func holds(w engine.Worker, s engine.Spec) bool {
+	for _, r := range s.Requirements {
+		score, met := w.Qualifications[r.Name]
+		met = met && score >= r.Min
+		for _, g := range w.Granted {
+			met = met || g.Tenant == s.Tenant && g.Name == r.Name && g.Score >= r.Min
+		}
+		if !met {
+			return false
+		}
+	}
+	return true
 }
 
 // randomSpec makes a batch; some cannot be launched.

@@ -104,6 +104,7 @@ type User struct {
 	CreatedAt      time.Time
 	Tenants        []crowd.TenantID // requester of these, ascending
 	Qualifications map[string]int
+	Granted        []engine.Grant   // by tests of tenants, by tenant and name
 	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
 
 	Prefers map[crowd.PoolID]float64 // how much they like each pool's work, from 0 to 1; others: 0.5
@@ -179,6 +180,8 @@ type Pool struct {
 	Retainer engine.Retainer // how people are kept on call
 	Control  pool.Settings   // who decides how many
 	Calling  Calling         // how they are called
+
+	RequestersInvite bool // requesters may invite people to it
 }
 
 // Calling says how a pool calls people who are off duty.

@@ -68,8 +68,16 @@ type User struct {
 	Tenants        []crowd.TenantID `json:"tenants" doc:"requester of these"`
 	Pool           crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
 	Suspended      bool             `json:"suspended"`
-	Qualifications map[string]int   `json:"qualifications,omitempty" doc:"name to score, 0 to 100"`
+	Qualifications map[string]int   `json:"qualifications,omitempty" doc:"name to score, 0 to 100; they count for every tenant's batches"`
+	Granted        []Grant          `json:"granted,omitempty" doc:"by tests of tenants; each counts for its tenant's batches only, and a requester sees those of their tenants"`
 	CreatedAt      time.Time        `json:"created_at"`
+}
+
+// Grant is a qualification that counts for the batches of one tenant only.
+type Grant struct {
+	Tenant crowd.TenantID `json:"tenant"`
+	Name   string         `json:"name"`
+	Score  int            `json:"score" minimum:"0" maximum:"100"`
 }
 
 // NewUser asks for a person to be added.
@@ -98,6 +106,7 @@ type UserEdit struct {
 	Pool           *string           `json:"pool,omitempty" doc:"a pool's id, or empty: not a worker"`
 	Suspended      *bool             `json:"suspended,omitempty"`
 	Qualifications *map[string]int   `json:"qualifications,omitempty"`
+	Granted        *[]Grant          `json:"granted,omitempty" doc:"all that count for one tenant only"`
 }
 
 // Tenant is a tenant.

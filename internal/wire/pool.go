@@ -84,6 +84,8 @@ type PoolSettings struct {
 	Retainer *Retainer `json:"retainer,omitempty"`
 	Control  *Control  `json:"control,omitempty"`
 	Calling  *Calling  `json:"calling,omitempty"`
+
+	RequestersInvite *bool `json:"requesters_invite,omitempty" doc:"requesters may invite people to it; admins always may"`
 }
 
 // PoolEdit changes a pool; what is left out stays, also within a group.

@@ -13,7 +13,7 @@ type Test struct {
 	ID               int64          `json:"id"`
 	Name             string         `json:"name"`
 	Tenant           crowd.TenantID `json:"tenant,omitempty" doc:"left out: of the whole installation"`
-	Grants           string         `json:"grants" doc:"the qualification, with the score"`
+	Grants           string         `json:"grants" doc:"the qualification, with the score; it counts for the batches of the test's tenant, or, of a test of the installation, for all"`
 	Questions        int            `json:"questions" doc:"in a try"`
 	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
 	Tries            int            `json:"tries"`
@@ -71,6 +71,7 @@ type Try struct {
 type MyTest struct {
 	Test
 	Pool    string      `json:"pool,omitempty" doc:"the name of the pool in which you work once you have passed"`
+	For     string      `json:"for,omitempty" doc:"the tenant for whose batches it counts; left out: for all"`
 	Results []TryResult `json:"results"`
 	Left    int         `json:"tries_left"`
 	NextAt  time.Time   `json:"next_at,omitzero" doc:"when the next try is possible; left out: now"`

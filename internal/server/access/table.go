@@ -108,6 +108,7 @@ var (
 
 	InvitationsInvite   = op("Invitations.Invite", Tenant)
 	InvitationsAcross   = op("Invitations.Invite: to any tenant's test, past who is known to any", Admins)
+	InvitationsAnywhere = op("Invitations.Invite: to every pool", Admins)
 	InvitationsList     = op("Invitations.List", Tenant)
 	InvitationsGet      = op("Invitations.Get", Tenant)
 	InvitationsResend   = op("Invitations.Resend", Tenant)

@@ -106,7 +106,8 @@ func SplitAddresses(text string) (addresses []string, lines []int) {
 }
 
 // Invite invites people by their e-mail addresses to become workers of a pool.
-// Admins invite to any pool; requesters for a tenant of theirs. Whoever is
+// Admins invite to any pool; requesters for a tenant of theirs, to pools that are
+// open to that. Whoever is
 // invited already, or (as far as an admin asks) works there, is skipped. If an
 // address is malformed, nobody is invited, and every such line is named.
 func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvitations) (InviteReport, error) {
@@ -181,6 +182,9 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 	case len(n.Addresses) > MaxInvitations:
 		return pool, nil, &crowd.Error{Code: crowd.TooLarge, Field: "addresses", Message: fmt.Sprintf("%d are too many at once (at most %d)", len(n.Addresses), MaxInvitations)}
 	}
+	if err := MayInviteTo(p, &pool); err != nil {
+		return pool, nil, err
+	}
 	if n.Test != 0 {
 		t, err := s.store.Test(ctx, 0, n.Test)
 		switch {
@@ -245,15 +249,6 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 		}
 	}
 	return "", nil
-}
-
-// qualified reports whether somebody holds what a test grants, or there is none.
-func qualified(u *store.User, t *store.Test) bool {
-	if t == nil {
-		return true
-	}
-	score, holds := u.Qualifications[t.Grants]
-	return holds && score >= t.PassMark
 }
 
 // mayMail uses up some of the mails that a tenant may send, whether there is a
@@ -399,6 +394,10 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 	case i.Mail.State == store.MessageQueued && now.Before(i.ExpiresAt):
 		return InvitationView{}, crowd.Errorf(crowd.Conflict, "its mail is still on its way")
 	}
+	pool, _ := s.live.Settings(i.Pool)
+	if err := MayInviteTo(p, &pool); err != nil {
+		return InvitationView{}, err
+	}
 	i.ExpiresAt = now.Add(DefaultInviteFor)
 	secret, err := s.inviteSecret(ctx)
 	if err != nil {
@@ -409,7 +408,6 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 	}
 	var mail *store.Message
 	if s.outbox.CanMail() {
-		pool, _ := s.live.Settings(i.Pool)
 		test, err := s.testOf(ctx, &i)
 		if err != nil {
 			return InvitationView{}, err

@@ -27,6 +27,7 @@ var (
 	errEnded  = crowd.Errorf(crowd.Conflict, "this invitation has expired; ask whoever invited you to send it again")
 	errGone   = crowd.Errorf(crowd.Conflict, "this invitation was withdrawn")
 	errUsed   = crowd.Errorf(crowd.Conflict, "this invitation was accepted already: sign in with the account that was made")
+	errClosed = crowd.Errorf(crowd.Conflict, "this invitation is to a pool to which requesters do not invite any more; ask whoever invited you")
 	errRefuse = crowd.Errorf(crowd.Conflict, "this invitation was declined; ask whoever invited you for a new one")
 )
 
@@ -64,7 +65,11 @@ func (s *Invitations) linked(ctx context.Context, token string) (store.Invitatio
 	if !s.clock.Time().Before(time.Unix(ends, 0)) || !s.clock.Time().Before(i.ExpiresAt) {
 		return i, errEnded
 	}
-	return i, nil
+	closed, err := s.accounts.closed(ctx, &i)
+	if err == nil && closed {
+		err = errClosed
+	}
+	return i, err
 }
 
 // Offer is an invitation as the invited person sees it.

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/mail"
 	"regexp"
 	"runtime"
@@ -285,20 +284,7 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return err
 		}
 	}
-	return validQualifications(before.Qualifications, u.Qualifications)
-}
-
-// validQualifications checks those that were not held before.
-func validQualifications(before, now map[string]int) error {
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if score, held := before[name]; held && score == now[name] {
-			continue
-		}
-		if err := (crowd.Qualification{Name: name, Score: now[name]}).Validate(); err != nil {
-			return crowd.Fieldf("qualifications", "%s", err)
-		}
-	}
-	return nil
+	return s.validQualifications(ctx, &before, u)
 }
 
 // UserEdit changes a person; nil fields stay as they are.
@@ -310,6 +296,7 @@ type UserEdit struct {
 	Pool           *crowd.PoolID
 	Suspended      *bool
 	Qualifications *map[string]int
+	Granted        *[]engine.Grant
 }
 
 // UpdateUser changes a person. Admins only.
@@ -322,6 +309,7 @@ func (s *Accounts) UpdateUser(ctx context.Context, p *access.Principal, id crowd
 		input.Set(&u.Pool, edit.Pool)
 		input.Set(&u.Suspended, edit.Suspended)
 		input.Set(&u.Qualifications, edit.Qualifications)
+		input.Set(&u.Granted, edit.Granted)
 		return nil
 	})
 }
@@ -403,7 +391,7 @@ func (s *Accounts) tellPool(u store.User, newcomer bool) error {
 		return err
 	}
 	set := func(e *engine.Engine, now time.Time) error {
-		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Suspended: u.Suspended, BlockedBy: u.BlockedBy})
+		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy})
 	}
 	p, _ := s.live.Settings(u.Pool)
 	if !newcomer || p.Retainer.Training == 0 || s.onCall.Knows(u.ID, u.Pool) {
@@ -468,9 +456,10 @@ func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.
 	}
 	list, err := s.store.ListUsers(ctx, tenant, after, limit)
 	if err == nil && p.May(access.AccountsWholeUsers) != nil {
-		for i := range list { // of their other tenants, only those that p acts for too
+		for i := range list { // of other tenants, only those that p acts for too
 			others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
 			list[i].Tenants = slices.DeleteFunc(list[i].Tenants, others)
+			list[i].Granted = slices.DeleteFunc(list[i].Granted, func(g engine.Grant) bool { return others(g.Tenant) })
 		}
 	}
 	return list, err

@@ -24,6 +24,7 @@ import (
 type TestView struct {
 	store.Test
 	Pool    store.Pool     // that opens with it; ID 0: none
+	For     string         // the tenant for whose batches it counts; "": for all
 	Tries   []TestResult   // so far, the one that runs too
 	Left    int            // tries not begun
 	NextAt  time.Time      // when the next try may begin; zero: now
@@ -87,12 +88,21 @@ func (s *Tests) mayTake(ctx context.Context, p *access.Principal, id int64) (t s
 	if err != nil {
 		return t, nil, err
 	}
+	invited := false
 	for _, i := range accepted {
-		if i.Test == id {
+		if i.Test != id {
+			continue
+		}
+		invited = true
+		closed, err := s.accounts.closed(ctx, &i)
+		if err != nil {
+			return t, nil, err
+		}
+		if !closed {
 			offers = append(offers, i.Pool)
 		}
 	}
-	if len(offers) == 0 && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil) {
+	if !invited && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil) {
 		return store.Test{}, nil, errTest
 	}
 	return t, offers, nil
@@ -144,6 +154,13 @@ func (s *Tests) testView(ctx context.Context, p *access.Principal, id int64) (Te
 		return v, err
 	}
 	v.Holds = qualified(&u, &t)
+	if t.Tenant != 0 {
+		tenant, err := s.store.Tenant(ctx, t.Tenant)
+		if err != nil {
+			return v, err
+		}
+		v.For = tenant.Name
+	}
 	if len(offers) > 0 {
 		v.Pool, _ = s.live.Settings(offers[0])
 	}
@@ -323,17 +340,13 @@ func (s *Tests) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try 
 	if err != nil {
 		return err
 	}
-	held := maps.Clone(u.Qualifications)
-	if held == nil {
-		held = make(map[string]int)
-	}
-	held[v.Grants] = max(held[v.Grants], try.Score)
-	u.Qualifications = held
+	before := u
+	grant(&u, &v.Test, try.Score)
 	newcomer := u.Pool == 0 && len(v.offers) > 0
 	if newcomer {
 		u.Pool = v.offers[0]
 	}
-	if err := validQualifications(u.Qualifications, held); err != nil {
+	if err := s.accounts.validQualifications(ctx, &before, &u); err != nil {
 		return err
 	}
 	if err := s.store.FinishTry(ctx, try, &u); err != nil {

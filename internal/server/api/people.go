@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
@@ -13,7 +14,8 @@ import (
 
 func toUser(u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
-		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications, CreatedAt: u.CreatedAt}
+		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications,
+		Granted: mapped(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), CreatedAt: u.CreatedAt}
 }
 
 func (a *api) people() {
@@ -46,6 +48,10 @@ func (a *api) people() {
 		}) (wire.User, error) {
 			b := &in.Body
 			edit := accounts.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
+			if b.Granted != nil {
+				granted := mapped(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
+				edit.Granted = &granted
+			}
 			if b.Pool != nil {
 				pool, err := optional(*b.Pool, crowd.ParsePoolID)
 				if err != nil {

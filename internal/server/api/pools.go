@@ -61,6 +61,8 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 			Min:    &c.Min, Max: &c.Max, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
 		},
 		Calling: &wire.Calling{Ask: &k.Ask, AnswerSeconds: inSeconds(k.Answer), LifeSeconds: inSeconds(k.Life)},
+
+		RequestersInvite: &p.RequestersInvite,
 	}
 }
 
@@ -69,6 +71,7 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 	input.Set(&p.Name, s.Name)
 	input.Set(&p.Policy, s.Policy)
 	input.Set(&p.Stopped, s.Stopped)
+	input.Set(&p.RequestersInvite, s.RequestersInvite)
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
 		input.Set(&r.Called, in.Called)

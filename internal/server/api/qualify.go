@@ -71,7 +71,7 @@ func (a *api) tests() {
 }
 
 func toMyTest(v accounts.TestView) wire.MyTest {
-	out := wire.MyTest{Test: toTest(v.Test), Pool: v.Pool.Name, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
+	out := wire.MyTest{Test: toTest(v.Test), Pool: v.Pool.Name, For: v.For, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
 	out.Results = mapped(v.Tries, func(t accounts.TestResult) wire.TryResult {
 		return wire.TryResult{Try: t.N, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Submitted: t.Submitted, Score: t.Score, Late: t.Late, Passed: t.Passed}
 	})

@@ -41,6 +41,7 @@ func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
 		return pools, err
 	}
 	p := s.newPool("main", DefaultPolicy)
+	p.RequestersInvite = true
 	p.ID, err = s.cfg.Store.CreatePool(ctx, p)
 	return []store.Pool{p}, err
 }

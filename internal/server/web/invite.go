@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -56,8 +57,9 @@ func (rq *request) invitations() error {
 	list, err := rq.App.Invitations.List(rq.ctx(), rq.p, tenant, max(0, before), invitationsShown)
 	rq.check(err)
 	pools, made := ask(rq, rq.App.Pools.List), madeOf[inviting](rq)
+	open := slices.DeleteFunc(slices.Clone(pools), func(v control.PoolView) bool { return accounts.MayInviteTo(rq.p, &v.Pool) != nil })
 	data := map[string]any{
-		"List": list, "Pools": menu(pools, poolChoice), "PoolNames": poolNames(pools), "Tests": rq.testMenu(tenants), "Tenants": tenantMenu(rq.p, tenants, "no tenant in particular"),
+		"List": list, "Pools": menu(open, poolChoice), "PoolNames": poolNames(pools), "Tests": rq.testMenu(tenants), "Tenants": tenantMenu(rq.p, tenants, "no tenant in particular"),
 		"Tenant": rq.r.URL.Query().Get("tenant"), "TenantNames": tenantNames(tenants), "Report": made.report, "Links": made.links,
 	}
 	if len(list) == invitationsShown {

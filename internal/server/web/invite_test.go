@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,9 @@ func TestInvitePages(t *testing.T) {
 	c.launchCats("Cats")
 	eva.get("/").at("/work").want(200, "Cats")
 	eva.get("/qualify").want(200, "qualified")
+	eva.get("/qualify/1").want(200, "qualified for Birds, for Acme")
+	c.boss.get("/admin/people").want(200, "Birds 75 for Acme")
+	c.boss.get("/admin/people/u4").want(200, "eva", "Qualified for one tenant's tasks", "Birds 75 for Acme", "--tenant TENANT")
 	c.req.get("/tests/1").want(200, "eva", "3 of 4", "75 %", "passed")
 	c.req.get("/invitations").want(200, "accepted")
 
@@ -158,6 +162,37 @@ func TestInvitePages(t *testing.T) {
 			t.Error("somebody may still be invited to a retired test")
 		}
 	}
+}
+
+// TestRequestersInviteToOpenPools: the menu has the pools to which they may invite,
+// and an admin opens others in their settings.
+func TestRequestersInviteToOpenPools(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 0)
+	c.boss.post("/admin/pools", map[string][]string{"name": {"night"}, "policy": {"fifo"}}).want(200)
+	offered := func(b *browser) (pools []string) {
+		for _, x := range b.get("/invitations").want(200).all("option") {
+			if strings.HasPrefix(attr(x, "value"), "p") {
+				pools = append(pools, words(x))
+			}
+		}
+		return pools
+	}
+	invites := func() *pageOf {
+		return c.req.post("/invitations", map[string][]string{"tenant": {"n1"}, "addresses": {"eva@example.org"}, "pool": {"p2"}})
+	}
+	if got := offered(c.req); !slices.Equal(got, []string{"main"}) {
+		t.Errorf("a requester is offered %v", got)
+	}
+	if got := offered(c.boss); !slices.Equal(got, []string{"main", "night"}) {
+		t.Errorf("an admin is offered %v", got)
+	}
+	invites().want(403, "ask an administrator")
+	c.boss.get("/admin/pools/p2/settings").form("/admin/pools/p2/settings").set("requesters_invite", "1").press("then", "save").send().want(200, "Saved.")
+	if got := offered(c.req); !slices.Equal(got, []string{"main", "night"}) {
+		t.Errorf("once it is open a requester is offered %v", got)
+	}
+	invites().want(200, "1 person invited")
 }
 
 // TestLinkPages: each kind of bad link has a page that says what is the matter.

@@ -101,6 +101,7 @@ func (*tried) Step(x pool.Tested) string { return stepText(x) }
 
 // bindPool goes over all settings of a pool.
 func bindPool(b binding, p *store.Pool) {
+	b.tick("requesters_invite", &p.RequestersInvite)
 	b.tick("called", &p.Retainer.Called)
 	b.amount("rate", &p.Retainer.Rate)
 	b.span("silence", &p.Retainer.Silence, time.Second)

@@ -91,8 +91,9 @@ func TestOldDatabase(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pools, err := s.ListPools(ctx)
 	check(err)
-	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start}
-	same("pools", pools, []store.Pool{crew})
+	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start, RequestersInvite: true}
+	night := store.Pool{ID: 2, Name: "night", Policy: "wfs", CreatedAt: start} // requesters go on inviting to the first one only
+	same("pools", pools, []store.Pool{crew, night})
 	users, err := s.PoolUsers(ctx, 1)
 	check(err)
 	same("users", users, []store.User{

@@ -60,8 +60,8 @@ func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapsho
 
 func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {
 	workers, err := list(ctx, q, func(r row, w *engine.Worker) error {
-		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications})
-	}, `select id, suspended, qualifications from users where pool = $1 order by id`, pool)
+		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications}, encoded{&w.Granted})
+	}, `select id, suspended, qualifications, granted from users where pool = $1 order by id`, pool)
 	if err != nil {
 		return nil, err
 	}

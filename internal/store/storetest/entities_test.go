@@ -49,7 +49,7 @@ func testTenants(t *testing.T, w *world) {
 func (w *world) ada() store.User {
 	return store.User{
 		Name: "Ada@Example.org", FullName: "Ada <L>", Email: "ada@example.org", PasswordHash: "$argon2$", Admin: true, Pool: w.pool, Suspended: true,
-		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Qualifications: map[string]int{"birds": 90, "": 0}, BlockedBy: []crowd.TenantID{w.mine},
+		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Qualifications: map[string]int{"birds": 90, "": 0}, Granted: []engine.Grant{{Tenant: w.other, Name: "<fish>", Score: 70}}, BlockedBy: []crowd.TenantID{w.mine},
 		Prefers: map[crowd.PoolID]float64{w.pool: 0.1, w.pool + 1: 0}, Away: true, NoMail: true, MovesTo: w.pool + 7,
 	}
 }
@@ -69,7 +69,7 @@ func testUsers(t *testing.T, w *world) {
 				*x = store.User{ID: x.ID, Name: "ADA@example.org", Tenants: []crowd.TenantID{w.other}}
 			},
 			func(x *store.User) { x.Tenants = []crowd.TenantID{w.mine} },
-			func(x *store.User) { x.Qualifications["fish"], x.Prefers = 5, nil },
+			func(x *store.User) { x.Qualifications["fish"], x.Granted, x.Prefers = 5, nil, nil },
 			func(x *store.User) { id := x.ID; *x = w.ada(); x.ID, x.Name = id, "more" },
 		},
 		bad: map[string]spoiled[store.User]{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -217,7 +218,7 @@ func testFinishTry(t *testing.T, w *world) {
 	a, b := w.start(t, w.try(x.ID, 0, 1)), w.start(t, w.try(x.ID, 1, 1))
 	a.SubmittedAt, a.Answers, a.Right, a.Score, a.Late, a.Passed = w.now.Add(time.Minute), json.RawMessage(`{"2":{"key":"<no>"}}`), 1, 50, true, true
 	u := must(w.User(w.ctx, w.workers[0]))(t)
-	u.Qualifications = map[string]int{"birds": 50}
+	u.Qualifications, u.Granted = map[string]int{"birds": 50}, []engine.Grant{{Tenant: w.mine, Name: "fish", Score: 50}}
 	before := must(w.User(w.ctx, u.ID))(t)
 	w.unchanged(t, func() {
 		nobody := u

@@ -254,7 +254,7 @@ func (s *site) suspend(t *testing.T) {
 		u.BlockedBy = []crowd.TenantID{s.other}
 	}
 	ok(t, s.UpdateUser(s.ctx, u))
-	ok(t, s.engine.SetWorker(s.clock, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Suspended: u.Suspended, BlockedBy: u.BlockedBy}))
+	ok(t, s.engine.SetWorker(s.clock, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy}))
 	s.did["suspend"]++
 }
 

@@ -1,15 +1,15 @@
--- What a server left behind that knew only the first migration: two tenants, a
--- pool with three workers, a running batch of three tasks with one answer and
+-- What a server left behind that knew only the first migration: two tenants, two
+-- pools with three workers in one, a running batch of three tasks with one answer and
 -- one task in hand, a draft, and the money.
 update counters set last = 2 where name = 'tenant';
-update counters set last = 1 where name = 'pool';
+update counters set last = 2 where name = 'pool';
 update counters set last = 3 where name = 'user';
 update counters set last = 1 where name = 'token';
 update counters set last = 2 where name = 'batch';
 
 insert into tenants (id, name, weight, stopped, created_at) values
     (1, 'mine', 2, false, 1767225600000000), (2, 'other', 0.0000001, true, 1767225600000000);
-insert into pools (id, name, policy, stopped, created_at) values (1, 'crowd', 'wfs', false, 1767225600000000);
+insert into pools (id, name, policy, stopped, created_at) values (1, 'crowd', 'wfs', false, 1767225600000000), (2, 'night', 'wfs', false, 1767225600000000);
 insert into users (id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at, qualifications) values
     (1, 'Ada', 'ada', 'Ada L', 'ada@example.org', '$argon2$', true, 1, false, 1767225600000000, '{"birds":90}'),
     (2, 'bob', 'bob', '', '', '', false, 1, false, 1767225600000000, ''),
