@@ -20,6 +20,7 @@ const (
 	maxNodes      = 500     // inputs; steps
 	maxEdges      = 2000    // sources of all steps together
 	maxColumns    = 500     // of a node
+	maxAllColumns = 25_000  // of all inputs and steps together
 	maxColumnName = 256     // bytes
 	maxText       = 200     // characters of a name for people
 	maxDuration   = yamlfile.MaxDuration

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -114,5 +115,35 @@ func TestTheMemoryOfAFile(t *testing.T) {
 				t.Errorf("%d bytes of %s: %v", length, name, problems[0])
 			}
 		}
+	}
+}
+
+// wideChain is a small file of 79 steps that each hand on the 420 columns of an input,
+// whose names are long.
+func wideChain() string {
+	var b strings.Builder
+	b.WriteString("workflow: w\ninputs:\n  a: {columns: [id")
+	for i := range 419 {
+		fmt.Fprintf(&b, ", c%d%s", i, strings.Repeat("x", 200))
+	}
+	b.WriteString("]}\nsteps:\n")
+	for i := range 79 {
+		from := "a"
+		if i > 0 {
+			from = fmt.Sprintf("s%d", i-1)
+		}
+		fmt.Fprintf(&b, "  s%d: {from: {%s: stream}, service: {url: 'http://x.example', send: [id], response: {type: object, properties: {r%d: {}}}}}\n", i, from, i)
+	}
+	return b.String()
+}
+
+// TestTheColumnsOfAllSteps are bounded in a new file; that of a run that exists is read.
+func TestTheColumnsOfAllSteps(t *testing.T) {
+	_, problems := workflow.Parse([]byte(wideChain()), now, nil)
+	if want := "with s54 the inputs and steps have 25060 columns in all, at most 25000 are possible: select the few that later steps need"; len(problems) != 1 || problems[0].Message != want {
+		t.Errorf("got %v, want %s", problems, want)
+	}
+	if _, problems = workflow.Parse([]byte(wideChain()), time.Time{}, nil); len(problems) > 0 {
+		t.Errorf("the file of a run: %v", problems)
 	}
 }

@@ -95,7 +95,8 @@ type reader struct {
 	nodes []*made // in the order of the file, inputs first
 	named map[string]*made
 
-	truths []string // columns that a step names as the known answer: no worker and no service gets them
+	truths  []string // columns that a step names as the known answer: no worker and no service gets them
+	columns int      // of the nodes that have been built
 }
 
 // problem notes what is wrong at a place.
@@ -123,7 +124,9 @@ func (r *reader) workflow(v *fields.Part) {
 	r.connect()
 	order := r.order()
 	for _, m := range order {
-		r.build(m)
+		if r.build(m); r.tooManyColumns(m) {
+			return
+		}
 	}
 	r.unused(v.Get("steps"))
 	r.outputs(v)
@@ -246,6 +249,18 @@ func (r *reader) tooManyEdges() bool {
 		}
 	}
 	return false
+}
+
+// tooManyColumns reports whether the nodes have more columns in all than a workflow
+// may have, which has been noted at the one that is one too many: a small file can
+// hand a wide input on from step to step.
+func (r *reader) tooManyColumns(m *made) bool {
+	r.columns += len(m.columns)
+	if r.now.IsZero() || r.columns <= maxAllColumns {
+		return false
+	}
+	r.problem(m.value.Start(), "with %s the inputs and steps have %d columns in all, at most %d are possible: select the few that later steps need", m.name, r.columns, maxAllColumns)
+	return true
 }
 
 // connect reads what each step reads.

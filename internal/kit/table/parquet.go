@@ -61,6 +61,12 @@ func OpenFile(r io.ReaderAt, size int64, opts Options) (Rows, error) {
 const (
 	parquetMagic = "PAR1"
 	maxFooter    = 16 << 20
+
+	// What a file's rows may have as text, in bytes: a dictionary writes the same long
+	// value again and again in a few bits each.
+	anyFile    = 64 << 20 // whatever the file's size
+	timesFile  = 50       // and so many times its size
+	bytesOfRow = 32       // that a row counts for by itself, and each cell for one
 )
 
 // parquetReader reads the rows of a Parquet file. The library decodes the
@@ -78,6 +84,7 @@ type parquetReader struct {
 	left    int64             // rows that are left of the current one
 	row     int               // rows read
 	held    int64             // bytes of the pages in memory, or about so
+	given   int64             // bytes of the rows so far
 	err     error             // sticky
 }
 
@@ -293,6 +300,10 @@ func (t *parquetReader) next() ([]string, error) {
 			return nil, e
 		}
 		row[i] = text
+	}
+	if t.given += int64(bytesOfRow + len(row) + size); t.given > anyFile+timesFile*t.size {
+		return nil, crowd.Errorf(crowd.TooLarge, "the rows of the Parquet file have more than %d MiB as text, of %d bytes in the file: the bound is %d MiB and %d times the file's size; write it as CSV, or in parts",
+			(anyFile+timesFile*t.size)>>20, t.size, anyFile>>20, timesFile)
 	}
 	return row, nil
 }

@@ -26,8 +26,11 @@ const (
 	// maxHeld is how many bytes the pages of a row group that are in memory at
 	// a time may have, about.
 	maxHeld = 256 << 20
-	// maxPageHeader is how long the header of a page may be.
-	maxPageHeader = 64 << 10
+	// maxPageHeader is how long the header of a page may be: it can hold the least
+	// and the largest value.
+	maxPageHeader = 4 << 20
+	// usualPageHeader is how long nearly all are.
+	usualPageHeader = 64 << 10
 
 	feedBase = 4
 	feedSize = 1 << 40
@@ -100,19 +103,13 @@ func (f *feeder) ReadAt(p []byte, off int64) (int, error) {
 
 // next puts the next page into out.
 func (f *feeder) next() error {
-	head := make([]byte, min(maxPageHeader, f.src.Size()-f.at))
-	if len(head) == 0 {
-		return errors.New("pages are missing")
-	}
-	if _, err := f.src.ReadAt(head, f.at); err != nil && !errors.Is(err, io.EOF) {
-		return crowd.Errorf(crowd.Internal, "read table: %v", err)
-	}
-	h := new(format.PageHeader)
-	n, err := decodeThrift(head, h)
+	h, err := f.header(usualPageHeader)
 	if err != nil {
-		return fmt.Errorf("the header of a page: %s", clip(err.Error()))
+		h, err = f.header(maxPageHeader)
 	}
-	f.at += int64(n)
+	if err != nil {
+		return err
+	}
 	packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	switch {
 	case packed < 0 || size < 0 || packed > f.src.Size()-f.at:
@@ -132,6 +129,24 @@ func (f *feeder) next() error {
 		return nil
 	}
 	return f.feed(h, data)
+}
+
+// header reads the header of the next page, of at most so many bytes.
+func (f *feeder) header(most int64) (*format.PageHeader, error) {
+	head := make([]byte, min(most, f.src.Size()-f.at))
+	if len(head) == 0 {
+		return nil, errors.New("pages are missing")
+	}
+	if _, err := f.src.ReadAt(head, f.at); err != nil && !errors.Is(err, io.EOF) {
+		return nil, crowd.Errorf(crowd.Internal, "read table: %v", err)
+	}
+	h := new(format.PageHeader)
+	n, err := decodeThrift(head, h)
+	if err != nil {
+		return nil, fmt.Errorf("the header of a page: %s", clip(err.Error()))
+	}
+	f.at += int64(n)
+	return h, nil
 }
 
 func tooMuch(c *parquet.Column, what string, args ...any) error {

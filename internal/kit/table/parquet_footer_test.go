@@ -1,10 +1,14 @@
 package table_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 )
 
@@ -27,6 +31,46 @@ func TestParquetFooterBombs(t *testing.T) {
 		file := footer(c.footer)
 		if got := parquetOutline(t, file, table.Options{}); !strings.HasPrefix(got, "fatal invalid: the Parquet file is broken or not whole: ") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %.300s", name, got)
+		}
+	}
+}
+
+// TestParquetDictionaryBomb: a file cannot become much more text than it has bytes, and
+// one with long values in the statistics of its pages is read.
+func TestParquetDictionaryBomb(t *testing.T) {
+	type row struct {
+		Text string `parquet:"text,dict"`
+	}
+	rows := make([]row, 60_000)
+	for i := range rows {
+		rows[i].Text = strings.Repeat("x", 15_000)
+	}
+	file := parquetFile(t, rows)
+	got, err := table.OpenFile(bytes.NewReader(file), int64(len(file)), table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := 0
+	for err == nil {
+		var cells []string
+		if cells, _, err = got.Read(); err == nil {
+			given += len(cells[0])
+		}
+	}
+	if crowd.CodeOf(err) != crowd.TooLarge || !strings.Contains(err.Error(), "64 MiB and 50 times the file's size") || given > 64<<20+50*len(file) {
+		t.Errorf("%d bytes gave %d: %v", len(file), given, err)
+	}
+	type plain struct {
+		Text string `parquet:"text"`
+	}
+	long := []plain{{strings.Repeat("a", 40_000)}, {strings.Repeat("b", 40_000)}}
+	file = parquetFile(t, long, parquet.DataPageStatistics(true))
+	if got, err = table.OpenFile(bytes.NewReader(file), int64(len(file)), table.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range long {
+		if cells, _, err := got.Read(); err != nil || cells[0] != long[i].Text {
+			t.Errorf("row %d: %v", i+1, err)
 		}
 	}
 }

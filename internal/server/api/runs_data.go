@@ -34,11 +34,12 @@ func (a *api) checkWorkflows() {
 			if len(text) > workflow.MaxFile {
 				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", workflow.MaxFile)
 			}
-			flow, problems, err := a.app.Runs.Check(ctx, p, string(text))
+			got, err := a.app.Runs.Check(ctx, p, string(text))
 			if err != nil {
 				return out, err
 			}
-			return wire.OfWorkflow(flow, problems), nil
+			context.AfterFunc(ctx, got.Done) // the request's context ends when the answer is written
+			return wire.OfWorkflow(got.Workflow, got.Problems), nil
 		})
 }
 

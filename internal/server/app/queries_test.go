@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -83,4 +85,20 @@ func TestLongQueriesLeaveAPlace(t *testing.T) {
 			t.Errorf("%s is %s", id, w.state(id))
 		}
 	}
+}
+
+// TestACheckEndsWithItsAnswer: until the answer to a check is sent, the same person has
+// no other file checked, and others do.
+func TestACheckEndsWithItsAnswer(t *testing.T) {
+	w := newWorld(t, 0)
+	text := counts(quick, "30s")
+	first := must(w.Runs.Check(w.ctx, w.ann, text))(t)
+	must(w.Runs.Check(w.ctx, w.bob, text))(t).Done()
+	ctx, stop := context.WithTimeout(w.ctx, 100*time.Millisecond)
+	defer stop()
+	if _, err := w.Runs.Check(ctx, w.ann, text); err == nil {
+		t.Error("a second file was checked before the answer about the first was sent")
+	}
+	first.Done()
+	must(w.Runs.Check(w.ctx, w.ann, text))(t).Done()
 }

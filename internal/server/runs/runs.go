@@ -31,10 +31,6 @@ type Config struct {
 	Services httpstep.Allow
 }
 
-// maxReading is how many files of workflows are read at a time: reading the worst
-// takes some 90 MB of memory and seconds of computing.
-const maxReading = 4
-
 // Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
 // of services and queries are goroutines of their own.
 type Runs struct {
@@ -48,8 +44,8 @@ type Runs struct {
 	wake         chan struct{}
 	calls        context.Context // of the calls under way
 	stop         context.CancelFunc
-	reading      chan struct{} // has one for each file that is being read
-	turns        *turns        // of queries
+	reading      *turns[crowd.WorkerID] // of files of workflows, by person
+	queries      *turns[crowd.TenantID]
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -60,7 +56,7 @@ type Runs struct {
 func New(cfg Config) *Runs {
 	s := &Runs{
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: make(chan struct{}, maxReading), turns: newTurns(), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
@@ -105,7 +101,7 @@ func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 // query runs a query when it is its turn, in a goroutine of its own.
 func (s *Runs) query(q orchestrator.Query) {
 	s.underway.Go(func() {
-		done := s.turns.take(q.Ctx, q.Tenant, q.Time, q.Wait)
+		done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
 		defer done()
 		q.Do()
 	})
@@ -163,30 +159,37 @@ func (s *Runs) Close() {
 	}
 }
 
-// Check reads the file of a workflow and returns everything that is wrong with it.
-func (s *Runs) Check(ctx context.Context, p *access.Principal, text string) (*workflow.Workflow, []workflow.Problem, error) {
+// Checked is what a check of a workflow's file found.
+type Checked struct {
+	Workflow *workflow.Workflow
+	Problems []workflow.Problem // everything that is wrong with it
+	// Done is to be called when the answer about it has been sent: until then
+	// another file may have to wait.
+	Done func()
+}
+
+// Check reads the file of a workflow.
+func (s *Runs) Check(ctx context.Context, p *access.Principal, text string) (Checked, error) {
 	if err := p.May(access.RunsCheck); err != nil {
-		return nil, nil, err
+		return Checked{}, err
 	}
-	if err := s.enterReading(ctx); err != nil {
-		return nil, nil, err
+	done, err := s.read(ctx, p)
+	if err != nil {
+		return Checked{}, err
 	}
-	defer s.leaveReading()
 	w, problems := orchestrator.Parse(ctx, text, nil, s.clock.Time())
-	return w, problems, nil
+	return Checked{w, problems, done}, nil
 }
 
-// enterReading waits until few enough files of workflows are being read.
-func (s *Runs) enterReading(ctx context.Context) error {
-	select {
-	case s.reading <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// read waits until p may have a file of a workflow read.
+func (s *Runs) read(ctx context.Context, p *access.Principal) (done func(), err error) {
+	done = s.reading.take(ctx, p.User.ID, 0, func() {})
+	if ctx.Err() != nil {
+		done()
+		return nil, ctx.Err()
 	}
+	return done, nil
 }
-
-func (s *Runs) leaveReading() { <-s.reading }
 
 // Make makes a run of a workflow, which then needs its inputs.
 func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (orchestrator.Created, error) {
@@ -203,10 +206,11 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 		return orchestrator.Created{}, crowd.Fieldf("parent", "is missing: from is a step of it")
 	}
 	n.By = p.User.ID
-	if err := s.enterReading(ctx); err != nil {
+	done, err := s.read(ctx, p)
+	if err != nil {
 		return orchestrator.Created{}, err
 	}
-	defer s.leaveReading()
+	defer done()
 	return s.orchestrator.Create(ctx, n)
 }
 

@@ -11,45 +11,52 @@ import (
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
 
+// maxReading is how many files of workflows are read at a time, one of each person:
+// the worst takes some 90 MB of memory and seconds of computing.
+const maxReading = 4
+
 // maxPlaces is how many queries run at a time on a machine with many processors: each
 // may hold 256 MB of inputs, and up to 512 MB more.
 const maxPlaces = 8
 
-// turns decides which queries run, of all runs: half as many as there are processors,
-// and at least two. Short queries are those whose time is the default or less; a
-// tenant's short queries, and the long ones of all, leave one place free for others,
-// so whoever has one short query waits for short ones only. Who waits is
-// served by tenants: first the one whose last turn is the longest ago.
-type turns struct {
+// turns decides who goes on of those who want one of few places. Short ones are those
+// that may take the default time of a query or less; the long ones of all leave one
+// place free for others. Who waits is served by holders: first the one whose last turn
+// is the longest ago.
+type turns[Holder comparable] struct {
 	places int
+	each   int // short ones of one holder
 
 	mu      sync.Mutex
 	running int
-	long    int                    // of those, the long ones
-	short   map[crowd.TenantID]int // the short ones
-	waiting []*turn                // in the order in which they came
-	served  map[crowd.TenantID]int // when each had its last turn
-	clock   int                    // counts turns
+	long    int             // of those, the long ones
+	short   map[Holder]int  // the short ones
+	waiting []*turn[Holder] // in the order in which they came
+	served  map[Holder]int  // when each had its last turn
+	clock   int             // counts turns
 }
 
-// turn is that of one query.
-type turn struct {
-	tenant crowd.TenantID
+type turn[Holder comparable] struct {
+	holder Holder
 	long   bool
 	ready  chan struct{} // closed when it has come
 }
 
-func newTurns() *turns {
-	return &turns{
-		places: min(max(runtime.GOMAXPROCS(0)/2, 2), maxPlaces),
-		short:  make(map[crowd.TenantID]int), served: make(map[crowd.TenantID]int),
-	}
+func newTurns[Holder comparable](places, each int) *turns[Holder] {
+	return &turns[Holder]{places: places, each: each, short: make(map[Holder]int), served: make(map[Holder]int)}
 }
 
-// take waits for the turn of a query that may take so long, or until ctx is done. It
+// newQueryTurns are those of queries, by tenant: half as many run as there are
+// processors, and at least two. One tenant's short ones leave a place free, too.
+func newQueryTurns() *turns[crowd.TenantID] {
+	places := min(max(runtime.GOMAXPROCS(0)/2, 2), maxPlaces)
+	return newTurns[crowd.TenantID](places, places-1)
+}
+
+// take waits for the turn of what may take so long, or until ctx is done. It
 // calls wait first if the turn has not come at once. done must be called in the end.
-func (t *turns) take(ctx context.Context, tenant crowd.TenantID, most time.Duration, wait func()) (done func()) {
-	x := &turn{tenant: tenant, long: most > sqlstep.DefaultTime, ready: make(chan struct{})}
+func (t *turns[Holder]) take(ctx context.Context, holder Holder, most time.Duration, wait func()) (done func()) {
+	x := &turn[Holder]{holder: holder, long: most > sqlstep.DefaultTime, ready: make(chan struct{})}
 	if !t.enter(x) {
 		wait()
 	}
@@ -66,8 +73,8 @@ func (t *turns) take(ctx context.Context, tenant crowd.TenantID, most time.Durat
 	return func() { t.leave(x) }
 }
 
-// enter lines a query up, and reports whether it is its turn at once.
-func (t *turns) enter(x *turn) bool {
+// enter lines one up, and reports whether it is its turn at once.
+func (t *turns[Holder]) enter(x *turn[Holder]) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = append(t.waiting, x)
@@ -75,15 +82,15 @@ func (t *turns) enter(x *turn) bool {
 	return !slices.Contains(t.waiting, x)
 }
 
-// leave gives the turn of a query to others.
-func (t *turns) leave(x *turn) {
+// leave gives a turn to others.
+func (t *turns[Holder]) leave(x *turn[Holder]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running--
 	if x.long {
 		t.long--
-	} else if t.short[x.tenant]--; t.short[x.tenant] == 0 {
-		delete(t.short, x.tenant)
+	} else if t.short[x.holder]--; t.short[x.holder] == 0 {
+		delete(t.short, x.holder)
 	}
 	if t.begin(); t.running == 0 {
 		clear(t.served)
@@ -91,11 +98,11 @@ func (t *turns) leave(x *turn) {
 }
 
 // begin begins all turns that may begin.
-func (t *turns) begin() {
+func (t *turns[Holder]) begin() {
 	for t.running < t.places {
 		next := -1
 		for i, x := range t.waiting {
-			if t.mayBegin(x) && (next < 0 || t.served[x.tenant] < t.served[t.waiting[next].tenant]) {
+			if t.mayBegin(x) && (next < 0 || t.served[x.holder] < t.served[t.waiting[next].holder]) {
 				next = i
 			}
 		}
@@ -105,20 +112,20 @@ func (t *turns) begin() {
 		x := t.waiting[next]
 		t.waiting = slices.Delete(t.waiting, next, next+1)
 		t.clock++
-		t.served[x.tenant] = t.clock
+		t.served[x.holder] = t.clock
 		t.running++
 		if x.long {
 			t.long++
 		} else {
-			t.short[x.tenant]++
+			t.short[x.holder]++
 		}
 		close(x.ready)
 	}
 }
 
-func (t *turns) mayBegin(x *turn) bool {
+func (t *turns[Holder]) mayBegin(x *turn[Holder]) bool {
 	if x.long {
 		return t.long < t.places-1
 	}
-	return t.short[x.tenant] < t.places-1
+	return t.short[x.holder] < t.each
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"html/template"
 	"io"
@@ -126,11 +127,12 @@ const (
 )
 
 func (rq *request) checkFile(text string) (*checkedFile, error) {
-	flow, wrong, err := rq.App.Runs.Check(rq.ctx(), rq.p, text)
+	got, err := rq.App.Runs.Check(rq.ctx(), rq.p, text)
 	if err != nil {
 		return nil, err
 	}
-	return newCheckedFile(text, flow, wrong), nil
+	context.AfterFunc(rq.ctx(), got.Done) // it ends when the page is written
+	return newCheckedFile(text, got.Workflow, got.Problems), nil
 }
 
 func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Problem) *checkedFile {

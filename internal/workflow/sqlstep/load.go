@@ -52,7 +52,7 @@ func (e *engine) prepare(query string) (driver.StmtExecContext, func() error, er
 	return x, s.Close, nil
 }
 
-// add puts in the n-th row.
+// add puts in the n-th row; 0: the only one of an item.
 func (in *inserter) add(row []string, n int64) error {
 	if len(row) != len(in.values) {
 		return in.rowError(n, "has %d values, but the input has %d columns", len(row), len(in.values))
@@ -70,7 +70,7 @@ func (in *inserter) add(row []string, n int64) error {
 	if errors.As(err, &s) {
 		switch s.Code() & 0xff {
 		case lib.SQLITE_FULL, lib.SQLITE_NOMEM:
-			return crowd.Errorf(crowd.TooLarge, "the inputs need more memory than %s, the limit of memory, at row %d of input %s; hand in fewer rows or columns", bytesText(in.e.limits.Memory), n, in.table.Name)
+			return crowd.Errorf(crowd.TooLarge, "the inputs need more memory than %s, the limit of memory, at %sinput %s; hand in fewer rows or columns", bytesText(in.e.limits.Memory), rowText(n, "row %d of "), in.table.Name)
 		case lib.SQLITE_TOOBIG:
 			return in.rowError(n, "is longer than %s, the limit of a value and of a row", bytesText(in.e.limits.Value))
 		}
@@ -82,7 +82,15 @@ func (in *inserter) add(row []string, n int64) error {
 }
 
 func (in *inserter) rowError(n int64, format string, args ...any) error {
-	return &crowd.Error{Code: crowd.Invalid, Field: "input " + in.table.Name, Message: fmt.Sprintf("row %d: ", n) + fmt.Sprintf(format, args...)}
+	return &crowd.Error{Code: crowd.Invalid, Field: "input " + in.table.Name, Message: rowText(n, "row %d: ") + fmt.Sprintf(format, args...)}
+}
+
+// rowText names a row; nothing if it is that of an item, which is known.
+func rowText(n int64, format string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, n)
 }
 
 // short is the beginning of what a user wrote.

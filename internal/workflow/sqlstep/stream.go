@@ -25,7 +25,6 @@ type Stream struct {
 	filled  []bool
 	closers []func() error
 	rows    [][]string
-	n       int64 // items so far
 	broken  error
 }
 
@@ -107,7 +106,6 @@ func (s *Stream) Row(ctx context.Context, rows [][]string) ([][]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("answer query: %w", context.Cause(ctx))
 	}
-	s.n++
 	for i, row := range rows {
 		if s.filled[i] {
 			if _, err := s.deletes[i].ExecContext(context.Background(), nil); err != nil {
@@ -117,7 +115,7 @@ func (s *Stream) Row(ctx context.Context, rows [][]string) ([][]string, error) {
 			s.filled[i] = false
 		}
 		if row != nil {
-			if err := s.inserts[i].add(row, s.n); err != nil {
+			if err := s.inserts[i].add(row, 0); err != nil {
 				return nil, err
 			}
 			s.filled[i] = true

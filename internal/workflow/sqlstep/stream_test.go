@@ -188,9 +188,9 @@ func TestStreamJoinsByItem(t *testing.T) {
 		{one(t, s, b("2"), nil), "2|"},
 		{one(t, s, nil, []string{"3", "0.5"}), ""},
 		{one(t, s, b("4"), []string{"4", "7"}), "4|7"},
-		{one(t, s, b("x"), nil), `error: input b: row 5: id must be a number, as 12 or -0.5, not "x"`},
-		{one(t, s, []string{"1"}, nil), "error: input b: row 6: has 1 values, but the input has 3 columns"},
-		{one(t, s, b("5"), []string{"4", "bad"}), `error: input c: row 7: score must be a number, as 12 or -0.5, not "bad"`},
+		{one(t, s, b("x"), nil), `error: input b: id must be a number, as 12 or -0.5, not "x"`},
+		{one(t, s, []string{"1"}, nil), "error: input b: has 1 values, but the input has 3 columns"},
+		{one(t, s, b("5"), []string{"4", "bad"}), `error: input c: score must be a number, as 12 or -0.5, not "bad"`},
 		{one(t, s, b("6"), nil), "6|"},
 		{one(t, s, b("7")), "error: answer query: there are 1 rows for 2 streamed inputs"},
 	} {
