@@ -1,0 +1,31 @@
+package workflow
+
+// tooManyEdges reports whether steps read more sources in all than a workflow may
+// have, which has been noted at the step that is one too many: each edge brings
+// columns that are compared with all others.
+func (r *reader) tooManyEdges() bool {
+	edges := 0
+	for _, m := range r.nodes {
+		from := m.value.Get("from")
+		if m.step == nil || from == nil {
+			continue
+		}
+		if edges += max(len(from.Node.Items)+len(from.Node.Fields), 1); edges > maxEdges {
+			r.problem(from.At(), "with %s the steps read %d sources in all, at most %d are possible: read the few that a step needs", m.name, edges, maxEdges)
+			return true
+		}
+	}
+	return false
+}
+
+// tooManyColumns reports whether the nodes have more columns in all than a workflow
+// may have, which has been noted at the one that is one too many: a small file can
+// hand a wide input on from step to step.
+func (r *reader) tooManyColumns(m *made) bool {
+	r.columns += len(m.columns)
+	if r.now.IsZero() || r.columns <= maxAllColumns {
+		return false
+	}
+	r.problem(m.value.Start(), "with %s the inputs and steps have %d columns in all, at most %d are possible: select the few that later steps need", m.name, r.columns, maxAllColumns)
+	return true
+}
