@@ -72,7 +72,7 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	for pattern, keep := range onlyPosted(routes()) {
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/"+strings.Join(strings.Split(r.URL.Path, "/")[1:1+keep], "/"), http.StatusSeeOther)
+			http.Redirect(w, r, "/"+strings.Join(strings.Split(r.URL.EscapedPath(), "/")[1:1+keep], "/"), http.StatusSeeOther)
 		})
 	}
 	mux.Handle("GET /static/", s.assets)
