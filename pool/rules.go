@@ -13,8 +13,12 @@ import (
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
+// Name is something that the conditions of rules may use: its name, type and unit, and
+// what it is.
+type Name = condition.Name
+
 // Names lists what the conditions of rules may use, in the order of Metrics.
-func Names() []condition.Name {
+func Names() []Name {
 	number := func(name, unit, doc string) condition.Name {
 		return condition.Name{Name: name, Type: condition.Number, Unit: unit, Doc: doc}
 	}

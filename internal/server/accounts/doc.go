@@ -2,6 +2,6 @@
 // sessions and tokens (Accounts), tenants with their money (Tenants, Funds),
 // invitations (Invitations) and qualification tests (Tests).
 //
-// Locks: that of the people comes before those of package recruit. The funds are
-// held last: nothing else is locked while they are, but for the loop of a pool.
+// Its tests are in server/app, through the doors of the app: people, reentry, invite,
+// letter, qualify, money, boundaries, access and tenant (_test.go).
 package accounts

@@ -18,6 +18,10 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
+// FirstReward is the price that a draft has until the requester sets theirs, where
+// they are not asked for one at first.
+const FirstReward = crowd.Unit / 20
+
 // Batches is the batches of the tenants.
 type Batches struct {
 	store     store.Store

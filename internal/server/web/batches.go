@@ -20,9 +20,6 @@ import (
 // batchesShown is the number of batches on a page of the list.
 const batchesShown = 50
 
-// firstReward is the price that a new draft has until the requester sets theirs.
-const firstReward = crowd.Unit / 20
-
 // batches lists the batches of a tenant, or of all for an admin.
 func (rq *request) batches() error {
 	tenant, tenants := rq.chosenTenant()
@@ -138,7 +135,7 @@ func (rq *request) draft(values url.Values) (store.Batch, error) {
 		return store.Batch{}, err
 	}
 	return rq.App.Batches.Create(rq.ctx(), rq.p, batches.NewBatch{
-		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: firstReward,
+		Tenant: tenant, Name: strings.TrimSpace(values.Get("name")), Template: raw, Reward: batches.FirstReward,
 	})
 }
 

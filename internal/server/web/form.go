@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -113,11 +114,8 @@ func (f *form) All(id string) []*crowd.Error {
 
 // sentence makes an error's text a sentence.
 func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	s = strings.ToUpper(s[:1]) + s[1:]
-	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+	s = format.Capitalized(s)
+	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?") {
 		s += "."
 	}
 	return s
@@ -183,7 +181,7 @@ func (f *fields) time(name string) time.Time {
 func (f *fields) scale(name string, unit time.Duration) time.Duration {
 	v := f.number(name)
 	if v < 0 || v > float64(365*24*time.Hour/unit) {
-		f.bad(name, "must be more than 0 and less than a year")
+		f.bad(name, "must be from 0 to a year")
 		return 0
 	}
 	return time.Duration(math.Round(v * float64(unit)))

@@ -102,7 +102,7 @@ func (d *poolData) Full() string {
 	if !d.Seen() || d.V.Status.Mu == 0 || d.V.Status.Workers == 0 {
 		return "–"
 	}
-	return strconv.Itoa(int(100*d.V.Status.Utilisation+0.5)) + " %"
+	return format.Percent(d.V.Status.Utilisation, 1)
 }
 
 // Likes is the mean preference of the people on duty.
@@ -110,7 +110,7 @@ func (d *poolData) Likes() string {
 	if !d.Seen() || d.V.Status.Workers == 0 {
 		return "–"
 	}
-	return strconv.Itoa(int(100*d.V.Status.Preference+0.5)) + " %"
+	return format.Percent(d.V.Status.Preference, 1)
 }
 
 // Low warns that the pool's money for waiting has run out, or soon will.
