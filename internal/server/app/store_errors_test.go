@@ -115,7 +115,7 @@ func (st *stage) open(t *testing.T, dir, name string) *trial {
 	s, ready := st.scene, *st.scene.ready
 	s.world, s.ready = w, &ready
 	x.scene = &s
-	if name == "Runs.Load" || name == "Runs.Start" { // one that waits for its inputs does not outlive a restart
+	if name == "Runs.Load" || name == "Runs.Start" || name == "Runs.MakeAgain" { // one that waits for its inputs does not outlive a restart
 		ready.made = must(x.Runs.Make(x.ctx, x.admin, orchestrator.NewRun{Tenant: x.a, Text: oneStep}))(t).Run.ID
 	}
 	if name == "Control.Step" { // one who holds a task moves when it is done
@@ -338,14 +338,17 @@ type excuse struct {
 
 // excused are all excuses, by use case and method of the store.
 var excused = map[string]excuse{
-	"Batches.Cancel/Batch": {why: "it is cancelled; only how it stands could not be read", again: crowd.Conflict},
-	"Batches.End/Batch":    {why: "it is ended; only how it stands could not be read", again: crowd.Conflict},
-	"Batches.Launch/Batch": {why: "it is launched; only how it stands could not be read", again: crowd.Conflict},
-	"Runs.Cancel/Run":      {why: "it is cancelled; only how it stands could not be read", again: crowd.Conflict},
-	"Runs.Cancel/Advance":  {why: "its batches are cancelled, so that it may end by itself before it is cancelled again", race: true, again: crowd.Conflict, differs: []string{"runs", "run_nodes", "run_rows"}},
-	"Runs.EndStep/Run":     {why: "it is ended, and may be done by now; only how it stands could not be read", race: true, again: crowd.Conflict},
-	"Runs.Start/Run":       {why: "it is started; its first step is taken up a moment later, or how it stands could not be read", unheard: true, again: crowd.Conflict},
-	"Runs.Start/Nodes":     {why: "it is started; its first step is taken up a moment later", unheard: true, again: crowd.Conflict},
+	"Batches.Cancel/Batch":   {why: "it is cancelled; only how it stands could not be read", again: crowd.Conflict},
+	"Batches.End/Batch":      {why: "it is ended; only how it stands could not be read", again: crowd.Conflict},
+	"Batches.Launch/Batch":   {why: "it is launched; only how it stands could not be read", again: crowd.Conflict},
+	"Runs.Cancel/Run":        {why: "it is cancelled; only how it stands could not be read", again: crowd.Conflict},
+	"Runs.Cancel/Advance":    {why: "its batches are cancelled, so that it may end by itself before it is cancelled again", race: true, again: crowd.Conflict, differs: []string{"runs", "run_nodes", "run_rows"}},
+	"Runs.MakeAgain/Run":     {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
+	"Runs.MakeAgain/Nodes":   {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
+	"Runs.MakeAgain/Advance": {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
+	"Runs.EndStep/Run":       {why: "it is ended, and may be done by now; only how it stands could not be read", race: true, again: crowd.Conflict},
+	"Runs.Start/Run":         {why: "it is started; its first step is taken up a moment later, or how it stands could not be read", unheard: true, again: crowd.Conflict},
+	"Runs.Start/Nodes":       {why: "it is started; its first step is taken up a moment later", unheard: true, again: crowd.Conflict},
 
 	"Accounts.CreateUser/ListTokens":  {why: "the person is there, and gets a link by NewSetupLink", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
 	"Accounts.CreateUser/CreateToken": {why: "the person is there, and gets a link by NewSetupLink", again: crowd.Conflict, differs: []string{"tokens", "counters"}},

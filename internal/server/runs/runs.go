@@ -224,9 +224,12 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 	if r.State != store.RunLoading {
 		return orchestrator.Created{}, crowd.Errorf(crowd.Conflict, "%s is %s: only a run that has not started gets other files", id, r.State)
 	}
-	made, err := s.Make(ctx, p, orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From})
-	if err == nil {
-		_, err = s.Cancel(ctx, p, id)
+	made, err := s.Make(ctx, p, orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From, AskAgain: r.AskAgain})
+	if err != nil {
+		return made, err
+	}
+	if err = s.orchestrator.Abandon(ctx, id); err != nil { // one of them is enough
+		err = errors.Join(err, s.orchestrator.Abandon(context.WithoutCancel(ctx), made.Run.ID))
 	}
 	return made, err
 }
