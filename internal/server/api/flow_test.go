@@ -103,7 +103,7 @@ func TestTheWholeWay(t *testing.T) {
 		t.Errorf("earned %s by %+v", earned, done)
 	}
 	b = must(eve.Move(w.ctx, b.ID, "end"))(t)
-	if b.State != crowd.BatchStopped || b.Labelled != 2 || b.EndedAt.IsZero() || b.BudgetMicros != crowd.Unit/100*4 {
+	if b.State != crowd.BatchStopped || b.Labelled != 2 || b.EndedAt.IsZero() || b.BudgetMicros != crowd.Unit/100*4+7 {
 		t.Errorf("ended %+v", b)
 	}
 	q := must(eve.Quality(w.ctx, b.ID, "majority"))(t)

@@ -233,14 +233,13 @@ func TestAWrongWorkflow(t *testing.T) {
 	if !errors.As(err, &list) || !errors.As(list[1].Cause, &at) || at.Line != 5 || at.Column != 11 {
 		t.Errorf("the client says %v", err)
 	}
-	// A file that does not fit is told so at the start, and the run is given up.
+	// A file that does not fit is refused, and the run waits for one that does.
 	made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t)
-	must(w.ann.LoadRun(w.ctx, made.ID, "things", strings.NewReader("id\n1\n"), ""))(t)
-	p = w.send(w.ann, http.MethodPost, "/v1/runs/"+made.ID.String()+"/start", "").problem(t)
-	if p.Code != crowd.Invalid || len(p.Errors) != 1 || p.Errors[0].Line != 3 || !strings.Contains(p.Detail, "thing") {
-		t.Errorf("started: %+v", p)
+	_, err = w.ann.LoadRun(w.ctx, made.ID, "things", strings.NewReader("id\n1\n"), "")
+	if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), `the file for things has no column "thing"`) {
+		t.Errorf("loaded: %v", err)
 	}
-	if state := must(w.ann.Run(w.ctx, made.ID))(t).State; state != "cancelled" {
+	if state := must(w.ann.Run(w.ctx, made.ID))(t).State; state != "loading" {
 		t.Errorf("it is %s", state)
 	}
 	for field, n := range map[string]wire.NewRun{
