@@ -48,6 +48,7 @@ func newTurns[Holder comparable](places, each int) *turns[Holder] {
 
 // newQueryTurns are those of queries, by tenant: half as many run as there are
 // processors, and at least two. One tenant's short ones leave a place free, too.
+// docs/sql-steps.md tells users.
 func newQueryTurns() *turns[crowd.TenantID] {
 	places := min(max(runtime.GOMAXPROCS(0)/2, 2), maxPlaces)
 	return newTurns[crowd.TenantID](places, places-1)
