@@ -47,6 +47,7 @@ var (
 	BatchesTopUp       = op("Batches.TopUp", Tenant)
 	BatchesGet         = op("Batches.Get", Tenant)
 	BatchesList        = op("Batches.List", Tenant)
+	BatchesAble        = op("Batches.Able", Tenant)
 	BatchesHolding     = op("Batches.Holding", Tenant)
 	BatchesHolders     = op("Batches.Holders", Tenant)
 	BatchesWhy         = op("Batches.Why", Tenant)

@@ -107,6 +107,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return second(s.Batches.Edit(s.ctx, p, s.running, batches.BatchEdit{}))
 	},
 	"Batches.Get":     func(s *scene, p *access.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) },
+	"Batches.Able":    func(s *scene, p *access.Principal) error { return second(s.Batches.Able(s.ctx, p, s.running)) },
 	"Batches.Holding": func(s *scene, p *access.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) },
 	"Batches.Why":     func(s *scene, p *access.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) },
 	"Batches.Quality": func(s *scene, p *access.Principal) error {

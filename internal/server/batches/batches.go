@@ -371,7 +371,7 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 // Able compares the people whose answers a draft will want with those of its pool who
 // may give them.
 func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchID) (c engine.Crowd, err error) {
-	b, err := s.batch(ctx, p, access.BatchesGet, id)
+	b, err := s.batch(ctx, p, access.BatchesAble, id)
 	if err != nil {
 		return c, err
 	}
