@@ -137,7 +137,9 @@ func TestLimitsOnBothSides(t *testing.T) {
 		"a preference":          {func() error { return likes(1) }, func() error { return likes(1.001) }},
 		"no preference":         {func() error { return likes(0) }, func() error { return likes(-0.001) }},
 
-		"a priority":   {func() error { return draft(func(b *batches.NewBatch) { b.Priority = accounts.DefaultMaxPriority }) }, func() error { return draft(func(b *batches.NewBatch) { b.Priority = accounts.DefaultMaxPriority * 1.001 }) }},
+		"a priority": {func() error { return draft(func(b *batches.NewBatch) { b.Priority = accounts.DefaultMaxPriority }) }, func() error {
+			return draft(func(b *batches.NewBatch) { b.Priority = accounts.DefaultMaxPriority * 1.001 })
+		}},
 		"a lease":      {func() error { return draft(func(b *batches.NewBatch) { b.Lease = engine.MinLease }) }, func() error { return draft(func(b *batches.NewBatch) { b.Lease = engine.MinLease - 1 }) }},
 		"a long lease": {func() error { return draft(func(b *batches.NewBatch) { b.Lease = engine.MaxLease }) }, func() error { return draft(func(b *batches.NewBatch) { b.Lease = engine.MaxLease + 1 }) }},
 		"a reward":     {func() error { return draft(func(b *batches.NewBatch) { b.Reward = 1 }) }, func() error { return draft(func(b *batches.NewBatch) { b.Reward = 0 }) }},
