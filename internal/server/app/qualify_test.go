@@ -472,8 +472,7 @@ func TestBadTests(t *testing.T) {
 	if list := must(w.Tests.List(w.ctx, w.ann, w.a))(t); len(list) != 1 {
 		t.Errorf("%d tests were made", len(list))
 	}
-	mine := must(w.Tests.Create(w.ctx, w.ann, accounts.NewTest{Name: "of mine", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80}))(t)
-	if mine.Tenant != w.a {
+	if mine := must(w.Tests.Create(w.ctx, w.ann, accounts.NewTest{Name: "of mine", Template: json.RawMessage(yesOrNo), Questions: alive(2), PassMark: 80}))(t); mine.Tenant != w.a {
 		t.Errorf("a requester's test is for %s, want their tenant", mine.Tenant)
 	}
 	// What a form, a number and a list of options are right with.
