@@ -50,6 +50,7 @@ throng serve --data=throng-data
 throng serve --listen=127.0.0.1:8080
 throng sim soak --rounds=200
 throng sim soak --seed=1
+throng tenant add --max-priority=100
 throng tenant add --weight=1
 throng test create --pass-mark=80
 throng test create --tries=1

@@ -82,11 +82,11 @@ func TestNumbersAreDecimal(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
 	for _, text := range []string{"1_0", "0x1p-2", "0x10", "Inf", "NaN", "infinity"} {
-		c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {text}}).
+		c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {text}, "max_priority": {"10"}}).
 			want(http.StatusUnprocessableEntity, "is not a number (like 12 or 0.5)")
 	}
 	for _, text := range []string{"2", "0.5", "1e1", "+3", " 4 "} {
-		c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {text}}).want(200, "Saved")
+		c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {text}, "max_priority": {"10"}}).want(200, "Saved")
 	}
 }
 
