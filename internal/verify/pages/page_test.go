@@ -160,16 +160,18 @@ func TestQuotedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var program strings.Builder
-	err = filepath.WalkDir(filepath.Join(root, "internal"), func(path string, _ os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+	for _, dir := range []string{"internal", "crowd"} {
+		err = filepath.WalkDir(filepath.Join(root, dir), func(path string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			program.Write(data)
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := os.ReadFile(path)
-		program.Write(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	list := quoted.FindAllStringSubmatch(string(page), -1)
 	for _, m := range list {
