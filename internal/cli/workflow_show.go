@@ -108,8 +108,11 @@ func waits(r *wire.Run) (list []string) {
 		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
 			list = append(list, n.Name+": "+n.Error)
 		}
+		if n := &r.Nodes[i]; n.Lift != "" {
+			list = append(list, withRemedy(n.Name+": "+crowd.EmergencyStop.Text(), n.Lift))
+		}
 		if n := &r.Nodes[i]; n.Short != "" {
-			list = append(list, n.Name+": it cannot finish: "+n.Short+"; "+n.Remedy)
+			list = append(list, withRemedy(n.Name+": it cannot finish: "+n.Short, n.Remedy))
 		}
 	}
 	return list

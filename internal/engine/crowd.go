@@ -52,15 +52,6 @@ func (e *Engine) crowdOf(b *batch) Crowd {
 	return c
 }
 
-// CrowdOf returns the crowd of a running batch, or false if it is not running.
-func (e *Engine) CrowdOf(id crowd.BatchID) (Crowd, bool) {
-	b := e.batches[id]
-	if b == nil {
-		return Crowd{}, false
-	}
-	return e.crowdOf(b), true
-}
-
 // hadByAll returns how many tasks are left of b if everybody in the pool who may do it
 // has had each of them, and 0 otherwise.
 func (e *Engine) hadByAll(b *batch) int {

@@ -41,7 +41,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			return nil, err
 		}
 		out = append(out, list...)
-		c, err := r.crowdOf(ctx, n)
+		c, _, err := r.crowdOf(ctx, n)
 		if err != nil {
 			return nil, err
 		}

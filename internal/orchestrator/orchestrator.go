@@ -36,8 +36,8 @@ type Crowd interface {
 	// Able compares the people whose answers a step wants with those of the pool who
 	// may give them.
 	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error)
-	// CrowdOf returns the crowd of a batch, or false if it is not running.
-	CrowdOf(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Crowd, bool, error)
+	// Status returns a batch as it stands, or false if it is not running.
+	Status(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error)
 	// Launch begins to hand out an open batch that is kept as a draft.
 	Launch(ctx context.Context, id crowd.BatchID) error
 	// Grow announces the tasks first, first+1, …, which are kept. The error is

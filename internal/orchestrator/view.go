@@ -36,6 +36,7 @@ type NodeView struct {
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
 	Crowd   engine.Crowd   // of a crowd step that is not done
+	Stops   engine.Stops   // under which its batch is
 	Reused  int64          // labels that a crowd step has from earlier runs
 }
 
@@ -56,7 +57,7 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 			err = r.countItems(ctx, n, &x)
 		}
 		if err == nil {
-			x.Crowd, err = r.crowdOf(ctx, n)
+			x.Crowd, x.Stops, err = r.crowdOf(ctx, n)
 		}
 		if err != nil {
 			return nil, err
@@ -70,26 +71,27 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	return v, err
 }
 
-// crowdOf returns the people of a node, if it is a crowd step that is not done.
-// Where there is no such pool the step fails, which says more.
-func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, err error) {
+// crowdOf returns the people of a node, and the emergency stops that keep tasks from
+// them, if it is a crowd step that is not done. Where there is no such pool the step fails, which says more.
+func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, stops engine.Stops, err error) {
 	if n.step == nil || n.step.Crowd() == nil || n.State == store.NodeDone || r.kept.State.Ended() {
-		return c, nil
+		return c, stops, nil
 	}
 	step := n.step.Crowd()
 	pool, err := r.o.cfg.Crowd.Pool(ctx, step.Pool)
 	if crowd.CodeOf(err) == crowd.Invalid {
-		return c, nil
+		return c, stops, nil
 	}
 	if err != nil {
-		return c, err
+		return c, stops, err
 	}
 	if n.Batch != 0 {
-		if c, ok, err := r.o.cfg.Crowd.CrowdOf(ctx, pool, n.Batch); ok || err != nil {
-			return c, err
+		if st, ok, err := r.o.cfg.Crowd.Status(ctx, pool, n.Batch); ok || err != nil {
+			return st.Crowd, st.Stops, err
 		}
 	}
-	return r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step)
+	c, err = r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step)
+	return c, stops, err
 }
 
 // CannotFinish reports whether a step wants answers from more people than there are.

@@ -246,9 +246,9 @@ func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, s
 	return w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
-func (w *world) CrowdOf(_ context.Context, _ crowd.PoolID, id crowd.BatchID) (engine.Crowd, bool, error) {
-	c, ok := w.engine.CrowdOf(id)
-	return c, ok, nil
+func (w *world) Status(_ context.Context, _ crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error) {
+	st, ok := w.engine.Status(id)
+	return st, ok, nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {

@@ -44,6 +44,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
 			out.SpentMicros += x.SpentMicros
+			x.Lift = batches.Lift(p, n.Batch, n.Stops)
 		}
 		if n.Step == nil && v.State == store.RunLoading && n.State != store.NodeDone {
 			out.Needs = append(out.Needs, n.Name)

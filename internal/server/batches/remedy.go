@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // Remedy names the commands that let a batch finish for which the crowd is too
@@ -50,7 +51,7 @@ func (v *BatchView) remedies(p *access.Principal) {
 	}
 	switch v.Reason {
 	case crowd.EmergencyStop:
-		v.Remedy = v.lift(p)
+		v.Remedy = Lift(p, &v.Batch, v.Stops)
 	case crowd.BatchPaused:
 		v.Remedy = fmt.Sprintf("to go on: throng batch resume %s", v.Spec.ID)
 		if v.Run != 0 {
@@ -61,21 +62,22 @@ func (v *BatchView) remedies(p *access.Principal) {
 	}
 }
 
-// lift names what lifts the emergency stops that the batch is under.
-func (v *BatchView) lift(p *access.Principal) string {
+// Lift names the commands that lift the emergency stops that a batch is under; "" if
+// there are none.
+func Lift(p *access.Principal, b *store.Batch, stops engine.Stops) string {
 	var lifts []string
-	if v.Stops.Pool {
-		command := fmt.Sprintf("throng pool start %s", v.Pool)
+	if stops.Pool {
+		command := fmt.Sprintf("throng pool start %s", b.Pool)
 		if p.May(access.PoolsChange) != nil {
 			command = "ask an administrator for " + command
 		}
 		lifts = append(lifts, "to lift the stop of its pool: "+command)
 	}
-	if v.Stops.Tenant {
-		lifts = append(lifts, fmt.Sprintf("to lift the stop of its tenant: throng tenant start %s", v.Spec.Tenant))
+	if stops.Tenant {
+		lifts = append(lifts, fmt.Sprintf("to lift the stop of its tenant: throng tenant start %s", b.Spec.Tenant))
 	}
-	if v.Stops.Batch {
-		lifts = append(lifts, fmt.Sprintf("to lift the stop of the batch: throng batch edit %s --start", v.Spec.ID))
+	if stops.Batch {
+		lifts = append(lifts, fmt.Sprintf("to lift the stop of the batch: throng batch edit %s --start", b.Spec.ID))
 	}
 	return strings.Join(lifts, "; ")
 }

@@ -38,14 +38,14 @@ func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantI
 	return c, err
 }
 
-// CrowdOf returns the crowd of a step's batch, or false if it is not running.
-func (s Steps) CrowdOf(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (c engine.Crowd, ok bool, err error) {
+// Status returns a step's batch as it stands, or false if it is not running.
+func (s Steps) Status(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (st engine.Status, ok bool, err error) {
 	r, err := s.batches.live.Get(pool)
 	if err != nil {
-		return c, false, err
+		return st, false, err
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { c, ok = e.CrowdOf(id) })
-	return c, ok, err
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { st, ok = e.Status(id) })
+	return st, ok, err
 }
 
 // onLaunched runs a command on a step's batch, unless the batch has ended.

@@ -97,6 +97,8 @@ type runNode struct {
 	Word string // in words
 	// Remedy names what lets it finish for which its Crowd is too small.
 	Remedy string
+	// Lift names what lifts the emergency stops that hold it; "" if there are none.
+	Lift string
 }
 
 // CanEnd reports whether the step can be ended early.
@@ -137,10 +139,12 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		sign := signOf(v, n)
-		l.Nodes = append(l.Nodes, runNode{*n, v.Taken(i), sign.Shape, sign.Word, batches.Remedy(rq.p, n.Crowd, batches.EndStep)})
+		x := runNode{NodeView: *n, In: v.Taken(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep)}
 		if n.Batch != nil {
+			x.Lift = batches.Lift(rq.p, n.Batch, n.Stops)
 			l.Spent += n.Batch.Progress.Spent
 		}
+		l.Nodes = append(l.Nodes, x)
 		if !v.State.Ended() {
 			l.Going += n.Waiting + n.Inside
 		}

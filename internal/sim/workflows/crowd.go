@@ -70,9 +70,9 @@ func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID
 	return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
 }
 
-func (w *world) CrowdOf(_ context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Crowd, bool, error) {
-	c, ok := w.pools[pool].CrowdOf(id)
-	return c, ok, nil
+func (w *world) Status(_ context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error) {
+	st, ok := w.pools[pool].Status(id)
+	return st, ok, nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
