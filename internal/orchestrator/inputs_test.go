@@ -171,3 +171,14 @@ steps:
 		w.want(id, "again", "1,one,yes,yes,1,1,false,false,ok,yes,1,1,false,false")
 	}
 }
+
+// TestABadRowTooMany: a hundred bad rows are listed, and the others only counted.
+func TestABadRowTooMany(t *testing.T) {
+	w := newWorld(t)
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: strings.Replace(oneCall, "HOLD", "hold", 1)})
+	must(t, err)
+	got, err := w.o.Load(w.ctx, made.Run.ID, "items", csv(t, "id\n"+strings.Repeat("1,2\n", 101)))
+	if err != nil || got.Rows != 101 || got.Bad != 101 || len(got.Some) != 100 || got.Some[99].Row != 101 {
+		t.Errorf("%d bad rows of %d, %d listed, %v", got.Bad, got.Rows, len(got.Some), err)
+	}
+}
