@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"cmp"
 	"context"
 	"regexp"
 	"time"
@@ -33,7 +32,7 @@ type NewTenant struct {
 	Weight  float64
 	Deposit crowd.Money // to begin with; 0: none
 
-	MaxPriority float64 // that its batches may have; 0: DefaultMaxPriority
+	MaxPriority *float64 // that its batches may have; nil: DefaultMaxPriority
 }
 
 // DefaultMaxPriority is the highest priority of a new tenant's batches.
@@ -41,7 +40,8 @@ const DefaultMaxPriority = 100
 
 // Create adds a tenant. Admins only.
 func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) (store.Tenant, error) {
-	t := store.Tenant{Name: n.Name, Weight: n.Weight, CreatedAt: s.clock.Time(), MaxPriority: cmp.Or(n.MaxPriority, DefaultMaxPriority)}
+	t := store.Tenant{Name: n.Name, Weight: n.Weight, CreatedAt: s.clock.Time(), MaxPriority: DefaultMaxPriority}
+	input.Set(&t.MaxPriority, n.MaxPriority)
 	if err := p.May(access.TenantsCreate); err != nil {
 		return t, err
 	}

@@ -73,6 +73,7 @@ func TestBadInput(t *testing.T) {
 		"an admin's work by somebody":          {w.ann, "POST", "/v1/tenants", `{"name": "x"}`, 403, ""},
 		"a name that is taken":                 {w.admin, "POST", "/v1/tenants", `{"name": "ants"}`, 409, "name"},
 		"a weight of zero":                     {w.admin, "POST", "/v1/tenants", `{"name": "x", "weight": 0}`, 422, "weight"},
+		"a highest priority of zero":           {w.admin, "POST", "/v1/tenants", `{"name": "x", "max_priority": 0}`, 422, "max_priority"},
 		"a tenant with a negative deposit":     {w.admin, "POST", "/v1/tenants", `{"name": "debtors", "deposit_micros": -1}`, 422, "deposit_micros"},
 		"a policy of no kind":                  {w.admin, "POST", "/v1/pools", `{"name": "x", "policy": "best"}`, 422, "policy"},
 		"an answer that does not fit":          {w.workers[0], "POST", "/v1/work/" + held + "/submit", `{"answer": "maybe"}`, 422, "label"},

@@ -25,7 +25,7 @@ func (a *api) tenants() {
 		own(a.app.Tenants.List, all(toTenant)))
 	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
-			return as(toTenant)(a.app.Tenants.Create(ctx, p, accounts.NewTenant{Name: in.Body.Name, Weight: *in.Body.Weight, Deposit: in.Body.DepositMicros, MaxPriority: *in.Body.MaxPriority}))
+			return as(toTenant)(a.app.Tenants.Create(ctx, p, accounts.NewTenant{Name: in.Body.Name, Weight: *in.Body.Weight, Deposit: in.Body.DepositMicros, MaxPriority: in.Body.MaxPriority}))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -46,7 +46,8 @@ func (rq *request) admin() error {
 
 func (rq *request) createTenant() error {
 	f := rq.sent()
-	n := accounts.NewTenant{Name: f.text("name"), Weight: f.number("weight"), MaxPriority: f.number("max_priority")}
+	most := f.number("max_priority")
+	n := accounts.NewTenant{Name: f.text("name"), Weight: f.number("weight"), MaxPriority: &most}
 	err := f.err()
 	if err == nil {
 		_, err = rq.App.Tenants.Create(rq.ctx(), rq.p, n)
