@@ -92,6 +92,21 @@ func TestPeopleAreAskedAgain(t *testing.T) {
 			}
 		}
 	}
+	// Labels of before a run in which people were asked again are not taken over, also
+	// where it came to none.
+	again := w.load(orchestrator.NewRun{Text: text, Parent: last, From: "ask", AskAgain: true}, nil)
+	must(t, w.o.Start(w.ctx, again))
+	w.settle()
+	must(t, w.o.Cancel(w.ctx, again))
+	w.settle()
+	before := w.answers
+	last = w.load(orchestrator.NewRun{Text: text, Parent: again, From: "ask"}, nil)
+	must(t, w.o.Start(w.ctx, last))
+	w.play()
+	w.wantState(last, store.RunDone)
+	if got := w.answers - before; got != 2*perLabel {
+		t.Errorf("after a run without labels %d answers were given, want %d", got, 2*perLabel)
+	}
 	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, AskAgain: true})
 	wantCode(t, err, "invalid", "ask_again: say of which run")
 }
