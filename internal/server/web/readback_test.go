@@ -103,7 +103,7 @@ func (s *sheet) other(name string) []string {
 func TestFormsKeepWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 3)
-	c.boss.post("/admin/tenants", url.Values{"name": {"Other"}, "weight": {"1"}}).want(200)
+	c.boss.post("/admin/tenants", url.Values{"name": {"Other"}, "weight": {"1"}, "max_priority": {"100"}}).want(200)
 	c.boss.post("/admin/pools", url.Values{"name": {"Night"}, "policy": {"edf"}}).want(200)
 	c.launchCats("Cats")
 	c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")
