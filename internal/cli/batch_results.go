@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
@@ -15,21 +16,45 @@ import (
 type Download struct {
 	Out    string `placeholder:"FILE" help:"Write there, whole or not at all; default: standard output."`
 	Format string `help:"csv, tsv or jsonl; default: by the file's name, or csv."`
+	Guarded
 }
 
-// format is the form of the table: --json without --format asks for JSON Lines.
-func (d *Download) format(asJSON bool) (string, error) {
-	f, err := table.ParseFormat(d.Format)
-	if f == table.Auto {
-		f = table.FormatOf(d.Out)
+// Guarded is the flag of a table that a spreadsheet will open.
+type Guarded struct {
+	Spreadsheet bool `help:"CSV or TSV: put an apostrophe before each cell that a spreadsheet would run as a formula."`
+}
+
+// form is the form of a table in this format.
+func (g Guarded) form(f table.Format) (client.TableForm, error) {
+	if g.Spreadsheet && (f == table.JSONL || f == table.Parquet) {
+		return client.TableForm{}, wrong("spreadsheet", "goes with csv and tsv; %s is not opened by spreadsheets", f)
 	}
+	return client.TableForm{Format: string(f), Spreadsheet: g.Spreadsheet}, nil
+}
+
+// formatOut is the format of a table that goes to this file: the one that is
+// asked for, or else what the file's name says.
+func formatOut(asked, file string) (table.Format, error) {
+	f, err := table.ParseFormat(asked)
+	if err == nil && f == table.Auto && toFile(file) {
+		return table.FormatToWrite(file)
+	}
+	return f, err
+}
+
+// tableForm is the form of the table: --json without --format asks for JSON Lines.
+func (d *Download) tableForm(asJSON bool) (client.TableForm, error) {
+	f, err := formatOut(d.Format, d.Out)
 	if f == table.Auto && asJSON {
 		f = table.JSONL
 	}
 	if f == table.Auto {
 		f = table.CSV
 	}
-	return string(f), err
+	if err != nil {
+		return client.TableForm{}, err
+	}
+	return d.form(f)
 }
 
 // BatchResults is "throng batch results".
@@ -41,11 +66,11 @@ type BatchResults struct {
 
 // Run downloads the answers.
 func (x *BatchResults) Run(c *Context, r *remote) error {
-	format, err := x.format(x.JSON)
+	form, err := x.tableForm(x.JSON)
 	if err != nil {
 		return err
 	}
-	return c.save(x.Out, func(w io.Writer) error { return r.Annotations(c.Ctx, x.ID, w, format, x.All) })
+	return c.save(x.Out, func(w io.Writer) error { return r.Annotations(c.Ctx, x.ID, w, form, x.All) })
 }
 
 // BatchLabels is "throng batch labels".
@@ -57,11 +82,11 @@ type BatchLabels struct {
 
 // Run downloads the labels.
 func (x *BatchLabels) Run(c *Context, r *remote) error {
-	format, err := x.format(x.JSON)
+	form, err := x.tableForm(x.JSON)
 	if err != nil {
 		return err
 	}
-	return c.save(x.Out, func(w io.Writer) error { return r.Labels(c.Ctx, x.ID, w, format, x.Method) })
+	return c.save(x.Out, func(w io.Writer) error { return r.Labels(c.Ctx, x.ID, w, form, x.Method) })
 }
 
 // BatchQuality is "throng batch quality".

@@ -59,6 +59,10 @@ func (l *Label) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	_, learns := method.(label.DawidSkene)
+	if l.Gold != "" && !learns {
+		return wrong("gold", "%s learns nothing from known labels: use --method dawid-skene, or give them as --truth, to see how often it is right", method.Name())
+	}
 	truth, err := l.known(c, l.Truth, method)
 	if err != nil {
 		return err
@@ -203,7 +207,7 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 	if err != nil {
 		return nil, err
 	}
-	if _, learns := method.(label.DawidSkene); gold == nil || !learns {
+	if gold == nil {
 		goldTruth = nil
 	}
 	result, err := method.Fit(data, goldTruth)
@@ -266,8 +270,18 @@ func (r labelReport) show(w io.Writer) {
 		"accuracy", when(r.Accuracy != nil, accuracy))
 }
 
+// tableOut begins a table of texts and figures in the format that the file's name
+// says.
+func tableOut(w io.Writer, name string, texts, figures []string) (*table.Writer, error) {
+	f, err := formatOut("", name)
+	if err != nil {
+		return nil, err
+	}
+	return table.NewWriter(w, slices.Concat(texts, figures), table.WriterOptions{Format: f, JSONColumns: figures})
+}
+
 func writeLabels(w io.Writer, name string, r *label.Result) error {
-	out, err := table.NewWriter(w, []string{"task", "label", "confidence", "answers", "tie"}, table.WriterOptions{Format: table.FormatOf(name)})
+	out, err := tableOut(w, name, []string{"task", "label"}, []string{"confidence", "answers", "tie"})
 	if err != nil {
 		return err
 	}
@@ -281,7 +295,7 @@ func writeLabels(w io.Writer, name string, r *label.Result) error {
 }
 
 func writeWorkers(w io.Writer, name string, r *label.Result) error {
-	out, err := table.NewWriter(w, []string{"worker", "answers", "agreement", "accuracy", "information"}, table.WriterOptions{Format: table.FormatOf(name)})
+	out, err := tableOut(w, name, []string{"worker"}, []string{"answers", "agreement", "accuracy", "information"})
 	if err != nil {
 		return err
 	}

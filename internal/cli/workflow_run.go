@@ -14,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
@@ -209,7 +210,7 @@ func (x *WorkflowRun) saveOutputs(c *Context, r *remote, run *wire.Run, places m
 		if err := os.MkdirAll(x.Out, 0o755); err != nil {
 			return err
 		}
-		if err := c.save(places[o.Name], func(w io.Writer) error { return r.RunOutput(c.Ctx, run.ID, o.Name, w, "") }); err != nil {
+		if err := c.save(places[o.Name], func(w io.Writer) error { return r.RunOutput(c.Ctx, run.ID, o.Name, w, client.TableForm{}) }); err != nil {
 			return err
 		}
 	}

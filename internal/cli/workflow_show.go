@@ -213,22 +213,25 @@ type WorkflowResults struct {
 	Out    string      `help:"File to write; default: standard output." placeholder:"FILE"`
 	Format string      `help:"csv, tsv, jsonl or parquet; default: by the name of the file, or what the workflow says." placeholder:"FORMAT"`
 	Failed bool        `help:"Rows of a step: the items that were given up, too, with nothing but the column _error."`
+	Guarded
 	Remote
 }
 
 // Run downloads the rows.
 func (x *WorkflowResults) Run(c *Context, r *remote) error {
-	format, err := table.ParseFormat(x.Format)
+	format, err := formatOut(x.Format, x.Out)
 	if err != nil {
 		return err
 	}
-	if format == table.Auto {
-		if format = table.FormatOf(x.Out); x.JSON && !toFile(x.Out) {
-			format = table.JSONL
-		}
+	if format == table.Auto && x.JSON && !toFile(x.Out) {
+		format = table.JSONL
 	}
 	if x.JSON && !toFile(x.Out) && format != table.JSONL {
 		return wrong("format", "--json prints JSON Lines: leave --format out, or give --out")
+	}
+	form, err := x.form(format)
+	if err != nil {
+		return err
 	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
@@ -243,9 +246,9 @@ func (x *WorkflowResults) Run(c *Context, r *remote) error {
 	}
 	return x.saveTo(c, x.Out, func(w io.Writer) error {
 		if output {
-			return r.RunOutput(c.Ctx, run.ID, x.What, w, string(format))
+			return r.RunOutput(c.Ctx, run.ID, x.What, w, form)
 		}
-		return r.RunResults(c.Ctx, run.ID, x.What, w, string(format), x.Failed)
+		return r.RunResults(c.Ctx, run.ID, x.What, w, form, x.Failed)
 	})
 }
 

@@ -62,15 +62,25 @@ func (c *Client) Why(ctx context.Context, id crowd.BatchID) (wire.Why, error) {
 	return get[wire.Why](ctx, c, path("batches", id, "why"))
 }
 
-// Annotations copies every answer of a batch to w. format is csv, tsv or jsonl.
-func (c *Client) Annotations(ctx context.Context, id crowd.BatchID, w io.Writer, format string, all bool) error {
-	return c.download(ctx, path("batches", id, "annotations")+query("format", format, "all", all), w)
+// TableForm is the form of a table that is downloaded.
+type TableForm struct {
+	Format      string // csv, tsv, jsonl, or for runs parquet; "": csv, or what the workflow says
+	Spreadsheet bool   // cells that a spreadsheet would take for formulas begin with an apostrophe
+}
+
+func (f TableForm) query(pairs ...any) string {
+	return query(append(pairs, "format", f.Format, "spreadsheet", f.Spreadsheet)...)
+}
+
+// Annotations copies every answer of a batch to w.
+func (c *Client) Annotations(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, all bool) error {
+	return c.download(ctx, path("batches", id, "annotations")+form.query("all", all), w)
 }
 
 // Labels copies the label of every task of a batch to w. method is live,
 // majority, median or dawid-skene.
-func (c *Client) Labels(ctx context.Context, id crowd.BatchID, w io.Writer, format, method string) error {
-	return c.download(ctx, path("batches", id, "labels")+query("format", format, "method", method), w)
+func (c *Client) Labels(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, method string) error {
+	return c.download(ctx, path("batches", id, "labels")+form.query("method", method), w)
 }
 
 // Quality measures a batch's answers together. method is majority, median,

@@ -90,13 +90,13 @@ func (c *Client) Faults(ctx context.Context, id crowd.RunID, after int64, limit 
 	return get[[]wire.Fault](ctx, c, path("runs", id, "faults")+query("after", after, "limit", limit))
 }
 
-// RunResults copies the rows of a step or an input to w. format is csv, tsv, jsonl
-// or parquet; failed: with the items that were given up.
-func (c *Client) RunResults(ctx context.Context, id crowd.RunID, step string, w io.Writer, format string, failed bool) error {
-	return c.download(ctx, path("runs", id, "steps", step, "results")+query("format", format, "failed", failed), w)
+// RunResults copies the rows of a step or an input to w;
+// failed: with the items that were given up.
+func (c *Client) RunResults(ctx context.Context, id crowd.RunID, step string, w io.Writer, form TableForm, failed bool) error {
+	return c.download(ctx, path("runs", id, "steps", step, "results")+form.query("failed", failed), w)
 }
 
-// RunOutput copies a file that a run writes to w. format "": that of the workflow.
-func (c *Client) RunOutput(ctx context.Context, id crowd.RunID, output string, w io.Writer, format string) error {
-	return c.download(ctx, path("runs", id, "outputs", output)+query("format", format), w)
+// RunOutput copies a file that a run writes to w.
+func (c *Client) RunOutput(ctx context.Context, id crowd.RunID, output string, w io.Writer, form TableForm) error {
+	return c.download(ctx, path("runs", id, "outputs", output)+form.query(), w)
 }

@@ -51,6 +51,16 @@ func FormatOf(filename string) Format {
 	return Auto
 }
 
+// FormatToWrite tells the format of a file to be written from its name. A name
+// that says another kind of file is an error: what opens it would not find that.
+func FormatToWrite(filename string) (Format, error) {
+	switch ext := strings.ToLower(path.Ext(filename)); ext {
+	case ".xlsx", ".xls", ".ods", ".numbers", ".json", ".gz", ".zip", ".arrow", ".feather", ".avro":
+		return Auto, crowd.Errorf(crowd.Invalid, "%s: no file of the kind %s is written: name it .csv (which spreadsheets open), .tsv, .jsonl or .parquet", filename, ext)
+	}
+	return FormatOf(filename), nil
+}
+
 // Extension returns the file name extension of the format, with its dot.
 func (f Format) Extension() string {
 	if f == Auto {

@@ -315,6 +315,19 @@ func TestFormats(t *testing.T) {
 			t.Errorf("ParseFormat(%q) = %q, %v, want %q", name, got, err, want)
 		}
 	}
+	for name, want := range map[string]string{
+		"a.csv": "csv", "a.parquet": "parquet", "labels": "", "labels.txt": "",
+		"a.xlsx": "a.xlsx: no file of the kind .xlsx", "x/A.JSON": "x/A.JSON: no file of the kind .json", "a.csv.gz": "a.csv.gz: no file of the kind .gz",
+	} {
+		got, err := table.FormatToWrite(name)
+		said := string(got)
+		if err != nil {
+			said, _, _ = strings.Cut(err.Error(), " is written")
+		}
+		if said != want {
+			t.Errorf("FormatToWrite(%q) = %q, %v, want %q", name, got, err, want)
+		}
+	}
 	if _, err := table.ParseFormat("xls"); err == nil || err.Error() != `format: "xls" is not a format: use csv, tsv, jsonl or parquet` {
 		t.Errorf("ParseFormat(xls): %v", err)
 	}

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,7 +45,7 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 		}
 		for _, c := range []*client.Client{w.ann, both} { // the tenant's others, too
 			start := time.Now()
-			refused(t, c.Labels(w.ctx, mine, io.Discard, "csv", "live"), crowd.TooMany)
+			refused(t, c.Labels(w.ctx, mine, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
 			if waited := time.Since(start); waited < 5*time.Second || waited > time.Minute {
 				t.Errorf("they waited %s", waited)
 			}
@@ -52,7 +54,7 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 		refused(t, err, crowd.TooMany)
 
 		// Everybody else goes on.
-		ok(t, w.bob.Labels(w.ctx, theirs, io.Discard, "csv", "live"))
+		ok(t, w.bob.Labels(w.ctx, theirs, io.Discard, client.TableForm{}, "live"))
 		must(w.bob.Quality(w.ctx, theirs, ""))(t)
 		must(w.admin.PoolState(w.ctx, main))(t)
 		ok(t, w.app.Ready(w.ctx))
@@ -66,14 +68,41 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 		ok(t, open[0].Body.Close())
 		ok(t, open[1].Body.Close())
 		open = []*http.Response{labels(w.admin, more), labels(w.admin, mine)}
-		refused(t, w.admin.Labels(w.ctx, last, io.Discard, "csv", "live"), crowd.TooMany)
+		refused(t, w.admin.Labels(w.ctx, last, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
 
 		// Who waits comes next.
 		done := make(chan error)
-		go func() { done <- w.ann.Labels(w.ctx, mine, io.Discard, "csv", "live") }()
+		go func() { done <- w.ann.Labels(w.ctx, mine, io.Discard, client.TableForm{}, "live") }()
 		synctest.Wait()
 		ok(t, open[0].Body.Close())
 		ok(t, <-done)
 		ok(t, open[1].Body.Close())
 	})
+}
+
+// TestDownloadsForASpreadsheet hold no formula, and numbers as they are.
+func TestDownloadsForASpreadsheet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.launch("thing,note\na,=1+1\nb,-2\n")
+	for range 2 {
+		must3(w.workers[0].Submit(w.ctx, w.next(w.workers[0]).Assignment, yes, false, 0))(t)
+	}
+	for _, format := range []string{"csv", "tsv"} {
+		for spreadsheet, want := range map[bool][]string{false: {"=1+1", "-2"}, true: {"'=1+1", "-2"}} {
+			form := client.TableForm{Format: format, Spreadsheet: spreadsheet}
+			var labels, answers bytes.Buffer
+			ok(t, w.ann.Labels(w.ctx, id, &labels, form, "live"))
+			ok(t, w.ann.Annotations(w.ctx, id, &answers, form, false))
+			for _, file := range []*bytes.Buffer{&labels, &answers} {
+				var got []string
+				for _, row := range read(t, file, format) {
+					got = append(got, row["Input.note"])
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%+v: %q, want %q", form, got, want)
+				}
+			}
+		}
+	}
 }

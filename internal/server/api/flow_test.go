@@ -169,7 +169,7 @@ func TestTiesAndTasksInHand(t *testing.T) {
 	for i, c := range w.workers[:2] {
 		work := w.next(c)
 		var list bytes.Buffer
-		ok(t, w.ann.Annotations(w.ctx, b.ID, &list, "csv", true))
+		ok(t, w.ann.Annotations(w.ctx, b.ID, &list, client.TableForm{Format: "csv"}, true))
 		if rows := read(t, &list, "csv"); len(rows) != i+1 || rows[i]["state"] != "assigned" || rows[i]["assigned_at"] == "" || rows[i]["ended_at"] != "" || rows[i]["seconds"] != "" {
 			t.Errorf("a task in hand is exported as %q", rows)
 		}
@@ -177,7 +177,7 @@ func TestTiesAndTasksInHand(t *testing.T) {
 	}
 	for _, method := range []string{"live", "majority"} {
 		var got bytes.Buffer
-		ok(t, w.ann.Labels(w.ctx, b.ID, &got, "csv", method))
+		ok(t, w.ann.Labels(w.ctx, b.ID, &got, client.TableForm{Format: "csv"}, method))
 		if rows := read(t, &got, "csv"); len(rows) != 1 || rows[0]["tie"] != "true" {
 			t.Errorf("%s: %q", method, rows)
 		}
@@ -215,7 +215,7 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 	for _, format := range []string{"csv", "tsv", "jsonl"} {
 		for _, method := range []string{"live", "majority", "dawid-skene"} {
 			var got bytes.Buffer
-			ok(t, w.ann.Labels(w.ctx, b.ID, &got, format, method))
+			ok(t, w.ann.Labels(w.ctx, b.ID, &got, client.TableForm{Format: format}, method))
 			rows := read(t, &got, format)
 			if len(rows) != len(hard) {
 				t.Fatalf("%s, %s: %d rows", format, method, len(rows))
@@ -234,7 +234,7 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 			}
 		}
 		var got bytes.Buffer
-		ok(t, w.ann.Annotations(w.ctx, b.ID, &got, format, false))
+		ok(t, w.ann.Annotations(w.ctx, b.ID, &got, client.TableForm{Format: format}, false))
 		rows := read(t, &got, format)
 		if len(rows) != 2*len(hard)-1 {
 			t.Fatalf("%s: %d answers", format, len(rows))
@@ -248,7 +248,7 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 	}
 	// In JSON Lines an answer is JSON, not text that holds JSON.
 	var lines bytes.Buffer
-	ok(t, w.ann.Annotations(w.ctx, b.ID, &lines, "jsonl", true))
+	ok(t, w.ann.Annotations(w.ctx, b.ID, &lines, client.TableForm{Format: "jsonl"}, true))
 	for line := range strings.Lines(lines.String()) {
 		var row struct{ Answer struct{ Label string } }
 		if err := json.Unmarshal([]byte(line), &row); err != nil || row.Answer.Label != "yes" {

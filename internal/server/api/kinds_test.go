@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
@@ -39,7 +40,7 @@ func (w *world) launchExample(d *task.Descriptor, answers int) crowd.BatchID {
 func (w *world) labels(id crowd.BatchID, method string) [][]string {
 	w.t.Helper()
 	var file bytes.Buffer
-	ok(w.t, w.ann.Labels(w.ctx, id, &file, "csv", method))
+	ok(w.t, w.ann.Labels(w.ctx, id, &file, client.TableForm{Format: "csv"}, method))
 	return must(csv.NewReader(&file).ReadAll())(w.t)
 }
 

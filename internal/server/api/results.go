@@ -20,13 +20,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// download streams rows as a file. An error before anything was sent is answered as
+// stream sends rows as a file. An error before anything was sent is answered as
 // any other; one in the middle cuts the connection, so that half a file is never
 // taken for a whole one.
-func (a *api) download(name string, format table.Format, columns []string, jsonColumns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
-	return a.stream(name, table.WriterOptions{Format: format, JSONColumns: jsonColumns}, columns, rows)
-}
-
 func (a *api) stream(name string, options table.WriterOptions, columns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
 	format := options.Format
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
@@ -79,7 +75,19 @@ func seconds(from, to time.Time) string {
 // ExportPath is a download of a batch.
 type ExportPath struct {
 	BatchPath
+	ForSpreadsheet
 	Format string `query:"format" enum:"csv,tsv,jsonl" default:"csv"`
+}
+
+// options are those of the download, of whose columns these hold JSON.
+func (x *ExportPath) options(jsonColumns ...string) table.WriterOptions {
+	return table.WriterOptions{Format: table.Format(x.Format), JSONColumns: jsonColumns, GuardFormulas: x.Spreadsheet}
+}
+
+// ForSpreadsheet asks for a download that a spreadsheet may open: workers and
+// inputs may hold texts that it would run.
+type ForSpreadsheet struct {
+	Spreadsheet bool `query:"spreadsheet" doc:"put an apostrophe before each cell of CSV or TSV that a spreadsheet would take for a formula"`
 }
 
 // tables are the content types of uploads and downloads.
@@ -99,7 +107,7 @@ func (a *api) results() {
 			}
 			columns := append([]string{"assignment", "task", "worker", "worker_name", "state", "assigned_at", "ended_at", "seconds",
 				"label", "answer", "counted", "late", "paid_micros"}, inputColumns(b)...)
-			return a.download(b.Spec.ID.String()+"-annotations", table.Format(in.Format), columns, []string{"seconds", "answer", "counted", "late", "paid_micros"}, annotationRows(list)), nil
+			return a.stream(b.Spec.ID.String()+"-annotations", in.options("seconds", "answer", "counted", "late", "paid_micros"), columns, annotationRows(list)), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. `majority`, `median`, `dawid-skene`: from all counted answers together; `median` is for ratings and numbers."},
@@ -112,7 +120,7 @@ func (a *api) results() {
 				return nil, err
 			}
 			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
-			return a.download(b.Spec.ID.String()+"-labels", table.Format(in.Format), columns, []string{"confidence", "answers", "tie", "undecided"}, labelRows(list)), nil
+			return a.stream(b.Spec.ID.String()+"-labels", in.options("confidence", "answers", "tie", "undecided"), columns, labelRows(list)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
 		text: "Without `method`, by the one that fits the kind of question: `median` for ratings, `majority` for numbers and short texts, `dawid-skene` for all else. `median` is for ratings and numbers only."},

@@ -85,6 +85,7 @@ func (a *api) runResults() {
 		streams: append(slices.Clone(tables), parquetType), text: "Streamed, in the order in which they were made."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
+			ForSpreadsheet
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" default:"csv"`
 			Failed bool   `query:"failed" doc:"items that were given up, too: with nothing but the column _error, which the others have empty"`
 		}) (*huma.StreamResponse, error) {
@@ -96,12 +97,14 @@ func (a *api) runResults() {
 			if err != nil {
 				return nil, err
 			}
+			t.Options.GuardFormulas = in.Spreadsheet
 			return a.stream(in.id.String()+"-"+in.Step, t.Options, t.Columns, t.Rows), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/runs/{id}/outputs/{output}", summary: "Download a file that a run writes", tag: runTag, access: signedIn,
 		streams: append(slices.Clone(tables), parquetType), text: "With the columns and in the format that the workflow names; before the run has ended, with what is there."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
+			ForSpreadsheet
 			Output string `path:"output" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: that of the workflow"`
 		}) (*huma.StreamResponse, error) {
@@ -126,6 +129,7 @@ func (a *api) runResults() {
 			if err != nil {
 				return nil, err
 			}
+			t.Options.GuardFormulas = in.Spreadsheet
 			return a.stream(in.id.String()+"-"+o.Name, t.Options, t.Columns, t.Rows), nil
 		})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -132,17 +133,17 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	}
 
 	var got bytes.Buffer
-	ok(t, w.ann.RunOutput(w.ctx, made.ID, "sums", &got, ""))
+	ok(t, w.ann.RunOutput(w.ctx, made.ID, "sums", &got, client.TableForm{}))
 	if got.String() != "{\"said\":\"no\",\"n\":1}\n{\"said\":\"yes\",\"n\":1}\n" {
 		t.Errorf("the output is %s", &got)
 	}
 	got.Reset()
-	if ok(t, w.ann.RunOutput(w.ctx, made.ID, "sums", &got, "csv")); got.String() != "said,n\nno,1\nyes,1\n" {
+	if ok(t, w.ann.RunOutput(w.ctx, made.ID, "sums", &got, client.TableForm{Format: "csv"})); got.String() != "said,n\nno,1\nyes,1\n" {
 		t.Errorf("the output as CSV is %s", &got)
 	}
 	for _, format := range []string{"csv", "tsv", "jsonl", "parquet"} {
 		got.Reset()
-		ok(t, w.ann.RunResults(w.ctx, made.ID, "alive", &got, format, true))
+		ok(t, w.ann.RunResults(w.ctx, made.ID, "alive", &got, client.TableForm{Format: format}, true))
 		rows := must(table.OpenFile(bytes.NewReader(got.Bytes()), int64(got.Len()), table.Options{Format: table.Format(format)}))(t)
 		if want := "id thing said said_confidence said_answers said_undecided said_tie _error"; strings.Join(rows.Columns(), " ") != want {
 			t.Errorf("%s: columns %q", format, rows.Columns())
@@ -174,8 +175,10 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	for _, wrong := range []func() error{
 		func() error { return second(w.ann.ItemPath(w.ctx, made.ID, 99)) },
 		func() error { return second(w.ann.Items(w.ctx, made.ID, "nothing", 0, 0)) },
-		func() error { return w.ann.RunResults(w.ctx, made.ID, "nothing", &got, "csv", false) },
-		func() error { return w.ann.RunOutput(w.ctx, made.ID, "nothing", &got, "") },
+		func() error {
+			return w.ann.RunResults(w.ctx, made.ID, "nothing", &got, client.TableForm{Format: "csv"}, false)
+		},
+		func() error { return w.ann.RunOutput(w.ctx, made.ID, "nothing", &got, client.TableForm{}) },
 	} {
 		refused(t, wrong(), crowd.NotFound)
 	}
@@ -339,7 +342,7 @@ steps:
 		t.Errorf("in the end: %+v", last)
 	}
 	var got bytes.Buffer
-	ok(t, w.ann.RunResults(w.ctx, id, "ask", &got, "csv", false))
+	ok(t, w.ann.RunResults(w.ctx, id, "ask", &got, client.TableForm{Format: "csv"}, false))
 	if got.String() != "id,thing,n\n" {
 		t.Errorf("results of a step without rows: %q", &got)
 	}
@@ -376,4 +379,33 @@ func (w *world) watchRun(id crowd.RunID) (<-chan struct{}, func(), error) {
 		return nil, nil, err
 	}
 	return w.app.Runs.Watch(w.ctx, p, id)
+}
+
+// TestARunForASpreadsheet: no cell of a step or of an output is a formula then.
+func TestARunForASpreadsheet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: `workflow: Cells
+inputs: {rows: {columns: [{n: number}, cell]}}
+steps: {same: {from: rows, sql: "SELECT n, cell FROM rows", columns: {n: number}}}
+outputs: {all: {from: same}}
+`}))(t)
+	must(w.ann.LoadRun(w.ctx, made.ID, "rows", strings.NewReader("n,cell\n-2,=1+1\n3,plain\n"), "csv"))(t)
+	must(w.ann.MoveRun(w.ctx, made.ID, "start"))(t)
+	w.runEvents(made.ID)
+	for spreadsheet, want := range map[bool]string{false: "n,cell\n-2,=1+1\n3,plain\n", true: "n,cell\n-2,'=1+1\n3,plain\n"} {
+		form := client.TableForm{Format: "csv", Spreadsheet: spreadsheet}
+		for _, node := range []string{"rows", "same"} {
+			var got bytes.Buffer
+			ok(t, w.ann.RunResults(w.ctx, made.ID, node, &got, form, false))
+			if got.String() != want {
+				t.Errorf("%s: %q, want %q", node, &got, want)
+			}
+		}
+		var got bytes.Buffer
+		ok(t, w.ann.RunOutput(w.ctx, made.ID, "all", &got, form))
+		if got.String() != want {
+			t.Errorf("the output: %q, want %q", &got, want)
+		}
+	}
 }

@@ -81,8 +81,8 @@ func TestFromFileToLabels(t *testing.T) {
 		links[attr(a, "href")] = true
 	}
 	for _, want := range []string{
-		"/v1/batches/" + id + "/annotations?format=csv", "/v1/batches/" + id + "/annotations?format=jsonl",
-		"/v1/batches/" + id + "/labels?format=csv&method=live", "/v1/batches/" + id + "/labels?format=jsonl&method=dawid-skene",
+		"/v1/batches/" + id + "/annotations?format=csv&spreadsheet=true", "/v1/batches/" + id + "/annotations?format=jsonl",
+		"/v1/batches/" + id + "/labels?format=csv&method=live&spreadsheet=true", "/v1/batches/" + id + "/labels?format=jsonl&method=dawid-skene",
 	} {
 		if !links[want] {
 			t.Errorf("there is no link to %s", want)

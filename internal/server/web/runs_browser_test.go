@@ -219,7 +219,7 @@ func TestRunByKeyboard(t *testing.T) {
 		}
 		seen[at] = true
 	}
-	for _, want := range []string{"Pause", path + "/confirm?do=cancel", path + "/steps/kind", "/batches/b1", path + "/confirm?do=end&step=kind", "retry-all", "retry-risk", path + "/confirm?do=skip", path + "/items/1", "/v1" + path + "/outputs/risks?format=csv"} {
+	for _, want := range []string{"Pause", path + "/confirm?do=cancel", path + "/steps/kind", "/batches/b1", path + "/confirm?do=end&step=kind", "retry-all", "retry-risk", path + "/confirm?do=skip", path + "/items/1", "/v1" + path + "/outputs/risks?format=csv&spreadsheet=true"} {
 		if !seen[want] {
 			t.Errorf("the tab key does not reach %s", want)
 		}

@@ -195,8 +195,8 @@ func TestRunFromFileToResults(t *testing.T) {
 		t.Errorf("the service was sent the key %q", s.key.Load())
 	}
 	for _, want := range []string{
-		"/v1" + path + "/outputs/risks?format=parquet", "/v1" + path + "/outputs/risks?format=csv", "/v1" + path + "/outputs/sums?format=jsonl",
-		"/v1" + path + "/steps/kind/results?format=csv", path + "/steps/kind", "/runs/new?parent=r1",
+		"/v1" + path + "/outputs/risks?format=parquet&spreadsheet=true", "/v1" + path + "/outputs/risks?format=csv&spreadsheet=true", "/v1" + path + "/outputs/sums?format=jsonl&spreadsheet=true",
+		"/v1" + path + "/steps/kind/results?format=csv&spreadsheet=true", path + "/steps/kind", "/runs/new?parent=r1",
 	} {
 		if !links(p)[want] {
 			t.Errorf("there is no link to %s", want)
@@ -216,7 +216,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	}
 	c.req.get(path+"/steps/sums").want(200, "cat", "dog")
 	item := c.req.get(path+"/items/1").want(200, "Item 1", "Its way", "came in", "kind_answers", "0.25", "Rex", "the answers of the batch")
-	if !links(item)["/batches/b1"] || !links(item)["/v1/batches/b1/annotations?format=csv"] {
+	if !links(item)["/batches/b1"] || !links(item)["/v1/batches/b1/annotations?format=csv&spreadsheet=true"] {
 		t.Error("no link from the item to its answers")
 	}
 	if n := strings.Count(item.Text, `class="way-name"`); n != 3 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -173,7 +174,9 @@ func (c *comparison) batch(ctx context.Context, s *server, b *keptBatch) (err er
 	pairs := make(map[pair]bool)
 	r, w := io.Pipe()
 	defer r.Close()
-	go func() { _ = w.CloseWithError(s.Admin.Annotations(ctx, b.id, w, "jsonl", true)) }()
+	go func() {
+		_ = w.CloseWithError(s.Admin.Annotations(ctx, b.id, w, client.TableForm{Format: "jsonl"}, true))
+	}()
 	for in := json.NewDecoder(r); ; {
 		var a annotation
 		if err := in.Decode(&a); errors.Is(err, io.EOF) {
