@@ -28,7 +28,8 @@ func TestOwnFunctionsAreSQLites(t *testing.T) {
 	matches := 0
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.StringMatching(`[aAbBé%_\\]{0,8}`)
-		s, p, q := texts.Draw(t, "s"), rapid.OneOf(rapid.StringMatching(`[aé%_\\]{0,5}`), texts).Draw(t, "p"), texts.Draw(t, "q")
+		s, q := texts.Draw(t, "s"), texts.Draw(t, "q")
+		p := rapid.OneOf(rapid.StringMatching(`[aé%_\\]{0,5}`), texts, rapid.Just("%"+s), rapid.Just(s+"_%")).Draw(t, "p")
 		var plain, escaped bool
 		var in int64
 		var replaced, both, left, right string
@@ -57,7 +58,7 @@ func TestOwnFunctionsAreSQLites(t *testing.T) {
 			}
 		}
 	})
-	if matches < 5 {
+	if matches < 2 {
 		t.Errorf("only %d texts were as their pattern", matches)
 	}
 	if _, err := like("%"+strings.Repeat("_", 100)+"x%", strings.Repeat("a", 1<<20), noEscape); !errors.Is(err, errLongPattern) {
