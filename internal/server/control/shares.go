@@ -76,8 +76,8 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	if p.Retainer.Rate == 0 && paid == 0 {
 		return nil
 	}
-	if paid < ps.paid { // the engine was restored
-		ps.paid, ps.past = 0, nil
+	if paid < ps.paid { // the engine was restored, and counts from nothing
+		ps.paid, ps.past = 0, []usage{{at: now}}
 	}
 	amount := paid - ps.paid
 	ps.paid = paid
