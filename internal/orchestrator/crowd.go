@@ -292,16 +292,13 @@ func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task
 	if r.kept.Budget == 0 || b.Spec.Budget > 0 {
 		return tasks, nil
 	}
+	all, err := r.o.cfg.Store.RunBatches(ctx, r.kept.ID)
+	if err != nil {
+		return nil, err
+	}
 	left := r.kept.Budget
-	for _, n := range r.nodes {
-		if n.Batch == 0 {
-			continue
-		}
-		x, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
-		if err != nil {
-			return nil, err
-		}
-		left -= x.Progress.Spent + x.Progress.Escrow
+	for i := range all {
+		left -= all[i].Progress.Spent + all[i].Progress.Escrow
 	}
 	one, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()))
 	if !ok || one > left {

@@ -13,36 +13,45 @@ import (
 // exits says where the items of a node leave the workflow. All are numbers of
 // nodes, in order.
 type exits struct {
+	isExit      bool   // items leave the workflow here
 	ends        []int  // of an exit: the exits of its items, itself among them
 	multipliers []int  // of an exit: the nodes that may have made its items of others
 	madeEnds    []int  // of a multiplier: the exits of the items that it makes
 	otherJoin   string // of a multiplier: a step that also waits for the item by another path; "": none
 }
 
-// itemConsumers lists the nodes that hand on n's items: its joined consumers.
-func (r *run) itemConsumers(n *node) []*node {
-	var list []*node
+// itemConsumers lists, for each node, the nodes that hand on its items: its joined
+// consumers.
+func (r *run) itemConsumers() [][]*node {
+	lists := make([][]*node, len(r.nodes))
 	for _, x := range r.nodes {
+		if x.step == nil || x.step.MakesItems() {
+			continue
+		}
 		for _, j := range x.joined {
-			if x.step.From[j].Node == n.Node.Node && !x.step.MakesItems() {
-				list = append(list, x)
-				break
+			from := &lists[x.step.From[j].Node]
+			if len(*from) == 0 || (*from)[len(*from)-1] != x {
+				*from = append(*from, x)
 			}
 		}
 	}
-	return list
+	return lists
 }
 
 // findExits finds where items leave the workflow: at nodes that hand them on to no
 // other. Nodes between which items go share their exits.
 func (r *run) findExits() {
+	consumers := r.itemConsumers()
 	region := make([]int, len(r.nodes))
 	for i := range region {
 		region[i] = i
 	}
-	for i, n := range r.nodes {
-		for _, x := range r.itemConsumers(n) {
+	for i := range r.nodes {
+		for _, x := range consumers[i] {
 			from, to := region[i], region[x.Node.Node]
+			if from == to {
+				continue
+			}
 			for j := range region {
 				if region[j] == to {
 					region[j] = from
@@ -50,17 +59,21 @@ func (r *run) findExits() {
 			}
 		}
 	}
+	of := make([]exits, len(r.nodes)) // by region, which share their lists
 	for i, n := range r.nodes {
-		if !r.isExit(n) {
-			continue
+		// Items that a step over all rows makes do not count: they never came in.
+		n.isExit = n.step != nil && !n.step.MakesItems() && len(consumers[i]) == 0
+		e := &of[region[i]]
+		if n.isExit {
+			e.ends = append(e.ends, i)
 		}
-		for j, x := range r.nodes {
-			if region[j] == region[i] && r.isExit(x) {
-				n.ends = append(n.ends, j)
-			}
-			if region[j] == region[i] && x.mayMultiply() {
-				n.multipliers = append(n.multipliers, j)
-			}
+		if n.mayMultiply() {
+			e.multipliers = append(e.multipliers, i)
+		}
+	}
+	for i, n := range r.nodes {
+		if e := &of[region[i]]; n.isExit {
+			n.ends, n.multipliers = e.ends, e.multipliers
 		}
 	}
 	for _, m := range r.nodes {
@@ -88,19 +101,13 @@ func (r *run) traceMadeItems(m *node) {
 			}
 		}
 		reached[i] = reached[i] || sources > 0
-		if reached[i] && r.isExit(x) {
+		if reached[i] && x.isExit {
 			m.madeEnds = append(m.madeEnds, i)
 		}
 		if x != m && sources > 0 && sources < len(x.joined) {
 			m.otherJoin = x.Name
 		}
 	}
-}
-
-// isExit reports whether items leave the workflow at a node. Items that a step over
-// all rows makes do not count: they never came in.
-func (r *run) isExit(n *node) bool {
-	return n.step != nil && !n.step.MakesItems() && len(r.itemConsumers(n)) == 0
 }
 
 // accruePenalties adds up what items cost that have left the workflow. It reports

@@ -20,14 +20,14 @@ func (r *run) forecast() {
 	}
 	tails := r.plan.Tails(expect)
 	heads := make([]time.Duration, len(expect)) // from the start to the end of each step
-	before := make([]map[int]bool, len(expect)) // the steps before each step
+	before := make([][]bool, len(expect))       // the steps before each step
 	for i := range expect {
-		before[i] = map[int]bool{}
+		before[i] = make([]bool, len(expect))
 		for _, j := range r.plan.After(i) {
 			heads[i] = max(heads[i], heads[j])
 			before[i][j] = true
-			for k := range before[j] {
-				before[i][k] = true
+			for k, is := range before[j] {
+				before[i][k] = before[i][k] || is
 			}
 		}
 		heads[i] += expect[i]

@@ -31,7 +31,6 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 		return nil, err
 	}
 	var out []SlowItem
-	cannotFinish := false
 	for _, n := range r.nodes {
 		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
 			continue
@@ -41,14 +40,13 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			return nil, err
 		}
 		out = append(out, list...)
-		c, _, err := r.crowdOf(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		cannotFinish = cannotFinish || c.TooSmall()
+	}
+	v := r.bareView()
+	if err := r.viewCrowds(ctx, v); err != nil {
+		return nil, err
 	}
 	for i := range out {
-		if cannotFinish {
+		if v.CannotFinish() {
 			out[i].Ends = time.Time{}
 		}
 	}
@@ -58,9 +56,12 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 
 // slowestAt returns the items that have been at a step for the longest.
 func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, error) {
-	faults, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, 0, chunkRows)
-	if err != nil {
-		return nil, err
+	var faults []store.Fault
+	var err error
+	if n.Faults > 0 {
+		if faults, err = r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, 0, chunkRows); err != nil {
+			return nil, err
+		}
 	}
 	held := make(map[int64]string, len(faults))
 	for _, f := range faults {

@@ -33,11 +33,11 @@ import (
 type Crowd interface {
 	// Pool returns the pool of that name; "" is the first.
 	Pool(ctx context.Context, name string) (crowd.PoolID, error)
-	// Able compares the people whose answers a step wants with those of the pool who
-	// may give them.
-	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error)
-	// Status returns a batch as it stands, or false if it is not running.
-	Status(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error)
+	// Able compares, for each of these steps of a tenant, the people whose answers it
+	// wants with those of the pool who may give them.
+	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error)
+	// Status returns those of a pool's batches that are running as they stand.
+	Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error)
 	// Launch begins to hand out an open batch that is kept as a draft.
 	Launch(ctx context.Context, id crowd.BatchID) error
 	// Grow announces the tasks first, first+1, …, which are kept. The error is

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,20 +50,18 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Run: r.kept, Flow: r.flow}
-	for _, n := range r.nodes {
-		x := NodeView{Node: n.Node, Kind: n.kind(), Step: n.step, Expect: n.expect}
-		if n.step != nil {
+	v := r.bareView()
+	for i, n := range r.nodes {
+		if x := &v.Nodes[i]; n.step != nil {
 			x.Error = cmp.Or(x.Error, o.waitsForTurn(nodeKey{id, n.Node.Node}))
-			err = r.countItems(ctx, n, &x)
+			r.countItems(n, x)
 		}
-		if err == nil {
-			x.Crowd, x.Stops, err = r.crowdOf(ctx, n)
-		}
-		if err != nil {
-			return nil, err
-		}
-		v.Nodes = append(v.Nodes, x)
+	}
+	if err := r.viewBatches(ctx, v); err != nil {
+		return nil, err
+	}
+	if err := r.viewCrowds(ctx, v); err != nil {
+		return nil, err
 	}
 	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
 	if r.flow.SLA != nil && !r.kept.State.Ended() {
@@ -71,27 +70,96 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	return v, err
 }
 
-// crowdOf returns the people of a node, and the emergency stops that keep tasks from
-// them, if it is a crowd step that is not done. Where there is no such pool the step fails, which says more.
-func (r *run) crowdOf(ctx context.Context, n *node) (c engine.Crowd, stops engine.Stops, err error) {
-	if n.step == nil || n.step.Crowd() == nil || n.State == store.NodeDone || r.kept.State.Ended() {
-		return c, stops, nil
+// bareView is a view with what is known without asking.
+func (r *run) bareView() *View {
+	v := &View{Run: r.kept, Flow: r.flow, Nodes: make([]NodeView, len(r.nodes))}
+	for i, n := range r.nodes {
+		v.Nodes[i] = NodeView{Node: n.Node, Kind: n.kind(), Step: n.step, Expect: n.expect}
 	}
-	step := n.step.Crowd()
-	pool, err := r.o.cfg.Crowd.Pool(ctx, step.Pool)
-	if crowd.CodeOf(err) == crowd.Invalid {
-		return c, stops, nil
-	}
+	return v
+}
+
+// viewBatches fills in the batches of crowd steps.
+func (r *run) viewBatches(ctx context.Context, v *View) error {
+	list, err := r.o.cfg.Store.RunBatches(ctx, v.ID)
 	if err != nil {
-		return c, stops, err
+		return err
 	}
-	if n.Batch != 0 {
-		if st, ok, err := r.o.cfg.Crowd.Status(ctx, pool, n.Batch); ok || err != nil {
-			return st.Crowd, st.Stops, err
+	byID := make(map[crowd.BatchID]*store.Batch, len(list))
+	for i := range list {
+		byID[list[i].Spec.ID] = &list[i]
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		// A batch that was made since the nodes were read is in the next view.
+		if n.Batch = byID[n.Node.Batch]; n.Batch != nil {
+			n.Reused = max(n.OK-int64(n.Batch.Progress.Labelled), 0)
 		}
 	}
-	c, err = r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, step)
-	return c, stops, err
+	return nil
+}
+
+// viewCrowds fills in the people of crowd steps that are not done, and the emergency
+// stops that keep tasks from them. Each pool is asked once. Where there is no such pool
+// the step fails, which says more.
+func (r *run) viewCrowds(ctx context.Context, v *View) error {
+	if v.State.Ended() {
+		return nil
+	}
+	byPool := make(map[string][]*NodeView)
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.Crowd() != nil && n.State != store.NodeDone {
+			name := n.Step.Crowd().Pool
+			byPool[name] = append(byPool[name], n)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byPool)) {
+		pool, err := r.o.cfg.Crowd.Pool(ctx, name)
+		if err == nil {
+			err = r.viewPool(ctx, pool, byPool[name])
+		}
+		if err != nil && crowd.CodeOf(err) != crowd.Invalid {
+			return err
+		}
+	}
+	return nil
+}
+
+// viewPool fills in the people of crowd steps of a pool.
+func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView) error {
+	var ids []crowd.BatchID
+	for _, n := range nodes {
+		if n.Node.Batch != 0 {
+			ids = append(ids, n.Node.Batch)
+		}
+	}
+	var running map[crowd.BatchID]engine.Status
+	var err error
+	if len(ids) > 0 {
+		if running, err = r.o.cfg.Crowd.Status(ctx, pool, ids); err != nil {
+			return err
+		}
+	}
+	var others []*NodeView
+	var steps []*workflow.Crowd
+	for _, n := range nodes {
+		if st, ok := running[n.Node.Batch]; ok {
+			n.Crowd, n.Stops = st.Crowd, st.Stops
+		} else {
+			others, steps = append(others, n), append(steps, n.Step.Crowd())
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	able, err := r.o.cfg.Crowd.Able(ctx, pool, r.kept.Tenant, steps)
+	if err != nil {
+		return err
+	}
+	for i, n := range others {
+		n.Crowd = able[i]
+	}
+	return nil
 }
 
 // CannotFinish reports whether a step wants answers from more people than there are.
@@ -172,7 +240,7 @@ func (o *Orchestrator) snapshot(ctx context.Context, tenant crowd.TenantID, id c
 }
 
 // countItems fills in how many items wait before a step and are inside it.
-func (r *run) countItems(ctx context.Context, n *node, x *NodeView) error {
+func (r *run) countItems(n *node, x *NodeView) {
 	taken := int64(0)
 	for _, i := range n.joined {
 		x.Waiting += max(r.nodes[n.step.From[i].Node].Last-n.Cursors[i], 0)
@@ -190,16 +258,6 @@ func (r *run) countItems(ctx context.Context, n *node, x *NodeView) error {
 	if n.step.Crowd() != nil {
 		x.Reused = n.OK
 	}
-	if n.Node.Batch == 0 {
-		return nil
-	}
-	b, err := r.o.cfg.Store.Batch(ctx, r.kept.Tenant, n.Node.Batch)
-	if err != nil {
-		return err
-	}
-	x.Batch = &b
-	x.Reused = max(n.OK-int64(b.Progress.Labelled), 0)
-	return nil
 }
 
 // isStuck reports whether all that is left to do waits for a retry.

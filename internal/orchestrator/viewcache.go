@@ -104,6 +104,9 @@ func (r *run) pendingRows(ctx context.Context, from, to int, after int64) ([]sto
 	known, e := &r.o.views.handedOn, edge{r.kept.ID, from, to}
 	done, _ := known.get(e)
 	last := r.nodes[from].Last
+	if max(after, done) >= last {
+		return nil, nil
+	}
 	rows, err := r.o.cfg.Store.Pending(ctx, r.kept.ID, from, max(after, done), last, to, chunkRows)
 	if err != nil || after > done {
 		return rows, err

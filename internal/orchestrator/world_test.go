@@ -41,6 +41,7 @@ type world struct {
 	woken   bool
 
 	answers  int
+	asked    int // questions to the pool
 	attempts []orchestrator.Attempt
 	tails    []time.Duration
 	lag      bool     // calls end by endCalls only
@@ -84,6 +85,13 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 		return store.Run{}, err
 	}
 	return f.Store.Run(ctx, tenant, id)
+}
+
+func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
+	if err := f.failure("batch"); err != nil {
+		return store.Batch{}, err
+	}
+	return f.Store.Batch(ctx, tenant, id)
 }
 
 func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
@@ -242,13 +250,24 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.pool, nil
 }
 
-func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error) {
-	return w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
+func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
+	w.asked++
+	list := make([]engine.Crowd, len(steps))
+	for i, step := range steps {
+		list[i] = w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+	}
+	return list, nil
 }
 
-func (w *world) Status(_ context.Context, _ crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error) {
-	st, ok := w.engine.Status(id)
-	return st, ok, nil
+func (w *world) Status(_ context.Context, _ crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
+	w.asked++
+	running := make(map[crowd.BatchID]engine.Status)
+	for _, id := range ids {
+		if st, ok := w.engine.Status(id); ok {
+			running[id] = st
+		}
+	}
+	return running, nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {

@@ -165,6 +165,8 @@ type Flows interface {
 	OpenRuns(ctx context.Context) ([]Run, error)
 	// Nodes returns the nodes of a run in order.
 	Nodes(ctx context.Context, id crowd.RunID) ([]Node, error)
+	// RunBatches returns the batches that the nodes of a run have, in order of id.
+	RunBatches(ctx context.Context, id crowd.RunID) ([]Batch, error)
 	// Advance makes a move durable. It returns the id of Create, or 0.
 	Advance(ctx context.Context, a *Advance) (crowd.BatchID, error)
 	// Rows returns up to limit rows of a node's log after number n, each with the

@@ -25,27 +25,42 @@ func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 }
 
-// Able compares the people whose answers a step wants with those of the pool who may
-// give them.
-func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (c engine.Crowd, err error) {
-	r, err := s.batches.live.Get(pool)
-	if err != nil {
-		return c, err
-	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
-		c = e.Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+// askedAtOnce is how many steps or batches a pool is asked about in one command: each
+// looks at all workers of the pool, and what comes in has to wait.
+const askedAtOnce = 16
+
+// Able compares, for each of these steps, the people whose answers it wants with those
+// of the pool who may give them.
+func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
+	out := make([]engine.Crowd, len(steps))
+	err := s.eachChunk(ctx, pool, len(steps), func(e *engine.Engine, i int) {
+		out[i] = e.Able(tenant, steps[i].Redundancy.Fewest(), steps[i].Requirements)
 	})
-	return c, err
+	return out, err
 }
 
-// Status returns a step's batch as it stands, or false if it is not running.
-func (s Steps) Status(ctx context.Context, pool crowd.PoolID, id crowd.BatchID) (st engine.Status, ok bool, err error) {
+// Status returns those of the steps' batches that are running as they stand.
+func (s Steps) Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
+	out := make(map[crowd.BatchID]engine.Status, len(ids))
+	err := s.eachChunk(ctx, pool, len(ids), func(e *engine.Engine, i int) {
+		if st, ok := e.Status(ids[i]); ok {
+			out[ids[i]] = st
+		}
+	})
+	return out, err
+}
+
+// eachChunk asks a pool's engine n questions, some at once.
+func (s Steps) eachChunk(ctx context.Context, pool crowd.PoolID, n int, ask func(e *engine.Engine, i int)) error {
 	r, err := s.batches.live.Get(pool)
-	if err != nil {
-		return st, false, err
+	for first := 0; first < n && err == nil; first += askedAtOnce {
+		err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+			for i := first; i < min(first+askedAtOnce, n); i++ {
+				ask(e, i)
+			}
+		})
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { st, ok = e.Status(id) })
-	return st, ok, err
+	return err
 }
 
 // onLaunched runs a command on a step's batch, unless the batch has ended.

@@ -66,13 +66,22 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 	return w.first, nil
 }
 
-func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, step *workflow.Crowd) (engine.Crowd, error) {
-	return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements), nil
+func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
+	list := make([]engine.Crowd, len(steps))
+	for i, step := range steps {
+		list[i] = w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+	}
+	return list, nil
 }
 
-func (w *world) Status(_ context.Context, pool crowd.PoolID, id crowd.BatchID) (engine.Status, bool, error) {
-	st, ok := w.pools[pool].Status(id)
-	return st, ok, nil
+func (w *world) Status(_ context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
+	running := make(map[crowd.BatchID]engine.Status)
+	for _, id := range ids {
+		if st, ok := w.pools[pool].Status(id); ok {
+			running[id] = st
+		}
+	}
+	return running, nil
 }
 
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {

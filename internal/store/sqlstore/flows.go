@@ -84,6 +84,11 @@ func (s *Store) OpenRuns(ctx context.Context) ([]store.Run, error) {
 	return listed(ctx, s, runs, `where r.state not in ('done', 'cancelled') order by r.id`)
 }
 
+// RunBatches implements store.Flows.
+func (s *Store) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
+	return listed(ctx, s, batches, `where b.id in (select n.batch from run_nodes n where n.run = $1 and n.batch > 0) order by b.id`, id)
+}
+
 // kept is a node with what is not shown of it.
 type kept struct {
 	store.Node

@@ -111,6 +111,21 @@ func testNodes(t *testing.T, w *world) {
 	refused(t, err, crowd.NotFound)
 }
 
+// testRunBatches: the batches of a run are those that its nodes have, not those of
+// others, nor one that a node had before.
+func testRunBatches(t *testing.T, w *world) {
+	id, other := w.flow(t, w.mine), w.flow(t, w.mine)
+	same(t, "before there are any", must(w.RunBatches(w.ctx, id))(t), nil)
+	w.job(t, other, 1)
+	old := w.job(t, id, 1)
+	same(t, "one", must(w.RunBatches(w.ctx, id))(t), []store.Batch{must(w.Batch(w.ctx, 0, old))(t)})
+	if err := w.CancelDraft(w.ctx, w.mine, old, w.now); err != nil {
+		t.Fatal(err)
+	}
+	now := w.job(t, id, 2)
+	same(t, "another", must(w.RunBatches(w.ctx, id))(t), []store.Batch{must(w.Batch(w.ctx, 0, now))(t)})
+}
+
 // flowBusy is a run in which some of everything has happened.
 func (w *world) flowBusy(t *testing.T) (crowd.RunID, crowd.BatchID) {
 	t.Helper()

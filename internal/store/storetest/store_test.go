@@ -66,7 +66,7 @@ var methods = map[string]func(*testing.T, *world){
 	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
-	"OpenRuns": testOpenRuns, "Nodes": testNodes, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows,
+	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows,
 	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "TakeOver": testTakeOver,
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose,
