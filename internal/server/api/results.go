@@ -135,7 +135,7 @@ func (a *api) results() {
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Batches.Watch(ctx, p, in.id)
 			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
-				v, err := a.app.Batches.Get(ctx, p, in.id)
+				v, err := a.app.Batches.Watched(ctx, p, in.id)
 				return toBatch(v), v.Progress.State.Ended(), err
 			}), err
 		})

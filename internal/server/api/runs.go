@@ -113,7 +113,7 @@ func (a *api) runs() {
 		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Runs.Watch(ctx, p, in.id)
 			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
-				v, err := a.app.Runs.Get(ctx, p, in.id)
+				v, err := a.app.Runs.Watched(ctx, p, in.id)
 				if err != nil {
 					return nil, false, err
 				}

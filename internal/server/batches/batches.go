@@ -29,6 +29,9 @@ type Batches struct {
 	funds     *accounts.Funds
 	clock     live.Clock
 	watchers  live.Watchers[crowd.BatchID]
+	audience  *live.Audience
+	views     *live.Looks[crowd.BatchID, BatchView]
+	details   *live.Looks[crowd.BatchID, Details]
 	forecasts *forecasts
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
@@ -44,11 +47,14 @@ type Config struct {
 	Funds *accounts.Funds
 	Log   *slog.Logger
 	Clock live.Clock
+	// Audience counts who watches.
+	Audience *live.Audience
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, audience: cfg.Audience}
+	b.views, b.details = live.NewLooks[crowd.BatchID, BatchView](), live.NewLooks[crowd.BatchID, Details]()
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b
 }
@@ -57,7 +63,10 @@ func New(cfg Config) *Batches {
 // it.
 func (s *Batches) Changed(c *engine.Changes) {
 	for i := range c.Progress {
-		s.watchers.Signal(c.Progress[i].Batch)
+		id := c.Progress[i].Batch
+		s.views.Changed(id)
+		s.details.Changed(id)
+		s.watchers.Signal(id)
 	}
 }
 
@@ -481,14 +490,4 @@ func (s *Batches) Holders(ctx context.Context, p *access.Principal, id crowd.Bat
 		list = append(list, Holder{h, u.Name})
 	}
 	return list, more, nil
-}
-
-// Watch returns a channel that gets a signal after each durable change of a
-// batch, and closes when the server does. stop must be called in the end.
-func (s *Batches) Watch(ctx context.Context, p *access.Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
-	if _, err := s.batch(ctx, p, access.BatchesWatch, id); err != nil {
-		return nil, nil, err
-	}
-	changed, stop = s.watchers.Watch(id)
-	return changed, stop, nil
 }

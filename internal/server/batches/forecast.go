@@ -145,12 +145,17 @@ func (s *Batches) Forecast(ctx context.Context, p *access.Principal, id crowd.Ba
 	if err != nil {
 		return BatchForecast{}, err
 	}
+	return s.forecast(&b), nil
+}
+
+// forecast returns when a batch will be done, as far as that has been computed.
+func (s *Batches) forecast(b *BatchView) BatchForecast {
 	f := BatchForecast{Deadline: b.Progress.Deadline}
-	f.Status = s.forecastOf(&b, &f)
+	f.Status = s.forecastOf(b, &f)
 	if f.Text == "" {
 		f.Text = forecastTexts[f.Status]
 	}
-	return f, nil
+	return f
 }
 
 // forecastOf fills in what is expected of a batch, if there is something.

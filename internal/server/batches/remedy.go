@@ -46,6 +46,7 @@ const (
 
 // remedies fills in what p can do about what keeps the batch waiting.
 func (v *BatchView) remedies(p *access.Principal) {
+	v.Remedy, v.CrowdRemedy = "", ""
 	if v.Crowd.TooSmall() {
 		v.CrowdRemedy = Remedy(p, v.Crowd, EndBatch)
 	}

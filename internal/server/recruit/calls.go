@@ -29,6 +29,8 @@ type Config struct {
 	Log    *slog.Logger
 	Clock  live.Clock
 
+	// Audience counts who watches.
+	Audience *live.Audience
 	// ChangeUser changes a person in the store and in their pool.
 	ChangeUser func(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error)
 }

@@ -130,16 +130,20 @@ func (s *Duty) Watch(_ context.Context, p *access.Principal) (changed <-chan str
 	if err := p.May(access.DutyWatch); err != nil {
 		return nil, nil, err
 	}
-	changed, stop = s.cfg.OnCall.watchers.Watch(p.User.ID)
-	return changed, stop, nil
+	leave, err := s.cfg.Audience.Join(p.User.ID, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, end := s.cfg.OnCall.watchers.Watch(p.User.ID)
+	return changed, func() { end(); leave() }, nil
 }
 
 // Await is Get once there is something new to say, or after wait.
 func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duration, news func(DutyView) bool) (DutyView, error) {
-	changed, stop, err := s.Watch(ctx, p)
-	if err != nil {
+	if err := p.May(access.DutyWatch); err != nil {
 		return DutyView{}, err
 	}
+	changed, stop := s.cfg.OnCall.watchers.Watch(p.User.ID)
 	defer stop()
 	timer := time.NewTimer(min(wait, live.MaxWait))
 	defer timer.Stop()

@@ -29,6 +29,8 @@ type Config struct {
 	// Services are the private places that service steps may call, in addition to
 	// public ones.
 	Services httpstep.Allow
+	// Audience counts who watches.
+	Audience *live.Audience
 }
 
 // Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
@@ -40,6 +42,9 @@ type Runs struct {
 	allow        httpstep.Allow
 	orchestrator *orchestrator.Orchestrator
 	watchers     live.Watchers[crowd.RunID]
+	audience     *live.Audience
+	views        *live.Looks[crowd.RunID, *orchestrator.View]
+	details      *live.Looks[crowd.RunID, Details]
 	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
 	wake         chan struct{}
 	calls        context.Context // of the calls under way
@@ -55,6 +60,7 @@ type Runs struct {
 // New makes the use case. Nothing runs before Continue.
 func New(cfg Config) *Runs {
 	s := &Runs{
+		audience: cfg.Audience, views: live.NewLooks[crowd.RunID, *orchestrator.View](), details: live.NewLooks[crowd.RunID, Details](),
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
 		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
@@ -66,7 +72,7 @@ func New(cfg Config) *Runs {
 			case s.wake <- struct{}{}:
 			default: // it will look anyway
 			}
-			s.watchers.SignalAll()
+			s.signalAll()
 		},
 	})
 	return s
@@ -86,6 +92,13 @@ func (s *Runs) Changed(c *engine.Changes) {
 	for i := range c.Progress {
 		s.orchestrator.BatchChanged(c.Progress[i].Batch)
 	}
+}
+
+// signalAll signals all who watch a run.
+func (s *Runs) signalAll() {
+	s.views.AllChanged()
+	s.details.AllChanged()
+	s.watchers.SignalAll()
 }
 
 // StopWaiting ends all watching.
@@ -137,7 +150,7 @@ func (s *Runs) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		next, more := s.orchestrator.Step(ctx)
-		s.watchers.SignalAll() // what was signalled before is kept only now
+		s.signalAll() // what was signalled before is kept only now
 		wait := time.Minute
 		switch {
 		case more:
@@ -269,6 +282,8 @@ func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operatio
 	if err := f(s.orchestrator); err != nil {
 		return store.Run{}, err
 	}
+	s.views.Changed(id)
+	s.details.Changed(id)
 	s.watchers.Signal(id)
 	return s.store.Run(ctx, 0, id)
 }
@@ -385,14 +400,4 @@ func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID,
 		return nil, err
 	}
 	return s.orchestrator.Results(ctx, 0, id, node)
-}
-
-// Watch returns a channel that gets a signal when a run may have changed, and
-// closes when the server does. stop must be called in the end.
-func (s *Runs) Watch(ctx context.Context, p *access.Principal, id crowd.RunID) (changed <-chan struct{}, stop func(), err error) {
-	if _, err := s.find(ctx, p, access.RunsWatch, id); err != nil {
-		return nil, nil, err
-	}
-	changed, stop = s.watchers.Watch(id)
-	return changed, stop, nil
 }

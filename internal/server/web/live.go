@@ -10,9 +10,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// holdersShown is how many of those who hold a task are listed.
-const holdersShown = 30
-
 // live is a launched batch as it stands: the part of its page that moves.
 type live struct {
 	B         batches.BatchView
@@ -37,42 +34,21 @@ var workerReasons = map[crowd.Reason]string{
 	crowd.AlreadyDid:    "had every task that is left already",
 }
 
-func (rq *request) live(id crowd.BatchID) (*live, error) {
-	b, err := rq.App.Batches.Get(rq.ctx(), rq.p, id)
-	if err != nil {
-		return nil, err
-	}
-	l := &live{B: b, Now: rq.Now().UTC()}
+func (rq *request) live(d batches.Details) *live {
+	b := &d.BatchView
+	l := &live{B: *b, Now: rq.Now().UTC(), Holders: d.Holders, MoreHold: d.MoreHold}
 	if b.Progress.Completed > 0 {
 		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
 	}
-	f, err := rq.App.Batches.Forecast(rq.ctx(), rq.p, id)
-	if err != nil {
-		return nil, err
-	}
-	l.Outlook = newOutlook(l.Now, &b, f)
-	if !b.Progress.State.Open() {
-		return l, nil
-	}
-	why, err := rq.App.Batches.Why(rq.ctx(), rq.p, id)
-	if crowd.CodeOf(err) == crowd.Conflict {
-		return l, nil // it has ended since
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range why.Workers {
+	l.Outlook = newOutlook(l.Now, b, d.Forecast)
+	for _, n := range d.Why.Workers {
 		l.Workers += n
 	}
-	l.Ahead, l.Why = why.Ahead, reasonList(why.Workers, workerReasons)
-	l.Holders, l.MoreHold, err = rq.App.Batches.Holders(rq.ctx(), rq.p, id, holdersShown)
-	if err != nil && crowd.CodeOf(err) != crowd.Conflict {
-		return nil, err
-	}
-	if f.Status != batches.ForecastReady && f.Status != batches.ForecastTooFew {
+	l.Ahead, l.Why = d.Why.Ahead, reasonList(d.Why.Workers, workerReasons)
+	if f := d.Forecast.Status; b.Progress.State.Open() && f != batches.ForecastReady && f != batches.ForecastTooFew {
 		l.Left = b.TimeLeft(l.Now)
 	}
-	return l, nil
+	return l
 }
 
 // launched shows a batch that is no draft. A form of its draft that was refused,
@@ -81,8 +57,9 @@ func (rq *request) launched(b batches.BatchView) error {
 	if f := rq.form; f != nil && len(f.Errs) > 0 && f.ID != "edit" && f.ID != "topup" {
 		return f.Errs[0]
 	}
-	l, err := rq.live(b.Spec.ID)
+	d, err := rq.App.Batches.Details(rq.ctx(), rq.p, b.Spec.ID)
 	rq.check(err)
+	l := rq.live(d)
 	methods, err := batches.Methods(b.Batch)
 	rq.check(err)
 	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": rq.balance(b.Spec.Tenant), "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning)}}
@@ -102,11 +79,11 @@ const (
 // events sends the live part of a batch's page whenever it changes.
 func (rq *request) events(id crowd.BatchID) error {
 	return sendLive(rq, id, rq.App.Batches.Watch, func(rq *request) (state, html string, err error) {
-		l, err := rq.live(id)
+		d, err := rq.App.Batches.WatchedDetails(rq.ctx(), rq.p, id)
 		if err != nil {
 			return "", "", err
 		}
-		return string(l.B.Progress.State), rq.fragment("batch", "live", l), nil
+		return string(d.Progress.State), rq.fragment("batch", "live", rq.live(d)), nil
 	})
 }
 

@@ -9,15 +9,12 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// What the page of a run lists at most.
-const (
-	slowShown = 20 // items
-	slowEach  = 5  // of a step
-	heldShown = 50
-)
+// slowShown is how many of the slowest items the page of a run lists.
+const slowShown = 20
 
 // loading is what became of the files of a run.
 type loading struct {
@@ -28,10 +25,11 @@ type loading struct {
 
 // run shows a run: one that needs its files, or one to watch.
 func (rq *request) run(id crowd.RunID) error {
-	l, err := rq.liveRun(id)
+	d, err := rq.App.Runs.Details(rq.ctx(), rq.p, id)
 	if err != nil {
 		return err
 	}
+	l := rq.liveRun(d)
 	x := madeOf[loading](rq)
 	data := map[string]any{"V": l.V, "Live": l, "Files": x.Files, "Notes": x.Notes, "Methods": []string{"csv", "jsonl", "parquet"}}
 	status := rq.form.status()
@@ -129,12 +127,9 @@ func (l *liveRun) Failed() bool {
 	return slices.ContainsFunc(l.Nodes, func(n runNode) bool { return n.State == store.NodeFailed })
 }
 
-func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
-	v, err := rq.App.Runs.Get(rq.ctx(), rq.p, id)
-	if err != nil {
-		return nil, err
-	}
-	l := &liveRun{V: v, Now: rq.Now().UTC(), Picture: drawRun(v)}
+func (rq *request) liveRun(d runs.Details) *liveRun {
+	v := d.View
+	l := &liveRun{V: v, Now: rq.Now().UTC(), Picture: drawRun(v), Slow: d.Slow[:min(len(d.Slow), slowShown)]}
 	last := lastNodes(v.Flow)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -153,31 +148,22 @@ func (rq *request) liveRun(id crowd.RunID) (*liveRun, error) {
 		}
 	}
 	l.Ends = v.ExpectedEnd(l.Now)
-	if v.State == store.RunLoading || v.State.Ended() {
-		return l, nil
-	}
-	if l.Slow, err = rq.App.Runs.Slowest(rq.ctx(), rq.p, id, slowEach); err != nil {
-		return nil, err
-	}
-	l.Slow = l.Slow[:min(len(l.Slow), slowShown)]
-	faults, err := rq.App.Runs.Faults(rq.ctx(), rq.p, id, 0, heldShown)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range faults {
+	for _, f := range d.Faults {
 		l.Held = append(l.Held, heldItem{f, v.Flow.NodeName(f.Node)})
 	}
-	l.More = max(l.HeldAt()-int64(len(l.Held)), 0)
-	return l, nil
+	if len(l.Held) > 0 {
+		l.More = max(l.HeldAt()-int64(len(l.Held)), 0)
+	}
+	return l
 }
 
 // runEvents sends the live part of a run's page whenever it changes.
 func (rq *request) runEvents(id crowd.RunID) error {
 	return sendLive(rq, id, rq.App.Runs.Watch, func(rq *request) (state, html string, err error) {
-		l, err := rq.liveRun(id)
+		d, err := rq.App.Runs.WatchedDetails(rq.ctx(), rq.p, id)
 		if err != nil {
 			return "", "", err
 		}
-		return string(l.V.State), rq.fragment("run", "live", l), nil
+		return string(d.State), rq.fragment("run", "live", rq.liveRun(d)), nil
 	})
 }

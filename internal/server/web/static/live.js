@@ -1,18 +1,13 @@
-// A running batch: its live part is replaced by what the server sends. Where
-// that is not possible, the page is loaded again now and then.
+// A running batch: its live part is replaced by what the server sends.
+
+import { follow } from "./stream.js";
 
 const live = document.getElementById("live");
 const says = document.getElementById("says");
 
-const source = new EventSource(live.dataset.events);
-source.addEventListener("live", (event) => {
-  live.innerHTML = JSON.parse(event.data); // made by the server, escaped there
-  live.dataset.seen = String(Number(live.dataset.seen || 0) + 1);
+follow(live, (html) => {
+  live.innerHTML = html;
   announce();
-});
-source.addEventListener("gone", () => {
-  source.close();
-  location.reload();
 });
 
 // For a screen reader: a word each time another tenth is done, not each time.
@@ -23,4 +18,3 @@ function announce() {
   tenth = now;
 }
 announce();
-window.addEventListener("pagehide", () => source.close());

@@ -1,5 +1,7 @@
 // A run of a workflow: its live part is replaced by what the server sends.
 
+import { follow } from "./stream.js";
+
 const live = document.getElementById("live");
 const says = document.getElementById("says");
 
@@ -15,16 +17,9 @@ function keep(change) {
   if (same) (live.querySelectorAll(same)[nth] || live.querySelector(same))?.focus({ preventScroll: true });
 }
 
-const source = new EventSource(live.dataset.events);
-source.addEventListener("live", (event) => {
-  const html = JSON.parse(event.data); // made by the server, escaped there
+follow(live, (html) => {
   keep(() => { live.innerHTML = html; });
-  live.dataset.seen = String(Number(live.dataset.seen || 0) + 1);
   announce();
-});
-source.addEventListener("gone", () => {
-  source.close();
-  location.reload();
 });
 
 // For a screen reader: what came out, at most each ten seconds.
@@ -37,4 +32,3 @@ function announce() {
   last = Date.now();
   says.textContent = now + " came out";
 }
-window.addEventListener("pagehide", () => source.close());

@@ -1,0 +1,79 @@
+package batches
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+)
+
+// Watch returns a channel that gets a signal after each durable change of a
+// batch, and closes when the server does. stop must be called in the end.
+func (s *Batches) Watch(ctx context.Context, p *access.Principal, id crowd.BatchID) (changed <-chan struct{}, stop func(), err error) {
+	b, err := s.batch(ctx, p, access.BatchesWatch, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave, err := s.audience.Join(p.User.ID, b.Spec.Tenant)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, end := s.watchers.Watch(id)
+	return changed, func() { end(); leave() }, nil
+}
+
+// Watched is Get for those who watch the batch, who share what is looked up for it.
+func (s *Batches) Watched(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	if _, err := s.batch(ctx, p, access.BatchesWatched, id); err != nil {
+		return BatchView{}, err
+	}
+	v, err := s.views.Get(ctx, id, func(ctx context.Context) (BatchView, error) { return s.view(ctx, p, id) })
+	v.remedies(p)
+	return v, err
+}
+
+// holdersShown is how many of those who hold a task are in Details.
+const holdersShown = 30
+
+// Details are a batch as it stands, with what is known of what comes and of what it
+// waits for.
+type Details struct {
+	BatchView
+	Forecast BatchForecast
+	Why      Why // of one that is open
+	Holders  []Holder
+	MoreHold int // beyond the Holders
+}
+
+// Details returns a batch as it stands, and what is known of what comes and of what
+// it waits for.
+func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.BatchID) (d Details, err error) {
+	if _, err = s.batch(ctx, p, access.BatchesDetails, id); err != nil {
+		return d, err
+	}
+	if d.BatchView, err = s.view(ctx, p, id); err != nil {
+		return d, err
+	}
+	d.Forecast = s.forecast(&d.BatchView)
+	if !d.Progress.State.Open() {
+		return d, nil
+	}
+	if d.Why, err = s.Why(ctx, p, id); err == nil {
+		d.Holders, d.MoreHold, err = s.Holders(ctx, p, id, holdersShown)
+	}
+	if crowd.CodeOf(err) == crowd.Conflict {
+		err = nil // it has ended since
+	}
+	return d, err
+}
+
+// WatchedDetails is Details for those who watch the batch, who share what is looked
+// up for it.
+func (s *Batches) WatchedDetails(ctx context.Context, p *access.Principal, id crowd.BatchID) (Details, error) {
+	if _, err := s.batch(ctx, p, access.BatchesWatchedDetails, id); err != nil {
+		return Details{}, err
+	}
+	d, err := s.details.Get(ctx, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
+	d.remedies(p)
+	return d, err
+}

@@ -1,0 +1,68 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Watch returns a channel that gets a signal when a run may have changed, and
+// closes when the server does. stop must be called in the end.
+func (s *Runs) Watch(ctx context.Context, p *access.Principal, id crowd.RunID) (changed <-chan struct{}, stop func(), err error) {
+	r, err := s.find(ctx, p, access.RunsWatch, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave, err := s.audience.Join(p.User.ID, r.Tenant)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, end := s.watchers.Watch(id)
+	return changed, func() { end(); leave() }, nil
+}
+
+// Watched is Get for those who watch the run, who share what it returns.
+func (s *Runs) Watched(ctx context.Context, p *access.Principal, id crowd.RunID) (*orchestrator.View, error) {
+	if _, err := s.find(ctx, p, access.RunsWatched, id); err != nil {
+		return nil, err
+	}
+	return s.views.Get(ctx, id, func(ctx context.Context) (*orchestrator.View, error) { return s.orchestrator.View(ctx, 0, id) })
+}
+
+// What Details has at most.
+const (
+	slowEach  = 5 // items of a step
+	heldShown = 50
+)
+
+// Details are a run as it stands with the items that somebody may have to see to.
+type Details struct {
+	*orchestrator.View
+	Slow   []orchestrator.SlowItem // of a run that is under way, the slowest of each step
+	Faults []store.Fault           // the first ones, as Faults lists them
+}
+
+// Details returns a run as it stands, and its items that somebody may have to see to.
+func (s *Runs) Details(ctx context.Context, p *access.Principal, id crowd.RunID) (d Details, err error) {
+	if _, err := s.find(ctx, p, access.RunsDetails, id); err != nil {
+		return d, err
+	}
+	if d.View, err = s.orchestrator.View(ctx, 0, id); err != nil || d.State == store.RunLoading || d.State.Ended() {
+		return d, err
+	}
+	if d.Slow, err = s.orchestrator.SlowestItems(ctx, 0, id, slowEach); err == nil {
+		d.Faults, err = s.store.Faults(ctx, id, -1, 0, heldShown)
+	}
+	return d, err
+}
+
+// WatchedDetails is Details for those who watch the run, who share what it returns.
+func (s *Runs) WatchedDetails(ctx context.Context, p *access.Principal, id crowd.RunID) (Details, error) {
+	if _, err := s.find(ctx, p, access.RunsWatchedDetails, id); err != nil {
+		return Details{}, err
+	}
+	return s.details.Get(ctx, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
+}
