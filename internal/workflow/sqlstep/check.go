@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Check compiles the query against the columns of the inputs, without their
@@ -62,7 +63,8 @@ func (e *engine) compile(query string, stream []string) (compiled, error) {
 		return compiled{}, err
 	}
 	q.needs = q.shape.itemByItem(query, toks, stream)
-	return q, nil
+	// The function that takes the rows has an argument for each column.
+	return q, e.limit(lib.SQLITE_LIMIT_FUNCTION_ARG, MaxColumns+1)
 }
 
 // itemByItem fills in whether the query may run item by item. The error names what

@@ -106,7 +106,7 @@ func (e *engine) setUp(tables []Table) error {
 		lib.SQLITE_LIMIT_LENGTH:          e.limits.Value,
 		lib.SQLITE_LIMIT_SQL_LENGTH:      MaxQuery + 100_000, // with what we put around it
 		lib.SQLITE_LIMIT_COLUMN:          MaxColumns + 1,
-		lib.SQLITE_LIMIT_FUNCTION_ARG:    MaxColumns + 1,
+		lib.SQLITE_LIMIT_FUNCTION_ARG:    maxArgs, // until the query is compiled
 		lib.SQLITE_LIMIT_EXPR_DEPTH:      maxDepth,
 		lib.SQLITE_LIMIT_COMPOUND_SELECT: maxParts,
 		lib.SQLITE_LIMIT_VDBE_OP:         100_000,
@@ -114,14 +114,22 @@ func (e *engine) setUp(tables []Table) error {
 		lib.SQLITE_LIMIT_TRIGGER_DEPTH:   1,
 		lib.SQLITE_LIMIT_WORKER_THREADS:  0,
 	} {
-		if _, err := sqlite.Limit(e.owner, id, int(min(limit, 1<<30))); err != nil {
-			return fmt.Errorf("set limit %d: %w", id, err)
+		if err := e.limit(id, limit); err != nil {
+			return err
 		}
 	}
 	if err := e.conn.RegisterAuthorizer(e.authorize); err != nil {
 		return fmt.Errorf("register authorizer: %w", err)
 	}
 	e.trusted = false
+	return nil
+}
+
+// limit sets a limit of the connection.
+func (e *engine) limit(id int, n int64) error {
+	if _, err := sqlite.Limit(e.owner, id, int(min(n, 1<<30))); err != nil {
+		return fmt.Errorf("set limit %d: %w", id, err)
+	}
 	return nil
 }
 

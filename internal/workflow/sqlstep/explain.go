@@ -23,6 +23,7 @@ func (e *engine) explain(query string, toks []token, message string) error {
 		{"no such function: ", "", "there is no function %s"},
 		{"unrecognized token: \"", "\"", "SQL has no %s"},
 		{"wrong number of arguments to function ", "()", "the function %s takes another number of arguments"},
+		{"too many arguments on function ", "", fmt.Sprintf("the function %%s has more than %d arguments", maxArgs)},
 		{"misuse of aggregate function ", "()", "the aggregate %s cannot stand here; it belongs into the list of columns or into HAVING"},
 		{"misuse of aggregate: ", "()", "the aggregate %s cannot stand here; it belongs into the list of columns or into HAVING"},
 		{"misuse of window function ", "()", "the window function %s needs OVER, and stands in the list of columns or in ORDER BY only"},

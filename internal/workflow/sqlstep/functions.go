@@ -97,8 +97,8 @@ var ourDriver = sync.OnceValue(func() *sqlite.Driver {
 	})
 	scalar("tokens", 1, func(args []driver.Value) (driver.Value, error) { return tokenList(text(args[0])) })
 
-	// SQLite's own take time in proportion to the product of the lengths, in one
-	// step that nothing interrupts; these only to their sum.
+	// SQLite's own take time or memory in proportion to the product of the lengths, in
+	// one step that nothing interrupts; these only to their sum.
 	scalar("instr", 2, func(args []driver.Value) (driver.Value, error) {
 		return instr(text(args[0]), text(args[1])), nil
 	})
@@ -115,6 +115,12 @@ var ourDriver = sync.OnceValue(func() *sqlite.Driver {
 			return nil, errors.New("the escape of like is one character")
 		}
 		return like(text(args[0]), text(args[1]), escape[0])
+	})
+	scalar("json_pretty", 1, func(args []driver.Value) (driver.Value, error) {
+		return pretty(text(args[0]), defaultIndent)
+	})
+	scalar("JSON_PRETTY", 2, func(args []driver.Value) (driver.Value, error) {
+		return pretty(text(args[0]), text(args[1]))
 	})
 	for name, trim := range map[string]func(string, func(rune) bool) string{
 		"trim": strings.TrimFunc, "ltrim": strings.TrimLeftFunc, "rtrim": strings.TrimRightFunc,
@@ -171,14 +177,14 @@ func instr(s, part string) int64 {
 // errTooBig is what SQLite says too of a value that is too long.
 var errTooBig = errors.New("string or blob too big")
 
-// maxReplaced bounds what replace makes before SQLite can bound it, in bytes.
-const maxReplaced = 64 << 20
+// maxMade bounds what one of our functions makes before SQLite can bound it, in bytes.
+const maxMade = DefaultValue
 
 func replace(s, old, with string) (driver.Value, error) {
 	if old == "" {
 		return strings.Clone(s), nil
 	}
-	if n := strings.Count(s, old); len(s)+n*(len(with)-len(old)) > maxReplaced {
+	if n := strings.Count(s, old); len(s)+n*(len(with)-len(old)) > maxMade {
 		return nil, errTooBig
 	}
 	return strings.ReplaceAll(s, old, with), nil

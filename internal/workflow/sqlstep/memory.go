@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"os"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -18,11 +20,24 @@ import (
 // the functions with which it allocates are wrapped: they are told the thread of the
 // connection that they work for, as the driver calls it, and each connection has its
 // own. What the connections of others allocate goes through uncounted.
+//
+// Beyond the bound of its query a connection gets no memory. So SQLite ends the query
+// with SQLITE_NOMEM wherever it is, also in the middle of one call of a function, which
+// an interrupt does not reach.
 
 // memory is what one connection holds, in bytes.
 type memory struct {
 	thread *libc.TLS
 	used   atomic.Int64
+	bound  atomic.Int64 // of used
+}
+
+// unbounded is the bound while no query runs.
+const unbounded = math.MaxInt64
+
+// admits reports whether so many bytes more may be allocated; m may be nil.
+func (m *memory) admits(n int64) bool {
+	return m == nil || n <= 0 || m.used.Load()+n <= m.bound.Load()
 }
 
 // counted are the connections whose memory is counted. Each allocation of the process
@@ -65,30 +80,68 @@ func wrapAllocator() error {
 func memoryOf(thread *libc.TLS) *memory { return (*counted.list.Load())[thread] }
 
 func countedMalloc(thread *libc.TLS, n int32) uintptr {
+	m := memoryOf(thread)
+	if !m.admits(int64(n)) {
+		return 0
+	}
 	p := (*(*func(*libc.TLS, int32) uintptr)(unsafe.Pointer(&struct{ uintptr }{allocator.FxMalloc})))(thread, n)
-	if m := memoryOf(thread); m != nil {
+	if m != nil {
 		m.used.Add(sizeOf(thread, p))
 	}
 	return p
 }
 
 func countedFree(thread *libc.TLS, p uintptr) {
+	n := sizeOf(thread, p)
 	if m := memoryOf(thread); m != nil {
-		m.used.Add(-sizeOf(thread, p))
+		m.used.Add(-n)
 	}
+	giveBack(p, n)
 	(*(*func(*libc.TLS, uintptr))(unsafe.Pointer(&struct{ uintptr }{allocator.FxFree})))(thread, p)
 }
 
 func countedRealloc(thread *libc.TLS, p uintptr, n int32) uintptr {
-	m := memoryOf(thread)
-	var before int64
-	if m != nil {
-		before = sizeOf(thread, p)
+	m, before := memoryOf(thread), sizeOf(thread, p)
+	if !m.admits(int64(n) - before) {
+		return 0
+	}
+	if before >= largeBlock && int64(n) > before {
+		return moved(thread, p, n)
 	}
 	q := (*(*func(*libc.TLS, uintptr, int32) uintptr)(unsafe.Pointer(&struct{ uintptr }{allocator.FxRealloc})))(thread, p, n)
 	if m != nil && q != 0 {
 		m.used.Add(sizeOf(thread, q) - before)
 	}
+	return q
+}
+
+// largeBlock is from how many bytes on the pages of a block are given back to the
+// machine when it is freed. The allocator keeps a free block of each size for later,
+// with its pages.
+const largeBlock = 4 << 20
+
+// giveBack hands the pages of a block that is to be freed to the machine, if it is
+// large. The first and the last one may hold something else.
+func giveBack(p uintptr, n int64) {
+	if n < largeBlock {
+		return
+	}
+	page := uintptr(os.Getpagesize())
+	from, to := (p+page-1)/page*page, (p+uintptr(n))/page*page
+	discard(unsafe.Slice(*(**byte)(unsafe.Pointer(&from)), to-from))
+}
+
+// moved is a large block with more room: the allocator would free the old one itself.
+func moved(thread *libc.TLS, p uintptr, n int32) uintptr {
+	q := (*(*func(*libc.TLS, int32) uintptr)(unsafe.Pointer(&struct{ uintptr }{allocator.FxMalloc})))(thread, n)
+	if q == 0 {
+		return 0
+	}
+	if m := memoryOf(thread); m != nil {
+		m.used.Add(sizeOf(thread, q))
+	}
+	libc.Xmemcpy(thread, q, p, libc.Tsize_t(sizeOf(thread, p)))
+	countedFree(thread, p)
 	return q
 }
 
@@ -109,6 +162,7 @@ func count(c driver.Conn) (*memory, error) {
 		return nil, errors.New("count memory: a connection of the driver has no thread")
 	}
 	m := &memory{thread: (*libc.TLS)(thread.UnsafePointer())}
+	m.bound.Store(unbounded)
 	change(func(list map[*libc.TLS]*memory) { list[m.thread] = m })
 	return m, nil
 }

@@ -42,7 +42,7 @@ type Limits struct {
 	Time   time.Duration // of a query, or of one call of Stream.Row; waiting for the receiver of the rows does not count
 	Memory int64         // bytes, of the inputs, and once more of what the query holds while it runs
 	Rows   int64         // of the result; of one call of Stream.Row
-	Value  int64         // bytes of one value, and of one row
+	Value  int64         // bytes of one value, and of one row; at most DefaultValue
 }
 
 // The defaults of Limits.
@@ -60,6 +60,7 @@ const (
 	maxDepth   = 100    // of an expression
 	maxParts   = 50     // SELECTs that union and its like put together
 	maxNesting = 50     // parentheses in parentheses
+	maxArgs    = 127    // of a function: one call may work on each of them, and nothing interrupts it
 )
 
 func (l Limits) orDefault() Limits {
@@ -72,7 +73,7 @@ func (l Limits) orDefault() Limits {
 	if l.Rows <= 0 {
 		l.Rows = DefaultRows
 	}
-	if l.Value <= 0 {
+	if l.Value <= 0 || l.Value > DefaultValue {
 		l.Value = DefaultValue
 	}
 	return l

@@ -9,7 +9,7 @@ import (
 // checkEvery is how often a running query is checked.
 const checkEvery = 10 * time.Millisecond
 
-// watch ends a query that takes too long or too much memory.
+// watch ends a query that takes too long, and bounds its memory.
 type watch struct {
 	limits Limits
 	memory *memory
@@ -21,7 +21,6 @@ type watch struct {
 	started time.Time
 	waiting time.Time     // since when the query waits for the receiver of its rows, or zero
 	waited  time.Duration // how long it did before
-	before  int64         // bytes held when the query began
 	err     error
 }
 
@@ -37,7 +36,8 @@ func (w *watch) begin(stop context.CancelFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.stop, w.err = true, stop, nil
-	w.started, w.waiting, w.waited, w.before = time.Now(), time.Time{}, 0, w.memory.used.Load()
+	w.started, w.waiting, w.waited = time.Now(), time.Time{}, 0
+	w.memory.bound.Store(w.memory.used.Load() + reserve*w.limits.Memory)
 	w.timer.Reset(min(checkEvery, w.limits.Time))
 }
 
@@ -46,6 +46,7 @@ func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running = false
+	w.memory.bound.Store(unbounded)
 	w.timer.Stop()
 }
 
@@ -79,15 +80,11 @@ func (w *watch) check() {
 	if !w.waiting.IsZero() {
 		took -= now.Sub(w.waiting)
 	}
-	left := w.limits.Time - took
-	switch {
-	case left <= 0:
-		w.err = timeError(w.limits.Time)
-	case w.memory.used.Load()-w.before > reserve*w.limits.Memory:
-		w.err = memoryError(w.limits.Memory)
-	default:
+	if left := w.limits.Time - took; left > 0 {
 		w.timer.Reset(max(time.Millisecond, min(checkEvery, left)))
 		return
 	}
+	w.err = timeError(w.limits.Time)
+	w.memory.bound.Store(0) // a call of a function is not interrupted, but it ends without memory
 	w.stop()
 }
