@@ -198,6 +198,29 @@ steps:
 	w.wantState(id, store.RunDone)
 }
 
+// TestAQueryWhoseTurnIsOver fails its step with the reason, and is retried.
+func TestAQueryWhoseTurnIsOver(t *testing.T) {
+	w := newWorld(t)
+	w.turnOver = crowd.Errorf(crowd.TooMany, "others wait")
+	id := w.start(`
+workflow: over
+inputs: {items: {columns: [id]}}
+steps:
+  whole:
+    from: items
+    sql: select count(*) as n from items
+`, "id\n1\n2\n")
+	w.play()
+	if n := w.node(id, "whole"); n.State != store.NodeFailed || n.Error != "others wait" {
+		t.Errorf("the step is %s: %q", n.State, n.Error)
+	}
+	w.turnOver = nil
+	_, _, err := w.o.Retry(w.ctx, id, "")
+	must(t, err)
+	w.play()
+	w.want(id, "whole", "2")
+}
+
 // TestHeldItemsWereTaken: an item that a step holds after an error is one that it
 // has taken, also where the step may make several rows of one item.
 func TestHeldItemsWereTaken(t *testing.T) {

@@ -71,8 +71,11 @@ type Query struct {
 	Ctx    context.Context // when it is done, nobody waits for the query any more
 	Tenant crowd.TenantID
 	Time   time.Duration // what it may take at most; row by row, for one item
-	Wait   func()        // to be called before Do if that is not called at once
-	Do     func()        // runs it; to be called once, also when Ctx is done
+	// Wait is to be called before Do if that is not called at once, with what it waits for.
+	Wait func(why string)
+	// Do runs it; to be called once, also when Ctx is done. It ends when its context is done,
+	// with the cause.
+	Do func(context.Context)
 }
 
 // Config sets up an Orchestrator. All of it must be set.
@@ -111,8 +114,8 @@ type inbox struct {
 	results []func(context.Context) // of what ran asynchronously; to be called under Orchestrator.mu
 	dirty   map[crowd.RunID]bool    // runs that may go on
 	owner   map[crowd.BatchID]crowd.RunID
-	loading map[inputKey]bool // inputs whose files are being read
-	queued  map[nodeKey]bool  // steps whose queries wait for their turn
+	loading map[inputKey]bool  // inputs whose files are being read
+	queued  map[nodeKey]string // steps whose queries wait for their turn, and what for
 }
 
 // nodeKey is a node of a run.
@@ -129,7 +132,7 @@ func New(cfg Config) *Orchestrator {
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
-	o.inbox.queued = make(map[nodeKey]bool)
+	o.inbox.queued = make(map[nodeKey]string)
 	return o
 }
 

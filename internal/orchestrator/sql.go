@@ -37,28 +37,28 @@ func (s *sqlBase) limits() sqlstep.Limits {
 }
 
 // runQuery runs f without the lock when it is the query's turn, and what it returns
-// under the lock, in the next Step.
-func (s *sqlBase) runQuery(f func() func(context.Context)) {
+// under the lock, in the next Step. The context of f is done when the turn is over.
+func (s *sqlBase) runQuery(f func(turn context.Context) func(context.Context)) {
 	s.busy = true
 	o, key, waited := s.run.o, nodeKey{s.run.kept.ID, s.node.Node.Node}, false
 	o.cfg.Query(Query{
 		Ctx: s.run.ctx, Tenant: s.run.kept.Tenant, Time: cmp.Or(s.query.Time, sqlstep.DefaultTime),
-		Wait: func() { waited = true; o.setQueued(key, true) },
-		Do: func() {
+		Wait: func(why string) { waited = true; o.setQueued(key, why) },
+		Do: func(turn context.Context) {
 			if waited {
-				o.setQueued(key, false)
+				o.setQueued(key, "")
 			}
-			o.deliver(f())
+			o.deliver(f(turn))
 		},
 	})
 }
 
-// setQueued notes whether the query of a step waits for its turn.
-func (o *Orchestrator) setQueued(key nodeKey, is bool) {
+// setQueued notes what the query of a step waits for until it is its turn; "": it does not.
+func (o *Orchestrator) setQueued(key nodeKey, why string) {
 	o.inbox.Lock()
 	delete(o.inbox.queued, key)
-	if is {
-		o.inbox.queued[key] = true
+	if why != "" {
+		o.inbox.queued[key] = why
 	}
 	o.inbox.Unlock()
 	o.cfg.Wake()
@@ -68,8 +68,8 @@ func (o *Orchestrator) setQueued(key nodeKey, is bool) {
 func (o *Orchestrator) waitsForTurn(key nodeKey) string {
 	o.inbox.Lock()
 	defer o.inbox.Unlock()
-	if o.inbox.queued[key] {
-		return "the query waits for its turn: others are running"
+	if why := o.inbox.queued[key]; why != "" {
+		return "the query waits for its turn: " + why
 	}
 	return ""
 }
@@ -137,9 +137,9 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 	}
 	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
 	runCtx := r.ctx
-	s.runQuery(func() func(context.Context) {
+	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
-		err := q.do(runCtx)
+		err := q.do(turn, runCtx)
 		took := r.o.now().Sub(began)
 		return func(ctx context.Context) {
 			s.busy = false
@@ -168,17 +168,18 @@ type tableQuery struct {
 	limits   sqlstep.Limits
 }
 
-// do runs the query and keeps its rows after those that are kept already.
-func (q *tableQuery) do(ctx context.Context) error {
-	if err := ctx.Err(); err != nil { // while it waited for its turn
-		return err
+// do runs the query and keeps its rows, in the context of the run, after those that are
+// kept already.
+func (q *tableQuery) do(ctx, run context.Context) error {
+	if ctx.Err() != nil { // while it waited for its turn
+		return context.Cause(ctx)
 	}
 	var rows []store.Row
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		_, err := q.o.cfg.Store.Advance(ctx, &store.Advance{Run: q.run, Rows: rows})
+		_, err := q.o.cfg.Store.Advance(run, &store.Advance{Run: q.run, Rows: rows})
 		rows = rows[:0]
 		q.o.markDirty(q.run)
 		if err != nil {

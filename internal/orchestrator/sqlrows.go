@@ -153,15 +153,18 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	s.takeStream()
 	round := s.round
 	stream, columns := s.stream, n.step.Own
-	s.runQuery(func() func(context.Context) {
+	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
 		err := r.ctx.Err() // it may have waited for its turn
 		if err == nil && stream == nil {
-			stream, err = sqlstep.Open(r.ctx, s.query.Query, static, streamed, s.limits())
+			stream, err = sqlstep.Open(turn, s.query.Query, static, streamed, s.limits())
 		}
 		var results []queryResult
 		for made := 0; err == nil && len(results) < len(todo) && made < maxMade && (len(results) == 0 || r.o.now().Sub(began) < maxTurn); {
-			rows, wrong := stream.Row(r.ctx, todo[len(results)].rows)
+			rows, wrong := stream.Row(turn, todo[len(results)].rows)
+			if turn.Err() != nil && len(results) > 0 {
+				break // the next turn begins with this item
+			}
 			for i := 0; wrong == nil && i < len(rows); i++ {
 				if e := misfitIn(columns, rows[i]); e != nil {
 					wrong = e

@@ -47,6 +47,7 @@ type world struct {
 	lag      bool     // calls end by endCalls only
 	open     []func() // calls that have not ended
 	slow     bool     // queries are done by the test
+	turnOver error    // of each query, when it begins
 	queries  []func() // that were begun then
 }
 
@@ -193,11 +194,16 @@ func (w *world) restart() {
 // query runs a query at once, or leaves it to the test.
 func (w *world) query(q orchestrator.Query) {
 	if w.slow {
-		q.Wait()
-		w.queries = append(w.queries, q.Do)
+		q.Wait("others are running")
+		w.queries = append(w.queries, func() { q.Do(q.Ctx) })
 		return
 	}
-	q.Do()
+	ctx, end := context.WithCancelCause(q.Ctx)
+	defer end(nil)
+	if w.turnOver != nil {
+		end(w.turnOver)
+	}
+	q.Do(ctx)
 }
 
 func (w *world) call(a orchestrator.Attempt, done func(httpstep.Reply, error)) {

@@ -114,9 +114,9 @@ func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 // query runs a query when it is its turn, in a goroutine of its own.
 func (s *Runs) query(q orchestrator.Query) {
 	s.underway.Go(func() {
-		done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
+		turn, done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
 		defer done()
-		q.Do()
+		q.Do(turn)
 	})
 }
 
@@ -196,7 +196,7 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, text string) (Che
 
 // read waits until p may have a file of a workflow read.
 func (s *Runs) read(ctx context.Context, p *access.Principal) (done func(), err error) {
-	done = s.reading.take(ctx, p.User.ID, 0, func() {})
+	_, done = s.reading.take(ctx, p.User.ID, 0, func(string) {})
 	if ctx.Err() != nil {
 		done()
 		return nil, ctx.Err()

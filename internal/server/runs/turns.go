@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,6 +20,13 @@ const maxReading = 4
 // may hold 256 MB of inputs, and up to 512 MB more.
 const maxPlaces = 8
 
+// longTurn is for how long a long one has its place for sure. After that it has it for as
+// long as no other holder waits for a long one. docs/sql-steps.md tells users.
+const longTurn = 10 * time.Minute
+
+// errTurnOver ends what had a place for longer.
+var errTurnOver = crowd.Errorf(crowd.TooMany, "the query was ended after %.0f minutes, because a query of another tenant waited for its place; retry it, or make it faster", longTurn.Minutes())
+
 // turns decides who goes on of those who want one of few places. Short ones are those
 // that may take the default time of a query or less; the long ones of all leave one
 // place free for others. Who waits is served by holders: first the one whose last turn
@@ -29,7 +37,7 @@ type turns[Holder comparable] struct {
 
 	mu      sync.Mutex
 	running int
-	long    int             // of those, the long ones
+	long    []*turn[Holder] // of those, the long ones, in the order in which they began
 	short   map[Holder]int  // the short ones
 	waiting []*turn[Holder] // in the order in which they came
 	served  map[Holder]int  // when each had its last turn
@@ -40,6 +48,11 @@ type turn[Holder comparable] struct {
 	holder Holder
 	long   bool
 	ready  chan struct{} // closed when it has come
+
+	end     context.CancelCauseFunc
+	timer   *time.Timer // of a long one
+	overdue bool        // it has had its place for longTurn
+	ending  bool        // it was told to end
 }
 
 func newTurns[Holder comparable](places, each int) *turns[Holder] {
@@ -55,11 +68,13 @@ func newQueryTurns() *turns[crowd.TenantID] {
 }
 
 // take waits for the turn of what may take so long, or until ctx is done. It
-// calls wait first if the turn has not come at once. done must be called in the end.
-func (t *turns[Holder]) take(ctx context.Context, holder Holder, most time.Duration, wait func()) (done func()) {
-	x := &turn[Holder]{holder: holder, long: most > sqlstep.DefaultTime, ready: make(chan struct{})}
-	if !t.enter(x) {
-		wait()
+// calls wait first, with the reason, if the turn has not come at once. The turn is over
+// when the context that it returns is done. done must be called in the end.
+func (t *turns[Holder]) take(ctx context.Context, holder Holder, most time.Duration, wait func(why string)) (turnCtx context.Context, done func()) {
+	turnCtx, end := context.WithCancelCause(ctx)
+	x := &turn[Holder]{holder: holder, long: most > sqlstep.DefaultTime, ready: make(chan struct{}), end: end}
+	if why := t.enter(x); why != "" {
+		wait(why)
 	}
 	select {
 	case <-x.ready:
@@ -68,28 +83,45 @@ func (t *turns[Holder]) take(ctx context.Context, holder Holder, most time.Durat
 		defer t.mu.Unlock()
 		if i := slices.Index(t.waiting, x); i >= 0 {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
-			return func() {}
+			return turnCtx, func() { end(nil) }
 		}
 	}
-	return func() { t.leave(x) }
+	return turnCtx, func() { t.leave(x) }
 }
 
-// enter lines one up, and reports whether it is its turn at once.
-func (t *turns[Holder]) enter(x *turn[Holder]) bool {
+// enter lines one up, and returns why it waits; "": it does not.
+func (t *turns[Holder]) enter(x *turn[Holder]) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = append(t.waiting, x)
 	t.begin()
-	return !slices.Contains(t.waiting, x)
+	if !slices.Contains(t.waiting, x) {
+		return ""
+	}
+	return t.reason(x)
+}
+
+// reason is why one waits.
+func (t *turns[Holder]) reason(x *turn[Holder]) string {
+	others := slices.ContainsFunc(t.long, func(y *turn[Holder]) bool { return y.holder != x.holder })
+	switch {
+	case !x.long && t.short[x.holder] >= t.each, x.long && !others && !t.mayBegin(x):
+		return "others of this tenant are running"
+	case x.long && others:
+		return fmt.Sprintf("others are running; one of another tenant that waits for this place ends it after %.0f minutes", longTurn.Minutes())
+	}
+	return fmt.Sprintf("others are running, each for about %.0f seconds at most", sqlstep.DefaultTime.Seconds())
 }
 
 // leave gives a turn to others.
 func (t *turns[Holder]) leave(x *turn[Holder]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	x.end(nil)
 	t.running--
 	if x.long {
-		t.long--
+		x.timer.Stop()
+		t.long = slices.DeleteFunc(t.long, func(y *turn[Holder]) bool { return x == y })
 	} else if t.short[x.holder]--; t.short[x.holder] == 0 {
 		delete(t.short, x.holder)
 	}
@@ -98,8 +130,41 @@ func (t *turns[Holder]) leave(x *turn[Holder]) {
 	}
 }
 
-// begin begins all turns that may begin.
+// expire notes that a long one has had its place for longTurn.
+func (t *turns[Holder]) expire(x *turn[Holder]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.overdue = true
+	t.endOverdue()
+}
+
+// endOverdue ends as many of the long ones that had their time as long ones of other
+// holders wait for a place.
+func (t *turns[Holder]) endOverdue() {
+	free := t.places - 1 - len(t.long) // or to become so
+	for _, x := range t.long {
+		if x.ending {
+			free++
+		}
+	}
+	for _, x := range t.long {
+		waiting := 0
+		for _, y := range t.waiting {
+			if y.long && y.holder != x.holder {
+				waiting++
+			}
+		}
+		if x.overdue && !x.ending && waiting > free {
+			x.ending = true
+			x.end(errTurnOver)
+			free++
+		}
+	}
+}
+
+// begin begins all turns that may begin, and ends those that are over.
 func (t *turns[Holder]) begin() {
+	defer t.endOverdue()
 	for t.running < t.places {
 		next := -1
 		for i, x := range t.waiting {
@@ -116,7 +181,8 @@ func (t *turns[Holder]) begin() {
 		t.served[x.holder] = t.clock
 		t.running++
 		if x.long {
-			t.long++
+			t.long = append(t.long, x)
+			x.timer = time.AfterFunc(longTurn, func() { t.expire(x) })
 		} else {
 			t.short[x.holder]++
 		}
@@ -126,7 +192,7 @@ func (t *turns[Holder]) begin() {
 
 func (t *turns[Holder]) mayBegin(x *turn[Holder]) bool {
 	if x.long {
-		return t.long < t.places-1
+		return len(t.long) < t.places-1
 	}
 	return t.short[x.holder] < t.each
 }
