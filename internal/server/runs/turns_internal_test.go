@@ -39,7 +39,7 @@ func TestALongTurnEndsWhenOthersWait(t *testing.T) {
 			})
 			done()
 		}()
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		go func() {
 			<-first.Done()
 			firstDone()
@@ -54,7 +54,7 @@ func TestALongTurnEndsWhenOthersWait(t *testing.T) {
 		<-own
 		// Alone it goes on, until one of another tenant comes.
 		second, secondDone := turns.take(t.Context(), "a", 24*time.Hour, quiet)
-		time.Sleep(5 * time.Hour)
+		<-time.After(5 * time.Hour)
 		if second.Err() != nil {
 			t.Error("ended without others")
 		}
