@@ -124,7 +124,7 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
 	return orchestrator.New(orchestrator.Config{
-		Store: w.Store, Crowd: w, Call: w.call, Query: func(q orchestrator.Query) { q.Do() }, Wake: func() { w.woken = true },
+		Store: w.Store, Crowd: w, Call: w.call, Query: func(q orchestrator.Query) { q.Do(q.Ctx) }, Wake: func() { w.woken = true },
 		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
 	})
 }
