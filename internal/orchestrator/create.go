@@ -74,16 +74,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	if w.SLA != nil {
 		run.Deadline = w.SLA.Deadline
 	}
-	nodes := make([]store.Node, w.Nodes())
-	for i := range nodes {
-		nodes[i] = store.Node{Node: i, State: store.NodeWaiting}
-		if i < len(w.Inputs) {
-			nodes[i].Name, nodes[i].Cursors = w.Inputs[i].Name, make([]int64, 1)
-			continue
-		}
-		s := &w.Steps[i-len(w.Inputs)]
-		nodes[i].Name, nodes[i].Cursors = s.Name, make([]int64, len(s.From)+1)
-	}
+	nodes := newNodes(w)
 	made := Created{}
 	over, err := o.nodesToCopy(ctx, &run, w, nodes, &made)
 	if err != nil {
@@ -104,6 +95,21 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 		}
 	}
 	return made, nil
+}
+
+// newNodes makes the nodes of a run of a workflow.
+func newNodes(w *workflow.Workflow) []store.Node {
+	nodes := make([]store.Node, w.Nodes())
+	for i := range nodes {
+		nodes[i] = store.Node{Node: i, State: store.NodeWaiting}
+		if i < len(w.Inputs) {
+			nodes[i].Name, nodes[i].Cursors = w.Inputs[i].Name, make([]int64, 1)
+			continue
+		}
+		s := &w.Steps[i-len(w.Inputs)]
+		nodes[i].Name, nodes[i].Cursors = s.Name, make([]int64, len(s.From)+1)
+	}
+	return nodes
 }
 
 // cancelUnstarted cancels a run that has not begun.

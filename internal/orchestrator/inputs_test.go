@@ -3,6 +3,7 @@ package orchestrator_test
 import (
 	"context"
 	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -73,10 +74,68 @@ func TestInputsAreLoaded(t *testing.T) {
 	if _, err := w.o.Load(gone, made.Run.ID, "items", csv(t, "id\n1\n")); err == nil {
 		t.Error("a file is loaded for a caller that has gone")
 	}
-	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text})
-	must(t, err)
-	w.restart()
-	w.wantState(made.Run.ID, store.RunCancelled)
+	w.wantState(made.Run.ID, store.RunLoading)
+}
+
+// brokenFile is a file that ends too early.
+type brokenFile struct {
+	table.Rows
+	at func() // is called then
+}
+
+func (f brokenFile) Read() ([]string, int, error) {
+	cells, line, err := f.Rows.Read()
+	if errors.Is(err, io.EOF) {
+		f.at()
+		err = io.ErrUnexpectedEOF
+	}
+	return cells, line, err
+}
+
+// TestAHalfReadInputIsWantedAgain: an input whose upload breaks off, or that is being
+// read when the server dies, keeps nothing of its file and wants it again. Inputs that
+// are whole stay.
+func TestAHalfReadInputIsWantedAgain(t *testing.T) {
+	for name, dies := range map[string]bool{"the upload breaks off": false, "the server dies": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: "workflow: w\ninputs: {items: {}, more: {columns: [id]}}\nsteps:\n  joined: {from: [items, more], sql: select items.id as id from items join more on more.id = items.id}\n"})
+			must(t, err)
+			id := made.Run.ID
+			_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n3\n"))
+			must(t, err)
+			half := brokenFile{csv(t, "id\n"+strings.Repeat("1\n\"\n", 1)+strings.Repeat("2\n", 25_000)), func() {
+				if dies {
+					w.store.fail = func(string) error { return errDisk }
+				}
+			}}
+			if _, err = w.o.Load(w.ctx, id, "items", half); err == nil {
+				t.Fatal("half a file is loaded")
+			}
+			w.store.fail = nil
+			want := "its upload broke off, and nothing of it is kept; load the file again"
+			if dies {
+				if n := w.node(id, "items"); n.State != store.NodeRunning || n.Last == 0 {
+					t.Fatalf("the server has not died in the middle: %+v", n)
+				}
+				w.restart()
+				want = "the server ended while its file was read, and nothing of it is kept; load the file again"
+			}
+			if n := w.node(id, "items"); n.State != store.NodeWaiting || n.Last+n.OK+n.Failed != 0 || n.Columns != nil || n.Error != want {
+				t.Errorf("the input is %+v", n)
+			}
+			wantCode(t, w.o.Start(w.ctx, id), crowd.Invalid, "the input items has no rows yet")
+			w.restart()
+			_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n3\n4\n"))
+			must(t, err)
+			if n := w.node(id, "items"); n.State != store.NodeDone || n.OK != 2 || n.Error != "" {
+				t.Errorf("loaded again, the input is %+v", n)
+			}
+			must(t, w.o.Start(w.ctx, id))
+			w.play()
+			w.want(id, "joined", "3")
+		})
+	}
 }
 
 // TestTypedCellsOfAnInput: a cell that is no value of its column's type is told when the

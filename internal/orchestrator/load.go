@@ -26,8 +26,8 @@ const maxExamples = 100
 
 // Load reads a file as an input of a run that was made. A row that cannot be read, or
 // with a cell that is no value of its column's type, becomes an item that has failed,
-// with the reason; a file that cannot be read gives the run up. The error is Problems if
-// the file does not fit the workflow: nothing of it is kept, and the run waits for another.
+// with the reason. Of a file that cannot be read to its end, or does not fit the workflow
+// (the error is Problems then), nothing is kept, and the run waits for another.
 func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
 	leave, err := o.lockInput(inputKey{id, input})
 	if err != nil {
@@ -42,7 +42,7 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 	switch {
 	case i < 0:
 		return out, crowd.Fieldf("input", "the workflow has no input %q", input)
-	case nodes[i].State != store.NodeWaiting:
+	case nodes[i].State == store.NodeDone:
 		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already: to give it another file, cancel %s and make the run again", input, id)
 	}
 	files := make(map[string][]string)
@@ -57,7 +57,12 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 		return out, Problems(problems)
 	}
 	n := nodes[i]
-	n.State, n.StartedAt, n.Columns = store.NodeRunning, o.now(), slices.Clone(file.Columns())
+	if n.State != store.NodeWaiting { // half read, and could not be put back then
+		if err := o.putBack(ctx, n, ""); err != nil {
+			return out, err
+		}
+	}
+	n.State, n.Error, n.StartedAt, n.Columns = store.NodeRunning, "", o.now(), slices.Clone(file.Columns())
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
@@ -66,12 +71,59 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 		_, err = o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
 	}
 	if err != nil { // the sender of the file may have gone
-		run.State, run.EndedAt = store.RunCancelled, o.now()
-		n.State, n.Error = store.NodeFailed, messageOf(err)
-		_, wrong := o.cfg.Store.Advance(context.WithoutCancel(ctx), &store.Advance{Run: id, State: &run, Nodes: []store.Node{n}})
-		return out, errors.Join(err, wrong)
+		return out, errors.Join(err, o.putBack(context.WithoutCancel(ctx), n, whyPutBack(err)))
 	}
 	return out, nil
+}
+
+// putBack has an input whose file was read half want its file again, and keeps why.
+func (o *Orchestrator) putBack(ctx context.Context, n store.Node, why string) error {
+	if err := o.cfg.Store.ClearLog(ctx, n.Run, n.Node); err != nil {
+		return err
+	}
+	n.State, n.Error, n.StartedAt, n.EndedAt, n.Columns = store.NodeWaiting, why, time.Time{}, time.Time{}, nil
+	_, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: n.Run, Nodes: []store.Node{n}})
+	return err
+}
+
+// whyPutBack says why a file was not read to its end.
+func whyPutBack(err error) string {
+	if errors.As(err, new(*crowd.Error)) {
+		return "its file was not read to the end, and nothing of it is kept; load it again: " + messageOf(err)
+	}
+	return "its upload broke off, and nothing of it is kept; load the file again"
+}
+
+// recoverInputs puts right what the end of the server has left of a run that was
+// getting its inputs.
+func (o *Orchestrator) recoverInputs(ctx context.Context, run store.Run) error {
+	if err := o.finishTakeOver(ctx, run); err != nil {
+		return errors.Join(err, o.cancelUnstarted(ctx, run))
+	}
+	nodes, err := o.cfg.Store.Nodes(ctx, run.ID)
+	for _, n := range nodes {
+		if err == nil && len(n.Cursors) == 1 && n.State == store.NodeRunning {
+			err = o.putBack(ctx, n, "the server ended while its file was read, and nothing of it is kept; load the file again")
+		}
+	}
+	return err
+}
+
+// finishTakeOver copies what a run takes over from its parent, as far as that was not
+// done when the run was made.
+func (o *Orchestrator) finishTakeOver(ctx context.Context, run store.Run) error {
+	if run.Parent == 0 {
+		return nil
+	}
+	w, problems := Parse(ctx, run.Text, nil, time.Time{})
+	if len(problems) > 0 {
+		return Problems(problems)
+	}
+	over, err := o.nodesToCopy(ctx, &run, w, newNodes(w), &Created{})
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over)
 }
 
 // loadingRun returns a run that is getting its inputs.

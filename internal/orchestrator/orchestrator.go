@@ -147,8 +147,8 @@ func (o *Orchestrator) Close() {
 	}
 }
 
-// Recover goes on with all runs that have not ended. One whose inputs were still
-// being read is cancelled: the rest will not come. If the store fails for a run,
+// Recover goes on with all runs that have not ended. One that was getting its inputs
+// keeps those that are whole, and wants the others again. If the store fails for a run,
 // Step tries again.
 func (o *Orchestrator) Recover(ctx context.Context) error {
 	o.mu.Lock()
@@ -159,8 +159,8 @@ func (o *Orchestrator) Recover(ctx context.Context) error {
 	}
 	for _, kept := range list {
 		if kept.State == store.RunLoading {
-			if err := o.cancelUnstarted(ctx, kept); err != nil {
-				return err
+			if err := o.recoverInputs(ctx, kept); err != nil {
+				o.cfg.Log.Error("the inputs of a run cannot be put right", "run", kept.ID.String(), "err", err)
 			}
 			continue
 		}

@@ -20,7 +20,7 @@ func TestManyStepsAreAskedAboutOnce(t *testing.T) {
 		id := w.start(text, "id\n1\n")
 		w.play()
 		n := 0
-		w.asked, w.store.fail = 0, func(string) error { n++; return nil }
+		w.asked, w.store.batches, w.store.fail = 0, 0, func(string) error { n++; return nil }
 		v := w.view(id)
 		if b := v.Nodes[steps].Batch; b == nil || b.Spec.Tasks != 1 {
 			t.Errorf("the batch of the step is %+v", b)
@@ -28,7 +28,7 @@ func TestManyStepsAreAskedAboutOnce(t *testing.T) {
 		if v.Nodes[1].Crowd.Wanted != 1 || v.Nodes[steps+1].Crowd.Wanted != 1 {
 			t.Errorf("the people of a step with a batch are %+v, of one without %+v", v.Nodes[1].Crowd, v.Nodes[steps+1].Crowd)
 		}
-		return n + w.asked
+		return n + w.asked + w.store.batches
 	}
 	if few, many := questions(2), questions(40); many != few {
 		t.Errorf("a view of 2 steps takes %d questions, of 40 steps %d", few, many)

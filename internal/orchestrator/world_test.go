@@ -54,7 +54,8 @@ type world struct {
 // faultyStore is a store that fails when the test says so.
 type faultyStore struct {
 	store.Store
-	fail func(what string) error // nil: never
+	fail    func(what string) error // nil: never
+	batches int                     // that were read one by one
 }
 
 // What a store that fails returns.
@@ -89,10 +90,15 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 }
 
 func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
-	if err := f.failure("batch"); err != nil {
-		return store.Batch{}, err
-	}
+	f.batches++
 	return f.Store.Batch(ctx, tenant, id)
+}
+
+func (f *faultyStore) ClearLog(ctx context.Context, id crowd.RunID, node int) error {
+	if err := f.failure("clear"); err != nil {
+		return err
+	}
+	return f.Store.ClearLog(ctx, id, node)
 }
 
 func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {

@@ -14,7 +14,7 @@ type RunState string
 
 // The states of a run.
 const (
-	RunLoading   RunState = "loading" // its inputs are being read
+	RunLoading   RunState = "loading" // it waits for its inputs and its start
 	RunRunning   RunState = "running"
 	RunPaused    RunState = "paused"
 	RunDone      RunState = "done"
@@ -192,6 +192,10 @@ type Flows interface {
 	// rows go in steps, in order; if it fails between two, calling it again goes
 	// on. A node that has rows of its own is a Conflict.
 	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error
+	// ClearLog takes the rows of a node's log away, and with them, in a run without a
+	// parent, the numbers of the last items that are in no other log. Many rows go in
+	// steps, the last ones first; if it fails between two, calling it again goes on.
+	ClearLog(ctx context.Context, id crowd.RunID, node int) error
 
 	// PutTenantSecret keeps a secret of a tenant under a name, and
 	// TenantSecret returns it. Names are listed, values never.

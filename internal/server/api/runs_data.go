@@ -49,7 +49,7 @@ const parquetType = "application/vnd.apache.parquet"
 func (a *api) runData() {
 	add(a, op{method: http.MethodPut, path: "/v1/runs/{id}/inputs/{input}", summary: "Give a run the file of an input", tag: runTag, access: signedIn,
 		text: "CSV with a header, TSV or JSON Lines, read as it comes; or Parquet. A row that cannot be read becomes an item that has failed, and the rest goes on. " +
-			"A file that breaks off gives the run up.",
+			"Of a file that breaks off nothing is kept: the run needs that input again.",
 		uploads: append(slices.Clone(tables), parquetType)},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath

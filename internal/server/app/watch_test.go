@@ -25,3 +25,7 @@ func init() {
 func (f *failingStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
 	return fail1(f, ctx, "RunBatches", func() ([]store.Batch, error) { return f.Store.RunBatches(ctx, id) })
 }
+
+func (f *failingStore) ClearLog(ctx context.Context, id crowd.RunID, node int) error {
+	return f.err(ctx, "ClearLog", func() error { return f.Store.ClearLog(ctx, id, node) })
+}

@@ -55,10 +55,7 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 	if err := s.begun(ctx, tx, &source, &target); err != nil || last == target.Last {
 		return false, err
 	}
-	type counts struct{ ok, skipped, failed int64 }
-	c, _, err := one(ctx, tx, func(r row, c *counts) error { return r.Scan(&c.ok, &c.skipped, &c.failed) },
-		`select coalesce(sum(case when state = 'ok' then 1 else 0 end), 0), coalesce(sum(case when state = 'skipped' then 1 else 0 end), 0),
-		coalesce(sum(case when state = 'failed' then 1 else 0 end), 0) from run_rows where id > $1 and id <= $2`, source.row(target.Last), source.row(last))
+	c, err := countRowStates(ctx, tx, source.row(target.Last), source.row(last))
 	if err != nil {
 		return false, err
 	}
@@ -85,4 +82,53 @@ func (s *Store) begun(ctx context.Context, tx transaction, source, target *kept)
 		err = crowd.Errorf(crowd.Conflict, "%s of %s has rows of its own: it can take over none", target.Name, target.Run)
 	}
 	return err
+}
+
+// ClearLog implements store.Flows. Many rows go in steps.
+func (s *Store) ClearLog(ctx context.Context, id crowd.RunID, i int) error {
+	for more := true; more; {
+		err := s.change(ctx, "clear a log", func(ctx context.Context, tx transaction) (err error) {
+			more, err = s.clearLog(ctx, tx, id, i)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearLog takes the last rows of a node's log away, and reports whether there are
+// more.
+func (s *Store) clearLog(ctx context.Context, tx transaction, id crowd.RunID, i int) (bool, error) {
+	n, err := lockedNode(ctx, tx, id, i, s.dialect.RowLock)
+	if err != nil {
+		return false, err
+	}
+	left := max(n.Last-copyAtOnce, 0)
+	c, err := countRowStates(ctx, tx, n.row(left), n.row(n.Last))
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.exec(ctx, `delete from run_rows where id > $1 and id <= $2`, n.row(left), n.row(n.Last)); err != nil {
+		return false, err
+	}
+	n.Last, n.OK, n.Skipped, n.Failed = left, n.OK-c.ok, n.Skipped-c.skipped, n.Failed-c.failed
+	if _, err := keepNode.exec(ctx, tx, &n); err != nil || left > 0 {
+		return left > 0, err
+	}
+	_, err = tx.exec(ctx, `update runs set items = coalesce((select max((select max(r.item) from run_rows r where r.log = n.log)) from run_nodes n where n.run = $1), 0)
+		where id = $1 and parent = 0`, id)
+	return false, err
+}
+
+// rowCounts is how many rows are in which state.
+type rowCounts struct{ ok, skipped, failed int64 }
+
+// countRowStates counts the rows with ids above after and up to last.
+func countRowStates(ctx context.Context, tx transaction, after, last int64) (rowCounts, error) {
+	c, _, err := one(ctx, tx, func(r row, c *rowCounts) error { return r.Scan(&c.ok, &c.skipped, &c.failed) },
+		`select coalesce(sum(case when state = 'ok' then 1 else 0 end), 0), coalesce(sum(case when state = 'skipped' then 1 else 0 end), 0),
+		coalesce(sum(case when state = 'failed' then 1 else 0 end), 0) from run_rows where id > $1 and id <= $2`, after, last)
+	return c, err
 }

@@ -126,6 +126,26 @@ func testRunBatches(t *testing.T, w *world) {
 	same(t, "another", must(w.RunBatches(w.ctx, id))(t), []store.Batch{must(w.Batch(w.ctx, 0, now))(t)})
 }
 
+// testClearLog: the rows of one node go, and the numbers of its items are given again,
+// unless others have them.
+func testClearLog(t *testing.T, w *world) {
+	r, nodes := w.runOf(w.mine)
+	r.Parent, nodes[ask].Batch = 0, 0
+	id := must(w.CreateRun(w.ctx, r, nodes))(t)
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh("a"), w.fresh("b"), w.fresh("c")}})
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: ask, Item: 2, Born: w.now, At: w.now, State: store.RowSkipped}}})
+	if err := w.ClearLog(w.ctx, id, input); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "rows", len(must(w.Rows(w.ctx, id, input, 0, 10, nil))(t)), 0)
+	nodes = must(w.Nodes(w.ctx, id))(t)
+	same(t, "counts", []int64{nodes[input].Last, nodes[input].OK, nodes[ask].Last, nodes[ask].Skipped}, []int64{0, 0, 1, 1})
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh("d")}})
+	same(t, "the next item", must(w.Rows(w.ctx, id, input, 0, 10, nil))(t)[0].Item, int64(3))
+	refused(t, w.ClearLog(w.ctx, id, 9), crowd.NotFound)
+	refused(t, w.ClearLog(w.ctx, 99, input), crowd.NotFound)
+}
+
 // flowBusy is a run in which some of everything has happened.
 func (w *world) flowBusy(t *testing.T) (crowd.RunID, crowd.BatchID) {
 	t.Helper()
