@@ -16,7 +16,7 @@ import (
 type Serve struct {
 	Data       string `help:"Folder of the database; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
 	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
-	TrustProxy bool   `help:"Believe X-Forwarded-Proto: the server stands behind a proxy that sets it." env:"THRONG_TRUST_PROXY"`
+	TrustProxy bool   `help:"Believe X-Forwarded-Proto and X-Forwarded-For: the server stands behind a proxy that sets them." env:"THRONG_TRUST_PROXY"`
 	MaxPages   int64  `help:"Let the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
 
 	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; links in messages begin with it." env:"THRONG_PUBLIC_URL"`

@@ -32,8 +32,8 @@ type Config struct {
 	// empty: none.
 	MetricsListen string
 	MaxPages      int64 // bounds the database, in pages of 4 KiB; 0: the disk does
-	// TrustProxy believes X-Forwarded-Proto: the server stands behind a proxy
-	// that sets it.
+	// TrustProxy believes X-Forwarded-Proto and X-Forwarded-For: the server stands
+	// behind a proxy that sets them.
 	TrustProxy bool
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
@@ -165,7 +165,7 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch})
+	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, TrustProxy: cfg.TrustProxy})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

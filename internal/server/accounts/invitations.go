@@ -254,7 +254,7 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 // mayMail uses up some of the mails that a tenant may send, whether there is a
 // mail server or not.
 func (s *Invitations) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
-	if ok, enough := s.mails.take(tenant, n, mailsPerHour, time.Hour/mailsPerHour, now); !ok {
+	if ok, enough := s.mails.take(now, portion[crowd.TenantID]{tenant, n, limit{mailsPerHour, time.Hour / mailsPerHour}}); !ok {
 		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s UTC", mailsPerHour, n, format.Clock(now, enough))
 	}
 	return nil

@@ -136,7 +136,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if err != nil {
 		return "", err
 	}
-	if ok, _ := s.trials.take(i.ID, 1, attemptBurst, attemptEvery, s.clock.Time()); !ok {
+	if ok, _ := s.trials.take(s.clock.Time(), portion[int64]{i.ID, 1, limit{attemptBurst, attemptEvery}}); !ok {
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}

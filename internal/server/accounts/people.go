@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +27,7 @@ type Accounts struct {
 	onCall    *recruit.OnCall
 	clock     live.Clock
 	passwords *auth.Passwords
-	attempts  quota[string] // by name in lower case
+	guesses   quota[guessKey]
 	sessions  sessionCache
 
 	// people is held by changes of people and their invitations and tries. It
@@ -137,7 +136,7 @@ func (s *Accounts) setupToken(ctx context.Context, secret string) (store.Token, 
 	}
 	u, err := s.store.User(ctx, t.User)
 	if err == nil && u.Suspended {
-		err = crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text()) // the link stays good
+		err = errSuspended // the link stays good
 	}
 	return t, u, err
 }
@@ -183,31 +182,6 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 
 func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, error) {
 	return s.issue(ctx, &store.Token{Kind: store.SessionToken, User: id, ExpiresAt: s.clock.Time().Add(sessionLife)}, "ses")
-}
-
-// SignIn checks a name and a password and returns the secret of a new session.
-// It does not say which of the two was wrong.
-func (s *Accounts) SignIn(ctx context.Context, name, password string) (string, error) {
-	key := strings.ToLower(name)
-	if ok, _ := s.attempts.take(key, 1, attemptBurst, attemptEvery, s.clock.Time()); !ok {
-		return "", crowd.Errorf(crowd.TooMany, "too many wrong passwords for this name; try again in %s", attemptEvery)
-	}
-	u, err := s.store.UserByName(ctx, name)
-	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
-		return "", err
-	}
-	ok, err := s.passwords.Check(ctx, u.PasswordHash, password)
-	if err != nil {
-		return "", err
-	}
-	if !ok || u.Suspended {
-		return "", crowd.Errorf(crowd.Unauthenticated, "the name or the password is wrong")
-	}
-	s.attempts.forget(key)
-	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
-		return "", err
-	}
-	return s.session(ctx, u.ID)
 }
 
 // NewUser is what is needed to add a person.

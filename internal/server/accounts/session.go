@@ -88,7 +88,7 @@ func (s *Accounts) Authenticate(ctx context.Context, secret string) (*access.Pri
 		return nil, err
 	}
 	if u.Suspended {
-		return nil, errSignIn
+		return nil, errSuspended
 	}
 	p = &access.Principal{User: u, Token: t}
 	until := now.Add(mayPass)

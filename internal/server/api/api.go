@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -21,12 +22,15 @@ type Config struct {
 	Log     *slog.Logger
 	Version string
 	Scratch string // folder of files that are read; "": where the system has temporary files
+	// TrustProxy believes X-Forwarded-For, as httpkit.ClientAddress has it.
+	TrustProxy bool
 }
 
 type api struct {
 	app     *app.App
 	log     *slog.Logger
 	scratch string
+	proxied bool // TrustProxy
 	huma    huma.API
 }
 
@@ -43,7 +47,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{app: cfg.App, log: cfg.Log, scratch: cfg.Scratch, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, scratch: cfg.Scratch, proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
 	a.people()
@@ -80,15 +84,18 @@ const (
 	signedIn audience = true
 )
 
-type contextKey struct{}
+type (
+	contextKey struct{} // of the principal
+	addressKey struct{} // of the address of a caller who is not authenticated
+)
 
 // identify authenticates the caller of an operation that is not open to all.
 func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
+	request, _ := humago.Unwrap(ctx)
 	if len(ctx.Operation().Security) == 0 {
-		next(ctx)
+		next(huma.WithValue(ctx, addressKey{}, httpkit.ClientAddress(request, a.proxied)))
 		return
 	}
-	request, _ := humago.Unwrap(ctx)
 	p, err := a.app.Accounts.Authenticate(ctx.Context(), httpkit.Secret(request))
 	if err != nil {
 		problem := a.problem(ctx.Context(), err)
@@ -107,13 +114,16 @@ type op struct {
 	tag     string
 	access  audience
 	status  int      // of success; 0: 200
-	maxBody int64    // 0: 1 MiB
+	maxBody int64    // 0: 1 MiB, or maxPublic
 	uploads []string // content types of a body that is not JSON
 	streams []string // content types of a response that is not JSON
 	// lean leaves the checks of the body to the use case, so that the body is
 	// read once, not twice: for the one operation whose speed counts.
 	lean bool
 }
+
+// maxPublic bounds the body of an operation that anybody may call.
+const maxPublic = 16 << 10
 
 // nothing is the response of an operation that only succeeds.
 type nothing struct{}
@@ -140,6 +150,9 @@ func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.
 
 // register registers an operation.
 func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
+	if o.access == public {
+		o.maxBody = cmp.Or(o.maxBody, maxPublic)
+	}
 	h := huma.Operation{
 		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},

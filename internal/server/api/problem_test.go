@@ -213,3 +213,19 @@ func TestAFileIsOfItsContentType(t *testing.T) {
 		t.Errorf("the draft has %d tasks", b.Tasks)
 	}
 }
+
+// What anybody may send is small: a larger body is refused before it is read.
+func TestPublicBodiesAreSmall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/v1/session", "/v1/setup", "/v1/invitation/join", "/v1/invitation/decline"} {
+		for size, want := range map[int]bool{8 << 10: false, 1 << 20: true} {
+			body := `{"name":"` + strings.Repeat("x", size) + `","password":"x","token":"x"}`
+			resp := must(w.nobody.HTTP.Post("http://throng"+path, "application/json", strings.NewReader(body)))(t)
+			_ = resp.Body.Close()
+			if got := resp.StatusCode == http.StatusRequestEntityTooLarge; got != want {
+				t.Errorf("%s with %d bytes: %d", path, size, resp.StatusCode)
+			}
+		}
+	}
+}

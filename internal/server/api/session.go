@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -32,7 +33,8 @@ func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
-			return as(toSecret)(a.app.Accounts.SignIn(ctx, in.Body.Name, in.Body.Password))
+			from, _ := ctx.Value(addressKey{}).(netip.Addr)
+			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, From: from}))
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {

@@ -226,7 +226,7 @@ func TestTheBurstOfGuesses(t *testing.T) {
 	w.clock.halt()
 	guess := func(want crowd.Code) {
 		t.Helper()
-		_, err := w.Accounts.SignIn(w.ctx, "Ann", "wrong wrong wrong")
+		_, err := w.session("Ann", "wrong wrong wrong")
 		refused(t, err, want)
 	}
 	for range 10 {

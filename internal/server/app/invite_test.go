@@ -86,7 +86,7 @@ func TestInvitedAndAtWork(t *testing.T) {
 	}
 	w.launch(1)
 	w.next(eva)
-	must(w.Accounts.SignIn(w.ctx, "eva", goodPassword))(t)
+	must(w.session("eva", goodPassword))(t)
 	i := must(w.Invitations.Get(w.ctx, w.ann, 1))(t)
 	if i.Worker != eva.User.ID || w.stage(1) != accounts.InvitationAccepted || i.AnsweredAt.IsZero() {
 		t.Errorf("the invitation is %+v", i)

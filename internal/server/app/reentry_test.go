@@ -20,7 +20,7 @@ func (w *world) withPassword(p *access.Principal) *access.Principal {
 
 func (w *world) signIn(name string) *access.Principal {
 	w.t.Helper()
-	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.SignIn(w.ctx, name, goodPassword))(w.t)))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, must(w.session(name, goodPassword))(w.t)))(w.t)
 }
 
 // TestBackAfterATimeOut: their lease runs out, nothing is heard of them and they are

@@ -210,7 +210,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	},
 	"Accounts.SetupUser": func(x *trial, _ *access.Principal) error { return second(x.Accounts.SetupUser(x.ctx, x.link)) },
 	"Accounts.SignIn": func(x *trial, _ *access.Principal) error {
-		return second(x.Accounts.SignIn(x.ctx, "sally", knownPassword))
+		return second(x.session("sally", knownPassword))
 	},
 	"Accounts.Bootstrap": func(x *trial, _ *access.Principal) error { return second(x.Accounts.Bootstrap(x.ctx)) },
 	"Outbox.SendDue":     func(x *trial, _ *access.Principal) error { return second(x.Outbox.SendDue(x.ctx)) },

@@ -274,3 +274,8 @@ func refused(t testing.TB, err error, want crowd.Code) {
 		t.Fatalf("got the error %v of code %q, want code %q", err, got, want)
 	}
 }
+
+// session signs in from an address that is not known.
+func (w *world) session(name, password string) (string, error) {
+	return w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: name, Password: password})
+}

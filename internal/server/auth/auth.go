@@ -37,10 +37,21 @@ const (
 
 // Passwords hashes and checks passwords, a few at a time, so that sign-ins can
 // take neither all memory nor all cores. Make it with NewPasswords.
-type Passwords struct{ slots chan struct{} }
+type Passwords struct {
+	places chan struct{} // of who computes or waits
+	slots  chan struct{} // of who computes
+}
 
-// NewPasswords lets at most n computations run at once.
-func NewPasswords(n int) *Passwords { return &Passwords{slots: make(chan struct{}, n)} }
+// maxWaiting is how many computations wait: about half a second on two cores.
+const maxWaiting = 32
+
+// NewPasswords lets at most n computations run at once. While many wait, others are
+// refused with TooMany.
+func NewPasswords(n int) *Passwords {
+	return &Passwords{places: make(chan struct{}, n+maxWaiting), slots: make(chan struct{}, n)}
+}
+
+var errBusy = crowd.Errorf(crowd.TooMany, "too many people sign in at this moment; try again in a few seconds")
 
 // ValidPassword says what is wrong with a new password, or returns nil.
 func ValidPassword(password string) error {
@@ -101,14 +112,20 @@ var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, 
 
 func (p *Passwords) enter(ctx context.Context) error {
 	select {
+	case p.places <- struct{}{}:
+	default:
+		return errBusy
+	}
+	select {
 	case p.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
+		<-p.places
 		return ctx.Err()
 	}
 }
 
-func (p *Passwords) leave() { <-p.slots }
+func (p *Passwords) leave() { <-p.slots; <-p.places }
 
 // NewSecret returns a fresh secret of 256 bits, 43 characters that need no
 // escaping anywhere, after prefix and "_".

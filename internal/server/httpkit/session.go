@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 )
 
@@ -18,6 +19,31 @@ func Secret(r *http.Request) string {
 		return c.Value
 	}
 	return ""
+}
+
+// DeviceCookie is the name of the cookie of a browser in which somebody has signed in.
+const DeviceCookie = "throng_device"
+
+// ClientAddress returns the address of who sends a request, or the zero Addr: that of
+// the connection, or, with trustProxy, the last one in X-Forwarded-For, which the proxy
+// has added. Those before it are what the client says.
+func ClientAddress(r *http.Request, trustProxy bool) netip.Addr {
+	if list := r.Header.Values("X-Forwarded-For"); trustProxy && len(list) > 0 {
+		last := list[len(list)-1]
+		if a := parseAddress(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); a.IsValid() {
+			return a
+		}
+	}
+	return parseAddress(r.RemoteAddr)
+}
+
+// parseAddress reads an address with or without a port.
+func parseAddress(text string) netip.Addr {
+	if with, err := netip.ParseAddrPort(text); err == nil {
+		return with.Addr()
+	}
+	a, _ := netip.ParseAddr(text) // zero: none
+	return a
 }
 
 // Encrypted reports whether the client's connection is encrypted: by this server

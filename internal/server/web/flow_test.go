@@ -321,7 +321,7 @@ func TestAdministration(t *testing.T) {
 	id := c.workers[0].principal().User.ID.String()
 	b.get("/admin/people/"+id).want(200).form("/admin/people/"+id).set("qualifications", "french 80\nbirds 40\n").set("full_name", "Wanda").send().want(200, "Saved.", "french 80")
 	b.get("/admin/people/"+id).form("/admin/people/"+id+"/suspend").press("suspended", "1").send().want(200, "suspended")
-	c.workers[0].get("/work").want(200).at("/signin")
+	c.workers[0].get("/work").want(http.StatusForbidden, "Your account is suspended")
 	b.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {""}}).want(200, "Saved.")
 	link := secretOn(b.get("/admin/people/"+id).form("/admin/people/"+id+"/link").send().want(200, "one-time link"))
 	fresh := c.browser(t, "w1")

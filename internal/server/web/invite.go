@@ -174,7 +174,7 @@ func (rq *request) answerInvitation() error {
 		}
 		var session string
 		if session, err = rq.App.Invitations.Join(rq.ctx(), token, n); err == nil {
-			rq.setSession(session, cookieLife)
+			err = rq.begin(session)
 		}
 	}
 	if err != nil {

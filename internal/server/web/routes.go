@@ -210,8 +210,11 @@ var (
 // and whether they may come, and the page for errors.
 func (s *server) guard(rt route) http.Handler {
 	limit := int64(maxForm)
-	if rt.upload {
+	switch {
+	case rt.upload:
 		limit = s.MaxUpload
+	case rt.access == public:
+		limit = maxPublicForm
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -220,7 +223,9 @@ func (s *server) guard(rt route) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		rq := &request{server: s, w: w, r: r}
 		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
-		if err != nil && crowd.CodeOf(err) != crowd.Unauthenticated {
+		// Whoever may not do anything is nobody on a page for all: they may sign in by
+		// another name.
+		if code := crowd.CodeOf(err); err != nil && code != crowd.Unauthenticated && (code != crowd.Forbidden || rt.access != public) {
 			rq.showError(err)
 			return
 		}

@@ -216,11 +216,13 @@ func TestTheCookie(t *testing.T) {
 		w := httptest.NewRecorder()
 		pages.ServeHTTP(w, req)
 		cookies := w.Result().Cookies()
-		if len(cookies) != 1 || w.Code != http.StatusSeeOther {
+		if len(cookies) != 2 || w.Code != http.StatusSeeOther {
 			t.Fatalf("status %d, cookies %v", w.Code, cookies)
 		}
-		if c := cookies[0]; c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" {
-			t.Errorf("with X-Forwarded-Proto %q: %v", proto, c)
+		for _, c := range cookies {
+			if c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" {
+				t.Errorf("with X-Forwarded-Proto %q: %v", proto, c)
+			}
 		}
 	}
 }

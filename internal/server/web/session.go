@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -15,6 +16,9 @@ import (
 // cookieLife is how long a browser keeps the session; the server may end it
 // sooner.
 const cookieLife = 14 * 24 * time.Hour
+
+// deviceLife is how long a browser keeps that somebody has signed in there.
+const deviceLife = 365 * 24 * time.Hour
 
 // home sends everybody to where their work is.
 func (rq *request) home() error {
@@ -43,25 +47,46 @@ func (rq *request) signInPage() error {
 func (rq *request) signIn() error {
 	values := rq.r.PostForm
 	next := localPath(values.Get("next"))
-	secret, err := rq.App.Accounts.SignIn(rq.ctx(), strings.TrimSpace(values.Get("name")), values.Get("password"))
-	if crowd.CodeOf(err) == crowd.Unauthenticated {
+	c := accounts.Credentials{Name: strings.TrimSpace(values.Get("name")), Password: values.Get("password"), From: httpkit.ClientAddress(rq.r, rq.TrustProxy)}
+	if device, err := rq.r.Cookie(httpkit.DeviceCookie); err == nil {
+		c.Device = device.Value
+	}
+	secret, err := rq.App.Accounts.SignIn(rq.ctx(), c)
+	if code := crowd.CodeOf(err); code == crowd.Unauthenticated || code == crowd.Forbidden {
 		rq.form = &form{ID: "signin", Values: values, Errs: problems(err)}
 		return rq.render("signin", page{Title: "Sign in", Data: map[string]string{"Next": next}})
 	}
 	if err != nil {
 		return err
 	}
-	rq.setSession(secret, cookieLife)
+	if err := rq.begin(secret); err != nil {
+		return err
+	}
 	if next == "" {
 		next = "/"
 	}
 	return rq.seeOther(next, "")
 }
 
-// setSession keeps a session in the browser; a negative life takes it away.
-func (rq *request) setSession(secret string, life time.Duration) {
+// begin keeps a new session in the browser, and that its owner has signed in there.
+func (rq *request) begin(secret string) error {
+	p, err := rq.App.Accounts.Authenticate(rq.ctx(), secret)
+	if err != nil {
+		return err
+	}
+	device, err := rq.App.Accounts.Device(rq.ctx(), p)
+	if err != nil {
+		return err
+	}
+	rq.setCookie(httpkit.SessionCookie, secret, cookieLife)
+	rq.setCookie(httpkit.DeviceCookie, device, deviceLife)
+	return nil
+}
+
+// setCookie keeps a secret in the browser; a negative life takes it away.
+func (rq *request) setCookie(name, secret string, life time.Duration) {
 	http.SetCookie(rq.w, &http.Cookie{
-		Name: httpkit.SessionCookie, Value: secret, Path: "/", MaxAge: int(life / time.Second),
+		Name: name, Value: secret, Path: "/", MaxAge: int(life / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(rq.r, rq.TrustProxy),
 	})
 }
@@ -82,7 +107,7 @@ func (rq *request) signOut() error {
 	if err := rq.App.Accounts.SignOut(rq.ctx(), rq.p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
-	rq.setSession("", -time.Second)
+	rq.setCookie(httpkit.SessionCookie, "", -time.Second)
 	return rq.seeOther("/signin", "signedout")
 }
 
@@ -105,7 +130,9 @@ func (rq *request) setup() error {
 	if err != nil {
 		return err
 	}
-	rq.setSession(secret, cookieLife)
+	if err := rq.begin(secret); err != nil {
+		return err
+	}
 	return rq.seeOther("/", "")
 }
 

@@ -16,8 +16,8 @@ type Config struct {
 	App *app.App
 	Log *slog.Logger     // default: slog.Default()
 	Now func() time.Time // default: time.Now
-	// TrustProxy believes X-Forwarded-Proto. Set it only behind a proxy that
-	// sets that header itself.
+	// TrustProxy believes X-Forwarded-Proto and X-Forwarded-For. Set it only behind a
+	// proxy that sets these headers itself.
 	TrustProxy bool
 	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
 	MaxUpload int64
@@ -38,7 +38,8 @@ func (c *Config) Validate() error {
 // The limits of a request's body.
 const (
 	DefaultMaxUpload = 4 << 30
-	maxForm          = 8 << 20 // a form may carry a template of 1 MiB, three bytes for each in the worst case
+	maxPublicForm    = 16 << 10 // of a form that anybody may send
+	maxForm          = 8 << 20  // a form may carry a template of 1 MiB, three bytes for each in the worst case
 )
 
 // server is what the handlers share.

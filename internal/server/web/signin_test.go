@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// Guesses of others at a name do not keep its owner out of the browser in which they
+// have signed in before.
+func TestABrowserThatIsKnownSignsIn(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	own, stranger := c.workers[0], c.browser(t, "w1")
+	own.get("/work").form("/signout").send().want(200, "You are signed out")
+	in := stranger.get("/signin").form("/signin").set("name", "w1")
+	for range 10 {
+		in.set("password", "wrong password").send().want(http.StatusUnauthorized)
+	}
+	if p := in.set("password", password).send().want(http.StatusTooManyRequests, "Too many wrong passwords"); p.Header.Get("Retry-After") == "" {
+		t.Error("the answer does not say when to try again")
+	}
+	own.get("/signin").form("/signin").set("name", "w1").set("password", password).send().want(200)
+}
+
+// Forms that anybody may send are small.
+func TestPublicFormsAreSmall(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	paths := 0
+	for _, rt := range routes() {
+		path, is := strings.CutPrefix(rt.pattern, "POST ")
+		if !is || rt.access != public {
+			continue
+		}
+		paths++
+		for size, want := range map[int]bool{8 << 10: false, 1 << 20: true} {
+			resp, err := s.Client().PostForm(s.URL+path, url.Values{"name": {strings.Repeat("x", size)}, "password": {"x"}, "token": {"x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if got := resp.StatusCode == http.StatusRequestEntityTooLarge; got != want {
+				t.Errorf("%s with %d bytes: %d", path, size, resp.StatusCode)
+			}
+		}
+	}
+	if paths < 3 {
+		t.Errorf("only %d public forms", paths)
+	}
+}
+
+// Whoever is suspended is told so, and may sign in by another name.
+func TestAPageForWhoIsSuspended(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	w := c.workers[0]
+	id := w.principal().User.ID.String()
+	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
+	w.get("/work").want(http.StatusForbidden, "Your account is suspended")
+	w.get("/signin").want(200, "Sign in").form("/signin").set("name", "w1").set("password", password).send().want(http.StatusForbidden, "Your account is suspended")
+	w.get("/signin").form("/signin").set("name", "w2").set("password", password).send().want(200).at("/work")
+}
