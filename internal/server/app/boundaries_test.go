@@ -159,7 +159,7 @@ func TestLimitsOnBothSides(t *testing.T) {
 	for _, x := range []struct {
 		amount crowd.Money
 		want   crowd.Code
-	}{{0, crowd.Invalid}, {have + 1, crowd.BudgetTooSmall}, {have - 1, ""}, {2, crowd.BudgetTooSmall}, {1, ""}, {1, crowd.BudgetTooSmall}} {
+	}{{0, crowd.Invalid}, {crowd.MaxMoney + 1, crowd.Invalid}, {crowd.MaxMoney, crowd.BudgetTooSmall}, {have + 1, crowd.BudgetTooSmall}, {have - 1, ""}, {2, crowd.BudgetTooSmall}, {1, ""}, {1, crowd.BudgetTooSmall}} {
 		_, err := w.Batches.TopUp(w.ctx, w.ann, running, x.amount)
 		if crowd.CodeOf(err) != x.want || err != nil && crowd.ErrorsOf(err)[0].Field != "amount" {
 			t.Errorf("a top-up of %d, of %d at first: %v", x.amount, have, err)
