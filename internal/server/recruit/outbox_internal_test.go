@@ -16,6 +16,7 @@ import (
 type oneMessage struct {
 	store.Store
 	waiting atomic.Bool
+	dropped []time.Duration // before when messages were to be dropped, from the time of the call
 }
 
 func (o *oneMessage) DueMessages(_ context.Context, now time.Time, _ int) ([]store.Message, error) {
@@ -30,7 +31,38 @@ func (o *oneMessage) UpdateMessage(context.Context, store.Message) error {
 	return nil
 }
 
-func (o *oneMessage) DropMessages(context.Context, time.Time) error { return nil }
+func (o *oneMessage) DropMessages(_ context.Context, before time.Time) error {
+	o.dropped = append(o.dropped, time.Since(before))
+	return nil
+}
+
+// TestOutboxForgetsOnceAnHour what is thirty days old.
+func TestOutboxForgetsOnceAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kept := &oneMessage{}
+		outbox := NewOutbox(OutboxConfig{
+			Store: kept, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+			Senders: Senders{Mail: func(context.Context, string, string, string) error { return nil }},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var background sync.WaitGroup
+		background.Go(func() { outbox.Run(ctx) })
+		for hour := 1; hour <= 3; hour++ {
+			<-time.After(time.Hour - time.Second) // it looks every ten seconds
+			synctest.Wait()
+			if n := len(kept.dropped); n != hour {
+				t.Errorf("just before hour %d it has forgotten %d times", hour, n)
+			}
+			<-time.After(time.Second)
+		}
+		cancel()
+		background.Wait()
+		if age := kept.dropped[0]; age != 30*24*time.Hour {
+			t.Errorf("what is %s old is forgotten", age)
+		}
+	})
+}
 
 // TestOutboxIsWoken: what is queued goes out at once, not at the next look; and
 // to wake it never waits.
