@@ -162,6 +162,46 @@ func TestLetGoAfterTheLastAnswer(t *testing.T) {
 	b.get("/work").want(200, "This is your last task for now").form("/work/skip").send().want(200, "Skipped.", "You are off duty")
 }
 
+// waits begins the long poll of a waiting page, and returns when it waits.
+func (b *browser) waits() (answer <-chan *pageOf) {
+	b.t.Helper()
+	p, got := b.principal(), make(chan *pageOf, 1)
+	go func() { got <- b.post("/work/next?wait=20", nil) }()
+	for deadline := time.Now().Add(patience); ; {
+		v, err := b.site.app.Duty.Get(b.t.Context(), p)
+		if err != nil || time.Now().After(deadline) {
+			b.t.Fatalf("they do not wait: %v", err)
+		}
+		if v.Waiting {
+			return got
+		}
+	}
+}
+
+// TestMovedWhileWaiting: the page is loaded again, for the other pool. The poll that
+// waits may end before they are there; the next one tells them.
+func TestMovedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	boss := c.boss.principal()
+	if _, err := c.app.Pools.Create(t.Context(), boss, "night", "fifo"); err != nil {
+		t.Fatal(err)
+	}
+	b := c.workers[0]
+	answer := b.waits()
+	if _, err := c.app.Transfers.Move(t.Context(), boss, b.principal().User.ID, 2); err != nil {
+		t.Fatal(err)
+	}
+	<-answer
+	if got := b.post("/work/next?wait=0&pool=p1", nil); got.Text != `{"go":"/work"}` {
+		t.Errorf("the page is told %s", got.Text)
+	}
+	if page := b.get("/work").want(200, "Waiting for a task"); !strings.Contains(page.Text, `data-pool="p2"`) {
+		t.Error("the page does not say of which pool it is")
+	}
+	b.post("/work/next?wait=0&pool=p2", nil).want(200, "no batch is running")
+}
+
 // Where anybody may work, asking again would bring somebody on duty who was just
 // let go: their page is sent to one that does not ask.
 func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
@@ -169,18 +209,7 @@ func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
 	c := newCompany(t, 1)
 	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called = false })
 	b := c.workers[0]
-	p := b.principal()
-	answer := make(chan *pageOf, 1)
-	go func() { answer <- b.post("/work/next?wait=20", nil) }()
-	for deadline := time.Now().Add(patience); ; {
-		v, err := c.app.Duty.Get(t.Context(), p)
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("they do not wait: %v", err)
-		}
-		if v.Waiting {
-			break
-		}
-	}
+	answer := b.waits()
 	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 1, func(now *store.Pool) error { now.Control = pool.Settings{Elasticity: "static(n=0)"}; return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -179,6 +179,9 @@ func (rq *request) waitForWork() error {
 	if err != nil {
 		return err
 	}
+	if of := rq.r.URL.Query().Get("pool"); of != "" && of != rq.p.User.Pool.String() {
+		return rq.sendJSON(map[string]any{"go": "/work"}) // the page is of the pool before: its last poll ended when they left
+	}
 	httpkit.Streaming(rq.w)
 	work, err := rq.App.Work.Next(rq.ctx(), rq.p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {

@@ -6,6 +6,7 @@ const says = document.getElementById("says");
 const why = document.getElementById("why");
 const meter = document.getElementById("meter");
 const wait = 25;
+const pool = document.querySelector("[data-pool]").dataset.pool; // whoever is in another one by now is told so
 
 // Who stops, by the button, asks no more: that would bring them on duty again.
 let stopped = false;
@@ -31,7 +32,7 @@ async function ask() {
   const start = Date.now();
   since = start;
   try {
-    const answer = await fetch("/work/next?wait=" + wait, { method: "POST", headers: { Accept: "application/json" } });
+    const answer = await fetch(`/work/next?wait=${wait}&pool=${pool}`, { method: "POST", headers: { Accept: "application/json" } });
     const body = await answer.json();
     since = 0;
     if (stopped) return true;
