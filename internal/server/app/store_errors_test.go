@@ -368,7 +368,6 @@ var excused = map[string]excuse{
 	"Control.Step/AddSamples": {why: "the next step takes the sample, of what came of this one", differs: []string{"pool_samples"}},
 
 	"Accounts.Setup/DeleteToken": {why: "the password is set and the link is good for another try, whose session is another one", differs: []string{"tokens", "counters"}},
-	"Runs.Load/Advance":          {why: "a file of which a part may be missing gives the run up", again: crowd.Conflict, differs: []string{"runs", "run_nodes", "run_rows"}},
 }
 
 // inBackground are the use cases after which a run goes on by itself, with

@@ -136,6 +136,9 @@ func (l *Looks[K, V]) make(ctx context.Context, x *look[V], see func(context.Con
 		x.fresh = false
 		return v, err
 	}
+	if err != nil { // for those who wait; who comes later tries again
+		x.fresh = false
+	}
 	x.value, x.err, x.began = v, err, began
 	return v, err
 }

@@ -29,6 +29,13 @@ func TestLooksAreShared(t *testing.T) {
 	if n := made.Load(); n > 3 { // as many as there are seconds in a pause of the test
 		t.Errorf("100 who watch made %d looks", n)
 	}
+	broken := errors.New("the store has failed")
+	if _, err := l.Get(t.Context(), 3, func(context.Context) (int64, error) { return 0, broken }); !errors.Is(err, broken) {
+		t.Errorf("a look that fails: %v", err)
+	}
+	if v, err := l.Get(t.Context(), 3, see); v < 2 || err != nil {
+		t.Errorf("a look after one that failed: %d, %v", v, err)
+	}
 	before := made.Load()
 	l.Changed(2)
 	l.Changed(1)
