@@ -64,5 +64,8 @@ type BatchTopUp struct {
 
 // Run adds the money.
 func (x *BatchTopUp) Run(c *Context, r *remote) error {
-	return r.printBatch(r.TopUp(c.Ctx, x.ID, x.Amount.Money))
+	b, err := r.TopUp(c.Ctx, x.ID, x.Amount.Money)
+	return r.print(b, err, func(w io.Writer) {
+		say(w, "%s %s: %s, may spend %s, has spent %s\n", b.ID, clean(b.Name), b.State, b.BudgetMicros, b.SpentMicros)
+	})
 }

@@ -29,6 +29,7 @@ type Workflow struct {
 	Pause    WorkflowMove     `cmd:"" help:"Hand out and call nothing more for now."`
 	Resume   WorkflowMove     `cmd:"" help:"Go on with a paused run."`
 	Cancel   WorkflowMove     `cmd:"" help:"Give a run up."`
+	TopUp    WorkflowTopUp    `cmd:"" help:"Add to what a run may spend."`
 	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
 	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`
 	Skip     WorkflowSkip     `cmd:"" help:"Give up what is held by an error."`

@@ -28,8 +28,9 @@ type WorkflowRun struct {
 	Out   string      `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
 	Force bool        `help:"Replace outputs that are there."`
 
+	Budget amount `placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
+
 	Name    string      `group:"served" help:"The run's name; default: the workflow's."`
-	Budget  amount      `group:"served" placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
 	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one."`
 	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
 	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it again, and take over the rest."`

@@ -106,7 +106,9 @@ func wayOut(r *wire.Run) string {
 func waits(r *wire.Run) (list []string) {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
-			list = append(list, n.Name+": "+n.Error)
+			list = append(list, withRemedy(n.Name+": "+n.Error, n.AddBudget))
+		} else if n.AddBudget != "" {
+			list = append(list, withRemedy(n.Name+": "+crowd.BudgetSpent.Text(), n.AddBudget))
 		}
 		if n := &r.Nodes[i]; n.Lift != "" {
 			list = append(list, withRemedy(n.Name+": "+crowd.EmergencyStop.Text(), n.Lift))
@@ -275,6 +277,20 @@ type WorkflowMove struct{ aRun }
 // Run makes the move that the command is named after.
 func (x *WorkflowMove) Run(c *Context, r *remote, v verb) error {
 	return r.printRun(r.MoveRun(c.Ctx, x.ID, string(v)))
+}
+
+// WorkflowTopUp is "throng workflow top-up".
+type WorkflowTopUp struct {
+	aRun
+	Amount amount `arg:"" help:"How much, such as 10 or 0.5."`
+}
+
+// Run raises the budget.
+func (x *WorkflowTopUp) Run(c *Context, r *remote) error {
+	run, err := r.TopUpRun(c.Ctx, x.ID, x.Amount.Money)
+	return r.print(run, err, func(w io.Writer) {
+		say(w, "%s %s: %s, may spend %s, has spent %s\n", run.ID, clean(run.Name), run.State, run.BudgetMicros, run.SpentMicros)
+	})
 }
 
 // WorkflowEnd is "throng workflow end".

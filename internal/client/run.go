@@ -33,6 +33,11 @@ func (c *Client) MoveRun(ctx context.Context, id crowd.RunID, move string) (wire
 	return post[wire.Run](ctx, c, path("runs", id, move), nil)
 }
 
+// TopUpRun adds to what a run may spend.
+func (c *Client) TopUpRun(ctx context.Context, id crowd.RunID, amount crowd.Money) (wire.Run, error) {
+	return post[wire.Run](ctx, c, path("runs", id, "top-up"), wire.TopUp{AmountMicros: amount})
+}
+
 // EndStep ends a crowd step early.
 func (c *Client) EndStep(ctx context.Context, id crowd.RunID, step string) (wire.Run, error) {
 	return post[wire.Run](ctx, c, path("runs", id, "steps", step, "end"), nil)

@@ -160,7 +160,7 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		for i := range w.Steps {
 			s := &w.Steps[i]
 			if redone[s.Node] && s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 }) {
-				made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, say ask again", s.Name, run.Parent))
+				made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, run.Parent))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -285,27 +284,6 @@ func (s *crowdRunner) waitForMoney(ctx context.Context, why error) error {
 	}
 	s.node.Error = text
 	return s.run.saveNode(ctx, s.node)
-}
-
-// affordable cuts the tasks to those that the run's budget pays for.
-func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task) ([]store.Task, error) {
-	if r.kept.Budget == 0 || b.Spec.Budget > 0 {
-		return tasks, nil
-	}
-	all, err := r.o.cfg.Store.RunBatches(ctx, r.kept.ID)
-	if err != nil {
-		return nil, err
-	}
-	left := r.kept.Budget
-	for i := range all {
-		left -= all[i].Progress.Spent + all[i].Progress.Escrow
-	}
-	one, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()))
-	if !ok || one > left {
-		return nil, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
-			Message: fmt.Sprintf("the run may spend %s, of which %s is left: not enough for one more task (%s)", r.kept.Budget, max(left, 0), one)}
-	}
-	return tasks[:min(int64(len(tasks)), int64(left/one))], nil
 }
 
 // failUnlabelled deals with the tasks of an ended batch that got no label, and with

@@ -308,7 +308,32 @@ func TestARunWaitsForMoney(t *testing.T) {
 	if n := w.node(id, "ask"); n.OK != 3 || !strings.Contains(n.Error, "the run may spend 0.3") {
 		t.Errorf("%d labels, %q; want 3", n.OK, n.Error)
 	}
-	must(t, w.o.Cancel(w.ctx, id))
+	if v, n := w.view(id), w.node(id, "ask"); !v.OverBudget(&n) || v.Spent() != 3*crowd.Unit/10 {
+		t.Errorf("over its budget: %v; %s spent", v.OverBudget(&n), v.Spent())
+	}
+	topUp := func(amount crowd.Money) error {
+		_, err := w.o.TopUp(w.ctx, id, amount)
+		return err
+	}
+	for _, bad := range []crowd.Money{0, -1, crowd.MaxMoney - 3*crowd.Unit/10 + 1} {
+		wantCode(t, topUp(bad), crowd.Invalid, "not an amount to add")
+	}
+	must(t, topUp(crowd.Unit/10))
+	w.settle() // without waiting for anything
+	for w.work() {
+		w.settle()
+	}
+	v, n := w.view(id), w.node(id, "ask")
+	if n.OK != 4 || v.Budget != 4*crowd.Unit/10 || !v.OverBudget(&n) {
+		t.Errorf("after 0.10 more: %d labels of %s, over the budget: %v", n.OK, v.Budget, v.OverBudget(&n))
+	}
+	must(t, topUp(crowd.MaxMoney-v.Budget))
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "ask"); n.OK != 5 || n.Error != "" {
+		t.Errorf("with money enough: %d labels, %q", n.OK, n.Error)
+	}
+	wantCode(t, topUp(1), crowd.Conflict, "not under way")
 
 	poor, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now}, 0)
 	must(t, err)
@@ -323,6 +348,10 @@ func TestARunWaitsForMoney(t *testing.T) {
 	if n := w.node(id, "ask"); n.OK == 0 || n.OK > 3 || !strings.Contains(n.Error, "the tenant has") {
 		t.Fatalf("%d labels, %q", n.OK, n.Error)
 	}
+	if v, n := w.view(id), w.node(id, "ask"); v.OverBudget(&n) {
+		t.Error("a run without a budget is over it")
+	}
+	wantCode(t, topUp(1), crowd.Conflict, "no budget of its own")
 	must(t, w.store.Deposit(w.ctx, w.now, poor, crowd.Unit, "more"))
 	w.restart()
 	w.play()

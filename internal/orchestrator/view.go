@@ -38,6 +38,7 @@ type NodeView struct {
 	Batch   *store.Batch   // of a crowd step that has begun
 	Crowd   engine.Crowd   // of a crowd step that is not done
 	Stops   engine.Stops   // under which its batch is
+	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	Reused  int64          // labels that a crowd step has from earlier runs
 }
 
@@ -144,7 +145,7 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	var steps []*workflow.Crowd
 	for _, n := range nodes {
 		if st, ok := running[n.Node.Batch]; ok {
-			n.Crowd, n.Stops = st.Crowd, st.Stops
+			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
 		} else {
 			others, steps = append(others, n), append(steps, n.Step.Crowd())
 		}

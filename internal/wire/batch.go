@@ -84,7 +84,7 @@ type BatchEdit struct {
 	Stopped       *bool      `json:"stopped,omitempty"`
 }
 
-// TopUp adds to a batch's budget.
+// TopUp adds to the budget of a batch or a run.
 type TopUp struct {
 	AmountMicros crowd.Money `json:"amount_micros"`
 }

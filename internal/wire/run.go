@@ -65,6 +65,7 @@ type RunNode struct {
 	Short           string        `json:"cannot_finish,omitempty" doc:"of a crowd step: why it cannot finish with the people of the pool"`
 	Remedy          string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	Lift            string        `json:"stopped_remedy,omitempty" doc:"of a crowd step that an emergency stop holds: what lifts it"`
+	AddBudget       string        `json:"budget_remedy,omitempty" doc:"of a crowd step whose budget, or the run's, does not pay for one more task: what adds to it"`
 	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
 	OK              int64         `json:"ok"`
 	Skipped         int64         `json:"skipped" doc:"whose condition did not hold, or for which a query gave nothing"`

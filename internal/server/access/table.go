@@ -195,6 +195,7 @@ var (
 	RunsPause          = op("Runs.Pause", Tenant)
 	RunsResume         = op("Runs.Resume", Tenant)
 	RunsCancel         = op("Runs.Cancel", Tenant)
+	RunsTopUp          = op("Runs.TopUp", Tenant)
 	RunsEndStep        = op("Runs.EndStep", Tenant)
 	RunsRetry          = op("Runs.Retry", Tenant)
 	RunsSkip           = op("Runs.Skip", Tenant)

@@ -104,6 +104,7 @@ var bodies = map[string]string{
 	"PATCH /v1/batches/{id}":           `{"priority": 2}`,
 	"PUT /v1/batches/{id}/tasks":       "thing\na dog\n",
 	"POST /v1/batches/{id}/top-up":     `{"amount_micros": 1}`,
+	"POST /v1/runs/{id}/top-up":        `{"amount_micros": 1}`,
 	"PATCH /v1/tenants/{id}":           `{"stopped": true}`,
 	"POST /v1/tenants/{id}/deposits":   `{"amount_micros": 1}`,
 	"PATCH /v1/pools/{id}":             `{"stopped": true}`,

@@ -90,12 +90,13 @@ var testBody = written{
 // are used up at once.
 var elsewhere = map[string]string{
 	"POST /v1/runs parent": "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
-	"POST /v1/runs ask_again":   "scripts of the command line: workflow run --ask-again",
-	"POST /v1/tokens for":       "newWorld, for everybody",
-	"POST /v1/session name":     "TestTheWholeWay",
-	"POST /v1/session password": "TestTheWholeWay",
-	"POST /v1/setup password":   "TestTheWholeWay",
-	"POST /v1/setup token":      "TestTheWholeWay",
+	"POST /v1/runs/{id}/top-up amount_micros": "TestARunFromItsFileToItsResults",
+	"POST /v1/runs ask_again":                 "scripts of the command line: workflow run --ask-again",
+	"POST /v1/tokens for":                     "newWorld, for everybody",
+	"POST /v1/session name":                   "TestTheWholeWay",
+	"POST /v1/session password":               "TestTheWholeWay",
+	"POST /v1/setup password":                 "TestTheWholeWay",
+	"POST /v1/setup token":                    "TestTheWholeWay",
 
 	"POST /v1/invitation/join name":      "TestInvitedByTheAPI",
 	"POST /v1/invitation/join full_name": "TestWhoJoinsIsReadBack",

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -30,7 +31,7 @@ func toRun(p *access.Principal) func(*orchestrator.View) wire.Run {
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: []string{}, Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
-		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck,
+		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -43,8 +44,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
-			out.SpentMicros += x.SpentMicros
-			x.Lift = batches.Lift(p, n.Batch, n.Stops)
+			x.Lift, x.AddBudget = batches.Lift(p, n.Batch, n.Stops), runs.AddToBudget(v, n)
 		}
 		if n.Step == nil && v.State == store.RunLoading && n.State != store.NodeDone {
 			out.Needs = append(out.Needs, n.Name)
@@ -154,6 +154,15 @@ func (a *api) runMoves() {
 				return after(ctx, p, r, err)
 			})
 	}
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/top-up", summary: "Add to what a run may spend", tag: runTag, access: signedIn,
+		text: "Of a run that has a budget. No money moves: the run reserves it, task by task, from its tenant's account."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			RunPath
+			Body wire.TopUp
+		}) (wire.Run, error) {
+			r, err := a.app.Runs.TopUp(ctx, p, in.id, in.Body.AmountMicros)
+			return after(ctx, p, r, err)
+		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/steps/{step}/end", summary: "End a crowd step early, with the labels that there are", tag: runTag, access: signedIn,
 		text: "The other items in it go on as failed."},
 		func(ctx context.Context, p *access.Principal, in *RunStep) (wire.Run, error) {

@@ -107,6 +107,13 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 		t.Errorf("a worker sees %q", work.Values)
 	}
 	must3(w.workers[0].Submit(w.ctx, work.Assignment, yes, false, 0))(t)
+	if r := must(w.ann.TopUpRun(w.ctx, made.ID, crowd.Unit/4))(t); r.BudgetMicros != crowd.Unit*5/4 || must(w.ann.Run(w.ctx, made.ID))(t).BudgetMicros != r.BudgetMicros {
+		t.Errorf("topped up: %+v", r)
+	}
+	_, err = w.ann.TopUpRun(w.ctx, made.ID, 0)
+	refused(t, err, crowd.Invalid)
+	_, err = w.ann.TopUp(w.ctx, node(t, must(w.ann.Run(w.ctx, made.ID))(t), "alive").Batch, crowd.Unit)
+	refused(t, err, crowd.Conflict)
 	if state := must(w.ann.MoveRun(w.ctx, made.ID, "pause"))(t).State; state != "paused" {
 		t.Errorf("paused: %s", state)
 	}

@@ -229,6 +229,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Pause":   func(s *scene, p *access.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) },
 	"Runs.Resume":  func(s *scene, p *access.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) },
 	"Runs.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) },
+	"Runs.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Runs.TopUp(s.ctx, p, s.under(), 1)) },
 	"Runs.EndStep": func(s *scene, p *access.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) },
 	"Runs.Slowest": func(s *scene, p *access.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) },
 	"Runs.Path":    func(s *scene, p *access.Principal) error { return second(s.Runs.Path(s.ctx, p, s.under(), 1)) },
@@ -291,7 +292,7 @@ func (s *scene) made() crowd.RunID {
 	if s.ready != nil {
 		return s.ready.made
 	}
-	return must(s.Runs.Make(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep}))(s.t).Run.ID
+	return must(s.Runs.Make(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: oneStep, Budget: crowd.Unit}))(s.t).Run.ID
 }
 
 // under is a new run of ann's tenant that is under way. The one before it is

@@ -306,6 +306,9 @@ func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.Batch
 	if err != nil {
 		return BatchView{}, err
 	}
+	if b.Run != 0 && b.Spec.Budget == 0 {
+		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s has no budget of its own, it spends that of %s: throng workflow top-up %s AMOUNT", id, b.Run, b.Run)
+	}
 	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {
 		return BatchView{}, err
 	}

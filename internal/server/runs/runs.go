@@ -309,6 +309,20 @@ func (s *Runs) Cancel(ctx context.Context, p *access.Principal, id crowd.RunID) 
 	})
 }
 
+// TopUp raises what a run with a budget may spend.
+func (s *Runs) TopUp(ctx context.Context, p *access.Principal, id crowd.RunID, amount crowd.Money) (store.Run, error) {
+	if _, err := s.find(ctx, p, access.RunsTopUp, id); err != nil {
+		return store.Run{}, err
+	}
+	// What is returned is not read again: after an error of that, whoever asked would
+	// add the same once more.
+	r, err := s.orchestrator.TopUp(ctx, id, amount)
+	if err == nil {
+		s.watchers.Signal(id)
+	}
+	return r, err
+}
+
 // EndStep ends a crowd step of a run early, with the labels that there are.
 func (s *Runs) EndStep(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (store.Run, error) {
 	return s.onRun(ctx, p, access.RunsEndStep, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })

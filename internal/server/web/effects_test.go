@@ -310,6 +310,7 @@ const oneQuery = "workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {n
 
 // elsewhere are the forms whose fields other tests read back.
 var elsewhere = map[string]string{
+	"POST /runs/{run}/topup":                "TestRunFromFileToResults",
 	"POST /work/decline":                    "TestCalledWithoutJavaScript",
 	"POST /work/push":                       "TestPushOfABrowser",
 	"POST /work/push/{subscription}/forget": "TestPushOfABrowser",

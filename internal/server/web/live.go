@@ -126,6 +126,16 @@ func (rq *request) editBatch(id crowd.BatchID) error {
 	return rq.done(err, "/batches/"+id.String(), "saved")
 }
 
+// topUpRun raises what a run may spend.
+func (rq *request) topUpRun(id crowd.RunID) error {
+	f := rq.sent()
+	amount, err := f.money("amount"), f.err()
+	if err == nil {
+		_, err = rq.App.Runs.TopUp(rq.ctx(), rq.p, id, amount)
+	}
+	return rq.done(err, "/runs/"+id.String(), "topped")
+}
+
 // topUp raises the budget of a running batch.
 func (rq *request) topUp(id crowd.BatchID) error {
 	f := rq.sent()

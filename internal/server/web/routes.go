@@ -131,6 +131,7 @@ func routes() []route {
 		{pattern: "POST /runs", access: requester, handle: (*request).createRun, form: "run", page: (*request).newRun},
 		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*request).run)},
 		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/topup", access: requester, handle: ofRun((*request).topUpRun), form: "topup", page: ofRun((*request).run)},
 		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
 		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
 		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},

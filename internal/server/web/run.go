@@ -81,7 +81,6 @@ type liveRun struct {
 	Slow    []orchestrator.SlowItem
 	Held    []heldItem
 	More    int64 // held items that are not listed
-	Spent   crowd.Money
 	Going   int64 // items that are waiting or in work, summed over the steps
 	Came    int64 // items that came out at the end
 	Ends    time.Time
@@ -95,6 +94,8 @@ type runNode struct {
 	Word string // in words
 	// Remedy names what lets it finish for which its Crowd is too small.
 	Remedy string
+	// AddBudget names what adds to the budget for which it waits; "" if it waits for none.
+	AddBudget string
 	// Lift names what lifts the emergency stops that hold it; "" if there are none.
 	Lift string
 }
@@ -136,8 +137,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 		sign := signOf(v, n)
 		x := runNode{NodeView: *n, In: v.Taken(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep)}
 		if n.Batch != nil {
-			x.Lift = batches.Lift(rq.p, n.Batch, n.Stops)
-			l.Spent += n.Batch.Progress.Spent
+			x.Lift, x.AddBudget = batches.Lift(rq.p, n.Batch, n.Stops), runs.AddToBudget(v, n)
 		}
 		l.Nodes = append(l.Nodes, x)
 		if !v.State.Ended() {

@@ -180,7 +180,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind running, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}
-	p.want(200, "On their way 3", "Ended 0", "none late", "Spent 0.00 of 5.00", "for people")
+	p.want(200, "At the steps 3", "Ended 0", "none late", "Spent 0.00 of 5.00", "for people")
 	if batch := c.req.becomes(path, "Batch b1"); !links(batch)["/batches/b1"] {
 		t.Error("no link to the batch of the crowd step")
 	}
@@ -190,7 +190,9 @@ func TestRunFromFileToResults(t *testing.T) {
 	c.workers[0].answerAll(1, "cat")
 	c.req.becomes(path, "Ended 1")
 	c.workers[0].answerAll(2, "dog")
-	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 paid", "Spent 0.30 of 5.00", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
+	p.form(path+"/topup").set("amount", "0").send().want(422, "not an amount to add")
+	p.form(path+"/topup").set("amount", "1.25").send().want(200, "The budget is raised.", "Spent 0.00 of 6.25")
+	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 paid", "Spent 0.30 of 6.25", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
 	if s.key.Load() != "open sesame" {
 		t.Errorf("the service was sent the key %q", s.key.Load())
 	}

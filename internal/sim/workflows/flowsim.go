@@ -36,7 +36,7 @@ type Setup struct {
 	Seed     uint64
 	Store    store.Store // an empty one
 	Services *httpstep.Client
-	Budget   crowd.Money // of the tenant; 0: as much as there is
+	Budget   crowd.Money // of the run; 0: what the file says
 	Progress func(*orchestrator.View)
 
 	crash  func() bool         // asked after each step: the server dies; for tests
@@ -135,11 +135,7 @@ func (w *world) found(flow *workflow.Workflow) error {
 	if err != nil {
 		return err
 	}
-	money := w.Budget
-	if money == 0 {
-		money = crowd.MaxMoney
-	}
-	if err := w.Store.Deposit(w.ctx, w.now, tenant, money, "simulation"); err != nil {
+	if err := w.Store.Deposit(w.ctx, w.now, tenant, crowd.MaxMoney, "simulation"); err != nil {
 		return err
 	}
 	names := []string{""}
@@ -204,7 +200,7 @@ func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) e
 // work.
 func (w *world) begin() error {
 	c := w.out.Orchestrator
-	made, err := c.Create(w.ctx, orchestrator.NewRun{Tenant: 1, Text: w.Text})
+	made, err := c.Create(w.ctx, orchestrator.NewRun{Tenant: 1, Text: w.Text, Budget: w.Budget})
 	if err != nil {
 		return err
 	}
@@ -329,13 +325,22 @@ func (w *world) restore(id crowd.PoolID) error {
 // advance goes on to the next thing that happens, and does all that happens then.
 func (w *world) advance(next time.Time) error {
 	at, ok := w.next()
-	if !next.IsZero() && (!ok || next.Before(at)) {
-		at, ok = next, true
-	}
 	for _, id := range w.poolIDs() {
 		if t, due := w.pools[id].NextTimer(); due && (!ok || t.Before(at)) {
 			at, ok = t, true
 		}
+	}
+	if !ok && !next.IsZero() {
+		broke, err := w.broke()
+		if err != nil {
+			return err
+		}
+		if broke { // the orchestrator would look for money again and again
+			next = time.Time{}
+		}
+	}
+	if !next.IsZero() && (!ok || next.Before(at)) {
+		at, ok = next, true
 	}
 	if !ok {
 		return w.stalled()
@@ -373,6 +378,24 @@ func (w *world) poolIDs() []crowd.PoolID {
 	return list
 }
 
+// broke reports whether all that is left to do waits for money, which nobody adds
+// here.
+func (w *world) broke() (bool, error) {
+	v, err := w.out.Orchestrator.View(w.ctx, 0, w.out.Run)
+	if err != nil {
+		return false, err
+	}
+	broke := false
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Step != nil && n.Step.Crowd() == nil && n.Inside > n.Faults { // a service is to be asked again
+			return false, nil
+		}
+		broke = broke || n.State == store.NodeRunning && n.Error != ""
+	}
+	return broke, nil
+}
+
 // stalled is what is done when nothing happens any more: items that steps hold
 // are given up, because no requester is there to deal with them. If there is none,
 // the run cannot end.
@@ -401,9 +424,17 @@ func (w *world) stalled() error {
 	if err != nil {
 		return err
 	}
-	for _, x := range v.Nodes {
-		if x.Error != "" {
-			return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Error)
+	for i := range v.Nodes {
+		x := &v.Nodes[i]
+		why := x.Error
+		if x.Reason == crowd.BudgetSpent {
+			why = x.Reason.Text()
+		}
+		if why != "" {
+			if x.Batch != nil {
+				why += fmt.Sprintf("; %d items have a label there", x.OK)
+			}
+			return crowd.Fieldf(x.Name, "the step cannot go on: %s", why)
 		}
 	}
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)

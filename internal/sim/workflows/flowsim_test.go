@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
@@ -203,5 +204,48 @@ outputs: {measured: {from: measured}}
 				t.Errorf("%s: nothing says %q: %q", onError, s, got)
 			}
 		}
+	}
+}
+
+// TestMoneyRunsOut: a run ends when its budget does, and says where.
+func TestMoneyRunsOut(t *testing.T) {
+	t.Parallel()
+	const text = `workflow: w
+inputs: {items: {columns: [id]}}
+steps:
+  first:
+    from: {items: stream}
+    crowd: {template: {kind: choose_one, question: "Good?", options: [yes, no], show: [id]}, redundancy: {count: 1}, reward: 0.10, output: a}
+  next:
+    from: {first: stream}
+    crowd: {template: {kind: choose_one, question: "Sure?", options: [yes, no], show: [id]}, redundancy: {count: 1}, reward: 0.20, output: b}
+`
+	for name, x := range map[string]struct {
+		text   string
+		budget crowd.Money
+		want   string // of the error; "": it ends
+	}{
+		"without a budget":       {text: text},
+		"enough":                 {text: text, budget: 3 * crowd.Unit},
+		"of the file":            {text: strings.Replace(text, "inputs:", "budget: 1.00\ninputs:", 1), want: "the run may spend 1.00"},
+		"given, not the file's":  {text: strings.Replace(text, "inputs:", "budget: 1.00\ninputs:", 1), budget: 3 * crowd.Unit},
+		"a part":                 {text: text, budget: 2 * crowd.Unit, want: "next: the step cannot go on: budget: the run may spend 2.00, of which 0.00 is left: not enough for one more task (0.20); 5 items have a label there"},
+		"less than one task":     {text: text, budget: crowd.Unit / 20, want: "first: the step cannot go on: budget: the run may spend 0.05, of which 0.05 is left: not enough for one more task (0.10); 0 items have a label there"},
+		"of the last step alone": {text: strings.Replace(text, "reward: 0.20,", "reward: 0.20, budget: 0.60,", 1), want: "next: the step cannot go on: the batch's budget cannot pay one more answer; 3 items have a label there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			_, err = Run(t.Context(), Setup{
+				Text: x.text, Budget: x.budget, Inputs: map[string]table.Rows{"items": rows(t, "id\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n")},
+				Workers: 3, Seed: 1, Store: st, Services: httpstep.NewClient(httpstep.Options{}),
+			})
+			if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
+				t.Errorf("got %v, want %q", err, x.want)
+			}
+		})
 	}
 }

@@ -49,7 +49,7 @@ func (w *World) Result(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{View: v, Steps: []Step{}, Failures: []Failure{}}
+	r := &Result{View: v, Steps: []Step{}, Failures: []Failure{}, Spent: v.Spent()}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if n.Step == nil {
@@ -61,7 +61,6 @@ func (w *World) Result(ctx context.Context) (*Result, error) {
 		}
 		if n.Batch != nil {
 			s.Answers = n.Batch.Progress.Completed
-			r.Spent += n.Batch.Progress.Spent
 			if s.Accuracy, err = w.accuracy(ctx, v, n); err != nil {
 				return nil, err
 			}
