@@ -89,6 +89,13 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	return f.Store.Run(ctx, tenant, id)
 }
 
+func (f *faultyStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
+	if err := f.failure("run batches"); err != nil {
+		return nil, err
+	}
+	return f.Store.RunBatches(ctx, id)
+}
+
 func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
 	f.batches++
 	return f.Store.Batch(ctx, tenant, id)
@@ -346,9 +353,9 @@ func (w *world) work() bool {
 		if !ok {
 			continue
 		}
-		asked, err := w.store.Task(w.ctx, h.Task)
+		asked, err := w.store.Store.Task(w.ctx, h.Task)
 		must(w.t, err)
-		b, err := w.store.Batch(w.ctx, 0, h.Task.Batch())
+		b, err := w.store.Store.Batch(w.ctx, 0, h.Task.Batch())
 		must(w.t, err)
 		said := w.answer(asked.Values)
 		if said == "" {

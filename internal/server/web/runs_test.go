@@ -165,7 +165,6 @@ func TestRunFromFileToResults(t *testing.T) {
 	t.Parallel()
 	c, s, flow := flowCompany(t, 1)
 	c.req.get("/runs").want(200, "No run yet")
-
 	// Only checked: nothing is made.
 	p := c.req.sendRun("", flow, "check").want(200, "In order: 1 input, 3 steps, 2 outputs, a budget of 5.00")
 	if n := len(p.all("svg")); n < 2 {
@@ -190,8 +189,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	c.workers[0].answerAll(1, "cat")
 	c.req.becomes(path, "Ended 1")
 	c.workers[0].answerAll(2, "dog")
-	p.form(path+"/topup").set("amount", "0").send().want(422, "not an amount to add")
-	p.form(path+"/topup").set("amount", "1.25").send().want(200, "The budget is raised.", "Spent 0.00 of 6.25")
+	p.form(path+"/topup").set("amount", "0").send().want(422, "not an amount to add").form(path+"/topup").set("amount", "1.25").send().want(200, "The budget is raised.", "Spent 0.00 of 6.25")
 	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 paid", "Spent 0.30 of 6.25", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
 	if s.key.Load() != "open sesame" {
 		t.Errorf("the service was sent the key %q", s.key.Load())
