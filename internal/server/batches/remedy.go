@@ -59,13 +59,8 @@ func (v *BatchView) remedies(p *access.Principal) {
 			v.Remedy = fmt.Sprintf("to go on: throng workflow resume %s", v.Run)
 		}
 	case crowd.BudgetSpent:
-		v.Remedy = TopUp(v.Spec.ID)
+		v.Remedy = fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", v.Spec.ID)
 	}
-}
-
-// TopUp names the command that adds to a batch's budget.
-func TopUp(id crowd.BatchID) string {
-	return fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", id)
 }
 
 // Lift names the commands that lift the emergency stops that a batch is under; "" if

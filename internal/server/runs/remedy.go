@@ -5,7 +5,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/server/batches"
 )
 
 // AddToBudget names the command that adds to the budget, the run's or the batch's own,
@@ -15,7 +14,7 @@ func AddToBudget(v *orchestrator.View, n *orchestrator.NodeView) string {
 	case v.OverBudget(n):
 		return fmt.Sprintf("to add to it: throng workflow top-up %s AMOUNT", v.ID)
 	case n.Reason == crowd.BudgetSpent:
-		return batches.TopUp(n.Batch.Spec.ID)
+		return fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", n.Batch.Spec.ID)
 	}
 	return ""
 }
