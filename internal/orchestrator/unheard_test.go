@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -210,4 +211,11 @@ func TestACallOfTheStoreFailsAfterARestart(t *testing.T) {
 			t.Errorf("%s never failed: %v", what, seen)
 		}
 	}
+}
+
+func (f *faultyStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
+	if err := f.failure("run batches"); err != nil {
+		return nil, err
+	}
+	return f.Store.RunBatches(ctx, id)
 }

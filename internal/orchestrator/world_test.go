@@ -89,13 +89,6 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	return f.Store.Run(ctx, tenant, id)
 }
 
-func (f *faultyStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
-	if err := f.failure("run batches"); err != nil {
-		return nil, err
-	}
-	return f.Store.RunBatches(ctx, id)
-}
-
 func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
 	f.batches++
 	return f.Store.Batch(ctx, tenant, id)
