@@ -7,7 +7,8 @@ import (
 )
 
 // advance moves every step of a run on by what has come to it, in the order of the
-// plan. It reports whether there is more to do at once.
+// plan. It reports whether there is more to do at once. After a step that has taken
+// much text it leaves the others to the next pass, so that other runs have their turn.
 func (r *run) advance(ctx context.Context) (more bool, err error) {
 	if r.kept.State != store.RunRunning && !r.stale {
 		return false, nil
@@ -16,11 +17,17 @@ func (r *run) advance(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	open := 0
-	for _, n := range r.nodes {
+	first := r.turn
+	r.moved, r.turn = 0, 0
+	for i, n := range r.nodes {
 		if n.State == store.NodeDone {
 			continue
 		}
 		open++
+		if i < first {
+			more = true
+			continue
+		}
 		if n.State == store.NodeFailed || n.runner == nil {
 			continue
 		}
@@ -29,6 +36,10 @@ func (r *run) advance(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		more = more || stepMore
+		if r.moved >= store.PageBytes {
+			r.turn = i + 1
+			return true, nil
+		}
 	}
 	accrueMore, err := r.accruePenalties(ctx)
 	if err != nil {

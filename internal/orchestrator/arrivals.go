@@ -13,7 +13,8 @@ import (
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// chunkRows is the most rows that a step takes in one transaction.
+// chunkRows is the most rows that a step takes in one transaction. They are fewer if
+// they have more than store.PageBytes of text.
 const chunkRows = 1000
 
 // arrival is an item that has come to a step.
@@ -40,13 +41,15 @@ type intake struct {
 // begins with its rows.
 func (r *run) takeArrivals(ctx context.Context, n *node) (intake, error) {
 	t := intake{cursors: slices.Clone(n.Cursors)}
+	bytes := 0
+	defer func() { r.moved += bytes }()
 	for _, i := range n.joined {
 		src := n.step.From[i]
 		from := r.nodes[src.Node]
 		if src.Edge == workflow.Batch && from.State != store.NodeDone || t.cursors[i] >= from.Last {
 			continue
 		}
-		if len(t.list) >= chunkRows {
+		if len(t.list) >= chunkRows || bytes >= store.PageBytes {
 			t.more = true
 			break
 		}
@@ -56,6 +59,10 @@ func (r *run) takeArrivals(ctx context.Context, n *node) (intake, error) {
 		}
 		for k := range rows {
 			row := &rows[k]
+			bytes += store.TextBytes(row.Cells)
+			for _, x := range row.With {
+				bytes += store.TextBytes(x.Cells)
+			}
 			t.cursors[i], t.moved = row.N, true
 			if _, dealtWith := row.With[n.Node.Node]; dealtWith || !isComplete(n, i, row, t.cursors) {
 				continue
@@ -255,14 +262,19 @@ func (r *run) eachHeldChunk(ctx context.Context, n *node, f func([]arrival, []st
 	}
 }
 
-// heldItems returns some items above number after that a step holds.
+// heldItems returns some items above number after that a step holds, as many as make
+// a chunk.
 func (r *run) heldItems(ctx context.Context, n *node, after int64) ([]arrival, []store.Fault, error) {
 	faults, err := r.o.cfg.Store.Faults(ctx, r.kept.ID, n.Node.Node, after, chunkRows)
 	if err != nil {
 		return nil, nil, err
 	}
-	list := make([]arrival, len(faults))
+	var list []arrival
+	bytes := 0
 	for i, f := range faults {
+		if bytes >= store.PageBytes {
+			return list, faults[:i], nil
+		}
 		a, ok, err := r.findArrival(ctx, n, f.Item)
 		if err == nil && !ok { // cannot be: it was taken
 			err = errNotArrived(f.Item, n)
@@ -270,7 +282,8 @@ func (r *run) heldItems(ctx context.Context, n *node, after int64) ([]arrival, [
 		if err != nil {
 			return nil, nil, err
 		}
-		list[i] = a
+		list = append(list, a)
+		bytes += store.TextBytes(a.cells)
 	}
 	return list, faults, nil
 }

@@ -210,12 +210,15 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 	for _, n := range exits {
 		each := int64(most / len(exits))
 		older = older || n.Last > each
-		rows, err := o.cfg.Store.Rows(ctx, id, n.Node.Node, max(n.Last-each, 0), int(each), n.related())
-		if err != nil {
-			return nil, false, err
-		}
-		for i := range rows {
-			if x, all := r.ended(n, &rows[i]); all {
+		log := store.Log{Store: o.cfg.Store, Run: id, Node: n.Node.Node, With: n.related()}
+		for row, err := range log.After(ctx, max(n.Last-each, 0)) {
+			if err != nil {
+				return nil, false, err
+			}
+			if row.N > n.Last {
+				break
+			}
+			if x, all := r.ended(n, &row); all {
 				list = append(list, x)
 			}
 		}

@@ -193,13 +193,15 @@ func (t typedRows) Read() ([]string, int, error) {
 }
 
 func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {
-	rows := make([]store.Row, 0, chunkRows)
+	var rows []store.Row
+	bytes := 0
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
 		_, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Rows: rows})
-		rows = rows[:0]
+		clear(rows)
+		rows, bytes = rows[:0], 0
 		return err
 	}
 	for {
@@ -220,7 +222,8 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, f
 			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
 		}
 		out.Rows++
-		if rows = append(rows, row); len(rows) == chunkRows {
+		rows = append(rows, row)
+		if bytes += store.TextBytes(row.Cells); len(rows) == chunkRows || bytes >= store.PageBytes {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -239,28 +239,39 @@ const failurePause = 2 * time.Second
 // Step does what can be done now. It returns when there is something to do if
 // nothing else happens (zero: never), and whether there is more to do at once.
 func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.inbox.Lock()
 	results, dirty := o.inbox.results, o.inbox.dirty
 	o.inbox.results, o.inbox.dirty = nil, make(map[crowd.RunID]bool)
 	o.inbox.Unlock()
 	for _, f := range results {
-		f(ctx)
+		o.locked(func() { f(ctx) })
 	}
-	now := o.now()
-	o.services.retry(now)
-	for id, due := o.timers.due(now); due; id, due = o.timers.due(now) {
-		dirty[id] = true
-	}
+	o.locked(func() {
+		now := o.now()
+		o.services.retry(now)
+		for id, due := o.timers.due(now); due; id, due = o.timers.due(now) {
+			dirty[id] = true
+		}
+	})
 	for _, id := range slices.Sorted(maps.Keys(dirty)) {
-		o.advanceRun(ctx, id)
+		o.locked(func() { o.advanceRun(ctx, id) })
 	}
-	o.services.dispatch(ctx)
+	o.locked(func() {
+		o.services.dispatch(ctx)
+		next = earlier(o.timers.next(), o.services.next())
+	})
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0
 	o.inbox.Unlock()
-	return earlier(o.timers.next(), o.services.next()), more
+	return next, more
+}
+
+// locked calls f under the lock. Step takes it for each part of its work anew, so that
+// commands wait for one part, not for all.
+func (o *Orchestrator) locked(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f()
 }
 
 // advanceRun moves a run on, unless it pauses after a failure.

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
@@ -175,12 +174,14 @@ func (q *tableQuery) do(ctx, run context.Context) error {
 		return context.Cause(ctx)
 	}
 	var rows []store.Row
+	bytes := 0
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
 		_, err := q.o.cfg.Store.Advance(run, &store.Advance{Run: q.run, Rows: rows})
-		rows = rows[:0]
+		clear(rows)
+		rows, bytes = rows[:0], 0
 		q.o.markDirty(q.run)
 		if err != nil {
 			return &storeError{err}
@@ -200,7 +201,7 @@ func (q *tableQuery) do(ctx, run context.Context) error {
 		}
 		now := q.o.now()
 		rows = append(rows, store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
-		if len(rows) == chunkRows {
+		if bytes += store.TextBytes(cells); len(rows) == chunkRows || bytes >= store.PageBytes {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -249,7 +250,6 @@ func (n *node) foreignNodes() []int {
 
 // rows yields a node's log in order.
 func (o *Orchestrator) rows(ctx context.Context, id crowd.RunID, node int, with []int) iter.Seq2[store.JoinedRow, error] {
-	return pages.All(chunkRows, func(after int64, limit int) ([]store.JoinedRow, error) {
-		return o.cfg.Store.Rows(ctx, id, node, after, limit, with)
-	}, func(row *store.JoinedRow) int64 { return row.N })
+	log := store.Log{Store: o.cfg.Store, Run: id, Node: node, With: with}
+	return log.After(ctx, 0)
 }

@@ -160,12 +160,14 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 			stream, err = sqlstep.Open(turn, s.query.Query, static, streamed, s.limits())
 		}
 		var results []queryResult
-		for made := 0; err == nil && len(results) < len(todo) && made < maxMade && (len(results) == 0 || r.o.now().Sub(began) < maxTurn); {
+		made, bytes := 0, 0
+		for err == nil && len(results) < len(todo) && made < maxMade && bytes < store.PageBytes && (len(results) == 0 || r.o.now().Sub(began) < maxTurn) {
 			rows, wrong := stream.Row(turn, todo[len(results)].rows)
 			if turn.Err() != nil && len(results) > 0 {
 				break // the next turn begins with this item
 			}
 			for i := 0; wrong == nil && i < len(rows); i++ {
+				bytes += store.TextBytes(rows[i])
 				if e := misfitIn(columns, rows[i]); e != nil {
 					wrong = e
 				}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"strconv"
 	"time"
 
@@ -138,6 +139,52 @@ type Advance struct {
 	Hold    []Fault // new faults, or the same ones again; after those of Release have gone
 }
 
+// PageBytes is how much text is read or written at a time: a page of rows ends with the
+// row that makes it as much, however few rows it has.
+const PageBytes = 4 << 20
+
+// TextBytes is how much text the cells of a row have.
+func TextBytes(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		n += len(c)
+	}
+	return n
+}
+
+// Log is the rows of a node of a run.
+type Log struct {
+	Store Flows
+	Run   crowd.RunID
+	Node  int
+	With  []int // nodes whose rows of the same items are read along
+}
+
+// pageRows is how many rows of a log are read at a time, at most.
+const pageRows = 1000
+
+// After yields the rows after number n, in order.
+func (l *Log) After(ctx context.Context, n int64) iter.Seq2[JoinedRow, error] {
+	return func(yield func(JoinedRow, error) bool) {
+		for {
+			page, err := l.Store.Rows(ctx, l.Run, l.Node, n, pageRows, l.With)
+			if err != nil {
+				yield(JoinedRow{}, err)
+				return
+			}
+			for i := range page {
+				n = page[i].N
+				if !yield(page[i], nil) {
+					return
+				}
+			}
+			if len(page) == 0 { // a page with fewer rows may be full of text
+				return
+			}
+		}
+	}
+}
+
 // LabelCells are the cells of the row that a label becomes: value, confidence in
 // its shortest decimal, answers, undecided, tie.
 func LabelCells(l *engine.Label) []string {
@@ -170,7 +217,9 @@ type Flows interface {
 	// Advance makes a move durable. It returns the id of Create, or 0.
 	Advance(ctx context.Context, a *Advance) (crowd.BatchID, error)
 	// Rows returns up to limit rows of a node's log after number n, each with the
-	// rows of the nodes in with that are of the same item.
+	// rows of the nodes in with that are of the same item. They are fewer if they, or
+	// those of one of the nodes in with, have more than PageBytes of text, but at
+	// least one if there is one.
 	Rows(ctx context.Context, id crowd.RunID, node int, after int64, limit int, with []int) ([]JoinedRow, error)
 	// ItemRows returns all rows of an item and of the items that it comes from,
 	// in order of node.
@@ -185,7 +234,7 @@ type Flows interface {
 	Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]Task, error)
 	// Pending returns up to limit rows of a node's log with numbers above after and
 	// up to last whose items have no row in the log of the node to, in order of
-	// number.
+	// number, without cells and errors.
 	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items and births stay. Many

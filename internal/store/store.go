@@ -251,7 +251,8 @@ type Batches interface {
 	// Task returns a task, for whoever may see its batch.
 	Task(ctx context.Context, id crowd.TaskID) (Task, error)
 	// Tasks returns the tasks of first's batch from first on, at most n (1 to
-	// 1000), in order, without the people invited to them.
+	// 1000), in order, without the people invited to them. They are fewer if they
+	// have more than PageBytes of text, but at least one if there is one.
 	Tasks(ctx context.Context, first crowd.TaskID, n int) ([]Task, error)
 	// Invitations returns who may do which task of a directed batch.
 	Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error)

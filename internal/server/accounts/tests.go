@@ -23,7 +23,8 @@ import (
 // The limits of a qualification test.
 const (
 	MaxQuestions = 1000
-	MaxDrawn     = 100 // in a try: they are all on one page
+	maxTestText  = 8 << 20 // bytes of all questions: they are kept in one transaction
+	MaxDrawn     = 100     // in a try: they are all on one page
 	MaxTries     = 100
 	MaxTestWait  = 365 * 24 * time.Hour
 	submitGrace  = 5 * time.Second // for the way that answers take
@@ -35,11 +36,12 @@ type Tests struct {
 	live     *live.Pools
 	clock    live.Clock
 	accounts *Accounts
+	uploads  *access.Slots
 }
 
 // OpenTests makes the use case.
 func OpenTests(accounts *Accounts) *Tests {
-	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts}
+	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts, uploads: access.UploadSlots()}
 }
 
 // NewTest is what is needed to make a qualification test.
@@ -72,6 +74,11 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 	if err := validTest(&t); err != nil {
 		return t, err
 	}
+	end, err := s.uploads.Start(ctx, p, tenant)
+	if err != nil {
+		return t, err
+	}
+	defer end()
 	questions, err := readQuestions(&t, n.Questions, n.Format)
 	if err != nil {
 		return t, err
@@ -120,6 +127,9 @@ func validTest(t *store.Test) error {
 	return nil
 }
 
+// errTooLarge ends the reading of a file: the rest is not looked at.
+var errTooLarge = errors.New("the file is too large")
+
 // readQuestions reads the file of a test, sets t.Columns, and checks that the
 // template fits it and each right answer the template.
 func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.Question, error) {
@@ -155,8 +165,13 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		return nil, err
 	}
 	var questions []store.Question
-	n := 0
+	var tooLarge *crowd.Error
+	n, bytes := 0, 0
 	err = records.Each(func(r *table.Record[store.Question]) error {
+		if bytes += store.TextBytes(r.Cells); bytes > maxTestText {
+			tooLarge = &crowd.Error{Code: crowd.TooLarge, Field: "questions", Row: r.Line, Message: fmt.Sprintf("the questions up to here have more than %d MiB of text together, which is the most", maxTestText>>20)}
+			return errTooLarge
+		}
 		if n++; n <= MaxQuestions {
 			r.Value.Values = slices.Delete(slices.Clone(r.Cells), gold, gold+1)
 			questions = append(questions, r.Value)
@@ -164,6 +179,8 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		return nil
 	})
 	switch {
+	case tooLarge != nil:
+		return nil, tooLarge
 	case err != nil:
 		return nil, err
 	case n > MaxQuestions:

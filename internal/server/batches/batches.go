@@ -36,8 +36,9 @@ type Batches struct {
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
 	drafts  batchLocks
-	uploads sync.Map // the ids of drafts that are getting their tasks
-	scans   scans
+	uploads sync.Map      // the ids of drafts that are getting their tasks
+	slots   *access.Slots // of uploads
+	scans   *access.Slots
 }
 
 // Config is what the batches stand on.
@@ -53,7 +54,7 @@ type Config struct {
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, audience: cfg.Audience}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, audience: cfg.Audience, slots: access.UploadSlots(), scans: newScans()}
 	b.views, b.details = live.NewLooks[crowd.BatchID, BatchView](), live.NewLooks[crowd.BatchID, Details]()
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b

@@ -22,7 +22,7 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 	if err != nil {
 		return b, nil, err
 	}
-	return b, scan(ctx, &s.scans, p, b.Spec.Tenant, s.store.Annotations(ctx, b.Spec.Tenant, id, answered)), nil
+	return b, scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Annotations(ctx, b.Spec.Tenant, id, answered)), nil
 }
 
 // Live is the method of the labels that tasks are given as their answers come in.
@@ -35,7 +35,7 @@ func (s *Batches) Labels(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return b, nil, err
 	}
-	tasks := scan(ctx, &s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id))
+	tasks := scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id))
 	if method == Live {
 		return b, tasks, nil
 	}
@@ -139,7 +139,7 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 		}
 	}
 	gold := make(map[string]string)
-	for t, err := range scan(ctx, &s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id)) {
+	for t, err := range scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id)) {
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,8 @@ const (
 	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces
 )
 
-// uploadChunk is the number of tasks kept in one transaction.
+// uploadChunk is the number of tasks kept in one transaction, at most: fewer, if they
+// have more than store.PageBytes.
 const uploadChunk = 1000
 
 // Upload is how a file of tasks is read.
@@ -53,6 +54,11 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 		return UploadReport{}, err
 	}
 	defer s.uploads.Delete(id)
+	end, err := s.slots.Start(ctx, p, b.Spec.Tenant)
+	if err != nil {
+		return UploadReport{}, err
+	}
+	defer end()
 	rows, err := table.NewReader(body, table.Options{Format: how.Format})
 	if err != nil {
 		return UploadReport{}, err
@@ -122,7 +128,8 @@ func (u *uploading) prepare(b *store.Batch) error {
 
 // all reads the rows and keeps them.
 func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
-	chunk := make([]store.Task, 0, uploadChunk)
+	var chunk []store.Task
+	bytes := 0
 	for {
 		row, line, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -144,11 +151,13 @@ func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
 		if u.report.Bad > 0 && !u.how.SkipBad {
 			continue // only looking for more bad rows
 		}
-		if chunk = append(chunk, t); len(chunk) == uploadChunk {
+		chunk = append(chunk, t)
+		if bytes += store.TextBytes(t.Values); len(chunk) == uploadChunk || bytes >= store.PageBytes {
 			if err := u.keep(ctx, chunk); err != nil {
 				return err
 			}
-			chunk = chunk[:0]
+			clear(chunk)
+			chunk, bytes = chunk[:0], 0
 		}
 	}
 	if u.report.Bad > 0 && !u.how.SkipBad {

@@ -51,6 +51,7 @@ type Runs struct {
 	stop         context.CancelFunc
 	reading      *turns[crowd.WorkerID] // of files of workflows, by person
 	queries      *turns[crowd.TenantID]
+	uploads      *access.Slots
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -62,7 +63,7 @@ func New(cfg Config) *Runs {
 	s := &Runs{
 		audience: cfg.Audience, views: live.NewLooks[crowd.RunID, *orchestrator.View](), details: live.NewLooks[crowd.RunID, Details](),
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: access.UploadSlots(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
@@ -249,9 +250,15 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 
 // Load reads a file as an input of a run that was made.
 func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
-	if _, err := s.find(ctx, p, access.RunsLoad, id); err != nil {
+	r, err := s.find(ctx, p, access.RunsLoad, id)
+	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
+	end, err := s.uploads.Start(ctx, p, r.Tenant)
+	if err != nil {
+		return orchestrator.LoadResult{}, err
+	}
+	defer end()
 	return s.orchestrator.Load(ctx, id, input, file)
 }
 

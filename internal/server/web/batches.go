@@ -95,7 +95,7 @@ func readFields(r *http.Request) (f *fields, file *multipart.Part, err error) {
 // bodyError tells a body that is too large or broken from other errors.
 func bodyError(err error) error {
 	var big *http.MaxBytesError
-	if errors.As(err, &big) {
+	if errors.As(err, &big) || errors.As(err, new(*crowd.Error)) { // it was not sent in time
 		return err
 	}
 	return &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
@@ -109,7 +109,7 @@ func drain(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, maxDrain) }
 
 // createBatch makes a draft and reads its file as it comes.
 func (rq *request) createBatch() error {
-	httpkit.Streaming(rq.w)
+	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
 	f, file, err := readFields(rq.r)
 	if err != nil {
@@ -141,7 +141,7 @@ func (rq *request) draft(values url.Values) (store.Batch, error) {
 
 // upload takes another file for a draft.
 func (rq *request) upload(id crowd.BatchID) error {
-	httpkit.Streaming(rq.w)
+	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
 	_, file, err := readFields(rq.r)
 	if err == nil && file == nil {

@@ -28,7 +28,7 @@ func (rq *request) tests() error {
 }
 
 func (rq *request) createTest() error {
-	httpkit.Streaming(rq.w)
+	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
 	f, file, err := readFields(rq.r)
 	n := accounts.NewTest{

@@ -29,7 +29,7 @@ func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
 // loadRun reads the files of a run's inputs as they come, and starts the run if
 // that was the button and no row was bad.
 func (rq *request) loadRun(id crowd.RunID) error {
-	httpkit.Streaming(rq.w)
+	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
 	if _, err := rq.App.Runs.Get(rq.ctx(), rq.p, id); err != nil {
 		return err // before anything is read

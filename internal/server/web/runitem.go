@@ -48,7 +48,7 @@ func (rq *request) runStep(id crowd.RunID) error {
 		}
 	}
 	data := map[string]any{"V": v, "N": n, "In": v.Taken(i), "Sign": signOf(v, n), "Columns": columns, "Rows": rows, "First": after == 0}
-	if len(list) == rowsShown && list[len(list)-1].N < n.Last {
+	if len(list) > 0 && list[len(list)-1].N < n.Last {
 		data["After"] = list[len(list)-1].N
 	}
 	return rq.render("runstep", page{Title: n.Name + " of " + v.Name, Section: "runs", Data: data})
@@ -214,15 +214,21 @@ func (rq *request) madeFrom(v *orchestrator.View, item int64) (list []became, ov
 			continue
 		}
 		most := rowsCharted / queries
-		rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, n.Name, max(n.Last-int64(most), 0), most)
-		if err != nil {
-			return nil, false, err
-		}
 		over = over || n.Last > int64(most)
-		for _, row := range rows {
-			if row.Origin == item {
-				list = append(list, became{row.Item, n.Name})
+		for after := max(n.Last-int64(most), 0); after < n.Last; { // a page of long rows is short
+			rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, n.Name, after, most)
+			if err != nil {
+				return nil, false, err
 			}
+			if len(rows) == 0 {
+				break
+			}
+			for _, row := range rows {
+				if row.Origin == item {
+					list = append(list, became{row.Item, n.Name})
+				}
+			}
+			after = rows[len(rows)-1].N
 		}
 	}
 	return list, over, nil

@@ -74,6 +74,7 @@ type taskCache struct {
 type bundle struct {
 	once  sync.Once
 	tasks []store.Task
+	full  bool // of text: tasks behind it are read one by one
 	err   error
 }
 
@@ -116,6 +117,15 @@ func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, 
 	switch {
 	case b.err != nil:
 		return t, false, b.err
+	case i >= len(b.tasks) && b.full:
+		list, err := c.store.Tasks(ctx, id, 1)
+		if err == nil && (len(list) == 0 || list[0].ID != id) {
+			err = crowd.Errorf(crowd.NotFound, "there is no task %s", id)
+		}
+		if err != nil {
+			return t, false, err
+		}
+		return list[0], false, nil
 	case i >= len(b.tasks) || b.tasks[i].ID != id:
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -130,13 +140,15 @@ func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, 
 // keep counts a fetched bundle's bytes, and empties the cache when it is full.
 // A failed fetch is not kept.
 func (c *taskCache) keep(first crowd.TaskID, b *bundle) {
-	size := 0
+	size, text := 0, 0
 	for _, t := range b.tasks {
+		text += store.TextBytes(t.Values)
 		size += rowOverhead
 		for _, cell := range t.Values {
 			size += rowOverhead/4 + len(cell)
 		}
 	}
+	b.full = text >= store.PageBytes
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if b.err != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -77,11 +76,9 @@ func (w *World) measureRows(ctx context.Context, out *Result, n *orchestrator.No
 	for _, from := range n.Step.From {
 		with = append(with, from.Node)
 	}
-	const page = 1000
+	log := store.Log{Store: w.store, Run: w.Run, Node: n.Node.Node, With: with}
 	sum, ok := 0.0, 0
-	for r, err := range pages.All(page, func(after int64, limit int) ([]store.JoinedRow, error) {
-		return w.store.Rows(ctx, w.Run, n.Node.Node, after, limit, with)
-	}, func(r *store.JoinedRow) int64 { return r.N }) {
+	for r, err := range log.After(ctx, 0) {
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,23 +136,33 @@ func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, l
 		return nil, err
 	}
 	after = min(max(after, 0), crowd.MaxInBatch)
-	all, err := list(ctx, s.read, func(r row, x *store.JoinedRow) error {
-		x.Node = of
-		return scanRow(r, &x.Row)
+	var all []store.JoinedRow
+	bytes := 0
+	err = each(ctx, s.read, func(r row) error {
+		if bytes >= store.PageBytes {
+			return errEnough
+		}
+		x := store.JoinedRow{Row: store.Row{Node: of}}
+		if err := scanRow(r, &x.Row); err != nil {
+			return err
+		}
+		bytes += store.TextBytes(x.Cells)
+		all = append(all, x)
+		return nil
 	}, selectRow+`from run_rows r where r.id > $1 and r.id <= $2 order by r.id limit $3`, n.row(after), n.row(crowd.MaxInBatch), limit)
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
-	}
-	first, last := n.row(after), n.row(after)
-	if len(all) > 0 {
-		last = n.row(all[len(all)-1].N)
 	}
 	for _, other := range with {
 		o, err := node(ctx, s.read, id, other)
 		if err != nil {
 			return nil, err
 		}
-		next := 0 // both lists are in order of n's rows
+		first, last := n.row(after), n.row(after)
+		if len(all) > 0 {
+			last = n.row(all[len(all)-1].N)
+		}
+		next, bytes := 0, 0 // both lists are in order of n's rows
 		err = each(ctx, s.read, func(r row) error {
 			x := store.Row{Node: other}
 			if err := scanRow(r, &x); err != nil {
@@ -160,13 +171,18 @@ func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, l
 			for all[next].Item != x.Item {
 				next++
 			}
+			if bytes >= store.PageBytes {
+				all = all[:next] // this row is of the next page
+				return errEnough
+			}
+			bytes += store.TextBytes(x.Cells)
 			if all[next].With == nil {
 				all[next].With = make(map[int]store.Row, len(with))
 			}
 			all[next].With[other] = x
 			return nil
 		}, selectRow+`from run_rows n join run_rows r on r.log = $3 and r.item = n.item where n.id > $1 and n.id <= $2 order by n.id`, first, last, o.log)
-		if err != nil {
+		if err != nil && !errors.Is(err, errEnough) {
 			return nil, err
 		}
 	}
@@ -198,7 +214,7 @@ func (s *Store) ItemRows(ctx context.Context, id crowd.RunID, item int64) (_ []s
 }
 
 // pendingRows finds the rows of a part of a log whose items have none in another.
-const pendingRows = selectRow + `from run_rows r where r.id > $2 and r.id <= $3
+const pendingRows = `select r.id, r.item, r.origin, r.born_at, r.made_at, r.state from run_rows r where r.id > $2 and r.id <= $3
 	and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) order by r.id limit $4`
 
 // Pending implements store.Flows.
@@ -215,6 +231,11 @@ func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last
 	after, last = min(max(after, 0), n.Last), min(max(last, 0), n.Last)
 	return list(ctx, s.read, func(r row, x *store.Row) error {
 		x.Node = of
-		return scanRow(r, x)
+		var id int64
+		if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, instant{&x.At}, &x.State); err != nil {
+			return err
+		}
+		x.N = id & crowd.MaxInBatch
+		return nil
 	}, pendingRows, end.log, n.row(after), n.row(last), limit)
 }

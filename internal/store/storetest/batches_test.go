@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,17 @@ func testTasks(t *testing.T, w *world) {
 	}
 	same(t, "the second and third", must(w.Tasks(w.ctx, w.batch.Task(2), 2))(t), all[1:3])
 	same(t, "after the last", must(w.Tasks(w.ctx, w.batch.Task(tasks+1), 5))(t), nil)
+}
+
+// testTasksInBytes: pages of long tasks are as short as their text demands, and have one
+// at least.
+func testTasksInBytes(t *testing.T, w *world) {
+	b := must(w.CreateBatch(w.ctx, store.Batch{Spec: w.spec(w.mine), Pool: w.pool}))(t)
+	half := []string{strings.Repeat("x", store.PageBytes/2)}
+	ok(t, w.AddTasks(w.ctx, b, []store.Task{{Values: half}, {Values: half}, {Values: half}, {Values: append(half, half...)}}))
+	same(t, "a page", len(must(w.Tasks(w.ctx, b.Task(1), 10))(t)), 2)
+	same(t, "the next", len(must(w.Tasks(w.ctx, b.Task(3), 10))(t)), 2)
+	same(t, "a task by itself", len(must(w.Tasks(w.ctx, b.Task(4), 10))(t)), 1)
 }
 
 func testInvitations(t *testing.T, w *world) {

@@ -231,7 +231,7 @@ func (w *world) compare(t *testing.T, id crowd.RunID, p *plain) {
 	var pending []store.Row
 	for _, x := range p.rows[input] {
 		if !p.has(ask, x.Item) {
-			pending = append(pending, x)
+			pending = append(pending, bare(x))
 		}
 	}
 	same(t, "pending", must(w.Pending(w.ctx, id, input, 0, all, ask, all))(t), pending)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +113,9 @@ func (w *world) lagging(t *testing.T) (crowd.RunID, []store.Row) {
 
 func testPending(t *testing.T, w *world) {
 	id, rows := w.lagging(t)
+	for i := range rows {
+		rows[i] = bare(rows[i])
+	}
 	pending := func(after, last int64, to, limit int) []store.Row {
 		t.Helper()
 		return must(w.Pending(w.ctx, id, input, after, last, to, limit))(t)
@@ -137,6 +141,52 @@ func ifNode(err error, node int) error {
 		return crowd.Errorf(crowd.NotFound, "")
 	}
 	return err
+}
+
+// bare is a row without cells and error.
+func bare(x store.Row) store.Row {
+	x.Cells, x.Error = nil, ""
+	return x
+}
+
+// testRowsInBytes: pages of long rows are as short as their text, or that of the rows
+// that are read along, demands; each has a row at least.
+func testRowsInBytes(t *testing.T, w *world) {
+	id := w.flow(t, w.mine)
+	long := strings.Repeat("x", store.PageBytes/2)
+	var items []int64
+	for i := range 3 { // items 4, 5 and 6: one more than a page
+		w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh(long)}})
+		items = append(items, int64(i+4))
+	}
+	for _, item := range items {
+		w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: ask, Item: item, At: w.now, State: store.RowSkipped}}})
+	}
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: input, Born: w.now, At: w.now, State: store.RowOK, Cells: []string{long + long + long}}}})
+	page := func(node int, after int64, with ...int) []int64 {
+		t.Helper()
+		var out []int64
+		for _, x := range must(w.Rows(w.ctx, id, node, after, 10, with))(t) {
+			out = append(out, x.N)
+			for _, other := range with {
+				if node == ask && len(x.With[other].Cells) == 0 {
+					t.Errorf("row %d comes without its cells of node %d", x.N, other)
+				}
+			}
+		}
+		return out
+	}
+	same(t, "a page", page(input, 0), []int64{1, 2, 3, 4, 5})
+	same(t, "the next", page(input, 5), []int64{6, 7})
+	same(t, "a row by itself", page(input, 6), []int64{7})
+	same(t, "read along", page(ask, 0, input), []int64{1, 2})
+	same(t, "the next read along", page(ask, 2, input), []int64{3})
+	var all []int64
+	for x, err := range (&store.Log{Store: w, Run: id, Node: input, With: []int{ask}}).After(w.ctx, 1) {
+		ok(t, err)
+		all = append(all, x.N)
+	}
+	same(t, "a log", all, []int64{2, 3, 4, 5, 6, 7})
 }
 
 func testTakeOver(t *testing.T, w *world) {

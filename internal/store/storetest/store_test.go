@@ -97,6 +97,8 @@ var together = map[string]func(*testing.T, *world){
 	"open batches and their terms":                  testTerms,
 	"random moves, next to a plain model":           testMoves,
 	"a hundred thousand rows":                       testManyRows,
+	"pages of long rows are short":                  testRowsInBytes,
+	"pages of long tasks are short":                 testTasksInBytes,
 }
 
 func TestStore(t *testing.T) {

@@ -80,9 +80,13 @@ func (c *runCheck) all(ctx context.Context) (err error) {
 		return err
 	}
 	for i := range c.nodes {
-		rows, err := c.store.Rows(ctx, c.kept.ID, i, 0, all, nil)
-		if err != nil {
-			return err
+		var rows []store.JoinedRow
+		log := store.Log{Store: c.store, Run: c.kept.ID, Node: i}
+		for row, err := range log.After(ctx, 0) {
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
 		}
 		c.rows = append(c.rows, rows)
 		c.Rows += len(rows)

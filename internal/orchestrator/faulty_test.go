@@ -1,0 +1,115 @@
+package orchestrator_test
+
+import (
+	"context"
+	"errors"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// faultyStore is a store that fails when the test says so.
+type faultyStore struct {
+	store.Store
+	fail    func(what string) error // nil: never
+	batches int                     // that were read one by one
+	most    int                     // bytes of text of a move
+	read    int                     // bytes of text of rows that were read
+}
+
+// What a store that fails returns.
+var (
+	errDisk    = errors.New("the disk has gone away")                      // nothing is kept
+	errUnheard = errors.New("the connection broke before the answer came") // what was to be kept is kept
+)
+
+func (f *faultyStore) failure(what string) error {
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(what)
+}
+
+func (f *faultyStore) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, error) {
+	bytes := 0
+	for _, r := range a.Rows {
+		bytes += store.TextBytes(r.Cells)
+	}
+	for _, t := range a.Tasks {
+		bytes += store.TextBytes(t.Values)
+	}
+	f.most = max(f.most, bytes)
+	switch err := f.failure("advance"); {
+	case errors.Is(err, errUnheard):
+		_, failed := f.Store.Advance(ctx, a)
+		return 0, errors.Join(err, failed)
+	case err != nil:
+		return 0, err
+	}
+	return f.Store.Advance(ctx, a)
+}
+
+func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error) {
+	if err := f.failure("run"); err != nil {
+		return store.Run{}, err
+	}
+	return f.Store.Run(ctx, tenant, id)
+}
+
+func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
+	f.batches++
+	return f.Store.Batch(ctx, tenant, id)
+}
+
+func (f *faultyStore) ClearLog(ctx context.Context, id crowd.RunID, node int) error {
+	if err := f.failure("clear"); err != nil {
+		return err
+	}
+	return f.Store.ClearLog(ctx, id, node)
+}
+
+func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
+	if err := f.failure("nodes"); err != nil {
+		return nil, err
+	}
+	return f.Store.Nodes(ctx, id)
+}
+
+func (f *faultyStore) Rows(ctx context.Context, run crowd.RunID, node int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
+	if err := f.failure("rows"); err != nil {
+		return nil, err
+	}
+	rows, err := f.Store.Rows(ctx, run, node, after, limit, with)
+	for _, r := range rows {
+		f.read += store.TextBytes(r.Cells)
+	}
+	return rows, err
+}
+
+func (f *faultyStore) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
+	if err := f.failure("item rows"); err != nil {
+		return nil, err
+	}
+	return f.Store.ItemRows(ctx, id, item)
+}
+
+func (f *faultyStore) Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]store.Fault, error) {
+	if err := f.failure("faults"); err != nil {
+		return nil, err
+	}
+	return f.Store.Faults(ctx, id, node, after, limit)
+}
+
+func (f *faultyStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
+	if err := f.failure("unlabelled"); err != nil {
+		return nil, err
+	}
+	return f.Store.Unlabelled(ctx, batch, after, limit)
+}
+
+func (f *faultyStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
+	if err := f.failure("pending"); err != nil {
+		return nil, err
+	}
+	return f.Store.Pending(ctx, id, node, after, last, to, limit)
+}

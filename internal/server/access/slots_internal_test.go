@@ -1,0 +1,96 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// transfer is who wants one.
+type transfer struct {
+	of crowd.TenantID
+	by *Principal
+}
+
+// TestSlotsAreBounded: sixteen at a time, two of a tenant and two by a person;
+// whoever is one too many waits ten seconds for another to end.
+func TestSlotsAreBounded(t *testing.T) {
+	t.Parallel()
+	who := func(tenant, person int) transfer {
+		return transfer{crowd.TenantID(tenant), &Principal{User: store.User{ID: crowd.WorkerID(person)}}}
+	}
+	for name, x := range map[string]struct {
+		under []transfer // way
+		next  transfer
+		want  crowd.Code // "": there is room for it
+	}{
+		"another of a tenant":      {[]transfer{who(1, 1)}, who(1, 2), ""},
+		"another by a person":      {[]transfer{who(1, 1)}, who(2, 1), ""},
+		"a third of a tenant":      {[]transfer{who(1, 1), who(1, 2)}, who(1, 3), crowd.TooMany},
+		"a third by a person":      {[]transfer{who(1, 1), who(2, 1)}, who(3, 1), crowd.TooMany},
+		"a third of somebody else": {[]transfer{who(1, 1), who(1, 1)}, who(2, 2), ""},
+		"the sixteenth":            {full(15, who), who(99, 99), ""},
+		"the seventeenth":          {full(16, who), who(99, 99), crowd.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Slots{What: "downloads", Most: 16, Each: 2}
+				var ends []func()
+				for _, r := range x.under {
+					end, err := s.Start(t.Context(), r.by, r.of)
+					if err != nil {
+						t.Fatalf("%v: %v", r.of, err)
+					}
+					ends = append(ends, end)
+				}
+				begin := time.Now()
+				end, err := s.Start(t.Context(), x.next.by, x.next.of)
+				if waited := time.Since(begin); crowd.CodeOf(err) != x.want || (waited != 0) != (x.want != "") || waited > slotWait {
+					t.Fatalf("after %s: %v, want %q", waited, err, x.want)
+				}
+				if x.want == "" {
+					end()
+				} else {
+					gone, cancel := context.WithCancel(t.Context())
+					cancel()
+					if _, err := s.Start(gone, x.next.by, x.next.of); !errors.Is(err, context.Canceled) {
+						t.Errorf("who does not wait is told %v", err)
+					}
+					time.AfterFunc(slotWait-1, ends[0]) // it ends just in time for two who wait
+					got := make(chan error, 2)
+					for range 2 {
+						go func() {
+							end, err := s.Start(t.Context(), x.next.by, x.next.of)
+							if got <- err; err == nil {
+								end()
+							}
+						}()
+					}
+					if err := errors.Join(<-got, <-got); err != nil {
+						t.Error(err)
+					}
+					ends = ends[1:]
+				}
+				for _, end := range ends {
+					end()
+				}
+				if s.all != 0 || len(s.by) != 0 {
+					t.Errorf("in the end %d are counted, %v", s.all, s.by)
+				}
+			})
+		})
+	}
+}
+
+// full is n transfers, each of a tenant and a person of its own.
+func full(n int, who func(tenant, person int) transfer) (list []transfer) {
+	for i := range n {
+		list = append(list, who(i+1, i+1))
+	}
+	return list
+}

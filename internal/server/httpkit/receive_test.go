@@ -1,0 +1,101 @@
+package httpkit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// received is what became of a body.
+type received struct {
+	n    int64
+	err  error
+	took time.Duration
+	done error // of the request's context, an hour after its end
+}
+
+// send serves one upload of a size under a clock of its own.
+func send(t *testing.T, size int, client func(conn net.Conn)) (got received) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		conns := make(oneConn, 1)
+		conns <- far
+		handle := func(w http.ResponseWriter, r *http.Request) {
+			Receiving(w, r)
+			start := time.Now()
+			got.n, got.err = io.Copy(io.Discard, r.Body)
+			got.took = time.Since(start)
+			if got.err == nil {
+				<-time.After(time.Hour)
+				got.done = r.Context().Err()
+			}
+		}
+		server := &http.Server{Handler: new(Streams).Pace(http.HandlerFunc(handle)), WriteTimeout: 2 * time.Minute, ReadTimeout: 2 * time.Minute}
+		go func() { _ = server.Serve(conns) }()
+		go func() { _, _ = io.Copy(io.Discard, near) }()
+		if _, err := fmt.Fprintf(near, "PUT / HTTP/1.1\r\nHost: throng\r\nContent-Length: %d\r\n\r\n", size); err != nil {
+			t.Error(err)
+		}
+		client(near)
+		<-time.After(2 * time.Hour)
+		_ = near.Close()
+		if err := server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	return got
+}
+
+// sendAt sends so many bytes in all, some every second.
+func sendAt(conn net.Conn, size, pace int) {
+	for ; size > 0; <-time.After(time.Second) {
+		n, err := conn.Write(make([]byte, min(pace, size)))
+		if err != nil {
+			return
+		}
+		size -= n
+	}
+}
+
+func TestAnUploadIsCutOffBelowTheLeastPace(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		size   int
+		client func(conn net.Conn)
+		comes  bool
+		within [2]time.Duration
+	}{
+		"never sends":          {1 << 20, func(net.Conn) {}, false, [2]time.Duration{sentWait, sentWait}},
+		"sends and then stops": {1 << 20, func(c net.Conn) { sendAt(c, 1<<19, 1<<19) }, false, [2]time.Duration{sentWait, sentWait + time.Second}},
+		"a byte a second":      {1 << 20, func(c net.Conn) { sendAt(c, 1<<20, 1) }, false, [2]time.Duration{sentSlack, sentSlack + time.Second}},
+		"the least pace":       {2 << 20, func(c net.Conn) { sendAt(c, 2<<20, sentBytes) }, true, [2]time.Duration{8 * time.Minute, 9 * time.Minute}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := send(t, x.size, x.client)
+			if (got.err == nil && got.n == int64(x.size)) != x.comes || got.took < x.within[0] || got.took > x.within[1] || got.done != nil {
+				t.Errorf("it ended after %s with %d bytes, %v; an hour later: %v", got.took, got.n, got.err, got.done)
+			}
+			if got.err != nil && !errors.Is(got.err, errNotSent) {
+				t.Errorf("the error is %v", got.err)
+			}
+		})
+	}
+}
+
+// A connection without deadlines is read all the same.
+func TestReceivingWithoutDeadlines(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodPut, "/x", strings.NewReader("abc"))
+	Receiving(httptest.NewRecorder(), r)
+	if body, err := io.ReadAll(r.Body); err != nil || string(body) != "abc" {
+		t.Errorf("got %q, %v", body, err)
+	}
+}
