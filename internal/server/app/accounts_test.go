@@ -195,11 +195,42 @@ func TestWhyABatchWaits(t *testing.T) {
 	if got, want := why(w.ann), crowd.BatchPaused.Text()+"; to go on: throng batch resume "+id.String(); got != want {
 		t.Errorf("paused, it says %q, want %q", got, want)
 	}
+	if got, want := w.batch(id).Remedy, "to go on: throng batch resume "+id.String(); got != want {
+		t.Errorf("what can be done: %q, want %q", got, want)
+	}
 	must(w.Batches.Resume(w.ctx, w.ann, id))(t)
 	ok(t, w.Pools.StopEverything(w.ctx, w.admin, true))
 	for who, want := range map[*access.Principal]string{w.ann: "ask an administrator for throng pool start ", w.admin: "to lift the stop of its pool: throng pool start "} {
 		if got := why(who); !strings.HasPrefix(got, crowd.EmergencyStop.Text()+"; ") || !strings.Contains(got, want) {
 			t.Errorf("stopped, it says %q, want %q in it", got, want)
 		}
+	}
+}
+
+// TestWhoSeesInvitations: a requester those of their tenants, others look absent.
+func TestWhoSeesInvitations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"a@example.org"}}))(t)
+	w.link("b@example.org")
+	if list := must(w.Invitations.List(w.ctx, w.ann, w.a, 0, 10))(t); len(list) != 1 || list[0].Address != "a@example.org" {
+		t.Errorf("ann sees %+v", list)
+	}
+	if list := must(w.Invitations.List(w.ctx, w.admin, 0, 0, 10))(t); len(list) != 2 {
+		t.Errorf("the admin sees %+v", list)
+	}
+	for _, id := range []int64{2, 99} { // the admin's, and none
+		_, err := w.Invitations.Get(w.ctx, w.ann, id)
+		_, err2 := w.Invitations.Withdraw(w.ctx, w.ann, id)
+		_, err3 := w.Invitations.Resend(w.ctx, w.ann, id)
+		for _, err := range []error{err, err2, err3} {
+			refused(t, err, crowd.NotFound)
+			if err.Error() != "invitation: no such invitation" {
+				t.Errorf("it says %q", err)
+			}
+		}
+	}
+	if own := must(w.Invitations.List(w.ctx, w.ann, w.a, 0, 10))(t); len(own) == 0 || len(must(w.Invitations.List(w.ctx, w.ann, 0, 0, 10))(t)) != len(own) {
+		t.Error("with no tenant named, a requester of one does not see those of theirs")
 	}
 }
