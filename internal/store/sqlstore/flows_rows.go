@@ -142,13 +142,14 @@ func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, l
 		if bytes >= store.PageBytes {
 			return errEnough
 		}
-		x := store.JoinedRow{Row: store.Row{Node: of}}
-		if err := scanRow(r, &x.Row); err != nil {
-			return err
+		if len(all) == cap(all) {
+			all = slices.Grow(all, len(all)+1)
 		}
+		all = append(all, store.JoinedRow{Row: store.Row{Node: of}})
+		x := &all[len(all)-1].Row // scanned in place: it is large
+		err := scanRow(r, x)
 		bytes += store.TextBytes(x.Cells)
-		all = append(all, x)
-		return nil
+		return err
 	}, selectRow+`from run_rows r where r.id > $1 and r.id <= $2 order by r.id limit $3`, n.row(after), n.row(crowd.MaxInBatch), limit)
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
