@@ -90,6 +90,7 @@ var (
 	AccountsSetup                = op("Accounts.Setup", Everybody)
 	AccountsSignIn               = op("Accounts.SignIn", Everybody)
 	AccountsSignOut              = op("Accounts.SignOut", Self)
+	AccountsDevice               = op("Accounts.Device", Self)
 	AccountsAuthenticate         = op("Accounts.Authenticate", Everybody)
 	AccountsCreateToken          = op("Accounts.CreateToken", Self)
 	AccountsCreateTokenForOthers = op("Accounts.CreateToken: for others", Admins)

@@ -131,6 +131,9 @@ func (s *Accounts) deviceKey(ctx context.Context) (string, error) {
 // Device returns what a browser in which p has signed in shows at the next sign-in,
 // so that nobody else's guesses stand in its way. It lets nobody in.
 func (s *Accounts) Device(ctx context.Context, p *access.Principal) (string, error) {
+	if err := p.May(access.AccountsDevice); err != nil {
+		return "", err
+	}
 	secret, err := s.deviceKey(ctx)
 	id := auth.NewSecret("dev")
 	return id + "." + auth.Sign(secret, "device", id, strings.ToLower(p.User.Name)), err

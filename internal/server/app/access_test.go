@@ -280,6 +280,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.RevokeToken(s.ctx, p, t.ID))
 	},
+	"Accounts.Device": func(s *scene, p *access.Principal) error { return second(s.Accounts.Device(s.ctx, p)) },
 	"Accounts.SignOut": func(s *scene, p *access.Principal) error {
 		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))

@@ -124,29 +124,29 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 		must(w.Accounts.Authenticate(w.ctx, secret))(t) // it is in the cache now
 		return secret
 	}
-	out := func(secret string) {
+	out := func(secret string, code crowd.Code) {
 		t.Helper()
 		_, err := w.Accounts.Authenticate(w.ctx, secret)
-		refused(t, err, crowd.Unauthenticated)
+		refused(t, err, code)
 	}
 	secret := fresh()
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
-	out(secret)
+	out(secret, crowd.Forbidden)
 	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
 	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}
 	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, must(w.Accounts.Authenticate(w.ctx, secret))(t).Token.ID))
-	out(secret)
+	out(secret, crowd.Unauthenticated)
 	secret = fresh()
 	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret))(t)))
-	out(secret)
+	out(secret, crowd.Unauthenticated)
 
 	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Minute})
 	ok(t, err)
 	must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	w.clock.advance(time.Minute)
-	out(secret)
+	out(secret, crowd.Unauthenticated)
 }
 
 // slowUsers is a store that lets a test act between the reading of a user and

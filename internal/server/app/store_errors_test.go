@@ -84,6 +84,7 @@ func newStage(t *testing.T) *stage {
 	test := must(w.Tests.Create(w.ctx, w.admin, accounts.NewTest{Tenant: w.a, Name: "test", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50, Tries: 2, Open: true}))(t)
 	ready.test = test
 	must(w.Tests.StartTry(w.ctx, w.workers[1], test.ID))(t)
+	must(w.Accounts.Device(w.ctx, w.ann))(t) // the secret with which devices are signed is drawn at random
 
 	now := w.clock.now()
 	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {

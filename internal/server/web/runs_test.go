@@ -186,10 +186,10 @@ func TestRunFromFileToResults(t *testing.T) {
 	c.req.get("/batches/b1").want(200, "kind")
 
 	c.ahead.Store(int64(3*time.Hour + time.Minute)) // nobody holds a task yet
+	p.form(path+"/topup").set("amount", "0").send().want(422, "not an amount to add").form(path+"/topup").set("amount", "1.25").send().want(200, "The budget is raised.", "Spent 0.00 of 6.25")
 	c.workers[0].answerAll(1, "cat")
 	c.req.becomes(path, "Ended 1")
 	c.workers[0].answerAll(2, "dog")
-	p.form(path+"/topup").set("amount", "0").send().want(422, "not an amount to add").form(path+"/topup").set("amount", "1.25").send().want(200, "The budget is raised.", "Spent 0.00 of 6.25")
 	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 paid", "Spent 0.30 of 6.25", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
 	if s.key.Load() != "open sesame" {
 		t.Errorf("the service was sent the key %q", s.key.Load())
