@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/task"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md again")
@@ -53,4 +55,18 @@ func reference(t *testing.T) string {
 	}
 	return "# Commands\n\nEvery command, as its `--help` says. This page is made from the commands: `go test ./internal/cli -run TestReference -update`.\n\n" +
 		"| command | what it does |\n| --- | --- |\n" + list.String() + "\n" + strings.TrimRight(sections.String(), "\n") + "\n"
+}
+
+// TestThePageOfTemplatesNamesEachKind holds the table of docs/templates.md, which is
+// written by hand, to the kinds that there are.
+func TestThePageOfTemplatesNamesEachKind(t *testing.T) {
+	page, err := os.ReadFile("../../docs/templates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range task.Kinds() {
+		if row := fmt.Sprintf("\n| `%s` | `", kind); !strings.Contains(string(page), row) {
+			t.Errorf("the table of kinds has no row for %s", kind)
+		}
+	}
 }

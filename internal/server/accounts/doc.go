@@ -2,6 +2,6 @@
 // sessions and tokens (Accounts), tenants with their money (Tenants, Funds),
 // invitations (Invitations) and qualification tests (Tests).
 //
-// Its tests are in server/app, through the doors of the app: people, reentry, invite,
+// Its tests are in server/app, through package app: people, reentry, invite,
 // letter, qualify, money, boundaries, access and tenant (_test.go).
 package accounts

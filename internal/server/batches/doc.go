@@ -2,6 +2,6 @@
 // running batches, previews, results with their quality, and forecasts. The
 // batches of workflow steps are driven by the orchestrator, through Steps.
 //
-// Its tests are in server/app, through the doors of the app: drafts, edits, upload, money,
+// Its tests are in server/app, through package app: drafts, edits, upload, money,
 // quality, forecast and failure (_test.go).
 package batches

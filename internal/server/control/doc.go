@@ -2,5 +2,5 @@
 // control step that reads, decides and acts (Control), and what waiting costs
 // each tenant (shares.go).
 //
-// Its tests are in server/app, through the doors of the app: pools, live, balance and upload (_test.go).
+// Its tests are in server/app, through package app: pools, live, balance and upload (_test.go).
 package control

@@ -7,6 +7,6 @@
 // those of OnCall, Transfers and Outbox. These three are held for moments only,
 // and nothing is waited for under them, because the loops of the pools take them.
 //
-// Its tests are in server/app, through the doors of the app: live, pools, opened and
+// Its tests are in server/app, through package app: live, pools, opened and
 // outbox (_test.go).
 package recruit
