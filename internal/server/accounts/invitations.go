@@ -170,11 +170,12 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 	}
 	pool, found := s.live.Settings(n.Pool)
 	n.Note, n.Life = strings.TrimSpace(n.Note), cmp.Or(n.Life, DefaultInviteFor)
+	if err := input.ValidText("note", n.Note, MaxNote); err != nil {
+		return pool, nil, err
+	}
 	switch {
 	case !found:
 		return pool, nil, crowd.Fieldf("pool", "no such pool")
-	case len(n.Note) > MaxNote:
-		return pool, nil, crowd.Fieldf("note", "has %d bytes, at most %d are allowed", len(n.Note), MaxNote)
 	case n.Life < time.Hour || n.Life > MaxInviteFor:
 		return pool, nil, crowd.Fieldf("life", "%s is not between an hour and 30 days", format.Duration(n.Life))
 	case len(n.Addresses) == 0:

@@ -183,8 +183,8 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 	if err := validDeposit("amount", max(amount, -amount)); err != nil {
 		return err
 	}
-	if len(note) > 500 {
-		return crowd.Fieldf("note", "is longer than 500 bytes")
+	if err := input.ValidLine("note", note, 500); err != nil {
+		return err
 	}
 	if _, err := s.store.Tenant(ctx, id); err != nil {
 		return err

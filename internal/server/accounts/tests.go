@@ -101,7 +101,10 @@ func validTest(t *store.Test) error {
 	bad := func(field, format string, args ...any) {
 		wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	if t.Name == "" || len(t.Name) > 100 || strings.ContainsAny(t.Name, "\x00\n") {
+	if e, ok := errors.AsType[*crowd.Error](input.ValidLine("name", t.Name, 100)); ok {
+		wrong = append(wrong, e)
+	}
+	if t.Name == "" {
 		bad("name", "give the test a name (at most 100 bytes)")
 	} else if err := (crowd.Qualification{Name: t.Grants}).Validate(); err != nil {
 		bad("grants", "%q is not the name of a qualification (1 to 100 characters, none of them <, > or =)", t.Grants)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -41,8 +42,11 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if t.User == p.User.ID {
 		as = p
 	}
+	if err := input.ValidLine("name", t.Name, 100); err != nil {
+		return t, "", err
+	}
 	switch {
-	case t.Name == "" || len(t.Name) > 100:
+	case t.Name == "":
 		return t, "", crowd.Fieldf("name", "give the token a name (at most 100 bytes)")
 	case n.Life < 0:
 		return t, "", crowd.Fieldf("life", "%s is in the past", n.Life)

@@ -1,0 +1,31 @@
+package input_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/server/input"
+)
+
+// TestTextsThatOthersAreShown hold nothing that disguises, and something to see.
+func TestTextsThatOthersAreShown(t *testing.T) {
+	t.Parallel()
+	const yes, lines, no = "a line", "lines", "neither"
+	for text, want := range map[string]string{
+		"": yes, "Ann": yes, "José 李": yes, "می\u200cخواهم": yes, "a\u200f": yes, "😀": yes,
+		strings.Repeat("x", 20): yes, strings.Repeat("x", 21): no,
+		"two\nlines": lines, "two\r\nlines": lines, "a\ttab": lines,
+		"\x00": no, "a\x00": no, "\u202ex": no, "a\u2028b": no, "a\u2066b": no, "\xff": no,
+		" ": no, "\u200b": no, "\ufeff": no, "\u3164": no, "\u115f \u1160": no, "\u200d\u200d": no, "\n": no,
+	} {
+		line, several := input.ValidLine("x", text, 20), input.ValidText("x", text, 20)
+		if (line == nil) != (want == yes) || (several == nil) != (want != no) {
+			t.Errorf("%q as a line: %v; as a text: %v; want it to be %s", text, line, several, want)
+		}
+	}
+	for name, good := range map[string]bool{"Acme": true, "Müller & Co": false, "Müller Co": true, "李": true, "\u3164": false, "\u115f\u1160": false, "": false, " a": false} {
+		if err := input.ValidName("name", name); (err == nil) != good {
+			t.Errorf("the name %q: %v", name, err)
+		}
+	}
+}
