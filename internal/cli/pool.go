@@ -27,6 +27,14 @@ type Pool struct {
 	Trace    PoolTrace    `cmd:"" help:"Generate a trace of a crowd from the moments that were published of one."`
 }
 
+// aPool is the pool that a command is about: its Run may ask for the id.
+type aPool struct {
+	Pool string `arg:"" help:"The pool."`
+}
+
+// ProvidePool finds the pool.
+func (x *aPool) ProvidePool(r *remote) (crowd.PoolID, error) { return r.pool(x.Pool) }
+
 // PoolList is "throng pool list".
 type PoolList struct{ Remote }
 
@@ -53,17 +61,13 @@ func orUnknown(n *int) string {
 
 // PoolPolicy is "throng pool policy".
 type PoolPolicy struct {
-	Pool   string `arg:"" help:"The pool."`
+	aPool
 	Policy string `arg:"" help:"The policy, such as dafs or tenant-fair(wfs)."`
 	Remote
 }
 
 // Run changes the policy.
-func (p *PoolPolicy) Run(c *Context, r *remote) error {
-	id, err := r.pool(p.Pool)
-	if err != nil {
-		return err
-	}
+func (p *PoolPolicy) Run(c *Context, r *remote, id crowd.PoolID) error {
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
 	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
 }

@@ -6,25 +6,22 @@ import (
 	"io"
 	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
 // PoolActions is "throng pool actions".
 type PoolActions struct {
-	Pool   string `arg:"" help:"The pool."`
-	Limit  int    `default:"20" help:"How many, at most 1000."`
-	Before int64  `placeholder:"ID" help:"Only those before this one."`
+	aPool
+	Limit  int   `default:"20" help:"How many, at most 1000."`
+	Before int64 `placeholder:"ID" help:"Only those before this one."`
 	Remote
 }
 
 // Run shows the log.
-func (x *PoolActions) Run(c *Context, r *remote) error {
+func (x *PoolActions) Run(c *Context, r *remote, id crowd.PoolID) error {
 	if x.Limit < 1 || x.Limit > 1000 {
 		return wrong("limit", "%d is not a number of entries (1 to 1000)", x.Limit)
-	}
-	id, err := r.pool(x.Pool)
-	if err != nil {
-		return err
 	}
 	list, err := r.PoolActions(c.Ctx, id, x.Before, x.Limit)
 	return r.print(list, err, func(w io.Writer) {

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
@@ -36,16 +37,12 @@ func ruleNames() string {
 
 // PoolRulesShow is "throng pool rules show".
 type PoolRulesShow struct {
-	Pool string `arg:"" help:"The pool."`
+	aPool
 	Remote
 }
 
 // Run shows the rules.
-func (x *PoolRulesShow) Run(c *Context, r *remote) error {
-	id, err := r.pool(x.Pool)
-	if err != nil {
-		return err
-	}
+func (x *PoolRulesShow) Run(c *Context, r *remote, id crowd.PoolID) error {
 	p, err := r.PoolDetail(c.Ctx, id)
 	if err != nil {
 		return err
@@ -73,19 +70,15 @@ func writeRules(w io.Writer, p wire.PoolDetail) {
 
 // PoolRulesSet is "throng pool rules set".
 type PoolRulesSet struct {
-	Pool string `arg:"" help:"The pool."`
+	aPool
 	File string `arg:"" help:"The rules, in YAML; - for standard input."`
 	Use  bool   `default:"true" negatable:"" help:"Let the rules decide from now on (elasticity rules)."`
 	Remote
 }
 
 // Run sets the rules.
-func (x *PoolRulesSet) Run(c *Context, r *remote) error {
+func (x *PoolRulesSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 	file, err := c.readRules(x.File)
-	if err != nil {
-		return err
-	}
-	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
 	}
@@ -105,7 +98,7 @@ func (x *PoolRulesSet) Run(c *Context, r *remote) error {
 
 // PoolRulesTest is "throng pool rules test".
 type PoolRulesTest struct {
-	Pool string `arg:"" help:"The pool."`
+	aPool
 	File string `arg:"" optional:"" help:"The rules, in YAML; - for standard input; default: those that the pool has."`
 	All  bool   `help:"Print every time that a rule would have fired, not the first few."`
 	Remote
@@ -115,17 +108,13 @@ type PoolRulesTest struct {
 const firedShown = 10
 
 // Run tries the rules.
-func (x *PoolRulesTest) Run(c *Context, r *remote) error {
+func (x *PoolRulesTest) Run(c *Context, r *remote, id crowd.PoolID) error {
 	file := &ruleFile{}
 	if x.File != "" {
 		var err error
 		if file, err = c.readRules(x.File); err != nil {
 			return err
 		}
-	}
-	id, err := r.pool(x.Pool)
-	if err != nil {
-		return err
 	}
 	out, err := r.TestRules(c.Ctx, id, file.rules)
 	if err != nil {

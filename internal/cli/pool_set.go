@@ -13,7 +13,7 @@ import (
 
 // PoolSet is "throng pool set".
 type PoolSet struct {
-	Pool string `arg:"" help:"The pool."`
+	aPool
 
 	Called   *bool   `group:"keeps" negatable:"" help:"Only those work who were called and came; else whoever asks for work is on duty."`
 	Silence  *span   `group:"keeps" placeholder:"DURATION" help:"Who neither works nor waits and is not heard of for so long counts as gone; 0s: nobody does."`
@@ -54,12 +54,8 @@ func forms(list []pool.Form) string {
 }
 
 // Run changes the pool.
-func (x *PoolSet) Run(c *Context, r *remote) error {
+func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 	edit, err := x.edit()
-	if err != nil {
-		return err
-	}
-	id, err := r.pool(x.Pool)
 	if err != nil {
 		return err
 	}
@@ -153,20 +149,16 @@ func (x *PoolCreate) Run(c *Context, r *remote) error {
 
 // PoolFund is "throng pool fund".
 type PoolFund struct {
-	Pool    string `arg:"" help:"The pool."`
+	aPool
 	Amount  amount `arg:"" help:"How much, such as 50."`
 	TakeOut bool   `help:"Take it out instead of adding it."`
 	Remote
 }
 
 // Run moves the money.
-func (x *PoolFund) Run(c *Context, r *remote) error {
+func (x *PoolFund) Run(c *Context, r *remote, id crowd.PoolID) error {
 	if x.Amount.Money <= 0 {
 		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", x.Amount.Money)
-	}
-	id, err := r.pool(x.Pool)
-	if err != nil {
-		return err
 	}
 	by := x.Amount.Money
 	if x.TakeOut {

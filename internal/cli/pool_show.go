@@ -16,11 +16,11 @@ import (
 
 // PoolShow is "throng pool show".
 type PoolShow struct {
-	Pool   string `arg:"" help:"The pool."`
-	People bool   `help:"List its people, too."`
-	Last   int    `default:"5" help:"How many of the latest actions to show."`
-	Watch  bool   `help:"Show it again at every change, until interrupted."`
-	Every  span   `default:"2s" help:"With --watch: how often to look."`
+	aPool
+	People bool `help:"List its people, too."`
+	Last   int  `default:"5" help:"How many of the latest actions to show."`
+	Watch  bool `help:"Show it again at every change, until interrupted."`
+	Every  span `default:"2s" help:"With --watch: how often to look."`
 	Remote
 }
 
@@ -33,13 +33,9 @@ type shownPool struct {
 }
 
 // Run shows the pool.
-func (x *PoolShow) Run(c *Context, r *remote) error {
+func (x *PoolShow) Run(c *Context, r *remote, id crowd.PoolID) error {
 	if x.Last < 0 || x.Last > 1000 {
 		return wrong("last", "%d is not a number of actions (0 to 1000)", x.Last)
-	}
-	id, err := r.pool(x.Pool)
-	if err != nil {
-		return err
 	}
 	told := ""
 	return every(c.Ctx, x.Every, func() (done bool, err error) {

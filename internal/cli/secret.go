@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/throng-dev/throng/crowd"
 )
 
 // Secret is "throng workflow secret".
@@ -13,11 +15,15 @@ type Secret struct {
 	Delete SecretDelete `cmd:"" help:"Forget a secret."`
 }
 
-// ofTenant is the tenant that a command is about.
+// ofTenant is the tenant for which a command keeps something: its Run may ask for
+// the id.
 type ofTenant struct {
 	Tenant string `help:"Of which tenant; not needed by a requester of one."`
 	Remote
 }
+
+// ProvideTenant finds the tenant.
+func (x *ofTenant) ProvideTenant(r *remote) (crowd.TenantID, error) { return r.ownerTenant(x.Tenant) }
 
 // SecretSet is "throng workflow secret set".
 type SecretSet struct {
@@ -29,12 +35,8 @@ type SecretSet struct {
 const maxSecretInput = 64 << 10
 
 // Run keeps the secret.
-func (x *SecretSet) Run(c *Context, r *remote) error {
+func (x *SecretSet) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 	value, err := x.value(c)
-	if err != nil {
-		return err
-	}
-	tenant, err := r.ownerTenant(x.Tenant)
 	if err != nil {
 		return err
 	}
@@ -58,11 +60,7 @@ func (x *SecretSet) value(c *Context) (string, error) {
 type SecretList struct{ ofTenant }
 
 // Run lists the names.
-func (x *SecretList) Run(c *Context, r *remote) error {
-	tenant, err := r.ownerTenant(x.Tenant)
-	if err != nil {
-		return err
-	}
+func (x *SecretList) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 	list, err := r.Secrets(c.Ctx, tenant)
 	return r.print(list, err, func(w io.Writer) {
 		if len(list) > 0 {
@@ -78,11 +76,7 @@ type SecretDelete struct {
 }
 
 // Run forgets the secret.
-func (x *SecretDelete) Run(c *Context, r *remote) error {
-	tenant, err := r.ownerTenant(x.Tenant)
-	if err != nil {
-		return err
-	}
-	err = r.DeleteSecret(c.Ctx, tenant, x.Name)
+func (x *SecretDelete) Run(c *Context, r *remote, tenant crowd.TenantID) error {
+	err := r.DeleteSecret(c.Ctx, tenant, x.Name)
 	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
 }

@@ -18,6 +18,14 @@ type Tenant struct {
 	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
 
+// aTenant is the tenant that a command is about: its Run may ask for the id.
+type aTenant struct {
+	Tenant string `arg:"" help:"The tenant."`
+}
+
+// ProvideTenant finds the tenant.
+func (x *aTenant) ProvideTenant(r *remote) (crowd.TenantID, error) { return r.tenant(x.Tenant) }
+
 // TenantAdd is "throng tenant add".
 type TenantAdd struct {
 	Name    string  `arg:"" help:"The tenant's name."`
@@ -44,7 +52,7 @@ func (t *TenantAdd) Run(c *Context, r *remote) error {
 
 // TenantSet is "throng tenant set".
 type TenantSet struct {
-	Tenant string   `arg:"" help:"The tenant."`
+	aTenant
 	Name   *string  `placeholder:"NAME" help:"Another name."`
 	Weight *float64 `placeholder:"X" help:"Its share of the workers against other tenants."`
 
@@ -53,13 +61,9 @@ type TenantSet struct {
 }
 
 // Run changes the tenant.
-func (t *TenantSet) Run(c *Context, r *remote) error {
+func (t *TenantSet) Run(c *Context, r *remote, id crowd.TenantID) error {
 	if t.Name == nil && t.Weight == nil && t.MaxPriority == nil {
 		return wrong("tenant set", "say what to change: --name, --weight or --max-priority")
-	}
-	id, err := r.tenant(t.Tenant)
-	if err != nil {
-		return err
 	}
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Name: t.Name, Weight: t.Weight, MaxPriority: t.MaxPriority})
 	return r.print(out, err, func(w io.Writer) {
@@ -90,7 +94,7 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 
 // TenantInvite is "throng tenant invite".
 type TenantInvite struct {
-	Tenant   string `arg:"" help:"The tenant."`
+	aTenant
 	Name     string `arg:"" help:"The name that the requester signs in with."`
 	FullName string `help:"The requester's full name."`
 	Email    string `help:"The requester's e-mail address."`
@@ -112,17 +116,13 @@ func (r *remote) printInvited(u wire.User, secret string, err error) error {
 }
 
 // Run adds the requester.
-func (t *TenantInvite) Run(c *Context, r *remote) error {
-	id, err := r.tenant(t.Tenant)
-	if err != nil {
-		return err
-	}
+func (t *TenantInvite) Run(c *Context, r *remote, id crowd.TenantID) error {
 	return r.printInvited(r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}}))
 }
 
 // TenantDeposit is "throng tenant deposit".
 type TenantDeposit struct {
-	Tenant string `arg:"" help:"The tenant."`
+	aTenant
 	Amount amount `arg:"" help:"How much, such as 250 or 0.05."`
 	Note   string `help:"What for; it stands in the ledger."`
 
@@ -131,11 +131,7 @@ type TenantDeposit struct {
 }
 
 // Run deposits.
-func (t *TenantDeposit) Run(c *Context, r *remote) error {
-	id, err := r.tenant(t.Tenant)
-	if err != nil {
-		return err
-	}
+func (t *TenantDeposit) Run(c *Context, r *remote, id crowd.TenantID) error {
 	if t.Amount.Money <= 0 {
 		return wrong("amount", "%s is not an amount (more than 0; --take-out takes it out)", t.Amount.Money)
 	}
@@ -152,16 +148,12 @@ func (t *TenantDeposit) Run(c *Context, r *remote) error {
 
 // TenantStop is "throng tenant stop" and "start".
 type TenantStop struct {
-	Tenant string `arg:"" help:"The tenant."`
+	aTenant
 	Remote
 }
 
 // Run stops or starts the tenant.
-func (t *TenantStop) Run(c *Context, r *remote, v verb) error {
-	id, err := r.tenant(t.Tenant)
-	if err != nil {
-		return err
-	}
+func (t *TenantStop) Run(c *Context, r *remote, id crowd.TenantID, v verb) error {
 	stop := v == "stop"
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Stopped: &stop})
 	if err := r.print(out, err, func(w io.Writer) {

@@ -94,18 +94,22 @@ func qualifications(held map[string]int) string {
 
 func suspended(u wire.User) string { return when(u.Suspended, "suspended") }
 
+// aWorker is the worker that a command is about: its Run may ask for the id.
+type aWorker struct {
+	Name string `arg:"" help:"The worker."`
+}
+
+// ProvideWorker finds the worker.
+func (x *aWorker) ProvideWorker(r *remote) (crowd.WorkerID, error) { return r.person(x.Name) }
+
 // WorkerLink is "throng worker link".
 type WorkerLink struct {
-	Name string `arg:"" help:"The worker."`
+	aWorker
 	Remote
 }
 
 // Run makes the link.
-func (l *WorkerLink) Run(c *Context, r *remote) error {
-	id, err := r.person(l.Name)
-	if err != nil {
-		return err
-	}
+func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
 	secret, err := r.SetupLink(c.Ctx, id)
 	link := r.link(secret)
 	return r.print(map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, err, func(w io.Writer) {
@@ -115,7 +119,7 @@ func (l *WorkerLink) Run(c *Context, r *remote) error {
 
 // WorkerQualify is "throng worker qualify".
 type WorkerQualify struct {
-	Name          string   `arg:"" help:"The worker."`
+	aWorker
 	Qualification []score  `arg:"" optional:"" help:"NAME=SCORE, from 0 to 100."`
 	Without       []string `placeholder:"NAME" help:"Take this qualification away."`
 	Tenant        string   `help:"For the tasks of this tenant only; else of all."`
@@ -123,12 +127,12 @@ type WorkerQualify struct {
 }
 
 // Run changes the qualifications.
-func (q *WorkerQualify) Run(r *remote) error {
+func (q *WorkerQualify) Run(r *remote, id crowd.WorkerID) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
 	if q.Tenant == "" {
-		return r.changeWorker(q.Name, func(u wire.User) wire.UserEdit {
+		return r.changeWorker(id, func(u wire.User) wire.UserEdit {
 			held := q.edited(u.Qualifications)
 			return wire.UserEdit{Qualifications: &held}
 		})
@@ -137,7 +141,7 @@ func (q *WorkerQualify) Run(r *remote) error {
 	if err != nil {
 		return err
 	}
-	return r.changeWorker(q.Name, func(u wire.User) wire.UserEdit {
+	return r.changeWorker(id, func(u wire.User) wire.UserEdit {
 		held, others := make(map[string]int), []wire.Grant{}
 		for _, g := range u.Granted {
 			if g.Tenant == tenant {
@@ -166,22 +170,18 @@ func (q *WorkerQualify) edited(held map[string]int) map[string]int {
 
 // WorkerSuspend is "throng worker suspend" and "restore".
 type WorkerSuspend struct {
-	Name string `arg:"" help:"The worker."`
+	aWorker
 	Remote
 }
 
 // Run suspends the worker, or lifts the suspension.
-func (s *WorkerSuspend) Run(r *remote, v verb) error {
+func (s *WorkerSuspend) Run(r *remote, id crowd.WorkerID, v verb) error {
 	suspend := v == "suspend"
-	return r.changeWorker(s.Name, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &suspend} })
+	return r.changeWorker(id, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &suspend} })
 }
 
 // changeWorker sends the edit that change makes of the worker, and prints them.
-func (r *remote) changeWorker(name string, change func(wire.User) wire.UserEdit) error {
-	id, err := r.person(name)
-	if err != nil {
-		return err
-	}
+func (r *remote) changeWorker(id crowd.WorkerID, change func(wire.User) wire.UserEdit) error {
 	u, err := r.User(r.c.Ctx, id)
 	if err != nil {
 		return err
@@ -198,18 +198,14 @@ func (r *remote) changeWorker(name string, change func(wire.User) wire.UserEdit)
 
 // WorkerBlock is "throng worker block" and "unblock".
 type WorkerBlock struct {
-	Name   string `arg:"" help:"The worker."`
+	aWorker
 	Tenant string `required:"" help:"The tenant."`
 	Remote
 }
 
 // Run blocks the worker, or lifts the block.
-func (b *WorkerBlock) Run(c *Context, r *remote, v verb) error {
+func (b *WorkerBlock) Run(c *Context, r *remote, id crowd.WorkerID, v verb) error {
 	tenant, err := r.tenant(b.Tenant)
-	if err != nil {
-		return err
-	}
-	id, err := r.person(b.Name)
 	if err != nil {
 		return err
 	}
