@@ -140,7 +140,7 @@ func writeReport(w io.Writer, r *report.Report, dir string) {
 }
 
 // underPolicies writes a table with a column for each policy.
-func underPolicies(w io.Writer, first string, policies []report.Policy, rows [][]string) {
+func underPolicies(w io.Writer, first string, policies []*report.Policy, rows [][]string) {
 	header := []string{first}
 	for i := range policies {
 		header = append(header, policies[i].Name)
@@ -153,8 +153,7 @@ func writeDifferences(w io.Writer, r *report.Report) {
 	var rows [][]string
 	for _, m := range r.MainMetrics() {
 		row, known := []string{m.Name}, false
-		for i := range r.Policies[1:] {
-			p := &r.Policies[i+1]
+		for _, p := range r.Policies[1:] {
 			diff, _ := p.Difference(m)
 			known = known || diff.N > 0
 			row = append(row, r.PairedWords(m, diff, p.Figure(m))+when(report.Clear(diff), " *"))

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -225,7 +226,7 @@ func TestTheBooksAreTheirDefinition(t *testing.T) {
 			if b.place < 0 || w.open[b.place] != i || w.batch(b.id) != i {
 				t.Fatalf("batch %d is at %d", i, b.place)
 			}
-			x := float64(b.running) / (orOne(w.out.Batches[i].Priority) * float64(max(b.planned, 1)))
+			x := float64(b.running) / (cmp.Or(w.out.Batches[i].Priority, 1) * float64(max(b.planned, 1)))
 			want.queue += int64(b.planned) - int64(b.completed) - int64(b.running)
 			want.running += int64(b.running)
 			want.sum, want.squares, least = want.sum+x, want.squares+x*x, min(least, x)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -339,7 +340,7 @@ func (w *world) choice(k *Kind, b *batchState, p *workerState) int {
 	truth := w.truth(k, p.holds.Task)
 	r := w.figures(w.answers, b, p, p.holds.Task)
 	u := r.Float64()
-	accuracy := orOne(k.Accuracy)
+	accuracy := cmp.Or(k.Accuracy, 1)
 	if own, ok := w.setup.Groups[p.group].Accuracy[k.Name]; ok {
 		accuracy = own
 	} else if k.Confusion != nil {

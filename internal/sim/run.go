@@ -66,13 +66,6 @@ func (r *Run) DoContext(ctx context.Context) (*Outcome, error) {
 
 func tenantID(i int) crowd.TenantID { return crowd.TenantID(i + 1) }
 
-func orOne(f float64) float64 {
-	if f == 0 {
-		return 1
-	}
-	return f
-}
-
 func classOf(classes []Class, tasks int) int32 {
 	for i, c := range classes {
 		if c.Most == 0 || tasks <= c.Most {

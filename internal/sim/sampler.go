@@ -183,7 +183,7 @@ func (w *world) views() []BatchView {
 		}
 		v := BatchView{
 			Batch: int(i), Planned: int(b.planned), Completed: int(b.completed), Running: int(b.running),
-			Priority: orOne(of.Priority), Production: of.Production,
+			Priority: cmp.Or(of.Priority, 1), Production: of.Production,
 		}
 		if of.Deadline > 0 {
 			v.Deadline = of.At + of.Deadline

@@ -51,7 +51,11 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	for i := range s.Snapshot.Batches {
 		w.restoreBatch(s, int32(i))
 	}
-	w.cast.Batches = append(batchesOf(w.out.Batches), w.cast.Batches...)
+	var there []Batch
+	for i := range w.out.Batches {
+		there = append(there, w.out.Batches[i].Batch)
+	}
+	w.cast.Batches = append(there, w.cast.Batches...)
 	holding := w.engine.Holding(0)
 	if w.audit != nil {
 		w.audit.goOn(s, holding)
@@ -104,14 +108,6 @@ func (w *world) restoreBatch(s *Start, i int32) {
 
 // member is the number of a person of a Start's pool, for their figures.
 func member(id crowd.WorkerID) uint64 { return 1<<63 | uint64(id) }
-
-func batchesOf(list []BatchOutcome) []Batch {
-	out := make([]Batch, len(list))
-	for i := range list {
-		out[i] = list[i].Batch
-	}
-	return out
-}
 
 // comer returns who it is that arrives, or false if they are there already.
 func (w *world) comer() (crowd.WorkerID, bool) {

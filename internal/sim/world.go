@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -60,16 +61,13 @@ func newWorld(r *Run) (*world, error) {
 		w.audit = newAudit()
 	}
 	if r.Start != nil {
-		err = w.goOn(r.Start, policy)
+		if err := w.goOn(r.Start, policy); err != nil {
+			return nil, err
+		}
 	} else {
 		w.engine = engine.New(engine.Config{Policy: policy})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Start == nil { // which has its own
 		for i, t := range r.Setup.Tenants {
-			if err := w.engine.SetTenant(w.epoch, engine.Tenant{ID: tenantID(i), Weight: orOne(t.Weight)}); err != nil {
+			if err := w.engine.SetTenant(w.epoch, engine.Tenant{ID: tenantID(i), Weight: cmp.Or(t.Weight, 1)}); err != nil {
 				return nil, err
 			}
 		}
@@ -230,24 +228,12 @@ func (w *world) launch() {
 	if w.toCome--; w.toCome > 0 {
 		w.schedule(int64(w.cast.Batches[i+1].At), event{kind: batchArrives})
 	}
-	id := b.ID
-	if id == 0 {
-		id = crowd.BatchID(i + 1)
-	}
+	id := cmp.Or(b.ID, crowd.BatchID(i+1))
 	kind := &w.setup.Kinds[b.Kind]
 	spec := engine.Spec{
-		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: b.Rule,
-		Reward: b.Reward, Priority: orOne(b.Priority), Production: b.Production,
-		Lease: b.Lease, TaskTime: b.TaskTime, SmallCrowdOK: true,
-	}
-	if spec.Rule == (label.Rule{}) {
-		spec.Rule = label.Count(1)
-	}
-	if spec.Reward == 0 {
-		spec.Reward = DefaultReward
-	}
-	if spec.Lease == 0 {
-		spec.Lease = defaultLease
+		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)),
+		Reward: cmp.Or(b.Reward, DefaultReward), Priority: cmp.Or(b.Priority, 1), Production: b.Production,
+		Lease: cmp.Or(b.Lease, defaultLease), TaskTime: b.TaskTime, SmallCrowdOK: true,
 	}
 	if spec.TaskTime == 0 {
 		spec.TaskTime = kind.meanTime()
@@ -276,18 +262,17 @@ func (w *world) launch() {
 }
 
 // add enters a batch that the engine has.
-func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32) *batchState {
+func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32) {
 	i := int32(len(w.batches))
 	class := classOf(w.setup.SizeClasses(), b.Tasks)
 	w.batches = append(w.batches, batchState{
 		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker,
-		planned: planned, lease: int64(lease), id: b.ID, priority: orOne(b.Priority),
+		planned: planned, lease: int64(lease), id: b.ID, priority: cmp.Or(b.Priority, 1),
 	})
 	w.byID[b.ID] = i
 	w.open = append(w.open, i)
 	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Wanted: int(planned), Started: -1, Completed: -1, Ended: -1})
 	w.count(i, 1)
-	return &w.batches[i]
 }
 
 // batch is the index of a batch that has arrived: mostly one less than its id.

@@ -15,14 +15,16 @@ type span struct {
 	n      int
 }
 
-func (s *span) add(v float64) {
-	if s.n == 0 || v < s.lo {
-		s.lo = v
+func (s *span) add(values ...float64) {
+	for _, v := range values {
+		if s.n == 0 || v < s.lo {
+			s.lo = v
+		}
+		if s.n == 0 || v > s.hi {
+			s.hi = v
+		}
+		s.n++
 	}
-	if s.n == 0 || v > s.hi {
-		s.hi = v
-	}
-	s.n++
 }
 
 // skips counts the values that cannot be drawn.
@@ -259,7 +261,7 @@ func (a axis) clockTicks(most int) []tick {
 func niceStep(width float64, most int, unit float64) float64 {
 	var rounds []float64
 	switch unit {
-	case 1, 60:
+	case 60:
 		rounds = []float64{10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600}
 	case 3600:
 		rounds = []float64{3, 6, 12, 24, 48, 72, 120, 240}
@@ -279,11 +281,9 @@ func niceStep(width float64, most int, unit float64) float64 {
 			break
 		}
 	}
-	if unit == 60 || unit == 3600 { // seconds look like plain numbers
-		for _, r := range rounds {
-			if r >= want*0.999 && want > rounds[0]/2 {
-				return r
-			}
+	for _, r := range rounds { // none of seconds, which look like plain numbers
+		if r >= want*0.999 && want > rounds[0]/2 {
+			return r
 		}
 	}
 	return step

@@ -26,8 +26,7 @@ func Bars(spec BarsSpec) Chart {
 			}
 			ys.add(v)
 			if lo, hi, ok := errorBar(s.Lo, s.Hi, g, spec.Y); ok {
-				ys.add(lo)
-				ys.add(hi)
+				ys.add(lo, hi)
 			}
 		}
 		p.keys = append(p.keys, key{name: s.Name, style: styleOf(i, s.Ink), tile: barStrength})

@@ -25,11 +25,8 @@ func Boxes(spec BoxesSpec) Chart {
 			b := boxOf(sortedValues(values, spec.Y, &p.skipped))
 			boxes[i] = append(boxes[i], b)
 			if b.n > 0 {
-				ys.add(b.lowEnd)
-				ys.add(b.highEnd)
-				for _, v := range b.out {
-					ys.add(v)
-				}
+				ys.add(b.lowEnd, b.highEnd)
+				ys.add(b.out...)
 			}
 		}
 		p.keys = append(p.keys, key{name: s.Name, style: styleOf(i, s.Ink), tile: boxStrength})

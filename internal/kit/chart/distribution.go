@@ -21,8 +21,7 @@ func CDF(spec CDFSpec) Chart {
 	for i, s := range spec.Samples {
 		values := sortedValues(s.Values, spec.X, &p.skipped)
 		if n := len(values); n > 0 {
-			xs.add(values[0])
-			xs.add(values[n-1])
+			xs.add(values[0], values[n-1])
 		}
 		curves[i] = curve{name: s.Name, style: styleOf(i, s.Ink), steps: true, pieces: shares(values)}
 		p.keys = append(p.keys, key{name: s.Name, style: curves[i].style, line: true})
@@ -89,8 +88,7 @@ func Histogram(spec HistogramSpec) Chart {
 	}
 	var xs, ys, ignored span
 	if len(values) > 0 {
-		xs.add(values[0])
-		xs.add(values[len(values)-1])
+		xs.add(values[0], values[len(values)-1])
 	}
 	st := styleOf(0, 0)
 	if spec.Name != "" {
@@ -119,12 +117,7 @@ func Histogram(spec HistogramSpec) Chart {
 	p.x, p.y = x, spec.Y.resolve(ys, 0.06)
 	p.draw = func(f *frame) {
 		drawBins(f, bins, st)
-		for _, c := range curves {
-			c.drawBand(f)
-		}
-		for _, c := range curves {
-			c.draw(f)
-		}
+		drawCurves(f, curves)
 	}
 	return p.chart(spec.Head, "a histogram of "+format.WithCommas(len(all), "value"), names(spec.Curves, func(s Series) string { return s.Name }))
 }

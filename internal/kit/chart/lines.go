@@ -15,7 +15,6 @@ func Steps(spec LinesSpec) Chart { return lines(spec, true) }
 
 func lines(spec LinesSpec, steps bool) Chart {
 	var xs, ys span
-	var seen skips
 	p := &plot{marks: spec.Marks, levels: spec.Levels}
 	curves := make([]curve, len(spec.Series))
 	padding := 0.0
@@ -23,7 +22,7 @@ func lines(spec LinesSpec, steps bool) Chart {
 		if err := s.check(); err != nil {
 			return Chart{err: err}
 		}
-		curves[i] = s.prepare(i, spec.X, spec.Y, steps, &xs, &ys, &seen)
+		curves[i] = s.prepare(i, spec.X, spec.Y, steps, &xs, &ys, &p.skipped)
 		if s.Markers || s.Dots || len(s.X) == 1 {
 			padding = 0.02
 		}
@@ -31,15 +30,8 @@ func lines(spec LinesSpec, steps bool) Chart {
 	}
 	includeLevels(spec.Levels, spec.Y, &ys)
 	p.x, p.y = spec.X.resolve(xs, padding), spec.Y.resolve(ys, 0.05)
-	p.empty, p.skipped = ys.n == 0, seen
-	p.draw = func(f *frame) {
-		for _, c := range curves {
-			c.drawBand(f)
-		}
-		for _, c := range curves {
-			c.draw(f)
-		}
-	}
+	p.empty = ys.n == 0
+	p.draw = func(f *frame) { drawCurves(f, curves) }
 	return p.chart(spec.Head, "lines", names(spec.Series, func(s Series) string { return s.Name }))
 }
 
@@ -170,6 +162,16 @@ func (s Series) prepare(place int, ax, ay Axis, steps bool, xs, ys *span, seen *
 	}
 	flush()
 	return c
+}
+
+// drawCurves draws the bands first, so that none covers a line.
+func drawCurves(f *frame, curves []curve) {
+	for _, c := range curves {
+		c.drawBand(f)
+	}
+	for _, c := range curves {
+		c.draw(f)
+	}
 }
 
 func (c curve) drawBand(f *frame) {

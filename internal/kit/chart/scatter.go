@@ -26,12 +26,10 @@ func Scatter(spec ScatterSpec) Chart {
 			xs.add(s.X[j])
 			ys.add(s.Y[j])
 			if lo, hi, ok := errorBar(s.XLo, s.XHi, j, spec.X); ok {
-				xs.add(lo)
-				xs.add(hi)
+				xs.add(lo, hi)
 			}
 			if lo, hi, ok := errorBar(s.YLo, s.YHi, j, spec.Y); ok {
-				ys.add(lo)
-				ys.add(hi)
+				ys.add(lo, hi)
 			}
 		}
 		clouds[i] = k
@@ -94,10 +92,9 @@ func drawClouds(f *frame, clouds []cloud, ax, ay Axis) {
 			}
 			dots = append(dots, p)
 		}
-		switch {
-		case len(dots) <= 400:
+		if len(dots) <= 400 {
 			drawMarkers(f.s, k.style, 3.6, dots)
-		default:
+		} else {
 			drawCloud(f, k.style.colour, dots)
 		}
 		f.s.end()

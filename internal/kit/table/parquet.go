@@ -355,17 +355,10 @@ type leaf struct {
 }
 
 func (l *leaf) begin(group int, m *format.ColumnMetaData) {
-	l.reader.held -= l.heldBytes()
+	l.reader.held -= l.feed.held()
 	l.feed = newFeeder(l.reader, l.column, m, l.codecs[group])
 	l.pages = l.chunks[group].PagesFrom(l.feed)
 	l.values, l.at, l.n = nil, 0, 0
-}
-
-func (l *leaf) heldBytes() int64 {
-	if l.feed == nil {
-		return 0
-	}
-	return l.feed.held()
 }
 
 // next gathers the values of the next row: one, and those that follow with a
@@ -406,7 +399,9 @@ func (l *leaf) fill() error {
 	for {
 		if l.values == nil {
 			if l.column.MaxRepetitionLevel() > 0 {
-				l.keep()
+				for i, v := range l.record { // of a row that goes on in the next page, but not in the memory of this one
+					l.record[i] = v.Clone()
+				}
 			}
 			page, err := l.pages.ReadPage()
 			if l.feed.err != nil {
@@ -432,13 +427,5 @@ func (l *leaf) fill() error {
 		if n > 0 {
 			return nil
 		}
-	}
-}
-
-// keep makes the values of a row that goes on in the next page independent of
-// the page in which it began.
-func (l *leaf) keep() {
-	for i, v := range l.record {
-		l.record[i] = v.Clone()
 	}
 }

@@ -67,7 +67,13 @@ func newFeeder(t *parquetReader, column *parquet.Column, m *format.ColumnMetaDat
 	return f
 }
 
-func (f *feeder) held() int64 { return f.dict + f.page }
+// held is how many bytes its pages have in memory; 0 of nil.
+func (f *feeder) held() int64 {
+	if f == nil {
+		return 0
+	}
+	return f.dict + f.page
+}
 
 func (f *feeder) fail(what string, args ...any) {
 	if f.err == nil {

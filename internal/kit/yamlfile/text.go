@@ -68,10 +68,9 @@ func (n *Node) trace() []Place {
 		c.column++
 		c.double = true
 	}
-	var list []Place
 	value := []rune(n.Text)
-	known := make([]bool, len(value))
-	list = make([]Place, len(value))
+	known, list := make([]bool, len(value)), make([]Place, len(value))
+	next := n.Place
 	for i, v := range value {
 		if unicode.IsSpace(v) {
 			continue
@@ -81,15 +80,9 @@ func (n *Node) trace() []Place {
 			break
 		}
 		list[i], known[i] = at, true
+		next = Place{at.Line, at.Column + 1}
 	}
 	// White space stands before what follows it.
-	if len(value) == 0 {
-		return nil
-	}
-	next := n.Place
-	if last := lastTrue(known); last >= 0 {
-		next = Place{list[last].Line, list[last].Column + 1}
-	}
 	for i := range slices.Backward(list) {
 		switch {
 		case known[i]:
@@ -102,15 +95,6 @@ func (n *Node) trace() []Place {
 		}
 	}
 	return list
-}
-
-func lastTrue(list []bool) int {
-	for i := range slices.Backward(list) {
-		if list[i] {
-			return i
-		}
-	}
-	return -1
 }
 
 // cursor walks the characters of a file that are not white.

@@ -56,8 +56,7 @@ func (m *Model) check(d *design, p *persons, draws int) {
 			speeds[w] = math.Exp(-p.u[w] - math.Sqrt(p.posteriorVar[w])*r.Normal())
 		}
 		service := sim.NewStream(seed, draw, "fit: service")
-		for k := range m.Kinds {
-			kind := &m.Kinds[k]
+		for k, kind := range m.Kinds {
 			first := len(kind.drawn)
 			for _, i := range byKind[k] {
 				r := service.At(uint64(i))
@@ -82,8 +81,7 @@ func (m *Model) check(d *design, p *persons, draws int) {
 			}
 		}
 	}
-	for k := range m.Kinds {
-		kind := &m.Kinds[k]
+	for k, kind := range m.Kinds {
 		for _, i := range byKind[k] {
 			s := stepOf(d.n[i])
 			kind.byN[s] = append(kind.byN[s], d.seconds[i])

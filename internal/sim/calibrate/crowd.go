@@ -92,8 +92,7 @@ func (c *CrowdFit) rests(log *Log) {
 		}
 	}
 	if len(c.pauses) > 0 {
-		p := chooseSeconds(c.pauses, roundingOf(c.pauses))
-		c.Pause = &p
+		c.Pause = chooseSeconds(c.pauses)
 	}
 }
 
@@ -103,8 +102,7 @@ func (c *CrowdFit) stays(toTheEnd int) {
 		c.note("the log does not say how long people stayed: they stay to the end (give --start and --submit, or --sessions)")
 		return
 	}
-	s := chooseSeconds(c.sessions, roundingOf(c.sessions))
-	c.Session = &s
+	c.Session = chooseSeconds(c.sessions)
 	if share := float64(toTheEnd) / float64(len(c.sessions)); share > 0.1 {
 		c.note("%.0f %% of the visits ended with their run: people might have stayed longer", 100*share)
 	}
@@ -136,8 +134,7 @@ func (c *CrowdFit) arrivals() {
 		return // as good as all at once; or nothing that a rate can say
 	}
 	c.Rate = 3600 / usual
-	s := chooseSeconds(c.gaps, roundingOf(c.gaps))
-	c.Gaps = &s
+	c.Gaps = chooseSeconds(c.gaps)
 	if half := median(c.gaps); half < 0.45*usual { // of an exponential gap it is 0.69
 		c.note("arrivals come in bursts: the median gap is %.3g s, the mean %.3g s; they are written as a steady stream of %d people", half, usual, c.Count)
 	}

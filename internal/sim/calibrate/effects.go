@@ -214,8 +214,7 @@ func (m *Model) effects(d *design) {
 		m.Kinds[k].Learning = effect(c2, e2, identity, -1, own.inGrow, own.growing)
 	}
 	w1, w2 := t.shrunk()
-	for k := range m.Kinds {
-		kind := &m.Kinds[k]
+	for k, kind := range m.Kinds {
 		kind.SwitchFactor, kind.LearningExponent = math.Exp(w1[k]), -w2[k]
 		if kind.SwitchFactor < 1 {
 			m.note("%s: seems to be faster after another kind (×%.2f): written as no cost", kind.Name, kind.SwitchFactor)
@@ -275,8 +274,7 @@ func identity(x float64) float64 { return x }
 // effect makes an estimate of a coefficient and its standard error, with the
 // interval ±1.96 standard errors.
 func effect(b, se float64, of func(float64) float64, sign float64, n, cells int) Effect {
-	e := Effect{Value: of(sign * b), Lo: of(sign*b - 1.96*se), Hi: of(sign*b + 1.96*se), N: n, Cells: cells}
-	return e
+	return Effect{Value: of(sign * b), Lo: of(sign*b - 1.96*se), Hi: of(sign*b + 1.96*se), N: n, Cells: cells}
 }
 
 // A guess is a kind's own estimate.

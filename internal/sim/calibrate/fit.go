@@ -55,7 +55,7 @@ type Model struct {
 	Left                     Left
 	Rounding                 Rounding
 	Derived                  bool // who switched was derived from the order
-	Kinds                    []KindFit
+	Kinds                    []*KindFit
 	// Pooled are the effects over all kinds; SwitchAlone is the factor of a
 	// switch where practice is not taken into account.
 	SwitchAlone, Switch, Learning Effect
@@ -128,9 +128,9 @@ func Fit(log *Log, o Options) (*Model, error) {
 	}
 	m := &Model{Answers: len(log.Answers), Left: log.Left, Rounding: r, Derived: log.Derived}
 	m.Workers, m.Visits = d.workers, d.visits
-	m.Kinds = make([]KindFit, len(d.kinds))
+	m.Kinds = make([]*KindFit, len(d.kinds))
 	for k := range m.Kinds {
-		m.Kinds[k] = KindFit{Name: d.kinds[k]}
+		m.Kinds[k] = &KindFit{Name: d.kinds[k]}
 	}
 	m.effects(d)
 	p := m.people(d)
@@ -163,8 +163,7 @@ func (m *Model) remarks(d *design) {
 	if !m.Learning.Known() {
 		m.note("no worker answered a kind twice in a visit: no learning is written")
 	}
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for _, k := range m.Kinds {
 		if k.Check.KS > worthSaying && k.N >= Few {
 			m.note("%s: simulated and observed times differ visibly (KS %.2f)", k.Name, k.Check.KS)
 		}
@@ -235,8 +234,7 @@ func (m *Model) gaveUp(log *Log, d *design) {
 			after = append(after, g.Seconds)
 		}
 	}
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for _, k := range m.Kinds {
 		k.HandOuts = k.N
 		k.Skip, k.Return, k.Vanish = math.NaN(), math.NaN(), math.NaN()
 		if !log.Skips {
@@ -248,7 +246,6 @@ func (m *Model) gaveUp(log *Log, d *design) {
 		k.Skip, k.Return, k.Vanish = float64(c[crowd.Skipped])/of, float64(c[crowd.Returned])/of, float64(c[crowd.Expired])/of
 	}
 	if len(after) > 0 {
-		s := chooseSeconds(after, roundingOf(after))
-		m.GaveUp = &s
+		m.GaveUp = chooseSeconds(after)
 	}
 }

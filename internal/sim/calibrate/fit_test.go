@@ -77,7 +77,7 @@ func TestKnownFiguresAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			flat, narrow, wide := &m.Kinds[0], &m.Kinds[1], &m.Kinds[2]
+			flat, narrow, wide := m.Kinds[0], m.Kinds[1], m.Kinds[2]
 			if flat.Service.Family != "exponential" || narrow.Service.Family != "lognormal" || wide.Service.Family != "lognormal" {
 				t.Errorf("families %s, %s, %s", flat.Service.Family, narrow.Service.Family, wide.Service.Family)
 			}
@@ -87,7 +87,7 @@ func TestKnownFiguresAreFound(t *testing.T) {
 			within(t, "median of wide", wide.Median.Value, 36, 44)
 			within(t, "sigma of wide", wide.Sigma.Value, 0.75, 0.85)
 			for i, learning := range []float64{0.1, 0.2, 0.3} {
-				k := &m.Kinds[i]
+				k := m.Kinds[i]
 				within(t, k.Name+": switch", k.SwitchFactor, 1.4, 1.6)
 				within(t, k.Name+": 1.5 in its interval", 1.5, k.Switch.Lo, k.Switch.Hi)
 				within(t, k.Name+": learning", k.LearningExponent, learning-0.05, learning+0.05)
@@ -96,7 +96,7 @@ func TestKnownFiguresAreFound(t *testing.T) {
 			within(t, "spread of speeds", m.Speed.Sigma.Value, 0.36, 0.44)
 			within(t, "0.4 in its interval", 0.4, m.Speed.Sigma.Lo, m.Speed.Sigma.Hi)
 			for i := range m.Kinds {
-				k := &m.Kinds[i]
+				k := m.Kinds[i]
 				within(t, k.Name+": distance of the simulated log", k.Check.KS, 0, 0.06)
 				for q := range k.Check.Data {
 					within(t, fmt.Sprintf("%s: quantile %d", k.Name, q), k.Check.Simulated[q], 0.85*k.Check.Data[q]-0.5, 1.15*k.Check.Data[q]+0.5)

@@ -296,7 +296,7 @@ func (m *Model) services(d *design, p *persons) {
 	people := make([]map[int]bool, len(m.Kinds))
 	for i := range d.y {
 		k := d.kind[i]
-		kind := &m.Kinds[k]
+		kind := m.Kinds[k]
 		at := mean[k] / n[k]
 		stretch := 1.0
 		if sd := math.Sqrt(max(squares[k]/n[k]-at*at, 0)); sd > leastSigma && n[k] >= Few {
@@ -320,8 +320,7 @@ func (m *Model) services(d *design, p *persons) {
 	for k := range n {
 		enough = enough || n[k] >= Few
 	}
-	for k := range m.Kinds {
-		kind := &m.Kinds[k]
+	for k, kind := range m.Kinds {
 		kind.N, kind.Workers = int(n[k]), len(people[k])
 		switch {
 		case kind.N >= Few:

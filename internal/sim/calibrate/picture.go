@@ -29,7 +29,7 @@ func (m *Model) Times() chart.Chart {
 	slices.Sort(order)
 	var panels []chart.Chart
 	for _, i := range order {
-		k := &m.Kinds[i]
+		k := m.Kinds[i]
 		panels = append(panels, k.histogram(), k.functions(), k.practice())
 	}
 	note := "Left: each answer's time as it would be without switch, practice and the worker's speed, and the distribution that is written. Middle and right: the log, and the log simulated with the same workers and tasks in the same order."
@@ -134,7 +134,10 @@ func (k *KindFit) practice() chart.Chart {
 // they differ, when they come, how long they stay and rest.
 func (m *Model) People() chart.Chart {
 	c := &m.Crowd
-	panels := []chart.Chart{m.switches(), m.learning()}
+	panels := []chart.Chart{
+		m.estimates("A task after another kind takes × as long", "factor", 1, func(k *KindFit) (Effect, float64) { return k.Switch, k.SwitchFactor }),
+		m.estimates("The n-th task takes n^-learning", "learning", 0, func(k *KindFit) (Effect, float64) { return k.Learning, k.LearningExponent }),
+	}
 	if m.Speed.Sigma.Value > 0 {
 		panels = append(panels, m.speeds())
 	}
@@ -173,20 +176,10 @@ func (m *Model) numbered() string {
 	return text + "."
 }
 
-func (m *Model) switches() chart.Chart {
-	return m.estimates("A task after another kind takes × as long", "factor", 1,
-		func(k *KindFit) (Effect, float64) { return k.Switch, k.SwitchFactor })
-}
-
-func (m *Model) learning() chart.Chart {
-	return m.estimates("The n-th task takes n^-learning", "learning", 0,
-		func(k *KindFit) (Effect, float64) { return k.Learning, k.LearningExponent })
-}
-
 func (m *Model) estimates(title, label string, none float64, of func(*KindFit) (Effect, float64)) chart.Chart {
 	own, written := chart.Points{Name: "own estimate", Ink: 1}, chart.Points{Name: "written", Ink: 2}
 	for i := range m.Kinds {
-		e, w := of(&m.Kinds[i])
+		e, w := of(m.Kinds[i])
 		at := float64(i + 1)
 		if e.Known() && !math.IsNaN(e.Lo) {
 			own.X, own.Y = append(own.X, at-0.1), append(own.Y, e.Value)

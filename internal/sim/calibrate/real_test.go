@@ -56,7 +56,7 @@ func TestRealCrowd(t *testing.T) {
 	skips := map[string]float64{"B1_phone": 114, "B2_tag": 143, "B3_sentiment": 58, "B4_memory": 100, "B5_proofread": 90}
 	looked := 0
 	for i := range m.Kinds {
-		k := &m.Kinds[i]
+		k := m.Kinds[i]
 		if medians[k.Name] == 0 {
 			continue
 		}

@@ -51,10 +51,8 @@ func (r Rounding) resolve(answers []Answer) (Rounding, error) {
 
 // roundingOf is what Auto stands for.
 func roundingOf(values []float64) Rounding {
-	for _, v := range values {
-		if v != math.Trunc(v) {
-			return Exact
-		}
+	if slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
+		return Exact
 	}
 	return Nearest
 }
@@ -136,10 +134,15 @@ func empirical(values []float64) sim.Dist {
 	return d
 }
 
+// asObserved is the distribution of the values themselves.
+func asObserved(values []float64) Seconds {
+	return Seconds{Dist: empirical(values), N: len(values), Family: "empirical", values: values, LogNormal: unknownFamily(), Exponential: unknownFamily()}
+}
+
 // chooseSeconds finds the distribution of plain observations ≥ 0: sessions,
 // pauses, how long before people give up.
-func chooseSeconds(values []float64, r Rounding) Seconds {
-	least := leastPositive(values)
+func chooseSeconds(values []float64) *Seconds {
+	r, least := roundingOf(values), leastPositive(values)
 	obs := make([]interval, len(values))
 	zeros := 0
 	for i, v := range values {
@@ -150,11 +153,12 @@ func chooseSeconds(values []float64, r Rounding) Seconds {
 		}
 	}
 	if zeros*10 > len(values) {
-		s := Seconds{Dist: empirical(values), N: len(values), Family: "empirical", values: values, LogNormal: unknownFamily(), Exponential: unknownFamily()}
+		s := asObserved(values)
 		s.Why = fmt.Sprintf("%d %% are 0, which no smooth distribution gives", zeros*100/len(values))
-		return s
+		return &s
 	}
-	return choose(values, obs)
+	s := choose(values, obs)
+	return &s
 }
 
 func leastPositive(values []float64) float64 {
@@ -177,9 +181,9 @@ func leastPositive(values []float64) float64 {
 // 1967 for a normal distribution that was fitted to the same observations,
 // 1.031/√n; for an exponential one (Lilliefors 1969) it is 1.25/√n.
 func choose(values []float64, obs []interval) Seconds {
-	s := Seconds{N: len(values), values: values, LogNormal: unknownFamily(), Exponential: unknownFamily()}
+	s := asObserved(values)
 	if len(values) < Few {
-		s.Dist, s.Family, s.Why = empirical(values), "empirical", fmt.Sprintf("fewer than %d observations", Few)
+		s.Why = fmt.Sprintf("fewer than %d observations", Few)
 		return s
 	}
 	mu, sigma := fitLogNormal(obs)

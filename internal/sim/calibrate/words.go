@@ -18,8 +18,7 @@ func (m *Model) Table() string {
 	}
 	b.WriteString("\nTime of an answer of somebody new, of usual speed, who comes from the same kind:\n")
 	rows := [][]string{{"kind", "n", "workers", "median s", "95 %", "sigma", "95 %", "KS lognormal", "KS exponential", "ΔAIC exp-logn", "written", "because"}}
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for _, k := range m.Kinds {
 		s := &k.Service
 		rows = append(rows, []string{k.Name, fmt.Sprint(k.N), fmt.Sprint(k.Workers), say(k.Median.Value, 3), between(k.Median, 3), say(k.Sigma.Value, 2), between(k.Sigma, 2),
 			fixed(s.LogNormal.KS, 3), fixed(s.Exponential.KS, 3), fixed(s.Exponential.AIC-s.LogNormal.AIC, 0), s.Family, s.Why})
@@ -28,8 +27,7 @@ func (m *Model) Table() string {
 
 	b.WriteString("\nEffects, each kind's own and as written (drawn towards each other):\n")
 	rows = [][]string{{"kind", "switch ×", "95 %", "cells", "written", "n^-learning", "95 %", "cells", "written", "given up", "of hand-outs"}}
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for _, k := range m.Kinds {
 		gave := orZero(k.Skip) + orZero(k.Return) + orZero(k.Vanish)
 		if math.IsNaN(k.Skip) {
 			gave = math.NaN()
@@ -46,7 +44,7 @@ func (m *Model) Table() string {
 		b.WriteString("\nThe same workers and tasks in the same order, simulated (the middle 95 % of the simulated logs), seconds:\n")
 		rows = [][]string{{"kind", "10 %", "simulated", "50 %", "simulated", "90 %", "simulated", "mean", "simulated", "KS"}}
 		for i := range m.Kinds {
-			k, c := &m.Kinds[i], &m.Kinds[i].Check
+			k, c := m.Kinds[i], m.Kinds[i].Check
 			row := []string{k.Name}
 			for q := range shares {
 				row = append(row, say(c.Data[q], 3), fmt.Sprintf("%s (%s-%s)", say(c.Simulated[q], 3), say(c.Lo[q], 3), say(c.Hi[q], 3)))

@@ -31,8 +31,7 @@ func (m *Model) WriteScenario(w io.Writer, name string) error {
 	b.WriteString("policies: [fs, rr, fifo]\nrepetitions: 10\n\n")
 	m.sections(&b)
 	b.WriteString("\nbatches:\n")
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for i, k := range m.Kinds {
 		fmt.Fprintf(&b, "  - {name: %s, kind: %s, at: %ds, tasks: %d, redundancy: %d}\n", quote(k.Name), quote(k.Name), i, max(k.Tasks, 1), max(k.PerTask, 1))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -49,8 +48,7 @@ func (m *Model) head(b *strings.Builder) {
 
 func (m *Model) sections(b *strings.Builder) {
 	b.WriteString("kinds:\n")
-	for i := range m.Kinds {
-		k := &m.Kinds[i]
+	for _, k := range m.Kinds {
 		fmt.Fprintf(b, "  - name: %s\n", quote(k.Name))
 		fmt.Fprintf(b, "    service: %s\n", duration(k.Service.Dist, 1e-6))
 		if k.SwitchFactor > 1 {

@@ -49,7 +49,7 @@ type speeds struct {
 	batch   map[crowd.BatchID]int  // with answers that are somebody's
 	person  map[crowd.WorkerID]int // who gave answers
 	ids     []crowd.WorkerID
-	cells   []cell // in order of the batch
+	cells   []*cell // in order of the batch
 }
 
 // A cell is what one person answered to one batch.
@@ -77,7 +77,7 @@ func newSpeeds(answers map[crowd.BatchID]Answers) *speeds {
 				s.ids = append(s.ids, p.Worker)
 			}
 			n := float64(p.N)
-			s.cells = append(s.cells, cell{b, i, n, p.LogMean, (n - 1) * p.LogSD * p.LogSD})
+			s.cells = append(s.cells, &cell{b, i, n, p.LogMean, (n - 1) * p.LogSD * p.LogSD})
 		}
 	}
 	s.estimate()
@@ -100,7 +100,7 @@ func (s *speeds) estimate() {
 			last := first
 			total, mu := 0.0, 0.0
 			for ; last < len(s.cells) && s.cells[last].batch == b; last++ {
-				c := &s.cells[last]
+				c := s.cells[last]
 				w := 1 / (s.between + s.within[b]/c.n)
 				total += w
 				mu += w * c.mean
@@ -171,7 +171,7 @@ func (s *speeds) draw(seed uint64, rep int) factors {
 	}
 	chance := sim.NewStream(seed, rep, "speeds: answers")
 	for k := range s.cells {
-		c, r := &s.cells[k], chance.At(uint64(k))
+		c, r := s.cells[k], chance.At(uint64(k))
 		differences[k] = c.mean - drawn[c.person] - math.Sqrt(s.within[c.batch]/c.n)*r.Normal()
 	}
 	f.u = s.solve(differences)
@@ -197,28 +197,24 @@ func (s *speeds) solve(means []float64) []float64 {
 	for i := range diagonal {
 		diagonal[i] = 1 / s.between
 	}
-	for k := range s.cells {
-		c := &s.cells[k]
+	for k, c := range s.cells {
 		w := c.n / s.within[c.batch]
 		weights[c.batch] += w
 		averages[c.batch] += w * means[k]
 		diagonal[c.person] += w
 	}
-	for k := range s.cells {
-		c := &s.cells[k]
+	for k, c := range s.cells {
 		r[c.person] += c.n / s.within[c.batch] * (means[k] - averages[c.batch]/weights[c.batch])
 	}
 	left := func(x, out []float64) {
 		clear(averages)
-		for k := range s.cells {
-			c := &s.cells[k]
+		for _, c := range s.cells {
 			averages[c.batch] += c.n / s.within[c.batch] * x[c.person]
 		}
 		for i := range out {
 			out[i] = diagonal[i] * x[i]
 		}
-		for k := range s.cells {
-			c := &s.cells[k]
+		for _, c := range s.cells {
 			out[c.person] -= c.n / s.within[c.batch] * averages[c.batch] / weights[c.batch]
 		}
 	}

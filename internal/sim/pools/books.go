@@ -60,9 +60,6 @@ func (b *books) progress(p *engine.Progress) {
 	}
 }
 
-// worked books an answer of somebody who likes the work so much.
-func (b *books) worked(prefers float64) { b.workPrefers += prefers }
-
 // moved books that somebody leaves for another pool.
 func (b *books) moved(before, after float64) {
 	b.out.MovedOut++

@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -25,11 +26,7 @@ type controlState struct {
 
 // control makes the control of the setup's pools.
 func (s *Setup) control() (*pool.Control, error) {
-	text := s.Balance
-	if text == "" {
-		text = "none"
-	}
-	balancer, err := pool.ParseBalance(text)
+	balancer, err := pool.ParseBalance(cmp.Or(s.Balance, "none"))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +156,7 @@ func (c *controlState) record(w *world, decisions []pool.Decision) {
 	}
 	for i := range decisions {
 		p, d, s := &w.pools[i], &decisions[i], &c.series[i]
-		s.add(Sample{
+		s.Samples = append(s.Samples, Sample{
 			At: at, Size: len(p.list), Training: d.Saw.Training, Idle: d.Saw.Idle, Queue: d.Saw.Queue, Coming: d.Saw.Coming,
 			Best: p.best, CStar: d.Saw.CStar, Lambda: d.Saw.Lambda, Mu: d.Saw.Mu, Cost: p.books.out.Cost,
 		})

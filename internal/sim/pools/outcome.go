@@ -71,8 +71,6 @@ type PoolOutcome struct {
 // A Series is a pool over time.
 type Series struct{ Samples []Sample }
 
-func (s *Series) add(x Sample) { s.Samples = append(s.Samples, x) }
-
 // A Sample is a pool as a control step saw it, before it was obeyed.
 type Sample struct {
 	At                                  time.Duration

@@ -222,12 +222,7 @@ func (c *People) validate(pools int) error {
 	return nil
 }
 
-func (s *Setup) step() time.Duration {
-	if s.Step == 0 {
-		return DefaultStep
-	}
-	return s.Step
-}
+func (s *Setup) step() time.Duration { return cmp.Or(s.Step, DefaultStep) }
 
 // mu is how many tasks a second one person does in pool i.
 func (s *Setup) mu(i int) float64 {

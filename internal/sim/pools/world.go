@@ -407,7 +407,7 @@ func (w *world) done(who int32) int32 {
 	}
 	x.holds = 0
 	if !x.learns {
-		p.books.worked(x.prefers[pool])
+		p.books.workPrefers += x.prefers[pool]
 	}
 	if !x.leaving {
 		r := p.leaving.At(x.task)

@@ -118,19 +118,12 @@ func share(f float64) string {
 // bars shows one metric by policy.
 func (r *Report) bars(k int, y chart.Axis) (picture, bool) {
 	series := r.barSeries(k)
-	var alt []string
-	found := false
-	for i := range r.Policies {
-		s := r.Policies[i].Figures[k]
-		found = found || s.N > 0
-		alt = append(alt, r.Policies[i].Name+" "+Words(r.metric(k), s))
-	}
 	spec := chart.BarsSpec{Y: y, Groups: r.names(), Series: []chart.BarSeries{series}, Numbers: len(r.Policies) <= 12}
 	return picture{
 		size: chart.Size{Width: width, Height: 300},
-		alt:  format.Capitalized(y.Label) + ": " + strings.Join(alt, "; ") + ".",
+		alt:  format.Capitalized(y.Label) + ": " + r.means(k) + ".",
 		draw: func(h chart.Head) chart.Chart { spec.Head = h; return chart.Bars(spec) },
-	}, found
+	}, slices.ContainsFunc(r.Policies, func(p *Policy) bool { return p.Figures[k].N > 0 })
 }
 
 // barSeries is one metric by policy, with its intervals where there are some.
@@ -163,7 +156,7 @@ func (r *Report) completion() (picture, bool) {
 		}
 	default:
 		for k, c := range r.classes {
-			if r.any(func(p *Policy) bool { return len(p.took[k]) > 0 }) {
+			if slices.ContainsFunc(r.Policies, func(p *Policy) bool { return len(p.took[k]) > 0 }) {
 				used, spec.Groups = append(used, k), append(spec.Groups, c.Name)
 			}
 		}
@@ -171,8 +164,7 @@ func (r *Report) completion() (picture, bool) {
 	least, most, found := math.Inf(1), 0.0, false
 	bars := single // one value each: nothing to make boxes of
 	var missed []string
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for i, p := range r.Policies {
 		s := chart.BoxSeries{Name: p.Name, Ink: i + 1}
 		all := groups(p)
 		for _, k := range used {
@@ -251,16 +243,7 @@ func (r *Report) whose() string {
 // sameBatches reports whether every policy met the same batches: a run that ended
 // early may lack the last ones.
 func (r *Report) sameBatches() bool {
-	return !r.any(func(p *Policy) bool { return len(p.Batches) != len(r.Policies[0].Batches) })
-}
-
-func (r *Report) any(what func(p *Policy) bool) bool {
-	for i := range r.Policies {
-		if what(&r.Policies[i]) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(r.Policies, func(p *Policy) bool { return len(p.Batches) != len(r.Policies[0].Batches) })
 }
 
 // cdf is how many of all tasks had their label by when, by size class.
@@ -293,8 +276,7 @@ func (r *Report) taskLines() []chart.LinesSpec {
 			X:    chart.Axis{Label: "time since the start", Kind: chart.Time, Min: 0, Max: r.longest()},
 			Y:    chart.Axis{Label: "tasks with a label", Kind: chart.Percent, Min: 0, Max: 1.03},
 		}
-		for i := range r.Policies {
-			p := &r.Policies[i]
+		for i, p := range r.Policies {
 			if p.wanted[k] == 0 {
 				continue
 			}

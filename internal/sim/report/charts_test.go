@@ -188,7 +188,7 @@ func TestEndedIsNotCompleted(t *testing.T) {
 	if whole.Completed != 1 || whole.CompletedAt != 70 || whole.EndedAt != 70 || whole.Done != 1 {
 		t.Errorf("whole: %+v", whole)
 	}
-	if c := r.cell(&r.Policies[0], 0); c.Note != "its lifetime ended it" {
+	if c := r.cell(r.Policies[0], 0); c.Note != "its lifetime ended it" {
 		t.Errorf("the page says: %+v", c)
 	}
 	var rows strings.Builder

@@ -63,7 +63,7 @@ func (r *Report) allocation() (picture, bool) {
 	// A batch that nobody ever works on is no colour in the picture.
 	var used []int
 	for k := range n {
-		if r.any(func(p *Policy) bool {
+		if slices.ContainsFunc(r.Policies, func(p *Policy) bool {
 			return k < len(p.first.layers) && slices.Max(append(p.first.layers[k].running, 0)) > 0
 		}) {
 			used = append(used, k)
@@ -75,8 +75,7 @@ func (r *Report) allocation() (picture, bool) {
 		alt:  "People working on each batch over time, stacked, one panel for each of " + strings.Join(r.names(), ", ") + ".",
 		draw: func(h chart.Head) chart.Chart {
 			charts := make([]chart.Chart, len(r.Policies))
-			for i := range r.Policies {
-				p := &r.Policies[i]
+			for i, p := range r.Policies {
 				spec := chart.StackSpec{
 					Head: chart.Head{Title: p.Name}, X: r.clock(), Y: chart.Axis{Label: "people", Min: 0, Max: most * 1.04},
 					At: p.times(), Stepped: true,
@@ -98,8 +97,7 @@ func (r *Report) allocation() (picture, bool) {
 // over makes one line a policy of something that was sampled.
 func (r *Report) over(y chart.Axis, figure func(x *sim.Sample) float64) chart.LinesSpec {
 	spec := chart.LinesSpec{X: r.clock(), Y: y}
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for i, p := range r.Policies {
 		spec.Series = append(spec.Series, chart.Series{Name: p.Name, Ink: i + 1, X: p.times(), Y: sampled(p.first.samples, figure)})
 	}
 	return spec
@@ -201,10 +199,6 @@ func (r *Report) cost() (picture, bool) {
 	over := r.over(chart.Axis{Label: "paid so far", Zero: true}, func(x *sim.Sample) float64 { return x.Spent })
 	over.Title = "over time, repetition 1"
 	p, _ := r.bars(k, chart.Axis{Label: "paid in all", Zero: true})
-	found := false
-	for i := range r.Policies {
-		found = found || r.Policies[i].Figures[k].Mean > 0
-	}
 	p.name, p.title = "cost", "Cost"
 	p.caption = "What was paid for answers, in units of currency: over time in repetition 1, and in all, " + r.of() +
 		". Where every task is done in the end the sum is the same; then the policies differ only in when the money is spent."
@@ -215,7 +209,7 @@ func (r *Report) cost() (picture, bool) {
 			chart.Lines(over), bars(chart.Head{Title: "by policy"}),
 		}})
 	}
-	return p, found
+	return p, slices.ContainsFunc(r.Policies, func(p *Policy) bool { return p.Figures[k].Mean > 0 })
 }
 
 // queue is how much work waited for people.
@@ -240,7 +234,7 @@ func (r *Report) people() (picture, bool) {
 		caption: "How many people were there in repetition 1. " + r.arrivals(),
 		alt:     "People there and people waiting over time. Share of people's time with a task in hand: " + r.means(sim.MetricAt("utilisation")) + ".",
 	}
-	if r.any(func(p *Policy) bool {
+	if slices.ContainsFunc(r.Policies, func(p *Policy) bool {
 		return slices.ContainsFunc(p.first.samples, func(x sim.Sample) bool { return x.Waiting > 0 })
 	}) {
 		panels = append(panels, idle)

@@ -65,8 +65,7 @@ func newCollector(r *Report, s *scenario.Scenario) *collector {
 	if c.every {
 		r.BatchesOf = MeanOfReps
 	}
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for _, p := range r.Policies {
 		p.done, p.wanted = make([]sim.Timeline, len(r.classes)), make([]int64, len(r.classes))
 	}
 	return c
@@ -125,7 +124,7 @@ func (c *collector) run(ctx context.Context, i int, check bool) (runResult, erro
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	p := &c.report.Policies[number]
+	p := c.report.Policies[number]
 	for k := range o.Finished {
 		add(&p.done[k], &o.Finished[k])
 	}
@@ -182,7 +181,7 @@ func (c *collector) gather(runs []runResult) {
 		if setup > 0 {
 			continue
 		}
-		p := &r.Policies[number]
+		p := r.Policies[number]
 		p.runs = append(p.runs, runs[i].figures)
 		p.cycles = append(p.cycles, runs[i].cycles)
 		p.ends = append(p.ends, runs[i].end)
@@ -193,8 +192,7 @@ func (c *collector) gather(runs []runResult) {
 	for k, metric := range sim.AllMetrics {
 		shown := false
 		base := column(r.Policies[0].runs, k)
-		for i := range r.Policies {
-			p := &r.Policies[i]
+		for i, p := range r.Policies {
 			values := column(p.runs, k)
 			p.Figures = append(p.Figures, stats.Summarise(values))
 			shown = shown || p.Figures[k].N > 0
@@ -207,8 +205,8 @@ func (c *collector) gather(runs []runResult) {
 		}
 	}
 	for i := range r.Policies {
-		c.batches(&r.Policies[i], func(rep int) []batchRun { return runs[rep*len(r.Policies)+i].batches })
-		c.sweep(&r.Policies[i], runs, i)
+		c.batches(r.Policies[i], func(rep int) []batchRun { return runs[rep*len(r.Policies)+i].batches })
+		c.sweep(r.Policies[i], runs, i)
 	}
 }
 

@@ -102,8 +102,7 @@ func (r *Report) tables() []csvFile {
 }
 
 func (r *Report) summary(row func(...any)) {
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for _, p := range r.Policies {
 		for k, m := range sim.AllMetrics {
 			s, diff := p.Figures[k], stats.Summarise(nil)
 			of := func(f float64) float64 { return exact(m, f) }
@@ -116,8 +115,7 @@ func (r *Report) summary(row func(...any)) {
 }
 
 func (r *Report) perRun(row func(...any)) {
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for _, p := range r.Policies {
 		for rep, figures := range p.runs {
 			cells := []any{p.Name, rep + 1, p.cycles[rep], p.ends[rep]}
 			for k, f := range figures {
@@ -129,8 +127,7 @@ func (r *Report) perRun(row func(...any)) {
 }
 
 func (r *Report) batches(row func(...any)) {
-	for i := range r.Policies {
-		p := &r.Policies[i]
+	for _, p := range r.Policies {
 		for k := range p.Batches {
 			b := &p.Batches[k]
 			row(p.Name, b.ID, b.Name, b.Tenant, b.Class, b.Tasks, b.Priority, b.Production, b.LaunchedAt, b.DeadlineAt,

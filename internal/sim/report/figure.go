@@ -65,7 +65,7 @@ func (r *Report) among(s stats.Summary) string {
 
 // Partly reports whether some figure is not of all repetitions.
 func (r *Report) Partly() bool {
-	return r.any(func(p *Policy) bool {
+	return slices.ContainsFunc(r.Policies, func(p *Policy) bool {
 		return slices.ContainsFunc(p.Figures, func(s stats.Summary) bool { return r.among(s) != "" })
 	})
 }

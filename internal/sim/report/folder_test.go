@@ -348,7 +348,7 @@ func TestWords(t *testing.T) {
 // may contradict it, so it is said of how many they are.
 func TestFiguresOfSomeRepetitions(t *testing.T) {
 	t.Parallel()
-	r := &Report{Reps: 3, Policies: []Policy{{Figures: []stats.Summary{{N: 3}}}}}
+	r := &Report{Reps: 3, Policies: []*Policy{{Figures: []stats.Summary{{N: 3}}}}}
 	m := sim.Metric{Unit: "1"}
 	if got := r.Words(m, stats.Summary{N: 2, Mean: 0.5, CI95: 0.1}); got != "50 ± 10 % (n = 2)" {
 		t.Error(got)

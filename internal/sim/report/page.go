@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -30,18 +31,9 @@ func (r *Report) document() *document {
 		},
 		data: r, pictures: r.pictures(), files: r.tables(),
 	}
-	shown := map[string]bool{}
-	for _, m := range r.MainMetrics() {
-		shown[m.Name] = true
-	}
-	var more []sim.Metric
-	for _, m := range r.Metrics {
-		if !shown[m.Name] {
-			more = append(more, m)
-		}
-	}
 	d.page.Tables = []htmlTable{*r.metricTable(r.MainMetrics())}
-	if more != nil {
+	more := slices.DeleteFunc(slices.Clone(r.Metrics), func(m sim.Metric) bool { return slices.Contains(mainMetrics, m.Name) })
+	if len(more) > 0 {
 		d.page.More = r.metricTable(more)
 	}
 	return d
@@ -111,8 +103,7 @@ func (r *Report) metricTable(metrics []sim.Metric) *htmlTable {
 	t := &htmlTable{Label: "Figures by policy", Columns: append([]string{"metric"}, r.names()...)}
 	for _, m := range metrics {
 		row := tableRow{Name: m.Name, Words: m.Words}
-		for i := range r.Policies {
-			p := &r.Policies[i]
+		for _, p := range r.Policies {
 			c := tableCell{Column: p.Name, Text: r.Words(m, p.Figure(m))}
 			if diff, ok := p.Difference(m); ok && diff.N > 0 {
 				c.Note, c.Clear = r.PairedWords(m, diff, p.Figure(m)), Clear(diff)
@@ -130,7 +121,7 @@ func (r *Report) metricTable(metrics []sim.Metric) *htmlTable {
 // batchTable has all batches, or the largest; nil where the policies have met
 // different ones.
 func (r *Report) batchTable() *htmlTable {
-	first := &r.Policies[0]
+	first := r.Policies[0]
 	all := len(first.Batches)
 	if !r.sameBatches() || all == 0 {
 		return nil
@@ -160,7 +151,7 @@ func (r *Report) batchTable() *htmlTable {
 			row.Words += ", due at " + seconds(b.DeadlineAt)
 		}
 		for i := range r.Policies {
-			row.Cells = append(row.Cells, r.cell(&r.Policies[i], k))
+			row.Cells = append(row.Cells, r.cell(r.Policies[i], k))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -40,7 +40,7 @@ type Report struct {
 	Checked   bool
 	Cycles    int64   // hand-outs of all runs
 	WallS     float64 // set by the caller
-	Policies  []Policy
+	Policies  []*Policy
 	Metrics   []sim.Metric // those of sim.AllMetrics of which some policy has a figure
 	Fixed     bool         // the load is the same in every repetition
 	BatchesOf string       // what Policy.Batches are of
@@ -180,7 +180,7 @@ func (r *Report) name(texts []string) error {
 			return crowd.Fieldf("policy", "%s is in the list twice", name)
 		}
 		known = append(known, p.Name())
-		r.Policies = append(r.Policies, Policy{Name: name})
+		r.Policies = append(r.Policies, &Policy{Name: name})
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestFiguresAreThoseOfTheRuns(t *testing.T) {
 			base := outcomes(t, s, s.Policies[0])
 			cycles := int64(0)
 			for i, policy := range s.Policies {
-				p := &r.Policies[i]
+				p := r.Policies[i]
 				if p.Name != policy {
 					t.Fatalf("policy %d is %s, want %s", i, p.Name, policy)
 				}

@@ -360,9 +360,7 @@ func (r *reader) value(n *node, text string, f Figure, ratio bool) (float64, boo
 	case f.Unit == "1/s":
 		v, err = yamlfile.Rate(text)
 	case f.Unit == "1":
-		if v, err = yamlfile.Share(text); err == nil && !(v >= 0 && v <= 1) {
-			err = fmt.Errorf("%s is not a share: %s", yamlfile.Quote(text), yamlfile.WantShare)
-		}
+		v, err = yamlfile.ShareIn(text)
 	default:
 		v, err = yamlfile.Number(text)
 	}

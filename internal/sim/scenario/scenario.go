@@ -232,12 +232,9 @@ func (r *reader) sweep(o *object) {
 		}
 		r.s.Alphas = append(r.s.Alphas, alpha)
 	}
-	for i := range r.s.Setup.Flows {
-		if r.s.Setup.Flows[i].Alpha != nil {
-			return
-		}
+	if !slices.ContainsFunc(r.s.Setup.Flows, func(f sim.Flow) bool { return f.Alpha != nil }) {
+		r.errorf(sweep.Node, "a sweep over α needs a flow with deadlines: {share: 0.1, …}")
 	}
-	r.errorf(sweep.Node, "a sweep over α needs a flow with deadlines: {share: 0.1, …}")
 }
 
 func (r *reader) classes(o *object) {

@@ -17,7 +17,6 @@ import (
 type table struct {
 	columns []string
 	rows    []row
-	ok      bool
 }
 
 type row struct {
@@ -38,14 +37,15 @@ func (r *reader) table(n *node) *table {
 	if !ok {
 		return nil
 	}
-	if t, known := r.tables[name]; known {
-		if t.ok {
-			return t
-		}
-		return nil
+	t, known := r.tables[name]
+	if !known {
+		t = r.readTable(n, name)
+		r.tables[name] = t
 	}
-	t := &table{}
-	r.tables[name] = t
+	return t
+}
+
+func (r *reader) readTable(n *node, name string) *table {
 	text, ok := r.contents(n, name)
 	if !ok {
 		return nil
@@ -55,27 +55,25 @@ func (r *reader) table(n *node) *table {
 		r.badRow(name, err)
 		return nil
 	}
-	t.ok = true
-	t.columns = in.Columns()
+	t := &table{columns: in.Columns()}
 	for {
 		cells, line, err := in.Read()
 		switch {
 		case errors.Is(err, io.EOF):
-			if len(t.rows) == 0 && t.ok { // else there is one, which is wrong
+			switch {
+			case !ok:
+				return nil
+			case len(t.rows) == 0:
 				r.notes.AddIn(name, 1, "there is no row below the names of the columns")
-				t.ok = false
-			}
-			if !t.ok {
 				return nil
 			}
 			return t
 		case err != nil && !tables.BadRow(err):
 			r.errorf(n, "%s cannot be read: %s", yamlfile.Quote(name), disk.Cause(err))
-			t.ok = false
 			return nil
 		case err != nil:
 			r.badRow(name, err)
-			t.ok = false
+			ok = false
 		default:
 			t.rows = append(t.rows, row{line, cells})
 		}

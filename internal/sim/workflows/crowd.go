@@ -200,7 +200,9 @@ func (w *world) work(h engine.Handout) {
 	if spread > 0 {
 		took = time.Duration(sim.LogNormalByMean(mean.Seconds(), spread*mean.Seconds()).Draw(&chance) * float64(time.Second))
 	}
-	raw := j.answer(w.Seed, &task, &chance)
+	// Where the task has no known answer, the truth is drawn for the item.
+	truth := sim.NewStream(w.Seed, int(task.Item), "truth "+j.name).At(0)
+	raw := j.shape.Simulate(task.Gold, chance.Float64() < j.model.Accuracy, &truth, &chance)
 	body, key, err := j.shape.Check(raw)
 	if w.note(err); err != nil {
 		return

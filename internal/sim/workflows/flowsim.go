@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -222,12 +223,7 @@ func (w *world) begin() error {
 	if err := c.Start(w.ctx, made.Run.ID); err != nil {
 		return err
 	}
-	workers := make([]crowd.WorkerID, 0, len(w.place))
-	for id := range w.place {
-		workers = append(workers, id)
-	}
-	slices.Sort(workers)
-	for _, id := range workers {
+	for _, id := range slices.Sorted(maps.Keys(w.place)) {
 		w.schedule(w.now, func() { w.ask(id) })
 	}
 	return nil
@@ -369,14 +365,7 @@ func (w *world) advance(next time.Time) error {
 	}
 }
 
-func (w *world) poolIDs() []crowd.PoolID {
-	list := make([]crowd.PoolID, 0, len(w.pools))
-	for id := range w.pools {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list
-}
+func (w *world) poolIDs() []crowd.PoolID { return slices.Sorted(maps.Keys(w.pools)) }
 
 // broke reports whether all that is left to do waits for money, which nobody adds
 // here.

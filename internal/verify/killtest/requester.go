@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,7 +88,7 @@ func (r *requester) step(ctx context.Context) error {
 		return r.move(ctx, b, "end", crowd.BatchStopped)
 	case p < 0.24:
 		return r.move(ctx, b, "cancel", crowd.BatchCancelled)
-	case p < 0.50 && b.state == crowd.BatchRunning && r.pausedBatches() == 0:
+	case p < 0.50 && b.state == crowd.BatchRunning && !slices.ContainsFunc(r.batches, func(b *planned) bool { return b.state == crowd.BatchOnHold }):
 		return r.move(ctx, b, "pause", crowd.BatchOnHold)
 	case b.state == crowd.BatchOnHold:
 		return r.move(ctx, b, "resume", crowd.BatchRunning)
@@ -103,15 +104,6 @@ func (r *requester) open() (list []*planned) {
 		}
 	}
 	return list
-}
-
-func (r *requester) pausedBatches() (n int) {
-	for _, b := range r.batches {
-		if b.state == crowd.BatchOnHold {
-			n++
-		}
-	}
-	return n
 }
 
 func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {

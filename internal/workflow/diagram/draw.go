@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -156,14 +157,7 @@ func (p *picture) describe(n int, b *box) {
 	add(second, class, fontSmall)
 }
 
-// grouped writes a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func grouped(n int64) string { return format.Group(strconv.FormatInt(n, 10), ",") }
 
 // put turns the layout into places.
 func (p *picture) put(l *layout) {
