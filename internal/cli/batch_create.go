@@ -213,7 +213,7 @@ func setAll(t *task.Template, list []string) error {
 		case len(d.Settings) == 0:
 			return nil // there is no such kind: Validate says so
 		case i < 0:
-			return wrong("set", "%q is not a setting of the kind %s (%s)", name, d.Kind, strings.Join(settingNames(d), ", "))
+			return wrong("set", "%q is not a setting of the kind %s (%s)", name, d.Kind, settingNames(d))
 		case set[name]:
 			return wrong("set", "%s is set twice", name)
 		}

@@ -222,7 +222,7 @@ func (out *explanation) show(w io.Writer) {
 		for in := b.Inner; in != nil; in = in.Inner {
 			why += "; " + in.Words
 		}
-		return []any{mark, b.ID, b.Tenant, b.Planned, b.Running, b.Completed, numbers(b.Rank), b.Turn, why}
+		return []any{mark, b.ID, b.Tenant, b.Planned, b.Running, b.Completed, joined(b.Rank, number), b.Turn, why}
 	})
 	out.showFigures(w)
 }
@@ -262,11 +262,3 @@ func (out *explanation) showFigures(w io.Writer) {
 }
 
 func number(n sched.Number) string { return strconv.FormatFloat(float64(n), 'g', 8, 64) }
-
-func numbers(list []sched.Number) string {
-	parts := make([]string, len(list))
-	for i, n := range list {
-		parts[i] = number(n)
-	}
-	return strings.Join(parts, ", ")
-}

@@ -139,6 +139,15 @@ func clean(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
+// joined is a list in a sentence; name says how one of it is called.
+func joined[T any](list []T, name func(T) string) string {
+	names := make([]string, len(list))
+	for i, x := range list {
+		names[i] = name(x)
+	}
+	return strings.Join(names, ", ")
+}
+
 // when is the text where something is so, else nothing.
 func when(is bool, text string) string {
 	if is {
@@ -297,10 +306,15 @@ func (o Output) saveTo(c *Context, name string, write func(io.Writer) error) err
 }
 
 // save writes a file whole or not at all; "-" and "" are standard output.
-func (c *Context) save(name string, write func(io.Writer) error) (err error) {
+func (c *Context) save(name string, write func(io.Writer) error) error {
 	if !toFile(name) {
 		return write(c.Stdout)
 	}
+	return replaceFile(name, 0o644, write)
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(name string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err
@@ -313,7 +327,7 @@ func (c *Context) save(name string, write func(io.Writer) error) (err error) {
 	if err := write(f); err != nil {
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil {
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {

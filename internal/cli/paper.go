@@ -96,12 +96,11 @@ func (p *PaperRun) Run(c *Context) error {
 			return err
 		}
 	}
-	var r *experiment.Result
-	if _, err := c.simulate(ctx, p.Name, func(progress func(done, total int)) (err error) {
+	r, _, err := simulate(ctx, c, p.Name, func(progress func(done, total int)) (*experiment.Result, error) {
 		o.Progress = progress
-		r, err = repro.Run(ctx, p.Name, o)
-		return err
-	}); err != nil {
+		return repro.Run(ctx, p.Name, o)
+	})
+	if err != nil {
 		return err
 	}
 	if out != "" {

@@ -31,10 +31,8 @@ func (p *PoolSimulate) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var r *report.PoolsReport
-	seconds, err := c.simulate(ctx, "runs", func(progress func(done, total int)) (err error) {
-		r, err = report.RunPools(ctx, file, report.PoolsOptions{Reps: reps, Seed: p.Seed, Check: p.Check, Samples: out != "", Source: text, Progress: progress})
-		return err
+	r, seconds, err := simulate(ctx, c, "runs", func(progress func(done, total int)) (*report.PoolsReport, error) {
+		return report.RunPools(ctx, file, report.PoolsOptions{Reps: reps, Seed: p.Seed, Check: p.Check, Samples: out != "", Source: text, Progress: progress})
 	})
 	if err != nil {
 		return err

@@ -258,25 +258,8 @@ func changeLogins(change func(saved logins)) error {
 		return err
 	}
 	change(saved)
-	return saved.write(name)
-}
-
-// write saves the sessions so that only the user can read them.
-func (l logins) write(name string) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".login.*") // 0600
-	if err != nil {
-		return err
-	}
-	if err = writeJSON(f, l); err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one to tell
-	}
-	return err
+	const mode = 0o600 // only the user can read them
+	return replaceFile(name, mode, func(w io.Writer) error { return writeJSON(w, saved) })
 }
 
 // background is the context of what must be done even after an interrupt.
@@ -335,14 +318,12 @@ func (r *remote) ownerTenant(text string) (crowd.TenantID, error) {
 		say(r.c.Stderr, "for the only tenant, %s %s\n", me.Tenant, clean(list[i].Name))
 		return me.Tenant, nil
 	}
-	known := make([]string, len(list))
-	for i, t := range list {
-		known[i] = fmt.Sprintf("%s (%s)", t.ID, t.Name)
-	}
 	if len(list) == 0 {
 		return 0, wrong("tenant", "there is none yet: throng tenant add NAME")
 	}
-	return 0, wrong("tenant", "say for which tenant, with --tenant NAME; there are %s", strings.Join(known, ", "))
+	return 0, wrong("tenant", "say for which tenant, with --tenant NAME; there are %s", joined(list, func(t wire.Tenant) string {
+		return fmt.Sprintf("%s (%s)", t.ID, t.Name)
+	}))
 }
 
 // pool finds a pool by id or name; "" is none.

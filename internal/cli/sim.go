@@ -79,19 +79,19 @@ func (r *Runs) check() (reps int, out string, err error) {
 var errInterrupted = errors.New("interrupted; nothing was written")
 
 // simulate runs simulations with a progress bar, and returns how many seconds they
-// took.
-func (c *Context) simulate(ctx context.Context, what string, run func(progress func(done, total int)) error) (seconds float64, err error) {
+// took, too.
+func simulate[R any](ctx context.Context, c *Context, what string, run func(progress func(done, total int)) (R, error)) (r R, seconds float64, err error) {
 	show, finish := c.progress(what)
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := now()
-	err = run(show)
+	r, err = run(show)
 	finish()
 	if err != nil && ctx.Err() != nil {
 		err = errInterrupted
 	}
-	return now().Sub(start).Seconds(), err
+	return r, now().Sub(start).Seconds(), err
 }
 
 // loadScenario reads a scenario and what it names, and returns its text as well.

@@ -19,6 +19,7 @@ import (
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // From is the part of "throng sim run" that goes on from a live pool.
@@ -99,11 +100,7 @@ func (f *From) online(ctx context.Context, c *Context) (*forecast.State, error) 
 			return nil, err
 		}
 		if len(list) != 1 {
-			var names []string
-			for _, p := range list {
-				names = append(names, poolName(p.ID, p.Name))
-			}
-			return nil, whichPool(names)
+			return nil, whichPool(len(list), joined(list, func(p wire.Pool) string { return poolName(p.ID, p.Name) }))
 		}
 		id = list[0].ID
 	}
@@ -137,13 +134,13 @@ func (f *From) read(ctx context.Context, st store.Store) (*forecast.State, error
 		names = append(names, poolName(p.ID, p.Name))
 	}
 	if f.Pool == "" {
-		return nil, whichPool(names)
+		return nil, whichPool(len(names), strings.Join(names, ", "))
 	}
 	return nil, &crowd.Error{Code: crowd.NotFound, Field: "pool", Message: "no such pool; there are " + strings.Join(names, ", ")}
 }
 
-func whichPool(names []string) error {
-	return wrong("pool", "there are %d pools, say which: %s", len(names), strings.Join(names, ", "))
+func whichPool(n int, names string) error {
+	return wrong("pool", "there are %d pools, say which: %s", n, names)
 }
 
 func poolName(id crowd.PoolID, name string) string {

@@ -51,10 +51,8 @@ func (s *SimRun) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	var r *report.Report
-	seconds, err := c.simulate(ctx, "runs", func(progress func(done, total int)) (err error) {
-		r, err = report.Run(ctx, sc, report.Options{Policies: policies, Reps: reps, Seed: s.Seed, Check: s.Check, Source: text, Progress: progress})
-		return err
+	r, seconds, err := simulate(ctx, c, "runs", func(progress func(done, total int)) (*report.Report, error) {
+		return report.Run(ctx, sc, report.Options{Policies: policies, Reps: reps, Seed: s.Seed, Check: s.Check, Source: text, Progress: progress})
 	})
 	bad := placed(err)
 	for i := range bad {

@@ -23,11 +23,9 @@ func (s *SimSoak) Run(c *Context) error {
 	}
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	bar := c.bar(int64(s.Rounds), "worlds", false)
-	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds, Progress: func(done int) {
-		_ = bar.Set(done) // a bar that cannot be drawn stops nothing
-	}})
-	_ = bar.Finish()
+	show, finish := c.progress("worlds")
+	r, err := soak.Run(ctx, soak.Options{Seed: s.Seed, Rounds: s.Rounds, Progress: func(done int) { show(done, s.Rounds) }})
+	finish()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errors.New("interrupted; no world that was looked at broke")

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"io"
-	"strings"
 
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -36,15 +35,11 @@ func (x *TaskKinds) Run(c *Context) error {
 	}
 	return x.print(c, list, func(w io.Writer) {
 		writeTable(w, task.Descriptors(), "KIND|SETTINGS|LABELS BY|FOR", func(d *task.Descriptor) []any {
-			return []any{d.Kind, strings.Join(settingNames(d), ", "), d.Methods()[0].Name(), d.Hint}
+			return []any{d.Kind, settingNames(d), d.Methods()[0].Name(), d.Hint}
 		})
 	})
 }
 
-func settingNames(d *task.Descriptor) []string {
-	names := make([]string, len(d.Settings))
-	for i, s := range d.Settings {
-		names[i] = s.Name
-	}
-	return names
+func settingNames(d *task.Descriptor) string {
+	return joined(d.Settings, func(s *task.Setting) string { return s.Name })
 }

@@ -120,10 +120,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
 		writeTable(out, w.Steps, "STEP|KIND|FROM|WHEN|ROWS", func(s workflow.Step) []any {
-			var from []string
-			for _, f := range s.From {
-				from = append(from, f.Name+" ("+string(f.Edge)+")")
-			}
+			from := joined(s.From, func(f workflow.Source) string { return f.Name + " (" + string(f.Edge) + ")" })
 			when, each := "", "one an item"
 			if s.When != nil {
 				when = strings.Join(strings.Fields(s.When.Text()), " ")
@@ -134,7 +131,7 @@ func (x *WorkflowCheck) Run(c *Context) error {
 					each += ": " + why
 				}
 			}
-			return []any{s.Name, s.Kind, strings.Join(from, ", "), when, each}
+			return []any{s.Name, s.Kind, from, when, each}
 		})
 	})
 }

@@ -198,11 +198,8 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	}); err != nil || done {
 		return err
 	}
-	var there []string
-	for _, o := range run.Outputs {
-		there = append(there, fmt.Sprintf("throng workflow results %s %s", run.ID, o.Name))
-	}
-	return crowd.Errorf(failed, "%s was %s%s", run.ID, run.State, when(len(there) > 0, "; to see what came of it: "+strings.Join(there, ", ")))
+	there := joined(run.Outputs, func(o wire.RunFile) string { return fmt.Sprintf("throng workflow results %s %s", run.ID, o.Name) })
+	return crowd.Errorf(failed, "%s was %s%s", run.ID, run.State, when(there != "", "; to see what came of it: "+there))
 }
 
 // saveOutputs downloads the outputs of a run that is done.

@@ -256,14 +256,9 @@ func (x *WorkflowResults) Run(c *Context, r *remote) error {
 
 // resultsOf names what there is to download of a run.
 func resultsOf(run *wire.Run) string {
-	outputs, rest := make([]string, len(run.Outputs)), make([]string, len(run.Nodes))
-	for i, o := range run.Outputs {
-		outputs[i] = o.Name
-	}
-	for i := range run.Nodes {
-		rest[i] = run.Nodes[i].Name
-	}
-	return when(len(outputs) > 0, "an output ("+strings.Join(outputs, ", ")+"), or ") + "an input or a step (" + strings.Join(rest, ", ") + ")"
+	outputs := joined(run.Outputs, func(o wire.RunFile) string { return o.Name })
+	rest := joined(run.Nodes, func(n wire.RunNode) string { return n.Name })
+	return when(outputs != "", "an output ("+outputs+"), or ") + "an input or a step (" + rest + ")"
 }
 
 // printRun prints what became of a run.

@@ -15,10 +15,10 @@ import (
 // A Problem is one thing that is wrong with a file: what, and what would be
 // right, in one line.
 type Problem struct {
-	File    string
-	Line    int // from 1
-	Column  int // from 1; 0: not known, as in a table
-	Message string
+	File    string `json:"file"`
+	Line    int    `json:"line"`   // from 1
+	Column  int    `json:"column"` // from 1; 0: not known, as in a table
+	Message string `json:"message"`
 }
 
 // Error is FILE:LINE:COLUMN: message, as compilers write it.
