@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,14 +63,8 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 		return Created{}, Problems(problems)
 	}
 	run := store.Run{
-		Tenant: n.Tenant, Name: n.Name, Text: n.Text, State: store.RunLoading, Budget: n.Budget,
+		Tenant: n.Tenant, Name: cmp.Or(n.Name, w.Name), Text: n.Text, State: store.RunLoading, Budget: cmp.Or(n.Budget, w.Budget),
 		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, CreatedBy: n.By, CreatedAt: now,
-	}
-	if run.Name == "" {
-		run.Name = w.Name
-	}
-	if run.Budget == 0 {
-		run.Budget = w.Budget
 	}
 	if w.SLA != nil {
 		run.Deadline = w.SLA.Deadline

@@ -20,41 +20,25 @@ type exits struct {
 	otherJoin   string // of a multiplier: a step that also waits for the item by another path; "": none
 }
 
-// itemConsumers lists, for each node, the nodes that hand on its items: its joined
-// consumers.
-func (r *run) itemConsumers() [][]*node {
-	lists := make([][]*node, len(r.nodes))
-	for _, x := range r.nodes {
-		if x.step == nil || x.step.MakesItems() {
-			continue
-		}
-		for _, j := range x.joined {
-			from := &lists[x.step.From[j].Node]
-			if len(*from) == 0 || (*from)[len(*from)-1] != x {
-				*from = append(*from, x)
-			}
-		}
-	}
-	return lists
-}
-
 // findExits finds where items leave the workflow: at nodes that hand them on to no
 // other. Nodes between which items go share their exits.
 func (r *run) findExits() {
-	consumers := r.itemConsumers()
+	handedOn := make([]bool, len(r.nodes)) // by a joined consumer
 	region := make([]int, len(r.nodes))
 	for i := range region {
 		region[i] = i
 	}
-	for i := range r.nodes {
-		for _, x := range consumers[i] {
-			from, to := region[i], region[x.Node.Node]
-			if from == to {
-				continue
-			}
-			for j := range region {
-				if region[j] == to {
-					region[j] = from
+	for i, n := range r.nodes {
+		if n.step == nil || n.step.MakesItems() {
+			continue
+		}
+		for _, j := range n.joined {
+			source := n.step.From[j].Node
+			handedOn[source] = true
+			from, to := region[source], region[i]
+			for k := range region {
+				if region[k] == to {
+					region[k] = from
 				}
 			}
 		}
@@ -62,7 +46,7 @@ func (r *run) findExits() {
 	of := make([]exits, len(r.nodes)) // by region, which share their lists
 	for i, n := range r.nodes {
 		// Items that a step over all rows makes do not count: they never came in.
-		n.isExit = n.step != nil && !n.step.MakesItems() && len(consumers[i]) == 0
+		n.isExit = n.step != nil && !n.step.MakesItems() && !handedOn[i]
 		e := &of[region[i]]
 		if n.isExit {
 			e.ends = append(e.ends, i)
@@ -128,7 +112,7 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		kept, before := r.kept, n.Cursors[mark]
+		kept := r.kept
 		for i := range rows {
 			row := &rows[i]
 			n.Cursors[mark] = row.N
@@ -143,7 +127,6 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 			}
 		}
 		if err := r.commitState(ctx, kept, n); err != nil {
-			n.Cursors[mark] = before
 			return false, err
 		}
 		more = more || n.Cursors[mark] < n.Last

@@ -139,7 +139,6 @@ func (s *httpRunner) addCalls(items []arrival, since time.Time) {
 func (s *httpRunner) saveOutcomes(ctx context.Context) error {
 	r, n := s.run, s.node
 	c := r.newChange()
-	before := n.Node
 	for _, o := range s.ended {
 		x := arrival{item: o.call.item, origin: o.call.origin, born: o.call.born}
 		if o.err != "" {
@@ -151,7 +150,6 @@ func (s *httpRunner) saveOutcomes(ctx context.Context) error {
 		c.add(n, &x, store.RowOK, o.cells)
 	}
 	if err := r.commit(ctx, c, n); err != nil {
-		n.Node = before
 		return err
 	}
 	for _, o := range s.ended {

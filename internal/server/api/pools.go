@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/access"
@@ -28,17 +30,8 @@ func toPool(p control.PoolView) wire.Pool {
 
 // controlText says in short what decides a pool's size; "" is nothing.
 func controlText(c *pool.Settings) string {
-	text := ""
-	for _, s := range []string{c.Elasticity, c.Stability} {
-		if s == "" || s == "none" {
-			continue
-		}
-		if text != "" {
-			text += " + "
-		}
-		text += s
-	}
-	return text
+	parts := slices.DeleteFunc([]string{c.Elasticity, c.Stability}, func(s string) bool { return s == "" || s == "none" })
+	return strings.Join(parts, " + ")
 }
 
 // known returns nil for a number that is not known yet.

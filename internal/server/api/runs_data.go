@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -121,11 +122,7 @@ func (a *api) runResults() {
 			if err != nil {
 				return nil, err
 			}
-			format := table.Format(o.Format)
-			if in.Format != "" {
-				format = table.Format(in.Format)
-			}
-			t, err := r.Table(o.Columns, format, false)
+			t, err := r.Table(o.Columns, table.Format(cmp.Or(in.Format, o.Format)), false)
 			if err != nil {
 				return nil, err
 			}

@@ -35,7 +35,7 @@ func (s *Pools) People(ctx context.Context, p *access.Principal, id crowd.PoolID
 	list := make([]PoolPerson, len(users))
 	err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
 		for i, u := range users {
-			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: recruit.Preference(&u, id)}
+			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: recruit.Preference(u.Prefers, id)}
 			list[i].OnCall, _ = e.OnCall(now, u.ID)
 			list[i].Worker = u.ID
 		}

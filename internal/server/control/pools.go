@@ -276,17 +276,12 @@ func (v PoolView) forOthers() PoolView {
 
 // Get returns one pool. Admins only.
 func (s *Pools) Get(ctx context.Context, p *access.Principal, id crowd.PoolID) (PoolView, error) {
-	if err := p.May(access.PoolsGet); err != nil {
+	if _, err := s.find(p, access.PoolsGet, id); err != nil {
 		return PoolView{}, err
 	}
-	x, ok := s.cfg.Live.Settings(id)
-	if !ok {
-		return PoolView{}, errPool
-	}
+	x, _ := s.cfg.Live.Settings(id)
 	return s.poolView(ctx, x)
 }
-
-var errPool = crowd.Errorf(crowd.NotFound, "no such pool")
 
 func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v := PoolView{Pool: x}

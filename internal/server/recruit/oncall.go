@@ -146,16 +146,16 @@ func (o *OnCall) Remove(id crowd.WorkerID) {
 }
 
 // Preference returns a person's preference for a pool: what they have stated, else
-// indifferent.
-func Preference(u *store.User, id crowd.PoolID) float64 {
-	if x, ok := u.Prefers[id]; ok {
+// Indifferent.
+func Preference(prefers map[crowd.PoolID]float64, id crowd.PoolID) float64 {
+	if x, ok := prefers[id]; ok {
 		return x
 	}
-	return indifferent
+	return Indifferent
 }
 
-// indifferent is the preference of somebody who has stated none.
-const indifferent = 0.5
+// Indifferent is the preference of somebody who has stated none.
+const Indifferent = 0.5
 
 // callable lists the people of a pool who may be called and were not yet: off
 // duty, not suspended, and willing.
@@ -194,7 +194,7 @@ func (o *OnCall) Preference(id crowd.PoolID, people []engine.OnCall) (sum float6
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for _, c := range people {
-		sum += Preference(&o.of(c.Worker).User, id)
+		sum += Preference(o.of(c.Worker).Prefers, id)
 	}
 	return sum
 }
@@ -216,7 +216,7 @@ func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 	at := make(map[crowd.PoolID]int, len(pools))
 	likes, knows := make([]float64, len(pools)), make([]bool, len(pools))
 	for j := range pools {
-		at[pools[j].ID], likes[j], knows[j] = j, indifferent, pools[j].Retainer.Training == 0
+		at[pools[j].ID], likes[j], knows[j] = j, Indifferent, pools[j].Retainer.Training == 0
 	}
 	for i := range readings {
 		for k := range readings[i].Idle {

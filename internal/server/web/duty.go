@@ -180,10 +180,7 @@ func (rq *request) poolNotice(v recruit.DutyView) string {
 	if last == now {
 		return ""
 	}
-	http.SetCookie(rq.w, &http.Cookie{
-		Name: poolCookie, Value: now, Path: "/work", MaxAge: int(cookieLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(rq.r, rq.TrustProxy),
-	})
+	rq.setCookie("/work", poolCookie, now, cookieLife)
 	if who, _, ok := strings.Cut(last, "."); !ok || who != rq.p.User.ID.String() {
 		return ""
 	}
@@ -230,9 +227,6 @@ type preference struct {
 // preferences are the steps, from the least on.
 var preferences = []preference{{0, "Not at all"}, {0.25, "Rather not"}, {0.5, "I do not mind"}, {0.75, "I like it"}, {1, "I like it most"}}
 
-// indifferent is the preference of somebody who has stated none.
-const indifferent = 0.5
-
 // nearest returns the step nearest to a preference.
 func nearest(x float64) float64 {
 	best := preferences[0].Value
@@ -257,8 +251,8 @@ func (rq *request) wishes() error {
 	pools := ask(rq, rq.App.Pools.List)
 	list := make([]poolWish, len(pools))
 	for i, v := range pools {
-		likes, _ := preferenceOf(rq.p.User.Prefers, v.ID)
-		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: nearest(likes), Choose: preferences}
+		likes := nearest(recruit.Preference(rq.p.User.Prefers, v.ID))
+		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: likes, Choose: preferences}
 	}
 	return rq.render("wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
 		"Pools": list, "U": rq.p.User, "Filled": filled(recruit.WishesOf(rq.p.User), bindWishes(pools)),
@@ -268,29 +262,19 @@ func (rq *request) wishes() error {
 
 // taker is a browser that takes push messages.
 type taker struct {
-	ID    int64
-	Host  string // of its maker's push service
-	Added time.Time
-	Where string // its address there, by which the browser knows itself
+	store.Subscription
+	Host string // of its maker's push service
 }
 
 func browsersOf(subs []store.Subscription) []taker {
 	list := make([]taker, len(subs))
 	for i, sub := range subs {
-		list[i] = taker{ID: sub.ID, Added: sub.CreatedAt, Where: sub.Endpoint}
+		list[i].Subscription = sub
 		if u, err := url.Parse(sub.Endpoint); err == nil {
 			list[i].Host = u.Host
 		}
 	}
 	return list
-}
-
-// preferenceOf returns how much somebody likes a pool, and whether they have stated it.
-func preferenceOf(prefers map[crowd.PoolID]float64, id crowd.PoolID) (likes float64, stated bool) {
-	if likes, stated = prefers[id]; !stated {
-		likes = indifferent
-	}
-	return likes, stated
 }
 
 // bindWishes has no field for a pool of which nothing was stated, so that a form stays
@@ -304,11 +288,11 @@ func bindWishes(pools []control.PoolView) func(binding, *recruit.Wishes) {
 		prefers := make(map[crowd.PoolID]float64)
 		for _, v := range pools {
 			name := "like-" + v.ID.String()
-			likes, stated := preferenceOf(w.Prefers, v.ID)
-			if stated || !b.filling && b.text(name) != "" {
+			likes := recruit.Preference(w.Prefers, v.ID)
+			if _, stated := w.Prefers[v.ID]; stated || !b.filling && b.text(name) != "" {
 				bound(b, name, &likes, b.number, func(x float64) string { return plainNumber(nearest(x)) })
 			}
-			if likes != indifferent {
+			if likes != recruit.Indifferent {
 				prefers[v.ID] = likes
 			}
 		}

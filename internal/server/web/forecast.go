@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -143,6 +142,3 @@ func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
-
-// At writes a place for an attribute.
-func (*timeBar) At(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

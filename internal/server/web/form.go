@@ -243,13 +243,3 @@ func (f *fields) err() error {
 	}
 	return errors.Join(list...)
 }
-
-// readForm reads a form that is not a file into the request's PostForm.
-func readForm(r *http.Request) error {
-	err := r.ParseForm()
-	var big *http.MaxBytesError
-	if err == nil || errors.As(err, &big) {
-		return err
-	}
-	return &crowd.Error{Code: crowd.Invalid, Message: "the form could not be read", Cause: err}
-}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -126,22 +127,14 @@ func (rq *request) editBatch(id crowd.BatchID) error {
 	return rq.done(err, "/batches/"+id.String(), "saved")
 }
 
-// topUpRun raises what a run may spend.
-func (rq *request) topUpRun(id crowd.RunID) error {
-	f := rq.sent()
-	amount, err := f.money("amount"), f.err()
-	if err == nil {
-		_, err = rq.App.Runs.TopUp(rq.ctx(), rq.p, id, amount)
+// topUp raises what the batch or run on the page home/ID may spend.
+func topUp[U any, ID fmt.Stringer, V any](home string, all func(*request) U, add func(U, context.Context, *access.Principal, ID, crowd.Money) (V, error)) of[ID] {
+	return func(rq *request, id ID) error {
+		f := rq.sent()
+		amount, err := f.money("amount"), f.err()
+		if err == nil {
+			_, err = add(all(rq), rq.ctx(), rq.p, id, amount)
+		}
+		return rq.done(err, home+id.String(), "topped")
 	}
-	return rq.done(err, "/runs/"+id.String(), "topped")
-}
-
-// topUp raises the budget of a running batch.
-func (rq *request) topUp(id crowd.BatchID) error {
-	f := rq.sent()
-	amount, err := f.money("amount"), f.err()
-	if err == nil {
-		_, err = rq.App.Batches.TopUp(rq.ctx(), rq.p, id, amount)
-	}
-	return rq.done(err, "/batches/"+id.String(), "topped")
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -328,15 +327,4 @@ func (rq *request) transfer(id crowd.PoolID) error {
 		did = "moved"
 	}
 	return rq.done(err, "/admin/pools/"+id.String(), did)
-}
-
-// stepText says what rules would have done at a step.
-func stepText(t pool.Tested) string {
-	switch {
-	case t.Recruit > 0:
-		return fmt.Sprintf("call %d", t.Recruit)
-	case t.Release > 0:
-		return fmt.Sprintf("let %d go", t.Release)
-	}
-	return "–"
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -97,7 +98,15 @@ func newTried(list []pool.Tested) *tried {
 }
 
 // Step says what the rules would have done at a step.
-func (*tried) Step(x pool.Tested) string { return stepText(x) }
+func (*tried) Step(x pool.Tested) string {
+	switch {
+	case x.Recruit > 0:
+		return fmt.Sprintf("call %d", x.Recruit)
+	case x.Release > 0:
+		return fmt.Sprintf("let %d go", x.Release)
+	}
+	return "–"
+}
 
 // bindPool goes over all settings of a pool.
 func bindPool(b binding, p *store.Pool) {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/runs"
 )
 
 // audience is who may come to a route at all. What they may do there is for the use
@@ -123,7 +125,7 @@ func routes() []route {
 		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
 		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch(act("/batches/", batchActions))},
 		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch((*request).topUp), form: "topup", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*request).events)},
 		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*request).quality)},
 		{pattern: "GET /runs", access: requester, handle: (*request).runs},
@@ -131,7 +133,7 @@ func routes() []route {
 		{pattern: "POST /runs", access: requester, handle: (*request).createRun, form: "run", page: (*request).newRun},
 		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*request).run)},
 		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
-		{pattern: "POST /runs/{run}/topup", access: requester, handle: ofRun((*request).topUpRun), form: "topup", page: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/topup", access: requester, handle: ofRun(topUp("/runs/", allRuns, (*runs.Runs).TopUp)), form: "topup", page: ofRun((*request).run)},
 		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
 		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
 		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
@@ -249,8 +251,8 @@ func (s *server) guard(rt route) http.Handler {
 // serve reads the form of an action and carries the request out.
 func (rt *route) serve(rq *request) error {
 	if rq.r.Method == http.MethodPost && !rt.upload {
-		if err := readForm(rq.r); err != nil {
-			return err
+		if err := rq.r.ParseForm(); err != nil {
+			return bodyError(err)
 		}
 	}
 	err := rt.handle(rq)

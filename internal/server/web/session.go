@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,10 +63,7 @@ func (rq *request) signIn() error {
 	if err := rq.begin(secret); err != nil {
 		return err
 	}
-	if next == "" {
-		next = "/"
-	}
-	return rq.seeOther(next, "")
+	return rq.seeOther(cmp.Or(next, "/"), "")
 }
 
 // begin keeps a new session in the browser, and that its owner has signed in there.
@@ -78,15 +76,16 @@ func (rq *request) begin(secret string) error {
 	if err != nil {
 		return err
 	}
-	rq.setCookie(httpkit.SessionCookie, secret, cookieLife)
-	rq.setCookie(httpkit.DeviceCookie, device, deviceLife)
+	rq.setCookie("/", httpkit.SessionCookie, secret, cookieLife)
+	rq.setCookie("/", httpkit.DeviceCookie, device, deviceLife)
 	return nil
 }
 
-// setCookie keeps a secret in the browser; a negative life takes it away.
-func (rq *request) setCookie(name, secret string, life time.Duration) {
+// setCookie keeps a value in the browser, for the pages below a path; a negative life
+// takes it away.
+func (rq *request) setCookie(path, name, value string, life time.Duration) {
 	http.SetCookie(rq.w, &http.Cookie{
-		Name: name, Value: secret, Path: "/", MaxAge: int(life / time.Second),
+		Name: name, Value: value, Path: path, MaxAge: int(life / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpkit.Encrypted(rq.r, rq.TrustProxy),
 	})
 }
@@ -107,7 +106,7 @@ func (rq *request) signOut() error {
 	if err := rq.App.Accounts.SignOut(rq.ctx(), rq.p); err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
 	}
-	rq.setCookie(httpkit.SessionCookie, "", -time.Second)
+	rq.setCookie("/", httpkit.SessionCookie, "", -time.Second)
 	return rq.seeOther("/signin", "signedout")
 }
 

@@ -140,11 +140,7 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 	if err != nil {
 		status = httpkit.Status(crowd.CodeOf(err))
 	}
-	title := view.Title
-	if title == "" {
-		title = work.Name
-	}
-	pg.Title, pg.Section, pg.Script, pg.Task = title, "work", "work.js", true
+	pg.Title, pg.Section, pg.Script, pg.Task = cmp.Or(view.Title, work.Name), "work", "work.js", true
 	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
 	return rq.renderStatus(status, "work", pg)
 }
