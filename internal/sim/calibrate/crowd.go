@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -17,7 +16,7 @@ type CrowdFit struct {
 	Gaps    *Seconds
 	Session *Seconds // nil: not known
 	Pause   *Seconds // nil: not known
-	Notes   []string
+	notes
 
 	gaps, sessions, pauses []float64
 }
@@ -121,10 +120,6 @@ func answersOf(visits []Visit) (with, without []float64) {
 		}
 	}
 	return with, without
-}
-
-func (c *CrowdFit) note(format string, args ...any) {
-	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
 // arrivals are written as a Poisson stream of the mean rate.

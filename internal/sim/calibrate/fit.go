@@ -62,7 +62,7 @@ type Model struct {
 	Speed                         SpeedFit
 	Crowd                         CrowdFit
 	GaveUp                        *Seconds // how long before people gave a task up; nil: not known
-	Notes                         []string // what a user should know before relying on it
+	notes                                  // what a user should know before relying on it
 }
 
 // An Effect is an estimate with its 95 % interval: NaN where there is none.
@@ -144,9 +144,11 @@ func Fit(log *Log, o Options) (*Model, error) {
 	return m, nil
 }
 
-// note adds a remark.
-func (m *Model) note(format string, args ...any) {
-	m.Notes = append(m.Notes, fmt.Sprintf(format, args...))
+// notes are remarks.
+type notes struct{ Notes []string }
+
+func (n *notes) note(format string, args ...any) {
+	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))
 }
 
 // remarks are about the whole.

@@ -312,8 +312,8 @@ func titles(panels []chart.LinesSpec) []string {
 // longest is how long the longest run was, in seconds.
 func (r *Report) longest() float64 {
 	most := 0.0
-	for i := range r.Policies {
-		most = max(most, r.Policies[i].longest())
+	for _, p := range r.Policies {
+		most = max(most, p.longest())
 	}
 	return most
 }

@@ -82,7 +82,7 @@ func (r *reader) expectation(o *object) {
 			one := e
 			one.Policy, one.Alpha = p, alpha
 			one.Text = one.words(is, len(r.s.Alphas) > 0)
-			r.s.Expect = append(r.s.Expect, one)
+			r.s.Expect = append(r.s.Expect, &one)
 		}
 	}
 }

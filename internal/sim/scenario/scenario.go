@@ -33,7 +33,7 @@ type Scenario struct {
 	// Alphas is the sweep of deadline strictness: nil, or the values of α at
 	// which the flows' deadlines are drawn.
 	Alphas []float64
-	Expect []Expectation
+	Expect []*Expectation
 }
 
 // The bounds of what is read: a scenario is written by hand, and what it names

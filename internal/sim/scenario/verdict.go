@@ -19,8 +19,7 @@ import (
 // Record returns what runs must record for the expectations to be judged.
 func (s *Scenario) Record() sim.Record {
 	var rec sim.Record
-	for i := range s.Expect {
-		e := &s.Expect[i]
+	for _, e := range s.Expect {
 		f := e.figure()
 		if f.Batches && f.windowed() {
 			rec.Allocation = true
@@ -71,8 +70,7 @@ type measured struct {
 func (s *Scenario) Measure(o *sim.Outcome, alpha float64) *Measured {
 	m := &Measured{Policy: o.Policy, Alpha: alpha, Rep: o.Rep}
 	var metrics sim.Figures
-	for i := range s.Expect {
-		e := &s.Expect[i]
+	for i, e := range s.Expect {
 		if e.Alpha != alpha || e.Policy != o.Policy && e.Than != o.Policy {
 			continue
 		}
@@ -300,8 +298,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 // theirs.
 func (s *Scenario) Verdicts(runs []*Measured) []Verdict {
 	list := make([]Verdict, len(s.Expect))
-	for i := range s.Expect {
-		e := &s.Expect[i]
+	for i, e := range s.Expect {
 		v := Verdict{Expectation: e, State: NotMet, Figure: math.NaN()}
 		own, err := collect(runs, i, e, e.Policy)
 		var other map[int]float64

@@ -182,11 +182,10 @@ func sign(r *rand.Rand) (cells []string, gold, wrong string) {
 
 // made sets the made demo up.
 func made(ctx context.Context, s *server) error {
-	names := []string{"Alder Research", "Birch Support"}
-	tenants := make([]crowd.TenantID, len(names))
-	for i, name := range names {
+	tenants := make([]crowd.TenantID, len(tenantNames))
+	for i, name := range tenantNames {
 		var err error
-		if tenants[i], err = s.addTenant(ctx, name, float64(2-i), 1000*crowd.Unit); err != nil {
+		if tenants[i], err = s.addTenant(ctx, name, tenantWeights[i], 1000*crowd.Unit); err != nil {
 			return err
 		}
 		login := strings.ToLower(strings.Fields(name)[0])
@@ -225,7 +224,7 @@ func made(ctx context.Context, s *server) error {
 			// A demo of a second still has to get its batches launched before they are due.
 			d.Deadline = now.Add(max(time.Duration(k.deadline*float64(s.For)), soonest))
 		}
-		b := &batch{tenant: names[k.tenant], name: k.name, think: k.think, starts: time.Duration(k.starts * float64(s.For)), deadline: d.Deadline}
+		b := &batch{tenant: tenantNames[k.tenant], name: k.name, think: k.think, starts: time.Duration(k.starts * float64(s.For)), deadline: d.Deadline}
 		if err := s.draft(ctx, b, d, k.draw(random)); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
