@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"net/url"
@@ -71,11 +72,7 @@ func (l *Login) Run(c *Context) error {
 		return err
 	}
 	return l.print(c, loggedIn{server, me}, func(w io.Writer) {
-		roles := strings.Join(me.Roles, ", ")
-		if roles == "" {
-			roles = "no role yet"
-		}
-		say(w, "signed in to %s as %s (%s)\n", server, clean(me.Name), roles)
+		say(w, "signed in to %s as %s (%s)\n", server, clean(me.Name), cmp.Or(strings.Join(me.Roles, ", "), "no role yet"))
 	})
 }
 
@@ -149,7 +146,7 @@ func (l *Logout) Run(c *Context) error {
 	r := &client.Client{URL: server, Token: was.Token}
 	// The session may have run out, or the server be gone: it is forgotten here
 	// all the same.
-	gone := r.As(was.Token).SignOut(c.Ctx)
+	gone := r.SignOut(c.Ctx)
 	if err := changeLogins(func(saved logins) { delete(saved.of(l.Profile), r.URL) }); err != nil {
 		return err
 	}

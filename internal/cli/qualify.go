@@ -105,11 +105,7 @@ func (x *TestList) Run(c *Context, r *remote) error {
 	}
 	list, err := r.Tests(c.Ctx, tenant)
 	return printTable(r, list, err, "ID|NAME|TENANT|GRANTS|QUESTIONS|TO PASS|TRIES|STATE", func(t wire.GivenTest) []any {
-		of := "all"
-		if t.Tenant != 0 {
-			of = t.Tenant.String()
-		}
-		return []any{t.ID, t.Name, of, t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
+		return []any{t.ID, t.Name, cmp.Or(when(t.Tenant != 0, t.Tenant.String()), "all"), t.Grants, fmt.Sprintf("%d of %d", t.Questions, t.File),
 			fmt.Sprintf("%d %%", t.PassMark), t.Tries, testState(&t)}
 	})
 }

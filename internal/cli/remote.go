@@ -95,7 +95,7 @@ func (a *Account) login(saved logins, server string) (string, error) {
 	if len(elsewhere) > 0 {
 		message += fmt.Sprintf("; you are signed in to %s (see --server)", strings.Join(elsewhere, ", "))
 	}
-	return "", &signedOut{crowd.Errorf(crowd.Unauthenticated, "%s", message)}
+	return "", crowd.Errorf(crowd.Unauthenticated, "%s", message)
 }
 
 // signInAt is the command that makes the account's login at a server.
@@ -107,17 +107,10 @@ func (a *Account) signInAt(server string) string {
 	return command
 }
 
-// signedOut is that there is no login. It names the command that makes one.
-type signedOut struct{ err error }
-
-func (e *signedOut) Error() string { return e.err.Error() }
-func (e *signedOut) Unwrap() error { return e.err }
-
 // answered returns why there is no login, or that nobody answers at the server's
 // address at all, which is then the first thing to mend.
 func answered(c *Context, server string, err error) error {
-	var out *signedOut
-	if !errors.As(err, &out) {
+	if crowd.CodeOf(err) != crowd.Unauthenticated {
 		return err
 	}
 	if _, silent := (&client.Client{URL: server}).Me(c.Ctx); crowd.CodeOf(silent) == crowd.Unavailable {

@@ -33,7 +33,7 @@ func (x *WorkerRun) Run(c *Context, r *remote) error {
 	}
 	ctx, stop := c.untilSignal()
 	defer stop()
-	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, json: x.JSON, out: c.Stdout}
+	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
 	err := w.run()
 	if w.held != nil {
@@ -69,7 +69,6 @@ type working struct {
 	ctx     context.Context
 	wait    time.Duration
 	most    int
-	json    bool
 	in      <-chan string
 	over    context.Context // done at the end of the input
 	out     io.Writer

@@ -19,11 +19,6 @@ type WorkflowServices struct {
 	Output
 }
 
-// servicesAt is where they are, as JSON.
-type servicesAt struct {
-	URL string `json:"url"`
-}
-
 // slowest is the longest that --slow can be: by then every call has ended.
 const slowest = 10 * time.Minute
 
@@ -48,7 +43,7 @@ func (x *WorkflowServices) Run(c *Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	address := "http://" + listener.Addr().String()
-	if err := x.print(c, servicesAt{address}, func(w io.Writer) {
+	if err := x.print(c, map[string]string{"url": address}, func(w io.Writer) {
 		say(w, "services at %s: /register, /estimate, /info, /notify; Ctrl-C ends them\n", address)
 	}); err != nil {
 		return errors.Join(err, server.Close())
