@@ -50,7 +50,7 @@ func (c *comparison) runs(ctx context.Context) error {
 		case r != nil && r.started:
 			c.problem("%s was started and everybody worked on, but it is %s", kept.ID, kept.State)
 		default:
-			c.must(kept.State == store.RunCancelled, "%s was never started, but is %s", kept.ID, kept.State)
+			c.must(kept.State == store.RunLoading, "%s was never started, but is %s", kept.ID, kept.State)
 		}
 	}
 	for id := range known {

@@ -64,6 +64,7 @@ type plannedRun struct {
 	id      crowd.RunID
 	name    string
 	items   int
+	loaded  bool             // acknowledged
 	started bool             // acknowledged
 	state   string           // as last acknowledged
 	unsure  bool             // a request to change it got no reply
@@ -110,6 +111,8 @@ func (p *planner) step(ctx context.Context) error {
 		return errOver
 	case last == nil || last.ended():
 		return p.begin(ctx)
+	case last.state == "loading":
+		return p.start(ctx, last)
 	case last.state == "paused":
 		return p.move(ctx, last, "resume", "running")
 	case last.state == "running" && !p.enough.Load() && p.random.IntN(10) == 0:
@@ -118,8 +121,7 @@ func (p *planner) step(ctx context.Context) error {
 	return p.look(ctx, last)
 }
 
-// begin makes a run, loads its input and starts it. What is lost on the way is
-// given up: a run without all that it needs is cancelled by the next start.
+// begin makes a run.
 func (p *planner) begin(ctx context.Context) error {
 	p.count++
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
@@ -130,11 +132,32 @@ func (p *planner) begin(ctx context.Context) error {
 	}
 	r.id, r.state = made.ID, "loading"
 	p.runs = append(p.runs, r)
-	file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
-	if _, err = p.client.LoadRun(ctx, r.id, "items", file, "csv"); err == nil {
-		_, err = p.client.MoveRun(ctx, r.id, "start")
+	return nil
+}
+
+// start loads a run's input, unless it has it, and starts it. What is lost on the way
+// is done again: a kill leaves the run with the input as a whole, or without it.
+func (p *planner) start(ctx context.Context, r *plannedRun) error {
+	now, err := p.client.Run(ctx, r.id)
+	if err != nil {
+		return err
 	}
-	if err != nil { // lost, or refused because the server had been restarted since
+	if now.State != "loading" { // the start that was lost has been carried out
+		return p.look(ctx, r)
+	}
+	if r.loaded && len(now.Needs) > 0 {
+		p.problem("%s was acknowledged to have its input, and wants it again", r.id)
+	}
+	file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
+	if len(now.Needs) > 0 {
+		if _, err := p.client.LoadRun(ctx, r.id, "items", file, "csv"); crowd.CodeOf(err) == crowd.Conflict {
+			return errLost // what was lost of it before is being cleared
+		} else if err != nil {
+			return err
+		}
+	}
+	r.loaded = true
+	if _, err := p.client.MoveRun(ctx, r.id, "start"); err != nil { // lost, or refused since it has been started
 		r.unsure = true
 		if errors.Is(err, errLost) || crowd.CodeOf(err) == crowd.Conflict {
 			return p.look(ctx, r)
@@ -175,6 +198,9 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 		p.problem("%s was acknowledged to be %s, but is %s", r.id, r.state, now.State)
 	}
 	for _, n := range now.Nodes {
+		if now.State == "loading" { // an input that is half read is cleared by a restart
+			break
+		}
 		rows := n.OK + n.Skipped + n.Failed
 		if rows < r.rows[n.Name] || r.done[n.Name] && n.State != "done" {
 			p.problem("%s: %s had %d rows (done: %t), and has %d and is %s", r.id, n.Name, r.rows[n.Name], r.done[n.Name], rows, n.State)
@@ -187,7 +213,6 @@ func (p *planner) look(ctx context.Context, r *plannedRun) error {
 }
 
 // allows reports whether a run may be in a state after what its requester was told.
-// A restart cancels a run that it finds without all of its inputs.
 func (r *plannedRun) allows(state string) bool {
-	return r.unsure || state == r.state || r.state == "running" && state == "done" || !r.started && state == "cancelled"
+	return r.unsure || state == r.state || r.state == "running" && state == "done"
 }
