@@ -45,6 +45,21 @@ func TestGuessesAtANameCountByAddress(t *testing.T) {
 	ok(t, w.from("", goodPassword))
 }
 
+// The right password gives all guesses back, however often somebody mistypes theirs
+// and however often they sign in.
+func TestTheRightPasswordGivesGuessesBack(t *testing.T) {
+	w := withPassword(t)
+	for range 3 {
+		for range 9 {
+			refused(t, w.from("192.0.2.1", "wrong wrong wrong"), crowd.Unauthenticated)
+		}
+		ok(t, w.from("192.0.2.1", goodPassword))
+	}
+	for range 30 {
+		ok(t, w.from("192.0.2.1", goodPassword))
+	}
+}
+
 // The 64 bits that a site has to give out are one address.
 func TestASiteIsOneAddress(t *testing.T) {
 	w := withPassword(t)
