@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"reflect"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -113,10 +115,11 @@ type op struct {
 	text    string
 	tag     string
 	access  audience
-	status  int      // of success; 0: 200
-	maxBody int64    // 0: 1 MiB, or maxPublic
-	uploads []string // content types of a body that is not JSON
-	streams []string // content types of a response that is not JSON
+	status  int          // of success; 0: 200
+	maxBody int64        // 0: 1 MiB, or maxPublic
+	uploads []string     // content types of a body that is not JSON
+	streams []string     // content types of a response that is not JSON
+	body    reflect.Type // bodyOf what the response has; nil: what its type says
 	// lean leaves the checks of the body to the use case, so that the body is
 	// read once, not twice: for the one operation whose speed counts.
 	lean bool
@@ -128,15 +131,19 @@ const maxPublic = 16 << 10
 // nothing is the response of an operation that only succeeds.
 type nothing struct{}
 
-// reply is a response with a body.
-type reply[T any] struct{ Body T }
+// reply is a response with a body. It is one type for all, since huma.Register is
+// compiled anew for each; bodyOf says to the document what the body is.
+type reply struct{ Body any }
+
+type bodyOf[T any] struct{ Body T }
 
 // add registers an operation whose response has a body. The principal is nil for
 // operations open to all.
 func add[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (Out, error)) {
-	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*reply[Out], error) {
+	o.body = reflect.TypeFor[bodyOf[Out]]()
+	register(a, o, func(ctx context.Context, p *access.Principal, in *In) (*reply, error) {
 		out, err := handle(ctx, p, in)
-		return &reply[Out]{out}, err
+		return &reply{out}, err
 	})
 }
 
@@ -150,11 +157,26 @@ func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.
 
 // register registers an operation.
 func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
+	huma.Register(a.huma, a.operation(o, reflect.TypeFor[Out]()), func(ctx context.Context, in *In) (*Out, error) {
+		p, _ := ctx.Value(contextKey{}).(*access.Principal)
+		out, err := handle(ctx, p, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// operation describes an operation with a response of this type.
+func (a *api) operation(o op, response reflect.Type) huma.Operation {
 	if o.access == public {
 		o.maxBody = cmp.Or(o.maxBody, maxPublic)
 	}
+	if o.body != nil {
+		response = o.body
+	}
 	h := huma.Operation{
-		OperationID: huma.GenerateOperationID(o.method, o.path, (*Out)(nil)),
+		OperationID: huma.GenerateOperationID(o.method, o.path, reflect.Zero(reflect.PointerTo(response)).Interface()),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
 		DefaultStatus: o.status, MaxBodyBytes: o.maxBody, SkipValidateBody: o.lean,
 		Errors: []int{http.StatusUnprocessableEntity},
@@ -169,17 +191,14 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *acc
 	if len(o.uploads) > 0 {
 		h.RequestBody = &huma.RequestBody{Required: true, Content: content(o.uploads)}
 	}
-	if len(o.streams) > 0 {
+	switch {
+	case len(o.streams) > 0:
 		h.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(o.streams)}}
+	case o.body != nil:
+		schema := huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, o.body.Field(0), h.OperationID+"Response")
+		h.Responses = map[string]*huma.Response{strconv.Itoa(cmp.Or(o.status, http.StatusOK)): {Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}}
 	}
-	huma.Register(a.huma, h, func(ctx context.Context, in *In) (*Out, error) {
-		p, _ := ctx.Value(contextKey{}).(*access.Principal)
-		out, err := handle(ctx, p, in)
-		if err != nil {
-			return nil, a.problem(ctx, err)
-		}
-		return out, nil
-	})
+	return h
 }
 
 // content describes content types that are not JSON as text.
