@@ -3,6 +3,7 @@ package recruit
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 type oneMessage struct {
 	store.Store
 	waiting atomic.Bool
+	mu      sync.Mutex
 	dropped []time.Duration // before when messages were to be dropped, from the time of the call
 }
 
@@ -32,8 +34,16 @@ func (o *oneMessage) UpdateMessage(context.Context, store.Message) error {
 }
 
 func (o *oneMessage) DropMessages(_ context.Context, before time.Time) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.dropped = append(o.dropped, time.Since(before))
 	return nil
+}
+
+func (o *oneMessage) drops() []time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.dropped)
 }
 
 // TestOutboxForgetsOnceAnHour what is thirty days old.
@@ -51,14 +61,14 @@ func TestOutboxForgetsOnceAnHour(t *testing.T) {
 		for hour := 1; hour <= 3; hour++ {
 			<-time.After(time.Hour - time.Second) // it looks every ten seconds
 			synctest.Wait()
-			if n := len(kept.dropped); n != hour {
+			if n := len(kept.drops()); n != hour {
 				t.Errorf("just before hour %d it has forgotten %d times", hour, n)
 			}
 			<-time.After(time.Second)
 		}
 		cancel()
 		background.Wait()
-		if age := kept.dropped[0]; age != 30*24*time.Hour {
+		if age := kept.drops()[0]; age != 30*24*time.Hour {
 			t.Errorf("what is %s old is forgotten", age)
 		}
 	})

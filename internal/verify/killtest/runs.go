@@ -115,7 +115,7 @@ func (p *planner) step(ctx context.Context) error {
 		return p.start(ctx, last)
 	case last.state == "paused":
 		return p.move(ctx, last, "resume", "running")
-	case last.state == "running" && !p.enough.Load() && p.random.IntN(10) == 0:
+	case last.state == "running" && !p.enough.Load() && (p.moves == 0 || p.random.IntN(10) == 0): // at once, if no move was acknowledged yet
 		return p.move(ctx, last, "pause", "paused")
 	}
 	return p.look(ctx, last)
