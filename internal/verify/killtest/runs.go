@@ -121,7 +121,7 @@ func (p *planner) step(ctx context.Context) error {
 	return p.look(ctx, last)
 }
 
-// begin makes a run.
+// begin makes a run, and starts it.
 func (p *planner) begin(ctx context.Context) error {
 	p.count++
 	r := &plannedRun{name: fmt.Sprintf("run-%d", p.count), items: fewestItems + p.random.IntN(mostItems-fewestItems+1), rows: map[string]int64{}, done: map[string]bool{}}
@@ -132,7 +132,7 @@ func (p *planner) begin(ctx context.Context) error {
 	}
 	r.id, r.state = made.ID, "loading"
 	p.runs = append(p.runs, r)
-	return nil
+	return p.start(ctx, r)
 }
 
 // start loads a run's input, unless it has it, and starts it. What is lost on the way
