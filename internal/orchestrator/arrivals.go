@@ -171,7 +171,7 @@ func (r *run) findArrival(ctx context.Context, n *node, item int64) (arrival, bo
 
 // filter adds to a change the rows of the items that the step has nothing to do
 // with, and returns the others.
-func (n *node) filter(list []arrival, c *change) (todo []arrival) {
+func (n *node) filter(list []arrival, c *change) (items []arrival) {
 	for i := range list {
 		x := &list[i]
 		switch x.state {
@@ -188,10 +188,10 @@ func (n *node) filter(list []arrival, c *change) (todo []arrival) {
 		case !holds:
 			c.add(n, x, store.RowSkipped, nil)
 		default:
-			todo = append(todo, *x)
+			items = append(items, *x)
 		}
 	}
-	return todo
+	return items
 }
 
 // conditionHolds evaluates the step's condition for the cells of an item.

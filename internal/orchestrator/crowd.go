@@ -130,19 +130,19 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 	n := s.node
 	c := s.run.newChange()
 	c.Release = release
-	todo, err := s.reuseLabels(ctx, n.filter(t.list, c), c)
+	items, err := s.reuseLabels(ctx, n.filter(t.list, c), c)
 	if err != nil {
 		return nil, err
 	}
-	if len(todo) > 0 && batch == nil {
+	if len(items) > 0 && batch == nil {
 		if batch, err = s.createBatch(ctx); err != nil || n.State == store.NodeFailed {
 			return nil, err
 		}
 	}
-	for i := range todo {
-		task, err := s.taskOf(&todo[i])
+	for i := range items {
+		task, err := s.taskOf(&items[i])
 		if err != nil {
-			c.reject(n, &todo[i], 1, messageOf(err))
+			c.reject(n, &items[i], 1, messageOf(err))
 			continue
 		}
 		c.Tasks, c.Batch = append(c.Tasks, task), n.Batch
@@ -310,9 +310,9 @@ func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error)
 		return false, err
 	}
 	if t.moved {
-		todo := n.filter(t.list, c)
-		for i := range todo {
-			c.fail(n, &todo[i], "the job was ended before")
+		items := n.filter(t.list, c)
+		for i := range items {
+			c.fail(n, &items[i], "the job was ended before")
 		}
 		n.setCursors(&t)
 		return true, r.commit(ctx, c, n)

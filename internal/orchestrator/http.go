@@ -76,12 +76,12 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 	}
 	if t.moved {
 		c := r.newChange()
-		todo := n.filter(t.list, c)
+		items := n.filter(t.list, c)
 		n.setCursors(&t)
 		if err := r.commit(ctx, c, n); err != nil {
 			return false, err
 		}
-		s.addCalls(todo, c.at)
+		s.addCalls(items, c.at)
 	}
 	if !t.more && len(s.calls) == 0 && r.exhausted(n) {
 		return false, r.finishStep(ctx, n)
@@ -168,13 +168,13 @@ func (s *httpRunner) retryHeld(ctx context.Context) (items int, err error) {
 		items += len(faults)
 		c := r.newChange()
 		c.Release = faults
-		todo := n.filter(list, c)
+		items := n.filter(list, c)
 		if err := r.commit(ctx, c); err != nil {
 			s.stale = true // it may have been kept
 			return err
 		}
 		if !s.stale {
-			s.addCalls(todo, c.at)
+			s.addCalls(items, c.at)
 		}
 		return nil
 	})

@@ -29,10 +29,10 @@ func hashCells(cells []string) contentHash {
 
 // reuseLabels adds to a change the rows of items for which people were paid in a
 // run that this one goes on from, and returns the other items.
-func (s *crowdRunner) reuseLabels(ctx context.Context, todo []arrival, c *change) ([]arrival, error) {
+func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *change) ([]arrival, error) {
 	parent := s.run.kept.Parent
-	if parent == 0 || s.run.kept.AskAgain || len(todo) == 0 {
-		return todo, nil
+	if parent == 0 || s.run.kept.AskAgain || len(items) == 0 {
+		return items, nil
 	}
 	if s.paid == nil {
 		s.paid = make(map[contentHash][]string)
@@ -41,7 +41,7 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, todo []arrival, c *change
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(todo, func(a arrival) bool {
+	return slices.DeleteFunc(items, func(a arrival) bool {
 		task, err := s.taskOf(&a)
 		if err != nil {
 			return false

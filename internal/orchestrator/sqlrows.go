@@ -144,8 +144,8 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	r, n := s.run, s.node
 	c := r.newChange()
 	c.Release = release
-	todo := n.filter(t.list, c)
-	if len(todo) == 0 {
+	items := n.filter(t.list, c)
+	if len(items) == 0 {
 		n.setCursors(t)
 		return r.commit(ctx, c, n)
 	}
@@ -161,8 +161,8 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		}
 		var results []queryResult
 		made, bytes := 0, 0
-		for err == nil && len(results) < len(todo) && made < maxMade && bytes < store.PageBytes && (len(results) == 0 || r.o.now().Sub(began) < maxTurn) {
-			rows, wrong := stream.Row(turn, todo[len(results)].rows)
+		for err == nil && len(results) < len(items) && made < maxMade && bytes < store.PageBytes && (len(results) == 0 || r.o.now().Sub(began) < maxTurn) {
+			rows, wrong := stream.Row(turn, items[len(results)].rows)
 			if turn.Err() != nil && len(results) > 0 {
 				break // the next turn begins with this item
 			}
@@ -188,12 +188,12 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 				if round != s.round { // what is not given up is taken again
 					return nil
 				}
-				if len(results) < len(todo) {
-					s.keepFirst(c, todo, len(results))
+				if len(results) < len(items) {
+					s.keepFirst(c, items, len(results))
 				} else {
 					n.setCursors(t)
 				}
-				return s.saveResults(ctx, todo[:len(results)], results, c, took)
+				return s.saveResults(ctx, items[:len(results)], results, c, took)
 			})
 			if err != nil {
 				s.retriedTo = 0
@@ -205,11 +205,11 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 
 // keepFirst makes a change one of the first done items: the cursors stay, and when
 // the items are taken again, those that have their rows then are passed over.
-func (s *rowQueryRunner) keepFirst(c *change, todo []arrival, done int) {
+func (s *rowQueryRunner) keepFirst(c *change, items []arrival, done int) {
 	c.Release = slices.DeleteFunc(c.Release, func(f store.Fault) bool {
-		return slices.ContainsFunc(todo[done:], func(x arrival) bool { return x.item == f.Item })
+		return slices.ContainsFunc(items[done:], func(x arrival) bool { return x.item == f.Item })
 	})
-	s.retriedTo = todo[done-1].item
+	s.retriedTo = items[done-1].item
 }
 
 // saveResults keeps what a query gave for each item. One row is the item's own; of
