@@ -20,7 +20,6 @@ func (o *Orchestrator) TopUp(ctx context.Context, id crowd.RunID, amount crowd.M
 		}
 		kept := r.kept
 		kept.Budget += amount
-		r.retryAt = o.now() // not only after the pause that is under way
 		topped = kept
 		return r.commitState(ctx, kept)
 	})

@@ -68,6 +68,14 @@ func (f *faultyStore) ClearLog(ctx context.Context, id crowd.RunID, node int) er
 	return f.Store.ClearLog(ctx, id, node)
 }
 
+func (f *faultyStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error {
+	err := f.failure("take over")
+	if err == nil || errors.Is(err, errUnheard) {
+		err = errors.Join(err, f.Store.TakeOver(ctx, from, to, nodes))
+	}
+	return err
+}
+
 func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
 	if err := f.failure("nodes"); err != nil {
 		return nil, err

@@ -138,6 +138,48 @@ func TestAHalfReadInputIsWantedAgain(t *testing.T) {
 	}
 }
 
+// TestATakeOverIsFinished: a run that goes on from another, and is being made when the
+// server dies, has all that it takes over after the restart, once.
+func TestATakeOverIsFinished(t *testing.T) {
+	for name, failure := range map[string]error{"before it is copied": errDisk, "after it is copied": errUnheard} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			first := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")
+			w.play()
+			w.wantState(first, store.RunDone)
+			answers, died := w.answers, false
+			w.store.fail = func(what string) error {
+				if what == "take over" {
+					died = true
+					return failure
+				}
+				if died {
+					return errDisk
+				}
+				return nil
+			}
+			_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: everyKind, Parent: first})
+			if !errors.Is(err, failure) {
+				t.Fatal(err)
+			}
+			w.store.fail = nil
+			second := first + 1
+			w.wantState(second, store.RunLoading)
+			if n := w.node(second, "items"); (n.Last != 0) != (failure == errUnheard) {
+				t.Fatalf("the server has not died %s: %+v", name, n)
+			}
+			w.restart()
+			must(t, w.o.Start(w.ctx, second))
+			w.play()
+			w.wantState(second, store.RunDone)
+			w.want(second, "total", "yes,3,one! two! three!")
+			if w.answers != answers {
+				t.Errorf("%d answers were asked for again", w.answers-answers)
+			}
+		})
+	}
+}
+
 // TestTypedCellsOfAnInput: a cell that is no value of its column's type is told when the
 // file is loaded, and does not stop the query that comes later.
 func TestTypedCellsOfAnInput(t *testing.T) {

@@ -52,12 +52,14 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 		return "", err
 	}
 	u, err := s.store.UserByName(ctx, c.Name)
-	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
-		return "", err
+	ok := false
+	if err == nil || crowd.CodeOf(err) == crowd.NotFound {
+		ok, err = s.passwords.Check(ctx, u.PasswordHash, c.Password)
 	}
-	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password)
 	if err != nil {
-		s.guesses.giveBack(taken...) // nothing was checked
+		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
+			s.guesses.giveBack(taken...)
+		}
 		return "", err
 	}
 	if !ok {

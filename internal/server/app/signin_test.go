@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // withPassword is a world whose ann can sign in, with a clock that stands still.
@@ -58,6 +60,21 @@ func TestTheRightPasswordGivesGuessesBack(t *testing.T) {
 	for range 30 {
 		ok(t, w.from("192.0.2.1", goodPassword))
 	}
+}
+
+// A guess that could not be checked uses nothing up.
+func TestGuessesThatFailAreGivenBack(t *testing.T) {
+	w, f := withPassword(t), &failingStore{}
+	w.wrap = func(s store.Store) store.Store { f.Store = s; return f }
+	w.reopen()
+	for range 30 {
+		f.begin(storeCall{"UserByName", 1})
+		_, err := w.Accounts.SignIn(marked(w.ctx), accounts.Credentials{Name: "ann", Password: goodPassword})
+		if _, happened := f.end(); !happened || !errors.Is(err, errLost) {
+			t.Fatalf("without the store (%t), signing in returns %v", happened, err)
+		}
+	}
+	ok(t, w.from("", goodPassword))
 }
 
 // The 64 bits that a site has to give out are one address.
