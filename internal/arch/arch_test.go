@@ -89,7 +89,7 @@ var separate = [][2]string{
 // serverLayers are the packages of the server, those that everything stands on
 // first: a package imports packages of earlier lines only.
 var serverLayers = [][]string{
-	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/notify"},
+	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/limits", "internal/server/notify"},
 	{"internal/server/notify/notifytest"}, // for tests
 	{"internal/server/access", "internal/server/live"},
 	{"internal/server/recruit"},

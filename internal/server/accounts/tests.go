@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -36,12 +37,12 @@ type Tests struct {
 	live     *live.Pools
 	clock    live.Clock
 	accounts *Accounts
-	uploads  *access.Slots
+	uploads  *limits.Slots
 }
 
 // OpenTests makes the use case.
 func OpenTests(accounts *Accounts) *Tests {
-	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts, uploads: access.UploadSlots()}
+	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts, uploads: limits.UploadSlots()}
 }
 
 // NewTest is what is needed to make a qualification test.
@@ -74,7 +75,7 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 	if err := validTest(&t); err != nil {
 		return t, err
 	}
-	end, err := s.uploads.Start(ctx, p, tenant)
+	end, err := s.uploads.Start(ctx, p.User.ID, tenant)
 	if err != nil {
 		return t, err
 	}

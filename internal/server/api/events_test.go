@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/limits"
 )
 
 // TestTooManyEvents: a person has so many event streams open and no more, and gets
@@ -16,7 +16,7 @@ func TestTooManyEvents(t *testing.T) {
 	b := must(w.ann.CreateBatch(w.ctx, definition()))(t)
 	p := must(w.app.Accounts.Authenticate(w.ctx, w.ann.Token))(t)
 	var stop func()
-	for range live.MaxStreams {
+	for range limits.MaxStreams {
 		var err error
 		_, stop, err = w.app.Batches.Watch(w.ctx, p, b.ID)
 		ok(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/runs"
@@ -118,13 +119,13 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
 
-	funds, audience := accounts.NewFunds(cfg.Store), &live.Audience{}
+	funds, streams := accounts.NewFunds(cfg.Store), &limits.Streams{}
 	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)
 
-	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change, Audience: audience}
+	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change, Streams: streams}
 	calls, err := recruit.OpenCalls(ctx, people)
 	if err != nil {
 		return nil, err
@@ -137,8 +138,8 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Pools = control.OpenPools(a.Control)
 
 	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Audience: audience})
-	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Audience: audience})
+	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams})
+	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams})
 	return a, nil
 }
 

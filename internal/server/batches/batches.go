@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -29,16 +30,16 @@ type Batches struct {
 	funds     *accounts.Funds
 	clock     live.Clock
 	watchers  live.Watchers[crowd.BatchID]
-	audience  *live.Audience
-	views     *live.Looks[crowd.BatchID, BatchView]
-	details   *live.Looks[crowd.BatchID, Details]
+	streams   *limits.Streams
+	views     *limits.ViewCache[crowd.BatchID, BatchView]
+	details   *limits.ViewCache[crowd.BatchID, Details]
 	forecasts *forecasts
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
 	drafts  batchLocks
 	uploads sync.Map      // the ids of drafts that are getting their tasks
-	slots   *access.Slots // of uploads
-	scans   *access.Slots
+	slots   *limits.Slots // of uploads
+	scans   *limits.Slots
 }
 
 // Config is what the batches stand on.
@@ -48,14 +49,14 @@ type Config struct {
 	Funds *accounts.Funds
 	Log   *slog.Logger
 	Clock live.Clock
-	// Audience counts who watches.
-	Audience *live.Audience
+	// Streams counts open event streams.
+	Streams *limits.Streams
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, audience: cfg.Audience, slots: access.UploadSlots(), scans: newScans()}
-	b.views, b.details = live.NewLooks[crowd.BatchID, BatchView](), live.NewLooks[crowd.BatchID, Details]()
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, streams: cfg.Streams, slots: limits.UploadSlots(), scans: newScans()}
+	b.views, b.details = limits.NewViewCache[crowd.BatchID, BatchView](), limits.NewViewCache[crowd.BatchID, Details]()
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b
 }
@@ -65,8 +66,8 @@ func New(cfg Config) *Batches {
 func (s *Batches) Changed(c *engine.Changes) {
 	for i := range c.Progress {
 		id := c.Progress[i].Batch
-		s.views.Changed(id)
-		s.details.Changed(id)
+		s.views.Invalidate(id)
+		s.details.Invalidate(id)
 		s.watchers.Signal(id)
 	}
 }

@@ -14,7 +14,7 @@ func (s *Batches) Watch(ctx context.Context, p *access.Principal, id crowd.Batch
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.audience.Join(p.User.ID, b.Spec.Tenant)
+	leave, err := s.streams.Open(p.User.ID, b.Spec.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}

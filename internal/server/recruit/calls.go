@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -29,8 +30,8 @@ type Config struct {
 	Log    *slog.Logger
 	Clock  live.Clock
 
-	// Audience counts who watches.
-	Audience *live.Audience
+	// Streams counts open event streams.
+	Streams *limits.Streams
 	// ChangeUser changes a person in the store and in their pool.
 	ChangeUser func(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error)
 }

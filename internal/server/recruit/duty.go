@@ -130,7 +130,7 @@ func (s *Duty) Watch(_ context.Context, p *access.Principal) (changed <-chan str
 	if err := p.May(access.DutyWatch); err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.cfg.Audience.Join(p.User.ID, 0)
+	leave, err := s.cfg.Streams.Open(p.User.ID, 0)
 	if err != nil {
 		return nil, nil, err
 	}

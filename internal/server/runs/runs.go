@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -29,8 +30,8 @@ type Config struct {
 	// Services are the private places that service steps may call, in addition to
 	// public ones.
 	Services httpstep.Allow
-	// Audience counts who watches.
-	Audience *live.Audience
+	// Streams counts open event streams.
+	Streams *limits.Streams
 }
 
 // Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
@@ -42,16 +43,16 @@ type Runs struct {
 	allow        httpstep.Allow
 	orchestrator *orchestrator.Orchestrator
 	watchers     live.Watchers[crowd.RunID]
-	audience     *live.Audience
-	views        *live.Looks[crowd.RunID, *orchestrator.View]
-	details      *live.Looks[crowd.RunID, Details]
+	streams      *limits.Streams
+	views        *limits.ViewCache[crowd.RunID, *orchestrator.View]
+	details      *limits.ViewCache[crowd.RunID, Details]
 	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
 	wake         chan struct{}
 	calls        context.Context // of the calls under way
 	stop         context.CancelFunc
 	reading      *turns[crowd.WorkerID] // of files of workflows, by person
 	queries      *turns[crowd.TenantID]
-	uploads      *access.Slots
+	uploads      *limits.Slots
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -61,9 +62,9 @@ type Runs struct {
 // New makes the use case. Nothing runs before Continue.
 func New(cfg Config) *Runs {
 	s := &Runs{
-		audience: cfg.Audience, views: live.NewLooks[crowd.RunID, *orchestrator.View](), details: live.NewLooks[crowd.RunID, Details](),
+		streams: cfg.Streams, views: limits.NewViewCache[crowd.RunID, *orchestrator.View](), details: limits.NewViewCache[crowd.RunID, Details](),
 		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: access.UploadSlots(), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: limits.UploadSlots(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
@@ -97,8 +98,8 @@ func (s *Runs) Changed(c *engine.Changes) {
 
 // signalAll signals all who watch a run.
 func (s *Runs) signalAll() {
-	s.views.AllChanged()
-	s.details.AllChanged()
+	s.views.InvalidateAll()
+	s.details.InvalidateAll()
 	s.watchers.SignalAll()
 }
 
@@ -254,7 +255,7 @@ func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, in
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
-	end, err := s.uploads.Start(ctx, p, r.Tenant)
+	end, err := s.uploads.Start(ctx, p.User.ID, r.Tenant)
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
@@ -289,8 +290,8 @@ func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operatio
 	if err := f(s.orchestrator); err != nil {
 		return store.Run{}, err
 	}
-	s.views.Changed(id)
-	s.details.Changed(id)
+	s.views.Invalidate(id)
+	s.details.Invalidate(id)
 	s.watchers.Signal(id)
 	return s.store.Run(ctx, 0, id)
 }

@@ -16,7 +16,7 @@ func (s *Runs) Watch(ctx context.Context, p *access.Principal, id crowd.RunID) (
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.audience.Join(p.User.ID, r.Tenant)
+	leave, err := s.streams.Open(p.User.ID, r.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package access
+package limits
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/store"
 )
 
 // transfer is who wants one.
 type transfer struct {
 	of crowd.TenantID
-	by *Principal
+	by crowd.WorkerID
 }
 
 // TestSlotsAreBounded: sixteen at a time, two of a tenant and two by a person;
@@ -22,10 +21,10 @@ type transfer struct {
 func TestSlotsAreBounded(t *testing.T) {
 	t.Parallel()
 	who := func(tenant, person int) transfer {
-		return transfer{crowd.TenantID(tenant), &Principal{User: store.User{ID: crowd.WorkerID(person)}}}
+		return transfer{crowd.TenantID(tenant), crowd.WorkerID(person)}
 	}
 	for name, x := range map[string]struct {
-		under []transfer // way
+		under []transfer
 		next  transfer
 		want  crowd.Code // "": there is room for it
 	}{

@@ -1,4 +1,4 @@
-package access
+package limits
 
 import (
 	"context"
@@ -31,10 +31,10 @@ type slotHolder struct {
 // slotWait is how long a transfer waits for room.
 const slotWait = 10 * time.Second
 
-// Start waits until there is room for one more transfer of a tenant's by p, which ends
-// with a call of end.
-func (s *Slots) Start(ctx context.Context, p *Principal, tenant crowd.TenantID) (end func(), err error) {
-	who := [2]slotHolder{{tenant: tenant}, {person: p.User.ID}}
+// Start waits until there is room for one more transfer by a person for a tenant, which
+// ends with a call of end.
+func (s *Slots) Start(ctx context.Context, person crowd.WorkerID, tenant crowd.TenantID) (end func(), err error) {
+	who := [2]slotHolder{{tenant: tenant}, {person: person}}
 	timer := time.NewTimer(slotWait)
 	defer timer.Stop()
 	for {
