@@ -161,7 +161,10 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 		}
 		var results []queryResult
 		made, bytes := 0, 0
-		for err == nil && len(results) < len(items) && made < maxMade && bytes < store.PageBytes && (len(results) == 0 || r.o.now().Sub(began) < maxTurn) {
+		enough := func() bool {
+			return made >= maxMade || bytes >= store.PageBytes || len(results) > 0 && r.o.now().Sub(began) >= maxTurn
+		}
+		for err == nil && len(results) < len(items) && !enough() {
 			rows, wrong := stream.Row(turn, items[len(results)].rows)
 			if turn.Err() != nil && len(results) > 0 {
 				break // the next turn begins with this item
