@@ -24,7 +24,7 @@ type Config struct {
 	Store     store.Store
 	Live      *live.Pools
 	OnCall    *recruit.OnCall
-	Recruiter Recruiter // brings people who are off duty
+	Recruiter recruit.Recruiter // brings people who are off duty
 	Transfers *recruit.Transfers
 	Funds     *accounts.Funds
 	Log       *slog.Logger
@@ -33,16 +33,6 @@ type Config struct {
 	Every   time.Duration // between control steps
 	Balance pool.Balancer // moves people between pools; nil: nobody
 	Random  pool.Random   // for what controllers leave to chance
-}
-
-// Recruiter carries out what controllers decide of people who are not on duty.
-type Recruiter interface {
-	pool.Recruiter
-	// Follow lets what was begun go on; each control step calls it first.
-	Follow(ctx context.Context, now time.Time) error
-	// Coming returns how many people a pool has asked for who are not here yet, how
-	// many have come, and how long it has waited for people in all.
-	Coming(now time.Time, id crowd.PoolID) (coming int, joined int64, awaited time.Duration)
 }
 
 // Control sizes the pools: at every step it reads each of them, lets the

@@ -18,7 +18,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/pool"
 )
 
 // Config is what the parts of this package stand on.
@@ -68,7 +67,7 @@ type openCall struct {
 	asked map[crowd.WorkerID]store.Notice
 }
 
-var _ pool.Recruiter = (*Calls)(nil)
+var _ Recruiter = (*Calls)(nil)
 
 // Bounds and defaults of how a pool calls people.
 const (
@@ -159,8 +158,7 @@ func (c *Calls) of(id crowd.PoolID) *poolCalls {
 	return x
 }
 
-// Coming returns how many people a pool has asked for who are not here yet, how
-// many have come, and how long it has waited for people in all.
+// Coming implements Recruiter.
 func (c *Calls) Coming(now time.Time, id crowd.PoolID) (coming int, joined int64, awaited time.Duration) {
 	x, _ := c.lock(id) // at worst it is what was before
 	defer x.mu.Unlock()
@@ -184,7 +182,7 @@ func (x *poolCalls) elapse(now time.Time) {
 	x.counted = now
 }
 
-// Recruit implements pool.Recruiter.
+// Recruit implements Recruiter.
 func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
 	x, err := c.lock(id)
 	defer x.mu.Unlock()
@@ -213,7 +211,7 @@ func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
 	return c.ask(c.ctx, now, p, x)
 }
 
-// Withdraw implements pool.Recruiter.
+// Withdraw implements Recruiter.
 func (c *Calls) Withdraw(now time.Time, id crowd.PoolID, n int) error {
 	x, err := c.lock(id)
 	defer x.mu.Unlock()
@@ -232,7 +230,7 @@ func (c *Calls) Withdraw(now time.Time, id crowd.PoolID, n int) error {
 	return c.update(c.ctx, x, less, nil)
 }
 
-// Follow lets calls go on: those whose time is over end, and where people have
+// Follow implements Recruiter: those whose time is over end, and where people have
 // not answered in time others are asked. Calls of pools that do not call their
 // people are withdrawn.
 func (c *Calls) Follow(ctx context.Context, now time.Time) error {
@@ -401,9 +399,8 @@ func (c *Calls) messages(ctx context.Context, now time.Time, p store.Pool, o *op
 	return list, err
 }
 
-// place returns a pool's open call if it has a place left, and the person's
-// notice of it, if they have one.
-func (c *Calls) place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call, notice *store.Notice) {
+// Place implements Recruiter.
+func (c *Calls) Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call, notice *store.Notice) {
 	x, _ := c.lock(id)
 	defer x.mu.Unlock()
 	if x.coming() < 1 {
@@ -416,11 +413,10 @@ func (c *Calls) place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call,
 	return &copied, notice
 }
 
-// comeIn takes a place of the pool's open call for a person and brings them on
-// duty. If there is none left, the error thanks them. First they are on duty, then
-// their place is kept as taken: should the server stop or the store fail in
-// between, one person too many is called rather than one too few.
-func (c *Calls) comeIn(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error {
+// ComeIn implements Recruiter. First they are on duty, then their place is kept as
+// taken: should the server stop or the store fail in between, one person too many is
+// called rather than one too few.
+func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error {
 	x, err := c.lock(id)
 	defer x.mu.Unlock()
 	if err != nil {
@@ -463,8 +459,8 @@ func (c *Calls) comeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 	return nil
 }
 
-// decline keeps that a person does not come, and asks somebody else.
-func (c *Calls) decline(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error {
+// Decline implements Recruiter. Somebody else is asked.
+func (c *Calls) Decline(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error {
 	x, err := c.lock(id)
 	defer x.mu.Unlock()
 	if err != nil {

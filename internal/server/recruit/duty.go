@@ -20,12 +20,12 @@ import (
 
 // Duty is what a worker on call sees and sets.
 type Duty struct {
-	cfg   Config
-	calls *Calls
+	cfg       Config
+	recruiter Recruiter
 }
 
 // NewDuty makes the use case.
-func NewDuty(cfg Config, calls *Calls) *Duty { return &Duty{cfg, calls} }
+func NewDuty(cfg Config, r Recruiter) *Duty { return &Duty{cfg, r} }
 
 // DutyView is what a person on call has to know.
 type DutyView struct {
@@ -74,7 +74,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 		return v, err
 	}
 	if !v.On {
-		v.Call, v.Called = s.calls.place(r.ID(), p.User.ID)
+		v.Call, v.Called = s.recruiter.Place(r.ID(), p.User.ID)
 		if v.Called != nil && v.Called.State != store.NoticeAsked {
 			v.Called = nil
 		}
@@ -177,10 +177,10 @@ func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error)
 	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { on, _ = e.OnCall(now, p.User.ID) }); err != nil {
 		return DutyView{}, err
 	}
-	switch call, _ := s.calls.place(at.ID, p.User.ID); {
+	switch call, _ := s.recruiter.Place(at.ID, p.User.ID); {
 	case on.On && on.Leaves == "":
 	case !on.On && (at.Retainer.Called || call != nil):
-		err = s.calls.comeIn(ctx, s.cfg.Clock.Time(), at.ID, p.User.ID)
+		err = s.recruiter.ComeIn(ctx, s.cfg.Clock.Time(), at.ID, p.User.ID)
 	case on.Leaves == engine.Released || on.Leaves == engine.Moved:
 		err = crowd.Errorf(crowd.Conflict, "you were let go and go off duty as soon as you have finished what you hold; you will be called when there is work")
 	default:
@@ -214,7 +214,7 @@ func (s *Duty) DeclineCall(ctx context.Context, p *access.Principal) error {
 	if err != nil {
 		return err
 	}
-	return s.calls.decline(ctx, s.cfg.Clock.Time(), r.ID(), p.User.ID)
+	return s.recruiter.Decline(ctx, s.cfg.Clock.Time(), r.ID(), p.User.ID)
 }
 
 // Wishes are a worker's own settings: the pools that they prefer, and whether and
