@@ -39,9 +39,16 @@ func TestNobodyWithoutPasswordSignsIn(t *testing.T) {
 func TestBrokenHashIsAnError(t *testing.T) {
 	p := auth.NewPasswords(1)
 	for _, hash := range []string{"x", "$argon2i$v=19$m=19456,t=2,p=1$AAAA$AAAA", "$argon2id$v=18$m=19456,t=2,p=1$AAAA$AAAA",
-		"$argon2id$v=19$m=19456,t=2,p=1$*$AAAA", "$argon2id$v=19$m=19456,t=0,p=1$AAAA$AAAA", "$argon2id$v=19$m=19456,t=2,p=999$AAAA$AAAA"} {
+		"$argon2id$v=19$m=7,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=0$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=256$AAAA$AAAA",
+		"$argon2id$v=19$m=8,t=1,p=1$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA",
+		"$argon2id$v=19$m=8,t=1,p=1$AAAA$*", "$argon2id$v=19$m=19456,t=2,p=1$*$AAAA", "$argon2id$v=19$m=19456,t=0,p=1$AAAA$AAAA", "$argon2id$v=19$m=19456,t=2,p=999$AAAA$AAAA"} {
 		if ok, err := p.Check(context.Background(), hash, "x"); ok || err == nil {
 			t.Errorf("Check(%q) = %t, %v; want an error", hash, ok, err)
+		}
+	}
+	for _, hash := range []string{"$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=2040,t=1,p=255$AAAA$AAAA"} {
+		if ok, err := p.Check(context.Background(), hash, "x"); ok || err != nil {
+			t.Errorf("Check(%q) = %t, %v; want no error", hash, ok, err)
 		}
 	}
 }

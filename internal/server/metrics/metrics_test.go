@@ -246,6 +246,20 @@ func TestRequestsAreCounted(t *testing.T) {
 	})
 }
 
+// TestTimesOfRequests: dashboards know these bounds by their names.
+func TestTimesOfRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, seconds := range []string{"0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "30", "60"} {
+		took := must(time.ParseDuration(seconds + "s"))(t)
+		at := time.Unix(0, 0)
+		clock := func() time.Time { at = at.Add(took); return at }
+		w.metrics.Count(clock, http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/", nil))
+		w.want(map[string]float64{fmt.Sprintf(`http_request_seconds_bucket{method="PUT",status="404",le="%s"}`, seconds): float64(i + 1)})
+	}
+	w.want(map[string]float64{`http_request_seconds_bucket{method="PUT",status="404",le="0.001"}`: 1})
+}
+
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
