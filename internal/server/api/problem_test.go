@@ -229,3 +229,30 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 		}
 	}
 }
+
+// Bodies are bounded to the byte.
+func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	draft := w.draft("thing\na dog\n").String()
+	for _, x := range []struct {
+		by           *client.Client
+		method, path string
+		bound        int // the fewest bytes that are too many
+	}{
+		{w.ann, http.MethodPost, "/v1/tokens", 1 << 20},
+		{w.ann, http.MethodPost, "/v1/batches", 4 << 20},
+		{w.ann, http.MethodPut, "/v1/batches/" + draft, 4 << 20},
+		{w.ann, http.MethodPost, "/v1/runs", 4 << 20},
+		{w.admin, http.MethodPost, "/v1/invitations", 4 << 20},
+		{w.ann, http.MethodPost, "/v1/tests", 8 << 20},
+		{w.workers[0], http.MethodPost, "/v1/my-tests/1/submit", 8 << 20},
+	} {
+		for size, want := range map[int]bool{x.bound - 1: false, x.bound: true} {
+			resp := w.send(x.by, x.method, x.path, strings.Repeat(" ", size-2)+"{}")
+			if got := resp.StatusCode == http.StatusRequestEntityTooLarge; got != want {
+				t.Errorf("%s %s with %d bytes: %s %.200s", x.method, x.path, size, resp.Status, resp.body)
+			}
+		}
+	}
+}
