@@ -237,21 +237,13 @@ func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
 		}
 		t, err := task.Parse(b.Template)
 		if err == nil {
-			err = errors.Join(asErrors(t.Validate(b.Columns))...)
+			err = crowd.Errors(t.Validate(b.Columns)).Err()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Spec.ID, err)
 		}
 	}
 	return nil
-}
-
-func asErrors(list []*crowd.Error) []error {
-	out := make([]error, len(list))
-	for i, e := range list {
-		out[i] = e
-	}
-	return out
 }
 
 // probes is how often a running server is asked, to tell how fast it answers.

@@ -164,7 +164,7 @@ func (b *batch) firstWant(n uint32) int {
 
 // start returns task n of b, which is about to be handed out for the first time.
 func (e *Engine) start(b *batch, n uint32) *task {
-	t := e.free.task()
+	t := taken(&e.free.tasks)
 	t.batch, t.n, t.planned = b, n, int32(b.firstWant(n))
 	b.backlog.start(t)
 	b.open++

@@ -50,37 +50,15 @@ func (s *freeList) retireBatch(b *batch) {
 	s.batches = append(s.batches, b)
 }
 
-// batch returns a batch without anything in it.
-func (s *freeList) batch() *batch {
-	n := len(s.batches) - 1
+// taken returns one of a list of the free, or a new one: without anything in it.
+func taken[T any](list *[]*T) *T {
+	n := len(*list) - 1
 	if n < 0 {
-		return new(batch)
+		return new(T)
 	}
-	b := s.batches[n]
-	s.batches = s.batches[:n]
-	return b
-}
-
-// task returns a task without anything in it.
-func (s *freeList) task() *task {
-	n := len(s.tasks) - 1
-	if n < 0 {
-		return new(task)
-	}
-	t := s.tasks[n]
-	s.tasks = s.tasks[:n]
-	return t
-}
-
-// assignment returns an assignment without anything in it.
-func (s *freeList) assignment() *assignment {
-	n := len(s.assignments) - 1
-	if n < 0 {
-		return new(assignment)
-	}
-	a := s.assignments[n]
-	s.assignments = s.assignments[:n]
-	return a
+	x := (*list)[n]
+	*list = (*list)[:n]
+	return x
 }
 
 // emptied returns a list without its elements, to be filled again. A few may stay

@@ -49,7 +49,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 }
 
 func (e *Engine) newBatch(s Spec) *batch {
-	b := e.free.batch()
+	b := taken(&e.free.batches)
 	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(&s)
 	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
@@ -147,7 +147,7 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 		}
 	}
 	if edit.Deadline != nil {
-		if err := validDeadline(*edit.Deadline, now); err != nil {
+		if err := validDeadline(*edit.Deadline, now); err != nil && !edit.Deadline.Equal(b.spec.Deadline) {
 			return err
 		}
 		b.spec.Deadline = *edit.Deadline

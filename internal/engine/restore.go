@@ -182,7 +182,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 	if s.ID.Batch() != b.spec.ID || s.ID.N() < b.log.next() {
 		return fmt.Errorf("%s is out of order: the next one is %s", s.ID, b.spec.ID.Assignment(b.log.next()))
 	}
-	a := e.free.assignment()
+	a := taken(&e.free.assignments)
 	*a = assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
 	b.log.pass(s.ID.N())
 	b.log.add(a)

@@ -106,7 +106,7 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	if number == 1 {
 		b.firstStarted = now
 	}
-	a := e.free.assignment()
+	a := taken(&e.free.assignments)
 	a.n, a.task, a.worker, a.state, a.at = number, t, w, crowd.Assigned, now
 	b.log.add(a)
 	t.give(a)

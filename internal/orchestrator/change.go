@@ -56,15 +56,7 @@ func (r *run) commit(ctx context.Context, c *change, nodes ...*node) error {
 		return err
 	}
 	for i := range c.Rows { // as the store has counted
-		n := r.nodes[c.Rows[i].Node]
-		switch n.Last++; c.Rows[i].State {
-		case store.RowOK:
-			n.OK++
-		case store.RowSkipped:
-			n.Skipped++
-		default:
-			n.Failed++
-		}
+		r.nodes[c.Rows[i].Node].Count(c.Rows[i].State)
 	}
 	for i := range c.Hold {
 		r.nodes[c.Hold[i].Node].Faults++

@@ -85,6 +85,18 @@ type Node struct {
 	Faults  int64 // items that it holds with an error: in no log yet
 }
 
+// Count counts a row of its log.
+func (n *Node) Count(state RowState) {
+	switch n.Last++; state {
+	case RowOK:
+		n.OK++
+	case RowSkipped:
+		n.Skipped++
+	default:
+		n.Failed++
+	}
+}
+
 // RowState says what has become of an item at a node.
 type RowState string
 

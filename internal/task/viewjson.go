@@ -13,15 +13,7 @@ func (v *View) AppendJSON(out []byte) []byte {
 	o.text("title", v.Title, false)
 	o.text("instructions", v.Instructions, false)
 	o.text("question", v.Question, false)
-	if len(v.Cells) > 0 {
-		o.key("cells")
-		o.out = append(o.out, '[')
-		for i := range v.Cells {
-			o.comma(i)
-			o.out = v.Cells[i].appendJSON(o.out)
-		}
-		o.out = append(o.out, ']')
-	}
+	appendList(&o, "cells", v.Cells, (*Cell).appendJSON)
 	for _, side := range []struct {
 		name string
 		cell *Cell
@@ -31,15 +23,7 @@ func (v *View) AppendJSON(out []byte) []byte {
 			o.out = side.cell.appendJSON(o.out)
 		}
 	}
-	if len(v.Controls) > 0 {
-		o.key("controls")
-		o.out = append(o.out, '[')
-		for i := range v.Controls {
-			o.comma(i)
-			o.out = v.Controls[i].appendJSON(o.out)
-		}
-		o.out = append(o.out, ']')
-	}
+	appendList(&o, "controls", v.Controls, (*Control).appendJSON)
 	return append(o.out, '}')
 }
 
@@ -60,19 +44,7 @@ func (c *Control) appendJSON(out []byte) []byte {
 	o.text("label", c.Label, false)
 	o.text("help", c.Help, false)
 	o.yes("required", c.Required)
-	if len(c.Options) > 0 {
-		o.key("options")
-		o.out = append(o.out, '[')
-		for i := range c.Options {
-			o.comma(i)
-			option := object{out: append(o.out, '{'), first: true}
-			option.text("value", c.Options[i].Value, true)
-			option.text("label", c.Options[i].Label, true)
-			option.text("key", c.Options[i].Key, false)
-			o.out = append(option.out, '}')
-		}
-		o.out = append(o.out, ']')
-	}
+	appendList(&o, "options", c.Options, (*ViewOption).appendJSON)
 	o.number("least", c.Least)
 	o.number("most", c.Most)
 	o.float("min", c.Min)
@@ -84,16 +56,32 @@ func (c *Control) appendJSON(out []byte) []byte {
 	return append(o.out, '}')
 }
 
+func (v *ViewOption) appendJSON(out []byte) []byte {
+	o := object{out: append(out, '{'), first: true}
+	o.text("value", v.Value, true)
+	o.text("label", v.Label, true)
+	o.text("key", v.Key, false)
+	return append(o.out, '}')
+}
+
 // object is a JSON object that is being written.
 type object struct {
 	out   []byte
 	first bool
 }
 
-func (o *object) comma(i int) {
-	if i > 0 {
-		o.out = append(o.out, ',')
+// appendList writes an array, unless it is empty.
+func appendList[T any](o *object, name string, list []T, add func(*T, []byte) []byte) {
+	if len(list) == 0 {
+		return
 	}
+	o.key(name)
+	before := byte('[')
+	for i := range list {
+		o.out = add(&list[i], append(o.out, before))
+		before = ','
+	}
+	o.out = append(o.out, ']')
 }
 
 func (o *object) key(name string) {

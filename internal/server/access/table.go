@@ -38,7 +38,6 @@ var (
 	BatchesEditDraft      = op("Batches.EditDraft", Tenant)
 	BatchesUpload         = op("Batches.Upload", Tenant)
 	BatchesLaunch         = op("Batches.Launch", Tenant)
-	BatchesEdit           = op("Batches.Edit", Tenant)
 	BatchesChange         = op("Batches.Change", Tenant)
 	BatchesPause          = op("Batches.Pause", Tenant)
 	BatchesResume         = op("Batches.Resume", Tenant)
@@ -77,7 +76,6 @@ var (
 
 	AccountsCreateUser           = op("Accounts.CreateUser", Tenant)
 	AccountsCreateAnybody        = op("Accounts.CreateUser: admins, workers, the qualified", Admins)
-	AccountsUpdateUser           = op("Accounts.UpdateUser", Admins)
 	AccountsChangeUser           = op("Accounts.ChangeUser", Admins)
 	AccountsUser                 = op("Accounts.User", Self)
 	AccountsOtherUser            = op("Accounts.User: another than oneself", Admins)
@@ -142,7 +140,6 @@ var (
 	DutyEnd           = op("Duty.End", Workers)
 	DutyDeclineCall   = op("Duty.DeclineCall", Workers)
 	DutyWishes        = op("Duty.Wishes", Workers)
-	DutySetWishes     = op("Duty.SetWishes", Workers)
 	DutyChangeWishes  = op("Duty.ChangeWishes", Workers)
 	DutySubscribe     = op("Duty.Subscribe", Workers)
 	DutyUnsubscribe   = op("Duty.Unsubscribe", Self)

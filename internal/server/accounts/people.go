@@ -261,40 +261,9 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 	return s.validQualifications(ctx, &before, u)
 }
 
-// UserEdit changes a person; nil fields stay as they are.
-type UserEdit struct {
-	FullName       *string
-	Email          *string
-	Admin          *bool
-	Tenants        *[]crowd.TenantID
-	Pool           *crowd.PoolID
-	Suspended      *bool
-	Qualifications *map[string]int
-	Granted        *[]engine.Grant
-}
-
-// UpdateUser changes a person. Admins only.
-func (s *Accounts) UpdateUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, edit UserEdit) (store.User, error) {
-	return s.changeUser(ctx, p, access.AccountsUpdateUser, id, func(u *store.User) error {
-		input.Set(&u.FullName, edit.FullName)
-		input.Set(&u.Email, edit.Email)
-		input.Set(&u.Admin, edit.Admin)
-		input.Set(&u.Tenants, edit.Tenants)
-		input.Set(&u.Pool, edit.Pool)
-		input.Set(&u.Suspended, edit.Suspended)
-		input.Set(&u.Qualifications, edit.Qualifications)
-		input.Set(&u.Granted, edit.Granted)
-		return nil
-	})
-}
-
 // ChangeUser changes a person as they are when nobody else changes them. Admins only.
 func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
-	return s.changeUser(ctx, p, access.AccountsChangeUser, id, change)
-}
-
-func (s *Accounts) changeUser(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
-	if err := p.May(o); err != nil {
+	if err := p.May(access.AccountsChangeUser); err != nil {
 		return store.User{}, err
 	}
 	return s.Change(ctx, id, func(u *store.User) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
@@ -134,11 +135,15 @@ func (a *api) batches() {
 			BatchPath
 			Body wire.BatchEdit
 		}) (wire.Batch, error) {
-			edit := batches.BatchEdit{Priority: in.Body.Priority, Deadline: in.Body.Deadline, Stopped: in.Body.Stopped}
-			if in.Body.ClearDeadline {
-				edit.Deadline = &time.Time{}
-			}
-			return as(toBatch)(a.app.Batches.Edit(ctx, p, in.id, edit))
+			return as(toBatch)(a.app.Batches.Change(ctx, p, in.id, func(x *batches.RunningSettings) error {
+				input.Set(&x.Priority, in.Body.Priority)
+				input.Set(&x.Deadline, in.Body.Deadline)
+				input.Set(&x.Stopped, in.Body.Stopped)
+				if in.Body.ClearDeadline {
+					x.Deadline = time.Time{}
+				}
+				return nil
+			}))
 		})
 	a.batchTasks()
 	a.batchMoves()

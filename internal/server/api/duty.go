@@ -115,7 +115,7 @@ func (a *api) wishes() {
 				}
 				w.Prefers[id] = x
 			}
-			return as(toWishes)(a.app.Duty.SetWishes(ctx, p, w))
+			return as(toWishes)(a.app.Duty.ChangeWishes(ctx, p, func(now *recruit.Wishes) error { *now = w; return nil }))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},
 		func(context.Context, *access.Principal, *struct{}) (wire.PushKey, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -47,19 +48,21 @@ func (a *api) people() {
 			Body wire.UserEdit
 		}) (wire.User, error) {
 			b := &in.Body
-			edit := accounts.UserEdit{FullName: b.FullName, Email: b.Email, Admin: b.Admin, Tenants: b.Tenants, Suspended: b.Suspended, Qualifications: b.Qualifications}
-			if b.Granted != nil {
-				granted := mapped(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
-				edit.Granted = &granted
-			}
-			if b.Pool != nil {
-				pool, err := optional(*b.Pool, crowd.ParsePoolID)
-				if err != nil {
-					return wire.User{}, err
+			return as(toUser)(a.app.Accounts.ChangeUser(ctx, p, in.id, func(u *store.User) (err error) {
+				input.Set(&u.FullName, b.FullName)
+				input.Set(&u.Email, b.Email)
+				input.Set(&u.Admin, b.Admin)
+				input.Set(&u.Tenants, b.Tenants)
+				input.Set(&u.Suspended, b.Suspended)
+				input.Set(&u.Qualifications, b.Qualifications)
+				if b.Granted != nil {
+					u.Granted = mapped(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
 				}
-				edit.Pool = &pool
-			}
-			return as(toUser)(a.app.Accounts.UpdateUser(ctx, p, in.id, edit))
+				if b.Pool != nil {
+					u.Pool, err = optional(*b.Pool, crowd.ParsePoolID)
+				}
+				return err
+			}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
 		of[UserPath](a.app.Accounts.NewSetupLink, toSecret))

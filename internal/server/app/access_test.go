@@ -32,9 +32,6 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.ChangeUser(s.ctx, p, s.bob.User.ID, func(*store.User) error { return nil }))
 	},
-	"Accounts.UpdateUser": func(s *scene, p *access.Principal) error {
-		return second(s.Accounts.UpdateUser(s.ctx, p, s.bob.User.ID, accounts.UserEdit{}))
-	},
 	"Accounts.NewSetupLink": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.NewSetupLink(s.ctx, p, s.bob.User.ID))
 	},
@@ -103,9 +100,6 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.Change": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Change(s.ctx, p, s.running, func(*batches.RunningSettings) error { return nil }))
 	},
-	"Batches.Edit": func(s *scene, p *access.Principal) error {
-		return second(s.Batches.Edit(s.ctx, p, s.running, batches.BatchEdit{}))
-	},
 	"Batches.Get":     func(s *scene, p *access.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) },
 	"Batches.Able":    func(s *scene, p *access.Principal) error { return second(s.Batches.Able(s.ctx, p, s.running)) },
 	"Batches.Holding": func(s *scene, p *access.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) },
@@ -167,8 +161,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Duty.ChangeWishes": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.ChangeWishes(s.ctx, p, func(*recruit.Wishes) error { return nil }))
 	},
-	"Duty.Wishes":    func(s *scene, p *access.Principal) error { return second(s.Duty.Wishes(s.ctx, p)) },
-	"Duty.SetWishes": func(s *scene, p *access.Principal) error { return second(s.Duty.SetWishes(s.ctx, p, recruit.Wishes{})) },
+	"Duty.Wishes": func(s *scene, p *access.Principal) error { return second(s.Duty.Wishes(s.ctx, p)) },
 	"Duty.Subscribe": func(s *scene, p *access.Principal) error {
 		return second(s.Duty.Subscribe(s.ctx, p, store.Subscription{}))
 	},
@@ -376,7 +369,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		return must(w.Accounts.Authenticate(w.ctx, secret))(t)
 	}
 	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
-	suspended.User = must(w.Accounts.UpdateUser(w.ctx, w.admin, suspended.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
+	suspended.User = must(w.Accounts.ChangeUser(w.ctx, w.admin, suspended.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 
 	people := map[string]struct {
 		*access.Principal

@@ -55,7 +55,7 @@ func TestLimitsOnBothSides(t *testing.T) {
 		return second(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Calling = c; return nil }))
 	}
 	likes := func(x float64) error {
-		return second(w.Duty.SetWishes(w.ctx, w.workers[0], recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: x}}))
+		return second(w.Duty.ChangeWishes(w.ctx, w.workers[0], setWishes(recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: x}})))
 	}
 	draft := func(change func(*batches.NewBatch)) error {
 		d := w.definition()

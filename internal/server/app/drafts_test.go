@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -120,7 +119,7 @@ func TestSetupOfTheSuspended(t *testing.T) {
 	id := w.workers[0].User.ID
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, id))(t)
 	for _, suspended := range []bool{true, false} {
-		must(w.Accounts.UpdateUser(w.ctx, w.admin, id, accounts.UserEdit{Suspended: &suspended}))(t)
+		must(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.Suspended = suspended; return nil }))(t)
 		_, err := w.Accounts.Setup(w.ctx, link, "correct horse battery")
 		if suspended != (crowd.CodeOf(err) == crowd.Forbidden) || !suspended && err != nil {
 			t.Errorf("suspended %t: %v", suspended, err)

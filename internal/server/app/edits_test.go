@@ -126,30 +126,32 @@ func (e edits) ofPool() []refusedEdit {
 	}
 }
 
+// setWishes replaces a worker's wishes.
+func setWishes(w recruit.Wishes) func(*recruit.Wishes) error {
+	return func(now *recruit.Wishes) error { *now = w; return nil }
+}
+
 func (e edits) ofPerson() []refusedEdit {
 	id := e.workers[0].User.ID
-	update := func(field string, x accounts.UserEdit) refusedEdit {
-		if x.FullName == nil {
-			x.FullName = ptr("One")
-		}
-		return refusedEdit{field, func() error { return second(e.Accounts.UpdateUser(e.ctx, e.admin, id, x)) }}
+	change := func(field string, f func(*store.User)) refusedEdit {
+		return refusedEdit{field, func() error {
+			return second(e.Accounts.ChangeUser(e.ctx, e.admin, id, func(u *store.User) error { u.FullName = "One"; f(u); return nil }))
+		}}
 	}
 	wishes := func(prefers map[crowd.PoolID]float64) refusedEdit {
 		return refusedEdit{"prefers", func() error {
-			return second(e.Duty.SetWishes(e.ctx, e.workers[0], recruit.Wishes{Away: true, Prefers: prefers}))
+			return second(e.Duty.ChangeWishes(e.ctx, e.workers[0], setWishes(recruit.Wishes{Away: true, Prefers: prefers})))
 		}}
 	}
 	return []refusedEdit{
-		update("full_name", accounts.UserEdit{FullName: ptr(strings.Repeat("x", 201))}),
-		update("email", accounts.UserEdit{Email: ptr("nobody")}),
-		update("pool", accounts.UserEdit{Pool: ptr(crowd.PoolID(99))}),
-		update("", accounts.UserEdit{Tenants: &[]crowd.TenantID{99}}),
-		update("qualifications", accounts.UserEdit{Qualifications: &map[string]int{"q": 101}}),
-		update("qualifications", accounts.UserEdit{Qualifications: &map[string]int{"q": -1}}),
-		update("qualifications", accounts.UserEdit{Qualifications: &map[string]int{"": 1}}),
-		{"name", func() error {
-			return second(e.Accounts.ChangeUser(e.ctx, e.admin, id, func(u *store.User) error { u.Name = ""; return nil }))
-		}},
+		change("full_name", func(u *store.User) { u.FullName = strings.Repeat("x", 201) }),
+		change("email", func(u *store.User) { u.Email = "nobody" }),
+		change("pool", func(u *store.User) { u.Pool = 99 }),
+		change("", func(u *store.User) { u.Tenants = []crowd.TenantID{99} }),
+		change("qualifications", func(u *store.User) { u.Qualifications = map[string]int{"q": 101} }),
+		change("qualifications", func(u *store.User) { u.Qualifications = map[string]int{"q": -1} }),
+		change("qualifications", func(u *store.User) { u.Qualifications = map[string]int{"": 1} }),
+		change("name", func(u *store.User) { u.Name = "" }),
 		wishes(map[crowd.PoolID]float64{e.pool: 1.5}),
 		wishes(map[crowd.PoolID]float64{99: 1}),
 	}
@@ -182,20 +184,14 @@ func (e edits) ofDraft() []refusedEdit {
 
 func (e edits) ofRunning() []refusedEdit {
 	past := e.clock.now().Add(-time.Hour)
-	edit := func(field string, x batches.BatchEdit) refusedEdit {
-		x.Stopped = ptr(true)
-		return refusedEdit{field, func() error { return second(e.Batches.Edit(e.ctx, e.ann, e.running, x)) }}
-	}
 	change := func(field string, f func(*batches.RunningSettings)) refusedEdit {
 		return refusedEdit{field, func() error {
-			return second(e.Batches.Change(e.ctx, e.ann, e.running, func(x *batches.RunningSettings) error { f(x); return nil }))
+			return second(e.Batches.Change(e.ctx, e.ann, e.running, func(x *batches.RunningSettings) error { x.Stopped = true; f(x); return nil }))
 		}}
 	}
 	return []refusedEdit{
-		edit("priority", batches.BatchEdit{Priority: ptr(0.0), Deadline: ptr(time.Now().Add(time.Hour))}),
-		edit("priority", batches.BatchEdit{Priority: ptr(engine.MaxPriority * 1.001)}),
-		edit("priority", batches.BatchEdit{Priority: ptr(math.NaN())}),
-		edit("deadline", batches.BatchEdit{Deadline: &past, Priority: ptr(7.0)}),
+		change("priority", func(x *batches.RunningSettings) { x.Priority = engine.MaxPriority * 1.001 }),
+		change("priority", func(x *batches.RunningSettings) { x.Priority = math.NaN() }),
 		change("priority", func(x *batches.RunningSettings) { x.Priority, x.Deadline = 0, time.Now().Add(time.Hour) }),
 		change("deadline", func(x *batches.RunningSettings) { x.Priority, x.Deadline = 7, past }),
 		{"amount", func() error { return second(e.Batches.TopUp(e.ctx, e.ann, e.running, 0)) }},

@@ -91,7 +91,7 @@ func TestForecast(t *testing.T) {
 		}
 
 		later := deadline.Add(time.Hour)
-		must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Deadline: &later}))(t)
+		must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Deadline = later; return nil }))(t)
 		if got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); got.Finish.Chance != nil {
 			t.Error("the chance is that of the deadline before")
 		}
@@ -107,7 +107,7 @@ func TestForecast(t *testing.T) {
 		want("paused", w.asked(w.ann, id), batches.ForecastPaused)
 		must(w.Batches.Resume(w.ctx, w.ann, id))(t)
 		stopped := true
-		must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Stopped: &stopped}))(t)
+		must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Stopped = stopped; return nil }))(t)
 		want("stopped", w.asked(w.ann, id), batches.ForecastStopped)
 		must(w.Batches.End(w.ctx, w.ann, id))(t)
 		want("ended", w.asked(w.ann, id), batches.ForecastOver)

@@ -13,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -249,11 +248,13 @@ func (c *town) happens() {
 	case n < 88:
 		c.do("launch", c.batch)
 	case n < 90:
-		c.do("wishes", func() error { return second(c.Duty.SetWishes(c.ctx, p, recruit.Wishes{Away: c.random.IntN(3) == 0})) })
+		c.do("wishes", func() error {
+			return second(c.Duty.ChangeWishes(c.ctx, p, setWishes(recruit.Wishes{Away: c.random.IntN(3) == 0})))
+		})
 	case n < 92:
 		suspended := c.random.IntN(3) == 0
 		c.do("suspend", func() error {
-			return second(c.Accounts.UpdateUser(c.ctx, c.admin, p.User.ID, accounts.UserEdit{Suspended: &suspended}))
+			return second(c.Accounts.ChangeUser(c.ctx, c.admin, p.User.ID, func(u *store.User) error { u.Suspended = suspended; return nil }))
 		})
 	case n < 93:
 		c.hangUp()

@@ -492,7 +492,7 @@ func TestNewcomersLearnFirst(t *testing.T) {
 	other := w.other(func(now *store.Pool) { now.Retainer = engine.Retainer{Training: 2} })
 	must(w.Batches.Launch(w.ctx, w.admin, w.draft(2, func(b *batches.NewBatch) { b.Pool, b.Training = other, true }), true))(t)
 	added := w.person(accounts.NewUser{Name: "newcomer", Pool: other})
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Pool: &other}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.workers[0].User.ID, func(u *store.User) error { u.Pool = other; return nil }))(t)
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[1].User.ID, other))(t)
 	for range 2 {
 		for _, p := range append(w.workers, added) {
@@ -502,7 +502,7 @@ func TestNewcomersLearnFirst(t *testing.T) {
 		}
 		w.reopen()
 	}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, added.User.ID, accounts.UserEdit{Email: ptr("new@example.org")}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, added.User.ID, func(u *store.User) error { u.Email = "new@example.org"; return nil }))(t)
 	task := w.next(added)
 	must(w.submit(added, task.Assignment, yes))(t)
 	if v := w.duty(added); v.Training != 1 {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/notify/notifytest"
@@ -548,9 +547,9 @@ func TestOutboxSendsNoStaleCalls(t *testing.T) {
 	p := &post{}
 	w.withPost(recruit.Senders{Mail: p.send})
 	other := w.other()
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[4].User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
-	must(w.Duty.SetWishes(w.ctx, w.workers[5], recruit.Wishes{Away: true}))(t)
-	must(w.Duty.SetWishes(w.ctx, w.workers[6], recruit.Wishes{NoMail: true}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.workers[4].User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[5], setWishes(recruit.Wishes{Away: true})))(t)
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[6], setWishes(recruit.Wishes{NoMail: true})))(t)
 	must(w.Transfers.Move(w.ctx, w.admin, w.workers[7].User.ID, other))(t)
 	now := w.clock.now()
 	open := must(w.store.CreateCall(w.ctx, store.Call{Pool: w.pool, At: now, EndsAt: now.Add(time.Hour), Wanted: 3, State: store.CallOpen}))(t)

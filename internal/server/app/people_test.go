@@ -130,9 +130,9 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 		refused(t, err, code)
 	}
 	secret := fresh()
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	out(secret, crowd.Forbidden)
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(false), Tenants: &[]crowd.TenantID{}}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = false; u.Tenants = []crowd.TenantID{}; return nil }))(t)
 	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}
@@ -177,7 +177,7 @@ func TestASuspensionOvertakesASignIn(t *testing.T) {
 	w.wrap = func(s store.Store) store.Store { slow = &slowUsers{Store: s}; return slow }
 	w.open()
 	slow.read = func() {
-		must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
+		must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	}
 	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when they asked
 	_, err = w.Accounts.Authenticate(w.ctx, secret)
@@ -285,10 +285,10 @@ func TestAWorkerMoves(t *testing.T) {
 	id := w.launch(1)
 	held := w.next(w.workers[0])
 	me := w.workers[0].User.ID
-	_, err := w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID})
+	_, err := w.Accounts.ChangeUser(w.ctx, w.admin, me, func(u *store.User) error { u.Pool = night.Pool.ID; return nil })
 	refused(t, err, crowd.Conflict) // they hold a task
 	ok(t, w.Work.Return(w.ctx, w.workers[0], held.Assignment))
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: &night.Pool.ID}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, me, func(u *store.User) error { u.Pool = night.Pool.ID; return nil }))(t)
 	if work := must(w.Work.Next(w.ctx, w.as(me), 0))(t); work != nil {
 		t.Errorf("the night pool hands out %s of %s", work.Task, id)
 	}
@@ -297,7 +297,7 @@ func TestAWorkerMoves(t *testing.T) {
 			t.Errorf("%s has %d workers, want %d", p.Name, p.Workers, want)
 		}
 	}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, me, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, me, func(u *store.User) error { u.Pool = crowd.PoolID(0); return nil }))(t)
 	_, err = w.Work.Next(w.ctx, w.as(me), 0)
 	refused(t, err, crowd.Forbidden)
 }
@@ -307,7 +307,7 @@ func TestWhoIsNoWorkerAnyMoreIsNotCalled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	gone, stays := w.workers[0].User.ID, w.workers[1].User.ID
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, gone, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, gone, func(u *store.User) error { u.Pool = crowd.PoolID(0); return nil }))(t)
 	w.onCall(pool.Settings{Min: 2})
 	w.step(time.Second)
 	for id, want := range map[crowd.WorkerID]int{gone: 0, stays: 1} {
@@ -333,7 +333,7 @@ func TestAWorkerWhoCouldNotMoveGoesOn(t *testing.T) {
 	w.close()
 	w.wrap = func(s store.Store) store.Store { return brokenUsers{s} }
 	w.open()
-	if _, err := w.Accounts.UpdateUser(w.ctx, w.admin, w.workers[0].User.ID, accounts.UserEdit{Pool: ptr(crowd.PoolID(0))}); !errors.Is(err, errBroken) {
+	if _, err := w.Accounts.ChangeUser(w.ctx, w.admin, w.workers[0].User.ID, func(u *store.User) error { u.Pool = crowd.PoolID(0); return nil }); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
 	w.next(w.workers[0])
@@ -414,9 +414,6 @@ func TestFullNamesHideNothing(t *testing.T) {
 			_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "new", FullName: name, Pool: w.pool})
 			return err
 		},
-		"updated": func(name string) error {
-			return second(w.Accounts.UpdateUser(w.ctx, w.admin, id, accounts.UserEdit{FullName: &name}))
-		},
 		"changed": func(name string) error {
 			return second(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.FullName = name; return nil }))
 		},
@@ -441,5 +438,5 @@ func TestFullNamesHideNothing(t *testing.T) {
 	u := must(w.store.User(w.ctx, w.workers[1].User.ID))(t)
 	u.FullName = bad[0]
 	ok(t, w.store.UpdateUser(w.ctx, u))
-	must(w.Duty.SetWishes(w.ctx, w.workers[1], recruit.Wishes{Away: true}))(t)
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[1], setWishes(recruit.Wishes{Away: true})))(t)
 }

@@ -320,7 +320,7 @@ func TestIdlePeopleMoveWhereWorkWaits(t *testing.T) {
 	for _, id := range []crowd.PoolID{w.pool, other.ID} {
 		must(w.Pools.Change(w.ctx, w.admin, id, func(now *store.Pool) error { now.Control = balanced; return nil }))(t)
 	}
-	must(w.Duty.SetWishes(w.ctx, w.workers[2], recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}}))(t)
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[2], setWishes(recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.1, other.ID: 1}})))(t)
 	for _, p := range w.workers {
 		must(w.Duty.Start(w.ctx, p))(t)
 	}

@@ -35,15 +35,22 @@ func TestThePriorityOfATenantIsBounded(t *testing.T) {
 	refused(t, create(20.5), crowd.Invalid)
 	refused(t, second(w.Batches.Launch(w.ctx, w.ann, draft, false)), crowd.Invalid)
 	refused(t, second(w.Batches.EditDraft(w.ctx, w.ann, draft, func(b *batches.NewBatch) error { b.Name = "other"; return nil })), crowd.Invalid)
-	edit := func(e batches.BatchEdit) error { return second(w.Batches.Edit(w.ctx, w.ann, running, e)) }
-	refused(t, edit(batches.BatchEdit{Priority: ptr(49.0)}), crowd.Invalid)
-	ok(t, edit(batches.BatchEdit{Priority: ptr(50.0), Deadline: ptr(w.clock.now().Add(time.Hour))})) // as it is
-	ok(t, edit(batches.BatchEdit{Priority: ptr(20.0)}))
-	refused(t, edit(batches.BatchEdit{Priority: ptr(50.0)}), crowd.Invalid)
+	edit := func(priority float64) error {
+		return second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { x.Priority = priority; return nil }))
+	}
+	refused(t, edit(49), crowd.Invalid)
+	ok(t, second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { // the priority as it is
+		x.Deadline = w.clock.now().Add(time.Hour)
+		return nil
+	})))
+	w.clock.advance(2 * time.Hour)
+	ok(t, edit(50)) // the deadline as it is, though it has passed
+	ok(t, edit(20))
+	refused(t, edit(50), crowd.Invalid)
 
 	w.reopen()
-	refused(t, edit(batches.BatchEdit{Priority: ptr(50.0)}), crowd.Invalid)
+	refused(t, edit(50), crowd.Invalid)
 	bound(50)
-	ok(t, edit(batches.BatchEdit{Priority: ptr(50.0)}))
+	ok(t, edit(50))
 	must(w.Batches.Launch(w.ctx, w.ann, draft, false))(t)
 }

@@ -88,7 +88,7 @@ func TestOwnTestOpensNoOtherTenantsTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, u.ID, accounts.UserEdit{Qualifications: &map[string]int{"cleared": 95}}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, u.ID, func(u *store.User) error { u.Qualifications = map[string]int{"cleared": 95}; return nil }))(t)
 	if got := w.next(worker).Assignment.Batch(); got != theirs {
 		t.Errorf("qualified by an admin, the worker got a task of %s", got)
 	}
@@ -155,7 +155,7 @@ func TestGrantsAreSeenByTheirTenantOnly(t *testing.T) {
 	both := w.person(accounts.NewUser{Name: "both", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
 	all := []engine.Grant{{Tenant: w.a, Name: "birds", Score: 80}, {Tenant: w.a, Name: "cleared", Score: 100}, {Tenant: w.b, Name: "birds", Score: 60}}
 	mixed := []engine.Grant{all[2], all[1], all[0]}
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, both.User.ID, accounts.UserEdit{Granted: &mixed}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, both.User.ID, func(u *store.User) error { u.Granted = mixed; return nil }))(t)
 	sees := func(p *access.Principal, tenant crowd.TenantID) []engine.Grant {
 		t.Helper()
 		list := must(w.Accounts.Users(w.ctx, p, tenant, 0, 100))(t)
@@ -178,9 +178,9 @@ func TestGrantsAreSeenByTheirTenantOnly(t *testing.T) {
 		"an unknown tenant": {{Tenant: 99, Name: "birds", Score: 1}}, "no tenant": {{Name: "birds", Score: 1}},
 		"no name": {{Tenant: w.a, Score: 1}}, "a score": {{Tenant: w.a, Name: "birds", Score: 101}}, "one twice": {all[0], all[0]},
 	} {
-		if _, err := w.Accounts.UpdateUser(w.ctx, w.admin, both.User.ID, accounts.UserEdit{Granted: &bad}); err == nil {
+		if _, err := w.Accounts.ChangeUser(w.ctx, w.admin, both.User.ID, func(u *store.User) error { u.Granted = bad; return nil }); err == nil {
 			t.Errorf("%s is taken", what)
 		}
 	}
-	refused(t, second(w.Accounts.UpdateUser(w.ctx, w.ann, both.User.ID, accounts.UserEdit{Granted: &all})), crowd.Forbidden)
+	refused(t, second(w.Accounts.ChangeUser(w.ctx, w.ann, both.User.ID, func(u *store.User) error { u.Granted = all; return nil })), crowd.Forbidden)
 }

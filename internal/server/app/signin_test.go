@@ -173,7 +173,7 @@ func TestWhoIsSuspendedIsToldSo(t *testing.T) {
 	session := must(w.session("ann", goodPassword))(t)
 	_, token, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "program"})
 	ok(t, err)
-	must(w.Accounts.UpdateUser(w.ctx, w.admin, w.ann.User.ID, accounts.UserEdit{Suspended: ptr(true)}))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	for what, err := range map[string]error{
 		"session": second(w.Accounts.Authenticate(w.ctx, session)), "token": second(w.Accounts.Authenticate(w.ctx, token)),
 		"password": w.from("", goodPassword),

@@ -240,8 +240,11 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 			return nil
 		}))
 	},
-	"Accounts.UpdateUser": func(x *trial, p *access.Principal) error {
-		return second(x.Accounts.UpdateUser(x.ctx, p, x.workers[3].User.ID, accounts.UserEdit{FullName: ptr("Four"), Pool: ptr(x.other), Tenants: &[]crowd.TenantID{x.a}}))
+	"Accounts.ChangeUser": func(x *trial, p *access.Principal) error {
+		return second(x.Accounts.ChangeUser(x.ctx, p, x.workers[3].User.ID, func(u *store.User) error {
+			u.FullName, u.Pool, u.Tenants = "Four", x.other, []crowd.TenantID{x.a}
+			return nil
+		}))
 	},
 	"Transfers.Move": func(x *trial, p *access.Principal) error {
 		return second(x.Transfers.Move(x.ctx, p, x.workers[3].User.ID, x.other))
@@ -260,8 +263,8 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Batches.Upload": func(x *trial, p *access.Principal) error {
 		return second(x.Batches.Upload(x.ctx, p, x.draft, strings.NewReader("thing,_workers\na,worker1;worker2\nb,worker2\n"), batches.Upload{}))
 	},
-	"Batches.Edit": func(x *trial, p *access.Principal) error {
-		return second(x.Batches.Edit(x.ctx, p, x.running, batches.BatchEdit{Priority: ptr(3.0), Stopped: ptr(true)}))
+	"Batches.Change": func(x *trial, p *access.Principal) error {
+		return second(x.Batches.Change(x.ctx, p, x.running, func(s *batches.RunningSettings) error { s.Priority, s.Stopped = 3, true; return nil }))
 	},
 	"Batches.Annotations": func(x *trial, p *access.Principal) error {
 		_, rows, err := x.Batches.Annotations(x.ctx, p, x.running, false)
@@ -272,10 +275,10 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return drain(rows, err)
 	},
 	"Duty.ChangeWishes": func(x *trial, p *access.Principal) error {
-		return second(x.Duty.ChangeWishes(x.ctx, p, func(w *recruit.Wishes) error { w.Away = true; return nil }))
-	},
-	"Duty.SetWishes": func(x *trial, p *access.Principal) error {
-		return second(x.Duty.SetWishes(x.ctx, p, recruit.Wishes{Away: true, Prefers: map[crowd.PoolID]float64{x.other: 1}}))
+		return second(x.Duty.ChangeWishes(x.ctx, p, func(w *recruit.Wishes) error {
+			w.Away, w.Prefers = true, map[crowd.PoolID]float64{x.other: 1}
+			return nil
+		}))
 	},
 	"Duty.Subscribe": func(x *trial, p *access.Principal) error {
 		return second(x.Duty.Subscribe(x.ctx, p, store.Subscription{Endpoint: "https://push.example.org/1", P256dh: x.pushKey, Auth: "AAAAAAAAAAAAAAAAAAAAAA"}))

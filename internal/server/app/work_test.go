@@ -470,7 +470,7 @@ func TestEmergencyStops(t *testing.T) {
 		held := w.next(w.workers[0]).Assignment
 		for name, stop := range map[string]func(bool) error{
 			"of a batch": func(on bool) error {
-				_, err := w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Stopped: &on})
+				_, err := w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Stopped = on; return nil })
 				return err
 			},
 			"of a tenant, by its requester": func(on bool) error {
@@ -581,12 +581,12 @@ func TestWatching(t *testing.T) {
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals before anything has changed", n)
 		}
-		must(w.Batches.Edit(w.ctx, w.ann, other, batches.BatchEdit{Priority: ptr(2.0)}))(t)
+		must(w.Batches.Change(w.ctx, w.ann, other, func(x *batches.RunningSettings) error { x.Priority = 2.0; return nil }))(t)
 		if n := signals(); n != 0 {
 			t.Errorf("%d signals of another batch's change", n)
 		}
 		for range 3 {
-			must(w.Batches.Edit(w.ctx, w.ann, id, batches.BatchEdit{Priority: ptr(2.0)}))(t)
+			must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Priority = 2.0; return nil }))(t)
 		}
 		if n := signals(); n != 1 {
 			t.Errorf("%d signals of three changes in a row", n)

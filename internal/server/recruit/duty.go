@@ -233,21 +233,9 @@ func (s *Duty) Wishes(_ context.Context, p *access.Principal) (store.User, error
 // WishesOf returns a worker's wishes.
 func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.Away, NoMail: u.NoMail} }
 
-// SetWishes keeps a worker's wishes.
-func (s *Duty) SetWishes(ctx context.Context, p *access.Principal, w Wishes) (store.User, error) {
-	return s.changeWishes(ctx, p, access.DutySetWishes, func(now *Wishes) error {
-		*now = w
-		return nil
-	})
-}
-
 // ChangeWishes changes a worker's wishes as they are when nobody else changes them.
 func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change func(*Wishes) error) (store.User, error) {
-	return s.changeWishes(ctx, p, access.DutyChangeWishes, change)
-}
-
-func (s *Duty) changeWishes(ctx context.Context, p *access.Principal, o access.Operation, change func(*Wishes) error) (store.User, error) {
-	if err := p.May(o); err != nil {
+	if err := p.May(access.DutyChangeWishes); err != nil {
 		return store.User{}, err
 	}
 	return s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {

@@ -38,7 +38,7 @@ func allRuns(rq *request) *runs.Runs          { return rq.App.Runs }
 
 func stopBatch(stopped bool) doing[crowd.BatchID] {
 	return func(rq *request, id crowd.BatchID, _ string) error {
-		_, err := rq.App.Batches.Edit(rq.ctx(), rq.p, id, batches.BatchEdit{Stopped: &stopped})
+		_, err := rq.App.Batches.Change(rq.ctx(), rq.p, id, func(x *batches.RunningSettings) error { x.Stopped = stopped; return nil })
 		return err
 	}
 }

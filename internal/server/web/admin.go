@@ -221,7 +221,7 @@ func (rq *request) editPerson(id crowd.WorkerID) error {
 // suspend takes somebody's access away for the time being, or gives it back.
 func (rq *request) suspend(id crowd.WorkerID) error {
 	suspended := rq.sent().text("suspended") != ""
-	_, err := rq.App.Accounts.UpdateUser(rq.ctx(), rq.p, id, accounts.UserEdit{Suspended: &suspended})
+	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, func(u *store.User) error { u.Suspended = suspended; return nil })
 	return rq.done(err, "/admin/people/"+id.String(), "saved")
 }
 

@@ -101,7 +101,10 @@ func TestOldFormOfWishes(t *testing.T) {
 	if w := recruit.WishesOf(b.principal().User); len(w.Prefers) != 1 || w.Prefers[1] != 1 {
 		t.Fatalf("kept: %+v", w)
 	}
-	if _, err := c.app.Duty.SetWishes(t.Context(), b.principal(), recruit.Wishes{NoMail: true, Prefers: map[crowd.PoolID]float64{2: 1}}); err != nil {
+	if _, err := c.app.Duty.ChangeWishes(t.Context(), b.principal(), func(w *recruit.Wishes) error {
+		w.NoMail, w.Prefers = true, map[crowd.PoolID]float64{2: 1}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	p := f.send().want(http.StatusConflict, "This was changed elsewhere")

@@ -287,7 +287,7 @@ func TestWishes(t *testing.T) {
 	}
 	// What a program has set between two steps stays, unless another step is chosen.
 	w.Prefers[1] = 0.6
-	if _, err := c.app.Duty.SetWishes(t.Context(), b.principal(), w); err != nil {
+	if _, err := c.app.Duty.ChangeWishes(t.Context(), b.principal(), func(now *recruit.Wishes) error { *now = w; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	f = b.get("/work/wishes").form("/work/wishes")

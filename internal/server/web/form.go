@@ -233,13 +233,4 @@ func idText[ID interface {
 	return id.String()
 }
 
-func (f *fields) err() error {
-	if len(f.errs) == 0 {
-		return nil
-	}
-	list := make([]error, len(f.errs))
-	for i, e := range f.errs {
-		list[i] = e
-	}
-	return errors.Join(list...)
-}
+func (f *fields) err() error { return crowd.Errors(f.errs).Err() }

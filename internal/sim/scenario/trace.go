@@ -118,6 +118,15 @@ func (t *trace) row(at map[string]int, row row, number int) {
 	}
 }
 
+// named sets the index of a kind or a tenant to that of a value in the file.
+func named(to *int, known map[string]int, what, text string) error {
+	i, ok := known[text]
+	if *to = i; !ok {
+		return fmt.Errorf("%s is no %s of the scenario; say in %ss: which it is", yamlfile.Quote(text), what, what)
+	}
+	return nil
+}
+
 var calendarForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]`)
 
 func (t *trace) cell(b *sim.Batch, field, text string) error {
@@ -126,19 +135,9 @@ func (t *trace) cell(b *sim.Batch, field, text string) error {
 		b.Name = text
 		return validName(text)
 	case "kind":
-		i, ok := t.kinds[text]
-		b.Kind = i
-		if !ok {
-			return fmt.Errorf("%s is no kind of the scenario; say in kinds: which it is", yamlfile.Quote(text))
-		}
-		return nil
+		return named(&b.Kind, t.kinds, "kind", text)
 	case "tenant":
-		i, ok := t.tenants[text]
-		b.Tenant = i
-		if !ok {
-			return fmt.Errorf("%s is no tenant of the scenario; say in tenants: which it is", yamlfile.Quote(text))
-		}
-		return nil
+		return named(&b.Tenant, t.tenants, "tenant", text)
 	case "redundancy":
 		rule, err := parseRule(text)
 		b.Rule = rule

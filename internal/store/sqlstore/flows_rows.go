@@ -53,14 +53,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 	if n.Last >= crowd.MaxInBatch {
 		return errFullLog
 	}
-	switch n.Last++; r.State {
-	case store.RowOK:
-		n.OK++
-	case store.RowSkipped:
-		n.Skipped++
-	default:
-		n.Failed++
-	}
+	n.Count(r.State)
 	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), micros(r.At), string(r.State), body)
 	if len(a.args) < 8*rowsAtOnce {
 		return nil
