@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Control decides for all pools together: their controllers first, then the
@@ -60,10 +61,7 @@ func (c *Control) Remove(id crowd.PoolID) { delete(c.pools, id) }
 // which have it: pools are decided in the order of their ids.
 func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision {
 	s := &step{control: c, readings: readings, pools: make([]poolStep, len(readings)), moved: map[crowd.WorkerID]bool{}}
-	order := make([]int, len(readings))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(readings))
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(readings[i].Pool, readings[j].Pool), cmp.Compare(i, j))
 	})
@@ -154,10 +152,7 @@ func (s *step) transfer(to int, f fired, order []int) {
 	}
 	from = order[from]
 	idle := s.readings[from].Idle
-	by := make([]int, len(idle))
-	for i := range by {
-		by[i] = i
-	}
+	by := lists.Indices(len(idle))
 	knows := func(i int) int {
 		if idle[i].KnowsAt(to, from) {
 			return 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/queueing"
 )
 
@@ -195,9 +196,5 @@ func leave(idle []Person, at, n int, moved map[crowd.WorkerID]bool) []crowd.Work
 		return cmp.Compare(idle[i].PrefersAt(at), idle[j].PrefersAt(at))
 	})
 	order = order[:min(n, len(order))]
-	list := make([]crowd.WorkerID, len(order))
-	for k, i := range order {
-		list[k] = idle[i].ID
-	}
-	return list
+	return lists.Map(order, func(i int) crowd.WorkerID { return idle[i].ID })
 }

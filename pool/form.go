@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
@@ -109,11 +110,7 @@ func Elasticities() []Form { return forms(elasticities) }
 func Stabilities() []Form { return forms(stabilities) }
 
 func forms(laws []law) []Form {
-	list := make([]Form, len(laws))
-	for i, l := range laws {
-		list[i] = l.Form
-	}
-	return list
+	return lists.Map(laws, func(l law) Form { return l.Form })
 }
 
 // spec is a text form taken apart: every option of its form has a value.
@@ -133,10 +130,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * floa
 // parseForm reads a text form of one of laws; field names it in errors. Without a
 // text it is the first of them.
 func parseForm(field, text string, laws []law) (spec, error) {
-	known := make([]string, len(laws))
-	for i, l := range laws {
-		known[i] = l.Name
-	}
+	known := lists.Map(laws, func(l law) string { return l.Name })
 	if strings.TrimSpace(text) == "" {
 		text = known[0]
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Output is how a command prints what it has to say.
@@ -88,11 +89,7 @@ func cell(v any) string {
 
 // cells are the values of a row.
 func cells(values ...any) []string {
-	row := make([]string, len(values))
-	for i, v := range values {
-		row[i] = cell(v)
-	}
-	return row
+	return lists.Map(values, cell)
 }
 
 // writeTable writes a list in aligned columns under a header, whose names are
@@ -141,10 +138,7 @@ func clean(s string) string {
 
 // joined is a list in a sentence; name says how one of it is called.
 func joined[T any](list []T, name func(T) string) string {
-	names := make([]string, len(list))
-	for i, x := range list {
-		names[i] = name(x)
-	}
+	names := lists.Map(list, name)
 	return strings.Join(names, ", ")
 }
 

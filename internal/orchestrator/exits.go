@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -24,10 +25,7 @@ type exits struct {
 // other. Nodes between which items go share their exits.
 func (r *run) findExits() {
 	handedOn := make([]bool, len(r.nodes)) // by a joined consumer
-	region := make([]int, len(r.nodes))
-	for i := range region {
-		region[i] = i
-	}
+	region := lists.Indices(len(r.nodes))
 	for i, n := range r.nodes {
 		if n.step == nil || n.step.MakesItems() {
 			continue

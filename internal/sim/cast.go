@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Cast is what is drawn before a run begins: what there is to do and, if it
@@ -85,10 +86,7 @@ func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batc
 // apply makes the largest of the batches production batches with a deadline: the
 // share of them, rounded down. Of equal sizes at the cut the earlier ones.
 func (a *AlphaRule) apply(list []Batch) {
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(list))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(list[j].Tasks, list[i].Tasks) })
 	for _, i := range order[:int(a.Share*float64(len(list))+1e-9)] {
 		b := &list[i]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // The limits of an answer.
@@ -94,10 +95,7 @@ func (c *Compiled) check(given map[string]json.RawMessage) (map[string]any, erro
 	if c.page != nil {
 		return c.page.check(given)
 	}
-	names := make([]string, len(c.controls))
-	for i := range c.controls {
-		names[i] = c.controls[i].Name
-	}
+	names := lists.Map(c.controls, func(x control) string { return x.Name })
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
 			return nil, unknownField(name, names)

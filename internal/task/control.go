@@ -14,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // control is a Control of a template, with what it takes to fill and check it.
@@ -66,11 +67,7 @@ func (c *control) isNumber() bool {
 
 // values are those of the options.
 func (c *control) values() []string {
-	out := make([]string, len(c.Options))
-	for i, o := range c.Options {
-		out[i] = o.Value
-	}
-	return out
+	return lists.Map(c.Options, func(o ViewOption) string { return o.Value })
 }
 
 // check returns the value, of type string, float64, bool or []string; nil if it

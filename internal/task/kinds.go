@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -85,11 +86,7 @@ func Descriptors() []*Descriptor { return kinds }
 
 // Kinds lists the names of all kinds.
 func Kinds() []Kind {
-	list := make([]Kind, len(kinds))
-	for i, d := range kinds {
-		list[i] = d.Kind
-	}
-	return list
+	return lists.Map(kinds, func(d *Descriptor) Kind { return d.Kind })
 }
 
 // has reports whether a template of this kind may have a setting.
@@ -155,9 +152,6 @@ func (d *Descriptor) Method(name string) (label.Method, error) {
 }
 
 func methodNames(list []label.Method) string {
-	names := make([]string, len(list))
-	for i, m := range list {
-		names[i] = m.Name()
-	}
+	names := lists.Map(list, label.Method.Name)
 	return strings.Join(names, ", ")
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Validate returns everything that is wrong with a template that comes in, nil if
@@ -43,7 +45,7 @@ func (t Template) Compile() (*Compiled, error) {
 	c := newChecker(nil)
 	out := t.compile(c)
 	if c.count > 0 {
-		return nil, joined(c.told())
+		return nil, errors.Join(crowd.Errors(c.told()).Unwrap()...)
 	}
 	return out, nil
 }
@@ -73,25 +75,6 @@ func (t Template) labelControl() *control {
 		return &c.controls[0]
 	}
 	return nil
-}
-
-// joined is several problems as one error.
-type joined []*crowd.Error
-
-func (j joined) Error() string {
-	lines := make([]string, len(j))
-	for i, e := range j {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (j joined) Unwrap() []error {
-	out := make([]error, len(j))
-	for i, e := range j {
-		out[i] = e
-	}
-	return out
 }
 
 // What is told of a template with very many problems.
@@ -141,10 +124,7 @@ func (c *checker) told() []*crowd.Error {
 func (t Template) compile(c *checker) *Compiled {
 	d := t.Kind.Describe()
 	if d.compile == nil {
-		names := make([]string, len(kinds))
-		for i, k := range kinds {
-			names[i] = string(k.Kind)
-		}
+		names := lists.Map(kinds, func(k *Descriptor) string { return string(k.Kind) })
 		c.badf("kind", "%q is not a kind: use one of %s", clip(string(t.Kind)), strings.Join(names, ", "))
 		return nil
 	}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
@@ -68,11 +69,7 @@ var kinds = []*kind{&crowdKind, &sqlKind, &httpKind}
 
 // Kinds returns the names of the kinds.
 func Kinds() []Kind {
-	names := make([]Kind, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
-	}
-	return names
+	return lists.Map(kinds, func(k *kind) Kind { return k.name })
 }
 
 // kindOf returns the description of a kind that a checked step has.

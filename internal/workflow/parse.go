@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -226,11 +227,7 @@ func (r *reader) filesFit(v *fields.Part) {
 
 // names returns the names of the inputs and steps.
 func (r *reader) names() []string {
-	names := make([]string, len(r.nodes))
-	for i, m := range r.nodes {
-		names[i] = m.name
-	}
-	return names
+	return lists.Map(r.nodes, func(m *made) string { return m.name })
 }
 
 // connect reads what each step reads.

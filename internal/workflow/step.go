@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -123,11 +124,7 @@ func (r *reader) origin(family int) string {
 }
 
 func (m *made) columnNames() []string {
-	names := make([]string, len(m.columns))
-	for i, c := range m.columns {
-		names[i] = c.Name
-	}
-	return names
+	return lists.Map(m.columns, func(c owned) string { return c.Name })
 }
 
 // known notes a column that is not there, unless the columns are not known.

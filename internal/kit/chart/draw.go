@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Chart is a picture that can be drawn. The zero value is one without data.
@@ -109,11 +111,7 @@ func (c Chart) plots() []*plot {
 	if c.panels == nil {
 		return []*plot{c.plotOrEmpty()}
 	}
-	out := make([]*plot, len(c.panels))
-	for i, p := range c.panels {
-		out[i] = p.plotOrEmpty()
-	}
-	return out
+	return lists.Map(c.panels, Chart.plotOrEmpty)
 }
 
 func (c Chart) plotOrEmpty() *plot {

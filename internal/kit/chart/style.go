@@ -1,6 +1,10 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
+)
 
 // The colours of the project's pages.
 const (
@@ -90,14 +94,8 @@ func drawMarkers(s *svg, st style, size float64, at []pt) {
 		s.stroke(pen{colour: st.colour, alpha: 1, width: 2}, lines)
 		return
 	}
-	rings := make([][]pt, len(at))
-	for i, p := range at {
-		rings[i] = shape(p, size, st.marker)
-	}
-	closed := make([][]pt, len(rings))
-	for i, r := range rings {
-		closed[i] = append(append([]pt{}, r...), r[0], r[1])
-	}
+	rings := lists.Map(at, func(p pt) []pt { return shape(p, size, st.marker) })
+	closed := lists.Map(rings, func(r []pt) []pt { return append(append([]pt{}, r...), r[0], r[1]) })
 	s.stroke(pen{colour: paper, alpha: 1, width: 2.4}, closed)
 	if st.marker == 5 || st.hollow { // 5 is a hollow square
 		s.fill(paper, 1, rings)

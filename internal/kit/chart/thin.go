@@ -3,6 +3,8 @@ package chart
 import (
 	"math"
 	"sort"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // column is the width, in points, within which points of a line are thinned: a
@@ -79,10 +81,7 @@ func thinDots(at []pt, cell float64) (kept []pt, stand []int) {
 
 // order returns the indices of x from left to right; equal ones stay as given.
 func order(x []float64) []int {
-	index := make([]int, len(x))
-	for i := range index {
-		index[i] = i
-	}
+	index := lists.Indices(len(x))
 	if !sort.Float64sAreSorted(x) {
 		sort.SliceStable(index, func(i, j int) bool { return x[index[i]] < x[index[j]] })
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
@@ -96,11 +97,7 @@ func (t *typer) name(n *ast.IdentifierNode) (ast.Node, Type, error) {
 
 // known is the names themselves.
 func (t *typer) known() []string {
-	names := make([]string, len(t.names))
-	for i := range names {
-		names[i] = t.names[i].Name
-	}
-	return names
+	return lists.Map(t.names, func(x Name) string { return x.Name })
 }
 
 // list writes the names for a message.

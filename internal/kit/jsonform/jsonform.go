@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Form is an object as a table of its members.
@@ -122,11 +124,7 @@ func (f Form) UnmarshalJSON(text []byte) error {
 
 // Figures is a list of figures: what is not finite is null in it.
 func Figures(list []float64) any {
-	out := make([]any, len(list))
-	for i, f := range list {
-		out[i] = figure(f)
-	}
-	return out
+	return lists.Map(list, figure)
 }
 
 func figure(f float64) any {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // problem is one thing that is wrong at one place.
@@ -74,14 +75,14 @@ func gather(e *jsonschema.ValidationError) []problem {
 func explainKind(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("it is %s, it should be %s", article(k.Got), strings.Join(each(k.Want, article), " or "))
+		return fmt.Sprintf("it is %s, it should be %s", article(k.Got), strings.Join(lists.Map(k.Want, article), " or "))
 	case *kind.Required:
 		if len(k.Missing) == 1 {
 			return fmt.Sprintf("the property %q is missing", k.Missing[0])
 		}
-		return fmt.Sprintf("the properties %s are missing", strings.Join(each(k.Missing, quoted), ", "))
+		return fmt.Sprintf("the properties %s are missing", strings.Join(lists.Map(k.Missing, quoted), ", "))
 	case *kind.AdditionalProperties:
-		return fmt.Sprintf("%s should not be here", strings.Join(each(k.Properties, quoted), ", "))
+		return fmt.Sprintf("%s should not be here", strings.Join(lists.Map(k.Properties, quoted), ", "))
 	case *kind.FalseSchema:
 		return "nothing is allowed here"
 	case *kind.Not:
@@ -123,14 +124,6 @@ func article(typ string) string {
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
-
-func each(list []string, f func(string) string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = f(s)
-	}
-	return out
-}
 
 // explain turns an error of compilation into one that names the place.
 func explain(err error) error {

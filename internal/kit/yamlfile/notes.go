@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Problem is one thing that is wrong with a file: what, and what would be
@@ -35,10 +36,7 @@ type Problems []Problem
 
 // Error returns one line for each.
 func (p Problems) Error() string {
-	lines := make([]string, len(p))
-	for i := range p {
-		lines[i] = p[i].Error()
-	}
+	lines := lists.Map(p, func(x Problem) string { return x.Error() })
 	return strings.Join(lines, "\n")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim/pools"
 )
@@ -39,10 +40,7 @@ func (g gain) order() gain {
 }
 
 func (f *technique) run(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	trials := make([]trial, len(f.systems))
-	for i, s := range f.systems {
-		trials[i] = trial{s, f.world, o.Reps}
-	}
+	trials := lists.Map(f.systems, func(s system) trial { return trial{s, f.world, o.Reps} })
 	list, err := try(ctx, o, trials)
 	if err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func absolute(name string, runs []*poolRun) []experiment.Row {
 		{"mean wait of a task", "s", func(r *poolRun) float64 { return r.wait }},
 		{"tasks in the queue at the end", "", func(r *poolRun) float64 { return r.backlog }},
 	} {
-		rows = append(rows, experiment.Mean.Row(name, f.metric, f.unit, experiment.Values(runs, f.of)))
+		rows = append(rows, experiment.Mean.Row(name, f.metric, f.unit, lists.Map(runs, f.of)))
 	}
 	return rows
 }
@@ -179,14 +177,11 @@ func figure3c() *technique {
 
 // barsOf are the figures of systems side by side.
 func barsOf(name, words string, systems []system, runs map[string][]*poolRun) experiment.Picture {
-	groups := make([]string, len(systems))
-	for i, s := range systems {
-		groups[i] = s.name
-	}
+	groups := lists.Map(systems, func(s system) string { return s.name })
 	panel := func(title, unit string, of func(*poolRun) float64) chart.Chart {
 		bars := chart.BarSeries{}
 		for _, x := range systems {
-			experiment.Mean.Of(experiment.Values(runs[x.name], of)).Bar(&bars)
+			experiment.Mean.Of(lists.Map(runs[x.name], of)).Bar(&bars)
 		}
 		return chart.Bars(chart.BarsSpec{
 			Head: chart.Head{Title: title, Size: chart.Size{Width: 300, Height: 300}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
@@ -97,11 +98,7 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 func ends[T any](list []T) []T { return []T{list[0], list[len(list)-1]} }
 
 func labels[T any](format string, list []T) []string {
-	out := make([]string, len(list))
-	for i, x := range list {
-		out[i] = fmt.Sprintf(format, x)
-	}
-	return out
+	return lists.Map(list, func(x T) string { return fmt.Sprintf(format, x) })
 }
 
 // heat is a map of the first figures of a list, row by row.

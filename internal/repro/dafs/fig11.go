@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -88,10 +89,7 @@ type completed [6][]float64
 
 // completions runs a list of worlds.
 func completions[W batchWorld](ctx context.Context, o *experiment.Options, list []W) ([]completed, error) {
-	setups := make([]*sim.Setup, len(list))
-	for i, w := range list {
-		setups[i] = w.setup()
-	}
+	setups := lists.Map(list, func(w W) *sim.Setup { return w.setup() })
 	runs, err := experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(list)), func(i, rep int) ([6]float64, error) {
 		r := sim.Run{Setup: setups[i], Policy: list[i].scheduling(), Seed: o.Seed, Rep: rep}
 		out, err := r.DoContext(ctx)

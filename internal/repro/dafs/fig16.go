@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -186,7 +187,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	r := &experiment.Result{}
 	for _, v := range all[:8] {
 		const what = "decisions with an index that is not finite"
-		shares := experiment.Values(v.runs, func(w *watched) float64 { return w.index.share() })
+		shares := lists.Map(v.runs, func(w *watched) float64 { return w.index.share() })
 		label := fmt.Sprintf("%s, %g s", v.label, v.world.window)
 		for _, p := range nonFiniteShares {
 			if p.policy == v.label && p.window == v.world.window && o.Seed == 1 {
@@ -204,7 +205,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	r.Add(figure16Claims(all[:4])...)
 	for _, v := range all[8:] {
-		r.Add(experiment.Mean.Row(v.name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", experiment.Values(v.runs, func(w *watched) float64 { return w.jinf })))
+		r.Add(experiment.Mean.Row(v.name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", lists.Map(v.runs, func(w *watched) float64 { return w.jinf })))
 	}
 	r.Draw(figure16Chart(all[:4]))
 	return r, nil
@@ -212,7 +213,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 
 // recorded are the means of the index as recorded in a part of each run.
 func (v watchedVariant) recorded(from, to float64) []float64 {
-	return experiment.Values(v.runs, func(w *watched) float64 {
+	return lists.Map(v.runs, func(w *watched) float64 {
 		sum, n := 0.0, 0
 		for i, at := range w.index.at {
 			if at >= from && at < to {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -45,10 +46,7 @@ func (c controlled) setup() *sim.Setup {
 	}
 	if c.log != nil {
 		s.Horizon = time.Hour
-		times := make([]time.Duration, len(c.log.came))
-		for i, at := range c.log.came {
-			times[i] = time.Millisecond + experiment.Duration(at)
-		}
+		times := lists.Map(c.log.came, func(at float64) time.Duration { return time.Millisecond + experiment.Duration(at) })
 		s.Groups[0].Arrive = sim.Arrivals{Times: times}
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
@@ -119,7 +120,7 @@ type traceRuns [][]*traced
 
 // less is a figure under one policy less that under another.
 func (t traceRuns) less(a, b int, figure func(*traced) float64) []float64 {
-	return experiment.Minus(experiment.Values(t[a], figure), experiment.Values(t[b], figure))
+	return experiment.Minus(lists.Map(t[a], figure), lists.Map(t[b], figure))
 }
 
 func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
@@ -136,9 +137,9 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}
 	bars := chart.BarSeries{Name: "simulated"}
 	for i, p := range tracePolicies {
-		times := experiment.Values(runs[i], per)
+		times := lists.Map(runs[i], per)
 		r.Add(experiment.Mean.Row(p.label, metric, "s", times).NotSimulatable("in the figure only", "trace", source),
-			experiment.Mean.Row(p.label, "hand-outs of another batch than the last", "ratio", experiment.Values(runs[i], func(t *traced) float64 { return t.switches })))
+			experiment.Mean.Row(p.label, "hand-outs of another batch than the last", "ratio", lists.Map(runs[i], func(t *traced) float64 { return t.switches })))
 		spec.Groups = append(spec.Groups, p.label)
 		experiment.Mean.Of(times).Bar(&bars)
 	}
@@ -149,7 +150,7 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}{{fair, individual, "slower in a bundle: context switches"}, {conscious, individual, "slower in a bundle: context switches"}, {fair, conscious, "WCFS lies between"}} {
 		r.Add(experiment.Mean.Row(tracePolicies[c.a].label+" less "+tracePolicies[c.b].label, metric, "s", runs.less(c.a, c.b, per)).Claims(c.words, experiment.Above(0), source, ""))
 	}
-	more := experiment.Over(experiment.Values(runs[fair], per), experiment.Values(runs[individual], per))
+	more := experiment.Over(lists.Map(runs[fair], per), lists.Map(runs[individual], per))
 	r.Add(experiment.Mean.Row("FS over individual batches", metric+", more", "ratio", more).Claims("the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"))
 	r.Draw(experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
 	return r, nil
@@ -167,7 +168,7 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	}
 	const source = "§4.4.3, Figure 9"
 	r := &experiment.Result{}
-	r.Add(experiment.Mean.Row("individual batches", "a quarter of the small batches' tasks", "s", experiment.Values(runs[individual], until(0, 0.25))).
+	r.Add(experiment.Mean.Row("individual batches", "a quarter of the small batches' tasks", "s", lists.Map(runs[individual], until(0, 0.25))).
 		Against(experiment.Figure{Value: 500, Unit: 50}, source, "").NotSimulatable("", "trace", source))
 	var panels []chart.Chart
 	for c, class := range traceClasses {
@@ -184,7 +185,7 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		for p, policy := range tracePolicies {
 			line := chart.Series{Name: policy.label}
 			for share := 0.02; share <= 1.0001; share += 0.02 {
-				line.X = append(line.X, experiment.Mean.Of(experiment.Values(runs[p], until(c, math.Min(share, 1)))).Value)
+				line.X = append(line.X, experiment.Mean.Of(lists.Map(runs[p], until(c, math.Min(share, 1)))).Value)
 				line.Y = append(line.Y, math.Min(share, 1))
 			}
 			spec.Series = append(spec.Series, line)
@@ -217,7 +218,7 @@ func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	var panels []chart.Chart
 	for i, p := range tracePolicies {
-		r.Add(experiment.Mean.Row(p.label, "95 % of the tasks", "s", experiment.Values(runs[i], most)))
+		r.Add(experiment.Mean.Row(p.label, "95 % of the tasks", "s", lists.Map(runs[i], most)))
 		panels = append(panels, allocation(p.label, runs[i][0].out))
 	}
 	r.Draw(experiment.Panels("fig10", "People at work by batch", chart.GridSpec{

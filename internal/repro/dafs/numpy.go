@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A stream draws what numpy's RandomState draws from a seed, figure by figure:
@@ -51,10 +53,7 @@ func (s *stream) zipf(a float64) int {
 // last) that goes on with the shorter part, straight insertion for parts of at
 // most 16, no fall-back on heapsort before 2 log2 n cuts in a row.
 func largestFirst(values []int) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(values))
 	if len(order) < 2 {
 		return order
 	}

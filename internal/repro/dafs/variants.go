@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	_ "github.com/throng-dev/throng/internal/repro/dafs/authors" // the policies edf-code, fs-code, sdafs-code and dafs-code
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -225,10 +226,7 @@ func simulate(ctx context.Context, o *experiment.Options, list, more []variant) 
 	if o.Extra > 0 {
 		list, reps = slices.Concat(list, more), append(reps, slices.Repeat([]int{o.Extra}, len(more))...)
 	}
-	setups := make([]*sim.Setup, len(list))
-	for i, v := range list {
-		setups[i] = v.world.setup(v.rule())
-	}
+	setups := lists.Map(list, func(v variant) *sim.Setup { return v.world.setup(v.rule()) })
 	runs, err := experiment.Repeat(ctx, o, reps, func(i, rep int) (scenario, error) { return list[i].run(ctx, setups[i], o.Seed, rep) })
 	if err != nil {
 		return nil, err

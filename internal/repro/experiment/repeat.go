@@ -30,15 +30,6 @@ func Repeat[T any](ctx context.Context, o *Options, reps []int, run func(trial, 
 	return runs, nil
 }
 
-// Values takes one figure of each run.
-func Values[T any](runs []T, figure func(T) float64) []float64 {
-	list := make([]float64, len(runs))
-	for i, r := range runs {
-		list[i] = figure(r)
-	}
-	return list
-}
-
 // Minus returns a - b, repetition by repetition.
 func Minus(a, b []float64) []float64 { return pairs(a, b, func(x, y float64) float64 { return x - y }) }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
@@ -36,11 +37,7 @@ func (c *claims) curvesOf(ctx context.Context, o *experiment.Options, names ...s
 
 // sum sums a figure over all points, repetition by repetition.
 func (v curves) sum(name string, of func(claimsRun) float64) []float64 {
-	var lists [][]float64
-	for _, runs := range v[name] {
-		lists = append(lists, experiment.Values(runs, of))
-	}
-	return added(lists...)
+	return added(lists.Map(v[name], func(runs []claimsRun) []float64 { return lists.Map(runs, of) })...)
 }
 
 func (v curves) total(name string) []float64 {
@@ -245,7 +242,7 @@ func periods(at string, fifo []claimsRun, runs [][]claimsRun) []experiment.Row {
 		by[p] = reduced(runs[i], fifo)
 		name := fmt.Sprintf("loop, each %g RT", p)
 		rows = append(rows, by[p].row(name, at+"reduction of penalties"),
-			experiment.Mean.Row(name, at+"places kept for predicted requests while others wait, over places at work", "ratio", experiment.Values(runs[i], func(r claimsRun) float64 { return r.held })))
+			experiment.Mean.Row(name, at+"places kept for predicted requests while others wait, over places at work", "ratio", lists.Map(runs[i], func(r claimsRun) float64 { return r.held })))
 	}
 	for _, x := range []struct {
 		period, most float64

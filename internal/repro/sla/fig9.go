@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/repro/sla/orchestration"
@@ -170,7 +171,7 @@ func addLargeScales(ctx context.Context, o *experiment.Options, r *experiment.Re
 				red := reduced(runs[0], fifo)
 				r.Add(red.row(p.name, at+"reduction of penalties"))
 				lines[k].Name, lines[k].Markers = p.name, true
-				red.estimate().Point(&lines[k], stats.Mean(experiment.Values(fifo, func(r claimsRun) float64 { return r.most })))
+				red.estimate().Point(&lines[k], stats.Mean(lists.Map(fifo, func(r claimsRun) float64 { return r.most })))
 			}
 			runs = runs[1:]
 		}
@@ -231,10 +232,7 @@ func crowdOf(n int, now time.Time) []*sla.Process {
 
 // measureSpeeds times passes and events, by the clock of the machine.
 func measureSpeeds(sizes []int) []speed {
-	response := make([]time.Duration, len(slaServices()))
-	for i, s := range slaServices() {
-		response[i] = s.Response
-	}
+	response := lists.Map(slaServices(), func(s orchestration.Service) time.Duration { return s.Response })
 	now := time.Unix(1000, 0).UTC()
 	list := make([]speed, len(sizes))
 	for i, n := range sizes {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/repro/sla/orchestration"
@@ -236,12 +237,12 @@ func slaBound(p *sla.Penalty, age time.Duration) float64 {
 }
 
 func penalties(runs []claimsRun) []float64 {
-	return experiment.Values(runs, func(r claimsRun) float64 { return r.penalty })
+	return lists.Map(runs, func(r claimsRun) float64 { return r.penalty })
 }
 
 // mostAtOnce is a row of how many processes run at once.
 func mostAtOnce(at string, runs []claimsRun) experiment.Row {
-	return experiment.Mean.Row(slaFIFO, at+"most processes at once", "", experiment.Values(runs, func(r claimsRun) float64 { return r.most }))
+	return experiment.Mean.Row(slaFIFO, at+"most processes at once", "", lists.Map(runs, func(r claimsRun) float64 { return r.most }))
 }
 
 // added sums lists of equal length, repetition by repetition.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -336,10 +337,7 @@ func (s *Invitations) List(ctx context.Context, p *access.Principal, tenant crow
 		return nil, err
 	}
 	list, err := s.store.ListInvitations(ctx, tenant, before, limit)
-	out := make([]InvitationView, len(list))
-	for n, i := range list {
-		out[n] = s.viewOf(i)
-	}
+	out := lists.Map(list, s.viewOf)
 	return out, err
 }
 

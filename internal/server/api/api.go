@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -243,15 +244,7 @@ func each[A, B any](f func(A) B) func([]A, error) ([]B, error) { return as(all(f
 
 // all makes a list of the bodies that f makes.
 func all[A, B any](f func(A) B) func([]A) []B {
-	return func(list []A) []B { return mapped(list, f) }
-}
-
-func mapped[A, B any](list []A, f func(A) B) []B {
-	out := make([]B, len(list))
-	for i, x := range list {
-		out[i] = f(x)
-	}
-	return out
+	return func(list []A) []B { return lists.Map(list, f) }
 }
 
 // some returns the list, not nil: so that JSON has [], not null.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -166,7 +167,7 @@ func (a *api) batchTasks() {
 			if err != nil {
 				return out, err
 			}
-			return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: mapped(r.Problems, note)}, nil
+			return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: lists.Map(r.Problems, note)}, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

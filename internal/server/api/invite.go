@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/wire"
@@ -40,8 +41,8 @@ func (a *api) invitations() {
 			if err != nil {
 				return out, err
 			}
-			skipped := mapped(r.Skipped, func(x accounts.SkippedAddress) wire.SkippedAddress { return wire.SkippedAddress(x) })
-			return wire.Invited{Mail: r.Mail, Invited: mapped(r.Invited, toInvitation), Skipped: skipped}, nil
+			skipped := lists.Map(r.Skipped, func(x accounts.SkippedAddress) wire.SkippedAddress { return wire.SkippedAddress(x) })
+			return wire.Invited{Mail: r.Mail, Invited: lists.Map(r.Invited, toInvitation), Skipped: skipped}, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations", summary: "List invitations", tag: inviteTag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. Admins see all, requesters those of a tenant of theirs."},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -16,7 +17,7 @@ import (
 func toUser(u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
 		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications,
-		Granted: mapped(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), CreatedAt: u.CreatedAt}
+		Granted: lists.Map(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), CreatedAt: u.CreatedAt}
 }
 
 func (a *api) people() {
@@ -56,7 +57,7 @@ func (a *api) people() {
 				input.Set(&u.Suspended, b.Suspended)
 				input.Set(&u.Qualifications, b.Qualifications)
 				if b.Granted != nil {
-					u.Granted = mapped(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
+					u.Granted = lists.Map(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
 				}
 				if b.Pool != nil {
 					u.Pool, err = optional(*b.Pool, crowd.ParsePoolID)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -43,7 +44,7 @@ func toPoolDetail(v control.PoolView) wire.PoolDetail {
 	metrics, d := toMetrics(&s.Metrics), &s.Next
 	out.At, out.Metrics = s.At, &metrics
 	out.Decision = &wire.PoolDecision{Recruit: d.Recruit, Withdraw: d.Withdraw, Release: d.Release,
-		Moves: mapped(d.Moves, func(m pool.Move) wire.PoolMove { return wire.PoolMove{Worker: m.Worker, To: m.To} }), Why: some(d.Why)}
+		Moves: lists.Map(d.Moves, func(m pool.Move) wire.PoolMove { return wire.PoolMove{Worker: m.Worker, To: m.To} }), Why: some(d.Why)}
 	return out
 }
 
@@ -83,10 +84,10 @@ func toPerson(x control.PoolPerson) wire.PoolPerson {
 
 func toCall(c control.PoolCall) wire.PoolCall {
 	return wire.PoolCall{ID: c.ID, At: c.At, EndsAt: c.EndsAt, Wanted: c.Wanted, Came: c.Came,
-		Notices: mapped(c.Notices, func(n store.Notice) wire.Notice {
+		Notices: lists.Map(c.Notices, func(n store.Notice) wire.Notice {
 			return wire.Notice{Worker: n.Worker, State: string(n.State), AskedAt: n.AskedAt, AnsweredAt: n.AnsweredAt}
 		}),
-		Messages: mapped(c.Messages, func(m store.Message) wire.Message {
+		Messages: lists.Map(c.Messages, func(m store.Message) wire.Message {
 			return wire.Message{Worker: m.Worker, Channel: string(m.Channel), State: string(m.State), Tries: m.Tries, SentAt: m.SentAt, Error: m.Error}
 		})}
 }
@@ -139,7 +140,7 @@ func (a *api) livePools() {
 				return out, err
 			}
 			v, err := a.app.Pools.Get(ctx, p, in.id)
-			return wire.Account{BalanceMicros: v.Status.Funds.Funds, Entries: mapped(entries, toEntry)}, err
+			return wire.Account{BalanceMicros: v.Status.Funds.Funds, Entries: lists.Map(entries, toEntry)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/samples", summary: "How a pool looked, every ten seconds of the last day", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

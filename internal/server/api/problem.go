@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/wire"
@@ -31,14 +32,14 @@ func (a *api) problem(ctx context.Context, err error) *wire.Problem {
 	switch {
 	case errors.As(err, &several):
 		p := newProblem(several[0].Code, inJSON(several[0]).Error())
-		p.Errors = mapped(several, note)
+		p.Errors = lists.Map(several, note)
 		return p
 	case errors.As(err, &file):
 		p := newProblem(crowd.Invalid, file[:1].Error())
 		if n := len(file) - 1; n > 0 {
 			p.Detail += fmt.Sprintf(" (and %d more)", n)
 		}
-		p.Errors = mapped(file, func(x workflow.Problem) wire.FieldNote {
+		p.Errors = lists.Map(file, func(x workflow.Problem) wire.FieldNote {
 			return wire.FieldNote{Field: "workflow", Line: x.Line, Column: x.Column, Message: x.Message}
 		})
 		return p

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -72,11 +73,11 @@ func (a *api) tests() {
 
 func toMyTest(v accounts.TestView) wire.MyTest {
 	out := wire.MyTest{Test: toTest(v.Test), Pool: v.Pool.Name, For: v.For, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
-	out.Results = mapped(v.Tries, func(t accounts.TestResult) wire.TryResult {
+	out.Results = lists.Map(v.Tries, func(t accounts.TestResult) wire.TryResult {
 		return wire.TryResult{Try: t.N, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Submitted: t.Submitted, Score: t.Score, Late: t.Late, Passed: t.Passed}
 	})
 	if c := v.Current; c != nil {
-		out.Current = &wire.RunningTry{Try: c.N, StartedAt: c.StartedAt, EndsAt: c.EndsAt, Questions: mapped(c.Questions, func(q accounts.Asked) wire.Asked {
+		out.Current = &wire.RunningTry{Try: c.N, StartedAt: c.StartedAt, EndsAt: c.EndsAt, Questions: lists.Map(c.Questions, func(q accounts.Asked) wire.Asked {
 			return wire.Asked{Name: q.Name, Values: wire.Values{Values: q.Values}, View: q.View}
 		})}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -51,11 +52,7 @@ func (a *api) stream(name string, options table.WriterOptions, columns []string,
 
 // inputColumns names the columns of the upload in an export, as MTurk does.
 func inputColumns(b store.Batch) []string {
-	out := make([]string, len(b.Columns))
-	for i, c := range b.Columns {
-		out[i] = "Input." + c
-	}
-	return out
+	return lists.Map(b.Columns, func(c string) string { return "Input." + c })
 }
 
 func stamp(t time.Time) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -74,7 +75,7 @@ func (a *api) runData() {
 			if err != nil {
 				return out, err
 			}
-			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: mapped(r.Some, note), Needs: runFor(p, v).Needs}, nil
+			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
 		})
 	a.runResults()
 	a.runItems()

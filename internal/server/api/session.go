@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
@@ -59,7 +60,7 @@ func (a *api) session() {
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
 			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,
-				Roles: mapped(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
+				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn},

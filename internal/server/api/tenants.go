@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
@@ -47,7 +48,7 @@ func (a *api) tenants() {
 			Latest
 		}) (wire.Account, error) {
 			balance, entries, err := a.app.Tenants.Account(ctx, p, in.id, in.Before, in.Limit)
-			return wire.Account{BalanceMicros: balance, Entries: mapped(entries, toEntry)}, err
+			return wire.Account{BalanceMicros: balance, Entries: lists.Map(entries, toEntry)}, err
 		})
 	type blockPath struct {
 		TenantPath

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -108,7 +109,7 @@ func (a *api) work() {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (wire.Earnings, error) {
 			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
-			return wire.Earnings{EarnedMicros: earned, Latest: mapped(list, func(x store.Annotation) wire.Done {
+			return wire.Earnings{EarnedMicros: earned, Latest: lists.Map(list, func(x store.Annotation) wire.Done {
 				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid}
 			})}, err
 		})

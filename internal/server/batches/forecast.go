@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
@@ -41,10 +42,9 @@ func StateOf(ctx context.Context, st store.Store, pool store.Pool, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	signs := make([]forecast.Sign, len(list))
-	for i, a := range list {
-		signs[i] = forecast.Sign{Worker: a.Worker, Batch: a.Assignment.Batch(), State: a.State, At: a.At, Ended: a.EndedAt}
-	}
+	signs := lists.Map(list, func(a store.Activity) forecast.Sign {
+		return forecast.Sign{Worker: a.Worker, Batch: a.Assignment.Batch(), State: a.State, At: a.At, Ended: a.EndedAt}
+	})
 	out := &forecast.State{
 		Now: now, Pool: pool.ID, Name: pool.Name, Policy: pool.Policy, Snapshot: snapshot,
 		Batches: make(map[crowd.BatchID]string, len(snapshot.Batches)),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/live"
@@ -406,9 +407,6 @@ func (s *Pools) TestRules(ctx context.Context, p *access.Principal, id crowd.Poo
 	if err != nil {
 		return nil, err
 	}
-	past := make([]pool.Past, len(samples))
-	for i, x := range samples {
-		past[i] = pool.Past{At: x.At, Metrics: x.Metrics}
-	}
+	past := lists.Map(samples, func(x store.Sample) pool.Past { return pool.Past{At: x.At, Metrics: x.Metrics} })
 	return pool.Test(rules, past)
 }

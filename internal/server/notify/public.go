@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // reserved are the addresses that are no public machine's: private, local, for
@@ -24,11 +26,7 @@ var (
 )
 
 func prefixes(list ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(list))
-	for i, s := range list {
-		out[i] = netip.MustParsePrefix(s)
-	}
-	return out
+	return lists.Map(list, netip.MustParsePrefix)
 }
 
 // public reports whether an address is a public machine's.

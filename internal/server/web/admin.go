@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -28,10 +29,7 @@ type poolRow struct {
 // admin shows tenants and pools.
 func (rq *request) admin() error {
 	tenants := ask(rq, rq.App.Tenants.List)
-	rows := make([]tenantRow, len(tenants))
-	for i, t := range tenants {
-		rows[i] = tenantRow{t, rq.balance(t.ID), filled(t, bindTenant)}
-	}
+	rows := lists.Map(tenants, func(t store.Tenant) tenantRow { return tenantRow{t, rq.balance(t.ID), filled(t, bindTenant)} })
 	pools := ask(rq, rq.App.Pools.List)
 	stopped := len(pools) > 0
 	list := make([]poolRow, len(pools))

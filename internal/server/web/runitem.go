@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -35,10 +36,7 @@ func (rq *request) runStep(id crowd.RunID) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]stepRow, len(list))
-	for j, row := range list {
-		rows[j] = stepRow{row, rowSigns[row.State]}
-	}
+	rows := lists.Map(list, func(row store.JoinedRow) stepRow { return stepRow{row, rowSigns[row.State]} })
 	n := &v.Nodes[i]
 	columns := n.Columns
 	if n.Step != nil {

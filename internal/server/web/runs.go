@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
@@ -40,10 +41,7 @@ func (rq *request) runs() error {
 		list, err = rq.App.Runs.List(rq.ctx(), rq.p, tenant, before, runsShown)
 		rq.check(err)
 	}
-	rows := make([]runRow, len(list))
-	for i, run := range list {
-		rows[i] = rq.runRow(run)
-	}
+	rows := lists.Map(list, rq.runRow)
 	data["Runs"] = rows
 	if len(list) == runsShown {
 		data["Before"] = list[len(list)-1].ID

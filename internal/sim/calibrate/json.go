@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Report is a model as programs read it. Figures that are not known are null.
@@ -30,10 +31,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	if m.Crowd.Rate > 0 {
 		rate = m.Crowd.Rate
 	}
-	kinds := make([]jsonform.Form, len(m.Kinds))
-	for i := range kinds {
-		kinds[i] = m.Kinds[i].form()
-	}
+	kinds := lists.Map(m.Kinds, func(x *KindFit) jsonform.Form { return x.form() })
 	return jsonform.Object(
 		"answers", m.Answers, "workers", m.Workers, "visits", m.Visits,
 		"left_out", m.Left.Filtered+m.Left.Empty+m.Left.Other, // rows that are neither an answer nor given up, or were filtered

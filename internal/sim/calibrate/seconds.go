@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -40,10 +41,7 @@ func ParseRounding(text string) (Rounding, error) {
 
 func (r Rounding) resolve(answers []Answer) (Rounding, error) {
 	if r == "" || r == Auto {
-		list := make([]float64, len(answers))
-		for i, a := range answers {
-			list[i] = a.Seconds
-		}
+		list := lists.Map(answers, func(a Answer) float64 { return a.Seconds })
 		return roundingOf(list), nil
 	}
 	return ParseRounding(string(r))
@@ -222,10 +220,7 @@ func assess(obs []interval, cdf, density func(float64) float64, parameters int) 
 	f.AIC = 2*float64(parameters) - 2*f.LogLikelihood
 	// The observations are known up to their intervals, so their distribution
 	// function is known at the upper ends of these.
-	ends := make([]float64, len(obs))
-	for i, o := range obs {
-		ends[i] = o.hi
-	}
+	ends := lists.Map(obs, func(o interval) float64 { return o.hi })
 	sort.Float64s(ends)
 	n := float64(len(ends))
 	rounded := obs[0].lo != obs[0].hi

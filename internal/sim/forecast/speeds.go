@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -148,10 +149,7 @@ func (s *speeds) withinOf(id crowd.BatchID, seen Answers) float64 {
 
 // expected returns what is known of each u: its mean.
 func (s *speeds) expected() factors {
-	means := make([]float64, len(s.cells))
-	for k := range s.cells {
-		means[k] = s.cells[k].mean
-	}
+	means := lists.Map(s.cells, func(x *cell) float64 { return x.mean })
 	return factors{s: s, u: s.solve(means)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -108,11 +109,7 @@ func (o *Outcome) Of(pool int) *PoolOutcome {
 
 // Values returns a metric of a pool, or of EveryPool, by repetition.
 func (r *Result) Values(pool int, m Metric) []float64 {
-	list := make([]float64, len(r.Runs))
-	for i, o := range r.Runs {
-		list[i] = m.Of(o.Of(pool))
-	}
-	return list
+	return lists.Map(r.Runs, func(o *Outcome) float64 { return m.Of(o.Of(pool)) })
 }
 
 // Figure summarises a metric of a variant over the repetitions.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -67,19 +68,12 @@ func (m Moments) draw(stream sim.Stream) []float64 {
 		}
 	}
 	mean, _ := momentsOf(z, low)
-	list := make([]float64, len(z))
-	for i := range z {
-		list[i] = math.Round(m.Mean/mean*math.Exp(low*z[i])*1e4) / 1e4
-	}
-	return list
+	return lists.Map(z, func(x float64) float64 { return math.Round(m.Mean/mean*math.Exp(low*x)*1e4) / 1e4 })
 }
 
 // momentsOf returns the mean and standard deviation of exp(b z).
 func momentsOf(z []float64, b float64) (m, sd float64) {
-	list := make([]float64, len(z))
-	for i := range z {
-		list[i] = math.Exp(b * z[i])
-	}
+	list := lists.Map(z, func(x float64) float64 { return math.Exp(b * x) })
 	return Describe(list)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -47,11 +48,7 @@ func (r *Report) pictures() []picture {
 }
 
 func (r *Report) names() []string {
-	list := make([]string, len(r.Policies))
-	for i := range r.Policies {
-		list[i] = r.Policies[i].Name
-	}
-	return list
+	return lists.Map(r.Policies, func(x *Policy) string { return x.Name })
 }
 
 // of is what the figures of a picture are of, in words.
@@ -258,10 +255,7 @@ func (r *Report) cdf() (picture, bool) {
 		size: chart.Size{Width: width, Height: 40 + 240*float64((len(panels)+1)/2)},
 		alt:  "Share of tasks with a label over time, one panel for each size class: " + strings.Join(titles(panels), ", ") + "; one line for each of " + strings.Join(r.names(), ", ") + ".",
 		draw: func(h chart.Head) chart.Chart {
-			charts := make([]chart.Chart, len(panels))
-			for i := range panels {
-				charts[i] = chart.Steps(panels[i])
-			}
+			charts := lists.Map(panels, chart.Steps)
 			return chart.Grid(chart.GridSpec{Head: h, Panels: charts, Columns: min(2, len(panels))})
 		},
 	}, panels != nil
@@ -302,11 +296,7 @@ func (r *Report) taskLines() []chart.LinesSpec {
 }
 
 func titles(panels []chart.LinesSpec) []string {
-	list := make([]string, len(panels))
-	for i := range panels {
-		list[i] = panels[i].Title
-	}
-	return list
+	return lists.Map(panels, func(x chart.LinesSpec) string { return x.Title })
 }
 
 // longest is how long the longest run was, in seconds.

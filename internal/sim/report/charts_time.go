@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -186,10 +187,7 @@ func rows(h chart.Head, draw func(chart.LinesSpec) chart.Chart, panels ...chart.
 		panels[0].Head = h
 		return draw(panels[0])
 	}
-	charts := make([]chart.Chart, len(panels))
-	for i := range panels {
-		charts[i] = draw(panels[i])
-	}
+	charts := lists.Map(panels, draw)
 	return chart.Grid(chart.GridSpec{Head: h, Panels: charts, Columns: 1})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -226,11 +227,7 @@ func difference(a, b []float64) stats.Summary {
 const noise = 1e-11
 
 func column(rows [][]float64, k int) []float64 {
-	out := make([]float64, len(rows))
-	for i, row := range rows {
-		out[i] = row[k]
-	}
-	return out
+	return lists.Map(rows, func(row []float64) float64 { return row[k] })
 }
 
 // batches makes the list of a policy's batches.

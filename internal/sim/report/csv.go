@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/sim"
@@ -27,10 +28,7 @@ func (f *csvFile) write(w io.Writer) error {
 		return err
 	}
 	f.rows(func(cells ...any) {
-		row := make([]string, len(cells))
-		for i, c := range cells {
-			row[i] = cell(c)
-		}
+		row := lists.Map(cells, cell)
 		if err == nil {
 			err = t.Write(row)
 		}

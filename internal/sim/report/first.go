@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -60,10 +61,7 @@ func newFirst(o *sim.Outcome) *first {
 // load only, so that every policy's picture shows the same ones in the same
 // colours.
 func shownBatches(list []sim.BatchOutcome) []int {
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(list))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(list[j].Tasks, list[i].Tasks) })
 	order = order[:min(len(order), maxLayers)]
 	slices.Sort(order)

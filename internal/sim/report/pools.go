@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -140,10 +141,7 @@ func (r *PoolsReport) Tables() []PoolTable {
 		variants[v] = r.Variants[v].Name
 	}
 	if len(r.Variants) == 1 {
-		names := make([]string, len(list))
-		for k, i := range list {
-			names[k] = r.PoolName(i)
-		}
+		names := lists.Map(list, r.PoolName)
 		return []PoolTable{newPoolTable("by pool", names, mainPoolMetrics, func(m pools.Metric, k int) string { return poolWords(m, r.Figure(0, list[k], m)) })}
 	}
 	var tables []PoolTable

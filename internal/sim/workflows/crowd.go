@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/task"
@@ -67,10 +68,9 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 }
 
 func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
-	list := make([]engine.Crowd, len(steps))
-	for i, step := range steps {
-		list[i] = w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements)
-	}
+	list := lists.Map(steps, func(step *workflow.Crowd) engine.Crowd {
+		return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+	})
 	return list, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -101,10 +102,7 @@ func (n *kept) row(i int64) int64 { return n.log<<32 | i }
 // Nodes implements store.Flows.
 func (s *Store) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
 	nodes, err := s.nodes(ctx, s.read, id)
-	out := make([]store.Node, len(nodes))
-	for i := range nodes {
-		out[i] = nodes[i].Node
-	}
+	out := lists.Map(nodes, func(x kept) store.Node { return x.Node })
 	return out, s.failed("read nodes", err)
 }
 

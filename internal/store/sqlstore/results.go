@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -123,9 +124,6 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 		return nil, s.failed("read a worker's answers", err)
 	}
 	slices.SortFunc(found, func(x, y numbered) int { return cmp.Compare(x.n, y.n) })
-	out := make([]store.Annotation, len(found))
-	for i := range found {
-		out[i] = found[i].Annotation
-	}
+	out := lists.Map(found, func(x numbered) store.Annotation { return x.Annotation })
 	return out, nil
 }

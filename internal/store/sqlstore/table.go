@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // table says once which columns hold which parts of a T. The statements that
@@ -151,11 +153,7 @@ func (u update[T]) when(condition string) update[T] {
 
 func (u update[T]) args(x *T) []any {
 	all := u.of.cells(x)
-	out := make([]any, len(u.at))
-	for i, at := range u.at {
-		out[i] = all[at]
-	}
-	return out
+	return lists.Map(u.at, func(at int) any { return all[at] })
 }
 
 // must replaces the row. That there is no such row is the error none.

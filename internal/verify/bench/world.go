@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 	"github.com/throng-dev/throng/internal/wire"
@@ -63,11 +64,7 @@ func newWorld(ctx context.Context, data string, workers int) (*world, error) {
 
 // tokens are those of workers.
 func tokens(workers []load.Worker) []string {
-	list := make([]string, len(workers))
-	for i, w := range workers {
-		list[i] = w.Token
-	}
-	return list
+	return lists.Map(workers, func(w load.Worker) string { return w.Token })
 }
 
 // fill makes batches with so many tasks in all, uploads them as one stream

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	tables "github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/verify/load"
@@ -131,10 +132,7 @@ func (a *answers) file(names map[string]string) io.Reader {
 	}
 	return load.CSV(header, load.Rows(len(a.tasks), func(i int) []string {
 		task := a.tasks[i]
-		who := make([]string, len(a.given[task]))
-		for k, w := range a.given[task] {
-			who[k] = names[w]
-		}
+		who := lists.Map(a.given[task], func(w string) string { return names[w] })
 		row := []string{task, strings.Join(who, ";")}
 		if len(a.truth) > 0 {
 			row = append(row, a.truth[task])

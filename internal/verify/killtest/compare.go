@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -157,11 +158,7 @@ type answered struct {
 // keys returns the counted answers in the order in which they came.
 func (a *answered) keys() []string {
 	slices.SortStableFunc(a.counted, func(x, y store.Annotation) int { return x.EndedAt.Compare(y.EndedAt) })
-	keys := make([]string, len(a.counted))
-	for i, k := range a.counted {
-		keys[i] = k.Key
-	}
-	return keys
+	return lists.Map(a.counted, func(k store.Annotation) string { return k.Key })
 }
 
 // labels compares every label with what the rule makes of the answers.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -164,11 +165,7 @@ func (l *layout) number() {
 }
 
 func (l *layout) orders() [][]*spot {
-	out := make([][]*spot, len(l.layers))
-	for i, layer := range l.layers {
-		out[i] = slices.Clone(layer)
-	}
-	return out
+	return lists.Map(l.layers, slices.Clone)
 }
 
 // crossings counts the pairs of edges between neighbouring layers that cross:

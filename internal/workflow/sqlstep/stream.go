@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 type execer = driver.StmtExecContext
@@ -32,10 +33,7 @@ type Stream struct {
 // ones. A query that needs all rows is refused with the *Error of what needs them.
 func Open(ctx context.Context, query string, static, stream []Table, limits Limits) (_ *Stream, err error) {
 	limits = limits.orDefault()
-	names := make([]string, len(stream))
-	for i, t := range stream {
-		names[i] = t.Name
-	}
+	names := lists.Map(stream, func(t Table) string { return t.Name })
 	e, err := open(append(append([]Table(nil), static...), stream...), limits)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 )
@@ -95,11 +96,7 @@ func (f Fields) Needed(like string) Fields {
 
 // Keys returns the keys of the fields.
 func (f Fields) Keys() []string {
-	keys := make([]string, len(f))
-	for i := range f {
-		keys[i] = f[i].Key
-	}
-	return keys
+	return lists.Map(f, func(x Field) string { return x.Key })
 }
 
 // typeOf returns the type of a field, or nil if there is none of the key.
@@ -140,10 +137,7 @@ func Map(most int, key, of *Type) *Type {
 // Either makes what is of one of several types, told apart by whether they are scalars,
 // lists or mappings.
 func Either(of ...*Type) *Type {
-	wants := make([]string, len(of))
-	for i, t := range of {
-		wants[i] = t.want
-	}
+	wants := lists.Map(of, func(t *Type) string { return t.want })
 	return &Type{form: either, want: strings.Join(wants, ", or "), either: of}
 }
 

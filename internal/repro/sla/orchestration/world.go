@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/sla"
 )
@@ -113,11 +114,7 @@ func (w *World) validKind(k *Kind) error {
 }
 
 func afters(steps []Step) [][]int {
-	list := make([][]int, len(steps))
-	for i, s := range steps {
-		list[i] = s.After
-	}
-	return list
+	return lists.Map(steps, func(s Step) []int { return s.After })
 }
 
 // Offered returns the load that each service is offered while so many processes
