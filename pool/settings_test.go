@@ -1,8 +1,10 @@
 package pool
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"reflect"
@@ -12,7 +14,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/condition"
 )
 
 func TestSettingsAreRefused(t *testing.T) {
@@ -196,8 +197,12 @@ func TestTheRulesOfTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	if !strings.Contains(text, condition.Table(Names())) {
-		t.Errorf("docs/pools.md lacks the table of the metrics as it is:\n%s", condition.Table(Names()))
+	table := "| name | unit | what it is |\n| --- | --- | --- |\n"
+	for _, n := range Names() {
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", n.Name, cmp.Or(n.Unit, string(n.Type)), n.Doc)
+	}
+	if !strings.Contains(text, table) {
+		t.Errorf("docs/pools.md lacks the table of the metrics as it is:\n%s", table)
 	}
 	for _, list := range [][]law{elasticities, stabilities} {
 		for _, f := range list {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
@@ -43,11 +44,7 @@ func policies() []known {
 // Names lists a text form of every policy, as Parse reads it, with its options:
 // for help texts and as a set to compare.
 func Names() []string {
-	var names []string
-	for _, p := range policies() {
-		names = append(names, p.text)
-	}
-	return names
+	return lists.Map(policies(), func(p known) string { return p.text })
 }
 
 // Parse makes the policy of a text form, without any batches. The grammar, in

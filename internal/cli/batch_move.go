@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/throng-dev/throng/internal/wire"
 )
 
 // printBatch prints what became of a batch.
 func (r *remote) printBatch(b wire.Batch, err error) error {
-	return r.print(batchView{Batch: b}, err, func(w io.Writer) { say(w, "%s %s: %s\n", b.ID, clean(b.Name), b.State) })
+	return r.tell(batchView{Batch: b}, err, "%s %s: %s\n", b.ID, clean(b.Name), b.State)
 }
 
 // BatchLaunch is "throng batch launch".
@@ -65,7 +63,5 @@ type BatchTopUp struct {
 // Run adds the money.
 func (x *BatchTopUp) Run(c *Context, r *remote) error {
 	b, err := r.TopUp(c.Ctx, x.ID, x.Amount.Money)
-	return r.print(b, err, func(w io.Writer) {
-		say(w, "%s %s: %s, may spend %s, has spent %s\n", b.ID, clean(b.Name), b.State, b.BudgetMicros, b.SpentMicros)
-	})
+	return r.tell(b, err, "%s %s: %s, may spend %s, has spent %s\n", b.ID, clean(b.Name), b.State, b.BudgetMicros, b.SpentMicros)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -119,7 +120,7 @@ type DutyDecline struct{ Remote }
 // Run declines.
 func (x *DutyDecline) Run(c *Context, r *remote) error {
 	err := r.DeclineCall(c.Ctx)
-	return r.print(map[string]bool{"declined": true}, err, func(w io.Writer) { say(w, "declined; somebody else is asked\n") })
+	return r.tell(map[string]bool{"declined": true}, err, "declined; somebody else is asked\n")
 }
 
 // DutyWish is "throng duty wish".
@@ -181,10 +182,7 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 			called = "never"
 		}
 		say(w, "called: %s\n", called)
-		var list []string
-		for _, id := range slices.Sorted(maps.Keys(wishes.Prefers)) {
-			list = append(list, fmt.Sprintf("%s=%g", id, wishes.Prefers[id]))
-		}
+		list := lists.Map(slices.Sorted(maps.Keys(wishes.Prefers)), func(id string) string { return fmt.Sprintf("%s=%g", id, wishes.Prefers[id]) })
 		if len(list) > 0 {
 			say(w, "likes: %s\n", strings.Join(list, " "))
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -122,10 +123,7 @@ func (out *invitationReport) show(w io.Writer) {
 	if !out.Mail && len(out.Invited) > 0 {
 		say(w, "This server sends no mail: hand these links out yourself. They are shown only now.\n")
 	}
-	var rows [][]string
-	for _, i := range out.Invited {
-		rows = append(rows, cells(i.ID, i.Address, i.Link))
-	}
+	rows := lists.Map(out.Invited, func(i invitation) []string { return cells(i.ID, i.Address, i.Link) })
 	columns(w, rows)
 	say(w, "%d invited\n", len(out.Invited))
 }

@@ -69,7 +69,7 @@ type PoolPolicy struct {
 // Run changes the policy.
 func (p *PoolPolicy) Run(c *Context, r *remote, id crowd.PoolID) error {
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
-	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.tell(out, err, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy)
 }
 
 // PoolStop is "throng pool stop" and "start".

@@ -144,7 +144,7 @@ type PoolCreate struct {
 // Run adds the pool.
 func (x *PoolCreate) Run(c *Context, r *remote) error {
 	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
-	return r.print(out, err, func(w io.Writer) { say(w, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy) })
+	return r.tell(out, err, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy)
 }
 
 // PoolFund is "throng pool fund".
@@ -165,7 +165,7 @@ func (x *PoolFund) Run(c *Context, r *remote, id crowd.PoolID) error {
 		by = -by
 	}
 	out, err := r.FundPool(c.Ctx, id, by)
-	return r.print(out, err, func(w io.Writer) { say(w, "%s: %s for waiting\n", id, out.Funds) })
+	return r.tell(out, err, "%s: %s for waiting\n", id, out.Funds)
 }
 
 // PoolTransfer is "throng pool transfer".

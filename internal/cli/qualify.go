@@ -201,7 +201,5 @@ func (x *TestRetire) Run(c *Context, r *remote) error {
 		return err
 	}
 	out, err := r.RetireTest(c.Ctx, t.ID, !x.Undo)
-	return r.print(out, err, func(w io.Writer) {
-		say(w, "%d %s: %s\n", out.ID, clean(out.Name), cmp.Or(testState(&out), "in use"))
-	})
+	return r.tell(out, err, "%d %s: %s\n", out.ID, clean(out.Name), cmp.Or(testState(&out), "in use"))
 }

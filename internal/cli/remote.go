@@ -148,6 +148,11 @@ func (r *remote) print(v any, err error, human func(w io.Writer)) error {
 	return Output{JSON: r.json}.print(r.c, v, human)
 }
 
+// tell is print for what people are told in a sentence.
+func (r *remote) tell(v any, err error, text string, args ...any) error {
+	return r.print(v, err, func(w io.Writer) { say(w, text, args...) })
+}
+
 // server returns the server's URL in the one form under which logins are kept. Where
 // none is named, logins at a single server stand for that server: those of the
 // profile, or those without one.

@@ -41,7 +41,7 @@ func (x *SecretSet) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 		return err
 	}
 	err = r.PutSecret(c.Ctx, tenant, x.Name, value)
-	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is kept\n", clean(x.Name)) })
+	return r.tell(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, "%s is kept\n", clean(x.Name))
 }
 
 func (x *SecretSet) value(c *Context) (string, error) {
@@ -78,5 +78,5 @@ type SecretDelete struct {
 // Run forgets the secret.
 func (x *SecretDelete) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 	err := r.DeleteSecret(c.Ctx, tenant, x.Name)
-	return r.print(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, func(w io.Writer) { say(w, "%s is forgotten\n", clean(x.Name)) })
+	return r.tell(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, "%s is forgotten\n", clean(x.Name))
 }

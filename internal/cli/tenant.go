@@ -45,9 +45,7 @@ type tenantView struct {
 // Run adds the tenant.
 func (t *TenantAdd) Run(c *Context, r *remote) error {
 	made, err := r.CreateTenant(c.Ctx, wire.NewTenant{Name: t.Name, Weight: &t.Weight, DepositMicros: t.Deposit.Money, MaxPriority: &t.MaxPriority})
-	return r.print(tenantView{made, t.Deposit.Money}, err, func(w io.Writer) {
-		say(w, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
-	})
+	return r.tell(tenantView{made, t.Deposit.Money}, err, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
 }
 
 // TenantSet is "throng tenant set".
@@ -66,9 +64,7 @@ func (t *TenantSet) Run(c *Context, r *remote, id crowd.TenantID) error {
 		return wrong("tenant set", "say what to change: --name, --weight or --max-priority")
 	}
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Name: t.Name, Weight: t.Weight, MaxPriority: t.MaxPriority})
-	return r.print(out, err, func(w io.Writer) {
-		say(w, "%s %s: weight %g, highest priority %g\n", out.ID, clean(out.Name), out.Weight, out.MaxPriority)
-	})
+	return r.tell(out, err, "%s %s: weight %g, highest priority %g\n", out.ID, clean(out.Name), out.Weight, out.MaxPriority)
 }
 
 // TenantList is "throng tenant list".
@@ -110,9 +106,7 @@ type invited struct {
 
 func (r *remote) printInvited(u wire.User, secret string, err error) error {
 	link := r.link(secret)
-	return r.print(invited{u, link, secret}, err, func(w io.Writer) {
-		say(w, "%s %s\none-time link, good for seven days: %s\n", u.ID, clean(u.Name), link)
-	})
+	return r.tell(invited{u, link, secret}, err, "%s %s\none-time link, good for seven days: %s\n", u.ID, clean(u.Name), link)
 }
 
 // Run adds the requester.
@@ -143,7 +137,7 @@ func (t *TenantDeposit) Run(c *Context, r *remote, id crowd.TenantID) error {
 		return err
 	}
 	balance, err := r.Balance(c.Ctx, id)
-	return r.print(map[string]any{"tenant": id, "balance_micros": balance}, err, func(w io.Writer) { say(w, "%s: balance %s\n", id, balance) })
+	return r.tell(map[string]any{"tenant": id, "balance_micros": balance}, err, "%s: balance %s\n", id, balance)
 }
 
 // TenantStop is "throng tenant stop" and "start".

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -34,5 +32,5 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 		}
 	}
 	secret, err := r.CreateToken(c.Ctx, n)
-	return r.print(map[string]string{"name": t.Name, "token": secret}, err, func(w io.Writer) { say(w, "%s\n", secret) })
+	return r.tell(map[string]string{"name": t.Name, "token": secret}, err, "%s\n", secret)
 }

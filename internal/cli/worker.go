@@ -3,13 +3,13 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -85,10 +85,7 @@ func skills(u wire.User) string {
 }
 
 func qualifications(held map[string]int) string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(held)) {
-		list = append(list, name+"="+strconv.Itoa(held[name]))
-	}
+	list := lists.Map(slices.Sorted(maps.Keys(held)), func(name string) string { return name + "=" + strconv.Itoa(held[name]) })
 	return strings.Join(list, " ")
 }
 
@@ -112,9 +109,7 @@ type WorkerLink struct {
 func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
 	secret, err := r.SetupLink(c.Ctx, id)
 	link := r.link(secret)
-	return r.print(map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, err, func(w io.Writer) {
-		say(w, "one-time link, good for seven days: %s\n", link)
-	})
+	return r.tell(map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, err, "one-time link, good for seven days: %s\n", link)
 }
 
 // WorkerQualify is "throng worker qualify".
@@ -191,9 +186,7 @@ func (r *remote) changeWorker(id crowd.WorkerID, change func(wire.User) wire.Use
 			"who did not pass the test of their invitation is invited again without it, and accepts with the account that they have: throng worker invite --mail " + cmp.Or(u.Email, "ADDRESS") + " --pool POOL"}
 	}
 	u, err = r.EditUser(r.c.Ctx, id, change(u))
-	return r.print(u, err, func(w io.Writer) {
-		say(w, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+skills(u)+" "+suspended(u)), " ")))
-	})
+	return r.tell(u, err, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+skills(u)+" "+suspended(u)), " ")))
 }
 
 // WorkerBlock is "throng worker block" and "unblock".
@@ -211,7 +204,5 @@ func (b *WorkerBlock) Run(c *Context, r *remote, id crowd.WorkerID, v verb) erro
 	}
 	blocked := v == "block"
 	err = r.Block(c.Ctx, tenant, id, blocked)
-	return r.print(map[string]any{"worker": id, "tenant": tenant, "blocked": blocked}, err, func(w io.Writer) {
-		say(w, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], tenant)
-	})
+	return r.tell(map[string]any{"worker": id, "tenant": tenant, "blocked": blocked}, err, "%s: %s for %s\n", id, map[bool]string{true: "blocked", false: "no longer blocked"}[blocked], tenant)
 }

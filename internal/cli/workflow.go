@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/wire"
@@ -107,10 +108,9 @@ type WorkflowCheck struct {
 func (x *WorkflowCheck) Run(c *Context) error {
 	w, _, err := loadWorkflow(c, x.File)
 	if bad := placed(err); len(bad) > 0 && x.JSON {
-		var list []workflow.Problem
-		for _, p := range bad {
-			list = append(list, workflow.Problem{Line: p.Line, Column: p.Column, Message: p.Message})
-		}
+		list := lists.Map(bad, func(p yamlfile.Problem) workflow.Problem {
+			return workflow.Problem{Line: p.Line, Column: p.Column, Message: p.Message}
+		})
 		return tellAs(c, wire.OfWorkflow(nil, list), err)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -92,10 +93,7 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
 		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
 	}
-	var known []string
-	for _, in := range w.Inputs {
-		known = append(known, in.Name)
-	}
+	known := lists.Map(w.Inputs, func(in workflow.Input) string { return in.Name })
 	given := make(map[string]bool)
 	stdin := x.File == "-"
 	for _, in := range x.Input {

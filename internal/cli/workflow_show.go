@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -182,10 +183,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 	return printTable(r, list, err, "STEP|KIND|ITEM|STATE|AT|WITH", func(s wire.ItemStop) []any {
 		with := s.Error
 		if s.Error == "" {
-			var pairs []string
-			for _, name := range slices.Sorted(maps.Keys(s.Values)) {
-				pairs = append(pairs, name+"="+oneLine(s.Values[name]))
-			}
+			pairs := lists.Map(slices.Sorted(maps.Keys(s.Values)), func(name string) string { return name + "=" + oneLine(s.Values[name]) })
 			with = strings.Join(pairs, " ")
 		}
 		return []any{s.Step, s.Kind, s.Item, s.State, s.At, with}
@@ -263,7 +261,7 @@ func resultsOf(run *wire.Run) string {
 
 // printRun prints what became of a run.
 func (r *remote) printRun(run wire.Run, err error) error {
-	return r.print(run, err, func(w io.Writer) { say(w, "%s %s: %s\n", run.ID, clean(run.Name), run.State) })
+	return r.tell(run, err, "%s %s: %s\n", run.ID, clean(run.Name), run.State)
 }
 
 // WorkflowMove is "throng workflow pause", "resume" and "cancel".
@@ -283,9 +281,7 @@ type WorkflowTopUp struct {
 // Run raises the budget.
 func (x *WorkflowTopUp) Run(c *Context, r *remote) error {
 	run, err := r.TopUpRun(c.Ctx, x.ID, x.Amount.Money)
-	return r.print(run, err, func(w io.Writer) {
-		say(w, "%s %s: %s, may spend %s, has spent %s\n", run.ID, clean(run.Name), run.State, run.BudgetMicros, run.SpentMicros)
-	})
+	return r.tell(run, err, "%s %s: %s, may spend %s, has spent %s\n", run.ID, clean(run.Name), run.State, run.BudgetMicros, run.SpentMicros)
 }
 
 // WorkflowEnd is "throng workflow end".
@@ -308,9 +304,7 @@ type WorkflowRetry struct {
 // Run tries again.
 func (x *WorkflowRetry) Run(c *Context, r *remote) error {
 	did, err := r.RetryRun(c.Ctx, x.ID, x.Step)
-	return r.print(did, err, func(w io.Writer) {
-		say(w, "tried again: %s, %s\n", format.Count(did.Items, "item"), format.Count(did.Steps, "step"))
-	})
+	return r.tell(did, err, "tried again: %s, %s\n", format.Count(did.Items, "item"), format.Count(did.Steps, "step"))
 }
 
 // WorkflowSkip is "throng workflow skip".
@@ -322,5 +316,5 @@ type WorkflowSkip struct {
 // Run gives them up.
 func (x *WorkflowSkip) Run(c *Context, r *remote) error {
 	did, err := r.SkipRun(c.Ctx, x.ID, x.Step)
-	return r.print(map[string]int{"items": did.Items}, err, func(w io.Writer) { say(w, "given up: %s\n", format.Count(did.Items, "item")) })
+	return r.tell(map[string]int{"items": did.Items}, err, "given up: %s\n", format.Count(did.Items, "item"))
 }

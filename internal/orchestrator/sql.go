@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
@@ -130,10 +131,7 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	var inputs []sqlstep.Table
-	for _, from := range n.step.From {
-		inputs = append(inputs, r.table(from.Node))
-	}
+	inputs := lists.Map(n.step.From, func(from workflow.Source) sqlstep.Table { return r.table(from.Node) })
 	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
 	runCtx := r.ctx
 	s.runQuery(func(turn context.Context) func(context.Context) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -51,10 +52,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	for i := range s.Snapshot.Batches {
 		w.restoreBatch(s, int32(i))
 	}
-	var there []Batch
-	for i := range w.out.Batches {
-		there = append(there, w.out.Batches[i].Batch)
-	}
+	there := lists.Map(w.out.Batches, func(x BatchOutcome) Batch { return x.Batch })
 	w.cast.Batches = append(there, w.cast.Batches...)
 	holding := w.engine.Holding(0)
 	if w.audit != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/task"
@@ -250,9 +251,5 @@ func settings() fields.Fields {
 }
 
 func templateKinds() []string {
-	var list []string
-	for _, k := range task.Kinds() {
-		list = append(list, string(k))
-	}
-	return list
+	return lists.Map(task.Kinds(), func(k task.Kind) string { return string(k) })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -44,10 +45,7 @@ func (r *reader) when(m *made) {
 // conditionNames returns the names that a condition of the step may have: its
 // columns and, where these are not all known, whatever else the condition names.
 func (m *made) conditionNames(tree ast.Node) []condition.Name {
-	var names []condition.Name
-	for _, c := range m.columns {
-		names = append(names, condition.Name{Name: c.Name, Type: c.Type})
-	}
+	names := lists.Map(m.columns, func(c owned) condition.Name { return condition.Name{Name: c.Name, Type: c.Type} })
 	if m.open && tree != nil {
 		names = append(names, m.guessed(tree, openOrigin(m))...)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -191,10 +192,7 @@ func drawBins(f *frame, bins []bin, st style) {
 		}
 	}
 	f.s.fill(st.colour, histogramStrength, rings)
-	var edges [][]pt
-	for _, r := range rings {
-		edges = append(edges, append(append([]pt{}, r...), r[0]))
-	}
+	edges := lists.Map(rings, func(r []pt) []pt { return append(append([]pt{}, r...), r[0]) })
 	if len(rings) > 0 {
 		gap := math.Min(0.8, 0.1*(rings[0][1].x-rings[0][0].x))
 		f.s.stroke(pen{paper, 1, gap, nil}, edges)

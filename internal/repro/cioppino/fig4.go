@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/pools"
@@ -88,10 +89,7 @@ var whole = []system{baseline, cioppino, throng, quick, liked, ahead}
 
 func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	w := onTrace(o)
-	var trials []trial
-	for _, s := range whole {
-		trials = append(trials, trial{s, w, o.Reps})
-	}
+	trials := lists.Map(whole, func(s system) trial { return trial{s, w, o.Reps} })
 	for _, parts := range partSets {
 		trials = append(trials, trial{with(parts), w, o.Reps})
 	}
@@ -342,10 +340,7 @@ func (w *poolWorld) peaksPicture(runs [][]*poolRun, at map[float64]int) experime
 
 func runCioppinoHeadline(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
 	w, list := generated(byTurns), whole[:4]
-	var trials []trial
-	for _, s := range list {
-		trials = append(trials, trial{s, w, o.Reps})
-	}
+	trials := lists.Map(list, func(s system) trial { return trial{s, w, o.Reps} })
 	runs, err := try(ctx, o, trials)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -71,11 +72,9 @@ func (s sometimes) String() string {
 
 // realKinds are the types as kinds of a simulation.
 func realKinds() []sim.Kind {
-	var list []sim.Kind
-	for _, k := range kindFits {
-		list = append(list, sim.Kind{Name: k.name, Service: sim.LogNormal{Mu: k.ln, Sigma: k.within}, SwitchFactor: switchFactor, Learning: learning})
-	}
-	return list
+	return lists.Map(kindFits, func(k kindFit) sim.Kind {
+		return sim.Kind{Name: k.name, Service: sim.LogNormal{Mu: k.ln, Sigma: k.within}, SwitchFactor: switchFactor, Learning: learning}
+	})
 }
 
 // realCrowd is a group of such people.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -49,11 +50,7 @@ func runTable3(ctx context.Context, o *experiment.Options) (*experiment.Result, 
 
 // rows are a sample's figures with nothing to compare with.
 func (s *sample) rows(list []metric) []experiment.Row {
-	var rows []experiment.Row
-	for _, m := range list {
-		rows = append(rows, experiment.Mean.Row(s.name(), m.name, "ratio", s.of(m.of)))
-	}
-	return rows
+	return lists.Map(list, func(m metric) experiment.Row { return experiment.Mean.Row(s.name(), m.name, "ratio", s.of(m.of)) })
 }
 
 // tableUnit is the resolution of Table 3: its last digits are now rounded, now

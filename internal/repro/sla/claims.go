@@ -122,10 +122,7 @@ func (c *claims) why(value float64) string {
 // headline are the reductions over all points.
 func (c *claims) headline(all curves) []experiment.Row {
 	const metric = "reduction of penalties over all points"
-	var rows []experiment.Row
-	for _, name := range slaNames[1:] {
-		rows = append(rows, c.row(name, metric, all.reduction(name)))
-	}
+	rows := lists.Map(slaNames[1:], func(name string) experiment.Row { return c.row(name, metric, all.reduction(name)) })
 	rows = append(rows, all.reduction(slaEvent).less(all.reduction(slaLoop)).row("event less loop", metric),
 		all.reduction(slaATC).less(all.reduction(slaEvent)).row("atc less event", metric))
 	if !c.liability && len(c.staged) == 1 {

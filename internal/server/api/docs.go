@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 //go:embed docs.html
@@ -76,11 +78,9 @@ func fieldsOf(doc *huma.OpenAPI, s *huma.Schema) []docsField {
 	if s.Type == huma.TypeArray {
 		s = resolve(doc, s.Items)
 	}
-	var fields []docsField
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		fields = append(fields, docsField{name, slices.Contains(s.Required, name), s.Properties[name]})
-	}
-	return fields
+	return lists.Map(slices.Sorted(maps.Keys(s.Properties)), func(name string) docsField {
+		return docsField{name, slices.Contains(s.Required, name), s.Properties[name]}
+	})
 }
 
 func resolve(doc *huma.OpenAPI, s *huma.Schema) *huma.Schema {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -97,10 +98,7 @@ func duration(d sim.Dist, least float64) string {
 	case sim.LogNormal:
 		return fmt.Sprintf("{lognormal: {median: %s, sigma: %s}}", seconds(max(math.Exp(d.Mu), 1e-6)), short(d.Sigma))
 	case *sim.Empirical:
-		var list []string
-		for _, v := range d.Values() {
-			list = append(list, seconds(max(v, least)))
-		}
+		list := lists.Map(d.Values(), func(v float64) string { return seconds(max(v, least)) })
 		return "{empirical: [" + strings.Join(list, ", ") + "]}"
 	}
 	return seconds(max(d.Mean(), least))

@@ -174,10 +174,7 @@ func (r *Report) fairness() (picture, bool) {
 
 // means lists a metric by policy.
 func (r *Report) means(k int) string {
-	var list []string
-	for i := range r.Policies {
-		list = append(list, r.Policies[i].Name+" "+Words(r.metric(k), r.Policies[i].Figures[k]))
-	}
+	list := lists.Map(r.Policies, func(x *Policy) string { return x.Name + " " + Words(r.metric(k), x.Figures[k]) })
 	return strings.Join(list, "; ")
 }
 

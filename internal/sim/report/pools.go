@@ -144,10 +144,9 @@ func (r *PoolsReport) Tables() []PoolTable {
 		names := lists.Map(list, r.PoolName)
 		return []PoolTable{newPoolTable("by pool", names, mainPoolMetrics, func(m pools.Metric, k int) string { return poolWords(m, r.Figure(0, list[k], m)) })}
 	}
-	var tables []PoolTable
-	for _, i := range list {
-		tables = append(tables, newPoolTable(r.PoolName(i), variants, mainPoolMetrics, func(m pools.Metric, v int) string { return poolWords(m, r.Figure(v, i, m)) }))
-	}
+	tables := lists.Map(list, func(i int) PoolTable {
+		return newPoolTable(r.PoolName(i), variants, mainPoolMetrics, func(m pools.Metric, v int) string { return poolWords(m, r.Figure(v, i, m)) })
+	})
 	last := list[len(list)-1]
 	ratios := newPoolTable("how many times "+variants[0]+", "+r.PoolName(last), variants[1:], ratioMetrics,
 		func(m pools.Metric, v int) string { return ratioWords(r.Ratio(v+1, last, m)) })

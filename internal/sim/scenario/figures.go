@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -97,10 +98,7 @@ func findFigure(name string, windowed bool) (Figure, bool) {
 
 // figureNames are all names that an expectation may have.
 func figureNames() []string {
-	var names []string
-	for _, m := range sim.AllMetrics {
-		names = append(names, m.Name)
-	}
+	names := lists.Map(sim.AllMetrics, func(m sim.Metric) string { return m.Name })
 	for _, f := range Figures {
 		if !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -346,10 +347,7 @@ func (r *PoolsReport) WriteTable(to io.Writer) {
 	table(&text, tenants)
 	say("")
 	for _, p := range r.Pools {
-		var kinds []string
-		for _, k := range slices.Sorted(maps.Keys(p.Actions)) {
-			kinds = append(kinds, fmt.Sprintf("%s %d", k, p.Actions[k]))
-		}
+		kinds := lists.Map(slices.Sorted(maps.Keys(p.Actions)), func(k string) string { return fmt.Sprintf("%s %d", k, p.Actions[k]) })
 		say("%s: %s", p.Name, strings.Join(kinds, ", "))
 		for _, x := range p.Why {
 			say("  %.1f s  %s: %s", x.AtS, x.What, x.Why)

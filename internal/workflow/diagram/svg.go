@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -198,10 +199,7 @@ func (p *picture) inWords() string {
 	}
 	for i := range p.w.Steps {
 		s := &p.w.Steps[i]
-		var from []string
-		for _, f := range s.From {
-			from = append(from, f.Name+" ("+string(f.Edge)+")")
-		}
+		from := lists.Map(s.From, func(f workflow.Source) string { return f.Name + " (" + string(f.Edge) + ")" })
 		fmt.Fprintf(&b, "%s reads %s. ", p.boxes[s.Node].title, strings.Join(from, ", "))
 	}
 	return strings.TrimSpace(b.String())

@@ -135,10 +135,7 @@ func (s *Stream) Close() error {
 	if s.sink != nil {
 		s.sink.close()
 	}
-	var errs []error
-	for _, f := range s.closers {
-		errs = append(errs, f())
-	}
+	errs := lists.Map(s.closers, func(f func() error) error { return f() })
 	s.e.close()
 	return errors.Join(errs...)
 }

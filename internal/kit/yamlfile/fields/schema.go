@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of a language, which editors know how
@@ -52,10 +53,7 @@ func (t *Type) schema() (o jsonform.Form) {
 	case object:
 		o = append(o, t.objectSchema()...)
 	case either:
-		var list []jsonform.Form
-		for _, e := range t.either {
-			list = append(list, e.schema())
-		}
+		list := lists.Map(t.either, func(e *Type) jsonform.Form { return e.schema() })
 		add("anyOf", list)
 	case anything:
 		add("type", "object")
