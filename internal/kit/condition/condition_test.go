@@ -229,13 +229,6 @@ func TestNamesOfBuiltinsAreFree(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	t.Parallel()
-	if !strings.Contains(Table(testNames), "| `queue` | number | what waits |") {
-		t.Error(Table(testNames))
-	}
-}
-
 // FuzzCompile: whatever is compiled can be evaluated, gives the same twice, and
 // if it holds while numbers are not known, it holds for any numbers.
 func FuzzCompile(f *testing.F) {
