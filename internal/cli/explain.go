@@ -102,7 +102,12 @@ func (x *Explain) at(st *state) (time.Time, error) {
 func (st *state) explain(policy sched.Policy, at time.Time, last crowd.BatchID) *explanation {
 	out := &explanation{Policy: policy.Name(), Batches: make([]explained, 0, len(st.batches))}
 	for i := range st.batches {
-		policy.Set(&st.batches[i].Batch)
+		b := &st.batches[i]
+		if !b.arrived {
+			b.Arrived = at
+		}
+		b.Since = b.Arrived // of its tasks a state says no more
+		policy.Set(&b.Batch)
 	}
 	picky := &asker{last: last, order: make(map[crowd.BatchID]int)}
 	policy.Next(at, picky)

@@ -92,7 +92,7 @@ var stateLayout = table.Layout[stateBatch]{
 	Closed: true,
 	Default: stateBatch{Batch: sched.Batch{
 		ID:           1, // until all ids are known
-		TenantWeight: 1, Priority: engine.DefaultPriority, TaskTime: engine.DefaultTaskTime, Arrived: time.Unix(0, 0),
+		TenantWeight: 1, Priority: engine.DefaultPriority, TaskTime: engine.DefaultTaskTime,
 	}},
 	Columns: []table.Column[stateBatch]{
 		{Name: "id", Required: true, Filled: true, Unique: true, Read: table.Text(func(b *stateBatch) *string { return &b.id })},
