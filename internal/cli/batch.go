@@ -59,7 +59,7 @@ func (v batchView) show(w io.Writer) {
 		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
-		"spent", v.SpentMicros.String()+" of "+v.BudgetMicros.String(), "priority", v.Priority, "deadline", v.Deadline,
+		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String()), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
 
@@ -78,7 +78,7 @@ func (l *BatchList) Run(c *Context, r *remote) error {
 	list, err := r.Batches(c.Ctx, tenant)
 	return printTable(r, list, err, "ID|STATE|NAME|TENANT|TASKS|ANSWERS|DONE|PAYS|SPENT|DEADLINE", func(b wire.Batch) []any {
 		return []any{b.ID, b.State, b.Name, b.Tenant, b.Tasks,
-			fmt.Sprintf("%d/%d", b.Completed, b.Planned), format.Percent(float64(b.Completed), float64(b.Planned)), b.RewardMicros, b.SpentMicros, b.Deadline}
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), format.Percent(float64(b.Labelled), float64(b.Tasks)), b.RewardMicros, b.SpentMicros, b.Deadline}
 	})
 }
 
@@ -115,7 +115,7 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 			case x.JSON:
 				err = line(c.Stdout, b)
 			case onTerminal(c.Stderr) && !ended:
-				bar.draw(x.ID.String()+" "+b.Name, b.Completed, b.Planned)
+				bar.draw(x.ID.String()+" "+b.Name, b.Labelled, int(b.Tasks))
 			default:
 				bar.clear()
 				say(c.Stdout, "%s\n", words)
@@ -148,7 +148,7 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 	if b.Short != "" {
 		short = "it cannot finish: " + withRemedy(b.Short, b.Remedy)
 	}
-	if b.ReasonRemedy != "" && val(b.Waiting) > 0 {
+	if val(b.Waiting) > 0 && (b.ReasonRemedy != "" || val(b.Reason) == crowd.BudgetSpent) {
 		return withRemedy(b.ReasonText, b.ReasonRemedy) // more people would not help
 	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {

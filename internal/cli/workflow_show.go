@@ -135,7 +135,11 @@ func showRun(w io.Writer, r *wire.Run) {
 		"deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	say(w, "\n")
 	writeTable(w, r.Nodes, "STEP|KIND|STATE|IN|OK|SKIPPED|FAILED|HELD|WAITING|INSIDE|ANSWERS", func(n wire.RunNode) []any {
-		return []any{n.Name, n.Kind, n.State, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
+		state := n.State
+		if r.State != "running" && state != "done" && state != "failed" {
+			state = r.State // none of its steps runs
+		}
+		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Reused > 0 {

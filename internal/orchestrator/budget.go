@@ -35,33 +35,71 @@ func oneTask(b *store.Batch) (cost crowd.Money, ok bool) {
 	return b.Spec.Reward.Times(int64(b.Spec.Rule.Most()))
 }
 
+// left is what of a run's budget is neither spent nor reserved, given all its batches.
+func left(r *store.Run, all []store.Batch) crowd.Money {
+	sum := r.Budget
+	for i := range all {
+		sum -= committed(&all[i])
+	}
+	return sum
+}
+
+// overBudget reports whether a batch spends its run's budget, which does not pay for
+// one more of its tasks.
+func overBudget(r *store.Run, all []store.Batch, b *store.Batch) bool {
+	one, ok := oneTask(b)
+	return r.Budget > 0 && !b.HasBudget() && (!ok || one > left(r, all))
+}
+
 // affordable cuts the tasks to those that the run's budget pays for.
 func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task) ([]store.Task, error) {
-	if r.kept.Budget == 0 || b.Spec.Budget > 0 {
+	if r.kept.Budget == 0 || b.HasBudget() {
 		return tasks, nil
 	}
 	all, err := r.o.cfg.Store.RunBatches(ctx, r.kept.ID)
 	if err != nil {
 		return nil, err
 	}
-	left := r.kept.Budget
-	for i := range all {
-		left -= committed(&all[i])
-	}
-	one, ok := oneTask(b)
-	if !ok || one > left {
+	one, _ := oneTask(b)
+	left := left(&r.kept, all)
+	if overBudget(&r.kept, all, b) {
 		return nil, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
-			Message: fmt.Sprintf("the run may spend %s, of which %s is left: not enough for one more task (%s)", r.kept.Budget, max(left, 0), one)}
+			Message: fmt.Sprintf("not enough for one more task (%s): the run may spend %s, of which %s is neither spent nor reserved for open tasks", one, r.kept.Budget, max(left, 0))}
 	}
 	return tasks[:min(int64(len(tasks)), int64(left/one))], nil
 }
 
+// Unpaid returns what keeps the last tasks of a run's batch from people: that nobody pays
+// for them; "" if they have them all. over reports whether it is the run's budget that
+// is used up, and not the account of its tenant.
+func Unpaid(ctx context.Context, st store.Flows, b *store.Batch) (why string, over bool, err error) {
+	if b.Run == 0 || b.Spec.Tasks <= b.Progress.Tasks || !b.Progress.State.Open() {
+		return "", false, nil
+	}
+	nodes, err := st.Nodes(ctx, b.Run)
+	if err != nil || nodes[b.Node].Error == "" {
+		return "", false, err
+	}
+	run, err := st.Run(ctx, 0, b.Run)
+	if err != nil {
+		return "", false, err
+	}
+	all, err := st.RunBatches(ctx, b.Run)
+	return nodes[b.Node].Error, overBudget(&run, all, b), err
+}
+
 // Spent is what the run has paid for answers.
 func (v *View) Spent() (sum crowd.Money) {
-	for i := range v.Nodes {
-		if b := v.Nodes[i].Batch; b != nil {
-			sum += b.Progress.Spent
-		}
+	for i := range v.batches {
+		sum += v.batches[i].Progress.Spent
+	}
+	return sum
+}
+
+// Reserved is what the run keeps for the tasks that people have or will get.
+func (v *View) Reserved() (sum crowd.Money) {
+	for i := range v.batches {
+		sum += v.batches[i].Progress.Escrow
 	}
 	return sum
 }
@@ -69,15 +107,11 @@ func (v *View) Spent() (sum crowd.Money) {
 // OverBudget reports whether a crowd step waits since the run's budget does not pay
 // for one more task.
 func (v *View) OverBudget(n *NodeView) bool {
-	if n.Error == "" || n.Batch == nil || n.Batch.Spec.Budget > 0 || v.Budget == 0 || v.State.Ended() {
-		return false
-	}
-	left := v.Budget
-	for i := range v.Nodes {
-		if b := v.Nodes[i].Batch; b != nil {
-			left -= committed(b)
-		}
-	}
-	one, ok := oneTask(n.Batch)
-	return !ok || one > left
+	return n.Error != "" && n.Batch != nil && !v.State.Ended() && overBudget(&v.Run, v.batches, n.Batch)
+}
+
+// WaitsForMoney reports whether a crowd step waits until its budget, the run's or its
+// tenant's account pays for more.
+func (n *NodeView) WaitsForMoney() bool {
+	return n.Node.Batch != 0 && n.State == store.NodeRunning && (n.Error != "" || n.Reason == crowd.BudgetSpent)
 }

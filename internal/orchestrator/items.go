@@ -18,7 +18,7 @@ type SlowItem struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as predicted; zero: it is held, or a step cannot finish, so it is not known
+	Ends    time.Time // as predicted, if nothing has to queue; zero: not known, as it or the run waits for somebody to do something
 	Penalty crowd.Money
 	Why     string // it waits
 }
@@ -46,7 +46,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 		return nil, err
 	}
 	for i := range out {
-		if v.CannotFinish() {
+		if !v.moves() {
 			out[i].Ends = time.Time{}
 		}
 	}

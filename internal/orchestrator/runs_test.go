@@ -311,6 +311,15 @@ func TestARunWaitsForMoney(t *testing.T) {
 	if v, n := w.view(id), w.node(id, "ask"); !v.OverBudget(&n) || v.Spent() != 3*crowd.Unit/10 {
 		t.Errorf("over its budget: %v; %s spent", v.OverBudget(&n), v.Spent())
 	}
+	wantNoEnd := func() {
+		t.Helper()
+		slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+		must(t, err)
+		if end := w.view(id).EarliestEnd(w.now); !end.IsZero() || len(slow) == 0 || !slow[0].Ends.IsZero() {
+			t.Errorf("a run that waits for money is to end at %s, its items %+v", end, slow)
+		}
+	}
+	wantNoEnd()
 	topUp := func(amount crowd.Money) error {
 		_, err := w.o.TopUp(w.ctx, id, amount)
 		return err
@@ -351,6 +360,7 @@ func TestARunWaitsForMoney(t *testing.T) {
 	if v, n := w.view(id), w.node(id, "ask"); v.OverBudget(&n) {
 		t.Error("a run without a budget is over it")
 	}
+	wantNoEnd()
 	wantCode(t, topUp(1), crowd.Conflict, "no budget of its own")
 	must(t, w.store.Deposit(w.ctx, w.now, poor, crowd.Unit, "more"))
 	w.restart()

@@ -25,6 +25,8 @@ type View struct {
 	Predicted crowd.Money
 	Going     int64 // items on their way, as far as they were counted
 	Stuck     bool  // nothing goes on until held items are retried or skipped
+
+	batches []store.Batch // of its nodes
 }
 
 // NodeView is a node as it stands.
@@ -86,6 +88,7 @@ func (r *run) viewBatches(ctx context.Context, v *View) error {
 	if err != nil {
 		return err
 	}
+	v.batches = list
 	byID := make(map[crowd.BatchID]*store.Batch, len(list))
 	for i := range list {
 		byID[list[i].Spec.ID] = &list[i]
@@ -168,10 +171,17 @@ func (v *View) CannotFinish() bool {
 	return slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.Crowd.TooSmall() })
 }
 
-// ExpectedEnd is when what is on its way has come to the end, if nothing has to
+// moves reports whether what is on its way comes to the end if nothing is done about it.
+func (v *View) moves() bool {
+	return v.State == store.RunRunning && !v.Stuck && !v.CannotFinish() && !slices.ContainsFunc(v.Nodes, func(n NodeView) bool {
+		return n.WaitsForMoney() || n.Stops != engine.Stops{}
+	})
+}
+
+// EarliestEnd is when what is on its way has come to the end, if nothing has to
 // queue; zero: not known.
-func (v *View) ExpectedEnd(now time.Time) time.Time {
-	if v.State != store.RunRunning || v.Stuck || v.CannotFinish() {
+func (v *View) EarliestEnd(now time.Time) time.Time {
+	if !v.moves() {
 		return time.Time{}
 	}
 	first := len(v.Flow.Inputs)

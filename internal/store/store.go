@@ -218,6 +218,10 @@ type Batch struct {
 	Progress  engine.Progress
 }
 
+// HasBudget reports whether the batch has a budget of its own: that of a step may spend
+// its run's, or its tenant's account, task by task.
+func (b *Batch) HasBudget() bool { return b.Run == 0 || b.Spec.Budget > 0 }
+
 // Task is one row of the uploaded file.
 type Task struct {
 	ID      crowd.TaskID

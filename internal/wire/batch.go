@@ -34,7 +34,7 @@ type BatchTerms struct {
 	Template        Template        `json:"template"`
 	Redundancy      *label.Rule     `json:"redundancy,omitempty"`
 	RewardMicros    crowd.Money     `json:"reward_micros" doc:"for each counted answer, in millionths of the currency" example:"50000"`
-	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost"`
+	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost; left out of a step's batch that spends its run's"`
 	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1"`
 	Deadline        time.Time       `json:"deadline,omitzero"`
 	Production      bool            `json:"production,omitempty" doc:"deadline-aware policies push it towards the finish"`
@@ -60,7 +60,7 @@ type Batch struct {
 	Columns      []string      `json:"columns"`
 	Tasks        uint32        `json:"tasks"`
 	Stopped      bool          `json:"stopped" doc:"emergency stop"`
-	Planned      int           `json:"planned" doc:"answers wanted: T_b"`
+	Planned      int           `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`
 	Completed    int           `json:"completed" doc:"answers that count: C_b"`
 	Running      *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
 	Waiting      *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`

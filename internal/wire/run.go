@@ -116,7 +116,7 @@ type SlowItem struct {
 	Why           string      `json:"why" doc:"it waits"`
 	Since         time.Time   `json:"since" doc:"it is at the step"`
 	Born          time.Time   `json:"born" doc:"it entered the workflow"`
-	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen; not there for an item that is held"`
+	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen if nothing has to queue; not there while it is held, or the run does not go on"`
 	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it left the workflow then"`
 }
 

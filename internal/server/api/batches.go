@@ -50,11 +50,11 @@ func toBatch(v batches.BatchView) wire.Batch {
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
 		},
 		Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
-		Planned: p.Planned, Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,
+		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,
 		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 	}
 	if v.Reason != crowd.Eligible {
-		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Reason.Text(), v.Remedy
+		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy
 	}
 	if v.Crowd.TooSmall() {
 		out.Short, out.Remedy = v.Crowd.String(), v.CrowdRemedy

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
@@ -226,7 +227,7 @@ func newFlowWorld(t *testing.T) (*world, *scores) {
 func TestRunOfAWorkflow(t *testing.T) {
 	w, s := newFlowWorld(t)
 	id := w.begin(flowText(s.URL), "things", thingsWithID(30))
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	w.whole(id, 30)
 	calls := s.calls()
 	if len(calls) != 30 {
@@ -275,7 +276,7 @@ func TestServiceDown(t *testing.T) {
 	if ok(t, err); items != 5 {
 		t.Errorf("%d items were tried again, want 5", items)
 	}
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	w.whole(id, 5)
 }
 
@@ -295,7 +296,7 @@ func TestPauseResumeCancel(t *testing.T) {
 		t.Fatalf("after a restart the run is %s", got)
 	}
 	must(w.Runs.Resume(w.ctx, w.ann, id))(t)
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	w.whole(id, 10)
 
 	id = w.begin(flowText(s.URL), "things", thingsWithID(10))
@@ -337,7 +338,7 @@ func TestRunAgain(t *testing.T) {
 	}
 	// Asked something else, the expert has to say it.
 	id := again(strings.Replace(text, "Sure?", "Quite sure?", 1), "expert")
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	w.whole(id, 8)
 	if got := w.balance(w.a); got != spent-4*2*crowd.Unit/100 {
 		t.Errorf("four new answers have cost %s", spent-got)
@@ -360,7 +361,7 @@ func TestEndStepEarly(t *testing.T) {
 		ok(t, err)
 	}
 	must(w.Runs.EndStep(w.ctx, w.ann, id, "alive"))(t)
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
 	alive, both := v.Nodes[1], v.Nodes[3]
 	if alive.OK < 1 || alive.OK+alive.Failed != 6 || both.Failed != alive.Failed || v.State != store.RunDone || v.Ended != 6 {
@@ -385,6 +386,51 @@ func TestMoneyRunsOut(t *testing.T) {
 	}
 }
 
+// TestABatchSaysThatItsTasksWaitForMoney: the tasks of a step for which there is none
+// are not handed out, and the step's batch says so, whether it is its run's budget that
+// is used up or the account of its tenant.
+func TestABatchSaysThatItsTasksWaitForMoney(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	check := func(id crowd.RunID, want, remedy string) {
+		t.Helper()
+		var b batches.Details
+		w.until(func() bool {
+			if n := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1]; n.Batch != nil {
+				b = must(w.Batches.Details(w.ctx, w.ann, n.Batch.Spec.ID))(t)
+			}
+			return b.Unpaid != ""
+		})
+		if !strings.HasPrefix(b.Unpaid, want) || b.Planned() != 5 || b.Waiting != 5 || b.Reason != crowd.Eligible && b.Reason != crowd.NoWorkerReady {
+			t.Errorf("before any answer: %q, %d wanted, %d waiting, %s", b.Unpaid, b.Planned(), b.Waiting, b.Reason)
+		}
+		for range 2 {
+			work := w.next(w.workers[0])
+			_, _, err := w.Work.Submit(w.ctx, w.workers[0], work.Assignment, yes, false, 0)
+			ok(t, err)
+		}
+		b = must(w.Batches.Details(w.ctx, w.ann, b.Spec.ID))(t)
+		if b.Planned() != 5 || b.Waiting != 3 || b.Reason != crowd.BudgetSpent || b.Because() != b.Unpaid || b.Remedy != remedy || b.Budget() != 0 || b.TimeLeft(w.clock.now()) != 0 {
+			t.Errorf("after what was paid: %d wanted, %d waiting, %s: %q; %q; budget %s", b.Planned(), b.Waiting, b.Reason, b.Because(), b.Remedy, b.Budget())
+		}
+		if f := b.Forecast; f.Status != batches.ForecastUnknown || !strings.HasPrefix(f.Text, "No forecast: "+want) {
+			t.Errorf("its forecast is %q: %s", f.Status, f.Text)
+		}
+		if why := b.Why; why.Reason != crowd.BudgetSpent || !strings.HasPrefix(why.Text, want) || !strings.HasSuffix(why.Text, remedy) || len(why.Workers) != 0 {
+			t.Errorf("why: %+v", why)
+		}
+	}
+	const five = "id,thing\n1,a\n2,b\n3,c\n4,d\n5,e\n"
+	id := w.begin(strings.Replace(oneStep, "inputs:", "budget: 0.02\ninputs:", 1), "things", five)
+	check(id, "3 tasks not handed out: the run's budget is used up", "to add to it: throng workflow top-up "+id.String()+" AMOUNT")
+	must(w.Runs.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
+	w.finish(id, func() {})
+
+	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, crowd.Unit/50-w.balance(w.a), ""))
+	id = w.begin(oneStep, "things", five)
+	check(id, "3 tasks not handed out: the batch reserves 0.01, but the tenant's account has 0.00", "")
+}
+
 // TestAStepNeedsItsBudget: a step whose own budget the tenant's account does not have
 // says so, and starts when there is money and somebody says retry.
 func TestAStepNeedsItsBudget(t *testing.T) {
@@ -398,7 +444,7 @@ func TestAStepNeedsItsBudget(t *testing.T) {
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 500*crowd.Unit, ""))
 	_, _, err := w.Runs.Retry(w.ctx, w.ann, id, "")
 	ok(t, err)
-	w.finish(id, nil)
+	w.finish(id, func() {})
 	if n := node(); n.OK != 2 || n.Error != "" {
 		t.Errorf("with money %d of 2 items came through, and the step says %q", n.OK, n.Error)
 	}

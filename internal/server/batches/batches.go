@@ -298,25 +298,6 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	return s.view(ctx, p, id)
 }
 
-// TopUp adds to a running batch's budget from its tenant's account.
-func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
-	if amount <= 0 || amount > crowd.MaxMoney {
-		return BatchView{}, crowd.Fieldf("amount", "%s is not an amount to add (more than 0, at most %s)", amount, crowd.MaxMoney)
-	}
-	defer s.funds.Hold()()
-	b, err := s.batch(ctx, p, access.BatchesTopUp, id)
-	if err != nil {
-		return BatchView{}, err
-	}
-	if b.Run != 0 && b.Spec.Budget == 0 {
-		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s has no budget of its own, it spends that of %s: throng workflow top-up %s AMOUNT", id, b.Run, b.Run)
-	}
-	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {
-		return BatchView{}, err
-	}
-	return s.onBatch(ctx, p, access.BatchesTopUp, id, func(e *engine.Engine, now time.Time) error { return e.TopUp(now, id, amount) })
-}
-
 // notOpen is the error of what only a batch that has been launched, and has not
 // ended, can do.
 func notOpen(b store.Batch) error {
@@ -353,8 +334,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if running {
+		err = s.unpaid(ctx, &v)
 		v.remedies(p)
-		return v, nil
+		return v, err
 	}
 	return s.view(ctx, p, id)
 }
@@ -368,6 +350,10 @@ type BatchView struct {
 	Stops   engine.Stops // that it is under
 	Crowd   engine.Crowd // if it is launched and has not ended
 
+	// Unpaid says which tasks of a run's step wait for money; "" if none do.
+	Unpaid string
+	// OverBudget is whether it is the run's budget that they wait for.
+	OverBudget bool
 	// Remedy names what lets what waits be taken; "" if nothing is known but more people.
 	Remedy string
 	// CrowdRemedy names what lets it finish for which the Crowd is too small.
@@ -409,7 +395,9 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return v, err
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) })
+	if err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
+		err = s.unpaid(ctx, &v)
+	}
 	v.remedies(p)
 	return v, err
 }
@@ -421,6 +409,7 @@ func (v *BatchView) read(e *engine.Engine) bool {
 	if ok {
 		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, st.Crowd
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
+		v.Waiting += v.untold() * v.Spec.Rule.Fewest()
 	}
 	return ok
 }
@@ -430,7 +419,7 @@ func (v *BatchView) read(e *engine.Engine) bool {
 func (v *BatchView) TimeLeft(now time.Time) time.Duration {
 	const enough = 3 // answers, to speak of a rate
 	x := &v.Progress
-	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() {
+	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() || v.Unpaid != "" {
 		return 0
 	}
 	perAnswer := now.Sub(x.FirstStarted).Seconds() / float64(x.Completed)
@@ -470,6 +459,9 @@ func (s *Batches) Why(ctx context.Context, p *access.Principal, id crowd.BatchID
 		return err
 	})
 	why.Text = v.why()
+	if v.Unpaid != "" && v.Reason == crowd.BudgetSpent { // whoever the people are
+		why.Why = engine.Why{Reason: v.Reason}
+	}
 	return why, err
 }
 

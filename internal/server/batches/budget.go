@@ -1,15 +1,22 @@
 package batches
 
 import (
+	"context"
+	"strings"
+	"time"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
 )
 
 // Budget is what the batch may spend in all: of a draft as defined, else what it reserved
-// at its launch and all that was added since.
+// at its launch and all that was added since. It is 0 of one that has no budget of its own.
 func (v *BatchView) Budget() crowd.Money {
 	p := &v.Progress
-	if p.State == crowd.BatchDraft {
+	if p.State == crowd.BatchDraft || !v.HasBudget() {
 		return v.Spec.Budget
 	}
 	atFirst, _ := Budget(&v.Spec) // it was launched, so there is one
@@ -28,3 +35,49 @@ func Budget(b *engine.Spec) (crowd.Money, error) {
 	}
 	return most, nil
 }
+
+// TopUp adds to a running batch's budget from its tenant's account.
+func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.BatchID, amount crowd.Money) (BatchView, error) {
+	if amount <= 0 || amount > crowd.MaxMoney {
+		return BatchView{}, crowd.Fieldf("amount", "%s is not an amount to add (more than 0, at most %s)", amount, crowd.MaxMoney)
+	}
+	defer s.funds.Hold()()
+	b, err := s.batch(ctx, p, access.BatchesTopUp, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	if !b.HasBudget() {
+		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s has no budget of its own, it spends that of %s: throng workflow top-up %s AMOUNT", id, b.Run, b.Run)
+	}
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {
+		return BatchView{}, err
+	}
+	return s.onBatch(ctx, p, access.BatchesTopUp, id, func(e *engine.Engine, now time.Time) error { return e.TopUp(now, id, amount) })
+}
+
+// unpaid fills in which tasks wait for money.
+func (s *Batches) unpaid(ctx context.Context, v *BatchView) error {
+	why, over, err := orchestrator.Unpaid(ctx, s.store, &v.Batch)
+	if why == "" || err != nil {
+		return err
+	}
+	if v.OverBudget = over; over {
+		why = "the run's budget is used up"
+	}
+	v.Unpaid = format.Count(v.untold(), "task") + " not handed out: " + strings.TrimPrefix(why, "budget: ")
+	if v.Reason == crowd.NoTaskYet || v.Reason == crowd.NothingWaiting {
+		v.Reason = crowd.BudgetSpent
+	}
+	return nil
+}
+
+// untold counts the tasks of a step's batch that its pool was not told of yet.
+func (v *BatchView) untold() int {
+	if !v.Progress.State.Open() {
+		return 0
+	}
+	return max(int(v.Spec.Tasks)-int(v.Progress.Tasks), 0)
+}
+
+// Planned is how many answers are wanted.
+func (v *BatchView) Planned() int { return v.Progress.Planned + v.untold()*v.Spec.Rule.Fewest() }

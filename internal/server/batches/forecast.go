@@ -169,6 +169,9 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		return ForecastStopped
 	case b.Progress.State == crowd.BatchOnHold:
 		return ForecastPaused
+	case b.Unpaid != "":
+		f.Text = "No forecast: " + b.Unpaid + "."
+		return ForecastUnknown
 	case b.Progress.Open && int(b.Progress.Tasks) == b.Progress.Labelled:
 		f.Text = "Every task that there is has its label, and more may come: there is nothing to forecast."
 		return ForecastUnknown

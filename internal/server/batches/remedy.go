@@ -59,7 +59,12 @@ func (v *BatchView) remedies(p *access.Principal) {
 			v.Remedy = fmt.Sprintf("to go on: throng workflow resume %s", v.Run)
 		}
 	case crowd.BudgetSpent:
-		v.Remedy = fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", v.Spec.ID)
+		switch {
+		case v.OverBudget:
+			v.Remedy = fmt.Sprintf("to add to it: throng workflow top-up %s AMOUNT", v.Run)
+		case v.Unpaid == "":
+			v.Remedy = fmt.Sprintf("to add to it: throng batch top-up %s AMOUNT", v.Spec.ID)
+		}
 	}
 }
 
@@ -89,7 +94,18 @@ func (v *BatchView) why() string {
 	case v.Reason == crowd.CrowdTooSmall && v.Crowd.TooSmall():
 		return "it cannot finish: " + v.Crowd.String() + "; " + v.CrowdRemedy
 	case v.Remedy != "":
-		return v.Reason.Text() + "; " + v.Remedy
+		return v.Because() + "; " + v.Remedy
 	}
-	return v.Reason.Text()
+	return v.Because()
+}
+
+// Because says in words why what waits is not taken.
+func (v *BatchView) Because() string {
+	switch {
+	case v.Unpaid == "":
+		return v.Reason.Text()
+	case v.Reason == crowd.BudgetSpent:
+		return v.Unpaid
+	}
+	return v.Reason.Text() + "; " + v.Unpaid
 }

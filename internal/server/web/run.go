@@ -147,7 +147,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 			l.Came += n.Last
 		}
 	}
-	l.Ends = v.ExpectedEnd(l.Now)
+	l.Ends = v.EarliestEnd(l.Now)
 	for _, f := range d.Faults {
 		l.Held = append(l.Held, heldItem{f, v.Flow.NodeName(f.Node)})
 	}

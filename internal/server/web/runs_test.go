@@ -175,7 +175,7 @@ func TestRunFromFileToResults(t *testing.T) {
 
 	path := c.startPets(flow)
 	c.req.get("/runs").want(200, "Pets", "running", "started")
-	p = c.req.becomes(path, "kind crowd ▶ running 3 0 0 0 0 3 0 Batch b1").want(200, "Expected end", "The slowest items")
+	p = c.req.becomes(path, "kind crowd ▶ running 3 0 0 0 0 3 0 Batch b1").want(200, "Earliest end", "The slowest items")
 	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind running, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}

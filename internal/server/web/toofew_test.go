@@ -24,9 +24,29 @@ func TestTooFewPeople(t *testing.T) {
 	const says = "kind cannot finish: a task needs answers from 2 different people, but the pool has 1 who may do it"
 	c.req.becomes(path, "Batch b").want(200, says)
 	c.workers[0].answerAll(3, "cat")
-	c.req.get(path).want(200, says).without("Expected end")
+	c.req.get(path).want(200, says).without("<dt>Earliest end")
 
 	path = c.startPets(strings.Replace(flow, "reward: 0.10", "qualifications: {skill: 80}\n      reward: 0.10", 1))
 	c.req.becomes(path, "Batch b").want(200, "kind cannot finish: nobody in the pool holds skill >= 80; ask an administrator to give it to somebody with throng worker qualify NAME skill=80.")
 	c.boss.get(path).want(200, "skill >= 80; give it to somebody with throng worker qualify NAME skill=80.")
+}
+
+// A run whose budget is used up, and the batch of its step, say so and lead to the form
+// that adds to it; neither foresees its end.
+func TestARunWhoseBudgetIsUsedUp(t *testing.T) {
+	t.Parallel()
+	c, _, flow := flowCompany(t, 1)
+	path := c.startPets(strings.Replace(flow, "budget: 5.00", "budget: 0.15", 1))
+	p := c.req.becomes(path, "not enough for one more task (0.10)").want(200, "Spent 0.00 of 0.15; 0.10 reserved for open tasks", "Add to the budget", "not known").without("<dt>Earliest end").without("throng workflow top-up")
+	if !links(p)["#budget-head"] {
+		t.Error("no link to the form of the budget")
+	}
+	c.workers[0].answerAll(1, "cat")
+	c.req.becomes(path, "Ended 1")
+	b := c.req.becomes("/batches/b1", "2 waiting: 2 tasks not handed out: the run's budget is used up; add to the run's budget").
+		want(200, "No forecast: 2 tasks not handed out: the run's budget is used up.", "1 of 3", "It has no budget of its own: it spends that of its run").
+		without("Spent 0.10 of").without("ready in about").without(`action="/batches/b1/topup"`)
+	if !links(b)[path+"#budget-head"] {
+		t.Error("no link to the budget of the run")
+	}
 }
