@@ -21,6 +21,8 @@ func withPassword(t *testing.T) *world {
 	t.Parallel()
 	w := newWorld(t, 0)
 	must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), goodPassword))(t)
+	w.wrap = func(s store.Store) store.Store { return impatient{s} }
+	w.reopen()
 	w.clock.halt()
 	return w
 }
@@ -149,8 +151,45 @@ func TestADeviceHasItsOwnGuesses(t *testing.T) {
 		refused(t, try(device, "wrong wrong wrong"), crowd.Unauthenticated)
 	}
 	refused(t, try(device, goodPassword), crowd.TooMany)
+	elsewhere := accounts.Credentials{Name: "ann", Password: goodPassword, Device: device, From: netip.MustParseAddr("192.0.2.7")}
+	must(w.Accounts.SignIn(w.ctx, elsewhere))(t) // as they would without it
 	w.clock.advance(10 * time.Second)
 	ok(t, try(device, goodPassword))
+
+	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
+	must(w.Accounts.Setup(w.ctx, link, "another password of many words"))(t)
+	w.clock.advance(10 * time.Minute)
+	for range 10 {
+		refused(t, try("", "wrong wrong wrong"), crowd.Unauthenticated)
+	}
+	refused(t, try(device, "another password of many words"), crowd.TooMany)
+	ok(t, try(must(w.Accounts.Device(w.ctx, w.ann))(t), "another password of many words"))
+}
+
+// A site of IPv6 has many networks, and few guesses for all of them.
+func TestManyNetworksOfASite(t *testing.T) {
+	w := withPassword(t)
+	at := func(site, network int) netip.Addr {
+		return netip.MustParseAddr(fmt.Sprintf("2001:db8:%x:%x::1", site, network))
+	}
+	guesses := func(name func(int) string, n int) (looked int) {
+		for i := range n {
+			_, err := w.Accounts.SignIn(hungUp(w.ctx), accounts.Credentials{Name: name(i), Password: "x", From: at(1, i)})
+			if crowd.CodeOf(err) != crowd.TooMany {
+				looked++
+			}
+		}
+		return looked
+	}
+	if n := guesses(func(int) string { return "ann" }, 400); n != 30 {
+		t.Errorf("%d guesses of one site at one name were looked at", n)
+	}
+	if n := guesses(func(i int) string { return fmt.Sprint("somebody", i) }, 400); n != 200-30 {
+		t.Errorf("%d further guesses of one site were looked at", n)
+	}
+	must(w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: "ann", Password: goodPassword, From: at(2, 1)}))(t)
+	w.clock.advance(10 * time.Second)
+	must(w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: "ann", Password: goodPassword, From: at(1, 999)}))(t)
 }
 
 // Names that nobody can have are refused like wrong passwords, and not counted.
@@ -207,15 +246,13 @@ func TestSignInsThatWaitAreBounded(t *testing.T) {
 
 // What is kept of guesses does not grow with them.
 func TestGuessesTakeLittleMemory(t *testing.T) {
-	w := newWorld(t, 0)
-	w.clock.halt()
-	ctx := hungUp(w.ctx)
+	w := withPassword(t)
 	before := heapInUse()
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 100_000 {
 		name := fmt.Sprint("somebody", i) + strings.Repeat("x", 40)
 		from := netip.AddrFrom4([4]byte{byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())})
-		_, err := w.Accounts.SignIn(ctx, accounts.Credentials{Name: name, Password: "x", From: from})
+		_, err := w.Accounts.SignIn(hungUp(w.ctx), accounts.Credentials{Name: name, Password: "x", From: from})
 		if err == nil {
 			t.Fatal("signed in")
 		}
@@ -229,8 +266,20 @@ func TestGuessesTakeLittleMemory(t *testing.T) {
 // counted, the password is not checked.
 func hungUp(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
-	cancel()
-	return ctx
+	return context.WithValue(ctx, hangUpKey{}, cancel)
+}
+
+type hangUpKey struct{}
+
+// impatient is a store whose guessers hang up once their name was looked up.
+type impatient struct{ store.Store }
+
+func (s impatient) UserByName(ctx context.Context, name string) (store.User, error) {
+	u, err := s.Store.UserByName(ctx, name)
+	if hangUp, ok := ctx.Value(hangUpKey{}).(context.CancelFunc); ok {
+		hangUp()
+	}
+	return u, err
 }
 
 func heapInUse() int64 {

@@ -111,6 +111,9 @@ var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, 
 	base64.RawStdEncoding.EncodeToString(make([]byte, argonSalt)), base64.RawStdEncoding.EncodeToString(make([]byte, argonKey)))
 
 func (p *Passwords) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // a free slot would do for who has gone, too
+		return err
+	}
 	select {
 	case p.places <- struct{}{}:
 	default:
