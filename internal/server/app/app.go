@@ -115,17 +115,17 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 
 // compose puts the use cases together. Nothing runs yet.
 func compose(ctx context.Context, cfg Config) (*App, error) {
-	a := &App{onCall: recruit.NewOnCall(cfg.Store)}
+	funds, streams := accounts.NewFunds(cfg.Store), &limits.Streams{}
+	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams)}
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
 
-	funds, streams := accounts.NewFunds(cfg.Store), &limits.Streams{}
 	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)
 
-	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change, Streams: streams}
+	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change}
 	calls, err := recruit.OpenCalls(ctx, people)
 	if err != nil {
 		return nil, err

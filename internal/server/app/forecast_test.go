@@ -114,6 +114,27 @@ func TestForecast(t *testing.T) {
 	})
 }
 
+// TestAWatchedForecast: when a forecast has been computed, whoever watches is signalled,
+// and what they see next has it.
+func TestAWatchedForecast(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		id := w.launch(90)
+		w.answer(10)
+		changed, stop, err := w.Batches.Watch(w.ctx, w.ann, id)
+		ok(t, err)
+		defer stop()
+		for _, want := range []batches.ForecastStatus{batches.ForecastPending, batches.ForecastReady} {
+			if d := must(w.Batches.WatchedDetails(w.ctx, w.ann, id))(t); d.Forecast.Status != want {
+				t.Fatalf("the forecast is %q (%s), want %q", d.Forecast.Status, d.Forecast.Text, want)
+			}
+			synctest.Wait()
+			if want == batches.ForecastPending {
+				<-changed
+			}
+		}
+	})
+}
+
 func TestPoolState(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, w *world) {
 		id := w.launch(4, func(b *batches.NewBatch) { b.Redundancy = label.Agree(2, 3) })

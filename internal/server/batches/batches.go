@@ -29,10 +29,9 @@ type Batches struct {
 	live      *live.Pools
 	funds     *accounts.Funds
 	clock     live.Clock
-	watchers  live.Watchers[crowd.BatchID]
-	streams   *limits.Streams
-	views     *limits.ViewCache[crowd.BatchID, BatchView]
-	details   *limits.ViewCache[crowd.BatchID, Details]
+	watched   *limits.Watched[crowd.BatchID]
+	views     *limits.SharedViews[crowd.BatchID, BatchView]
+	details   *limits.SharedViews[crowd.BatchID, Details]
 	forecasts *forecasts
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
@@ -55,8 +54,8 @@ type Config struct {
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, streams: cfg.Streams, slots: limits.UploadSlots(), scans: newScans()}
-	b.views, b.details = limits.NewViewCache[crowd.BatchID, BatchView](), limits.NewViewCache[crowd.BatchID, Details]()
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), slots: limits.UploadSlots(), scans: newScans()}
+	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b
 }
@@ -65,15 +64,12 @@ func New(cfg Config) *Batches {
 // it.
 func (s *Batches) Changed(c *engine.Changes) {
 	for i := range c.Progress {
-		id := c.Progress[i].Batch
-		s.views.Invalidate(id)
-		s.details.Invalidate(id)
-		s.watchers.Signal(id)
+		s.watched.Changed(c.Progress[i].Batch)
 	}
 }
 
 // StopWaiting ends all watching.
-func (s *Batches) StopWaiting() { s.watchers.Close() }
+func (s *Batches) StopWaiting() { s.watched.Close() }
 
 // RunForecasts computes the forecasts that are asked for, until ctx is done.
 func (s *Batches) RunForecasts(ctx context.Context) { s.forecasts.run(ctx) }

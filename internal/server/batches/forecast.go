@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -297,9 +298,7 @@ func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
 	x.result, x.err, x.wanted = result, err, false
 	x.until = now.Add(max(forecastEvery, forecastShare*cost))
 	f.mu.Unlock()
-	if result != nil {
-		for i := range result.Batches {
-			f.batches.watchers.Signal(result.Batches[i].ID)
-		}
+	if state != nil { // also when it has failed: the page says that it is pending
+		f.batches.watched.Changed(slices.Collect(maps.Keys(state.Batches))...)
 	}
 }

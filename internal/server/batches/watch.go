@@ -14,20 +14,16 @@ func (s *Batches) Watch(ctx context.Context, p *access.Principal, id crowd.Batch
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.streams.Open(p.User.ID, b.Spec.Tenant)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed, end := s.watchers.Watch(id)
-	return changed, func() { end(); leave() }, nil
+	return s.watched.Open(p.User.ID, b.Spec.Tenant, id)
 }
 
 // Watched is Get for those who watch the batch, who share what is looked up for it.
 func (s *Batches) Watched(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
-	if _, err := s.batch(ctx, p, access.BatchesWatched, id); err != nil {
+	b, err := s.batch(ctx, p, access.BatchesWatched, id)
+	if err != nil {
 		return BatchView{}, err
 	}
-	v, err := s.views.Get(ctx, id, func(ctx context.Context) (BatchView, error) { return s.view(ctx, p, id) })
+	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.view(ctx, p, id) })
 	v.remedies(p)
 	return v, err
 }
@@ -70,10 +66,11 @@ func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.Bat
 // WatchedDetails is Details for those who watch the batch, who share what is looked
 // up for it.
 func (s *Batches) WatchedDetails(ctx context.Context, p *access.Principal, id crowd.BatchID) (Details, error) {
-	if _, err := s.batch(ctx, p, access.BatchesWatchedDetails, id); err != nil {
+	b, err := s.batch(ctx, p, access.BatchesWatchedDetails, id)
+	if err != nil {
 		return Details{}, err
 	}
-	d, err := s.details.Get(ctx, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
+	d, err := s.details.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
 	d.remedies(p)
 	return d, err
 }

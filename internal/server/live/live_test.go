@@ -295,45 +295,6 @@ func TestClosedPoolsRefuse(t *testing.T) {
 	w.open()
 }
 
-// TestWatchers: a watcher gets one signal however often something changes before
-// it looks, none of other things, and a closed channel in the end.
-func TestWatchers(t *testing.T) {
-	t.Parallel()
-	var w live.Watchers[int]
-	one, stopOne := w.Watch(1)
-	two, stopTwo := w.Watch(2)
-	defer stopTwo()
-	w.Signal(1)
-	w.Signal(1, 3)
-	<-one
-	select {
-	case <-one:
-		t.Error("there were two signals")
-	case <-two:
-		t.Error("another was signalled")
-	default:
-	}
-	w.SignalAll()
-	<-one
-	<-two
-	stopOne()
-	w.Signal(1)
-	select {
-	case <-one:
-		t.Error("a signal came after stop")
-	default:
-	}
-	w.Close()
-	if _, open := <-two; open {
-		t.Error("the channel is open")
-	}
-	late, stop := w.Watch(2)
-	defer stop()
-	if _, open := <-late; open {
-		t.Error("a channel is open that was made after the end")
-	}
-}
-
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -29,8 +28,6 @@ type Config struct {
 	Log    *slog.Logger
 	Clock  live.Clock
 
-	// Streams counts open event streams.
-	Streams *limits.Streams
 	// ChangeUser changes a person in the store and in their pool.
 	ChangeUser func(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error)
 }

@@ -130,12 +130,7 @@ func (s *Duty) Watch(_ context.Context, p *access.Principal) (changed <-chan str
 	if err := p.May(access.DutyWatch); err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.cfg.Streams.Open(p.User.ID, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed, end := s.cfg.OnCall.watchers.Watch(p.User.ID)
-	return changed, func() { end(); leave() }, nil
+	return s.cfg.OnCall.watched.Open(p.User.ID, 0, p.User.ID)
 }
 
 // Await is Get once there is something new to say, or after wait.
@@ -143,7 +138,7 @@ func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duratio
 	if err := p.May(access.DutyWatch); err != nil {
 		return DutyView{}, err
 	}
-	changed, stop := s.cfg.OnCall.watchers.Watch(p.User.ID)
+	changed, stop := s.cfg.OnCall.watched.Watch(p.User.ID)
 	defer stop()
 	timer := time.NewTimer(min(wait, live.MaxWait))
 	defer timer.Stop()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -17,24 +17,24 @@ import (
 // OnCall is the people of all pools, as far as calling and moving them needs it,
 // so that a control step reads nothing from the store.
 type OnCall struct {
-	store    store.Store
-	watchers live.Watchers[crowd.WorkerID] // who watches their own duty
+	store   store.Store
+	watched *limits.Watched[crowd.WorkerID] // each one's duty, by themselves
 
 	mu     sync.RWMutex
 	people map[crowd.WorkerID]*person
 	pools  map[crowd.PoolID]map[crowd.WorkerID]*person // the same, by pool
 }
 
-// NewOnCall makes it; it knows nobody before Load.
-func NewOnCall(st store.Store) *OnCall {
-	return &OnCall{store: st, people: make(map[crowd.WorkerID]*person), pools: make(map[crowd.PoolID]map[crowd.WorkerID]*person)}
+// NewOnCall makes it; it knows nobody before Load. streams counts open event streams.
+func NewOnCall(st store.Store, streams *limits.Streams) *OnCall {
+	return &OnCall{store: st, watched: limits.NewWatched[crowd.WorkerID](streams), people: make(map[crowd.WorkerID]*person), pools: make(map[crowd.PoolID]map[crowd.WorkerID]*person)}
 }
 
 // Signal signals those who watch the duty of people.
-func (o *OnCall) Signal(people ...crowd.WorkerID) { o.watchers.Signal(people...) }
+func (o *OnCall) Signal(people ...crowd.WorkerID) { o.watched.Changed(people...) }
 
 // StopWaiting ends all watching.
-func (o *OnCall) StopWaiting() { o.watchers.Close() }
+func (o *OnCall) StopWaiting() { o.watched.Close() }
 
 // person is a worker with their duty.
 type person struct {

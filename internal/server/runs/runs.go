@@ -42,10 +42,9 @@ type Runs struct {
 	clock        live.Clock
 	allow        httpstep.Allow
 	orchestrator *orchestrator.Orchestrator
-	watchers     live.Watchers[crowd.RunID]
-	streams      *limits.Streams
-	views        *limits.ViewCache[crowd.RunID, *orchestrator.View]
-	details      *limits.ViewCache[crowd.RunID, Details]
+	watched      *limits.Watched[crowd.RunID]
+	views        *limits.SharedViews[crowd.RunID, *orchestrator.View]
+	details      *limits.SharedViews[crowd.RunID, Details]
 	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
 	wake         chan struct{}
 	calls        context.Context // of the calls under way
@@ -62,10 +61,11 @@ type Runs struct {
 // New makes the use case. Nothing runs before Continue.
 func New(cfg Config) *Runs {
 	s := &Runs{
-		streams: cfg.Streams, views: limits.NewViewCache[crowd.RunID, *orchestrator.View](), details: limits.NewViewCache[crowd.RunID, Details](),
-		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
+		watched: limits.NewWatched[crowd.RunID](cfg.Streams),
+		store:   cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
 		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: limits.UploadSlots(), clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
+	s.views, s.details = limits.NewSharedViews[crowd.RunID, *orchestrator.View](s.watched), limits.NewSharedViews[crowd.RunID, Details](s.watched)
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(orchestrator.Config{
 		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Query: s.query, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
@@ -74,7 +74,7 @@ func New(cfg Config) *Runs {
 			case s.wake <- struct{}{}:
 			default: // it will look anyway
 			}
-			s.signalAll()
+			s.watched.AllChanged()
 		},
 	})
 	return s
@@ -96,15 +96,8 @@ func (s *Runs) Changed(c *engine.Changes) {
 	}
 }
 
-// signalAll signals all who watch a run.
-func (s *Runs) signalAll() {
-	s.views.InvalidateAll()
-	s.details.InvalidateAll()
-	s.watchers.SignalAll()
-}
-
 // StopWaiting ends all watching.
-func (s *Runs) StopWaiting() { s.watchers.Close() }
+func (s *Runs) StopWaiting() { s.watched.Close() }
 
 // call makes an attempt of a call, in a goroutine of its own.
 func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
@@ -152,7 +145,7 @@ func (s *Runs) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		next, more := s.orchestrator.Step(ctx)
-		s.signalAll() // what was signalled before is kept only now
+		s.watched.AllChanged() // what was signalled before is kept only now
 		wait := time.Minute
 		switch {
 		case more:
@@ -290,9 +283,7 @@ func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operatio
 	if err := f(s.orchestrator); err != nil {
 		return store.Run{}, err
 	}
-	s.views.Invalidate(id)
-	s.details.Invalidate(id)
-	s.watchers.Signal(id)
+	s.watched.Changed(id)
 	return s.store.Run(ctx, 0, id)
 }
 
@@ -326,7 +317,7 @@ func (s *Runs) TopUp(ctx context.Context, p *access.Principal, id crowd.RunID, a
 	// add the same once more.
 	r, err := s.orchestrator.TopUp(ctx, id, amount)
 	if err == nil {
-		s.watchers.Signal(id)
+		s.watched.Changed(id)
 	}
 	return r, err
 }

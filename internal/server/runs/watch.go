@@ -16,20 +16,16 @@ func (s *Runs) Watch(ctx context.Context, p *access.Principal, id crowd.RunID) (
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := s.streams.Open(p.User.ID, r.Tenant)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed, end := s.watchers.Watch(id)
-	return changed, func() { end(); leave() }, nil
+	return s.watched.Open(p.User.ID, r.Tenant, id)
 }
 
 // Watched is Get for those who watch the run, who share what it returns.
 func (s *Runs) Watched(ctx context.Context, p *access.Principal, id crowd.RunID) (*orchestrator.View, error) {
-	if _, err := s.find(ctx, p, access.RunsWatched, id); err != nil {
+	r, err := s.find(ctx, p, access.RunsWatched, id)
+	if err != nil {
 		return nil, err
 	}
-	return s.views.Get(ctx, id, func(ctx context.Context) (*orchestrator.View, error) { return s.orchestrator.View(ctx, 0, id) })
+	return s.views.Get(ctx, r.Tenant, id, func(ctx context.Context) (*orchestrator.View, error) { return s.orchestrator.View(ctx, 0, id) })
 }
 
 // What Details has at most.
@@ -61,8 +57,9 @@ func (s *Runs) Details(ctx context.Context, p *access.Principal, id crowd.RunID)
 
 // WatchedDetails is Details for those who watch the run, who share what it returns.
 func (s *Runs) WatchedDetails(ctx context.Context, p *access.Principal, id crowd.RunID) (Details, error) {
-	if _, err := s.find(ctx, p, access.RunsWatchedDetails, id); err != nil {
+	r, err := s.find(ctx, p, access.RunsWatchedDetails, id)
+	if err != nil {
 		return Details{}, err
 	}
-	return s.details.Get(ctx, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
+	return s.details.Get(ctx, r.Tenant, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
 }
