@@ -266,7 +266,7 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 	return next, more
 }
 
-// locked calls f under the lock. Step takes it for each part of its work anew, so that
+// locked calls f under the lock. Step takes it again for each part of its work, so that
 // commands wait for one part, not for all.
 func (o *Orchestrator) locked(f func()) {
 	o.mu.Lock()

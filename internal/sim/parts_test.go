@@ -190,7 +190,7 @@ func TestFairness(t *testing.T) {
 }
 
 // TestTheBooksAreTheirDefinition, whatever happens to the batches: each time all sums
-// are made anew.
+// are made again.
 func TestTheBooksAreTheirDefinition(t *testing.T) {
 	t.Parallel()
 	w := &world{setup: new(Setup), byID: map[crowd.BatchID]int32{}}

@@ -133,7 +133,7 @@ const maxPublic = 16 << 10
 type nothing struct{}
 
 // reply is a response with a body. It is one type for all, since huma.Register is
-// compiled anew for each; bodyOf says to the document what the body is.
+// compiled again for each; bodyOf says to the document what the body is.
 type reply struct{ Body any }
 
 type bodyOf[T any] struct{ Body T }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -81,4 +82,33 @@ func TestPayEndsWithTheRate(t *testing.T) {
 	}
 	must(w.Duty.End(w.ctx, p))(t)
 	ok(t, <-waited)
+}
+
+// TestThankedBeforeTheirLastDuty: whoever came too late hears that they were not needed,
+// but no more once they have been on duty since.
+func TestThankedBeforeTheirLastDuty(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 1})
+	w.step(time.Second)
+	asked := w.called()
+	if len(asked) != 2 {
+		t.Fatalf("%d people were asked, want 2", len(asked))
+	}
+	must(w.Duty.Start(w.ctx, asked[0]))(t)
+	late := asked[1]
+	if off := must(w.Duty.WhyOff(w.ctx, late))(t); off.Call == nil || off.Why != "" {
+		t.Errorf("who came too late: %+v", off)
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer.Called, now.Retainer.Rate = false, crowd.Unit/40 // who comes without a call is kept, too
+		return nil
+	}))(t)
+	w.clock.advance(31 * time.Second)
+	must(w.Duty.Start(w.ctx, late))(t)
+	must(w.Duty.End(w.ctx, late))(t)
+	if off := must(w.Duty.WhyOff(w.ctx, late))(t); off.Call != nil || off.Why != engine.Left {
+		t.Errorf("who was on duty since: %+v, the call %+v", off, off.Call)
+	}
 }

@@ -3,8 +3,11 @@ package app_test
 import (
 	"context"
 	"maps"
+	"testing"
+	"testing/synctest"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -28,4 +31,29 @@ func (f *failingStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.
 
 func (f *failingStore) ClearLog(ctx context.Context, id crowd.RunID, node int) error {
 	return f.err(ctx, "ClearLog", func() error { return f.Store.ClearLog(ctx, id, node) })
+}
+
+// TestAWatchedTopUp: whoever watches a run sees its budget as it was raised to, at once.
+func TestAWatchedTopUp(t *testing.T) {
+	bubble(t, 0, func(t *testing.T, w *world) {
+		id := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: oneStep, Budget: crowd.Unit}))(t).Run.ID
+		must(w.Runs.Load(w.ctx, w.ann, id, "things", file(t, thingsWithID(1))))(t)
+		must(w.Runs.Start(w.ctx, w.ann, id))(t)
+		synctest.Wait()
+		changed, stop, err := w.Runs.Watch(w.ctx, w.ann, id)
+		ok(t, err)
+		defer stop()
+		for want := crowd.Unit; want < 4*crowd.Unit; want += crowd.Unit {
+			v, d := must(w.Runs.Watched(w.ctx, w.ann, id))(t), must(w.Runs.WatchedDetails(w.ctx, w.ann, id))(t)
+			if v.Budget != want || d.Budget != want {
+				t.Errorf("the budget is %s, in the details %s; want %s", v.Budget, d.Budget, want)
+			}
+			select {
+			case <-changed: // it goes on
+			default:
+			}
+			must(w.Runs.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
+			<-changed
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 
 // The least pace at which a client must send a body that streams. Only the time that
 // reads take counts: what the server does with a row is no sign of a slow client. It is
-// kinder than that of downloads, as many lines are slower up than down.
+// lower than that of downloads, as many lines are slower up than down.
 const (
 	sentWait  = 30 * time.Second // the longest silence
 	sentSlack = time.Minute      // that a body may take in addition to what the pace gives it

@@ -20,8 +20,8 @@ const maxReading = 4
 // may hold 256 MB of inputs, and up to 512 MB more.
 const maxPlaces = 8
 
-// longTurn is for how long a long one has its place for sure. After that it has it for as
-// long as no other holder waits for a long one. docs/sql-steps.md tells users.
+// longTurn is for how long a long one has its place, whoever waits. After that it has it
+// for as long as no other holder waits for a long one. docs/sql-steps.md tells users.
 const longTurn = 10 * time.Minute
 
 // errTurnOver ends what had a place for longer.

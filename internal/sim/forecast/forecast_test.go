@@ -230,7 +230,7 @@ func TestTooManyArrivals(t *testing.T) {
 	forecastOf(t, s, forecast.Options{Budget: math.MaxInt64, Reps: 1, Horizon: time.Minute})
 }
 
-// TestWhatIsRareIsNotCertain: how often tasks are given up is drawn anew in each
+// TestWhatIsRareIsNotCertain: how often tasks are given up is drawn again in each
 // repetition, around what was seen; where nothing was, nothing is.
 func TestWhatIsRareIsNotCertain(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
-var update = flag.Bool("update", false, "write the data and the pictures of the examples anew")
+var update = flag.Bool("update", false, "write the data and the pictures of the examples again")
 
 const (
 	folder   = "../../../workflows"

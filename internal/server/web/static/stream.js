@@ -1,4 +1,4 @@
-// The live part of a page, which the server sends anew whenever it changes. Where
+// The live part of a page, which the server sends again whenever it changes. Where
 // that is not possible, as when it is open in too many tabs, the page says so, and
 // tries again now and then.
 
