@@ -138,37 +138,83 @@ func TestAHalfReadInputIsWantedAgain(t *testing.T) {
 	}
 }
 
+// halfMade makes a run that goes on from another, and has the store fail when it is to
+// copy what the run takes over, and from then on.
+func (w *world) halfMade(text string, parent crowd.RunID, failure error) crowd.RunID {
+	w.t.Helper()
+	died := false
+	w.store.fail = func(what string) error {
+		if what == "take over" {
+			died = true
+			return failure
+		}
+		if died {
+			return errDisk
+		}
+		return nil
+	}
+	if _, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, Parent: parent}); !errors.Is(err, failure) {
+		w.t.Fatal(err)
+	}
+	w.store.fail = nil
+	id := parent + 1
+	w.wantState(id, store.RunLoading)
+	if n := w.node(id, "items"); (n.Last != 0) != (failure == errUnheard) {
+		w.t.Fatalf("copied were %d rows", n.Last)
+	}
+	return id
+}
+
 // TestATakeOverIsFinished: a run that goes on from another, and is being made when the
-// server dies, has all that it takes over after the restart, once.
+// server dies or the store fails, waits, and when it starts has all that it takes over,
+// once.
 func TestATakeOverIsFinished(t *testing.T) {
-	for name, failure := range map[string]error{"before it is copied": errDisk, "after it is copied": errUnheard} {
+	restart := (*world).restart
+	failing := func(fails func(call int) bool) func(*world) {
+		return func(w *world) {
+			call := 0
+			w.store.fail = func(string) error {
+				if call++; fails(call) {
+					return errDisk
+				}
+				return nil
+			}
+			w.restart()
+			w.settle()
+			w.store.fail = nil
+		}
+	}
+	for name, c := range map[string]struct {
+		failure error
+		then    func(*world)
+	}{
+		"before it is copied":                {errDisk, restart},
+		"after it is copied":                 {errUnheard, restart},
+		"the server goes on":                 {errDisk, func(*world) {}},
+		"the store still fails":              {errDisk, failing(func(int) bool { return true })},
+		"the first call fails at a restart":  {errDisk, failing(func(call int) bool { return call == 1 })},
+		"the second call fails at a restart": {errDisk, failing(func(call int) bool { return call == 2 })},
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			first := w.start(everyKind, "id,word\n1,one\n2,two\n3,three\n")
 			w.play()
 			w.wantState(first, store.RunDone)
-			answers, died := w.answers, false
+			answers := w.answers
+			second := w.halfMade(everyKind, first, c.failure)
+			c.then(w)
+			w.wantState(second, store.RunLoading)
 			w.store.fail = func(what string) error {
 				if what == "take over" {
-					died = true
-					return failure
-				}
-				if died {
 					return errDisk
 				}
 				return nil
 			}
-			_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: everyKind, Parent: first})
-			if !errors.Is(err, failure) {
-				t.Fatal(err)
+			if err := w.o.Start(w.ctx, second); !errors.Is(err, errDisk) {
+				t.Errorf("without what it takes over, it starts: %v", err)
 			}
 			w.store.fail = nil
-			second := first + 1
 			w.wantState(second, store.RunLoading)
-			if n := w.node(second, "items"); (n.Last != 0) != (failure == errUnheard) {
-				t.Fatalf("the server has not died %s: %+v", name, n)
-			}
-			w.restart()
 			must(t, w.o.Start(w.ctx, second))
 			w.play()
 			w.wantState(second, store.RunDone)
@@ -176,6 +222,66 @@ func TestATakeOverIsFinished(t *testing.T) {
 			if w.answers != answers {
 				t.Errorf("%d answers were asked for again", w.answers-answers)
 			}
+		})
+	}
+}
+
+// TestALoadAfterHalfATakeOver: the items of a file are other ones than those that are
+// taken over, also if these come later.
+func TestALoadAfterHalfATakeOver(t *testing.T) {
+	w := newWorld(t)
+	first := w.start("workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  every: {from: items, sql: select id from items}\n", "id\n1\n2\n")
+	w.play()
+	second := w.halfMade("workflow: w\ninputs: {items: {columns: [id]}, more: {columns: [id]}}\nsteps:\n  every: {from: [items, more], sql: select id from items union select id from more}\n", first, errDisk)
+	_, err := w.o.Load(w.ctx, second, "more", csv(t, "id\n3\n4\n"))
+	must(t, err)
+	must(t, w.o.Start(w.ctx, second))
+	w.play()
+	w.want(second, "every", "1", "2", "3", "4")
+	seen := make(map[int64]string)
+	for _, name := range []string{"items", "more"} {
+		rows, err := w.o.Items(w.ctx, second, name, 0, 10)
+		must(t, err)
+		for _, r := range rows {
+			if seen[r.Item] != "" {
+				t.Errorf("item %d is of %s and of %s", r.Item, seen[r.Item], name)
+			}
+			seen[r.Item] = name
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("the items are %v", seen)
+	}
+}
+
+// TestAHalfReadInputThatCannotBePutBack: when the store fails at the restart, too, the
+// next file takes the place of what was read.
+func TestAHalfReadInputThatCannotBePutBack(t *testing.T) {
+	for _, fails := range []string{"nodes", "clear", "advance"} {
+		t.Run(fails, func(t *testing.T) {
+			w := newWorld(t)
+			made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  every: {from: items, sql: select id from items}\n"})
+			must(t, err)
+			id := made.Run.ID
+			half := brokenFile{csv(t, "id\n"+strings.Repeat("1\n", 1500)), func() { w.store.fail = func(string) error { return errDisk } }}
+			if _, err = w.o.Load(w.ctx, id, "items", half); err == nil {
+				t.Fatal("half a file is loaded")
+			}
+			w.store.fail = func(what string) error {
+				if what == fails {
+					return errDisk
+				}
+				return nil
+			}
+			w.restart()
+			w.store.fail = nil
+			w.settle()
+			wantCode(t, w.o.Start(w.ctx, id), crowd.Invalid, "the input items has no rows yet")
+			_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n3\n"))
+			must(t, err)
+			must(t, w.o.Start(w.ctx, id))
+			w.play()
+			w.want(id, "every", "3")
 		})
 	}
 }

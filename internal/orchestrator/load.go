@@ -34,6 +34,9 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 		return out, err
 	}
 	defer leave()
+	if err := o.finishTakeOver(ctx, id); err != nil { // new items are numbered on from those
+		return out, err
+	}
 	run, nodes, err := o.loadingRun(ctx, id)
 	if err != nil {
 		return out, err
@@ -94,13 +97,9 @@ func whyPutBack(err error) string {
 	return "its upload broke off, and nothing of it is kept; load the file again"
 }
 
-// recoverInputs puts right what the end of the server has left of a run that was
-// getting its inputs.
-func (o *Orchestrator) recoverInputs(ctx context.Context, run store.Run) error {
-	if err := o.finishTakeOver(ctx, run); err != nil {
-		return errors.Join(err, o.cancelUnstarted(ctx, run))
-	}
-	nodes, err := o.cfg.Store.Nodes(ctx, run.ID)
+// recoverInputs has a run want the files again that were being read when the server ended.
+func (o *Orchestrator) recoverInputs(ctx context.Context, id crowd.RunID) error {
+	nodes, err := o.cfg.Store.Nodes(ctx, id)
 	for _, n := range nodes {
 		if err == nil && len(n.Cursors) == 1 && n.State == store.NodeRunning {
 			err = o.putBack(ctx, n, "the server ended while its file was read, and nothing of it is kept; load the file again")
@@ -111,19 +110,20 @@ func (o *Orchestrator) recoverInputs(ctx context.Context, run store.Run) error {
 
 // finishTakeOver copies what a run takes over from its parent, as far as that was not
 // done when the run was made.
-func (o *Orchestrator) finishTakeOver(ctx context.Context, run store.Run) error {
-	if run.Parent == 0 {
-		return nil
+func (o *Orchestrator) finishTakeOver(ctx context.Context, id crowd.RunID) error {
+	run, _, err := o.loadingRun(ctx, id)
+	if err != nil || run.Parent == 0 {
+		return err
 	}
 	w, problems := Parse(ctx, run.Text, nil, time.Time{})
 	if len(problems) > 0 {
-		return Problems(problems)
+		return nil // the caller finds them, too
 	}
 	over, err := o.nodesToCopy(ctx, &run, w, newNodes(w), &Created{})
-	if err != nil || len(over) == 0 {
+	if err != nil {
 		return err
 	}
-	return o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over)
+	return o.cfg.Store.TakeOver(ctx, run.Parent, id, over)
 }
 
 // loadingRun returns a run that is getting its inputs.
@@ -234,6 +234,9 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, f
 // Start begins a run whose inputs are there. If the files do not fit the
 // workflow, the run is given up and the error is Problems.
 func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
+	if err := o.finishTakeOver(ctx, id); err != nil {
+		return err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	run, nodes, err := o.loadingRun(ctx, id)

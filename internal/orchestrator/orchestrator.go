@@ -147,9 +147,10 @@ func (o *Orchestrator) Close() {
 	}
 }
 
-// Recover goes on with all runs that have not ended. One that was getting its inputs
-// keeps those that are whole, and wants the others again. If the store fails for a run,
-// Step tries again.
+// Recover goes on with all runs that have not ended. If the store fails for one, Step
+// tries again. One that was getting its inputs keeps those that are complete, and wants
+// the others again; what the store does not allow of that, the next Load or Start does,
+// as it copies what the run takes over and does not have yet.
 func (o *Orchestrator) Recover(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,8 +160,8 @@ func (o *Orchestrator) Recover(ctx context.Context) error {
 	}
 	for _, kept := range list {
 		if kept.State == store.RunLoading {
-			if err := o.recoverInputs(ctx, kept); err != nil {
-				o.cfg.Log.Error("the inputs of a run cannot be put right", "run", kept.ID.String(), "err", err)
+			if err := o.recoverInputs(ctx, kept.ID); err != nil {
+				o.cfg.Log.Error("the inputs of a run cannot be recovered", "run", kept.ID.String(), "err", err)
 			}
 			continue
 		}
