@@ -20,7 +20,8 @@ const chunkRows = 1000
 // arrival is an item that has come to a step.
 type arrival struct {
 	item, origin int64
-	n            int64 // of its row in the source from which it came last
+	source       int   // from which it came last, by number
+	n            int64 // of its row there
 	born         time.Time
 	state        store.RowState
 	err          string     // if failed
@@ -96,7 +97,7 @@ func isComplete(n *node, i int, row *store.JoinedRow, cursors []int64) bool {
 // assemble puts together what an item brings from all sources; i is the number of
 // the source that the row is of.
 func (r *run) assemble(n *node, i int, row *store.JoinedRow) arrival {
-	a := arrival{item: row.Item, origin: row.Origin, n: row.N, born: row.Born, state: store.RowSkipped}
+	a := arrival{item: row.Item, origin: row.Origin, source: i, n: row.N, born: row.Born, state: store.RowSkipped}
 	sourceRow := func(j int) store.Row {
 		if j == i {
 			return row.Row

@@ -111,6 +111,69 @@ steps:
 	w.wantState(id, store.RunDone)
 }
 
+// TestAQueryInManyTurns: a query row by row that gives more for a chunk of items than it
+// may keep at once goes on with the next item, whether those before have their rows or
+// are held, and when held items are tried again, those that are put off stay held.
+func TestAQueryInManyTurns(t *testing.T) {
+	const n = 12
+	ids := "id\n"
+	for i := range n {
+		ids += fmt.Sprintln(i + 1)
+	}
+	for name, c := range map[string]struct {
+		step string
+		held int64
+	}{
+		"kept":                       {`from: {items: stream}, sql: "select id, printf('%.*c', 1000000, 'x') as text from items"`, 0},
+		"held":                       {`from: {items: stream}, sql: "select id, printf('%.*c', 1000000, 'x') as text from items", columns: {text: number}`, n},
+		"kept, and from two sources": {`from: {a: stream, b: stream}, join: all, sql: "select a.id as id, printf('%.*c', 1000000, 'x') as text from a join b on a.id = b.id"`, 0},
+		"held, and from two sources": {`from: {a: stream, b: stream}, join: all, sql: "select a.id as id, printf('%.*c', 1000000, 'x') as text from a join b on a.id = b.id", columns: {text: number}`, n},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.start(`
+workflow: long
+inputs: {items: {columns: [id]}}
+steps:
+  a: {from: {items: stream}, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  b: {from: {items: stream}, service: {url: "https://x.example/", response: {type: object, properties: {said: {type: string}}}}}
+  long: {`+c.step+"}\n", ids)
+			for tries := range int64(3) {
+				w.play()
+				if x := w.node(id, "long"); x.Faults != c.held || x.OK != n-c.held || c.held > 0 && x.Served != (tries+1)*n || c.held == 0 && x.Served != n {
+					t.Fatalf("after %d retries %d items are held, %d have their rows, and %d queries were run", tries, x.Faults, x.OK, x.Served)
+				}
+				if items, _, err := w.o.Retry(w.ctx, id, "long"); c.held > 0 && (err != nil || int64(items) != c.held) {
+					t.Fatalf("%d items are tried again, %v", items, err)
+				}
+			}
+		})
+	}
+}
+
+// TestARetryDuringAQuery tries all items again that are held then, also those that come
+// before the items of the query that is under way.
+func TestARetryDuringAQuery(t *testing.T) {
+	w := newWorld(t)
+	w.slow = true
+	id := w.start("workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  long: {from: {items: stream}, sql: \"select id, printf('%.*c', 1000000, 'x') as text from items\", columns: {text: number}}\n", "id\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n")
+	w.settle()
+	for turn := 0; turn < len(w.queries); turn++ {
+		if turn == 1 {
+			items, _, err := w.o.Retry(w.ctx, id, "long")
+			must(t, err)
+			if items != 5 {
+				t.Fatalf("%d items are tried again, want 5", items)
+			}
+		}
+		w.queries[turn]()
+		w.settle()
+	}
+	if n := w.node(id, "long"); n.Faults != 12 || n.Served != 5+5+10+2 {
+		t.Errorf("%d items are held after %d queries", n.Faults, n.Served)
+	}
+}
+
 // TestEndedLongItems lists all items that have left a run, however long their rows are.
 func TestEndedLongItems(t *testing.T) {
 	const n = 12

@@ -191,11 +191,11 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 				if round != s.round { // what is not given up is taken again
 					return nil
 				}
-				if len(results) < len(items) {
-					s.keepFirst(c, items, len(results))
-				} else {
-					n.setCursors(t)
+				if done := len(results); done < len(items) {
+					s.retriedTo = min(s.retriedTo, items[done-1].item) // less: Retry was called since
+					s.putOff(c, t, items[done:])
 				}
+				n.setCursors(t)
 				return s.saveResults(ctx, items[:len(results)], results, c, took)
 			})
 			if err != nil {
@@ -206,13 +206,15 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	return nil
 }
 
-// keepFirst makes a change one of the first done items: the cursors stay, and when
-// the items are taken again, those that have their rows then are passed over.
-func (s *rowQueryRunner) keepFirst(c *change, items []arrival, done int) {
+// putOff leaves the last items of a change to the next one: the first of them is the
+// next that is taken, and those that were held are held on.
+func (s *rowQueryRunner) putOff(c *change, t *intake, items []arrival) {
 	c.Release = slices.DeleteFunc(c.Release, func(f store.Fault) bool {
-		return slices.ContainsFunc(items[done:], func(x arrival) bool { return x.item == f.Item })
+		return slices.ContainsFunc(items, func(x arrival) bool { return x.item == f.Item })
 	})
-	s.retriedTo = items[done-1].item
+	next, i := items[0].n, items[0].source
+	copy(t.cursors[i:], s.node.Cursors[i:])
+	t.cursors[i] = max(t.cursors[i], next-1) // an item that was held was taken before
 }
 
 // saveResults keeps what a query gave for each item. One row is the item's own; of
