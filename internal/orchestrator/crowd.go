@@ -268,21 +268,21 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) (bo
 		}
 		known += uint32(len(tasks))
 	}
-	if n.Error == "" {
-		return true, nil
-	}
-	n.Error = ""
-	return true, r.saveNode(ctx, n)
+	return true, s.keepWhy(ctx, "")
 }
 
 // waitForMoney keeps what the step waits for, and advances the run again later.
 func (s *crowdRunner) waitForMoney(ctx context.Context, why error) error {
 	s.run.scheduleRetry()
-	text := messageOf(why)
-	if s.node.Error == text {
+	return s.keepWhy(ctx, messageOf(why))
+}
+
+// keepWhy keeps why the step waits; "": it does not.
+func (s *crowdRunner) keepWhy(ctx context.Context, why string) error {
+	if s.node.Error == why {
 		return nil
 	}
-	s.node.Error = text
+	s.node.Error = why
 	return s.run.saveNode(ctx, s.node)
 }
 
@@ -290,6 +290,9 @@ func (s *crowdRunner) waitForMoney(ctx context.Context, why error) error {
 // what has come since.
 func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error) {
 	r, n := s.run, s.node
+	if err := s.keepWhy(ctx, ""); err != nil {
+		return false, err
+	}
 	tasks, err := r.o.cfg.Store.Unlabelled(ctx, n.Batch, s.failedTo, chunkRows)
 	if err != nil {
 		return false, err

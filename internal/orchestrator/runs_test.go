@@ -371,6 +371,60 @@ func TestARunWaitsForMoney(t *testing.T) {
 	}
 }
 
+// TestAStepWaitsForMoneyNoMore: what is kept of a step that got its money, or was ended,
+// does not say that it waits, also while its source still makes rows.
+func TestAStepWaitsForMoneyNoMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(w *world, id crowd.RunID) error
+		want int64 // labels
+	}{
+		"it got some":  {func(w *world, id crowd.RunID) error { _, err := w.o.TopUp(w.ctx, id, crowd.Unit); return err }, 3},
+		"it was ended": {func(w *world, id crowd.RunID) error { return w.o.EndStep(w.ctx, id, "ask") }, 0},
+		"and a restart": {func(w *world, id crowd.RunID) error {
+			_, err := w.o.TopUp(w.ctx, id, crowd.Unit)
+			w.restart()
+			return err
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.lag = true
+			id := w.start(`
+workflow: late
+budget: 0.10
+inputs: {items: {columns: [id]}}
+steps:
+  call: {from: {items: stream}, service: {url: "https://x.example/", concurrency: 1, response: {type: object, properties: {loud: {type: string}}}}}
+  ask: {from: {call: stream}, `+choose+`}
+`, "id\n1\n2\n3\n")
+			ask := func() store.Node {
+				w.settle()
+				kept, err := w.store.Nodes(w.ctx, id)
+				must(t, err)
+				return kept[2]
+			}
+			for range 2 {
+				w.settle()
+				w.endCalls()
+			}
+			if n := ask(); !strings.Contains(n.Error, "the run may spend 0.1") {
+				t.Fatalf("the step does not wait: %q", n.Error)
+			}
+			must(t, c.do(w, id))
+			if n := ask(); n.State != store.NodeRunning || n.Error != "" {
+				t.Errorf("the step is %s, and is kept with %q", n.State, n.Error)
+			}
+			w.lag = false
+			w.endCalls()
+			w.play()
+			w.wantState(id, store.RunDone)
+			if n := ask(); n.OK != c.want || n.OK+n.Failed != 3 {
+				t.Errorf("%d labels, and %d items failed", n.OK, n.Failed)
+			}
+		})
+	}
+}
+
 // TestAPoolThatIsNotThere fails the step, which a retry begins again.
 func TestAPoolThatIsNotThere(t *testing.T) {
 	w := newWorld(t)
