@@ -7,8 +7,8 @@ import (
 )
 
 // advance moves every step of a run on by what has come to it, in the order of the
-// plan. It reports whether there is more to do at once. After a step that has taken
-// much text it leaves the others to the next pass, so that other runs have their turn.
+// plan. It reports whether there is more to do at once. Once the steps have taken
+// much it leaves the others to the next pass, so that other runs have their turn.
 func (r *run) advance(ctx context.Context) (more bool, err error) {
 	if r.kept.State != store.RunRunning && !r.stale {
 		return false, nil

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -16,6 +18,12 @@ import (
 // chunkRows is the most rows that a step takes in one transaction. They are fewer if
 // they have more than store.PageBytes of text.
 const chunkRows = 1000
+
+const (
+	rowBytes = 512 // as much text takes as long as a row with none
+	passRows = store.PageBytes / rowBytes
+	fewNodes = 8 // whose rows are read along at once
+)
 
 // arrival is an item that has come to a step.
 type arrival struct {
@@ -42,30 +50,25 @@ type intake struct {
 // begins with its rows.
 func (r *run) takeArrivals(ctx context.Context, n *node) (intake, error) {
 	t := intake{cursors: slices.Clone(n.Cursors)}
-	bytes := 0
-	defer func() { r.moved += bytes }()
 	for _, i := range n.joined {
 		src := n.step.From[i]
 		from := r.nodes[src.Node]
 		if src.Edge == workflow.Batch && from.State != store.NodeDone || t.cursors[i] >= from.Last {
 			continue
 		}
-		if len(t.list) >= chunkRows || bytes >= store.PageBytes {
+		if len(t.list) >= chunkRows || r.moved >= store.PageBytes {
 			t.more = true
 			break
 		}
-		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, src.Node, t.cursors[i], chunkRows-len(t.list), without(n.joinedNodes, src.Node))
+		others := lists.Map(without(n.joined, i), func(j int) gate { return gate{n.step.From[j].Node, t.cursors[j]} })
+		rows, err := r.read(ctx, store.Log{Node: src.Node, With: without(n.joinedNodes, src.Node)}, t.cursors[i], chunkRows-len(t.list), others)
 		if err != nil {
 			return t, err
 		}
 		for k := range rows {
 			row := &rows[k]
-			bytes += store.TextBytes(row.Cells)
-			for _, x := range row.With {
-				bytes += store.TextBytes(x.Cells)
-			}
 			t.cursors[i], t.moved = row.N, true
-			if _, dealtWith := row.With[n.Node.Node]; dealtWith || !isComplete(n, i, row, t.cursors) {
+			if _, dealtWith := row.With[n.Node.Node]; dealtWith || !passed(row, others) {
 				continue
 			}
 			t.list = append(t.list, r.assemble(n, i, row))
@@ -79,19 +82,46 @@ func without(list []int, x int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(y int) bool { return x == y })
 }
 
-// isComplete reports whether the row is the last of its item: the other sources
-// have handed it on, and it was taken from them.
-func isComplete(n *node, i int, row *store.JoinedRow, cursors []int64) bool {
-	for _, j := range n.joined {
-		if j == i {
-			continue
-		}
-		other, ok := row.With[n.step.From[j].Node]
-		if !ok || other.N > cursors[j] {
-			return false
-		}
+// gate is a node that an item has passed when its row there was taken.
+type gate struct {
+	node int
+	last int64 // of its rows, that was taken
+}
+
+// passed reports whether the item of a row has passed all gates.
+func passed(row *store.JoinedRow, gates []gate) bool {
+	return !slices.ContainsFunc(gates, func(g gate) bool {
+		other, ok := row.With[g.node]
+		return !ok || other.N > g.last
+	})
+}
+
+// read reads up to limit rows of a log after number n, but no more than are good for
+// one pass. If no item has passed the gate that is farthest behind of a way, for each of
+// the ways, the rows come without those of the other nodes.
+func (r *run) read(ctx context.Context, log store.Log, n int64, limit int, ways ...[]gate) ([]store.JoinedRow, error) {
+	with, first := log.With, []gate(nil)
+	if len(with) > fewNodes && !slices.ContainsFunc(ways, func(way []gate) bool { return len(way) == 0 }) {
+		first = slices.Compact(lists.Map(ways, func(way []gate) gate {
+			return slices.MinFunc(way, func(x, y gate) int { return cmp.Compare(x.last, y.last) })
+		}))
+		with = lists.Map(first, func(g gate) int { return g.node })
 	}
-	return true
+	for {
+		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, log.Node, n, min(limit, max(passRows/(1+len(with)), 1)), with)
+		for i := range rows {
+			r.moved += store.TextBytes(rows[i].Cells) + rowBytes
+			for _, x := range rows[i].With {
+				r.moved += store.TextBytes(x.Cells) + rowBytes
+			}
+		}
+		if err != nil || !slices.ContainsFunc(first, func(g gate) bool {
+			return slices.ContainsFunc(rows, func(row store.JoinedRow) bool { return passed(&row, []gate{g}) })
+		}) {
+			return rows, err
+		}
+		with, first = log.With, nil
+	}
 }
 
 // assemble puts together what an item brings from all sources; i is the number of

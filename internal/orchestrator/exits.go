@@ -14,8 +14,7 @@ import (
 // exits says where the items of a node leave the workflow. All are numbers of
 // nodes, in order.
 type exits struct {
-	isExit      bool   // items leave the workflow here
-	ends        []int  // of an exit: the exits of its items, itself among them
+	ends        []int  // of an exit: those of its items, itself among them; nil: no items leave the workflow here
 	multipliers []int  // of an exit: the nodes that may have made its items of others
 	madeEnds    []int  // of a multiplier: the exits of the items that it makes
 	otherJoin   string // of a multiplier: a step that also waits for the item by another path; "": none
@@ -41,21 +40,16 @@ func (r *run) findExits() {
 			}
 		}
 	}
-	of := make([]exits, len(r.nodes)) // by region, which share their lists
+	of := make([][]int, len(r.nodes)) // by region
 	for i, n := range r.nodes {
 		// Items that a step over all rows makes do not count: they never came in.
-		n.isExit = n.step != nil && !n.step.MakesItems() && !handedOn[i]
-		e := &of[region[i]]
-		if n.isExit {
-			e.ends = append(e.ends, i)
-		}
-		if n.mayMultiply() {
-			e.multipliers = append(e.multipliers, i)
+		if n.step != nil && !n.step.MakesItems() && !handedOn[i] {
+			of[region[i]] = append(of[region[i]], i)
 		}
 	}
-	for i, n := range r.nodes {
-		if e := &of[region[i]]; n.isExit {
-			n.ends, n.multipliers = e.ends, e.multipliers
+	for _, ends := range of {
+		for _, i := range ends {
+			r.nodes[i].ends = ends
 		}
 	}
 	for _, m := range r.nodes {
@@ -83,8 +77,9 @@ func (r *run) traceMadeItems(m *node) {
 			}
 		}
 		reached[i] = reached[i] || sources > 0
-		if reached[i] && x.isExit {
+		if reached[i] && len(x.ends) > 0 {
 			m.madeEnds = append(m.madeEnds, i)
+			x.multipliers = append(x.multipliers, m.Node.Node)
 		}
 		if x != m && sources > 0 && sources < len(x.joined) {
 			m.otherJoin = x.Name
@@ -92,44 +87,57 @@ func (r *run) traceMadeItems(m *node) {
 	}
 }
 
-// accruePenalties adds up what items cost that have left the workflow. It reports
-// whether there is more to do at once.
+// accruePenalties adds up what items cost that have left the workflow, as many as
+// are good for one pass. It reports whether there is more to do at once.
 func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 	if r.flow.SLA == nil || !r.flow.SLA.PerItem {
 		return false, nil
 	}
+	kept := r.kept
+	var changed []*node
 	for _, n := range r.nodes {
-		if len(n.ends) == 0 {
+		if len(n.ends) == 0 || n.counted() >= n.Last {
 			continue
 		}
-		mark := len(n.step.From)
-		if n.Cursors[mark] >= n.Last {
-			continue
+		if r.moved >= store.PageBytes {
+			more = true
+			break
 		}
-		rows, err := r.o.cfg.Store.Rows(ctx, r.kept.ID, n.Node.Node, n.Cursors[mark], chunkRows, n.related())
+		ways := [][]gate{r.gates(n, n.ends)}
+		for _, m := range n.multipliers {
+			ways = append(ways, r.gates(n, r.nodes[m].madeEnds))
+		}
+		rows, err := r.read(ctx, store.Log{Node: n.Node.Node, With: n.related()}, n.counted(), chunkRows, ways...)
 		if err != nil {
 			return false, err
 		}
-		kept := r.kept
 		for i := range rows {
 			row := &rows[i]
-			n.Cursors[mark] = row.N
-			at, last := r.completionTime(n, row)
-			if !last {
-				continue
+			n.Cursors[len(n.step.From)] = row.N
+			x, ended := r.ended(row, r.gates(n, r.exitsOf(n, row)))
+			if ended {
+				kept.Ended++
 			}
-			kept.Ended++
-			if cost := r.flow.SLA.Penalty.At(at.Sub(row.Born)); cost > 0 {
+			if ended && x.Penalty > 0 {
 				kept.Late++
-				kept.Penalty = min(kept.Penalty+cost, crowd.MaxMoney)
+				kept.Penalty = min(kept.Penalty+x.Penalty, crowd.MaxMoney)
 			}
 		}
-		if err := r.commitState(ctx, kept, n); err != nil {
-			return false, err
-		}
-		more = more || n.Cursors[mark] < n.Last
+		changed = append(changed, n)
+		more = more || n.counted() < n.Last
 	}
-	return more, nil
+	if len(changed) > 0 {
+		err = r.commitState(ctx, kept, changed...)
+	}
+	return more, err
+}
+
+// counted returns the last row of an exit whose item was counted if it had left.
+func (n *node) counted() int64 { return n.Cursors[len(n.step.From)] }
+
+// gates returns those of a list of exits through which an item goes besides n.
+func (r *run) gates(n *node, ends []int) []gate {
+	return lists.Map(without(ends, n.Node.Node), func(e int) gate { return gate{e, r.nodes[e].counted()} })
 }
 
 // related lists the nodes that say where an item goes that is at an exit.
@@ -154,26 +162,6 @@ func (r *run) exitsOf(n *node, row *store.JoinedRow) []int {
 	return n.ends
 }
 
-// completionTime returns when an item left the workflow, if the row is the last one
-// of its exits.
-func (r *run) completionTime(n *node, row *store.JoinedRow) (time.Time, bool) {
-	at := row.At
-	for _, e := range r.exitsOf(n, row) {
-		if e == n.Node.Node {
-			continue
-		}
-		other, ok := row.With[e]
-		x := r.nodes[e]
-		if !ok || other.N > x.Cursors[len(x.step.From)] {
-			return at, false
-		}
-		if other.At.After(at) {
-			at = other.At
-		}
-	}
-	return at, true
-}
-
 // EndedItem is an item that has left its workflow.
 type EndedItem struct {
 	Born, At time.Time
@@ -188,6 +176,9 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 		return nil, false, err
 	}
 	exits := slices.DeleteFunc(slices.Clone(r.nodes), func(n *node) bool { return len(n.ends) == 0 })
+	for _, n := range exits { // as if all were counted
+		n.Cursors[len(n.step.From)] = n.Last
+	}
 	for _, n := range exits {
 		each := int64(most / len(exits))
 		older = older || n.Last > each
@@ -199,7 +190,8 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 			if row.N > n.Last {
 				break
 			}
-			if x, all := r.ended(n, &row); all {
+			ends := r.exitsOf(n, &row)
+			if x, ended := r.ended(&row, r.gates(n, ends)); ended && ends[0] == n.Node.Node {
 				list = append(list, x)
 			}
 		}
@@ -208,20 +200,16 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 	return list, older, nil
 }
 
-// ended returns an item if n is its first exit and it has been at all of them.
-func (r *run) ended(n *node, row *store.JoinedRow) (x EndedItem, all bool) {
+// ended returns the item of a row at an exit, if it has passed the others.
+func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool) {
 	x = EndedItem{Born: row.Born, At: row.At}
-	for i, e := range r.exitsOf(n, row) {
-		other, ok := row.With[e]
-		switch {
-		case i == 0 && e != n.Node.Node, i > 0 && !ok:
-			return x, false
-		case other.At.After(x.At):
+	for _, g := range others {
+		if other := row.With[g.node]; other.At.After(x.At) {
 			x.At = other.At
 		}
 	}
 	if s := r.flow.SLA; s != nil && s.PerItem {
 		x.Penalty = s.Penalty.At(x.At.Sub(x.Born))
 	}
-	return x, true
+	return x, passed(row, others)
 }

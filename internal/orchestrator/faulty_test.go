@@ -15,6 +15,7 @@ type faultyStore struct {
 	batches int                     // that were read one by one
 	most    int                     // bytes of text of a move
 	read    int                     // bytes of text of rows that were read
+	rows    int                     // that were read, with those that were read along
 }
 
 // What a store that fails returns.
@@ -90,6 +91,7 @@ func (f *faultyStore) Rows(ctx context.Context, run crowd.RunID, node int, after
 	rows, err := f.Store.Rows(ctx, run, node, after, limit, with)
 	for _, r := range rows {
 		f.read += store.TextBytes(r.Cells)
+		f.rows += 1 + len(r.With)
 	}
 	return rows, err
 }

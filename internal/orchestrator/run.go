@@ -23,7 +23,7 @@ type run struct {
 	ctx  context.Context // of its queries
 	stop context.CancelFunc
 
-	moved       int       // bytes that its steps have taken in this pass
+	moved       int       // bytes that were read in this pass, rowBytes for each row among them
 	turn        int       // the node with which the next pass begins: what came before had its turn
 	stale       bool      // the store has failed: kept may not be what is kept
 	retryAt     time.Time // when it is advanced again without a cause; past: not planned
