@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -127,10 +128,8 @@ func (o *Orchestrator) modify(ctx context.Context, id crowd.RunID, f func(r *run
 
 // findNode finds a node by name.
 func (r *run) findNode(step string) (*node, error) {
-	for _, n := range r.nodes {
-		if n.Name == step {
-			return n, nil
-		}
+	if i := slices.IndexFunc(r.nodes, func(n *node) bool { return n.Name == step }); i >= 0 {
+		return r.nodes[i], nil
 	}
 	return nil, noSuchStep(step)
 }

@@ -236,10 +236,9 @@ func (o *Orchestrator) Items(ctx context.Context, id crowd.RunID, name string, a
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range nodes {
-		if n.Name == name {
-			return o.cfg.Store.Rows(ctx, id, n.Node, after, limit, nil)
-		}
+	i := slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil, noSuchStep(name)
 	}
-	return nil, noSuchStep(name)
+	return o.cfg.Store.Rows(ctx, id, i, after, limit, nil)
 }

@@ -165,24 +165,12 @@ func (r *run) buildNodes(kept []store.Node) {
 
 // sourcesDone reports whether no more rows come to a step.
 func (r *run) sourcesDone(n *node) bool {
-	for _, s := range n.step.From {
-		if r.nodes[s.Node].State != store.NodeDone {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.step.From, func(s workflow.Source) bool { return r.nodes[s.Node].State != store.NodeDone })
 }
 
 // exhausted reports whether no more rows come to a step, and it has taken all, and holds
 // none.
 func (r *run) exhausted(n *node) bool {
-	if !r.sourcesDone(n) || n.Faults > 0 {
-		return false
-	}
-	for _, i := range n.joined {
-		if n.Cursors[i] < r.nodes[n.step.From[i].Node].Last {
-			return false
-		}
-	}
-	return true
+	return r.sourcesDone(n) && n.Faults == 0 &&
+		!slices.ContainsFunc(n.joined, func(i int) bool { return n.Cursors[i] < r.nodes[n.step.From[i].Node].Last })
 }

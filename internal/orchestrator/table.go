@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -29,9 +30,7 @@ const errorColumn = "_error"
 func (r *Results) Table(columns []string, format table.Format, failed bool) (*Table, error) {
 	var places []int // of the columns
 	if columns == nil {
-		for i := range r.Columns {
-			places = append(places, i)
-		}
+		places = lists.Indices(len(r.Columns))
 	}
 	for _, name := range columns {
 		i := slices.IndexFunc(r.Columns, func(c workflow.Column) bool { return c.Name == name })
