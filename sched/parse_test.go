@@ -76,7 +76,7 @@ func TestParseRefusesAndSaysWhy(t *testing.T) {
 			t.Errorf("%q: got %v, %v", text, p, err)
 			continue
 		}
-		if msg := err.Error(); !strings.HasPrefix(msg, "policy: ") || !strings.Contains(msg, want) || !strings.Contains(msg, "known: fifo, sjf") {
+		if msg := err.Error(); !strings.HasPrefix(msg, "policy: ") || !strings.Contains(msg, want) || !strings.Contains(msg, "known: "+strings.Join(sched.Names()[:2], ", ")) {
 			t.Errorf("%q: got %q, want %q in it", text, msg, want)
 		}
 	}

@@ -42,7 +42,7 @@ type Passwords struct {
 	slots  chan struct{} // of who computes
 }
 
-// maxWaiting is how many computations wait: about half a second on two cores.
+// maxWaiting is how many computations wait, each for tens of milliseconds of a core.
 const maxWaiting = 32
 
 // NewPasswords lets at most n computations run at once. While many wait, others are
