@@ -42,8 +42,18 @@ func (x *WorkflowList) Run(c *Context, r *remote) error {
 	}
 	list, err := r.Runs(c.Ctx, tenant, x.Before, x.Limit)
 	return printTable(r, list, err, "ID|STATE|NAME|TENANT|PENALTY|CREATED|ENDED", func(v wire.RunHead) []any {
-		return []any{v.ID, v.State, v.Name, v.Tenant, v.PenaltyMicros, v.CreatedAt, v.EndedAt}
+		return []any{v.ID, v.State + standstill(c, r, &v), v.Name, v.Tenant, v.PenaltyMicros, v.CreatedAt, v.EndedAt}
 	})
+}
+
+// standstill is what of a running run goes on only when somebody does something: all, or some
+// steps.
+func standstill(c *Context, r *remote, head *wire.RunHead) string {
+	if head.State != "running" {
+		return ""
+	}
+	run, err := r.Run(c.Ctx, head.ID)
+	return when(err == nil && run.Stuck, ", stuck") + when(err == nil && !run.Stuck && len(waits(&run)) > 0, ", waits")
 }
 
 // WorkflowShow is "throng workflow show".
