@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -44,8 +45,8 @@ type Invitations struct {
 	outbox   *recruit.Outbox
 	accounts *Accounts
 
-	mails  quota[crowd.TenantID] // invitations sent, by tenant
-	trials quota[int64]          // accounts that could not be made, by invitation
+	mails  limits.Quota[crowd.TenantID] // invitations sent, by tenant
+	trials limits.Quota[int64]          // accounts that could not be made, by invitation
 }
 
 // OpenInvitations makes the use case.
@@ -256,7 +257,7 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 // mayMail uses up some of the mails that a tenant may send, whether there is a
 // mail server or not.
 func (s *Invitations) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
-	if ok, enough := s.mails.take(now, portion[crowd.TenantID]{tenant, n, limit{mailsPerHour, time.Hour / mailsPerHour}}); !ok {
+	if ok, enough := s.mails.Take(now, limits.Portion[crowd.TenantID]{Key: tenant, N: n, Limit: limits.Limit{Burst: mailsPerHour, Every: time.Hour / mailsPerHour}}); !ok {
 		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s UTC", mailsPerHour, n, format.Clock(now, enough))
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -136,7 +137,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if err != nil {
 		return "", err
 	}
-	if ok, _ := s.trials.take(s.clock.Time(), portion[int64]{i.ID, 1, limit{attemptBurst, attemptEvery}}); !ok {
+	if ok, _ := s.trials.Take(s.clock.Time(), limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -27,7 +28,7 @@ type Accounts struct {
 	onCall    *recruit.OnCall
 	clock     live.Clock
 	passwords *auth.Passwords
-	guesses   quota[guessKey]
+	guesses   limits.Quota[[16]byte]
 	sessions  sessionCache
 
 	// people is held by changes of people and their invitations and tries. It

@@ -11,27 +11,34 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
+)
+
+// Tries that failed are allowed in a burst, then one in so long.
+const (
+	attemptBurst = 10
+	attemptEvery = 10 * time.Second
 )
 
 // The limits of wrong passwords. What turns out to be right uses nothing up.
 var (
 	// nameFromAddress bounds guesses at one name from one address.
-	nameFromAddress = limit{attemptBurst, attemptEvery}
+	nameFromAddress = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
 	// fromAddress bounds guesses at all names from one address.
-	fromAddress = limit{100, time.Second}
+	fromAddress = limits.Limit{Burst: 100, Every: time.Second}
 	// nameFromSite and fromSite bound the same from a site of IPv6, which has 65,536
 	// networks, each an address.
-	nameFromSite = limit{30, 10 * time.Second}
-	fromSite     = limit{200, 500 * time.Millisecond}
+	nameFromSite = limits.Limit{Burst: 30, Every: 10 * time.Second}
+	fromSite     = limits.Limit{Burst: 200, Every: 500 * time.Millisecond}
 	// atName bounds guesses at one name from all addresses. Above it an address gets in
 	// only if all of its nameFromAddress is left, and uses all of that up. So many
 	// addresses are slowed down, and whoever knows the password still gets in at once
 	// from an address that nobody guesses from.
-	atName = limit{100, 10 * time.Second}
+	atName = limits.Limit{Burst: 100, Every: 10 * time.Second}
 	// fromDevice bounds guesses at a name from a browser in which it has signed in
 	// before, whatever comes from its address.
-	fromDevice = limit{attemptBurst, attemptEvery}
+	fromDevice = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
 )
 
 var (
@@ -68,15 +75,15 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password)
 	if err != nil {
 		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
-			s.guesses.giveBack(taken...)
+			s.guesses.GiveBack(taken...)
 		}
 		return "", err
 	}
 	if !ok {
 		return "", errPassword
 	}
-	s.guesses.giveBack(taken...)
-	s.guesses.forget(taken[0].key)
+	s.guesses.GiveBack(taken...)
+	s.guesses.Forget(taken[0].Key)
 	if u.Suspended {
 		return "", errSuspended
 	}
@@ -86,32 +93,35 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	return s.session(ctx, u.ID)
 }
 
-// guessKey is what guesses are counted under: the hash of a name, an address or both.
-type guessKey [16]byte
+// guess is what a guess takes of one limit. Its key is the hash of a name, an address or
+// both.
+type guess = limits.Portion[[16]byte]
 
-func keyOf(kind string, parts ...string) (key guessKey) {
+func guessAt(of limits.Limit, kind string, parts ...string) guess {
 	sum := sha256.Sum256([]byte(kind + "\x00" + strings.Join(parts, "\x00")))
-	copy(key[:], sum[:])
-	return key
+	return guess{Key: [16]byte(sum[:16]), N: 1, Limit: of}
 }
 
-// takeGuess uses up what a guess takes, from a known device or not. The first of it is
-// forgotten when the password was right.
-func (s *Accounts) takeGuess(c *Credentials, known bool) ([]portion[guessKey], error) {
+// takeGuess uses up what a guess takes, from a known device or not. A guess at ann from
+// 192.0.2.1 takes 1 of the 10 for both, 1 of the 100 of that address and 1 of the 100 at
+// ann; when others have used up those at ann, it takes all 10 for both instead. The first
+// portion is of the place where the person is: once they give the right password, what
+// failed there was their own mistyping, and all of it is forgotten.
+func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 	now, name, from := s.clock.Time(), strings.ToLower(c.Name), network(c.From, 64)
-	one := portion[guessKey]{keyOf("name and address", name, from), 1, nameFromAddress}
-	all, rest := one, []portion[guessKey]{{keyOf("address", from), 1, fromAddress}}
-	all.n = all.burst
+	one := guessAt(nameFromAddress, "name and address", name, from)
+	all, rest := one, []guess{guessAt(fromAddress, "address", from)}
+	all.N = all.Burst
 	if site := network(c.From, 48); site != from {
-		rest = append(rest, portion[guessKey]{keyOf("name and site", name, site), 1, nameFromSite}, portion[guessKey]{keyOf("site", site), 1, fromSite})
+		rest = append(rest, guessAt(nameFromSite, "name and site", name, site), guessAt(fromSite, "site", site))
 	}
-	tries := [][]portion[guessKey]{append([]portion[guessKey]{one, {keyOf("name", name), 1, atName}}, rest...), append([]portion[guessKey]{all}, rest...)}
+	tries := [][]guess{append([]guess{one, guessAt(atName, "name", name)}, rest...), append([]guess{all}, rest...)}
 	if known {
-		tries = slices.Insert(tries, 0, []portion[guessKey]{{keyOf("device", c.Device), 1, fromDevice}})
+		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", c.Device)})
 	}
 	var first time.Time // of the times when one will do
 	for _, portions := range tries {
-		ok, enough := s.guesses.take(now, portions...)
+		ok, enough := s.guesses.Take(now, portions...)
 		if ok {
 			return portions, nil
 		}

@@ -1,4 +1,4 @@
-package accounts
+package limits
 
 import (
 	"maps"
@@ -6,60 +6,54 @@ import (
 	"time"
 )
 
-// limit allows something burst times at once, then once in every.
-type limit struct {
-	burst int
-	every time.Duration
+// Limit allows something Burst times at once, then once in Every.
+type Limit struct {
+	Burst int
+	Every time.Duration
 }
-
-// Tries that failed are allowed in a burst, then one in so long.
-const (
-	attemptBurst = 10
-	attemptEvery = 10 * time.Second
-)
 
 // maxKeys bounds how many keys of a quota are kept.
 const maxKeys = 100_000
 
-// portion is n of what a limit allows under a key.
-type portion[K comparable] struct {
-	key K
-	n   int
-	limit
+// Portion is N of what a Limit allows under a key.
+type Portion[K comparable] struct {
+	Key K
+	N   int
+	Limit
 }
 
-// quota bounds how often something is done under a key. It is empty when the process
+// Quota bounds how often something is done under a key. It is empty when the process
 // starts. What is kept of a key is forgotten when all of its limit is back.
-type quota[K comparable] struct {
+type Quota[K comparable] struct {
 	mu    sync.Mutex
 	full  map[K]time.Time // when all of a key's limit is back; absent: it is
 	sweep int             // how many keys there are when those that are full are forgotten
 }
 
-// take uses up all of some portions, or none of them and returns false and when there
+// Take uses up all of some portions, or none of them and returns false and when there
 // will be enough. It is asked before the thing is done, so that many at once gain
 // nothing.
-func (q *quota[K]) take(now time.Time, portions ...portion[K]) (ok bool, enough time.Time) {
+func (q *Quota[K]) Take(now time.Time, portions ...Portion[K]) (ok bool, enough time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	full := make([]time.Time, len(portions))
 	for i, d := range portions {
-		full[i] = later(now, q.full[d.key]).Add(time.Duration(d.n) * d.every)
-		enough = later(enough, full[i].Add(-time.Duration(d.burst)*d.every))
+		full[i] = later(now, q.full[d.Key]).Add(time.Duration(d.N) * d.Every)
+		enough = later(enough, full[i].Add(-time.Duration(d.Burst)*d.Every))
 	}
 	if enough.After(now) {
 		return false, enough
 	}
 	q.makeRoom(now, len(portions))
 	for i, d := range portions {
-		q.full[d.key] = full[i]
+		q.full[d.Key] = full[i]
 	}
 	return true, time.Time{}
 }
 
 // makeRoom forgets keys whose limit is back, and if there are too many others, some
 // of them, which ones nobody can choose.
-func (q *quota[K]) makeRoom(now time.Time, n int) {
+func (q *Quota[K]) makeRoom(now time.Time, n int) {
 	if q.full == nil {
 		q.full = make(map[K]time.Time)
 	}
@@ -76,19 +70,19 @@ func (q *quota[K]) makeRoom(now time.Time, n int) {
 	q.sweep = min(2*len(q.full), maxKeys)
 }
 
-// giveBack undoes what was taken.
-func (q *quota[K]) giveBack(portions ...portion[K]) {
+// GiveBack undoes what was taken.
+func (q *Quota[K]) GiveBack(portions ...Portion[K]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, d := range portions {
-		if full, found := q.full[d.key]; found {
-			q.full[d.key] = full.Add(-time.Duration(d.n) * d.every)
+		if full, found := q.full[d.Key]; found {
+			q.full[d.Key] = full.Add(-time.Duration(d.N) * d.Every)
 		}
 	}
 }
 
-// forget gives a key all of its limit back.
-func (q *quota[K]) forget(key K) {
+// Forget gives a key all of its limit back.
+func (q *Quota[K]) Forget(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.full, key)
