@@ -19,6 +19,11 @@ import (
 // withPassword is a world whose ann can sign in, with a clock that stands still.
 func withPassword(t *testing.T) *world {
 	t.Parallel()
+	return withPasswordAlone(t)
+}
+
+// withPasswordAlone is withPassword of a test that runs while no other does.
+func withPasswordAlone(t *testing.T) *world {
 	w := newWorld(t, 0)
 	must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), goodPassword))(t)
 	w.wrap = func(s store.Store) store.Store { return impatient{s} }
@@ -246,7 +251,7 @@ func TestSignInsThatWaitAreBounded(t *testing.T) {
 
 // What is kept of guesses does not grow with them.
 func TestGuessesTakeLittleMemory(t *testing.T) {
-	w := withPassword(t)
+	w := withPasswordAlone(t) // the memory is that of the process
 	before := heapInUse()
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 100_000 {
