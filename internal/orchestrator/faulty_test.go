@@ -117,6 +117,13 @@ func (f *faultyStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after
 	return f.Store.Unlabelled(ctx, batch, after, limit)
 }
 
+func (f *faultyStore) Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error) {
+	if err := f.failure("split"); err != nil {
+		return 0, 0, err
+	}
+	return f.Store.Split(ctx, id, node, after, last, from)
+}
+
 func (f *faultyStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
 	if err := f.failure("pending"); err != nil {
 		return nil, err

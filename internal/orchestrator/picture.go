@@ -8,11 +8,8 @@ import (
 // Taken returns how many items a node has taken.
 func (v *View) Taken(node int) int64 {
 	n := &v.Nodes[node]
-	if n.Step != nil && n.Step.Reshapes() && !n.Step.MakesItems() && len(n.Step.From) == 1 {
-		return n.Cursors[0] // it may make several rows of one
-	}
 	if n.Step == nil || !n.Step.MakesItems() {
-		return n.Last + max(n.Inside, n.Faults)
+		return n.Last - n.split.made - n.gone + max(n.Inside, n.Faults)
 	}
 	in := int64(0)
 	if n.State == store.NodeDone { // it looks at all rows at once

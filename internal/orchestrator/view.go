@@ -42,6 +42,8 @@ type NodeView struct {
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	Reused  int64          // labels that a crowd step has from earlier runs
+	split   split          // of a step that splits items; Skipped is without those that were split
+	gone    int64          // items that were split before, and came here as skipped ones: not in Skipped either
 }
 
 // maxPredicted is how many items' ends are predicted for a View.
@@ -58,6 +60,15 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		if x := &v.Nodes[i]; n.step != nil {
 			x.Error = cmp.Or(x.Error, o.waitsForTurn(nodeKey{id, n.Node.Node}))
 			r.countItems(n, x)
+			if x.split, err = r.countSplit(ctx, n); err != nil {
+				return nil, err
+			}
+			for _, j := range n.joined {
+				from := &v.Nodes[n.step.From[j].Node]
+				x.gone = max(x.gone, from.gone+from.split.items)
+			}
+			x.gone = min(x.gone, x.Skipped-x.split.items)
+			x.Skipped -= x.split.items + x.gone
 		}
 	}
 	if err := r.viewBatches(ctx, v); err != nil {

@@ -2,8 +2,12 @@ package orchestrator_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 )
 
 // TestManyStepsAreAskedAboutOnce: a view asks the
@@ -33,4 +37,48 @@ func TestManyStepsAreAskedAboutOnce(t *testing.T) {
 	if few, many := questions(2), questions(40); many != few {
 		t.Errorf("a view of 2 steps takes %d questions, of 40 steps %d", few, many)
 	}
+}
+
+// TestItemsThatBecomeSeveral counts, of steps that make none, one or several rows of an
+// item, the items that went in and those that made no row, also where such a step
+// follows another, and in a run that takes their rows over.
+func TestItemsThatBecomeSeveral(t *testing.T) {
+	const text = `
+workflow: pairs
+inputs: {a: {columns: [id: number]}, b: {columns: [x: number]}}
+steps:
+  pair:
+    from: {a: stream, b: batch}
+    sql: select a.id as id, b.x as x from a join b on a.id >= b.x
+  low:
+    from: {pair: stream, b: batch}
+    sql: select pair.id as id from pair join b on pair.x > b.x
+  end:
+    from: {low: stream}
+    sql: select id from low
+`
+	w := newWorld(t)
+	id := w.load(orchestrator.NewRun{Text: text}, map[string]string{"a": "id\n0\n1\n2\n3\n", "b": "x\n1\n2\n3\n"})
+	must(t, w.o.Start(w.ctx, id))
+	want := func(id crowd.RunID) {
+		t.Helper()
+		v := w.view(id)
+		got := make(map[string][3]int64) // in, ok, skipped
+		for i, n := range v.Nodes {
+			got[n.Name] = [3]int64{v.Taken(i), n.OK, n.Skipped}
+		}
+		// pair makes no row of 0, one of 1, two of 2 and three of 3. The items 2 and 3 are
+		// no more; 0 goes on as skipped. low makes two rows of one with x = 3.
+		if want := map[string][3]int64{"a": {4, 4, 0}, "b": {3, 3, 0}, "pair": {4, 6, 1}, "low": {7, 4, 4}, "end": {8, 4, 4}}; !maps.Equal(got, want) {
+			t.Errorf("%s: in, ok and skipped are %v, want %v", id, got, want)
+		}
+	}
+	w.play()
+	want(id)
+	want(id) // from what was counted
+	again, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, Parent: id, From: "end"})
+	must(t, err)
+	must(t, w.o.Start(w.ctx, again.Run.ID))
+	w.play()
+	want(again.Run.ID)
 }

@@ -15,6 +15,7 @@ type viewCache struct {
 	flows       cache[flowKey, *workflow.Workflow]
 	handedOn    cache[edge, int64] // up to which row of its source a step has handed on all
 	predictions cache[crowd.RunID, prediction]
+	splits      cache[nodeKey, split]
 }
 
 // How many entries of each kind are remembered.
@@ -116,4 +117,31 @@ func (r *run) pendingRows(ctx context.Context, from, to int, after int64) ([]sto
 	}
 	known.put(e, done, maxEdges) // a slower reader may put back an earlier one, which is as true
 	return rows, nil
+}
+
+// split is what a step that splits items has made in the first rows of its log.
+type split struct {
+	rows  int64 // the first rows
+	made  int64 // of those, new items
+	items int64 // that the new ones were made from
+}
+
+// countSplit counts what a step has made of items that became several. Each of these
+// has a row without cells in the step's log, too, as one that was skipped. Only rows
+// that are new since the last view are read.
+func (r *run) countSplit(ctx context.Context, n *node) (split, error) {
+	if !n.mayMultiply() || n.Skipped == 0 {
+		return split{}, nil
+	}
+	key := nodeKey{r.kept.ID, n.Node.Node}
+	s, _ := r.o.views.splits.get(key)
+	if s.rows >= n.Last {
+		return s, nil
+	}
+	made, items, err := r.o.cfg.Store.Split(ctx, r.kept.ID, n.Node.Node, s.rows, n.Last, n.step.From[n.joined[0]].Node)
+	if err == nil {
+		s = split{n.Last, s.made + made, s.items + items}
+		r.o.views.splits.put(key, s, maxEdges)
+	}
+	return s, err
 }

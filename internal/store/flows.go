@@ -248,6 +248,10 @@ type Flows interface {
 	// up to last whose items have no row in the log of the node to, in order of
 	// number, without cells and errors.
 	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
+	// Split counts the rows of a node's log with numbers above after and up to last
+	// whose items have no row in the log of the node from, and the items that these
+	// come from.
+	Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items and births stay. Many
 	// rows go in steps, in order; if it fails between two, calling it again goes

@@ -159,10 +159,10 @@ outputs: {measured: {from: measured}}
 			t.Errorf("%s: the file gave %+v", onError, in)
 		}
 		// One row is bad, one text has no words, and two are made into several.
-		if n := by["words"]; n.OK != 3+1+2+1 || n.Skipped != 3 || n.Failed != 1 {
+		if n := by["words"]; n.OK != 3+1+2+1 || n.Skipped != 1 || n.Failed != 1 {
 			t.Errorf("%s: words has %d rows, %d skipped, %d failed", onError, n.OK, n.Skipped, n.Failed)
 		}
-		if n := by["measured"]; n.OK != 5 || n.Skipped != 3 || n.Failed != 3 || n.Faults != 0 {
+		if n := by["measured"]; n.OK != 5 || n.Skipped != 1 || n.Failed != 3 || n.Faults != 0 {
 			t.Errorf("%s: measured has %d rows, %d skipped, %d failed, %d held", onError, n.OK, n.Skipped, n.Failed, n.Faults)
 		}
 		if want := map[string]int{"hold": 2, "drop": 0}[onError]; w.GaveUp != want {
@@ -175,6 +175,9 @@ outputs: {measured: {from: measured}}
 		// The bad row failed before the steps, so it is no failure of theirs.
 		if list := result.Failures; len(list) != 2 || list[0].Step != "measured" || list[1].Step != "measured" {
 			t.Errorf("%s: the failures are %+v", onError, list)
+		}
+		if in := [2]int64{result.Steps[0].In, result.Steps[1].In}; in != [2]int64{6, 7 + 1 + 1} { // with the one that was skipped, and the bad one
+			t.Errorf("%s: %d items went into the steps", onError, in)
 		}
 		if s := result.Steps[1]; s.Name != "measured" || s.OK != 5 || s.Failed != 3 || s.Held != int64(w.GaveUp) || s.MeanS == nil || *s.MeanS <= 0 {
 			t.Errorf("%s: the step came to %+v", onError, s)

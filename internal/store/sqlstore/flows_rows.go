@@ -233,3 +233,21 @@ func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last
 		return nil
 	}, pendingRows, end.log, n.row(after), n.row(last), limit)
 }
+
+// Split implements store.Flows.
+func (s *Store) Split(ctx context.Context, id crowd.RunID, of int, after, last int64, from int) (made, items int64, err error) {
+	defer s.explain("count rows", &err)
+	n, err := node(ctx, s.read, id, of)
+	if err != nil {
+		return 0, 0, err
+	}
+	source, err := node(ctx, s.read, id, from)
+	if err != nil {
+		return 0, 0, err
+	}
+	_, _, err = one(ctx, s.read, func(r row, _ *int) error { return r.Scan(&made, &items) },
+		`select count(*), count(distinct r.origin) from run_rows r where r.id > $2 and r.id <= $3 and r.origin <> 0
+		and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item)`,
+		source.log, n.row(min(after, n.Last)), n.row(min(last, n.Last)))
+	return made, items, err
+}

@@ -135,6 +135,34 @@ func testPending(t *testing.T, w *world) {
 	})
 }
 
+// testSplit: of items 1 to 3, query makes two of 1 and one of 3, hands 2 on, and has an
+// item that was made before.
+func testSplit(t *testing.T, w *world) {
+	id := w.flow(t, w.mine)
+	made := func(origin int64) store.Row { return store.Row{Node: query, Origin: origin, State: store.RowOK} }
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: input, Origin: 2, State: store.RowOK}}}) // item 4
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{
+		{Node: query, Item: 1, State: store.RowSkipped}, made(1), made(1), {Node: query, Item: 2, State: store.RowOK},
+		{Node: query, Item: 4, Origin: 2, State: store.RowOK}, {Node: query, Item: 3, State: store.RowSkipped}, made(3),
+	}})
+	split := func(after, last int64, from int) [2]int64 {
+		t.Helper()
+		rows, items, err := w.Split(w.ctx, id, query, after, last, from)
+		ok(t, err)
+		return [2]int64{rows, items}
+	}
+	same(t, "all", split(0, 7, input), [2]int64{3, 2})
+	same(t, "up to one", split(0, 5, input), [2]int64{2, 1})
+	same(t, "after one", split(5, 1<<40, input), [2]int64{1, 1})
+	same(t, "none", split(1<<40, 1<<41, input), [2]int64{})
+	same(t, "of another source", split(0, 7, ask), [2]int64{4, 3})
+	notFound(t, id, func(id crowd.RunID, node int) error { _, _, err := w.Split(w.ctx, id, node, 0, 1, input); return err })
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, _, err := w.Split(w.ctx, id, query, 0, 1, node)
+		return ifNode(err, node)
+	})
+}
+
 // ifNode is for what asks for two nodes: input is there.
 func ifNode(err error, node int) error {
 	if node == input && crowd.CodeOf(err) == "" {
