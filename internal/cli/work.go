@@ -254,7 +254,7 @@ func refused(err error) problem { return problem{Code: codeOf(err), Message: mes
 func outcomeText(o wire.Outcome) string {
 	switch {
 	case o.Duplicate:
-		return "that answer was in already"
+		return "you have answered this task already; your first answer is kept"
 	case !o.Counted && o.Late:
 		return "too late: kept, but others have answered"
 	case !o.Counted:

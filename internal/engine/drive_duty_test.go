@@ -253,3 +253,13 @@ func (k *books) settledAll() error {
 	}
 	return nil
 }
+
+// departure is why somebody goes after their task: a suspension counts as long as it
+// lasts.
+func (k *books) departure(id crowd.WorkerID) engine.Departure {
+	p := k.person(id)
+	if p.on && k.workers[id].Suspended {
+		return engine.Released
+	}
+	return p.leaves
+}

@@ -343,11 +343,12 @@ func (w *world) setTenant(t engine.Tenant) error {
 }
 
 func (w *world) setWorker(x engine.Worker) error {
+	was := w.k.workers[x.ID]
 	w.k.workers[x.ID] = x
 	w.store.workers[x.ID] = x
-	if p := w.k.person(x.ID); x.Suspended && w.k.holding[x.ID] != nil {
-		p.leaves = engine.Released
-	} else if x.Suspended && p.on {
+	if w.k.holding[x.ID] != nil && w.k.person(x.ID).on && was.Suspended && !x.Suspended {
+		w.k.seen["suspended: lifted in time"]++
+	} else if x.Suspended && w.k.holding[x.ID] == nil && w.k.person(x.ID).on {
 		w.k.goes[x.ID] = engine.Released
 	}
 	return w.e.SetWorker(w.now, x)

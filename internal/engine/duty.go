@@ -78,12 +78,21 @@ type duty struct {
 	since    time.Time
 	seen     time.Time // heard of last
 	idle     time.Time // without a task since then
-	leaves   Departure // goes with this as soon as they hold nothing
+	leaves   Departure // was told to go with this: see departure
 	training int
 	paidTo   time.Time   // waiting is paid up to here
 	kept     bool        // on, as last told in Changes.Duties
 	rest     int64       // of rate × ns: what was less than a micro-unit
 	earned   crowd.Money // by waiting, since they came on duty
+}
+
+// departure is what w goes with as soon as they hold nothing, or "". Who is suspended
+// while they hold a task finishes it first, and stays if that is lifted before.
+func (w *worker) departure() Departure {
+	if w.on && w.suspended {
+		return Released
+	}
+	return w.leaves
 }
 
 // SetRetainer changes how the pool keeps people on call. Who is on duty stays so.

@@ -259,8 +259,8 @@ func (k *books) poolTransfer(x engine.Transfer) error {
 func (k *books) worked(id crowd.WorkerID) {
 	p := k.person(id)
 	p.idle = k.now
-	if p.leaves != "" {
-		k.letWork[id] = p.leaves
+	if why := k.departure(id); why != "" {
+		k.letWork[id] = why
 	}
 }
 
@@ -321,8 +321,8 @@ func (k *books) shifts(list []engine.Shift) error {
 		switch {
 		case p.on && k.goes[id] != "" && k.holding[id] == nil:
 			return fmt.Errorf("%s was to go (%s), and is there", id, k.goes[id])
-		case p.on && p.leaves != "" && k.holding[id] == nil:
-			return fmt.Errorf("%s was to go (%s) after their task, and is there", id, p.leaves)
+		case p.on && k.departure(id) != "" && k.holding[id] == nil:
+			return fmt.Errorf("%s was to go (%s) after their task, and is there", id, k.departure(id))
 		case k.ticked && p.on && k.holding[id] == nil && !slices.Contains(k.waiting, id) && k.isSilent(p):
 			return fmt.Errorf("%s was not heard of since %s, and is there", id, p.seen)
 		}
@@ -413,7 +413,7 @@ func (k *books) checkStays(e *engine.Engine) error {
 		p := k.person(id)
 		got, ok := e.OnCall(k.now, id)
 		want := engine.OnCall{Worker: id, On: p.on, Since: p.since, Idle: got.Idle, Waiting: slices.Contains(k.waiting, id), Seen: got.Seen,
-			Leaves: p.leaves, Training: p.training, Earned: got.Earned}
+			Leaves: k.departure(id), Training: p.training, Earned: got.Earned}
 		if p.on {
 			present++
 			want.Idle, want.Seen, want.Earned = p.idle, p.seen, p.earned
@@ -467,7 +467,7 @@ func (k *books) checkReading(got pool.Reading, present int) error {
 	want := pool.Reading{Pool: poolID, Counters: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
 	for id, p := range k.people {
 		switch {
-		case !p.on || p.leaves != "":
+		case !p.on || k.departure(id) != "":
 		case p.training > 0:
 			want.Training++
 		case k.holding[id] != nil:
@@ -570,9 +570,6 @@ func (k *books) restarted() {
 			k.comeOn(id)
 		} else {
 			*p = person{training: p.training, told: p.told, due: new(big.Int)}
-		}
-		if p.on && k.workers[id].Suspended {
-			p.leaves = engine.Released
 		}
 	}
 }

@@ -51,7 +51,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"event ready_to_work", "event ready_to_aggregate", "event try_to_aggregate", "event update_task", "event remove_task",
 	}
 	want = append(want,
-		"start duty", "start duty: suspended", "start duty: taken back", "ready: off duty", "end duty: after the task", "retainer changed",
+		"start duty", "start duty: suspended", "suspended: lifted in time", "start duty: taken back", "ready: off duty", "end duty: after the task", "retainer changed",
 		"gone: left", "gone: silent", "gone: released", "gone: moved", "gone: unpaid",
 		"gone while waiting: left", "gone while waiting: released", "gone while waiting: moved", "gone while waiting: unpaid",
 		"duty kept, on false", "duty kept, on true", "handed out to learn from", "learnt", "nothing to learn from", "train: waits",

@@ -108,7 +108,7 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 	idle := make([]*worker, 0, max(e.present-e.busy, 0))
 	for _, w := range e.workers {
 		switch {
-		case !w.on || w.leaves != "":
+		case !w.on || w.departure() != "":
 		case w.training > 0:
 			r.Training++
 		case w.holds != nil:
@@ -203,7 +203,7 @@ type OnCall struct {
 }
 
 func (w *worker) onCall(now time.Time) OnCall {
-	c := OnCall{Worker: w.id, On: w.on, Since: w.since, Idle: w.idle, Waiting: w.waiting, Seen: w.seen, Leaves: w.leaves, Training: w.training, Earned: w.earned}
+	c := OnCall{Worker: w.id, On: w.on, Since: w.since, Idle: w.idle, Waiting: w.waiting, Seen: w.seen, Leaves: w.departure(), Training: w.training, Earned: w.earned}
 	if w.holds != nil {
 		c.Idle = time.Time{}
 	}

@@ -194,9 +194,6 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 		if !w.on {
 			e.comeOn(now, w)
 		}
-		if w.suspended {
-			w.leaves = Released
-		}
 		w.holds = a
 		e.hold(b, 1)
 		t.live++

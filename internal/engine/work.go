@@ -261,8 +261,8 @@ func (e *Engine) letGo(now time.Time, a *assignment) {
 	w.holds, w.idle = nil, now
 	a.task.live--
 	a.task.batch.running--
-	if w.leaves != "" {
-		e.goOff(now, w, w.leaves)
+	if why := w.departure(); why != "" {
+		e.goOff(now, w, why)
 	} else {
 		e.expectToHear(w)
 	}

@@ -96,9 +96,8 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 	}
 	w.quals, w.granted, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Granted, in.Suspended, in.BlockedBy, nil
 	switch {
-	case w.suspended:
-		_, err := e.EndDuty(now, w.id, Released)
-		return err
+	case w.suspended && w.holds == nil:
+		e.goOff(now, w, Released)
 	case w.waiting:
 		e.serve(now, w)
 	}

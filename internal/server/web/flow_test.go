@@ -68,7 +68,7 @@ func TestFromFileToLabels(t *testing.T) {
 			page.form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in").at("/work")
 			if n == 0 {
 				// The same answer once more counts once.
-				page.form("/work/submit").set("s.label", "no").send().want(200, "in already")
+				page.form("/work/submit").set("s.label", "no").send().want(200, "You have answered this task already; your first answer is kept.")
 			}
 		}
 		w.get("/work").want(200, "Waiting for a task")

@@ -205,12 +205,12 @@ func personOf(x control.PoolPerson) poolPerson {
 		p.State = "idle"
 	}
 	switch {
+	case x.Suspended:
+		p.Note = "suspended"
 	case x.Leaves != "":
 		p.Note = leaving[x.Leaves]
 	case x.Training > 0:
 		p.Note = "in training, " + plural(x.Training, "task") + " left"
-	case x.Suspended:
-		p.Note = "suspended"
 	case !x.On && x.Away:
 		p.Note = "does not want to be called"
 	}

@@ -51,14 +51,21 @@ func TestPublicFormsAreSmall(t *testing.T) {
 	}
 }
 
-// Whoever is suspended is told so, and may sign in by another name.
+// Whoever is suspended is told so, and may sign in by another name. What they hold when
+// that is lifted is not their last task.
 func TestAPageForWhoIsSuspended(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 2)
 	w := c.workers[0]
 	id := w.principal().User.ID.String()
+	c.launchCats("Cats")
+	w.get("/work").want(200, "a cat?")
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
-	w.get("/work").want(http.StatusForbidden, "Your account is suspended")
+	w.get("/work").want(http.StatusForbidden, "Not allowed", "Your account is suspended").without("role")
+	c.boss.get("/admin/pools/p1").want(200, "suspended").without("is let go after it")
+	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {""}}).want(200)
+	w.get("/work").want(200, "a cat?").without("last task", "off duty").form("/work/skip").send().want(200, "Skipped.", "a cat?")
+	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
 	w.get("/signin").want(200, "Sign in").form("/signin").set("name", "w1").set("password", password).send().want(http.StatusForbidden, "Your account is suspended")
 	w.get("/signin").form("/signin").set("name", "w2").set("password", password).send().want(200).at("/work")
 }
