@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -28,10 +29,11 @@ type backlog struct {
 	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
 	invited *invitations // nil: everybody may do every task
+	shared  bool         // everybody may do some task
 	order   *order       // nil: that of above
 }
 
-// invitations says who may do which task. A worker's list shrinks from the
+// invitations says who may do which task, where it names people for a task. A worker's list shrinks from the
 // front as their tasks are done.
 type invitations struct {
 	lists  map[crowd.WorkerID][]uint32
@@ -41,7 +43,7 @@ type invitations struct {
 }
 
 func newBacklog(s *Spec) backlog {
-	b := backlog{tasks: s.Tasks, fresh: 1, first: 1}
+	b := backlog{tasks: s.Tasks, fresh: 1, first: 1, shared: true}
 	if s.Invited != nil {
 		inv := &invitations{
 			lists:  make(map[crowd.WorkerID][]uint32, len(s.Invited)),
@@ -57,18 +59,25 @@ func newBacklog(s *Spec) backlog {
 				}
 			}
 		}
-		b.invited = inv
+		b.invited, b.shared = inv, slices.Contains(inv.number, 0)
+		b.skipInvited()
 	}
 	return b
 }
 
-// invitedTo returns how many people are invited to task n, and false if the
-// batch is for everybody.
-func (b *backlog) invitedTo(n uint32) (int, bool) {
+// invitedTo returns how many people are invited to task n; 0: everybody may do it.
+func (b *backlog) invitedTo(n uint32) int {
 	if b.invited == nil {
-		return 0, false
+		return 0
 	}
-	return int(b.invited.number[n-1]), true
+	return int(b.invited.number[n-1])
+}
+
+// skipInvited moves fresh on to a task that everybody may do, if there is any.
+func (b *backlog) skipInvited() {
+	for b.shared && b.fresh <= b.tasks && b.invitedTo(b.fresh) > 0 {
+		b.fresh++
+	}
 }
 
 // place puts t where it belongs after a change: into the list when it wants a
@@ -77,7 +86,7 @@ func (b *backlog) place(now time.Time, t *task) {
 	switch {
 	case t.closed || t.slots() <= 0:
 		b.remove(t)
-	case b.invited == nil && t.place == 0:
+	case b.invitedTo(t.n) == 0 && t.place == 0:
 		b.listed, b.buffer = push(b.listed, b.buffer, t)
 		t.place = b.first + uint64(len(b.listed)) - 1
 		if b.order != nil {
@@ -138,7 +147,9 @@ func (b *backlog) compact() {
 // that anybody could see.
 func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	if b.invited != nil {
-		return b.invited.next(w)
+		if t, n, reason := b.invited.next(w); reason == crowd.Eligible || !b.shared {
+			return t, n, reason
+		}
 	}
 	t := b.started(w)
 	switch {
@@ -197,10 +208,11 @@ func (b *backlog) remember(w crowd.WorkerID, c uint64) {
 
 // start says that a fresh task is handed out.
 func (b *backlog) start(t *task) {
-	if b.invited != nil {
+	if b.invitedTo(t.n) > 0 {
 		b.invited.open[t.n] = t
 	} else {
 		b.fresh = max(b.fresh, t.n+1)
+		b.skipInvited()
 	}
 	if b.order != nil {
 		b.order.open[t.n] = t

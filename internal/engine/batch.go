@@ -134,7 +134,7 @@ func (b *batch) expectedTime() time.Duration {
 // rule is the batch's rule for task n. Where people are invited to single
 // tasks, nothing is wanted beyond the number of them.
 func (b *batch) rule(n uint32) label.Rule {
-	if people, ok := b.backlog.invitedTo(n); ok {
+	if people := b.backlog.invitedTo(n); people > 0 {
 		return b.spec.Rule.Capped(people)
 	}
 	return b.spec.Rule
@@ -156,7 +156,7 @@ func (b *batch) decideNow(t *task) label.Decision {
 
 // firstWant is the number of annotations that task n wants before any came.
 func (b *batch) firstWant(n uint32) int {
-	if b.backlog.invited == nil {
+	if b.backlog.invitedTo(n) == 0 {
 		return b.fewest
 	}
 	return b.rule(n).Decide(b.spec.ID.Task(n), nil, 0).Want

@@ -96,14 +96,10 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 	for _, item := range items {
 		n := uint32(len(b.tasks))
 		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]bool)}
-		if s.Invited != nil {
-			t.invited = make(map[crowd.WorkerID]bool)
-			for w, list := range s.Invited {
-				if slices.Contains(list, n+1) {
-					t.invited[w] = true
-				}
-			}
+		if t.invited = invitedTo(s, n+1); t.invited != nil {
 			t.rule = s.Rule.Capped(len(t.invited))
+		} else if s.Invited != nil {
+			k.seen["for everybody among invited ones"]++
 		}
 		t.wanted = t.want()
 		if b.tasks = append(b.tasks, t); !s.Training {
@@ -326,7 +322,7 @@ func (k *books) handout(x engine.Handout) error {
 // rightTask checks the order within a batch: tasks that somebody had first,
 // then fresh ones in the order of import.
 func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
-	if b.spec.Invited != nil {
+	if t.invited != nil {
 		return nil // everybody goes through their own list
 	}
 	if b.spec.SLA != nil {
@@ -340,7 +336,7 @@ func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
 		if other.unfit(x.Worker) != "" {
 			continue
 		}
-		if len(other.held) > 0 || other.id < t.id {
+		if other.invited != nil || len(other.held) > 0 || other.id < t.id {
 			return fmt.Errorf("%s goes before", other.id)
 		}
 	}
@@ -576,7 +572,7 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	if s.Progress != b.kept {
 		return fmt.Errorf("it stands at\n%+v, but what was kept is\n%+v", s.Progress, b.kept)
 	}
-	planned, fresh, oldest := 0, 1, b.issued+1
+	planned, fresh, oldest, shared := 0, 1, b.issued+1, false
 	for i, t := range b.tasks {
 		planned += t.want()
 		if t.live+len(t.answers) > t.want() {
@@ -585,12 +581,15 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 		if t.label == nil && t.live == 0 && t.agreed() {
 			return fmt.Errorf("%s: %q is enough, and there is no label", t.id, t.answers)
 		}
-		if len(t.held) > 0 && b.spec.Invited == nil {
+		if shared = shared || t.invited == nil; len(t.held) > 0 && t.invited == nil {
 			fresh = i + 2
 		}
 		if len(t.held) > 0 && t.label == nil {
 			oldest = min(oldest, t.first)
 		}
+	}
+	for shared && fresh <= len(b.tasks) && b.tasks[fresh-1].invited != nil {
+		fresh++
 	}
 	got := [...]int{s.Planned, s.Completed, s.Running, s.Waiting, s.Labelled, int(s.Issued), int(s.Escrow), int(s.Worked), int(s.Fresh), int(s.OldestOpen)}
 	want := [...]int{planned, b.counted, b.running, planned - b.counted - b.running, b.labelled, int(b.issued),

@@ -131,7 +131,7 @@ func (b *batch) check() error {
 		case t.live == 0 && t.slots() == 0:
 			return fmt.Errorf("%s has all of its %d answers and no label", t.id(), t.planned)
 		}
-		if b.backlog.invited == nil && (t.place != 0) != (t.slots() > 0) {
+		if b.backlog.invitedTo(t.n) == 0 && (t.place != 0) != (t.slots() > 0) {
 			return fmt.Errorf("%s: wants %d people, in the list: %t", t.id(), t.slots(), t.place != 0)
 		}
 		live += int(t.live)

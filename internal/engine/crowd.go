@@ -44,10 +44,10 @@ func (c Crowd) String() string {
 // crowdOf returns the crowd of a batch, unless its tasks name their people or it is
 // for newcomers, who may not be here yet.
 func (e *Engine) crowdOf(b *batch) Crowd {
-	if b.backlog.invited != nil || b.spec.Training {
+	if !b.backlog.shared || b.spec.Training {
 		return Crowd{}
 	}
-	c := e.Able(b.spec.Tenant, b.firstWant(1), e.classes.list[b.class].requires)
+	c := e.Able(b.spec.Tenant, b.fewest, e.classes.list[b.class].requires)
 	c.Had = e.hadByAll(b)
 	return c
 }

@@ -83,16 +83,8 @@ func (b *batch) plannedAtFirst() int {
 }
 
 // crowdSuffices checks that the pool has as many people who may do the batch
-// as a task needs answers from, and that no task is left without anybody.
+// as a task that everybody may do needs answers from.
 func (e *Engine) crowdSuffices(b *batch) error {
-	if b.backlog.invited != nil {
-		for i, people := range b.backlog.invited.number {
-			if people == 0 {
-				return crowd.Fieldf("invited", "nobody is invited to task %d", i+1)
-			}
-		}
-		return nil
-	}
 	if b.spec.SmallCrowdOK || b.spec.Training { // who is to be trained may not be here yet
 		return nil
 	}
@@ -118,7 +110,7 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 			return crowd.WorkerBlocked
 		}
 	}
-	if b.backlog.invited != nil {
+	if !b.backlog.shared {
 		if _, ok := b.backlog.invited.lists[w.id]; !ok {
 			return crowd.NotInvited
 		}

@@ -44,7 +44,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"submit: forgotten", "submit: forgotten, kept late", "submit: given back before", "submit nonsense",
 		"returned", "skipped", "expired", "withdrawn", "given back again", "lease extended",
 		"label", "label with a tie", "label undecided", "label after an extension", "label of an early end",
-		"launched", "launch refused: redundancy", "launch refused: invited",
+		"launched", "launch refused: redundancy", "for everybody among invited ones",
 		"batch paused", "batch running", "batch done", "batch ended", "batch cancelled", "batch is not running",
 		"transfer: reserve", "transfer: reward", "transfer: release",
 		"worker comes (back)", "worker removed", "remove: holds a task", "policy changed", "restart",

@@ -37,7 +37,7 @@ type Spec struct {
 
 	// Invited, when not nil, says who may do which task: for each worker the
 	// numbers of their tasks, ascending. A task then wants no more answers than
-	// there are people invited to it.
+	// there are people invited to it. One to which nobody is invited is for everybody.
 	Invited map[crowd.WorkerID][]uint32
 
 	// Training has the batch's tasks done by newcomers, before they get any

@@ -77,10 +77,9 @@ func TestInvalidSpecs(t *testing.T) {
 		"invited to a task beyond":     {invite(2, 1, 4), "invited"},
 		"invited out of order":         {invite(2, 2, 1), "invited"},
 		"invited twice to one task":    {invite(2, 1, 1), "invited"},
-		"a task without people": {func(s *engine.Spec) {
-			s.Invited = map[crowd.WorkerID][]uint32{1: {1, 3}}
-		}, "invited"},
-		"no people at all":       {func(s *engine.Spec) { s.Invited = map[crowd.WorkerID][]uint32{} }, "invited"},
+		"too small a crowd for a task of all": {func(s *engine.Spec) {
+			s.Invited, s.Rule, s.Budget = map[crowd.WorkerID][]uint32{1: {1, 3}}, label.Count(4), crowd.MaxMoney
+		}, "redundancy"},
 		"too small a crowd":      {func(s *engine.Spec) { s.Rule, s.Budget = label.Count(4), crowd.MaxMoney }, "redundancy"},
 		"nobody so well trained": {needs(engine.Requirement{Name: "a"}), "redundancy"},
 	}

@@ -189,9 +189,10 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	s.Training = r.IntN(6) == 0
 	if r.IntN(4) == 0 {
 		s.Invited = make(map[crowd.WorkerID][]uint32)
+		shared := r.IntN(2) == 0
 		for id := range crowd.WorkerID(8) {
 			for n := range s.Tasks {
-				if r.IntN(2) == 0 {
+				if r.IntN(2) == 0 && !(shared && n%3 == 1) {
 					s.Invited[id+1] = append(s.Invited[id+1], n+1)
 				}
 			}
@@ -199,6 +200,19 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	}
 	w.promise(&s, r)
 	return s
+}
+
+// invitedTo returns who is invited to a task; nil: it is for everybody.
+func invitedTo(s *engine.Spec, n uint32) (people map[crowd.WorkerID]bool) {
+	for w, list := range s.Invited {
+		if slices.Contains(list, n) {
+			if people == nil {
+				people = make(map[crowd.WorkerID]bool)
+			}
+			people[w] = true
+		}
+	}
+	return people
 }
 
 // do runs one command and holds the outcome against the books.

@@ -51,7 +51,8 @@ func TestUpload(t *testing.T) {
 		"a known answer nobody could give":  {file: "thing,_gold\na dog,yes\na stone,perhaps\na cat,\n", bad: []string{"line 3, _gold: is no answer that a worker could give"}},
 		"nobody by that name":               {file: "thing,_workers\na dog,worker1\na stone,worker9\n", bad: []string{"line 3, _workers: worker9 is not a worker"}},
 		"somebody who is no worker":         {file: "thing,_workers\na dog,ann\n", bad: []string{"line 2, _workers: ann is not a worker"}},
-		"a row for nobody":                  {file: "thing,_workers\na dog,\n", bad: []string{"line 2, _workers: names nobody"}},
+		"a row for anybody":                 {file: "thing,_workers\na dog,worker1\na stone,\na cat,\" \"\n", kept: []string{"[a dog]", "[a stone]", "[a cat]"}},
+		"JSON Lines for anybody":            {file: "{\"thing\": \"a dog\", \"_workers\": \"worker1\"}\n{\"thing\": \"a stone\", \"_workers\": null}\n{\"thing\": \"a cat\", \"_workers\": \"\"}\n{\"thing\": \"no key\"}\n", skipBad: true, kept: []string{"[a dog]", "[a stone]", "[a cat]"}, bad: []string{"line 4, _workers: the key is missing"}},
 		"special columns and nothing else":  {file: "_gold\nyes\n", refused: "no column with data"},
 		"an Excel workbook":                 {file: "PK\x03\x04....", refused: "Excel"},
 		"a header with a column twice":      {file: "thing,thing\na,b\n", refused: "same name"},
@@ -293,4 +294,32 @@ func (p *probing) Read(b []byte) (int, error) {
 		p.probe()
 	}
 	return n, err
+}
+
+// TestABatchDirectedInPart: an empty cell of _workers lets anybody do the task, also
+// after a restart.
+func TestABatchDirectedInPart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id := w.draft(0)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,\na cat,\n"), batches.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	did := func(who int, want string) {
+		t.Helper()
+		work := w.next(w.workers[who])
+		if got := work.Values.Cells[0]; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		must(w.submit(w.workers[who], work.Assignment, yes))(t)
+	}
+	did(1, "a stone")
+	w.reopen()
+	did(1, "a cat")
+	if work := must(w.Work.Next(w.ctx, w.workers[1], 0))(t); work != nil {
+		t.Errorf("who is not invited gets %s", work.Task)
+	}
+	did(0, "a dog")
+	if v := w.batch(id); v.Progress.State != crowd.BatchDone || v.Progress.Completed != 3 {
+		t.Errorf("the batch is %+v", v.Progress)
+	}
 }

@@ -19,7 +19,7 @@ import (
 // workers.
 const (
 	GoldColumn    = input.GoldColumn // the known answer, to measure accuracy
-	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces
+	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces; empty: anybody
 )
 
 // uploadChunk is the number of tasks kept in one transaction, at most: fewer, if they
@@ -215,9 +215,6 @@ func (u *uploading) task(ctx context.Context, row []string, line int) (store.Tas
 		if !slices.Contains(t.Invited, id) {
 			t.Invited = append(t.Invited, id)
 		}
-	}
-	if len(t.Invited) == 0 {
-		return t, &crowd.Error{Code: crowd.Invalid, Row: line, Field: WorkersColumn, Message: "names nobody who may do the task"}
 	}
 	return t, nil
 }
