@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
 
 // longRows is a file of n rows with 512 KiB of text each.
@@ -186,5 +187,29 @@ func TestEndedLongItems(t *testing.T) {
 	}
 	if list, older, err = w.o.Ended(w.ctx, w.tenant, id, n-1); err != nil || len(list) != n-1 || !older {
 		t.Errorf("the last are %d (older: %t), %v", len(list), older, err)
+	}
+}
+
+// TestTheTextOfAllItemsIsBounded: what a query has given for earlier items counts, also
+// after the server has started again.
+func TestTheTextOfAllItemsIsBounded(t *testing.T) {
+	w := newWorld(t)
+	id := w.start("workflow: long\ninputs: {items: {columns: [id]}}\nsteps:\n  one: {from: {items: stream}, sql: \"select id, printf('%.*c', id, 'x') as s from items\"}\n", "id\n99\n")
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "one"); n.OK != 1 || n.Text != 101 {
+		t.Fatalf("%d rows with %d bytes", n.OK, n.Text)
+	}
+	id = w.start("workflow: long\ninputs: {items: {columns: [id]}}\nsteps:\n  one: {from: {items: stream}, sql: \"select id, printf('%.*c', id, 'x') as s from items\"}\n", "id\n10\n99\n20\n")
+	n := w.node(id, "one").Node
+	n.Text = sqlstep.DefaultText - 50
+	_, err := w.store.Advance(w.ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
+	must(t, err)
+	w.restart()
+	w.play()
+	w.want(id, "one", "10,xxxxxxxxxx", "20,xxxxxxxxxxxxxxxxxxxx")
+	faults, err := w.store.Faults(w.ctx, id, n.Node, 0, 10)
+	if err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error, "the result has more than 1 GB of text") {
+		t.Errorf("it holds %v, %v", faults, err)
 	}
 }

@@ -33,7 +33,7 @@ type sqlBase struct {
 func (s *sqlBase) waitsFor() string { return "for the query" }
 
 func (s *sqlBase) limits() sqlstep.Limits {
-	return sqlstep.Limits{Time: s.query.Time, Rows: s.query.Rows}
+	return sqlstep.Limits{Time: s.query.Time, Rows: s.query.Rows, Given: s.node.Text}
 }
 
 // runQuery runs f without the lock when it is the query's turn, and what it returns

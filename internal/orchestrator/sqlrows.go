@@ -196,6 +196,7 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 					s.putOff(c, t, items[done:])
 				}
 				n.setCursors(t)
+				n.Text += int64(bytes)
 				return s.saveResults(ctx, items[:len(results)], results, c, took)
 			})
 			if err != nil {

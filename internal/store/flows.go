@@ -76,6 +76,7 @@ type Node struct {
 	EndedAt   time.Time
 	Served    int64         // calls or queries that were answered
 	Busy      time.Duration // that those took, in sum
+	Text      int64         // bytes that queries have given, row by row
 
 	// What its log holds. Only the store changes these.
 	Last    int64 // rows in all

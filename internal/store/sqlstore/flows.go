@@ -20,11 +20,11 @@ var (
 	}).joined("t.body", `join run_texts t on t.run = r.id`)
 	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "items")
 
-	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns,
+	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns, text,
 		last, ok, skipped, failed, faults`, func(n *kept) []any {
 		return []any{
 			&n.Run, &n.Node.Node, &n.log, &n.Name, &n.State, &n.Error, encoded{&n.Columns}, &n.Batch, encoded{&n.Cursors}, &n.Sealed,
-			instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults,
+			instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Text, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults,
 		}
 	})
 	keepNode = runNodes.update(2)

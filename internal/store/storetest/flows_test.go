@@ -27,7 +27,7 @@ func (w *world) runOf(tenant crowd.TenantID) (store.Run, []store.Node) {
 		{Node: input, Name: "pictures", State: store.NodeDone, Columns: []string{"url", `a "b"`}},
 		{
 			Node: ask, Name: "ask", State: store.NodeFailed, Error: "no money", Batch: 77, Cursors: []int64{3, 0}, Sealed: true,
-			StartedAt: w.now, EndedAt: w.now.Add(time.Second), Served: 8, Busy: time.Second + 1,
+			StartedAt: w.now, EndedAt: w.now.Add(time.Second), Served: 8, Busy: time.Second + 1, Text: 7,
 		},
 		{Node: query, Name: "query", State: store.NodeWaiting},
 	}
@@ -167,7 +167,7 @@ func testAdvance(t *testing.T, w *world) {
 	change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt = store.RunPaused, 1, w.now.Add(time.Second), w.now.Add(2), time.Time{}
 	change.StartedAt, change.Penalty, change.Ended, change.Late = w.now.Add(time.Minute), 77, 5, 6
 	n[ask].Name, n[ask].State, n[ask].Error, n[ask].Cursors, n[ask].Sealed = "renamed", store.NodeRunning, "", []int64{2}, false
-	n[ask].StartedAt, n[ask].EndedAt, n[ask].Served, n[ask].Busy, n[ask].Columns = w.now.Add(time.Hour), time.Time{}, 9, 3, []string{"x"}
+	n[ask].StartedAt, n[ask].EndedAt, n[ask].Served, n[ask].Busy, n[ask].Text, n[ask].Columns = w.now.Add(time.Hour), time.Time{}, 9, 3, 1<<40, []string{"x"}
 	counted := n[ask]
 	counted.Last, counted.OK, counted.Skipped, counted.Failed, counted.Faults = 50, 51, 52, 53, 54 // not for the caller to say
 	rows := []store.Row{

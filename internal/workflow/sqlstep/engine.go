@@ -245,8 +245,14 @@ func rowsError(limit int64) error {
 	return crowd.Errorf(crowd.TooLarge, "the query gives more than %d rows, the limit of rows; narrow it by a condition or a limit", limit)
 }
 
+func textError(limit int64) error {
+	return crowd.Errorf(crowd.TooLarge, "the result has more than %s of text, the limit of a step's result; narrow it by a condition, or keep fewer columns", bytesText(limit))
+}
+
 func bytesText(n int64) string {
 	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return fmt.Sprintf("%d GB", n>>30)
 	case n >= 1<<20 && n%(1<<20) == 0:
 		return fmt.Sprintf("%d MB", n>>20)
 	case n >= 1<<10 && n%(1<<10) == 0:

@@ -19,8 +19,11 @@ func Run(ctx context.Context, query string, inputs []Table, limits Limits) iter.
 	}
 }
 
-// chunk is how many rows the query hands over at once.
-const chunk = 256
+// The query hands over so many rows at once, or fewer if they have so much text.
+const (
+	chunk     = 256
+	chunkText = 1 << 20
+)
 
 // run gives the rows to yield until that says false. The query runs in a
 // goroutine of its own, so that whatever yield does, it does not do it inside of
@@ -79,6 +82,7 @@ func (e *engine) stream(ctx context.Context, q compiled, rows chan<- [][]string)
 	defer s.close()
 	w := newWatch(e)
 	var some [][]string
+	sent := s.text // of the text of the result
 	send := func() (err error) {
 		w.wait(func() {
 			select {
@@ -87,11 +91,11 @@ func (e *engine) stream(ctx context.Context, q compiled, rows chan<- [][]string)
 				err = context.Cause(ctx)
 			}
 		})
-		some = make([][]string, 0, chunk)
+		some, sent = make([][]string, 0, chunk), s.text
 		return err
 	}
 	s.take = func(row []string) error {
-		if some = append(some, row); len(some) < chunk {
+		if some = append(some, row); len(some) < chunk && s.text-sent < chunkText {
 			return nil
 		}
 		return send()

@@ -31,14 +31,15 @@ type sink struct {
 	id    int64
 	bools []bool // of the columns: whether they are of kind Bool
 	names []string
-	limit int64 // rows
 	n     int64
+	text  int64 // bytes
+	limit Limits
 	take  func(row []string) error // keeps the row
 	err   error                    // why it stopped
 }
 
 func newSink(e *engine, shape Shape) *sink {
-	s := &sink{id: lastSink.Add(1), names: shape.Columns, limit: e.limits.Rows, bools: make([]bool, len(shape.Kinds))}
+	s := &sink{id: lastSink.Add(1), names: shape.Columns, limit: e.limits, text: e.limits.Given, bools: make([]bool, len(shape.Kinds))}
 	for i, k := range shape.Kinds {
 		s.bools[i] = k == Bool
 	}
@@ -54,8 +55,8 @@ func (s *sink) step(values []driver.Value) error {
 	if s.err != nil {
 		return s.err
 	}
-	if s.n++; s.n > s.limit {
-		s.err = rowsError(s.limit)
+	if s.n++; s.n > s.limit.Rows {
+		s.err = rowsError(s.limit.Rows)
 		return s.err
 	}
 	row := make([]string, len(values))
@@ -63,6 +64,11 @@ func (s *sink) step(values []driver.Value) error {
 		if row[i], s.err = s.out(i, v); s.err != nil {
 			return s.err
 		}
+		s.text += int64(len(row[i]))
+	}
+	if s.text > s.limit.Text {
+		s.err = textError(s.limit.Text)
+		return s.err
 	}
 	s.err = s.take(row)
 	return s.err

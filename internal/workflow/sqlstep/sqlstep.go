@@ -42,6 +42,8 @@ type Limits struct {
 	Time   time.Duration // of a query, or of one call of Stream.Row; waiting for the receiver of the rows does not count
 	Memory int64         // bytes, of the inputs, and once more of what the query holds while it runs
 	Rows   int64         // of the result; of one call of Stream.Row
+	Text   int64         // bytes of the result; of all that a Stream gives, with Given
+	Given  int64         // bytes that earlier Streams gave
 	Value  int64         // bytes of one value, and of one row; at most DefaultValue
 }
 
@@ -50,6 +52,7 @@ const (
 	DefaultTime   = 30 * time.Second
 	DefaultMemory = 256 << 20
 	DefaultRows   = 10_000_000
+	DefaultText   = 1 << 30
 	DefaultValue  = 1 << 20
 )
 
@@ -72,6 +75,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.Rows <= 0 {
 		l.Rows = DefaultRows
+	}
+	if l.Text <= 0 {
+		l.Text = DefaultText
 	}
 	if l.Value <= 0 || l.Value > DefaultValue {
 		l.Value = DefaultValue

@@ -26,6 +26,7 @@ type Stream struct {
 	filled  []bool
 	closers []func() error
 	rows    [][]string
+	before  int64 // bytes of text that came before rows
 	broken  error
 }
 
@@ -74,6 +75,9 @@ func Open(ctx context.Context, query string, static, stream []Table, limits Limi
 	s.sink = newSink(e, s.shape)
 	s.sink.take = func(row []string) error {
 		s.rows = append(s.rows, row)
+		if int64(len(s.rows)*(24+16*len(row)))+s.sink.text-s.before > limits.Memory { // a slice of texts
+			return memoryError(limits.Memory)
+		}
 		return nil
 	}
 	e.inner = true // the query was compiled without it; what follows is compiled once more at most
@@ -119,8 +123,9 @@ func (s *Stream) Row(ctx context.Context, rows [][]string) ([][]string, error) {
 			s.filled[i] = true
 		}
 	}
-	s.rows, s.sink.n, s.sink.err = nil, 0, nil
+	s.rows, s.before, s.sink.n, s.sink.err = nil, s.sink.text, 0, nil
 	if err := s.e.step(ctx, s.watch, s.stmt, s.sink); err != nil {
+		s.sink.text = s.before
 		return nil, err
 	}
 	return s.rows, nil

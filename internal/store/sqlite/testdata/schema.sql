@@ -234,7 +234,7 @@ CREATE TABLE run_nodes (
     ok         bigint not null,
     skipped    bigint not null,
     failed     bigint not null,
-    faults     bigint not null,
+    faults     bigint not null, text bigint not null default 0,
     primary key (run, node)
 );
 CREATE TABLE run_rows (
