@@ -389,3 +389,31 @@ func TestABadRowTooMany(t *testing.T) {
 		t.Errorf("%d bad rows of %d, %d listed, %v", got.Bad, got.Rows, len(got.Some), err)
 	}
 }
+
+// TestACancelledRunLoadsNothing: a run that is cancelled while a file is read, before rows
+// of it are kept or with the last of them, keeps none, and the sender hears of it.
+func TestACancelledRunLoadsNothing(t *testing.T) {
+	for name, before := range map[string]int{"early": 1, "with the last rows": 3} { // which move after the first it comes before
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: "workflow: w\ninputs: {items: {}}\nsteps:\n  one: {from: items, sql: select id from items}\n"})
+			must(t, err)
+			id, moves := made.Run.ID, 0
+			w.store.fail = func(what string) error {
+				if what != "advance" {
+					return nil
+				}
+				if moves++; moves == before+1 {
+					must(t, w.o.Abandon(w.ctx, id))
+				}
+				return nil
+			}
+			_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n"+strings.Repeat("2\n", 2500)))
+			wantCode(t, err, crowd.Conflict, "is cancelled")
+			w.wantState(id, store.RunCancelled)
+			if n := w.node(id, "items"); n.State != store.NodeWaiting || n.Last != 0 || n.Error != "" {
+				t.Errorf("the input is %+v", n)
+			}
+		})
+	}
+}

@@ -71,12 +71,21 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 	}
 	if err = o.readRows(ctx, id, i, typed(file, w.Inputs[i].Columns), &out); err == nil {
 		n.State, n.EndedAt = store.NodeDone, o.now()
-		_, err = o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
+		o.locked(func() { err = o.advanceLoading(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}) })
 	}
 	if err != nil { // the sender of the file may have gone
 		return out, errors.Join(err, o.putBack(context.WithoutCancel(ctx), n, whyPutBack(err)))
 	}
 	return out, nil
+}
+
+// advanceLoading makes a move of a run that is getting its inputs, if it was not cancelled.
+func (o *Orchestrator) advanceLoading(ctx context.Context, a *store.Advance) error {
+	_, _, err := o.loadingRun(ctx, a.Run)
+	if err == nil {
+		_, err = o.cfg.Store.Advance(ctx, a)
+	}
+	return err
 }
 
 // putBack has an input whose file was read half want its file again, and keeps why.
@@ -91,6 +100,9 @@ func (o *Orchestrator) putBack(ctx context.Context, n store.Node, why string) er
 
 // whyPutBack says why a file was not read to its end.
 func whyPutBack(err error) string {
+	if crowd.CodeOf(err) == crowd.Conflict { // the run was cancelled
+		return ""
+	}
 	if errors.As(err, new(*crowd.Error)) {
 		return "its file was not read to the end, and nothing of it is kept; load it again: " + messageOf(err)
 	}
@@ -199,7 +211,7 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, f
 		if len(rows) == 0 {
 			return nil
 		}
-		_, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Rows: rows})
+		err := o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
 		clear(rows)
 		rows, bytes = rows[:0], 0
 		return err
