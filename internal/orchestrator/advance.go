@@ -18,7 +18,7 @@ func (r *run) advance(ctx context.Context) (more bool, err error) {
 	}
 	open := 0
 	first := r.turn
-	r.moved, r.turn = 0, 0
+	r.moved, r.turn, r.failed = 0, 0, nil
 	for i, n := range r.nodes {
 		if n.State == store.NodeDone {
 			continue
@@ -33,6 +33,7 @@ func (r *run) advance(ctx context.Context) (more bool, err error) {
 		}
 		stepMore, err := n.runner.advance(ctx)
 		if err != nil {
+			r.failed = n
 			return false, err
 		}
 		more = more || stepMore
@@ -101,6 +102,26 @@ func (r *run) scheduleRetry() {
 	r.o.timers.add(r.retryAt, r.kept.ID)
 }
 
+// pauseAfter has the run pause after a failure of the store at a node, if it is known:
+// the more there are one after the other, the longer, up to a minute.
+func (r *run) pauseAfter(err error, at *node) {
+	r.stale = true
+	r.pausedUntil = r.o.now().Add(failurePause << min(r.failures, 5))
+	r.failures++
+	r.o.timers.add(r.pausedUntil, r.kept.ID)
+	if at != nil {
+		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, "nothing can be kept; it is tried again: "+messageOf(err))
+	}
+}
+
+// noteKept ends what pauseAfter began.
+func (r *run) noteKept() {
+	for i := range r.nodes {
+		r.o.setQueued(nodeKey{r.kept.ID, i}, "")
+	}
+	r.failures = 0
+}
+
 // remove takes a run that has ended out of the orchestrator.
 func (r *run) remove() {
 	r.stop()
@@ -109,6 +130,7 @@ func (r *run) remove() {
 	r.o.inbox.Lock()
 	for _, n := range r.nodes {
 		delete(r.o.inbox.owner, n.Batch)
+		delete(r.o.inbox.queued, nodeKey{r.kept.ID, n.Node.Node})
 	}
 	r.o.inbox.Unlock()
 }

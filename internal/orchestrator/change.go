@@ -55,6 +55,9 @@ func (r *run) commit(ctx context.Context, c *change, nodes ...*node) error {
 	if _, err := r.o.cfg.Store.Advance(ctx, &c.Advance); err != nil {
 		return err
 	}
+	if r.failures > 0 {
+		r.noteKept()
+	}
 	for i := range c.Rows { // as the store has counted
 		r.nodes[c.Rows[i].Node].Count(c.Rows[i].State)
 	}

@@ -115,7 +115,7 @@ type inbox struct {
 	dirty   map[crowd.RunID]bool    // runs that may go on
 	owner   map[crowd.BatchID]crowd.RunID
 	loading map[inputKey]bool  // inputs whose files are being read
-	queued  map[nodeKey]string // steps whose queries wait for their turn, and what for
+	queued  map[nodeKey]string // steps that wait for the turn of their query, or for the store, as their requester reads it
 }
 
 // nodeKey is a node of a run.
@@ -289,10 +289,8 @@ func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 	more, err := r.advance(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		r.stale = true
 		o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
-		r.scheduleRetry()
-		r.pausedUntil = r.retryAt
+		r.pauseAfter(err, r.failed)
 	case more:
 		o.inbox.Lock()
 		o.inbox.dirty[id] = true

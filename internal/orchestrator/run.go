@@ -28,6 +28,8 @@ type run struct {
 	stale       bool      // the store has failed: kept may not be what is kept
 	retryAt     time.Time // when it is advanced again without a cause; past: not planned
 	pausedUntil time.Time // until then it is not advanced, because something has failed
+	failures    int       // of the store, one after the other
+	failed      *node     // where the last pass ended with an error; nil: at no node
 	forecastAt  time.Time // when the expected times were last updated
 }
 

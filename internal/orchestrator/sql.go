@@ -43,7 +43,7 @@ func (s *sqlBase) runQuery(f func(turn context.Context) func(context.Context)) {
 	o, key, waited := s.run.o, nodeKey{s.run.kept.ID, s.node.Node.Node}, false
 	o.cfg.Query(Query{
 		Ctx: s.run.ctx, Tenant: s.run.kept.Tenant, Time: cmp.Or(s.query.Time, sqlstep.DefaultTime),
-		Wait: func(why string) { waited = true; o.setQueued(key, why) },
+		Wait: func(why string) { waited = true; o.setQueued(key, "the query waits for its turn: "+why) },
 		Do: func(turn context.Context) {
 			if waited {
 				o.setQueued(key, "")
@@ -53,7 +53,8 @@ func (s *sqlBase) runQuery(f func(turn context.Context) func(context.Context)) {
 	})
 }
 
-// setQueued notes what the query of a step waits for until it is its turn; "": it does not.
+// setQueued notes what a step waits for: its query's turn, or room on the disk; "": it
+// does not.
 func (o *Orchestrator) setQueued(key nodeKey, why string) {
 	o.inbox.Lock()
 	delete(o.inbox.queued, key)
@@ -64,14 +65,11 @@ func (o *Orchestrator) setQueued(key nodeKey, why string) {
 	o.cfg.Wake()
 }
 
-// waitsForTurn says why a step whose query is queued waits; "": it is not.
+// waitsForTurn says what a step waits for, as setQueued notes it.
 func (o *Orchestrator) waitsForTurn(key nodeKey) string {
 	o.inbox.Lock()
 	defer o.inbox.Unlock()
-	if why := o.inbox.queued[key]; why != "" {
-		return "the query waits for its turn: " + why
-	}
-	return ""
+	return o.inbox.queued[key]
 }
 
 // storeError is a failure of the store during a query, which is not the query's.
@@ -106,8 +104,7 @@ func (s *sqlBase) settle(ctx context.Context, err error, save func() error) erro
 	}
 	if err != nil {
 		r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
-		r.stale = true
-		r.scheduleRetry()
+		r.pauseAfter(err, s.node)
 		return err
 	}
 	r.o.markDirty(r.kept.ID)

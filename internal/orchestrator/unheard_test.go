@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -218,4 +219,45 @@ func (f *faultyStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.B
 		return nil, err
 	}
 	return f.Store.RunBatches(ctx, id)
+}
+
+// TestAFullDiskIsNamed: a step whose rows find no room says so, is tried again after
+// longer and longer pauses, and goes on when there is room.
+func TestAFullDiskIsNamed(t *testing.T) {
+	for name, step := range map[string]string{"all rows": "{from: items, sql: \"select id from items order by id\"}", "row by row": "{from: {items: stream}, sql: \"select id from items\"}"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.start("workflow: full\ninputs: {items: {columns: [id]}}\nsteps:\n  one: "+step+"\n", "id\n1\n2\n")
+			var tries []time.Time
+			full := true
+			w.store.fail = func(what string) error {
+				if n := len(tries); what != "advance" || !full {
+					return nil
+				} else if n == 0 || !tries[n-1].Equal(w.now) {
+					tries = append(tries, w.now)
+				}
+				return crowd.Errorf(crowd.StorageFull, "the disk is full")
+			}
+			for end := w.now.Add(10 * time.Minute); w.now.Before(end); {
+				next := w.settle()
+				if next.IsZero() {
+					t.Fatal("it is not tried again")
+				}
+				w.now = next
+			}
+			if n := len(tries); n < 5 || n > 20 || tries[1].Sub(tries[0]) > 5*time.Second || tries[n-1].Sub(tries[n-2]) < 30*time.Second {
+				t.Errorf("it was tried at %v", tries)
+			}
+			if n := w.node(id, "one"); n.State == store.NodeFailed || !strings.Contains(n.Error, "the disk is full") {
+				t.Errorf("the step is %s: %q", n.State, n.Error)
+			}
+			full = false
+			w.play()
+			w.wantState(id, store.RunDone)
+			w.want(id, "one", "1", "2")
+			if n := w.node(id, "one"); n.Error != "" {
+				t.Errorf("it says %q after all", n.Error)
+			}
+		})
+	}
 }
