@@ -36,8 +36,7 @@ func (t *timer) entry() heap.Entry {
 //
 // Most leases are stopped long before they run out, and the worker's next one
 // starts at once. So a timer that is stopped, or set to a later time, stays where
-// it is: an entry may be earlier than its timer, and is put right when it comes to
-// the front.
+// it is: an entry may be earlier than its timer, and is moved when it comes to the front.
 type timers struct {
 	heap   heap.Indexed
 	bySlot []*timer

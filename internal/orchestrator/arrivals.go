@@ -17,7 +17,7 @@ import (
 
 // chunkRows is the most rows that a step takes in one transaction. They are fewer if
 // they have more than store.PageBytes of text.
-const chunkRows = 1000
+const chunkRows = store.ChunkRows
 
 const (
 	rowBytes = 512 // as much text takes as long as a row with none

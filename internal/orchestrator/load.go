@@ -205,21 +205,13 @@ func (t typedRows) Read() ([]string, int, error) {
 }
 
 func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {
-	var rows []store.Row
-	bytes := 0
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		err := o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
-		clear(rows)
-		rows, bytes = rows[:0], 0
-		return err
-	}
+	chunks := store.Chunks[store.Row]{Keep: func(rows []store.Row) error {
+		return o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
+	}}
 	for {
 		cells, _, err := file.Read()
 		if errors.Is(err, io.EOF) {
-			return flush()
+			return chunks.Flush()
 		}
 		now := o.now()
 		row := store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: cells}
@@ -234,11 +226,8 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, f
 			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
 		}
 		out.Rows++
-		rows = append(rows, row)
-		if bytes += store.TextBytes(row.Cells); len(rows) == chunkRows || bytes >= store.PageBytes {
-			if err := flush(); err != nil {
-				return err
-			}
+		if err := chunks.Add(row, row.Cells); err != nil {
+			return err
 		}
 	}
 }

@@ -129,11 +129,10 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 		}
 	}
 	inputs := lists.Map(n.step.From, func(from workflow.Source) sqlstep.Table { return r.table(from.Node) })
-	q := tableQuery{o: r.o, run: r.kept.ID, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
-	runCtx := r.ctx
+	q := tableQuery{o: r.o, run: r.kept.ID, runCtx: r.ctx, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
 	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
-		err := q.do(turn, runCtx)
+		err := q.do(turn)
 		took := r.o.now().Sub(began)
 		return func(ctx context.Context) {
 			s.busy = false
@@ -154,6 +153,7 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 type tableQuery struct {
 	o        *Orchestrator
 	run      crowd.RunID
+	runCtx   context.Context // in which its rows are kept
 	node     int
 	keptRows int64 // the first rows, which are kept already
 	text     string
@@ -162,29 +162,15 @@ type tableQuery struct {
 	limits   sqlstep.Limits
 }
 
-// do runs the query and keeps its rows, in the context of the run, after those that are
-// kept already.
-func (q *tableQuery) do(ctx, run context.Context) error {
-	if ctx.Err() != nil { // while it waited for its turn
-		return context.Cause(ctx)
+// do runs the query during its turn, and keeps its rows after those that are kept
+// already.
+func (q *tableQuery) do(turn context.Context) error {
+	if turn.Err() != nil { // while it waited for its turn
+		return context.Cause(turn)
 	}
-	var rows []store.Row
-	bytes := 0
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		_, err := q.o.cfg.Store.Advance(run, &store.Advance{Run: q.run, Rows: rows})
-		clear(rows)
-		rows, bytes = rows[:0], 0
-		q.o.markDirty(q.run)
-		if err != nil {
-			return &storeError{err}
-		}
-		return nil
-	}
+	chunks := store.Chunks[store.Row]{Keep: q.keep}
 	given := int64(0)
-	for cells, err := range sqlstep.Run(ctx, q.text, q.inputs, q.limits) {
+	for cells, err := range sqlstep.Run(turn, q.text, q.inputs, q.limits) {
 		if err != nil {
 			return err
 		}
@@ -195,14 +181,22 @@ func (q *tableQuery) do(ctx, run context.Context) error {
 			return crowd.Errorf(crowd.Invalid, "row %d of the result: %s", given, wrong)
 		}
 		now := q.o.now()
-		rows = append(rows, store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)})
-		if bytes += store.TextBytes(cells); len(rows) == chunkRows || bytes >= store.PageBytes {
-			if err := flush(); err != nil {
-				return err
-			}
+		row := store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)}
+		if err := chunks.Add(row, cells); err != nil {
+			return err
 		}
 	}
-	return flush()
+	return chunks.Flush()
+}
+
+// keep keeps rows of the result.
+func (q *tableQuery) keep(rows []store.Row) error {
+	_, err := q.o.cfg.Store.Advance(q.runCtx, &store.Advance{Run: q.run, Rows: rows})
+	q.o.markDirty(q.run)
+	if err != nil {
+		return &storeError{err}
+	}
+	return nil
 }
 
 // retryHeld does nothing: a query over all rows holds no item. A failed step runs

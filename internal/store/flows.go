@@ -165,6 +165,37 @@ func TextBytes(cells []string) int {
 	return n
 }
 
+// ChunkRows is how many rows are read or written at a time, at most. They are fewer if
+// they have more than PageBytes of text.
+const ChunkRows = 1000
+
+// Chunks keeps what is added to it a chunk at a time.
+type Chunks[T any] struct {
+	Keep  func([]T) error // must not hold on to the list
+	list  []T
+	bytes int
+}
+
+// Add adds x, whose text is cells, and keeps the chunk if it is full.
+func (c *Chunks[T]) Add(x T, cells []string) error {
+	c.list = append(c.list, x)
+	if c.bytes += TextBytes(cells); len(c.list) < ChunkRows && c.bytes < PageBytes {
+		return nil
+	}
+	return c.Flush()
+}
+
+// Flush keeps what has been added since the last chunk was full.
+func (c *Chunks[T]) Flush() error {
+	if len(c.list) == 0 {
+		return nil
+	}
+	err := c.Keep(c.list)
+	clear(c.list)
+	c.list, c.bytes = c.list[:0], 0
+	return err
+}
+
 // Log is the rows of a node of a run.
 type Log struct {
 	Store Flows
@@ -173,14 +204,11 @@ type Log struct {
 	With  []int // nodes whose rows of the same items are read along
 }
 
-// pageRows is how many rows of a log are read at a time, at most.
-const pageRows = 1000
-
 // After yields the rows after number n, in order.
 func (l *Log) After(ctx context.Context, n int64) iter.Seq2[JoinedRow, error] {
 	return func(yield func(JoinedRow, error) bool) {
 		for {
-			page, err := l.Store.Rows(ctx, l.Run, l.Node, n, pageRows, l.With)
+			page, err := l.Store.Rows(ctx, l.Run, l.Node, n, ChunkRows, l.With)
 			if err != nil {
 				yield(JoinedRow{}, err)
 				return

@@ -22,10 +22,6 @@ const (
 	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces; empty: anybody
 )
 
-// uploadChunk is the number of tasks kept in one transaction, at most: fewer, if they
-// have more than store.PageBytes.
-const uploadChunk = 1000
-
 // Upload is how a file of tasks is read.
 type Upload struct {
 	Format  table.Format // "": from the content
@@ -128,8 +124,7 @@ func (u *uploading) prepare(b *store.Batch) error {
 
 // all reads the rows and keeps them.
 func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
-	var chunk []store.Task
-	bytes := 0
+	chunks := store.Chunks[store.Task]{Keep: func(tasks []store.Task) error { return u.batches.store.AddTasks(ctx, u.batch, tasks) }}
 	for {
 		row, line, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -151,30 +146,15 @@ func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
 		if u.report.Bad > 0 && !u.how.SkipBad {
 			continue // only looking for more bad rows
 		}
-		chunk = append(chunk, t)
-		if bytes += store.TextBytes(t.Values); len(chunk) == uploadChunk || bytes >= store.PageBytes {
-			if err := u.keep(ctx, chunk); err != nil {
-				return err
-			}
-			clear(chunk)
-			chunk, bytes = chunk[:0], 0
+		u.report.Tasks++
+		if err := chunks.Add(t, t.Values); err != nil {
+			return err
 		}
 	}
 	if u.report.Bad > 0 && !u.how.SkipBad {
 		return crowd.Errors(u.report.Problems)
 	}
-	return u.keep(ctx, chunk)
-}
-
-func (u *uploading) keep(ctx context.Context, chunk []store.Task) error {
-	if len(chunk) == 0 {
-		return nil
-	}
-	if err := u.batches.store.AddTasks(ctx, u.batch, chunk); err != nil {
-		return err
-	}
-	u.report.Tasks += len(chunk)
-	return nil
+	return chunks.Flush()
 }
 
 // plain returns the cells that are not special.
