@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
@@ -376,6 +377,16 @@ steps:
 			t.Errorf("%q: shown are %v, sent %v, want %s first", reveal, shown, sent, want)
 		}
 		w.want(id, "again", "1,one,yes,yes,1,1,false,false,ok,yes,1,1,false,false")
+	}
+}
+
+// TestTheCallerOfParseHasGone: that is nothing wrong with the workflow, for which a run
+// would be given up.
+func TestTheCallerOfParseHasGone(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, problems := orchestrator.Parse(gone, everyKind, map[string][]string{"items": {"id", "word"}}, time.Time{}); len(problems) > 0 {
+		t.Errorf("the problems are %v", problems)
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 
 // Parse reads the file of a workflow and checks all of it, its queries, too.
 // files are the columns of its inputs by name; nil: not known yet. With a zero
-// now a deadline in the past is no problem.
+// now a deadline in the past is no problem, nor ever is that the caller has gone.
 func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
-	w, problems := workflow.Parse([]byte(text), now, checker{ctx})
+	check := checker{context.WithoutCancel(ctx)}
+	w, problems := workflow.Parse([]byte(text), now, check)
 	if len(problems) > 0 || files == nil {
 		return w, problems
 	}
-	return w.Fit(files, now, checker{ctx})
+	return w.Fit(files, now, check)
 }
 
 // checker has queries compiled by the engine that will run them.
