@@ -105,11 +105,12 @@ func TestAHalfReadInputIsWantedAgain(t *testing.T) {
 			id := made.Run.ID
 			_, err = w.o.Load(w.ctx, id, "more", csv(t, "id\n3\n"))
 			must(t, err)
-			half := brokenFile{csv(t, "id\n"+strings.Repeat("1\n\"\n", 1)+strings.Repeat("2\n", 25_000)), func() {
+			rows, _, _ := csv(t, "id\n"+strings.Repeat("1\n\"\n", 1)+strings.Repeat("2\n", 25_000))()
+			half := table.Opened(brokenFile{rows, func() {
 				if dies {
 					w.store.fail = func(string) error { return errDisk }
 				}
-			}}
+			}})
 			if _, err = w.o.Load(w.ctx, id, "items", half); err == nil {
 				t.Fatal("half a file is loaded")
 			}
@@ -264,7 +265,8 @@ func TestAHalfReadInputThatCannotBePutBack(t *testing.T) {
 			made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  every: {from: items, sql: select id from items}\n"})
 			must(t, err)
 			id := made.Run.ID
-			half := brokenFile{csv(t, "id\n"+strings.Repeat("1\n", 1500)), func() { w.store.fail = func(string) error { return errDisk } }}
+			rows, _, _ := csv(t, "id\n"+strings.Repeat("1\n", 1500))()
+			half := table.Opened(brokenFile{rows, func() { w.store.fail = func(string) error { return errDisk } }})
 			if _, err = w.o.Load(w.ctx, id, "items", half); err == nil {
 				t.Fatal("half a file is loaded")
 			}

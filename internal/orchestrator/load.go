@@ -28,7 +28,7 @@ const maxExamples = 100
 // with a cell that is no value of its column's type, becomes an item that has failed,
 // with the reason. Of a file that cannot be read to its end, or does not fit the workflow
 // (the error is Problems then), nothing is kept, and the run waits for another.
-func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, file table.Rows) (out LoadResult, err error) {
+func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, open table.Open) (out LoadResult, err error) {
 	leave, err := o.lockInput(inputKey{id, input})
 	if err != nil {
 		return out, err
@@ -37,16 +37,17 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, f
 	if err := o.finishTakeOver(ctx, id); err != nil { // new items are numbered on from those
 		return out, err
 	}
-	run, nodes, err := o.loadingRun(ctx, id)
+	if _, _, _, err = o.wanted(ctx, id, input); err != nil {
+		return out, err
+	}
+	file, closed, err := open()
 	if err != nil {
 		return out, err
 	}
-	i := slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == input && len(n.Cursors) == 1 })
-	switch {
-	case i < 0:
-		return out, crowd.Fieldf("input", "the workflow has no input %q", input)
-	case nodes[i].State == store.NodeDone:
-		return out, crowd.Errorf(crowd.Conflict, "the input %s has its rows already: to give it another file, cancel %s and make the run again", input, id)
+	defer closed()
+	run, nodes, i, err := o.wanted(ctx, id, input) // the file may have taken long
+	if err != nil {
+		return out, err
 	}
 	files := make(map[string][]string)
 	for _, n := range nodes {
@@ -149,6 +150,22 @@ func (o *Orchestrator) loadingRun(ctx context.Context, id crowd.RunID) (store.Ru
 	}
 	nodes, err := o.cfg.Store.Nodes(ctx, id)
 	return run, nodes, err
+}
+
+// wanted returns a run that is getting its inputs, and which of its nodes is the input
+// that has no rows yet.
+func (o *Orchestrator) wanted(ctx context.Context, id crowd.RunID, input string) (run store.Run, nodes []store.Node, i int, err error) {
+	if run, nodes, err = o.loadingRun(ctx, id); err != nil {
+		return run, nil, 0, err
+	}
+	i = slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == input && len(n.Cursors) == 1 })
+	switch {
+	case i < 0:
+		err = crowd.Fieldf("input", "the workflow has no input %q", input)
+	case nodes[i].State == store.NodeDone:
+		err = crowd.Errorf(crowd.Conflict, "the input %s has its rows already: to give it another file, cancel %s and make the run again", input, id)
+	}
+	return run, nodes, i, err
 }
 
 // inputKey is an input whose file is being read.

@@ -330,11 +330,11 @@ func (w *world) start(text, items string) crowd.RunID {
 	return id
 }
 
-func csv(t *testing.T, text string) table.Rows {
+func csv(t *testing.T, text string) table.Open {
 	t.Helper()
 	r, err := table.NewReader(strings.NewReader(text), table.Options{})
 	must(t, err)
-	return r
+	return table.Opened(r)
 }
 
 func (w *world) view(id crowd.RunID) *orchestrator.View {

@@ -99,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	figures := metrics.New(s.App, cfg.Log)
-	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, scratch})
+	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}})
 	if err != nil {
 		s.App.Close()
 		return nil, err
@@ -149,14 +149,14 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, ""})
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, &httpkit.Scratch{}})
 }
 
 // edges is what the handlers share with the rest of the server.
 type edges struct {
 	figures *metrics.Metrics
 	streams *httpkit.Streams
-	scratch string // folder of files that are read; "": where the system has temporary files
+	scratch *httpkit.Scratch
 }
 
 func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {

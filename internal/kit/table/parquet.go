@@ -26,6 +26,12 @@ type Rows interface {
 	Read() (row []string, line int, err error)
 }
 
+// Open begins to read a table; closed must be called in the end, unless there is an error.
+type Open func() (rows Rows, closed func(), err error)
+
+// Opened returns what opens a table that is open already.
+func Opened(rows Rows) Open { return func() (Rows, func(), error) { return rows, func() {}, nil } }
+
 // OpenFile begins to read a table of any format from a file of size bytes. It
 // knows Parquet by its first bytes, or by opts.Format; everything else it
 // reads as NewReader does, once from the beginning to the end.

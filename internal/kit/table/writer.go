@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -23,9 +24,10 @@ type WriterOptions struct {
 	BOM      bool   // CSV, TSV: begin with a byte order mark, so that Excel sees UTF-8
 
 	// GuardFormulas puts an apostrophe before a cell of CSV or TSV that a
-	// spreadsheet would run as a formula: one that begins with = + - @ tab or
-	// CR and is not a number. It is off by default because it changes the
-	// data; files for people who open them in Excel should have it on.
+	// spreadsheet would run as a formula: one that begins with = + - @ (also of
+	// full width, or after white space), tab or CR and is not a number. It is
+	// off by default because it changes the data; files for people who open
+	// them in Excel should have it on.
 	GuardFormulas bool
 
 	// JSONColumns are the columns whose cells are JSON text already. JSON
@@ -182,10 +184,12 @@ func (t *Writer) needsQuotes(cell string, alone bool) bool {
 }
 
 func isFormula(cell string) bool {
-	if cell == "" || strings.IndexByte("=+-@\t\r", cell[0]) < 0 {
+	text := strings.TrimSpace(cell)
+	first, _ := utf8.DecodeRuneInString(text)
+	if !strings.ContainsRune("=+-@＝＋－＠", first) && !strings.HasPrefix(cell, "\t") && !strings.HasPrefix(cell, "\r") {
 		return false
 	}
-	_, err := strconv.ParseFloat(cell, 64)
+	_, err := strconv.ParseFloat(text, 64)
 	return err != nil
 }
 

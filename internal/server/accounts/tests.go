@@ -75,7 +75,7 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 	if err := validTest(&t); err != nil {
 		return t, err
 	}
-	end, err := s.uploads.Start(ctx, p.User.ID, tenant)
+	end, err := s.uploads.Start(ctx, p.User.ID, tenant, 1)
 	if err != nil {
 		return t, err
 	}

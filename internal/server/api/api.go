@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/limits"
 )
 
 // Config sets up the API.
@@ -24,7 +25,7 @@ type Config struct {
 	App     *app.App
 	Log     *slog.Logger
 	Version string
-	Scratch string // folder of files that are read; "": where the system has temporary files
+	Scratch *httpkit.Scratch
 	// TrustProxy believes X-Forwarded-For, as httpkit.ClientAddress has it.
 	TrustProxy bool
 }
@@ -32,7 +33,8 @@ type Config struct {
 type api struct {
 	app     *app.App
 	log     *slog.Logger
-	scratch string
+	scratch *httpkit.Scratch
+	bodies  *limits.Slots
 	proxied bool // TrustProxy
 	huma    huma.API
 }
@@ -50,7 +52,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{app: cfg.App, log: cfg.Log, scratch: cfg.Scratch, proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: limits.BodySlots(), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
 	a.people()
@@ -78,14 +80,13 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	})
 }
 
-// audience is who may call an operation at all. What exactly they may do is for the
-// use cases to decide.
-type audience bool
+// signedIn is for operations that whoever has signed in may try, and that have no body: a
+// body is read only of those who may call the use case. What exactly they may do is for
+// the use cases to decide.
+var signedIn = access.Operation{Who: access.Self}
 
-const (
-	public   audience = false
-	signedIn audience = true
-)
+// accessKey is the key of an operation's access in its metadata.
+const accessKey = "access"
 
 type (
 	contextKey struct{} // of the principal
@@ -100,11 +101,19 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	p, err := a.app.Accounts.Authenticate(ctx.Context(), httpkit.Secret(request))
+	var end func()
+	if err == nil {
+		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
+	}
+	if err == nil {
+		end, err = a.bodies.StartBody(ctx.Context(), p.User.ID, request.ContentLength, ctx.Operation().MaxBodyBytes)
+	}
 	if err != nil {
 		problem := a.problem(ctx.Context(), err)
 		_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
 		return
 	}
+	defer end()
 	next(huma.WithValue(ctx, contextKey{}, p))
 }
 
@@ -115,12 +124,12 @@ type op struct {
 	summary string
 	text    string
 	tag     string
-	access  audience
-	status  int          // of success; 0: 200
-	maxBody int64        // 0: 1 MiB, or maxPublic
-	uploads []string     // content types of a body that is not JSON
-	streams []string     // content types of a response that is not JSON
-	body    reflect.Type // bodyOf what the response has; nil: what its type says
+	access  access.Operation // zero: open to all
+	status  int              // of success; 0: 200
+	maxBody int64            // 0: 1 MiB, or maxPublic
+	uploads []string         // content types of a body that is not JSON
+	streams []string         // content types of a response that is not JSON
+	body    reflect.Type     // bodyOf what the response has; nil: what its type says
 	// lean leaves the checks of the body to the use case, so that the body is
 	// read once, not twice: for the one operation whose speed counts.
 	lean bool
@@ -170,7 +179,7 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *acc
 
 // operation describes an operation with a response of this type.
 func (a *api) operation(o op, response reflect.Type) huma.Operation {
-	if o.access == public {
+	if o.access == (access.Operation{}) {
 		o.maxBody = cmp.Or(o.maxBody, maxPublic)
 	}
 	if o.body != nil {
@@ -180,9 +189,10 @@ func (a *api) operation(o op, response reflect.Type) huma.Operation {
 		OperationID: huma.GenerateOperationID(o.method, o.path, reflect.Zero(reflect.PointerTo(response)).Interface()),
 		Method:      o.method, Path: o.path, Summary: o.summary, Description: o.text, Tags: []string{o.tag},
 		DefaultStatus: o.status, MaxBodyBytes: o.maxBody, SkipValidateBody: o.lean,
-		Errors: []int{http.StatusUnprocessableEntity},
+		Metadata: map[string]any{accessKey: o.access},
+		Errors:   []int{http.StatusUnprocessableEntity},
 	}
-	if o.access == signedIn {
+	if o.access != (access.Operation{}) {
 		h.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 		h.Errors = append(h.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable)
 	}

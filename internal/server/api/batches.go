@@ -113,7 +113,7 @@ func (a *api) batches() {
 			}
 			return each(toStored)(a.app.Batches.List(ctx, p, in.tenant, before, in.Limit))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
+	add(a, op{method: http.MethodPost, path: "/v1/batches", summary: "Make a draft", tag: tag, access: access.BatchesCreate, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT its tasks, look at a preview, and launch it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewBatch }) (out wire.Batch, err error) {
 			tenant, err := a.app.Tenants.Owner(ctx, p, in.Body.Tenant)
@@ -124,14 +124,14 @@ func (a *api) batches() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}", summary: "Show a batch as it stands", tag: tag, access: signedIn},
 		of[BatchPath](a.app.Batches.Get, toBatch))
-	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: signedIn, maxBody: 4 << 20},
+	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}", summary: "Replace the definition of a draft", tag: tag, access: access.BatchesEditDraft, maxBody: 4 << 20},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchTerms
 		}) (wire.Batch, error) {
 			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, func(n *batches.NewBatch) error { *n = newBatch(0, &in.Body); return nil }))
 		})
-	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: access.BatchesChange},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchEdit
@@ -153,7 +153,7 @@ func (a *api) batches() {
 
 // batchTasks registers the upload and the preview of a draft's tasks.
 func (a *api) batchTasks() {
-	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: batchTag, access: signedIn,
+	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: batchTag, access: access.BatchesUpload,
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
 			"with skip_bad the good rows are kept. The column `_gold` holds known answers, `_workers` the names of the only people who may do the task; empty: anybody.",
 		uploads: tables},
@@ -209,7 +209,7 @@ func (a *api) batchMoves() {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: batchTag, access: signedIn},
 			of[BatchPath](m.do, toBatch))
 	}
-	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/top-up", summary: "Add to a running batch's budget", tag: batchTag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/top-up", summary: "Add to a running batch's budget", tag: batchTag, access: access.BatchesTopUp},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.TopUp

@@ -105,7 +105,7 @@ func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
 		own(a.app.Duty.Wishes, toWishes))
-	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: access.DutyChangeWishes},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
 			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
 			for text, x := range in.Body.Prefers {
@@ -126,7 +126,7 @@ func (a *api) wishes() {
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/push-subscriptions", summary: "Your browsers that take push messages", tag: tag, access: signedIn},
 		own(a.app.Duty.Subscriptions, all(toSubscription)))
-	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: signedIn, status: http.StatusCreated,
+	add(a, op{method: http.MethodPost, path: "/v1/push-subscriptions", summary: "Let a browser take push messages for you", tag: tag, access: access.DutySubscribe, status: http.StatusCreated,
 		text: "The body is a browser's PushSubscription as JSON.stringify writes it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPushSubscription }) (out wire.ID, err error) {
 			b := &in.Body

@@ -31,7 +31,7 @@ func toOffer(o accounts.Offer) wire.Offer {
 const inviteTag = "Invitations"
 
 func (a *api) invitations() {
-	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
+	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: access.InvitationsInvite, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Admins invite to any pool; requesters for a tenant of theirs. If an address is malformed nobody is invited, and each is named by its place in the list. " +
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
@@ -82,7 +82,7 @@ func (a *api) invited() {
 			b := &in.Body
 			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, accounts.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: access.InvitationsAccept},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.InvitationToken }) (wire.User, error) {
 			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token))
 		})

@@ -35,14 +35,14 @@ func (a *api) people() {
 			}
 			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: signedIn, status: http.StatusCreated},
+	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: access.AccountsCreateUser, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (wire.MadeUser, error) {
 			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser(in.Body))
 			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
 		of[UserPath](a.app.Accounts.User, toUser))
-	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: signedIn,
+	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: access.AccountsChangeUser,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what they hold first."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			UserPath

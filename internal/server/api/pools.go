@@ -136,13 +136,13 @@ func (a *api) pools() {
 	const tag = poolTag
 	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
 		own(a.app.Pools.List, all(toPool)))
-	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: signedIn, status: http.StatusCreated},
+	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: access.PoolsCreate, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
 			return as(toPool)(a.app.Pools.Create(ctx, p, in.Body.Name, in.Body.Policy))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}", summary: "Show a pool: its settings, how it stands, what was decided last", tag: tag, access: signedIn},
 		of[PoolPath](a.app.Pools.Get, toPoolDetail))
-	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: signedIn,
+	add(a, op{method: http.MethodPatch, path: "/v1/pools/{id}", summary: "Change a pool while it runs", tag: tag, access: access.PoolsChange,
 		text: "What is left out stays as it is, also within a group. The rules are replaced as a whole."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
@@ -163,7 +163,7 @@ func (a *api) pools() {
 		func(ctx context.Context, p *access.Principal, in *PoolPath) (*forecast.State, error) {
 			return a.app.Batches.PoolState(ctx, p, in.id)
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: signedIn},
+	addAction(a, op{method: http.MethodPost, path: "/v1/stop", summary: "Emergency stop of everything, or its lifting", tag: tag, access: access.PoolsStopEverything},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Stop }) error {
 			return a.app.Pools.StopEverything(ctx, p, in.Body.Stopped)
 		})

@@ -123,7 +123,7 @@ func (a *api) livePools() {
 			}
 			return out, nil
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/funds", summary: "Add to a pool's money for waiting, or take out of it", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/funds", summary: "Add to a pool's money for waiting, or take out of it", tag: tag, access: access.PoolsFund},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Body wire.PoolFunding
@@ -165,7 +165,7 @@ func (a *api) livePools() {
 
 // changePools registers the test of rules and transfers.
 func (a *api) changePools() {
-	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: poolTag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: poolTag, access: access.PoolsTestRules,
 		text: "Nothing is changed. Each sample is taken as it was: what the rules would have changed is not seen in later ones."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
@@ -184,7 +184,7 @@ func (a *api) changePools() {
 			}
 			return toTested(rules, list), nil
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/transfers", summary: "Move a worker of this pool to another one", tag: poolTag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/transfers", summary: "Move a worker of this pool to another one", tag: poolTag, access: access.TransfersMoveFrom,
 		text: "Who holds a task finishes it first. If they do not know the other pool's work, they do its training before its tasks. Who was on duty is so there."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath

@@ -31,7 +31,7 @@ func toTry(t accounts.TriedTest) wire.Try {
 
 func (a *api) tests() {
 	const tag = "Tests"
-	add(a, op{method: http.MethodPost, path: "/v1/tests", summary: "Make a qualification test", tag: tag, access: signedIn, status: http.StatusCreated, maxBody: 8 << 20},
+	add(a, op{method: http.MethodPost, path: "/v1/tests", summary: "Make a qualification test", tag: tag, access: access.TestsCreate, status: http.StatusCreated, maxBody: 8 << 20},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTest }) (out wire.GivenTest, err error) {
 			b := &in.Body
 			format, err := table.ParseFormat(b.Format)
@@ -51,7 +51,7 @@ func (a *api) tests() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
 		of[TestPath](a.app.Tests.Get, toGivenTest))
-	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: access.TestsRetire,
 		text: "Nobody new is invited to it; who was invited before may go on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
@@ -94,7 +94,7 @@ func (a *api) takeTests() {
 		of[TestPath](a.app.Tests.Take, toMyTest))
 	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/start", summary: "Begin a try, or get the one that runs", tag: tag, access: signedIn},
 		of[TestPath](a.app.Tests.StartTry, toMyTest))
-	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: signedIn, maxBody: 8 << 20,
+	add(a, op{method: http.MethodPost, path: "/v1/my-tests/{id}/submit", summary: "Submit the answers of a try", tag: tag, access: access.TestsSubmitTry, maxBody: 8 << 20,
 		text: "An answer that does not fit, or is missing, is an error and uses up no try. Submitted again, a try stays as it was. Once you have passed, you have the qualification."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath

@@ -73,7 +73,7 @@ func (a *api) runs() {
 			}
 			return each(toRunHead)(a.app.Runs.List(ctx, p, in.tenant, before, in.Limit))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: signedIn, status: http.StatusCreated, maxBody: 4 << 20,
+	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: access.RunsMake, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
 			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
@@ -154,7 +154,7 @@ func (a *api) runMoves() {
 				return after(ctx, p, r, err)
 			})
 	}
-	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/top-up", summary: "Add to what a run may spend", tag: runTag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/top-up", summary: "Add to what a run may spend", tag: runTag, access: access.RunsTopUp,
 		text: "Of a run that has a budget. No money moves: the run reserves it, task by task, from its tenant's account."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath

@@ -15,18 +15,13 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// maxParquet is the length of a Parquet file that is taken, in bytes: it lies in
-// the folder for scratch files while it is read. What is read as it comes needs no bound.
-const maxParquet = 4 << 30
-
 func (a *api) checkWorkflows() {
-	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: signedIn,
+	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, maxBody: workflow.MaxFile + 1,
 		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
 		func(ctx context.Context, p *access.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
 			text, err := io.ReadAll(io.LimitReader(in.reader, workflow.MaxFile+1))
@@ -49,7 +44,7 @@ func (a *api) checkWorkflows() {
 const parquetType = "application/vnd.apache.parquet"
 
 func (a *api) runData() {
-	add(a, op{method: http.MethodPut, path: "/v1/runs/{id}/inputs/{input}", summary: "Give a run the file of an input", tag: runTag, access: signedIn,
+	add(a, op{method: http.MethodPut, path: "/v1/runs/{id}/inputs/{input}", summary: "Give a run the file of an input", tag: runTag, access: access.RunsLoad,
 		text: "CSV with a header, TSV or JSON Lines, read as it comes; or Parquet. A row that cannot be read becomes an item that has failed, and the rest goes on. " +
 			"Of a file that breaks off nothing is kept: the run needs that input again.",
 		uploads: append(slices.Clone(tables), parquetType)},
@@ -59,15 +54,7 @@ func (a *api) runData() {
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 		}) (out wire.Loaded, err error) {
-			if _, err := a.app.Runs.Get(ctx, p, in.id); err != nil { // before anything is read
-				return out, err
-			}
-			rows, done, err := httpkit.OpenTable(in.reader, table.Options{Format: in.format(in.Format)}, httpkit.Scratch{Dir: a.scratch, Most: maxParquet})
-			if err != nil {
-				return out, err
-			}
-			defer done()
-			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, rows)
+			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}))
 			if err != nil {
 				return out, err
 			}
@@ -209,7 +196,7 @@ func (a *api) secrets() {
 	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
 		text: "What they are nobody is told."},
 		of[TenantPath](a.app.Tenants.Secrets, some[string]))
-	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: signedIn,
+	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: access.TenantsPutSecret,
 		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			SecretPath

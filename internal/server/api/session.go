@@ -56,7 +56,7 @@ func (a *api) session() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		own(a.app.Accounts.Tokens, all(toToken)))
-	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: signedIn, status: http.StatusCreated},
+	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: access.AccountsCreateToken, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
 			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,

@@ -24,18 +24,18 @@ func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},
 		own(a.app.Tenants.List, all(toTenant)))
-	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: signedIn, status: http.StatusCreated},
+	add(a, op{method: http.MethodPost, path: "/v1/tenants", summary: "Add a tenant", tag: tag, access: access.TenantsCreate, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewTenant }) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Create(ctx, p, accounts.NewTenant{Name: in.Body.Name, Weight: *in.Body.Weight, Deposit: in.Body.DepositMicros, MaxPriority: in.Body.MaxPriority}))
 		})
-	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPatch, path: "/v1/tenants/{id}", summary: "Change a tenant, or stop everything of it", tag: tag, access: access.TenantsUpdate},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.TenantEdit
 		}) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, accounts.TenantEdit(in.Body)))
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account, or take it out", tag: tag, access: signedIn},
+	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account, or take it out", tag: tag, access: access.TenantsDeposit},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.Deposit

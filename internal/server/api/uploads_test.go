@@ -2,12 +2,16 @@ package api_test
 
 import (
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -21,34 +25,38 @@ func TestUploadsHoldLittle(t *testing.T) {
 			to   *io.PipeWriter
 			done chan error
 		}
-		begin := func() (crowd.BatchID, upload) {
-			b := must(w.ann.CreateBatch(w.ctx, definition()))(t).ID
+		amy := w.person(wire.NewUser{Name: "amy", Tenants: []crowd.TenantID{w.a}})
+		abe := w.person(wire.NewUser{Name: "abe", Tenants: []crowd.TenantID{w.a}})
+		begin := func(by *client.Client) (crowd.BatchID, upload) {
+			b := must(by.CreateBatch(w.ctx, definition()))(t).ID
 			from, to := io.Pipe()
 			u := upload{to, make(chan error, 1)}
 			go func() {
-				_, err := w.ann.Upload(w.ctx, b, from, "csv", false)
+				_, err := by.Upload(w.ctx, b, from, "csv", false)
 				_ = from.CloseWithError(io.ErrClosedPipe)
 				u.done <- err
 			}()
 			return b, u
 		}
 		row := strings.Repeat("x", 1_000_000) + "\n"
-		first, long := begin()
+		first, long := begin(w.ann)
 		must(io.WriteString(long.to, "thing\n"+strings.Repeat(row, 12)))(t)
 		synctest.Wait()
 		if kept := must(w.ann.Batch(w.ctx, first))(t).Tasks; kept < 5 {
 			t.Errorf("of 12 rows with 1 MB each %d are kept", kept)
 		}
 		list := []upload{long}
-		for range 3 {
-			_, u := begin()
+		for _, by := range []*client.Client{w.ann, amy, amy} {
+			_, u := begin(by)
 			must(io.WriteString(u.to, "thing\n"))(t)
 			list = append(list, u)
 		}
 		synctest.Wait()
 		more := must(w.ann.CreateBatch(w.ctx, definition()))(t).ID
-		_, err := w.ann.Upload(w.ctx, more, strings.NewReader("thing\na\n"), "csv", false)
-		refused(t, err, crowd.TooMany)
+		for _, by := range []*client.Client{w.ann, abe} {
+			_, err := by.Upload(w.ctx, more, strings.NewReader("thing\na\n"), "csv", false)
+			refused(t, err, crowd.TooMany)
+		}
 		theirs := must(w.bob.CreateBatch(w.ctx, definition()))(t).ID
 		must(w.bob.Upload(w.ctx, theirs, strings.NewReader("thing\na\n"), "csv", false))(t)
 
@@ -78,5 +86,107 @@ func TestAnInputOfWhichNothingComes(t *testing.T) {
 		_, err := w.ann.LoadRun(w.ctx, made.ID, "items", from, "csv")
 		refused(t, err, crowd.Invalid)
 		_ = to.Close()
+	})
+}
+
+// TestAnInputThatNobodyWants is refused before its file is there.
+func TestAnInputThatNobodyWants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		workflow := wire.NewRun{Workflow: "workflow: w\ninputs: {items: {}}\nsteps:\n  one: {from: items, sql: select id from items}\n"}
+		waits, over := must(w.ann.MakeRun(w.ctx, workflow))(t).ID, must(w.ann.MakeRun(w.ctx, workflow))(t).ID
+		must(w.ann.MoveRun(w.ctx, over, "cancel"))(t)
+		for _, x := range []struct {
+			run   crowd.RunID
+			input string
+			want  int
+		}{{waits, "nosuch", http.StatusUnprocessableEntity}, {over, "items", http.StatusConflict}} {
+			body := &readBody{Reader: strings.NewReader("PAR1")}
+			r := httptest.NewRequestWithContext(w.ctx, http.MethodPut, "/v1/runs/"+x.run.String()+"/inputs/"+x.input, body)
+			r.Header.Set("Authorization", "Bearer "+w.ann.Token)
+			out := httptest.NewRecorder()
+			w.server.Handler.ServeHTTP(out, r)
+			if out.Code != x.want || body.read {
+				t.Errorf("%s %s: %d %s, read: %t", x.run, x.input, out.Code, out.Body, body.read)
+			}
+		}
+	})
+}
+
+// readBody is a body that says whether any of it was read.
+type readBody struct {
+	io.Reader
+	read bool
+}
+
+func (b *readBody) Read(p []byte) (int, error) { b.read = true; return b.Reader.Read(p) }
+
+// TestWhoseBodiesAreRead: of those only who may call the operation.
+func TestWhoseBodiesAreRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	everybody := append([]string{"POST /v1/tokens", "POST /v1/invitation/accept", "POST /v1/my-tests/{id}/submit"}, public...)
+	workers := append([]string{"PUT /v1/me/wishes", "POST /v1/push-subscriptions", "POST /v1/work/{assignment}/submit", "POST /v1/work/{assignment}/skip", "POST /v1/work/next"}, everybody...)
+	admins := append([]string{"POST /v1/pools", "PATCH /v1/pools/{id}", "POST /v1/pools/{id}/funds", "POST /v1/pools/{id}/rules/test", "POST /v1/pools/{id}/transfers", "POST /v1/stop",
+		"POST /v1/tenants", "POST /v1/tenants/{id}/deposits", "PATCH /v1/users/{id}"}, everybody...)
+	path := strings.NewReplacer("{id}", "1", "{assignment}", "1", "{input}", "x", "{name}", "x", "{step}", "x", "{worker}", "u1")
+	for _, o := range w.operations() {
+		if o.RequestBody == nil {
+			continue
+		}
+		for name, who := range map[string]struct {
+			client *client.Client
+			may    bool
+		}{
+			"worker":    {w.workers[0], slices.Contains(workers, o.name())},
+			"requester": {w.ann, !slices.Contains(workers, o.name()) && !slices.Contains(admins, o.name()) || slices.Contains(everybody, o.name())},
+		} {
+			body := &readBody{Reader: strings.NewReader("[]")}
+			r := httptest.NewRequestWithContext(w.ctx, o.method, path.Replace(o.path), body)
+			r.Header.Set("Authorization", "Bearer "+who.client.Token)
+			out := httptest.NewRecorder()
+			w.server.Handler.ServeHTTP(out, r)
+			if body.read && !who.may || who.may == (out.Code == http.StatusForbidden) {
+				t.Errorf("%s by a %s: %d, read: %t", o.name(), name, out.Code, body.read)
+			}
+		}
+	}
+}
+
+// TestLargeBodiesWait: a person has so many bytes of bodies in memory at a time.
+func TestLargeBodiesWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		from, to := io.Pipe() // nothing comes
+		bodies, done := make([]readBody, 3), make(chan int)
+		for i := range bodies {
+			bodies[i].Reader = from
+			go func() {
+				r := httptest.NewRequestWithContext(w.ctx, http.MethodPost, "/v1/my-tests/1/submit", &bodies[i])
+				r.ContentLength = 8<<20 - 1
+				r.Header.Set("Authorization", "Bearer "+w.workers[0].Token)
+				out := httptest.NewRecorder()
+				w.server.Handler.ServeHTTP(out, r)
+				done <- out.Code
+			}()
+		}
+		for range 2 {
+			if code := <-done; code != http.StatusTooManyRequests {
+				t.Errorf("who has waited gets %d", code)
+			}
+		}
+		read := 0
+		for i := range bodies {
+			if bodies[i].read {
+				read++
+			}
+		}
+		if read != 1 {
+			t.Errorf("%d bodies of 8 MiB by one person are read at a time", read)
+		}
+		_ = to.Close()
+		<-done
 	})
 }

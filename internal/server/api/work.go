@@ -64,12 +64,12 @@ func (w Waiting) wait() time.Duration { return ofSeconds(w.WaitSeconds) }
 
 func (a *api) work() {
 	const tag = "Work"
-	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext},
 		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: signedIn, lean: true,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -87,7 +87,7 @@ func (a *api) work() {
 			out.Work, err = toWork(w)
 			return out, err
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: access.WorkSkip},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting

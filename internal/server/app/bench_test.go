@@ -130,7 +130,7 @@ func BenchmarkRows(b *testing.B) {
 				for b.Loop() {
 					made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(b)
 					id := made.Run.ID
-					must(w.Runs.Load(w.ctx, w.ann, id, "items", &counted{n: n}))(b)
+					must(w.Runs.Load(w.ctx, w.ann, id, "items", table.Opened(&counted{n: n})))(b)
 					changed, stop, err := w.Runs.Watch(w.ctx, w.ann, id)
 					ok(b, err)
 					must(w.Runs.Start(w.ctx, w.ann, id))(b)

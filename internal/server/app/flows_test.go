@@ -105,9 +105,9 @@ func (s *scores) calls() map[string]int {
 	return out
 }
 
-func file(t testing.TB, text string) table.Rows {
+func file(t testing.TB, text string) table.Open {
 	t.Helper()
-	return must(table.NewReader(strings.NewReader(text), table.Options{}))(t)
+	return table.Opened(must(table.NewReader(strings.NewReader(text), table.Options{}))(t))
 }
 
 func thingsWithID(n int) string {

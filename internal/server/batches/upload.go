@@ -50,7 +50,7 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 		return UploadReport{}, err
 	}
 	defer s.uploads.Delete(id)
-	end, err := s.slots.Start(ctx, p.User.ID, b.Spec.Tenant)
+	end, err := s.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1)
 	if err != nil {
 		return UploadReport{}, err
 	}

@@ -70,7 +70,7 @@ type recorder struct {
 	bytes     int64
 	streaming bool
 	streams   *Streams      // sets the pace of an answer that streams; nil: there is none
-	waited    time.Duration // how long the writes of a stream took in all
+	behind    time.Duration // the pace, the writes of a stream
 	writing   bool          // a write of a stream is under way; held by streams.mu
 }
 

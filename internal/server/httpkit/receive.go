@@ -15,26 +15,36 @@ import (
 // lower than that of downloads, as many lines are slower up than down.
 const (
 	sentWait  = 30 * time.Second // the longest silence
-	sentSlack = time.Minute      // that a body may take in addition to what the pace gives it
+	sentSlack = time.Minute      // that a body may be behind the pace
 	sentBytes = 4 << 10          // a second
+	formBytes = 64 << 10         // a second, of a form: it is in memory
 )
 
 // errNotSent is what the sender of a body is told who has kept the server waiting.
-var errNotSent = crowd.Errorf(crowd.Invalid, "the upload was cut off: nothing came for %s, or less than %d KiB a second", sentWait, sentBytes>>10)
+var errNotSent = crowd.Errorf(crowd.Invalid, "the upload was cut off: nothing came for %s, or too slowly", sentWait)
 
 // Receiving says that the body of a request takes its time on purpose: it may take as
 // long as it keeps the pace. The answer then streams.
 func Receiving(w http.ResponseWriter, r *http.Request) {
 	Streaming(w)
-	r.Body = &pacedBody{body: r.Body, conn: http.NewResponseController(w)}
+	pace(w, r, sentBytes)
+}
+
+// ReceivingForm is Receiving for a form that is read before it is answered.
+func ReceivingForm(w http.ResponseWriter, r *http.Request) { pace(w, r, formBytes) }
+
+func pace(w http.ResponseWriter, r *http.Request, bytes time.Duration) {
+	b := &pacedBody{body: r.Body, conn: http.NewResponseController(w), pace: bytes, credit: sentSlack}
+	_ = b.conn.SetReadDeadline(time.Now().Add(sentWait)) // if nobody reads it, the server does, before it answers
+	r.Body = b
 }
 
 // pacedBody is a body that is cut off if it does not keep the pace.
 type pacedBody struct {
 	body   io.ReadCloser
 	conn   *http.ResponseController
-	bytes  int64
-	waited time.Duration // in reads
+	pace   time.Duration // bytes a second
+	credit time.Duration // for how much longer reads may wait; bytes add to it, up to sentSlack
 	failed error
 }
 
@@ -44,12 +54,10 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		return 0, b.failed
 	}
 	start := time.Now()
-	left := sentSlack + time.Duration(b.bytes)*time.Second/sentBytes - b.waited
 	// Not every connection has deadlines (tests' have none).
-	_ = b.conn.SetReadDeadline(start.Add(min(sentWait, left)))
+	_ = b.conn.SetReadDeadline(start.Add(min(sentWait, b.credit)))
 	n, err := b.body.Read(p)
-	b.waited += time.Since(start)
-	b.bytes += int64(n)
+	b.credit = min(sentSlack, b.credit-time.Since(start)+time.Duration(n)*time.Second/b.pace)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		b.failed, err = errNotSent, errNotSent

@@ -22,13 +22,13 @@ type received struct {
 }
 
 // send serves one upload of a size under a clock of its own.
-func send(t *testing.T, size int, client func(conn net.Conn)) (got received) {
+func send(t *testing.T, size int, receiving func(http.ResponseWriter, *http.Request), client func(conn net.Conn)) (got received) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		conns := make(oneConn, 1)
 		conns <- far
 		handle := func(w http.ResponseWriter, r *http.Request) {
-			Receiving(w, r)
+			receiving(w, r)
 			start := time.Now()
 			got.n, got.err = io.Copy(io.Discard, r.Body)
 			got.took = time.Since(start)
@@ -68,18 +68,26 @@ func TestAnUploadIsCutOffBelowTheLeastPace(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		size   int
+		form   bool
 		client func(conn net.Conn)
 		comes  bool
 		within [2]time.Duration
 	}{
-		"never sends":          {1 << 20, func(net.Conn) {}, false, [2]time.Duration{sentWait, sentWait}},
-		"sends and then stops": {1 << 20, func(c net.Conn) { sendAt(c, 1<<19, 1<<19) }, false, [2]time.Duration{sentWait, sentWait + time.Second}},
-		"a byte a second":      {1 << 20, func(c net.Conn) { sendAt(c, 1<<20, 1) }, false, [2]time.Duration{sentSlack, sentSlack + time.Second}},
-		"the least pace":       {2 << 20, func(c net.Conn) { sendAt(c, 2<<20, sentBytes) }, true, [2]time.Duration{8 * time.Minute, 9 * time.Minute}},
+		"never sends":                  {1 << 20, false, func(net.Conn) {}, false, [2]time.Duration{sentWait, sentWait}},
+		"sends and then stops":         {1 << 20, false, func(c net.Conn) { sendAt(c, 1<<19, 1<<19) }, false, [2]time.Duration{sentWait, sentWait + time.Second}},
+		"a byte a second":              {1 << 20, false, func(c net.Conn) { sendAt(c, 1<<20, 1) }, false, [2]time.Duration{sentSlack, sentSlack + time.Second}},
+		"fast, then a trickle":         {8 << 20, false, func(c net.Conn) { sendAt(c, 4<<20, 4<<20); sendAt(c, 4<<20, 1) }, false, [2]time.Duration{sentSlack, sentSlack + time.Second}},
+		"a form at the pace of a file": {2 << 20, true, func(c net.Conn) { sendAt(c, 2<<20, sentBytes) }, false, [2]time.Duration{sentSlack, 2 * sentSlack}},
+		"a form":                       {8 << 20, true, func(c net.Conn) { sendAt(c, 8<<20, formBytes) }, true, [2]time.Duration{2 * time.Minute, 3 * time.Minute}},
+		"the least pace":               {2 << 20, false, func(c net.Conn) { sendAt(c, 2<<20, sentBytes) }, true, [2]time.Duration{8 * time.Minute, 9 * time.Minute}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := send(t, x.size, x.client)
+			receiving := Receiving
+			if x.form {
+				receiving = ReceivingForm
+			}
+			got := send(t, x.size, receiving, x.client)
 			if (got.err == nil && got.n == int64(x.size)) != x.comes || got.took < x.within[0] || got.took > x.within[1] || got.done != nil {
 				t.Errorf("it ended after %s with %d bytes, %v; an hour later: %v", got.took, got.n, got.err, got.done)
 			}

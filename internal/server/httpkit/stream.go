@@ -14,7 +14,7 @@ import (
 const (
 	partBytes = 64 << 10         // are written at a time
 	partWait  = 30 * time.Second // the longest that a part may take
-	paceWait  = time.Minute      // that all parts may take in addition to what the pace gives them
+	paceWait  = time.Minute      // that a stream may be behind the pace
 	paceBytes = 64 << 10         // a second
 	lastWait  = 3 * time.Second  // what is left to a stream when the server closes
 )
@@ -57,8 +57,7 @@ func (s *Streams) begin(rec *recorder) {
 		s.open = make(map[*recorder]bool)
 	}
 	s.open[rec], rec.writing = true, true
-	left := paceWait + time.Duration(rec.bytes)*time.Second/paceBytes - rec.waited
-	end := time.Now().Add(min(partWait, left))
+	end := time.Now().Add(min(partWait, paceWait-rec.behind))
 	// The short answer to a request that was long under way has time also then.
 	if !s.end.IsZero() && rec.bytes >= partBytes && s.end.Before(end) {
 		end = s.end
@@ -73,7 +72,7 @@ func (s *Streams) write(rec *recorder, p []byte) (n int, err error) {
 		start := time.Now()
 		var k int
 		k, err = rec.ResponseWriter.Write(part)
-		rec.waited += time.Since(start)
+		rec.behind = max(0, rec.behind+time.Since(start)-time.Duration(k)*time.Second/paceBytes)
 		n += k
 		rec.bytes += int64(k)
 		s.mu.Lock()

@@ -84,6 +84,7 @@ func TestADownloadIsCutOffBelowTheLeastPace(t *testing.T) {
 		"a part within time":   {func(_ *Streams, c net.Conn) { readAt(c, 4<<10) }, false, [2]time.Duration{paceWait, 2 * paceWait}},
 		"a byte a second":      {func(_ *Streams, c net.Conn) { readAt(c, 1) }, false, [2]time.Duration{partWait, partWait}},
 		"reads and then stops": {func(_ *Streams, c net.Conn) { _, _ = io.CopyN(io.Discard, c, 1<<20); <-time.After(time.Hour) }, false, [2]time.Duration{partWait, partWait}},
+		"fast, then a trickle": {func(_ *Streams, c net.Conn) { _, _ = io.CopyN(io.Discard, c, 7<<20); readAt(c, 4<<10) }, false, [2]time.Duration{paceWait, 2 * paceWait}},
 		"the least pace":       {func(_ *Streams, c net.Conn) { readAt(c, paceBytes) }, true, [2]time.Duration{0, 3 * time.Minute}},
 		"at closing": {func(s *Streams, _ net.Conn) { <-time.After(time.Second); s.Close(); <-time.After(time.Hour) }, false,
 			[2]time.Duration{time.Second + lastWait, time.Second + lastWait}},

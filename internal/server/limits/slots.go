@@ -10,11 +10,12 @@ import (
 
 // Slots bounds how many transfers of one kind go on at a time, each of which holds
 // something for as long as the other side takes: all together, those of a tenant, and
-// those by a person.
+// those by a person. A person gets no more than a part of what their tenant has.
 type Slots struct {
-	What string // they are, as errors name them
-	Most int    // at a time
-	Each int    // of a tenant, and by a person
+	What   string // they are, as errors name them
+	Most   int    // at a time
+	Tenant int    // of a tenant
+	Person int    // by a person
 
 	mu    sync.Mutex
 	all   int
@@ -31,16 +32,16 @@ type slotHolder struct {
 // slotWait is how long a transfer waits for room.
 const slotWait = 10 * time.Second
 
-// Start waits until there is room for one more transfer by a person for a tenant, which
-// ends with a call of end.
-func (s *Slots) Start(ctx context.Context, person crowd.WorkerID, tenant crowd.TenantID) (end func(), err error) {
+// Start waits until there is room for n more transfers by a person for a tenant, which
+// end with a call of end.
+func (s *Slots) Start(ctx context.Context, person crowd.WorkerID, tenant crowd.TenantID, n int) (end func(), err error) {
 	who := [2]slotHolder{{tenant: tenant}, {person: person}}
 	timer := time.NewTimer(slotWait)
 	defer timer.Stop()
 	for {
-		freed, full := s.take(who)
+		freed, full := s.take(who, n)
 		if full == nil {
-			return func() { s.end(who) }, nil
+			return func() { s.end(who, n) }, nil
 		}
 		select {
 		case <-freed:
@@ -52,23 +53,23 @@ func (s *Slots) Start(ctx context.Context, person crowd.WorkerID, tenant crowd.T
 	}
 }
 
-// take counts one more transfer, or returns why there is no room for it and what closes
+// take counts n more transfers, or returns why there is no room for them and what closes
 // when there may be.
-func (s *Slots) take(who [2]slotHolder) (freed <-chan struct{}, full error) {
+func (s *Slots) take(who [2]slotHolder, n int) (freed <-chan struct{}, full error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.by[who[0]] >= s.Each || s.by[who[1]] >= s.Each:
-		full = crowd.Errorf(crowd.TooMany, "%d %s are under way of this tenant or by you; wait for one of them to end", s.Each, s.What)
-	case s.all >= s.Most:
+	case s.all+n > s.Most:
 		full = crowd.Errorf(crowd.Unavailable, "too many %s are under way; try again later", s.What)
+	case s.by[who[0]]+n > s.Tenant || s.by[who[1]]+n > s.Person:
+		full = crowd.Errorf(crowd.TooMany, "%d %s are under way of this tenant, or %d by you; wait for one of them to end", s.Tenant, s.What, s.Person)
 	default:
 		if s.by == nil {
 			s.by = make(map[slotHolder]int)
 		}
-		s.all++
+		s.all += n
 		for _, r := range who {
-			s.by[r]++
+			s.by[r] += n
 		}
 		return nil, nil
 	}
@@ -78,12 +79,12 @@ func (s *Slots) take(who [2]slotHolder) (freed <-chan struct{}, full error) {
 	return s.freed, full
 }
 
-func (s *Slots) end(who [2]slotHolder) {
+func (s *Slots) end(who [2]slotHolder, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all--
+	s.all -= n
 	for _, r := range who {
-		if s.by[r]--; s.by[r] == 0 {
+		if s.by[r] -= n; s.by[r] == 0 {
 			delete(s.by, r)
 		}
 	}
@@ -95,4 +96,13 @@ func (s *Slots) end(who [2]slotHolder) {
 
 // UploadSlots is how many uploads of one kind go on at a time: each holds a chunk of
 // rows.
-func UploadSlots() *Slots { return &Slots{What: "uploads", Most: 32, Each: 4} }
+func UploadSlots() *Slots { return &Slots{What: "uploads", Most: 32, Tenant: 4, Person: 2} }
+
+// BodySlots is how many MiB of bodies of requests are in memory.
+func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenant: 96, Person: 12} }
+
+// StartBody is Start for a body of so many bytes (-1: not known), at most most. Below
+// 64 KiB it does not count.
+func (s *Slots) StartBody(ctx context.Context, person crowd.WorkerID, bytes, most int64) (end func(), err error) {
+	return s.Start(ctx, person, 0, int((min(uint64(bytes), uint64(most))+1<<20-64<<10)>>20))
+}

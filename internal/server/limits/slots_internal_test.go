@@ -38,17 +38,17 @@ func TestSlotsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := Slots{What: "downloads", Most: 16, Each: 2}
+				s := Slots{What: "downloads", Most: 16, Tenant: 2, Person: 2}
 				var ends []func()
 				for _, r := range x.under {
-					end, err := s.Start(t.Context(), r.by, r.of)
+					end, err := s.Start(t.Context(), r.by, r.of, 1)
 					if err != nil {
 						t.Fatalf("%v: %v", r.of, err)
 					}
 					ends = append(ends, end)
 				}
 				begin := time.Now()
-				end, err := s.Start(t.Context(), x.next.by, x.next.of)
+				end, err := s.Start(t.Context(), x.next.by, x.next.of, 1)
 				if waited := time.Since(begin); crowd.CodeOf(err) != x.want || (waited != 0) != (x.want != "") || waited > slotWait {
 					t.Fatalf("after %s: %v, want %q", waited, err, x.want)
 				}
@@ -57,14 +57,14 @@ func TestSlotsAreBounded(t *testing.T) {
 				} else {
 					gone, cancel := context.WithCancel(t.Context())
 					cancel()
-					if _, err := s.Start(gone, x.next.by, x.next.of); !errors.Is(err, context.Canceled) {
+					if _, err := s.Start(gone, x.next.by, x.next.of, 1); !errors.Is(err, context.Canceled) {
 						t.Errorf("who does not wait is told %v", err)
 					}
 					time.AfterFunc(slotWait-1, ends[0]) // it ends just in time for two who wait
 					got := make(chan error, 2)
 					for range 2 {
 						go func() {
-							end, err := s.Start(t.Context(), x.next.by, x.next.of)
+							end, err := s.Start(t.Context(), x.next.by, x.next.of, 1)
 							if got <- err; err == nil {
 								end()
 							}
@@ -92,4 +92,51 @@ func full(n int, who func(tenant, person int) transfer) (list []transfer) {
 		list = append(list, who(i+1, i+1))
 	}
 	return list
+}
+
+// TestNobodyHasAllOfATenant: uploads of one person leave some to the others of a tenant.
+func TestNobodyHasAllOfATenant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := UploadSlots()
+		for _, x := range []struct {
+			by   crowd.WorkerID
+			want crowd.Code
+		}{{1, ""}, {1, ""}, {1, crowd.TooMany}, {2, ""}, {2, ""}, {3, crowd.TooMany}} {
+			if _, err := s.Start(t.Context(), x.by, 1, 1); crowd.CodeOf(err) != x.want {
+				t.Errorf("another of %s: %v, want %q", x.by, err, x.want)
+			}
+		}
+	})
+}
+
+// TestBodiesAreBounded: by their bytes, of a person and of all.
+func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const mib = 1 << 20
+		s := BodySlots()
+		start := func(by crowd.WorkerID, bytes int64, want crowd.Code) {
+			t.Helper()
+			if _, err := s.StartBody(t.Context(), by, bytes, 8*mib); crowd.CodeOf(err) != want {
+				t.Errorf("%d bytes by %s: %v, want %q", bytes, by, err, want)
+			}
+		}
+		for range 1000 {
+			start(1, 64<<10-1, "")
+		}
+		start(1, 8*mib-1, "")
+		start(1, -1, crowd.TooMany) // it may be as long as is allowed
+		start(1, 100*mib, crowd.TooMany)
+		for range 4 {
+			start(1, mib, "")
+		}
+		start(1, 64<<10, crowd.TooMany)
+		start(1, 64<<10-1, "")
+		for by := range crowd.WorkerID(10) {
+			start(by+2, 8*mib, "")
+		}
+		start(12, 8*mib, crowd.Unavailable)
+		start(12, 1000, "")
+	})
 }

@@ -243,12 +243,12 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 }
 
 // Load reads a file as an input of a run that was made.
-func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Rows) (orchestrator.LoadResult, error) {
+func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, input string, file table.Open) (orchestrator.LoadResult, error) {
 	r, err := s.find(ctx, p, access.RunsLoad, id)
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}
-	end, err := s.uploads.Start(ctx, p.User.ID, r.Tenant)
+	end, err := s.uploads.Start(ctx, p.User.ID, r.Tenant, 1)
 	if err != nil {
 		return orchestrator.LoadResult{}, err
 	}

@@ -49,7 +49,7 @@ var firstTemplate = url.Values{"kind": {"choose_one"}, "options": {"yes | Yes\nn
 // The limits of the fields that come before the file.
 const (
 	maxField  = 2 << 20
-	maxFields = maxForm
+	maxFields = 3 << 20
 )
 
 var (

@@ -242,15 +242,26 @@ func (s *server) guard(rt route) http.Handler {
 			rq.showError(crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
 			return
 		}
-		if err := rt.serve(rq); err != nil {
+		if err := rt.serve(rq, limit); err != nil {
 			rq.showError(err)
 		}
 	})
 }
 
 // serve reads the form of an action and carries the request out.
-func (rt *route) serve(rq *request) error {
+func (rt *route) serve(rq *request, limit int64) error {
+	if rt.upload {
+		limit = maxFields // the rest is read as it comes
+	}
+	if rq.p != nil && rq.r.Method == http.MethodPost {
+		end, err := rq.bodies.StartBody(rq.ctx(), rq.p.User.ID, rq.r.ContentLength, limit)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	if rq.r.Method == http.MethodPost && !rt.upload {
+		httpkit.ReceivingForm(rq.w, rq.r)
 		if err := rq.r.ParseForm(); err != nil {
 			return bodyError(err)
 		}

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"io"
-	"mime/multipart"
 	"slices"
 	"strings"
 
@@ -31,9 +30,6 @@ func (l *loadedFile) More() int64 { return l.Bad - int64(len(l.Some)) }
 func (rq *request) loadRun(id crowd.RunID) error {
 	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
-	if _, err := rq.App.Runs.Get(rq.ctx(), rq.p, id); err != nil {
-		return err // before anything is read
-	}
 	files, start, err := rq.readInputs(id)
 	if err == nil && len(files) == 0 && !start {
 		err = errFileless
@@ -83,7 +79,8 @@ func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, e
 			}
 			start = string(text) == "start"
 		case is && part.FileName() != "":
-			loaded, err := rq.readInput(id, input, part)
+			file := rq.Scratch.Table(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())})
+			loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, file)
 			if err != nil {
 				return files, false, inputError(input, err)
 			}
@@ -102,15 +99,6 @@ func inputError(input string, err error) error {
 		return &x
 	}
 	return err
-}
-
-func (rq *request) readInput(id crowd.RunID, input string, part *multipart.Part) (orchestrator.LoadResult, error) {
-	rows, done, err := httpkit.OpenTable(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())}, httpkit.Scratch{Dir: rq.Scratch, Most: rq.MaxUpload})
-	if err != nil {
-		return orchestrator.LoadResult{}, err
-	}
-	defer done()
-	return rq.App.Runs.Load(rq.ctx(), rq.p, id, input, rows)
 }
 
 // partReader tells what is wrong with a form while its file is read.

@@ -2,14 +2,12 @@ package web
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,10 +16,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -485,34 +481,6 @@ func TestRunsOfOthers(t *testing.T) {
 	olga.post("/tenants/n1/secrets", url.Values{"name": {"KEY"}, "value": {"mine"}}).want(404)
 	c.req.get("/runs").want(200, "r1").without("r2")
 	olga.post("/runs", url.Values{"text": {flow}, "tenant": {"n2"}, "then": {"make"}}).want(200, "The workflow is in order")
-}
-
-// A Parquet file lies on the disk only while it is read, be it good or broken.
-func TestParquetLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
-	scratch := httpkit.Scratch{Dir: dir, Most: 1 << 20}
-	var file bytes.Buffer
-	w, err := table.NewWriter(&file, []string{"name"}, table.WriterOptions{Format: table.Parquet})
-	if err == nil {
-		err = errors.Join(w.Write([]string{"Rex"}), w.Flush())
-	}
-	rows, done, err2 := httpkit.OpenTable(&file, table.Options{Format: table.Parquet}, scratch)
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
-	if list, _ := os.ReadDir(dir); len(list) != 1 {
-		t.Errorf("%d files while it is read", len(list))
-	}
-	if row, _, err := rows.Read(); err != nil || row[0] != "Rex" {
-		t.Errorf("the row is %q, %v", row, err)
-	}
-	done()
-	if _, _, err := httpkit.OpenTable(strings.NewReader("PAR1 and nothing of use"), table.Options{}, scratch); crowd.CodeOf(err) != crowd.Invalid {
-		t.Errorf("a broken file: %v", err)
-	}
-	if list, _ := os.ReadDir(dir); len(list) != 0 {
-		t.Errorf("%d files are left", len(list))
-	}
 }
 
 // Where a line is marked, and how long ones are cut.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/limits"
 )
 
 // Config sets up the pages.
@@ -21,7 +23,7 @@ type Config struct {
 	TrustProxy bool
 	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
 	MaxUpload int64
-	Scratch   string // folder of files that are read; "": where the system has temporary files
+	Scratch   *httpkit.Scratch
 }
 
 // Validate says what is wrong with the configuration.
@@ -45,6 +47,7 @@ const (
 // server is what the handlers share.
 type server struct {
 	Config
+	bodies *limits.Slots
 	pages  pages
 	assets assets
 }
@@ -64,7 +67,8 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.MaxUpload == 0 {
 		cfg.MaxUpload = DefaultMaxUpload
 	}
-	s := &server{Config: cfg}
+	cfg.Scratch = cmp.Or(cfg.Scratch, &httpkit.Scratch{})
+	s := &server{Config: cfg, bodies: limits.BodySlots()}
 	s.assets = must(loadAssets())
 	s.pages = must(loadPages(s.assets))
 	mux := http.NewServeMux()

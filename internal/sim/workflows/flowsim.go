@@ -211,7 +211,7 @@ func (w *world) begin() error {
 		if !ok {
 			return crowd.Fieldf("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
 		}
-		if w.out.Loaded[name], err = c.Load(w.ctx, made.Run.ID, name, file); err != nil {
+		if w.out.Loaded[name], err = c.Load(w.ctx, made.Run.ID, name, table.Opened(file)); err != nil {
 			return err
 		}
 	}
