@@ -26,7 +26,7 @@ var longFiles = map[string]struct {
 	"internal/server/app/outbox_test.go":           {622, "cases of one subject that share a world"},
 	"internal/server/app/qualify_test.go":          {536, "cases of one subject that share a world"},
 	"internal/server/app/work_test.go":             {685, "cases of one subject that share a world"},
-	"internal/server/web/runs_test.go":             {616, "cases of one subject that share a world"},
+	"internal/server/web/runs_test.go":             {584, "cases of one subject that share a world"},
 	"internal/sim/forecast/speeds_test.go":         {554, "cases of one subject that share a world"},
 	"internal/sim/pools/world_test.go":             {754, "one world with all that happens in it"},
 	"internal/sim/scenario/parse_test.go":          {730, "a table of every error"},
