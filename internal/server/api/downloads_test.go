@@ -43,7 +43,11 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 				t.Fatal(resp.Status)
 			}
 		}
-		for _, c := range []*client.Client{w.ann, both} { // the tenant's others, too
+		// The tenant's others have as many, and then nobody of them.
+		refused(t, w.ann.Labels(w.ctx, mine, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
+		theirsToo := []*http.Response{labels(both, mine), labels(both, mine)}
+		dora := w.person(wire.NewUser{Name: "dora", Tenants: []crowd.TenantID{w.a}})
+		for _, c := range []*client.Client{w.ann, both, dora} {
 			start := time.Now()
 			refused(t, c.Labels(w.ctx, mine, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
 			if waited := time.Since(start); waited < 5*time.Second || waited > time.Minute {
@@ -67,7 +71,7 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 		last := must(w.admin.CreateBatch(w.ctx, own))(t).ID
 		ok(t, open[0].Body.Close())
 		ok(t, open[1].Body.Close())
-		open = []*http.Response{labels(w.admin, more), labels(w.admin, mine)}
+		open = append(theirsToo, labels(w.admin, more), labels(w.admin, mine))
 		refused(t, w.admin.Labels(w.ctx, last, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
 
 		// Who waits comes next.
@@ -76,7 +80,9 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 		synctest.Wait()
 		ok(t, open[0].Body.Close())
 		ok(t, <-done)
-		ok(t, open[1].Body.Close())
+		for _, resp := range open[1:] {
+			ok(t, resp.Body.Close())
+		}
 	})
 }
 
