@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Scale says what the classes of a data set have in common, and so how far two
@@ -113,11 +115,7 @@ func squaredDistances(labels []Class, at []float64) float64 {
 		mean += at[k] - zero
 	}
 	mean /= float64(len(labels))
-	sum := 0.0
-	for _, k := range labels {
-		sum += (at[k] - zero - mean) * (at[k] - zero - mean)
-	}
-	return 2 * float64(len(labels)) * sum
+	return 2 * float64(len(labels)) * lists.Sum(labels, func(k Class) float64 { return (at[k] - zero - mean) * (at[k] - zero - mean) })
 }
 
 // positions places each class on its scale: at its number, or, on an ordinal

@@ -3,6 +3,8 @@ package label
 import (
 	"cmp"
 	"slices"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Answer is one worker's answer to one task.
@@ -108,10 +110,7 @@ func (b *Builder) Build() *Dataset {
 
 	// Two stable counting sorts leave the answers ordered by task, then worker,
 	// then arrival; repeats that are kept are ordered by label, not arrival.
-	order := make([]int, len(b.task))
-	for a := range order {
-		order[a] = a
-	}
+	order := lists.Indices(len(b.task))
 	if b.KeepRepeats {
 		order = sortBy(order, b.label, labelRank)
 	}

@@ -1,6 +1,10 @@
 package label
 
-import "math"
+import (
+	"math"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
+)
 
 // goldSkills estimates each worker's accuracy from gold tasks alone:
 //
@@ -13,11 +17,7 @@ import "math"
 // Analysis, 2013, section 2.4.
 func goldSkills(d *Dataset, gold Truth) []float64 {
 	right, seen := d.Right(gold)
-	skill := make([]float64, len(right))
-	for j := range skill {
-		skill[j] = (1.4 + float64(right[j])) / (2 + float64(seen[j]))
-	}
-	return skill
+	return lists.Map(lists.Indices(len(right)), func(j int) float64 { return (1.4 + float64(right[j])) / (2 + float64(seen[j])) })
 }
 
 // skillPosterior weighs each answer by the skill of who gave it, all classes

@@ -1,6 +1,9 @@
 package label
 
-import "github.com/throng-dev/throng/crowd"
+import (
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+)
 
 // Truth holds, for each task of one Dataset, the class that is known to be
 // right, or None. As gold it teaches a Method; as truth it scores a Result. The
@@ -28,15 +31,7 @@ func (d *Dataset) Truth(known map[string]string) (Truth, error) {
 }
 
 // Known counts the tasks whose class is known.
-func (t Truth) Known() int {
-	n := 0
-	for _, k := range t {
-		if k != None {
-			n++
-		}
-	}
-	return n
-}
+func (t Truth) Known() int { return lists.Count(t, func(k Class) bool { return k != None }) }
 
 // Right counts, for each worker of d, the answers to tasks whose truth is known,
 // and those of them that are right. Truth must be of d.

@@ -3,6 +3,8 @@ package pool
 import (
 	"cmp"
 	"slices"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // paperBalance is Algorithm 1 of the paper with the search heuristics of its
@@ -48,10 +50,7 @@ func (b *paperBalance) Name() string { return b.name }
 func (b *paperBalance) Plan(views []BalanceView, _ Random) []Move {
 	pools := balancePools(views)
 	var moves []Move
-	preference := 0.0
-	for i := range pools {
-		preference += pools[i].Preference
-	}
+	preference := lists.Sum(pools, func(p balancePool) float64 { return p.Preference })
 	w := make([]float64, len(pools))
 	score := func(gained float64) paperScore {
 		for i := range pools {
@@ -116,12 +115,7 @@ func (c candidate) compare(d candidate) int {
 
 // order returns who is looked at, at most cap people, most willing first.
 func (b *paperBalance) order(pools []balancePool) []candidate {
-	var wanting []int
-	for i := range pools {
-		if pools[i].wants() {
-			wanting = append(wanting, i)
-		}
-	}
+	wanting := lists.Filter(lists.Indices(len(pools)), func(i int) bool { return pools[i].wants() })
 	var all []candidate
 	for own := range pools {
 		from := &pools[own]

@@ -86,11 +86,7 @@ func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision
 		s.balance(order, false, rnd)
 		s.balance(order, true, rnd)
 	}
-	decisions := make([]Decision, len(readings))
-	for i := range s.pools {
-		decisions[i] = s.finish(i)
-	}
-	return decisions
+	return lists.Map(lists.Indices(len(readings)), s.finish)
 }
 
 // step is one step of all pools.
@@ -240,11 +236,7 @@ func (s *step) view(i int) BalanceView {
 	if r.TrainingTime > 0 {
 		v.TrainingRate = 1 / r.TrainingTime.Seconds()
 	}
-	for _, person := range r.Idle {
-		if !s.moved[person.ID] {
-			v.Idle = append(v.Idle, person)
-		}
-	}
+	v.Idle = lists.Filter(r.Idle, func(person Person) bool { return !s.moved[person.ID] })
 	return v
 }
 

@@ -186,12 +186,7 @@ func leave(idle []Person, at, n int, moved map[crowd.WorkerID]bool) []crowd.Work
 	if n <= 0 || len(idle) == 0 {
 		return nil
 	}
-	order := make([]int, 0, len(idle))
-	for i := range idle {
-		if !moved[idle[i].ID] {
-			order = append(order, i)
-		}
-	}
+	order := lists.Filter(lists.Indices(len(idle)), func(i int) bool { return !moved[idle[i].ID] })
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(idle[i].PrefersAt(at), idle[j].PrefersAt(at))
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/disk"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/live"
@@ -79,10 +80,7 @@ func (x *Doctor) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	bad := 0
-	for _, k := range d.Checks {
-		bad += btoi(!k.OK)
-	}
+	bad := lists.Count(d.Checks, func(k check) bool { return !k.OK })
 	d.OK = bad == 0
 	if err := x.print(c, d, d.show); err != nil || d.OK {
 		return err

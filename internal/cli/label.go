@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -228,9 +229,7 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 	if share, ok := label.Unanimity(data); ok {
 		report.Unanimous = &share
 	}
-	for _, tie := range result.Ties {
-		report.Ties += btoi(tie)
-	}
+	report.Ties = lists.Count(result.Ties, func(tie bool) bool { return tie })
 	if truth == nil {
 		return result, nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim/workflows"
@@ -150,11 +151,7 @@ func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeA
 func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setup, places map[string]string) (*simulated, error) {
 	bar := c.bar(-1, "simulating", false)
 	setup.Progress = func(v *orchestrator.View) {
-		n := int64(0)
-		for i := range v.Nodes {
-			n += v.Nodes[i].Last
-		}
-		_ = bar.Set64(n) // a bar that cannot be drawn stops nothing
+		_ = bar.Set64(lists.Sum(v.Nodes, func(n orchestrator.NodeView) int64 { return n.Last })) // a bar that cannot be drawn stops nothing
 	}
 	began := now()
 	world, err := workflows.Run(ctx, setup)

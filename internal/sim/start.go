@@ -78,10 +78,7 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		}
 		w.ready(w.come(int32(group), p.ID, member(p.ID)))
 	}
-	w.spent = 0
-	for i := range w.out.Batches {
-		w.spent += w.out.Batches[i].Spent
-	}
+	w.spent = lists.Sum(w.out.Batches, func(b BatchOutcome) crowd.Money { return b.Spent })
 	w.members = NewStream(w.run.Seed, w.run.Rep, "members")
 	w.read()
 	return w.err

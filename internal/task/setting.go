@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Setting is one of the settings that a template of some kind has.
@@ -180,11 +181,7 @@ var (
 func Settings() []*Setting {
 	list := append([]*Setting(nil), sharedSettings...)
 	for _, d := range kinds {
-		for _, s := range d.Settings {
-			if s.own {
-				list = append(list, s)
-			}
-		}
+		list = append(list, lists.Filter(d.Settings, func(s *Setting) bool { return s.own })...)
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
@@ -129,10 +130,7 @@ func didYouMean(name string, names []string) string {
 // list writes names for an error message, and how many it left out.
 func list(names []string) string {
 	const most = 20
-	told := make([]string, min(len(names), most))
-	for i := range told {
-		told[i] = clip(names[i])
-	}
+	told := lists.Map(names[:min(len(names), most)], clip)
 	if len(names) > most {
 		return strings.Join(told, ", ") + ", … (" + format.Count(len(names), "name") + ")"
 	}

@@ -306,12 +306,7 @@ func (r *reader) order() []*made {
 		return order
 	}
 	r.circles(done)
-	for _, m := range r.nodes {
-		if !done[m] {
-			order = append(order, m)
-		}
-	}
-	return order
+	return append(order, lists.Filter(r.nodes, func(m *made) bool { return !done[m] })...)
 }
 
 func ready(m *made, done map[*made]bool) bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // span is the range of the values seen.
@@ -195,11 +196,7 @@ func (a axis) ticks(most int) []tick {
 	most = max(most, 2)
 	switch {
 	case a.groups != nil:
-		out := make([]tick, len(a.groups))
-		for i, g := range a.groups {
-			out[i] = tick{float64(i), g}
-		}
-		return out
+		return lists.Map(lists.Indices(len(a.groups)), func(i int) tick { return tick{float64(i), a.groups[i]} })
 	case a.Kind.log():
 		return a.logTicks(most)
 	case a.Kind == Clock:

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -47,12 +48,7 @@ const boxStrength = 0.6
 
 // sortedValues returns those values, sorted, that can be shown.
 func sortedValues(values []float64, a Axis, seen *skips) []float64 {
-	out := make([]float64, 0, len(values))
-	for _, v := range values {
-		if a.Kind.accepts(v, seen) {
-			out = append(out, v)
-		}
-	}
+	out := lists.Filter(values, func(v float64) bool { return a.Kind.accepts(v, seen) })
 	sort.Float64s(out)
 	return out
 }

@@ -81,12 +81,7 @@ func Histogram(spec HistogramSpec) Chart {
 	}
 	p := &plot{marks: spec.Marks}
 	all := sortedValues(spec.Values, spec.X, &p.skipped)
-	values := all[:0:0]
-	for _, v := range all {
-		if spec.X.inRange(v) {
-			values = append(values, v)
-		}
-	}
+	values := lists.Filter(all, spec.X.inRange)
 	var xs, ys, ignored span
 	if len(values) > 0 {
 		xs.add(values[0], values[len(values)-1])
@@ -133,10 +128,7 @@ func binsOf(sorted []float64, all int, x axis) []bin {
 	if len(sorted) == 0 {
 		return nil
 	}
-	at := make([]float64, len(sorted))
-	for i, v := range sorted {
-		at[i] = x.at(v)
-	}
+	at := lists.Map(sorted, x.at)
 	lo, hi := at[0], at[len(at)-1]
 	n := binCount(at)
 	if lo == hi {

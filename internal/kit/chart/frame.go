@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // margins are the space around the frame of a plot, in points.
@@ -146,12 +148,7 @@ type placedMark struct {
 // neither each other nor the lines that lead up to them. A text begins at its
 // line, or ends there if it would leave the picture.
 func (p *plot) placeMarks(box rect, end float64) ([]placedMark, int) {
-	marks := make([]Mark, 0, len(p.marks))
-	for _, m := range p.marks {
-		if p.shows(p.x, m) {
-			marks = append(marks, m)
-		}
-	}
+	marks := lists.Filter(p.marks, func(m Mark) bool { return p.shows(p.x, m) })
 	// From the right: a text that goes to the right is then only met by lines
 	// that are there already.
 	sort.SliceStable(marks, func(i, j int) bool { return marks[i].At > marks[j].At })
@@ -296,12 +293,7 @@ func (p *plot) lines(f *frame, r rect, m margins) {
 		f.s.stroke(line, [][]pt{{{k.x, box.y1}, {k.x, y - noteText*0.7}}})
 		f.s.write(l)
 	}
-	levels := make([]Mark, 0, len(p.levels))
-	for _, l := range p.levels {
-		if p.shows(p.y, l) {
-			levels = append(levels, l)
-		}
-	}
+	levels := lists.Filter(p.levels, func(l Mark) bool { return p.shows(p.y, l) })
 	sort.SliceStable(levels, func(i, j int) bool { return levels[i].At < levels[j].At })
 	free := math.Inf(1)
 	for _, l := range levels {

@@ -3,6 +3,8 @@ package chart
 import (
 	"fmt"
 	"math"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // legendLimit is the number of layers that a reader can still find in a legend.
@@ -20,12 +22,7 @@ func Stack(spec StackSpec) Chart {
 		return Chart{err: fmt.Errorf("chart: a stack has no logarithmic axis of y: its areas would mean nothing")}
 	}
 	p := &plot{sideKeys: true}
-	var kept []int // of At
-	for _, i := range order(spec.At) {
-		if spec.X.Kind.accepts(spec.At[i], &p.skipped) {
-			kept = append(kept, i)
-		}
-	}
+	kept := lists.Filter(order(spec.At), func(i int) bool { return spec.X.Kind.accepts(spec.At[i], &p.skipped) })
 	layers := spec.layers(kept, &p.skipped)
 	at := make([]float64, len(kept))
 	total := make([]float64, len(kept))

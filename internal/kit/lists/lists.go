@@ -1,4 +1,5 @@
-// Package lists makes lists of others, where package slices has nothing for it.
+// Package lists makes lists of others, and counts and sums them, where package slices has
+// nothing for it.
 package lists
 
 // Map returns what of makes of each element, in order. It is never nil.
@@ -17,4 +18,35 @@ func Indices(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// Filter returns the elements that keep holds for, in order; nil if there are none.
+func Filter[T any](list []T, keep func(T) bool) []T {
+	var out []T
+	for _, x := range list {
+		if keep(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Count returns how many elements it holds for.
+func Count[T any](list []T, holds func(T) bool) int {
+	n := 0
+	for _, x := range list {
+		if holds(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// Sum adds up what of makes of each element, in order.
+func Sum[T any, N ~int | ~int64 | ~float64](list []T, of func(T) N) N {
+	var sum N
+	for _, x := range list {
+		sum += of(x)
+	}
+	return sum
 }

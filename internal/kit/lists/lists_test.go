@@ -27,3 +27,31 @@ func TestIndicesBeginAt0(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestFilterKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	odd := func(n int) bool { return n%2 == 1 }
+	if got := lists.Filter([]int{3, 2, 1, 4}, odd); !slices.Equal(got, []int{3, 1}) {
+		t.Errorf("got %v", got)
+	}
+	if got := lists.Filter([]int{2}, odd); got != nil {
+		t.Errorf("of nothing it made %#v", got)
+	}
+	if got := lists.Count([]int{3, 2, 1, 4, 5}, odd); got != 3 {
+		t.Errorf("counted %d", got)
+	}
+}
+
+func TestSumAddsInOrder(t *testing.T) {
+	t.Parallel()
+	same := func(x float64) float64 { return x }
+	if got := lists.Sum([]float64{1, 1e100, -1e100}, same); got != 0 {
+		t.Errorf("got %g", got)
+	}
+	if got := lists.Sum([]float64{1e100, -1e100, 1}, same); got != 1 {
+		t.Errorf("got %g", got)
+	}
+	if got := lists.Sum([]string{"a", "bc"}, func(s string) int { return len(s) }); got != 3 {
+		t.Errorf("got %d", got)
+	}
+}

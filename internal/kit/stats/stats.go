@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Summary describes a sample of figures. NaNs are left out and counted.
@@ -30,19 +32,11 @@ func Summarise(values []float64) Summary {
 	if n == 0 {
 		return s
 	}
-	sum := 0.0
-	for _, v := range kept {
-		sum += v
-	}
-	s.Mean, s.Median, s.Min, s.Max = sum/float64(n), quantile(kept, 0.5), kept[0], kept[n-1]
+	s.Mean, s.Median, s.Min, s.Max = Mean(kept), quantile(kept, 0.5), kept[0], kept[n-1]
 	if n == 1 {
 		return s
 	}
-	squares := 0.0
-	for _, v := range kept {
-		squares += (v - s.Mean) * (v - s.Mean)
-	}
-	s.SD = math.Sqrt(squares / float64(n-1))
+	s.SD = math.Sqrt(squares(kept, s.Mean) / float64(n-1))
 	s.CI95 = studentT975(float64(n-1)) * s.SD / math.Sqrt(float64(n))
 	return s
 }
@@ -69,11 +63,12 @@ func Paired(a, b []float64) Summary {
 
 // Mean returns the mean; NaN of no figures.
 func Mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
+	return lists.Sum(values, func(v float64) float64 { return v }) / float64(len(values))
+}
+
+// squares sums the squares of the distances from the mean.
+func squares(values []float64, mean float64) float64 {
+	return lists.Sum(values, func(v float64) float64 { return (v - mean) * (v - mean) })
 }
 
 // Finite reports whether all figures are neither NaN nor infinite.
@@ -84,11 +79,7 @@ func Finite(list ...float64) bool {
 // PopulationSD returns the standard deviation of the figures themselves, not an
 // estimate of that of a population they are drawn from; NaN of no figures.
 func PopulationSD(values []float64) float64 {
-	mean, sum := Mean(values), 0.0
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(sum / float64(len(values)))
+	return math.Sqrt(squares(values, Mean(values)) / float64(len(values)))
 }
 
 // Quantile interpolates linearly between neighbours; q from 0 to 1, and what lies
@@ -96,12 +87,7 @@ func PopulationSD(values []float64) float64 {
 func Quantile(values []float64, q float64) float64 { return quantile(sorted(values), q) }
 
 func sorted(values []float64) []float64 {
-	kept := make([]float64, 0, len(values))
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			kept = append(kept, v)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(kept)
 	return kept
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // scalar is a value as text.
@@ -395,9 +397,5 @@ func leavesOf(c *parquet.Column) int {
 	if c.Leaf() {
 		return 1
 	}
-	n := 0
-	for _, child := range c.Columns() {
-		n += leavesOf(child)
-	}
-	return n
+	return lists.Sum(c.Columns(), leavesOf)
 }

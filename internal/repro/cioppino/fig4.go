@@ -226,10 +226,7 @@ func (w *poolWorld) traceNote(runs [][]*poolRun) string {
 
 // systemsNote tells what systems are.
 func systemsNote(list ...system) string {
-	text := make([]string, len(list))
-	for i, s := range list {
-		text[i] = s.name + " is " + s.text()
-	}
+	text := lists.Map(list, func(s system) string { return s.name + " is " + s.text() })
 	return strings.Join(text, "; ") + "."
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -167,10 +168,7 @@ type trial struct {
 // try runs trials on common random numbers: repetition n of all meets the same
 // tasks and people.
 func try(ctx context.Context, o *experiment.Options, trials []trial) ([][]*poolRun, error) {
-	reps := make([]int, len(trials))
-	for i, t := range trials {
-		reps[i] = t.reps
-	}
+	reps := lists.Map(trials, func(t trial) int { return t.reps })
 	return experiment.Repeat(ctx, o, reps, func(i, rep int) (*poolRun, error) {
 		t := &trials[i]
 		out, err := pools.Run{Setup: t.world.setup(t.system), Seed: o.Seed, Rep: rep, Record: t.world.step}.Do(ctx)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
@@ -60,12 +61,7 @@ func (s *scenario) starves() bool { return s.meanBest < 0.5 }
 func (s *sample) starving() experiment.Row {
 	p := starvingShares[s.label]
 	f := experiment.Figure{Value: p, Own: 1.96 * math.Sqrt(p*(1-p)/100), Unit: 0.01, Same: s.sameRuns(100)}
-	hits := 0
-	for i := range s.runs {
-		if s.runs[i].starves() {
-			hits++
-		}
-	}
+	hits := lists.Count(s.runs, func(run scenario) bool { return run.starves() })
 	return experiment.NewRow(s.name(), "scenarios with less than half of the best-effort work begun (final1200.csv)", "ratio", experiment.ShareOf(hits, len(s.runs))).
 		Of("share of %d", len(s.runs)).Against(f, "final1200.csv, 100 scenarios", s.whyFile("final1200.csv"))
 }

@@ -115,13 +115,7 @@ func (x *index) observe(at time.Duration, batch int, open []sim.BatchView) {
 
 // share returns the share of decisions whose index is no finite number.
 func (x *index) share() float64 {
-	n := 0
-	for _, v := range x.value {
-		if v == nonFinite {
-			n++
-		}
-	}
-	return float64(n) / float64(len(x.value))
+	return float64(lists.Count(x.value, func(v float64) bool { return v == nonFinite })) / float64(len(x.value))
 }
 
 // nonFiniteShares are those of seed 1: what the published program records.
@@ -172,11 +166,7 @@ func watch(ctx context.Context, o *experiment.Options) ([]watchedVariant, error)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]watchedVariant, len(list))
-	for i := range list {
-		all[i] = watchedVariant{list[i], runs[i]}
-	}
-	return all, nil
+	return lists.Map(lists.Indices(len(list)), func(i int) watchedVariant { return watchedVariant{list[i], runs[i]} }), nil
 }
 
 func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {

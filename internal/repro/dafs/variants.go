@@ -231,11 +231,7 @@ func simulate(ctx context.Context, o *experiment.Options, list, more []variant) 
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]sample, len(list))
-	for i, v := range list {
-		samples[i] = sample{v, runs[i]}
-	}
-	return samples, nil
+	return lists.Map(lists.Indices(len(list)), func(i int) sample { return sample{list[i], runs[i]} }), nil
 }
 
 // A curve is a variant with the sample that belongs to each α.

@@ -3,6 +3,8 @@ package experiment
 import (
 	"encoding/json"
 	"math"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // A Verdict says how ours compares with the published figure.
@@ -70,13 +72,7 @@ type Result struct {
 
 // Count returns how many rows have a verdict.
 func (r *Result) Count(v Verdict) int {
-	n := 0
-	for _, row := range r.Rows {
-		if row.Verdict == v {
-			n++
-		}
-	}
-	return n
+	return lists.Count(r.Rows, func(row Row) bool { return row.Verdict == v })
 }
 
 // Add adds rows.

@@ -193,10 +193,7 @@ type claimsTrial struct {
 
 // slaTry runs trials: repetition n of all meets the same world.
 func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([][]claimsRun, error) {
-	reps := make([]int, len(trials))
-	for i, t := range trials {
-		reps[i] = t.reps
-	}
+	reps := lists.Map(trials, func(t claimsTrial) int { return t.reps })
 	return experiment.Repeat(ctx, o, reps, func(i, rep int) (claimsRun, error) {
 		t := &trials[i]
 		out, err := orchestration.Run(ctx, t.world, t.policy, o.Seed+uint64(rep))

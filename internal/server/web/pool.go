@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -270,13 +271,8 @@ func (rq *request) nameBook(people []control.PoolPerson) *nameBook {
 // Called counts the notices of a call by what became of them, and names who
 // came or declined.
 func (d *poolData) Called(c control.PoolCall, state string) []string {
-	var list []string
-	for _, n := range c.Notices {
-		if string(n.State) == state {
-			list = append(list, d.Names.Person(n.Worker))
-		}
-	}
-	return list
+	asked := lists.Filter(c.Notices, func(n store.Notice) bool { return string(n.State) == state })
+	return lists.Map(asked, func(n store.Notice) string { return d.Names.Person(n.Worker) })
 }
 
 // Sent lists the messages of a call, newest first.

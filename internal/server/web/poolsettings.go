@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -145,10 +146,9 @@ func bindPool(b binding, p *store.Pool) {
 
 // rowsOf are the rules of a form with want empty rows after them.
 func rowsOf(v url.Values, want int) []ruleRow {
-	var rows []ruleRow
-	for i := range max(len(v["when"]), len(v["rule_do"])) {
-		rows = append(rows, ruleRow{N: i + 1, When: nth(v["when"], i), Do: nth(v["rule_do"], i)})
-	}
+	rows := lists.Map(lists.Indices(max(len(v["when"]), len(v["rule_do"]))), func(i int) ruleRow {
+		return ruleRow{N: i + 1, When: nth(v["when"], i), Do: nth(v["rule_do"], i)}
+	})
 	empty := 0
 	for i := len(rows) - 1; i >= 0 && rows[i].blank(); i-- {
 		empty++

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/runs"
@@ -116,11 +117,8 @@ type heldItem struct {
 func (l *liveRun) PerItem() bool { return l.V.Flow.SLA != nil && l.V.Flow.SLA.PerItem }
 
 // HeldAt is how many items a node holds.
-func (l *liveRun) HeldAt() (n int64) {
-	for i := range l.Nodes {
-		n += l.Nodes[i].Faults
-	}
-	return n
+func (l *liveRun) HeldAt() int64 {
+	return lists.Sum(l.Nodes, func(n runNode) int64 { return n.Faults })
 }
 
 // Failed reports whether a step cannot go on as a whole.

@@ -200,18 +200,9 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 // madeFrom finds the items that were made from an item, among the last rows of each
 // step that makes several of one.
 func (rq *request) madeFrom(v *orchestrator.View, item int64) (list []became, over bool, err error) {
-	queries := 0
-	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.SplitsItems() {
-			queries++
-		}
-	}
-	for i := range v.Nodes {
-		n := &v.Nodes[i]
-		if n.Step == nil || !n.Step.SplitsItems() {
-			continue
-		}
-		most := rowsCharted / queries
+	queries := lists.Filter(v.Nodes, func(n orchestrator.NodeView) bool { return n.Step != nil && n.Step.SplitsItems() })
+	for _, n := range queries {
+		most := rowsCharted / len(queries)
 		over = over || n.Last > int64(most)
 		for after := max(n.Last-int64(most), 0); after < n.Last; { // a page of long rows is short
 			rows, err := rq.App.Runs.Items(rq.ctx(), rq.p, v.ID, n.Name, after, most)

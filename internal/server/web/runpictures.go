@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -117,13 +118,7 @@ func lastNodes(flow *workflow.Workflow) []int {
 			read[from.Node] = true
 		}
 	}
-	var list []int
-	for n := range flow.Nodes() {
-		if !read[n] {
-			list = append(list, n)
-		}
-	}
-	return list
+	return lists.Filter(lists.Indices(flow.Nodes()), func(n int) bool { return !read[n] })
 }
 
 // rowsCharted is how many of the latest rows the pictures of a run show.
@@ -211,14 +206,9 @@ func (h *runPast) ages(size chart.Size) chart.Chart {
 		ages = append(ages, age.Seconds())
 	}
 	var marks []chart.Mark
-	late := 0
+	late := lists.Count(h.items, func(x orchestrator.EndedItem) bool { return x.Penalty > 0 })
 	if h.penalty != nil {
 		marks = penaltyMarks(h.penalty, oldest)
-	}
-	for i := range h.items {
-		if h.items[i].Penalty > 0 {
-			late++
-		}
 	}
 	return chart.Histogram(chart.HistogramSpec{
 		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("How old items were at their end: at most %s; %d of %d cost a penalty.", format.Duration(oldest), late, len(ages))},

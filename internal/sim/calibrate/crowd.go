@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -54,11 +55,7 @@ func fitCrowd(log *Log) CrowdFit {
 				c.sessions = append(c.sessions, v.Session)
 			}
 		}
-		for _, v := range list {
-			if v.Session > 0 && end-v.End < 0.1*v.Session {
-				toTheEnd++
-			}
-		}
+		toTheEnd += lists.Count(list, func(v Visit) bool { return v.Session > 0 && end-v.End < 0.1*v.Session })
 		if len(known) == 0 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -18,12 +19,7 @@ const shown = 8
 // Times is the picture of the answers' times: a row a kind, with what Service
 // was fitted to, the log against the simulated log, and practice.
 func (m *Model) Times() chart.Chart {
-	order := make([]int, 0, len(m.Kinds))
-	for i := range m.Kinds {
-		if m.Kinds[i].N >= 2 {
-			order = append(order, i)
-		}
-	}
+	order := lists.Filter(lists.Indices(len(m.Kinds)), func(i int) bool { return m.Kinds[i].N >= 2 })
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Kinds[b].N, m.Kinds[a].N) })
 	order = order[:min(len(order), shown)]
 	slices.Sort(order)
@@ -165,10 +161,7 @@ func (m *Model) People() chart.Chart {
 
 // numbered lists the numbers of kinds, as far as they fit.
 func (m *Model) numbered() string {
-	var names []string
-	for i := range m.Kinds[:min(len(m.Kinds), shown)] {
-		names = append(names, fmt.Sprintf("%d %s", i+1, m.Kinds[i].Name))
-	}
+	names := lists.Map(lists.Indices(min(len(m.Kinds), shown)), func(i int) string { return fmt.Sprintf("%d %s", i+1, m.Kinds[i].Name) })
 	text := "Kinds: " + strings.Join(names, ", ")
 	if len(m.Kinds) > shown {
 		text += ", and so on"

@@ -320,11 +320,7 @@ func within(o interval, mu, sigma float64) (mean, square float64) {
 // exponential figure in [lo, hi) the mean is lo + m - w/(e^(w/m)-1), w = hi-lo.
 func fitExponential(obs []interval) float64 {
 	n := float64(len(obs))
-	mean := 0.0
-	for _, o := range obs {
-		mean += (o.lo + o.hi) / 2 / n
-	}
-	mean = max(mean, 1e-9)
+	mean := max(lists.Sum(obs, func(o interval) float64 { return (o.lo + o.hi) / 2 / n }), 1e-9)
 	for range 200 {
 		next := 0.0
 		for _, o := range obs {

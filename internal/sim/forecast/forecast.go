@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -290,14 +292,9 @@ func (s *State) Basis() Basis {
 		Since: o.Since, Arrivals: o.Arrivals, Departures: o.Departures,
 		SessionSeconds: (guessedSession + o.Presence).Seconds() / (1 + o.Departures),
 		RecentHandOuts: o.HandOuts, GivenUp: o.GivenUp, Lost: o.Lost,
+		Members: lists.Count(s.Snapshot.Workers, func(w engine.Worker) bool { return !w.Suspended }),
+		Present: lists.Sum(o.Present, func(p Person) float64 { return p.Chance }) + float64(s.heldLong()),
 	}
-	for _, w := range s.Snapshot.Workers {
-		b.Members += btoi(!w.Suspended)
-	}
-	for _, p := range o.Present {
-		b.Present += p.Chance
-	}
-	b.Present += float64(s.heldLong())
 	b.PerHour = float64(b.Members) * (guessedReturns + o.Arrivals) / (guessedReturns*guessedAway.Hours() + o.Away.Hours())
 	return b
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
 )
@@ -159,10 +160,7 @@ func undecided(list []engine.AssignmentSnapshot, agrees float64) []engine.Assign
 // agreement estimates the share of a batch's answers that are the task's most
 // frequent one, from how many answers its labels took.
 func agreement(b *engine.BatchSnapshot) float64 {
-	counted := 0
-	for i := range b.Assignments {
-		counted += btoi(b.Assignments[i].Counted)
-	}
+	counted := lists.Count(b.Assignments, func(a engine.AssignmentSnapshot) bool { return a.Counted })
 	rule, n := b.Spec.Rule, float64(b.Progress.Labelled)
 	took := float64(max(b.Progress.Completed-counted, 0)) // by tasks with a label
 	want := (took + agreementWeight*answersWanted(rule, guessedAgreement)) / (n + agreementWeight)

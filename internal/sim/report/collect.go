@@ -260,11 +260,7 @@ func (c *collector) batches(p *Policy, of func(rep int) []batchRun) {
 			}
 		}
 		took := out.mean(list)
-		for _, t := range took {
-			if math.IsNaN(t) {
-				p.missed++
-			}
-		}
+		p.missed += lists.Count(took, math.IsNaN)
 		p.took[b.Class] = append(p.took[b.Class], took...)
 		p.Batches = append(p.Batches, out)
 		p.first.took = append(p.first.took, took)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -176,11 +177,7 @@ var mainMetrics = []string{
 func (r *Report) MainMetrics() []sim.Metric {
 	var list []sim.Metric
 	for _, name := range mainMetrics {
-		for _, m := range r.Metrics {
-			if m.Name == name {
-				list = append(list, m)
-			}
-		}
+		list = append(list, lists.Filter(r.Metrics, func(m sim.Metric) bool { return m.Name == name })...)
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -19,15 +20,12 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 }
 
 func (p *Policy) form() jsonform.Form {
-	batches, alphas := make([]jsonform.Form, len(p.Batches)), make([]jsonform.Form, len(p.Alphas))
-	for i := range p.Batches {
-		batches[i] = p.Batches[i].form()
-	}
-	for i, a := range p.Alphas {
-		alphas[i] = jsonform.Object(
+	batches := lists.Map(p.Batches, func(b Batch) jsonform.Form { return b.form() })
+	alphas := lists.Map(p.Alphas, func(a AlphaPoint) jsonform.Form {
+		return jsonform.Object(
 			"alpha", a.Alpha, "deadline_success_ratio", a.Success.Mean, "deadline_success_ratio_ci95", a.Success.CI95,
 			"mean_best_effort", a.BestEffort.Mean, "mean_best_effort_ci95", a.BestEffort.CI95)
-	}
+	})
 	var metrics, ci95, n, paired jsonform.Form
 	for k, m := range sim.AllMetrics {
 		s := p.Figures[k]

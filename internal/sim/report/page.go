@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -130,10 +131,7 @@ func (r *Report) batchTable() *htmlTable {
 		Label: "Batches", Columns: append([]string{"batch"}, r.names()...),
 		Note: "When each batch was completed, counted from the start, " + r.whose() + ".",
 	}
-	rows := make([]int, all)
-	for k := range rows {
-		rows[k] = k
-	}
+	rows := lists.Indices(all)
 	if all > maxListed {
 		rows = shownBatches(first.first.batches)
 		t.Note += fmt.Sprintf(" The %d largest of %d batches; batches.csv has all of them.", len(rows), all)

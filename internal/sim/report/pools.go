@@ -59,9 +59,7 @@ func RunPools(ctx context.Context, p *scenario.Pools, o PoolsOptions) (*PoolsRep
 	}
 	r := &PoolsReport{Comparison: c, Scenario: p.Name, About: p.About, Source: string(o.Source), Horizon: p.Variants[0].Setup.Horizon}
 	for i := range c.Variants {
-		for _, out := range c.Variants[i].Runs {
-			r.Tasks += out.Total.Completed
-		}
+		r.Tasks += lists.Sum(c.Variants[i].Runs, func(out *pools.Outcome) int64 { return out.Total.Completed })
 	}
 	if t := p.Variants[0].Setup.People.Trace; t != nil {
 		r.Trace = traceWords(t, p.TraceFrom, c)

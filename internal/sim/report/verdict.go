@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
@@ -10,13 +11,7 @@ import (
 func (r *Report) Met() bool { return r.count(scenario.NotMet) == 0 }
 
 func (r *Report) count(s scenario.State) int {
-	n := 0
-	for _, v := range r.Verdicts {
-		if v.State == s {
-			n++
-		}
-	}
-	return n
+	return lists.Count(r.Verdicts, func(v scenario.Verdict) bool { return v.State == s })
 }
 
 // judge holds what was measured against what was expected. An expectation to

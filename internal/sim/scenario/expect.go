@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -131,13 +132,7 @@ func (r *reader) figureOf(o *object, e *Expectation) (Figure, bool) {
 }
 
 func namesOf(which func(Figure) bool) []string {
-	var names []string
-	for _, f := range Figures {
-		if which(f) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	return lists.Map(lists.Filter(Figures, which), func(f Figure) string { return f.Name })
 }
 
 // chosen reads which batches an expectation is about.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/sim"
@@ -150,11 +151,7 @@ func (s *Scenario) overTime(e *Expectation, f Figure, o *sim.Outcome) (float64, 
 
 // chosen is which batches of a run an expectation is about.
 func (s *Scenario) chosen(e *Expectation, o *sim.Outcome) []bool {
-	chosen := make([]bool, len(o.Batches))
-	for i := range o.Batches {
-		chosen[i] = s.chooses(e, &o.Batches[i])
-	}
-	return chosen
+	return lists.Map(o.Batches, func(b sim.BatchOutcome) bool { return s.chooses(e, &b) })
 }
 
 // chooses reports whether an expectation is about a batch.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
@@ -77,10 +78,7 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, bare.Stop()) }()
-	bareTokens := make([]string, most)
-	for i := range bareTokens {
-		bareTokens[i] = CeilingToken(i)
-	}
+	bareTokens := lists.Map(lists.Indices(most), CeilingToken)
 	var out []LiveRow
 	for _, n := range o.Workers {
 		row, err := compare(ctx, o, w, bare, bareTokens[:n])

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 
 	"github.com/throng-dev/throng/crowd"
@@ -200,10 +201,7 @@ func made(ctx context.Context, s *server) error {
 		return err
 	}
 	all := kinds()
-	answers := 0.0 // in units of the mean time
-	for _, k := range all {
-		answers += float64(k.tasks) * k.answers * k.think
-	}
+	answers := lists.Sum(all, func(k kind) float64 { return float64(k.tasks) * k.answers * k.think }) // in units of the mean time
 	think := time.Duration(float64(s.For) * busy * float64(s.Workers) / answers)
 	for i, p := range s.people {
 		p.random = rand.New(rand.NewPCG(s.Seed, uint64(i+1)))

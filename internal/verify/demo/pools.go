@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 
 	"github.com/throng-dev/throng/crowd"
@@ -296,10 +297,7 @@ func (s *poolScene) endDuty(ctx context.Context) (stayed int, err error) {
 			}
 		}
 		list, err := s.Admin.Pools(ctx)
-		stayed = 0
-		for _, p := range list {
-			stayed += p.OnDuty
-		}
+		stayed = lists.Sum(list, func(p wire.Pool) int { return p.OnDuty })
 		return stayed == 0, err
 	}); err != nil {
 		return stayed, err

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
@@ -307,11 +308,8 @@ func (t *test) start(ctx context.Context) *load.Crew {
 	return crew
 }
 
-func (t *test) acknowledged() (n int) {
-	for _, w := range t.workers {
-		n += int(w.told.Load())
-	}
-	return n
+func (t *test) acknowledged() int {
+	return lists.Sum(t.workers, func(w *worker) int { return int(w.told.Load()) })
 }
 
 // Write writes the report for people.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
@@ -97,13 +98,8 @@ func (r *requester) step(ctx context.Context) error {
 }
 
 // open lists the batches that may still be open.
-func (r *requester) open() (list []*planned) {
-	for _, b := range r.batches {
-		if !b.state.Ended() {
-			list = append(list, b)
-		}
-	}
-	return list
+func (r *requester) open() []*planned {
+	return lists.Filter(r.batches, func(b *planned) bool { return !b.state.Ended() })
 }
 
 func (r *requester) payIn(ctx context.Context, tenant crowd.TenantID) error {
