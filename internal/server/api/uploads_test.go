@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,8 +108,8 @@ func TestAnInputThatNobodyWants(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+w.ann.Token)
 			out := httptest.NewRecorder()
 			w.server.Handler.ServeHTTP(out, r)
-			if out.Code != x.want || body.read {
-				t.Errorf("%s %s: %d %s, read: %t", x.run, x.input, out.Code, out.Body, body.read)
+			if out.Code != x.want || body.read.Load() {
+				t.Errorf("%s %s: %d %s, read: %t", x.run, x.input, out.Code, out.Body, body.read.Load())
 			}
 		}
 	})
@@ -117,10 +118,10 @@ func TestAnInputThatNobodyWants(t *testing.T) {
 // readBody is a body that says whether any of it was read.
 type readBody struct {
 	io.Reader
-	read bool
+	read atomic.Bool
 }
 
-func (b *readBody) Read(p []byte) (int, error) { b.read = true; return b.Reader.Read(p) }
+func (b *readBody) Read(p []byte) (int, error) { b.read.Store(true); return b.Reader.Read(p) }
 
 // TestWhoseBodiesAreRead: of those only who may call the operation.
 func TestWhoseBodiesAreRead(t *testing.T) {
@@ -147,8 +148,8 @@ func TestWhoseBodiesAreRead(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+who.client.Token)
 			out := httptest.NewRecorder()
 			w.server.Handler.ServeHTTP(out, r)
-			if body.read && !who.may || who.may == (out.Code == http.StatusForbidden) {
-				t.Errorf("%s by a %s: %d, read: %t", o.name(), name, out.Code, body.read)
+			if body.read.Load() && !who.may || who.may == (out.Code == http.StatusForbidden) {
+				t.Errorf("%s by a %s: %d, read: %t", o.name(), name, out.Code, body.read.Load())
 			}
 		}
 	}
@@ -179,7 +180,7 @@ func TestLargeBodiesWait(t *testing.T) {
 		}
 		read := 0
 		for i := range bodies {
-			if bodies[i].read {
+			if bodies[i].read.Load() {
 				read++
 			}
 		}
