@@ -184,12 +184,7 @@ func (r *Result) Entropy(task int) float64 {
 }
 
 func allEqual(labels []Class) bool {
-	for _, l := range labels[1:] {
-		if l != labels[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(labels[1:], func(l Class) bool { return l != labels[0] })
 }
 
 // counter counts the labels of one task after another, in time that does not

@@ -79,10 +79,7 @@ func (x *WorkerInvite) Run(c *Context, r *remote) error {
 		}
 		return err
 	}
-	out := invitationReport{Mail: made.Mail, Invited: make([]invitation, len(made.Invited)), Skipped: made.Skipped}
-	for i := range made.Invited {
-		out.Invited[i] = r.withLink(made.Invited[i])
-	}
+	out := invitationReport{Mail: made.Mail, Invited: lists.Map(made.Invited, r.withLink), Skipped: made.Skipped}
 	for i := range out.Skipped {
 		if n := out.Skipped[i].Line; n <= len(lines) {
 			out.Skipped[i].Line = lines[n-1]

@@ -62,11 +62,9 @@ func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {
 
 // inWorkflow is the error of a file that has these problems.
 func inWorkflow(file string, problems []workflow.Problem) error {
-	list := make(yamlfile.Problems, len(problems))
-	for i, p := range problems {
-		list[i] = yamlfile.Problem{File: file, Line: p.Line, Column: p.Column, Message: p.Message}
-	}
-	return list
+	return yamlfile.Problems(lists.Map(problems, func(p workflow.Problem) yamlfile.Problem {
+		return yamlfile.Problem{File: file, Line: p.Line, Column: p.Column, Message: p.Message}
+	}))
 }
 
 // ofWorkflow says of which file the problems are that an error brings.

@@ -196,12 +196,7 @@ func (c *control) checkList(raw json.RawMessage, given bool) (any, error) {
 			return nil, crowd.Fieldf(c.Name, "%q is not an option: the options are %s", clip(v), list(c.values()))
 		}
 	}
-	inOrder := []string{}
-	for _, o := range c.Options {
-		if slices.Contains(chosen, o.Value) {
-			inOrder = append(inOrder, o.Value)
-		}
-	}
+	inOrder := append([]string{}, lists.Filter(c.values(), func(v string) bool { return slices.Contains(chosen, v) })...)
 	if n := len(inOrder); n < c.Least || n > c.Most {
 		return nil, crowd.Fieldf(c.Name, "has %s: choose %s", format.Count(n, "option"), between(c.Least, c.Most))
 	}

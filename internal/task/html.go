@@ -74,15 +74,7 @@ func isReserved(name string) bool {
 // hasControl reports whether a control of the page may have this name. A name
 // with placeholders fits whatever they may become.
 func (p *page) hasControl(name string) bool {
-	if p.fixed[name] {
-		return true
-	}
-	for _, t := range p.names {
-		if len(t.columns()) > 0 && t.matches(name) {
-			return true
-		}
-	}
-	return false
+	return p.fixed[name] || slices.ContainsFunc(p.names, func(t text) bool { return len(t.columns()) > 0 && t.matches(name) })
 }
 
 // matches reports whether s can be t with some values put in.

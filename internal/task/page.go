@@ -244,10 +244,7 @@ func (p *page) prepare(source string, s outline) string {
 	}
 	tmpl, err := htmltemplate.New("html").Delims(d.left, d.right).Parse(prepared)
 	if err == nil {
-		data := make([]any, slots+len(p.columns)+len(p.opaque))
-		for i := range data {
-			data[i] = ""
-		}
+		data := slices.Repeat([]any{""}, slots+len(p.columns)+len(p.opaque))
 		err = tmpl.Execute(io.Discard, data) // escaping is decided now
 	}
 	if err != nil {

@@ -101,74 +101,36 @@ func ownSetting[S any](s Setting, pointer func(own *S) any) *Setting {
 	return &s
 }
 
+// shared returns a setting that is a field of Template.
+func shared(doc string, in Input, pointer func(t *Template) any) *Setting {
+	return &Setting{Name: in.Name, Doc: doc, Input: in, pointer: pointer}
+}
+
 // The settings that are fields of Template.
 var (
-	showSetting = &Setting{
-		Name: "show", Doc: "The columns that are shown. Left out: all.",
-		Input: Input{Name: "show", Label: "Columns to show", Placeholder: "photo | image | The photo", Rows: 3,
-			Help: "One a line: column | text, image, audio or link | label. Empty shows all columns as text; a single – (minus) shows none."},
-		pointer: func(t *Template) any { return &t.Show },
-	}
-	optionsSetting = &Setting{
-		Name: "options", Doc: "choose_one, choose_many: two or more.",
-		Input: Input{Name: "options", Label: "Options", Rows: 4,
-			Help: "One a line: value | what the worker reads. The first nine get the keys 1 to 9."},
-		pointer: func(t *Template) any { return &t.Options },
-	}
-	minSetting = &Setting{
-		Name: "min", Input: Input{Name: "min", Label: "From"},
-		pointer: func(t *Template) any { return &t.Min },
-	}
-	maxSetting = &Setting{
-		Name: "max", Input: Input{Name: "max", Label: "To"},
-		pointer: func(t *Template) any { return &t.Max },
-	}
-	integerSetting = &Setting{
-		Name: "integer", Doc: "number: whole numbers only.", Input: Input{Name: "integer", Label: "Whole numbers only"},
-		pointer: func(t *Template) any { return &t.Integer },
-	}
-	unitSetting = &Setting{
-		Name: "unit", Input: Input{Name: "unit", Label: "Unit", Placeholder: "kg"},
-		pointer: func(t *Template) any { return &t.Unit },
-	}
-	maxLengthSetting = &Setting{
-		Name: "max_length", Input: Input{Name: "max_length", Label: "At most so many characters", Least: "1", Whole: true},
-		pointer: func(t *Template) any { return &t.MaxLength },
-	}
-	patternSetting = &Setting{
-		Name: "pattern", Input: Input{Name: "pattern", Label: "Form of the answer", Placeholder: "[A-Z]{2}[0-9]+",
-			Help: "Optional: a regular expression for the whole text."},
-		pointer: func(t *Template) any { return &t.Pattern },
-	}
-	leftSetting = &Setting{
-		Name: "left", Input: Input{Name: "left", Label: "Column on the left"},
-		pointer: func(t *Template) any { return &t.Left },
-	}
-	rightSetting = &Setting{
-		Name: "right", Input: Input{Name: "right", Label: "Column on the right"},
-		pointer: func(t *Template) any { return &t.Right },
-	}
-	tieSetting = &Setting{
-		Name: "tie", Doc: "compare_two: no difference is an answer too.",
-		Input:   Input{Name: "tie", Label: "“No difference” is an answer too"},
-		pointer: func(t *Template) any { return &t.Tie },
-	}
-	fieldsSetting = &Setting{
-		Name: "fields", Doc: "form: its fields.", Input: Input{Name: "fields", Label: "Fields"},
-		pointer: func(t *Template) any { return &t.Fields },
-	}
-	htmlSetting = &Setting{
+	showSetting = shared("The columns that are shown. Left out: all.", Input{Name: "show", Label: "Columns to show", Placeholder: "photo | image | The photo", Rows: 3,
+		Help: "One a line: column | text, image, audio or link | label. Empty shows all columns as text; a single – (minus) shows none."}, func(t *Template) any { return &t.Show })
+	optionsSetting = shared("choose_one, choose_many: two or more.", Input{Name: "options", Label: "Options", Rows: 4,
+		Help: "One a line: value | what the worker reads. The first nine get the keys 1 to 9."}, func(t *Template) any { return &t.Options })
+	minSetting       = shared("", Input{Name: "min", Label: "From"}, func(t *Template) any { return &t.Min })
+	maxSetting       = shared("", Input{Name: "max", Label: "To"}, func(t *Template) any { return &t.Max })
+	integerSetting   = shared("number: whole numbers only.", Input{Name: "integer", Label: "Whole numbers only"}, func(t *Template) any { return &t.Integer })
+	unitSetting      = shared("", Input{Name: "unit", Label: "Unit", Placeholder: "kg"}, func(t *Template) any { return &t.Unit })
+	maxLengthSetting = shared("", Input{Name: "max_length", Label: "At most so many characters", Least: "1", Whole: true}, func(t *Template) any { return &t.MaxLength })
+	patternSetting   = shared("", Input{Name: "pattern", Label: "Form of the answer", Placeholder: "[A-Z]{2}[0-9]+",
+		Help: "Optional: a regular expression for the whole text."}, func(t *Template) any { return &t.Pattern })
+	leftSetting   = shared("", Input{Name: "left", Label: "Column on the left"}, func(t *Template) any { return &t.Left })
+	rightSetting  = shared("", Input{Name: "right", Label: "Column on the right"}, func(t *Template) any { return &t.Right })
+	tieSetting    = shared("compare_two: no difference is an answer too.", Input{Name: "tie", Label: "“No difference” is an answer too"}, func(t *Template) any { return &t.Tie })
+	fieldsSetting = shared("form: its fields.", Input{Name: "fields", Label: "Fields"}, func(t *Template) any { return &t.Fields })
+	htmlSetting   = &Setting{
 		Name: "html", Doc: "html: a fragment or a whole document.", MaxBytes: MaxHTMLBytes,
 		Input: Input{Name: "html", Label: "HTML", Rows: 14,
 			Help: "A fragment or a whole page, as for MTurk or Turkle, with ${column} where a value goes. It runs in a sealed frame."},
 		pointer: func(t *Template) any { return &t.HTML },
 	}
-	labelFieldSetting = &Setting{
-		Name: "label_field",
-		Input: Input{Name: "label_field", Label: "Answers agree if this field does",
-			Help: "Optional: the name of a field. Otherwise the whole form is compared."},
-		pointer: func(t *Template) any { return &t.LabelField },
-	}
+	labelFieldSetting = shared("", Input{Name: "label_field", Label: "Answers agree if this field does",
+		Help: "Optional: the name of a field. Otherwise the whole form is compared."}, func(t *Template) any { return &t.LabelField })
 
 	sharedSettings = []*Setting{
 		showSetting, optionsSetting, minSetting, maxSetting, integerSetting, unitSetting, maxLengthSetting, patternSetting,

@@ -310,12 +310,7 @@ func (r *reader) order() []*made {
 }
 
 func ready(m *made, done map[*made]bool) bool {
-	for _, s := range m.sources {
-		if s.from != nil && !done[s.from] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(m.sources, func(s source) bool { return s.from != nil && !done[s.from] })
 }
 
 // circles notes each circle once, along its edges from its first step in the

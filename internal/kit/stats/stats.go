@@ -54,11 +54,7 @@ func studentT975(nu float64) float64 {
 // Paired describes a[i] - b[i]: the difference of two policies on common random
 // numbers. Pairs with a NaN are left out. The two are equally long.
 func Paired(a, b []float64) Summary {
-	diff := make([]float64, len(a))
-	for i := range a {
-		diff[i] = a[i] - b[i]
-	}
-	return Summarise(diff)
+	return Summarise(lists.Map(lists.Indices(len(a)), func(i int) float64 { return a[i] - b[i] }))
 }
 
 // Mean returns the mean; NaN of no figures.

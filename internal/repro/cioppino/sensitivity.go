@@ -78,16 +78,14 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 	}
 	rows, columns := labels("%g", abandon), labels("%g s", arrive)
 	for k, p := range gridPeak {
-		var panels []chart.Chart
-		for g := range gains {
-			panels = append(panels, heat(gains[g].metric, "time to come", "α: leave after a task", rows, columns, values[g][k*len(rows)*len(columns):]))
-		}
+		panels := lists.Map(lists.Indices(len(gains)), func(g int) chart.Chart {
+			return heat(gains[g].metric, "time to come", "α: leave after a task", rows, columns, values[g][k*len(rows)*len(columns):])
+		})
 		r.Draw(heats(fmt.Sprintf("cioppino-sensitivity-%g", p), fmt.Sprintf("Gains of ours over the baseline, rush hour of %g busy people", p), panels))
 	}
-	var panels []chart.Chart
-	for g := range gains {
-		panels = append(panels, heat(gains[g].metric, "busy people in the rush hour", "control step", labels("%s", interval), labels("%g", gridPeak), values[g][people:]))
-	}
+	panels := lists.Map(lists.Indices(len(gains)), func(g int) chart.Chart {
+		return heat(gains[g].metric, "busy people in the rush hour", "control step", labels("%s", interval), labels("%g", gridPeak), values[g][people:])
+	})
 	r.Draw(heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
 	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
 	r.Note(systemsNote(baseline, throng))

@@ -30,10 +30,7 @@ func runFig13(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 			}
 		}
 	}
-	var scored []metric
-	for i := range alphas[:upToOne] {
-		scored = append(scored, success(i))
-	}
+	scored := lists.Map(lists.Indices(upToOne), success)
 	for i := range samples[:4] {
 		other := samples[i].rescored()
 		for k, m := range scored {

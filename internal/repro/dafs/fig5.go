@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
@@ -89,12 +90,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		must  experiment.Side
 	}{{1, "not significant, p = 0.09", experiment.Below(0.5)}, {2, "significant, p < 0.05", experiment.Above(0.5)}} {
 		for form, words := range fig5Forms {
-			found := 0
-			for _, run := range runs {
-				if rankSum(run[form][0], run[form][c.group]) < 0.05 {
-					found++
-				}
-			}
+			found := lists.Count(runs, func(run fig5Run) bool { return rankSum(run[form][0], run[form][c.group]) < 0.05 })
 			row := experiment.NewRow("RR against "+fig5Groups[c.group].name, "experiments of 24 people a group with p < 0.05 (rank sum)", "ratio", experiment.ShareOf(found, len(runs)))
 			row.Name += words
 			r.Add(row.Of("share of %d", len(runs)).Claims(c.words, c.must, source, "too-few-people"))
@@ -111,10 +107,7 @@ func figure5(runs []fig5Run) experiment.Picture {
 	}
 	series := chart.BoxSeries{Name: "simulated workers"}
 	for k, s := range fig5Groups {
-		var times []float64
-		for _, run := range runs {
-			times = append(times, run[0][k]...)
-		}
+		times := slices.Concat(lists.Map(runs, func(run fig5Run) []float64 { return run[0][k] })...)
 		spec.Groups, series.Values = append(spec.Groups, s.name), append(series.Values, times)
 	}
 	spec.Series = []chart.BoxSeries{series}

@@ -151,22 +151,17 @@ func figure6() controlledFigure {
 }
 
 func figure6Claims(took []completed, source string) []experiment.Row {
-	var rows []experiment.Row
-	for _, p := range []int{fifo, sjf, rr} {
-		rows = append(rows, experiment.Mean.Row("FS less "+fig6Policies[p].label, "completion of all", "s", experiment.Minus(took[fs][5], took[p][5])).
-			Claims("FS is the best overall", experiment.Below(0), source, "practice-under-fifo"))
-	}
+	rows := lists.Map([]int{fifo, sjf, rr}, func(p int) experiment.Row {
+		return experiment.Mean.Row("FS less "+fig6Policies[p].label, "completion of all", "s", experiment.Minus(took[fs][5], took[p][5])).
+			Claims("FS is the best overall", experiment.Below(0), source, "practice-under-fifo")
+	})
 	rows = append(rows,
 		experiment.Mean.Row("FIFO", "B5 after B1, by", "s", experiment.Minus(took[fifo][4], took[fifo][0])).Claims("B1 is preferred, B5 is last", experiment.Above(0), source, ""),
 		experiment.Mean.Row("SJF less FIFO", "completion of B4", "s", experiment.Minus(took[sjf][3], took[fifo][3])).Claims("B4 is completed extremely fast", experiment.Below(0), source, ""))
 	spread := func(p int) []float64 { // of the batches' completions, against their mean
 		list := make([]float64, len(took[p][0]))
 		for i := range list {
-			var of []float64
-			for b := range table1 {
-				of = append(of, took[p][b][i])
-			}
-			s := stats.Summarise(of)
+			s := stats.Summarise(lists.Map(lists.Indices(len(table1)), func(b int) float64 { return took[p][b][i] }))
 			list[i] = s.SD / s.Mean
 		}
 		return list
@@ -218,11 +213,7 @@ func figure7bClaims(took []completed, source string) []experiment.Row {
 			Claims("more people are faster", experiment.Below(0), source, ""))
 	}
 	gain := func(b int) []float64 {
-		list := make([]float64, len(took[0][b]))
-		for i := range list {
-			list[i] = 1 - took[1][b][i]/took[0][b][i]
-		}
-		return list
+		return lists.Map(lists.Indices(len(took[0][b])), func(i int) float64 { return 1 - took[1][b][i]/took[0][b][i] })
 	}
 	most, least := 0, 0
 	for b := range table1 {

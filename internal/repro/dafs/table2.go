@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -55,10 +56,7 @@ func (s *synthetic) cast(seed uint64, rule sim.AlphaRule) *sim.Cast {
 	n := s.newBatches()
 	draw := newStream(seed)
 	times := draw.walk(s.window/float64(n), n)
-	sizes := make([]int, n)
-	for i := range sizes {
-		sizes[i] = draw.zipf(s.zipf)
-	}
+	sizes := lists.Map(times, func(float64) int { return draw.zipf(s.zipf) })
 	c := &sim.Cast{Batches: make([]sim.Batch, 0, s.old+n), Visits: make([]sim.Visit, s.workers)}
 	for i, at := range draw.walk(s.window/float64(s.workers), s.workers) {
 		c.Visits[i].At = experiment.Duration(at)

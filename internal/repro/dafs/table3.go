@@ -118,12 +118,7 @@ func survivors(s *sample) []experiment.Row {
 	values := first.of(meanBest.of)
 	limit := stats.Quantile(values, 1-31.5/48)
 	row := func(which, why string, keep func(i int) bool) experiment.Row {
-		var kept []float64
-		for i, v := range values {
-			if keep(i) {
-				kept = append(kept, v)
-			}
-		}
+		kept := lists.Map(lists.Filter(lists.Indices(len(values)), keep), func(i int) float64 { return values[i] })
 		return experiment.Mean.Row(s.name(), meanBest.name+", "+which, "ratio", kept).Of("mean of %d of 49", len(kept)).
 			Against(experiment.Figure{Value: table3["DAFS"].main[meanBest.place], Unit: tableUnit}, sourceTable3, why)
 	}
@@ -136,12 +131,10 @@ func survivors(s *sample) []experiment.Row {
 
 // timeRows compare what a simulated scenario costs.
 func timeRows(samples []sample) []experiment.Row {
-	var rows []experiment.Row
-	for i := range samples[:4] {
-		s := &samples[i]
-		rows = append(rows, experiment.Mean.Row(s.name(), "simulation time", "s", s.of(seconds)).
-			Against(experiment.Figure{Value: table3[s.label].seconds, Unit: 0.001}, sourceTable3, "other-machine"))
-	}
+	rows := lists.Map(samples[:4], func(s sample) experiment.Row {
+		return experiment.Mean.Row(s.name(), "simulation time", "s", s.of(seconds)).
+			Against(experiment.Figure{Value: table3[s.label].seconds, Unit: 0.001}, sourceTable3, "other-machine")
+	})
 	ratio := bootstrap(samples[3].of(seconds), samples[1].of(seconds), func(a, b []float64) float64 {
 		return stats.Summarise(a).Mean / stats.Summarise(b).Mean
 	})

@@ -154,11 +154,7 @@ type sample struct {
 
 // of returns a metric of each repetition.
 func (s *sample) of(figure func(*scenario) float64) []float64 {
-	list := make([]float64, len(s.runs))
-	for i := range s.runs {
-		list[i] = figure(&s.runs[i])
-	}
-	return list
+	return lists.Map(s.runs, func(run scenario) float64 { return figure(&run) })
 }
 
 // rescored are the runs of the authors' program scored by the formula's deadlines:

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -39,9 +40,5 @@ func Over(a, b []float64) []float64 {
 }
 
 func pairs(a, b []float64, of func(x, y float64) float64) []float64 {
-	list := make([]float64, len(a))
-	for i := range a {
-		list[i] = of(a[i], b[i])
-	}
-	return list
+	return lists.Map(lists.Indices(len(a)), func(i int) float64 { return of(a[i], b[i]) })
 }

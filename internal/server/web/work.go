@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -50,13 +51,10 @@ func (t *taskData) Bad(name string) string {
 
 // Errs returns what is wrong with the answer and belongs to no control.
 func (t *taskData) Errs() []string {
-	var out []string
-	for _, e := range t.errs {
-		if !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Framed() {
-			out = append(out, sentence(e.Error()))
-		}
-	}
-	return out
+	general := lists.Filter(t.errs, func(e *crowd.Error) bool {
+		return !slices.ContainsFunc(t.Controls, func(c task.Control) bool { return c.Name == e.Field }) || t.Framed()
+	})
+	return lists.Map(general, func(e *crowd.Error) string { return sentence(e.Error()) })
 }
 
 // Keys reports whether keys choose options.

@@ -99,11 +99,7 @@ func thin(values []float64) []float64 {
 	if len(values) <= most {
 		return values
 	}
-	out := make([]float64, most)
-	for i := range out {
-		out[i] = values[i*len(values)/most]
-	}
-	return out
+	return lists.Map(lists.Indices(most), func(i int) float64 { return values[i*len(values)/most] })
 }
 
 func (k *KindFit) practice() chart.Chart {

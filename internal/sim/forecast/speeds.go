@@ -191,10 +191,7 @@ func (s *speeds) solve(means []float64) []float64 {
 	n := len(s.ids)
 	u, r, z, p := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	averages, weights := make([]float64, len(s.within)), make([]float64, len(s.within))
-	diagonal := make([]float64, n)
-	for i := range diagonal {
-		diagonal[i] = 1 / s.between
-	}
+	diagonal := slices.Repeat([]float64{1 / s.between}, n)
 	for k, c := range s.cells {
 		w := c.n / s.within[c.batch]
 		weights[c.batch] += w

@@ -220,10 +220,7 @@ func (r *Report) medians(spec chart.BoxesSpec) string {
 	k := sim.MetricAt("mean_completion_s")
 	var list []string
 	for _, s := range spec.Series {
-		var all []float64
-		for _, v := range s.Values {
-			all = append(all, v...)
-		}
+		all := slices.Concat(s.Values...)
 		list = append(list, s.Name+" "+words(r.metric(k), stats.Summarise([]float64{stats.Quantile(all, 0.5)}), stats.Quantile(all, 0.5), ""))
 	}
 	return "Median of all: " + strings.Join(list, "; ")

@@ -29,11 +29,7 @@ func (r *Report) clock() chart.Axis {
 
 // sampled returns a figure of each sample.
 func sampled(samples []sim.Sample, figure func(x *sim.Sample) float64) []float64 {
-	out := make([]float64, len(samples))
-	for i := range samples {
-		out[i] = figure(&samples[i])
-	}
-	return out
+	return lists.Map(samples, func(x sim.Sample) float64 { return figure(&x) })
 }
 
 func (p *Policy) times() []float64 {
@@ -62,14 +58,11 @@ func (r *Report) allocation() (picture, bool) {
 		caption += " People who have vanished without a word count until the lease of their task runs out: the engine does not know it before."
 	}
 	// A batch that nobody ever works on is no colour in the picture.
-	var used []int
-	for k := range n {
-		if slices.ContainsFunc(r.Policies, func(p *Policy) bool {
+	used := lists.Filter(lists.Indices(n), func(k int) bool {
+		return slices.ContainsFunc(r.Policies, func(p *Policy) bool {
 			return k < len(p.first.layers) && slices.Max(append(p.first.layers[k].running, 0)) > 0
-		}) {
-			used = append(used, k)
-		}
-	}
+		})
+	})
 	return picture{
 		name: "allocation", title: "Who works on what", caption: caption,
 		size: chart.Size{Width: width, Height: 90 + 190*float64(rows)},

@@ -19,13 +19,8 @@ func (r *Report) count(s scenario.State) int {
 // mistake in the file: the error is scenario.Errors then, without the file's
 // name.
 func (r *Report) judge(s *scenario.Scenario, runs []runResult) error {
-	var measured []*scenario.Measured
-	for i := range runs {
-		if runs[i].measured != nil {
-			measured = append(measured, runs[i].measured)
-		}
-	}
-	r.Verdicts = s.Verdicts(measured)
+	all := lists.Map(runs, func(x runResult) *scenario.Measured { return x.measured })
+	r.Verdicts = s.Verdicts(lists.Filter(all, func(m *scenario.Measured) bool { return m != nil }))
 	var wrong scenario.Errors
 	for _, v := range r.Verdicts {
 		if v.Err != nil && !errors.Is(v.Err, scenario.ErrNotRun) {

@@ -179,12 +179,7 @@ func (r *reader) where(t *table, o *object) (keep func(row) bool, ok bool) {
 		ok = ok && len(c.values) > 0
 	}
 	return func(row row) bool {
-		for _, c := range list {
-			if !slices.Contains(c.values, row.cells[c.column]) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(list, func(c condition) bool { return !slices.Contains(c.values, row.cells[c.column]) })
 	}, ok && len(list) == len(o.Value("where").Fields)
 }
 

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // Result is what came of a run that has ended.
@@ -72,10 +74,7 @@ func (w *World) Result(ctx context.Context) (*Result, error) {
 // measureRows finds how long the items of a step took, and which of them failed
 // there and not before.
 func (w *World) measureRows(ctx context.Context, out *Result, n *orchestrator.NodeView, s *Step) error {
-	var with []int
-	for _, from := range n.Step.From {
-		with = append(with, from.Node)
-	}
+	with := lists.Map(n.Step.From, func(from workflow.Source) int { return from.Node })
 	log := store.Log{Store: w.store, Run: w.Run, Node: n.Node.Node, With: with}
 	sum, ok := 0.0, 0
 	for r, err := range log.After(ctx, 0) {

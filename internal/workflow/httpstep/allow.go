@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,12 +121,7 @@ func (a Allow) host(name string, port uint16) bool {
 // addr reports whether an address is allowed.
 func (a Allow) addr(at netip.AddrPort) bool {
 	ip := at.Addr().Unmap().WithZone("")
-	for _, r := range a.nets {
-		if (r.port == 0 || r.port == at.Port()) && r.net.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.nets, func(r netRule) bool { return (r.port == 0 || r.port == at.Port()) && r.net.Contains(ip) })
 }
 
 // special are the networks whose addresses are no public machine's (IANA's
@@ -159,15 +155,7 @@ func isPublic(ip netip.Addr) bool {
 		b := ip.As16()
 		ip = netip.AddrFrom4([4]byte(b[12:]))
 	}
-	if !ip.IsValid() || (ip.Is6() && !unicast.Contains(ip)) {
-		return false
-	}
-	for _, p := range special {
-		if p.Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return ip.IsValid() && (!ip.Is6() || unicast.Contains(ip)) && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // errPrivate is why an address is not dialled. It does not say which it is: a
