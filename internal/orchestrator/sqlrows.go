@@ -152,12 +152,12 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	static, streamed := s.tables()
 	s.takeStream()
 	round := s.round
-	stream, columns := s.stream, n.step.Own
+	stream, columns, limits := s.stream, n.step.Own, s.limits()
 	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
 		err := r.ctx.Err() // it may have waited for its turn
 		if err == nil && stream == nil {
-			stream, err = sqlstep.Open(turn, s.query.Query, static, streamed, s.limits())
+			stream, err = sqlstep.Open(turn, s.query.Query, static, streamed, limits)
 		}
 		var results []queryResult
 		made, bytes := 0, 0
