@@ -59,6 +59,9 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 
 func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
 	f.batches++
+	if err := f.failure("batch"); err != nil {
+		return store.Batch{}, err
+	}
 	return f.Store.Batch(ctx, tenant, id)
 }
 

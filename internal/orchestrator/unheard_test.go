@@ -14,20 +14,22 @@ import (
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
-// failNext lets the n-th change of a run fail from now on, and reports afterwards
-// whether it did.
-func (w *world) failNext(n int, err error) (failed func() bool) {
-	calls := 0
+// failNext lets the n-th call of the store from now on fail, of those that change
+// a run alone if it is kept all the same, and returns which it was afterwards;
+// "": there were fewer.
+func (w *world) failNext(n int, err error) (failed func() string) {
+	calls, failing := 0, ""
 	w.store.fail = func(what string) error {
-		if what != "advance" {
+		if what != "advance" && errors.Is(err, errUnheard) {
 			return nil
 		}
-		if calls++; calls == n {
-			return err
+		if calls++; calls != n {
+			return nil
 		}
-		return nil
+		failing = what
+		return err
 	}
-	return func() bool { w.store.fail = nil; return calls >= n }
+	return func() string { w.store.fail = nil; return failing }
 }
 
 // TestAPauseThatWasKeptUnheard: the run is paused whatever the caller was told.
@@ -39,7 +41,7 @@ func TestAPauseThatWasKeptUnheard(t *testing.T) {
 	w.settle()
 	batch := w.node(id, "ask").Batch.Spec.ID
 	failed := w.failNext(1, errUnheard)
-	if err := w.o.Pause(w.ctx, id); !errors.Is(err, errUnheard) || !failed() {
+	if err := w.o.Pause(w.ctx, id); !errors.Is(err, errUnheard) || failed() == "" {
 		t.Fatalf("pause: %v", err)
 	}
 	w.settle()
@@ -61,9 +63,9 @@ func TestAPauseThatWasKeptUnheard(t *testing.T) {
 	}
 }
 
-// TestACommandFails lets each change of the store fail that a command makes, lost
-// and kept. Given again, which is refused if it was done, the command ends as it does
-// without a failure.
+// TestACommandFails lets each call of the store fail, one at a time, that a command
+// makes or that follows from it, lost and, if it is a change, kept. Given again, which
+// is refused if it was done, the command ends as it does without a failure.
 func TestACommandFails(t *testing.T) {
 	text := strings.Replace(oneCall, "HOLD", "hold", 1) + "  ask: {from: {items: stream}, " + choose + "}\n"
 	commands := map[string]struct {
@@ -78,8 +80,9 @@ func TestACommandFails(t *testing.T) {
 		"retry":  {func(w *world, id crowd.RunID) error { _, _, err := w.o.Retry(w.ctx, id, ""); return err }, store.RunDone},
 		"skip":   {func(w *world, id crowd.RunID) error { _, err := w.o.Skip(w.ctx, id, ""); return err }, store.RunDone},
 	}
-	// play does a command of which the n-th change fails, and returns what came of it.
-	play := func(t *testing.T, name string, n int, failure error) (end string, injected bool) {
+	// play does a command from which on the n-th call fails, and returns what came of
+	// it.
+	play := func(t *testing.T, name string, n int, failure error) (end, failed string) {
 		w := newWorld(t)
 		id := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "id\n1\n2\n3\n"})
 		refuses := name == "retry" || name == "skip"
@@ -103,17 +106,16 @@ func TestACommandFails(t *testing.T) {
 			must(t, w.o.Pause(w.ctx, id))
 		}
 		refuses = false
-		failed := w.failNext(n, failure)
-		err := commands[name].do(w, id)
-		if injected = failed(); injected != errors.Is(err, failure) {
-			t.Errorf("the failure was injected: %t, and the error is %v", injected, err)
-		}
-		if injected {
+		injected := w.failNext(n, failure)
+		if err := commands[name].do(w, id); errors.Is(err, failure) {
 			if err := commands[name].do(w, id); err != nil && crowd.CodeOf(err) != crowd.Conflict && crowd.CodeOf(err) != crowd.Unavailable && crowd.CodeOf(err) != crowd.Invalid {
 				t.Errorf("again: %v", err)
 			}
+		} else {
+			must(t, err)
 		}
 		w.play()
+		failed = injected()
 		w.wantState(id, commands[name].ends)
 		var b strings.Builder
 		for _, n := range w.view(id).Nodes {
@@ -123,29 +125,27 @@ func TestACommandFails(t *testing.T) {
 			}
 		}
 		must(t, w.store.CheckLedger(w.ctx))
-		return b.String(), injected
+		return b.String(), failed
 	}
-	total := 0
+	seen := make(map[string]int)
 	for name := range commands {
-		want, _ := play(t, name, 1000, errDisk)
+		want, _ := play(t, name, 0, errDisk)
 		for what, failure := range map[string]error{"lost": errDisk, "unheard": errUnheard} {
-			for n := 1; ; n++ {
-				injected := false
+			for n, failed := 1, "any"; failed != ""; n++ {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, what, n), func(t *testing.T) {
 					var got string
-					if got, injected = play(t, name, n, failure); got != want {
-						t.Errorf("the run ended as\n\t%s\nwant\n\t%s", got, want)
+					if got, failed = play(t, name, n, failure); got != want {
+						t.Errorf("when %s fails, the run ends as\n\t%s\nwant\n\t%s", failed, got, want)
 					}
 				})
-				if !injected {
-					break
-				}
-				total++
+				seen[failed]++
 			}
 		}
 	}
-	if total < 12 {
-		t.Errorf("only %d failures were injected", total)
+	for _, what := range []string{"advance", "run", "nodes", "rows", "item rows", "faults", "unlabelled", "pending", "batch"} {
+		if seen[what] == 0 {
+			t.Errorf("%s never failed: %v", what, seen)
+		}
 	}
 }
 
