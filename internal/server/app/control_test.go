@@ -259,3 +259,27 @@ func TestWhoIsReleased(t *testing.T) {
 		}
 	}
 }
+
+// TestActionsAfter: what is new in a pool's log is told whole, however much it is, up
+// to a page.
+func TestActionsAfter(t *testing.T) {
+	w := newWorld(t, 1)
+	add := func(n int) {
+		ok(t, w.store.AddActions(w.ctx, slices.Repeat([]store.Action{{Pool: w.pool, At: w.clock.now(), Kind: store.ActionRecruit, N: 1, Why: []string{}}}, n)))
+	}
+	after := func(id int64) []store.Action { return must(w.Pools.ActionsAfter(w.ctx, w.pool, id))(t) }
+	for _, n := range []int{1, 49, 50, 51, 120} {
+		var last int64
+		if seen := after(0); len(seen) > 0 {
+			last = seen[0].ID
+		}
+		add(n)
+		if list := after(last); len(list) != n || list[0].ID < list[n-1].ID || list[n-1].ID <= last {
+			t.Errorf("of %d new actions, %d are told", n, len(list))
+		}
+	}
+	add(1000)
+	if n := len(after(0)); n != 1000 {
+		t.Errorf("of all, %d are told, want a page of 1000", n)
+	}
+}
