@@ -71,7 +71,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	go func() { w.served <- w.server.Serve(listener) }()
 	t.Cleanup(w.close)
 
-	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: &http.Transport{DialContext: listener.dial}}}
+	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: asDocumented{&http.Transport{DialContext: listener.dial}, t}}}
 	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root"})
 	ok(t, err)
 	w.admin = w.nobody.As(secret)
