@@ -131,7 +131,7 @@ func (v *services) dispatch(ctx context.Context) {
 		}
 		now := v.host.now()
 		p.queue.Advance(now)
-		for p.isFree() {
+		for p.isFree() && ctx.Err() == nil {
 			q, _, ok := p.queue.Head()
 			if !ok {
 				break

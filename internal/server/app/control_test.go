@@ -136,6 +136,7 @@ func TestSharesByWeight(t *testing.T) {
 func TestATenantWithoutMoneyBearsWhatItHas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
+	w.warns.Store(true)
 	w.paysWaiting()
 	p := w.workers[0]
 	w.step(0)

@@ -374,6 +374,7 @@ func TestEndStepEarly(t *testing.T) {
 // TestMoneyRunsOut lets a run wait when its budget is used up, and says so.
 func TestMoneyRunsOut(t *testing.T) {
 	w, s := newFlowWorld(t)
+	w.warns.Store(true)
 	made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: flowText(s.URL), Budget: crowd.Unit / 10}))(t)
 	must(w.Runs.Load(w.ctx, w.ann, made.Run.ID, "things", file(t, thingsWithID(6))))(t)
 	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(t)
@@ -435,6 +436,7 @@ func TestABatchSaysThatItsTasksWaitForMoney(t *testing.T) {
 // says so, and starts when there is money and somebody says retry.
 func TestAStepNeedsItsBudget(t *testing.T) {
 	w := newWorld(t, 1)
+	w.warns.Store(true)
 	id := w.begin(strings.Replace(oneStep, "reward:", "budget: 1500.00, reward:", 1), "things", thingsWithID(2))
 	node := func() orchestrator.NodeView { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1] }
 	w.until(func() bool { return strings.Contains(node().Error, "but the tenant's account has 1000.00") })

@@ -610,6 +610,7 @@ func TestOutboxForgets(t *testing.T) {
 func TestWithoutPost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
+	w.warns.Store(true)
 	w.queue(w.mail(w.workers[0]))
 	view := must(w.Outbox.View(w.ctx, w.admin))(t)
 	if view.Mail || view.Push || view.Queued != 1 || w.Duty.PushKey() != "" {

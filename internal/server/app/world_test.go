@@ -38,7 +38,8 @@ type world struct {
 	options sqlite.Options
 	moves   pool.Balancer // from the next open on
 
-	services []string // private places that may be called, from the next open on
+	warns    atomic.Bool // the log may have warnings
+	services []string    // private places that may be called, from the next open on
 
 	admin, ann, bob *access.Principal
 	workers         []*access.Principal
@@ -93,7 +94,30 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+}
+
+// log is a log in which nothing may be worth a warning while the store does what it
+// is asked.
+func (w *world) log() *slog.Logger {
+	to := slog.NewTextHandler(w.t.Output(), nil)
+	if w.wrap != nil {
+		return slog.New(to)
+	}
+	return slog.New(quiet{to, w})
+}
+
+// quiet is a handler of a log without warnings.
+type quiet struct {
+	slog.Handler
+	w *world
+}
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn && !q.w.warns.Load() {
+		q.w.t.Errorf("the log has the warning %q", r.Message)
+	}
+	return q.Handler.Handle(ctx, r)
 }
 
 // close closes both; what the ledger says must add up.
