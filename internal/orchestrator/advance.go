@@ -110,7 +110,7 @@ func (r *run) pauseAfter(err error, at *node) {
 	r.failures++
 	r.o.timers.add(r.pausedUntil, r.kept.ID)
 	if at != nil {
-		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, "nothing can be kept; it is tried again: "+messageOf(err))
+		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, "the store fails; it is tried again: "+messageOf(err))
 	}
 }
 

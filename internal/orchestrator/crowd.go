@@ -246,8 +246,11 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) (bo
 		if err != nil {
 			return false, err
 		}
-		if tasks, err = r.affordable(ctx, b, tasks); err != nil {
+		switch tasks, err = r.affordable(ctx, b, tasks); {
+		case crowd.CodeOf(err) == crowd.BudgetTooSmall:
 			return false, s.waitForMoney(ctx, err)
+		case err != nil:
+			return false, err
 		}
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {

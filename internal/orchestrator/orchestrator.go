@@ -287,11 +287,18 @@ func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 		return
 	}
 	more, err := r.advance(ctx)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
-		r.pauseAfter(err, r.failed)
-	case more:
+	if err != nil {
+		if ctx.Err() == nil {
+			o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
+			r.pauseAfter(err, r.failed)
+			r.resultLost = false
+		}
+		return
+	}
+	if r.failures > 0 && !r.resultLost {
+		r.noteKept()
+	}
+	if more {
 		o.inbox.Lock()
 		o.inbox.dirty[id] = true
 		o.inbox.Unlock()

@@ -29,6 +29,7 @@ type run struct {
 	retryAt     time.Time // when it is advanced again without a cause; past: not planned
 	pausedUntil time.Time // until then it is not advanced, because something has failed
 	failures    int       // of the store, one after the other
+	resultLost  bool      // the last of them was of a query's result: only the next result tells whether it is over
 	failed      *node     // where the last pass ended with an error; nil: at no node
 	forecastAt  time.Time // when the expected times were last updated
 }

@@ -105,6 +105,7 @@ func (s *sqlBase) settle(ctx context.Context, err error, save func() error) erro
 	if err != nil {
 		r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
 		r.pauseAfter(err, s.node)
+		r.resultLost = true
 		return err
 	}
 	r.o.markDirty(r.kept.ID)

@@ -156,7 +156,9 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
 		err := r.ctx.Err() // it may have waited for its turn
-		if err == nil && stream == nil {
+		if stream != nil {
+			stream.SetGiven(limits.Given) // not all that it gave was kept
+		} else if err == nil {
 			stream, err = sqlstep.Open(turn, s.query.Query, static, streamed, limits)
 		}
 		var results []queryResult
@@ -196,7 +198,6 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 					s.putOff(c, t, items[done:])
 				}
 				n.setCursors(t)
-				n.Text += int64(bytes)
 				return s.saveResults(ctx, items[:len(results)], results, c, took)
 			})
 			if err != nil {
@@ -233,10 +234,12 @@ func (s *rowQueryRunner) saveResults(ctx context.Context, items []arrival, resul
 			c.reject(n, x, 1, fmt.Sprintf("the query gave %d rows for one item, but %s waits for it by another path, too, where there is only one: give at most one row, or join both paths in the query", len(got.rows), n.otherJoin))
 		case len(got.rows) == 1:
 			c.add(n, x, store.RowOK, got.rows[0])
+			n.Text += int64(store.TextBytes(got.rows[0]))
 		default:
 			c.add(n, x, store.RowSkipped, nil)
 			for _, cells := range got.rows {
 				c.addMade(n, x, cells)
+				n.Text += int64(store.TextBytes(cells))
 			}
 		}
 	}

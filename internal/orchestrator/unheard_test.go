@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
 
 // failNext lets the n-th call of the store from now on fail, of those that change
@@ -260,4 +261,81 @@ func TestAFullDiskIsNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestALongFullDisk: however often a result is not kept, it counts once towards what a
+// step's results may have, and a row that does not fit never.
+func TestALongFullDisk(t *testing.T) {
+	w := newWorld(t)
+	text := "workflow: full\ninputs: {items: {columns: [id]}}\nsteps:\n  one: {from: {items: stream}, columns: {n: number}, sql: \"select printf('%.*c', 90, iif(id > 2, 'x', '0')) as n from items\"}\n"
+	id := w.start(text, "id\n1\n2\n3\n4\n5\n6\n")
+	n := w.node(id, "one").Node
+	given := int64(sqlstep.DefaultText - 600) // the six rows have 540
+	n.Text = given
+	_, err := w.store.Advance(w.ctx, &store.Advance{Run: id, Nodes: []store.Node{n}})
+	must(t, err)
+	tries := 0
+	w.store.fail = func(what string) error {
+		if what != "advance" || tries == 3 {
+			return nil
+		}
+		tries++
+		return crowd.Errorf(crowd.StorageFull, "the disk is full")
+	}
+	w.restart()
+	w.play()
+	for range 5 { // all that are held are tried again
+		if items, _, err := w.o.Retry(w.ctx, id, ""); err != nil || items != 4 {
+			t.Fatalf("%d items are tried again, %v", items, err)
+		}
+		w.play()
+	}
+	got := w.node(id, "one")
+	faults, err := w.store.Faults(w.ctx, id, n.Node, 0, 10)
+	if tries != 3 || got.OK != 2 || got.Text != given+180 || err != nil || len(faults) != 4 {
+		t.Fatalf("after %d tries %d rows with %d bytes are kept, and %v is held, %v", tries, got.OK, got.Text-given, faults, err)
+	}
+	for _, f := range faults {
+		if !strings.Contains(f.Error, "number") {
+			t.Errorf("item %d is held: %s", f.Item, f.Error)
+		}
+	}
+}
+
+// TestAReadThatFailedIsForgotten: when a pass ends well, its step no longer says that
+// the store failed, though nothing was to be kept.
+func TestAReadThatFailedIsForgotten(t *testing.T) {
+	for _, read := range []string{"tasks", "run batches"} {
+		w := newWorld(t)
+		w.lag = true
+		text := strings.Replace(oneCall, "HOLD", "hold", 1) + "  ask: {from: {items: stream, call: stream}, join: all, " + choose + "}\n"
+		id := w.load(orchestrator.NewRun{Text: text, Budget: 100 * crowd.Unit}, map[string]string{"items": "id\n1\n2\n3\n4\n5\n6\n"})
+		must(t, w.o.Start(w.ctx, id))
+		w.settle()
+		failed := false
+		w.store.fail = func(what string) error {
+			if what == read && !failed {
+				failed = true
+				return errDisk
+			}
+			return nil
+		}
+		w.endCalls() // of some
+		w.settle()
+		if n := w.node(id, "ask"); !failed || !strings.Contains(n.Error, "it is tried again") {
+			t.Fatalf("%s failed: %t; the step says %q", read, failed, n.Error)
+		}
+		w.now = w.now.Add(time.Minute)
+		w.settle()
+		if n := w.node(id, "ask"); n.Error != "" || n.WaitsForMoney() || n.Batch == nil || n.Batch.Progress.Tasks != n.Batch.Spec.Tasks {
+			t.Errorf("after %s failed the step says %q; %+v", read, n.Error, n.Batch)
+		}
+	}
+}
+
+func (f *faultyStore) Tasks(ctx context.Context, first crowd.TaskID, n int) ([]store.Task, error) {
+	if err := f.failure("tasks"); err != nil {
+		return nil, err
+	}
+	return f.Store.Tasks(ctx, first, n)
 }

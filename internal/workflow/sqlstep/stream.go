@@ -95,6 +95,10 @@ func (s *Stream) Shape() Shape { return s.shape }
 // Held returns how many bytes it holds, most of them of the static inputs.
 func (s *Stream) Held() int64 { return s.e.memory.used.Load() }
 
+// SetGiven says how many bytes of text of the step's result are kept. Text that comes
+// counts from there: see Limits.Given.
+func (s *Stream) SetGiven(bytes int64) { s.sink.text = bytes }
+
 // Row answers the query for one item. rows[i] is the row of the i-th streamed
 // input, nil if it has none for this item. An error about a limit or a value is
 // of this item only: the next one may follow.
