@@ -12,6 +12,7 @@ import (
 type faultyStore struct {
 	store.Store
 	fail    func(what string) error // nil: never
+	change  func(r *store.Run)      // of what is read of a run; nil: nothing
 	batches int                     // that were read one by one
 	most    int                     // bytes of text of a move
 	read    int                     // bytes of text of rows that were read
@@ -54,7 +55,11 @@ func (f *faultyStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.R
 	if err := f.failure("run"); err != nil {
 		return store.Run{}, err
 	}
-	return f.Store.Run(ctx, tenant, id)
+	run, err := f.Store.Run(ctx, tenant, id)
+	if f.change != nil && err == nil {
+		f.change(&run)
+	}
+	return run, err
 }
 
 func (f *faultyStore) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {

@@ -384,3 +384,27 @@ func TestAServerThatStops(t *testing.T) {
 		t.Errorf("call has %d held and %d rows, want none", n.Faults, n.Last)
 	}
 }
+
+// TestARunThatIsBroken: a run whose kept workflow cannot be read is named in the log
+// with the reason, and the others go on.
+func TestARunThatIsBroken(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	first := w.start(strings.Replace(oneCall, "HOLD", "hold", 1), "id\n1\n")
+	second := w.start(strings.Replace(oneCall, "HOLD", "hold", 1), "id\n1\n")
+	w.store.change = func(r *store.Run) {
+		if r.ID == first {
+			r.Text = "steps: ["
+		}
+	}
+	w.restart()
+	w.lag = false
+	w.play()
+	w.wantState(second, store.RunDone)
+	if log := w.logged.String(); !strings.Contains(log, `msg="a run cannot go on" run=`+first.String()+` err="the kept workflow of `+first.String()+`: line `) {
+		t.Errorf("the log does not name it:\n%s", log)
+	}
+	if err := w.o.Pause(w.ctx, first); crowd.CodeOf(err) != crowd.Conflict {
+		t.Errorf("it is paused: %v", err)
+	}
+}

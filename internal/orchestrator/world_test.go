@@ -1,8 +1,10 @@
 package orchestrator_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -38,6 +40,7 @@ type world struct {
 	answer  func(values []string) string // of every person; "": they leave the task
 	service func(a orchestrator.Attempt) (httpstep.Reply, error)
 	woken   bool
+	logged  bytes.Buffer
 
 	answers  int
 	asked    int // questions to the pool
@@ -98,7 +101,7 @@ func (w *world) restart() {
 	w.open = nil
 	w.o = orchestrator.New(orchestrator.Config{
 		Store: w.store, Crowd: w, Call: w.call, Query: w.query, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
+		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
 	})
 	w.t.Cleanup(w.o.Close)
 	must(w.t, w.o.Recover(w.ctx))
