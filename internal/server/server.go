@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
@@ -99,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	figures := metrics.New(s.App, cfg.Log)
-	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}})
+	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}, limits.BodySlots()})
 	if err != nil {
 		s.App.Close()
 		return nil, err
@@ -149,7 +150,7 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, &httpkit.Scratch{}})
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, &httpkit.Scratch{}, limits.BodySlots()})
 }
 
 // edges is what the handlers share with the rest of the server.
@@ -157,15 +158,16 @@ type edges struct {
 	figures *metrics.Metrics
 	streams *httpkit.Streams
 	scratch *httpkit.Scratch
+	bodies  *limits.Slots
 }
 
 func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
-	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy, Scratch: e.scratch})
+	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy, Scratch: e.scratch, Bodies: e.bodies})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, TrustProxy: cfg.TrustProxy})
+	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, Bodies: e.bodies, TrustProxy: cfg.TrustProxy})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

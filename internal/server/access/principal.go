@@ -61,6 +61,18 @@ func (p *Principal) Tenants() []crowd.TenantID {
 	return p.User.Tenants
 }
 
+// Share returns in whose share of what the server has for all p's requests count: that
+// of their first tenant, 0 for all who only work, -1 for admins.
+func (p *Principal) Share() crowd.TenantID {
+	if p.Is(Admin) {
+		return -1
+	}
+	if own := p.Tenants(); len(own) > 0 {
+		return own[0]
+	}
+	return 0
+}
+
 // Tenant returns the tenant that p means: the one named, or, where a requester names
 // none (0), their only one. Of an admin, none stays none: it means all of them, or the
 // installation.

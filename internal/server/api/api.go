@@ -26,6 +26,7 @@ type Config struct {
 	Log     *slog.Logger
 	Version string
 	Scratch *httpkit.Scratch
+	Bodies  *limits.Slots // of requests in memory
 	// TrustProxy believes X-Forwarded-For, as httpkit.ClientAddress has it.
 	TrustProxy bool
 }
@@ -52,7 +53,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: limits.BodySlots(), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: cmp.Or(cfg.Bodies, limits.BodySlots()), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify)
 	a.session()
 	a.people()
@@ -106,7 +107,7 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
 	}
 	if err == nil {
-		end, err = a.bodies.StartBody(ctx.Context(), p.User.ID, request.ContentLength, ctx.Operation().MaxBodyBytes)
+		end, err = a.bodies.StartBody(ctx.Context(), p.User.ID, p.Share(), request.ContentLength, ctx.Operation().MaxBodyBytes)
 	}
 	if err != nil {
 		problem := a.problem(ctx.Context(), err)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -189,5 +190,53 @@ func TestLargeBodiesWait(t *testing.T) {
 		}
 		_ = to.Close()
 		<-done
+	})
+}
+
+// TestSlowBodiesLeaveRoom: workers whose large bodies never come leave room for those
+// of requesters, and a tenant's people for others.
+func TestSlowBodiesLeaveRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		from, to := io.Pipe() // nothing comes
+		done := make(chan int)
+		slow := 0
+		send := func(c *client.Client) {
+			slow++
+			go func() {
+				r := httptest.NewRequestWithContext(w.ctx, http.MethodPost, "/v1/my-tests/1/submit", from)
+				r.ContentLength = 8<<20 - 1
+				r.Header.Set("Authorization", "Bearer "+c.Token)
+				out := httptest.NewRecorder()
+				w.server.Handler.ServeHTTP(out, r)
+				done <- out.Code
+			}()
+		}
+		pool := must(w.admin.Pools(w.ctx))(t)[0].ID
+		for i := range 8 {
+			send(w.person(wire.NewUser{Name: fmt.Sprintf("slow%d", i), Pool: pool}))
+			send(w.person(wire.NewUser{Name: fmt.Sprintf("bee%d", i), Tenants: []crowd.TenantID{w.b}}))
+		}
+		synctest.Wait()
+		long := definition()
+		long.Name = strings.Repeat("n", 100)
+		long.Template = wire.Template(strings.Replace(yesOrNo, "alive?", "alive?"+strings.Repeat(" ", 200<<10), 1))
+		began := time.Now()
+		_, err := w.ann.CreateBatch(w.ctx, long)
+		if code := crowd.CodeOf(err); code == crowd.Unavailable || code == crowd.TooMany || time.Since(began) > time.Second {
+			t.Errorf("after %s a requester of another tenant gets %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute)
+		_ = to.Close()
+		full := 0
+		for range slow {
+			if <-done == http.StatusTooManyRequests {
+				full++
+			}
+		}
+		if full != 8 {
+			t.Errorf("%d of %d slow bodies found no room, want 8", full, slow)
+		}
 	})
 }

@@ -62,7 +62,7 @@ func (s *Slots) take(who [2]slotHolder, n int) (freed <-chan struct{}, full erro
 	case s.all+n > s.Most:
 		full = crowd.Errorf(crowd.Unavailable, "too many %s are under way; try again later", s.What)
 	case s.by[who[0]]+n > s.Tenant || s.by[who[1]]+n > s.Person:
-		full = crowd.Errorf(crowd.TooMany, "%d %s are under way of this tenant, or %d by you; wait for one of them to end", s.Tenant, s.What, s.Person)
+		full = crowd.Errorf(crowd.TooMany, "%d %s are under way for this tenant or role, or %d by you; wait for one of them to end", s.Tenant, s.What, s.Person)
 	default:
 		if s.by == nil {
 			s.by = make(map[slotHolder]int)
@@ -98,11 +98,12 @@ func (s *Slots) end(who [2]slotHolder, n int) {
 // rows.
 func UploadSlots() *Slots { return &Slots{What: "uploads", Most: 32, Tenant: 4, Person: 2} }
 
-// BodySlots is how many MiB of bodies of requests are in memory.
-func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenant: 96, Person: 12} }
+// BodySlots is how many MiB of bodies of requests are in memory. Those of one tenant, or
+// of all workers, leave two thirds to the others, however slowly they come.
+func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenant: 32, Person: 12} }
 
 // StartBody is Start for a body of so many bytes (-1: not known), at most most. Below
 // 64 KiB it does not count.
-func (s *Slots) StartBody(ctx context.Context, person crowd.WorkerID, bytes, most int64) (end func(), err error) {
-	return s.Start(ctx, person, 0, int((min(uint64(bytes), uint64(most))+1<<20-64<<10)>>20))
+func (s *Slots) StartBody(ctx context.Context, person crowd.WorkerID, tenant crowd.TenantID, bytes, most int64) (end func(), err error) {
+	return s.Start(ctx, person, tenant, int((min(uint64(bytes), uint64(most))+1<<20-64<<10)>>20))
 }

@@ -110,33 +110,43 @@ func TestNobodyHasAllOfATenant(t *testing.T) {
 	})
 }
 
-// TestBodiesAreBounded: by their bytes, of a person and of all.
+// TestBodiesAreBounded: by their bytes, of a person, of a tenant or all workers, and of
+// all.
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const mib = 1 << 20
 		s := BodySlots()
-		start := func(by crowd.WorkerID, bytes int64, want crowd.Code) {
+		start := func(of crowd.TenantID, by crowd.WorkerID, bytes int64, want crowd.Code) {
 			t.Helper()
-			if _, err := s.StartBody(t.Context(), by, bytes, 8*mib); crowd.CodeOf(err) != want {
-				t.Errorf("%d bytes by %s: %v, want %q", bytes, by, err, want)
+			if _, err := s.StartBody(t.Context(), by, of, bytes, 8*mib); crowd.CodeOf(err) != want {
+				t.Errorf("%d bytes by %s of %s: %v, want %q", bytes, by, of, err, want)
 			}
 		}
 		for range 1000 {
-			start(1, 64<<10-1, "")
+			start(1, 1, 64<<10-1, "")
 		}
-		start(1, 8*mib-1, "")
-		start(1, -1, crowd.TooMany) // it may be as long as is allowed
-		start(1, 100*mib, crowd.TooMany)
+		start(1, 1, 8*mib-1, "")
+		start(1, 1, -1, crowd.TooMany) // it may be as long as is allowed
+		start(1, 1, 100*mib, crowd.TooMany)
 		for range 4 {
-			start(1, mib, "")
+			start(1, 1, mib, "")
 		}
-		start(1, 64<<10, crowd.TooMany)
-		start(1, 64<<10-1, "")
-		for by := range crowd.WorkerID(10) {
-			start(by+2, 8*mib, "")
+		start(1, 1, 64<<10, crowd.TooMany)
+		start(1, 1, 64<<10-1, "")
+		start(1, 2, 8*mib, "")
+		start(1, 3, 8*mib, "")
+		start(1, 4, 4*mib, "") // the 32nd of the tenant
+		start(1, 5, mib, crowd.TooMany)
+		start(1, 5, 1000, "")
+		for by := range crowd.WorkerID(4) { // all workers
+			start(0, by+10, 8*mib, "")
 		}
-		start(12, 8*mib, crowd.Unavailable)
-		start(12, 1000, "")
+		start(0, 20, mib, crowd.TooMany)
+		for by := range crowd.WorkerID(4) {
+			start(crowd.TenantID(by+2), by+30, 8*mib, "")
+		}
+		start(9, 40, 8*mib, crowd.Unavailable)
+		start(9, 40, 1000, "")
 	})
 }

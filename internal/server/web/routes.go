@@ -254,7 +254,7 @@ func (rt *route) serve(rq *request, limit int64) error {
 		limit = maxFields // the rest is read as it comes
 	}
 	if rq.p != nil && rq.r.Method == http.MethodPost {
-		end, err := rq.bodies.StartBody(rq.ctx(), rq.p.User.ID, rq.r.ContentLength, limit)
+		end, err := rq.Bodies.StartBody(rq.ctx(), rq.p.User.ID, rq.p.Share(), rq.r.ContentLength, limit)
 		if err != nil {
 			return err
 		}

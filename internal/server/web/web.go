@@ -24,6 +24,7 @@ type Config struct {
 	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
 	MaxUpload int64
 	Scratch   *httpkit.Scratch
+	Bodies    *limits.Slots // of requests in memory
 }
 
 // Validate says what is wrong with the configuration.
@@ -47,7 +48,6 @@ const (
 // server is what the handlers share.
 type server struct {
 	Config
-	bodies *limits.Slots
 	pages  pages
 	assets assets
 }
@@ -67,8 +67,8 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.MaxUpload == 0 {
 		cfg.MaxUpload = DefaultMaxUpload
 	}
-	cfg.Scratch = cmp.Or(cfg.Scratch, &httpkit.Scratch{})
-	s := &server{Config: cfg, bodies: limits.BodySlots()}
+	cfg.Scratch, cfg.Bodies = cmp.Or(cfg.Scratch, &httpkit.Scratch{}), cmp.Or(cfg.Bodies, limits.BodySlots())
+	s := &server{Config: cfg}
 	s.assets = must(loadAssets())
 	s.pages = must(loadPages(s.assets))
 	mux := http.NewServeMux()
