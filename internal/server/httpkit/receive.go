@@ -34,6 +34,9 @@ func Receiving(w http.ResponseWriter, r *http.Request) {
 func ReceivingForm(w http.ResponseWriter, r *http.Request) { pace(w, r, formBytes) }
 
 func pace(w http.ResponseWriter, r *http.Request, bytes time.Duration) {
+	if r.ContentLength == 0 {
+		return // net/http reads on, to see whether the client goes: that must have no deadline
+	}
 	b := &pacedBody{body: r.Body, conn: http.NewResponseController(w), pace: bytes, credit: sentSlack}
 	_ = b.conn.SetReadDeadline(time.Now().Add(sentWait)) // if nobody reads it, the server does, before it answers
 	r.Body = b
@@ -45,25 +48,23 @@ type pacedBody struct {
 	conn   *http.ResponseController
 	pace   time.Duration // bytes a second
 	credit time.Duration // for how much longer reads may wait; bytes add to it, up to sentSlack
-	failed error
+	ended  error         // with which the last read came back
 }
 
 // Read implements io.Reader.
 func (b *pacedBody) Read(p []byte) (int, error) {
-	if b.failed != nil {
-		return 0, b.failed
+	if b.ended != nil { // net/http reads on as in pace, and has lifted the deadline
+		return 0, b.ended
 	}
 	start := time.Now()
 	// Not every connection has deadlines (tests' have none).
 	_ = b.conn.SetReadDeadline(start.Add(min(sentWait, b.credit)))
 	n, err := b.body.Read(p)
 	b.credit = min(sentSlack, b.credit-time.Since(start)+time.Duration(n)*time.Second/b.pace)
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		b.failed, err = errNotSent, errNotSent
-	case err != nil: // nothing more is read, and the deadline must not end the request
-		_ = b.conn.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errNotSent
 	}
+	b.ended = err
 	return n, err
 }
 

@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -95,6 +96,46 @@ func TestAnUploadIsCutOffBelowTheLeastPace(t *testing.T) {
 				t.Errorf("the error is %v", got.err)
 			}
 		})
+	}
+}
+
+// The wait is for what a body still owes. Over a body that has ended net/http itself looks
+// whether the client goes, and a deadline of that read would end the request's context.
+func TestTheWaitForABodyEndsWithIt(t *testing.T) {
+	t.Parallel()
+	nothing := func(io.Reader) error { return nil }
+	once := func(body io.Reader) error { _, err := io.Copy(io.Discard, body); return err }
+	again := func(body io.Reader) error { return errors.Join(once(body), once(body)) } // as parsers do
+	for name, x := range map[string]struct {
+		body string
+		read func(io.Reader) error
+	}{
+		"no body, not read": {"", nothing},
+		"no body":           {"", once},
+		"a body":            {"abc", once},
+		"read past its end": {"abc", again},
+	} {
+		for kind, receiving := range map[string]func(http.ResponseWriter, *http.Request){"file": Receiving, "form": ReceivingForm} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				handle := func(w http.ResponseWriter, r *http.Request) {
+					receiving(w, r)
+					if err := x.read(r.Body); err != nil {
+						t.Error(err)
+					}
+					select {
+					case <-time.After(time.Hour): // what the server does with it
+					case <-r.Context().Done():
+						t.Errorf("its handling was cut off: %v", context.Cause(r.Context()))
+					}
+				}
+				request := fmt.Sprintf("PUT / HTTP/1.1\r\nHost: throng\r\nContent-Length: %d\r\n\r\n%s", len(x.body), x.body)
+				ask(t, request, handle, func(_ *Streams, conn net.Conn) {
+					go func() { _, _ = io.Copy(io.Discard, conn) }()
+					<-time.After(2 * time.Hour)
+				})
+			})
+		}
 	}
 }
 

@@ -30,16 +30,21 @@ func (l oneConn) Accept() (net.Conn, error) {
 func (l oneConn) Close() error   { close(l); return nil }
 func (l oneConn) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
-// talk serves one handler under a clock of its own, on a connection that holds
-// nothing that was not read. The client has sent its request.
+// talk is ask by a request without a body.
 func talk(t *testing.T, handle http.HandlerFunc, client func(s *Streams, conn net.Conn)) {
+	ask(t, "GET / HTTP/1.1\r\nHost: throng\r\n\r\n", handle, client)
+}
+
+// ask serves one handler under a clock of its own, on a connection that holds
+// nothing that was not read. The client has sent its request.
+func ask(t *testing.T, request string, handle http.HandlerFunc, client func(s *Streams, conn net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		streams, conns := &Streams{}, make(oneConn, 1)
 		conns <- far
 		server := &http.Server{Handler: streams.Pace(handle), WriteTimeout: 2 * time.Minute, ReadTimeout: 2 * time.Minute}
 		go func() { _ = server.Serve(conns) }()
-		if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: throng\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(near, request); err != nil {
 			t.Error(err)
 		}
 		client(streams, near)
