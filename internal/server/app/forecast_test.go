@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/sim/forecast"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -133,6 +134,44 @@ func TestAWatchedForecast(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAWatchedForecastThatFails: whoever watches is signalled of that, too, also where
+// the batches that it is of could not be read.
+func TestAWatchedForecastThatFails(t *testing.T) {
+	for want, fail := range map[batches.ForecastStatus]func(*world, *failingStore){
+		batches.ForecastTooBig: func(w *world, _ *failingStore) {
+			big := w.draft(5000, times(100), func(b *batches.NewBatch) { b.Reward, b.Deadline = 1, w.clock.now().Add(30*24*time.Hour) })
+			must(w.Batches.Launch(w.ctx, w.admin, big, true))(w.t)
+		},
+		batches.ForecastFailed: func(_ *world, f *failingStore) { f.begin(storeCall{"Activity", 1}) },
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, w *world) {
+				f := &failingStore{}
+				w.wrap, w.ctx = func(s store.Store) store.Store { f.Store = s; return f }, marked(w.ctx)
+				w.reopen()
+				id := w.launch(90)
+				w.answer(10)
+				fail(w, f)
+				changed, stop, err := w.Batches.Watch(w.ctx, w.ann, id)
+				ok(t, err)
+				defer stop()
+				if d := must(w.Batches.WatchedDetails(w.ctx, w.ann, id))(t); d.Forecast.Status != batches.ForecastPending {
+					t.Fatalf("at first the forecast is %q (%s)", d.Forecast.Status, d.Forecast.Text)
+				}
+				synctest.Wait()
+				select {
+				case <-changed:
+				default:
+					t.Error("it has failed, and nobody is told")
+				}
+				if d := must(w.Batches.WatchedDetails(w.ctx, w.ann, id))(t); d.Forecast.Status != want {
+					t.Errorf("then it is %q (%s)", d.Forecast.Status, d.Forecast.Text)
+				}
+			})
+		})
+	}
 }
 
 func TestPoolState(t *testing.T) {

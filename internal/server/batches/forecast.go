@@ -298,7 +298,10 @@ func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
 	x.result, x.err, x.wanted = result, err, false
 	x.until = now.Add(max(forecastEvery, forecastShare*cost))
 	f.mu.Unlock()
-	if state != nil { // also when it has failed: the page says that it is pending
+	// Also when it has failed: the page says that it is pending.
+	if state == nil {
+		f.batches.watched.AllChanged()
+	} else {
 		f.batches.watched.Changed(slices.Collect(maps.Keys(state.Batches))...)
 	}
 }
