@@ -90,10 +90,11 @@ func (x *Explain) at(st *state) (time.Time, error) {
 	if x.At == "" {
 		return st.now(now()), nil
 	}
-	at, _, err := readTime(x.At)
+	at, dated, err := readTime(x.At)
 	if err != nil {
 		return at, wrong("at", "%v", err)
 	}
+	st.dated = st.dated || dated
 	return at, nil
 }
 
@@ -158,12 +159,22 @@ func btoi(b bool) int {
 	return 0
 }
 
-// tenantID is how a policy's sentences name a tenant.
-var tenantID = regexp.MustCompile(`\btenant n([0-9]+)\b`)
+// How a policy's sentences name a tenant and a time.
+var (
+	tenantID = regexp.MustCompile(`\btenant n([0-9]+)\b`)
+	dateTime = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)
+)
 
-// figures gives the ids in a key their names in the file.
+// figures gives the ids in a key their names in the file, and times that it counts in
+// seconds those.
 func (st *state) figures(k sched.Key) keyFigures {
 	name := func(text string) string {
+		if !st.dated {
+			text = dateTime.ReplaceAllStringFunc(text, func(found string) string {
+				at, _, _ := readTime(found)
+				return strconv.FormatFloat(float64(at.UnixNano())/1e9, 'f', -1, 64) + "s"
+			})
+		}
 		return tenantID.ReplaceAllStringFunc(text, func(found string) string {
 			n, _ := strconv.ParseInt(strings.TrimPrefix(found, "tenant n"), 10, 64)
 			return "tenant " + strconv.Quote(st.tenants[crowd.TenantID(n)])

@@ -23,18 +23,18 @@ import (
 type state struct {
 	batches []stateBatch
 	tenants map[crowd.TenantID]string
+	dated   bool // one of its times is a date; else it counts seconds from a moment that it does not say
 }
 
 // now returns the time of the state where nobody says: the current time if its
 // times are dates, else the latest arrival on its own clock, which begins at 0.
 func (st *state) now(current time.Time) time.Time {
+	if st.dated {
+		return current
+	}
 	latest, known := time.Unix(0, 0), false
 	for i := range st.batches {
-		b := &st.batches[i]
-		if b.dated {
-			return current
-		}
-		if b.arrived && (!known || b.Arrived.After(latest)) {
+		if b := &st.batches[i]; b.arrived && (!known || b.Arrived.After(latest)) {
 			latest, known = b.Arrived, true
 		}
 	}
@@ -74,7 +74,7 @@ func readState(r io.Reader, name string) (*state, error) {
 	}
 	st := &state{}
 	err = stateLayout.Each(rows, func(r *table.Record[stateBatch]) error {
-		st.batches = append(st.batches, r.Value)
+		st.batches, st.dated = append(st.batches, r.Value), st.dated || r.Value.dated
 		return nil
 	})
 	switch {
