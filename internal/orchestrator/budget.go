@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -29,10 +30,12 @@ func (o *Orchestrator) TopUp(ctx context.Context, id crowd.RunID, amount crowd.M
 // committed is what a batch has spent of its run's budget, and may still spend.
 func committed(b *store.Batch) crowd.Money { return b.Progress.Spent + b.Progress.Escrow }
 
-// oneTask is what one more task of a batch may cost; ok is false if nobody has so
-// much.
-func oneTask(b *store.Batch) (cost crowd.Money, ok bool) {
-	return b.Spec.Reward.Times(int64(b.Spec.Rule.Most()))
+// oneTask is what one more task of a batch may cost.
+func oneTask(b *store.Batch) crowd.Money {
+	if cost, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most())); ok {
+		return cost
+	}
+	return math.MaxInt64 // nobody has so much
 }
 
 // left is what of a run's budget is neither spent nor reserved, given all its batches.
@@ -44,11 +47,49 @@ func left(r *store.Run, all []store.Batch) crowd.Money {
 	return sum
 }
 
-// overBudget reports whether a batch spends its run's budget, which does not pay for
-// one more of its tasks.
+// reserves is what a batch has to reserve next of its run's budget: its own budget, if
+// it has one, at its launch, and else one more task.
+func reserves(b *store.Batch) (cost crowd.Money, what string) {
+	switch {
+	case !b.HasBudget():
+		return oneTask(b), "one more task"
+	case b.Progress.State == crowd.BatchDraft:
+		return b.Spec.Budget, "the step's own budget"
+	}
+	return 0, ""
+}
+
+// overBudget reports whether a run's budget does not pay for what a batch of its has to
+// reserve next.
 func overBudget(r *store.Run, all []store.Batch, b *store.Batch) bool {
-	one, ok := oneTask(b)
-	return r.Budget > 0 && !b.HasBudget() && (!ok || one > left(r, all))
+	cost, _ := reserves(b)
+	return r.Budget > 0 && cost > 0 && cost > left(r, all)
+}
+
+// Affords checks that the budget of a run, if it has one, has an amount left that a batch
+// of its reserves for something. A batch without a run (0) has none to pass.
+func Affords(ctx context.Context, st store.Flows, id crowd.RunID, amount crowd.Money, what string) error {
+	if id == 0 {
+		return nil
+	}
+	run, err := st.Run(ctx, 0, id)
+	if err != nil || run.Budget == 0 {
+		return err
+	}
+	all, err := st.RunBatches(ctx, id)
+	if err != nil {
+		return err
+	}
+	return affords(&run, all, amount, what)
+}
+
+func affords(r *store.Run, all []store.Batch, amount crowd.Money, what string) error {
+	left := left(r, all)
+	if amount <= left {
+		return nil
+	}
+	return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+		Message: fmt.Sprintf("not enough for %s (%s): the run may spend %s, of which %s is neither spent nor reserved for open tasks; %s more is needed", what, amount, r.Budget, max(left, 0), amount-left)}
 }
 
 // affordable cuts the tasks to those that the run's budget pays for.
@@ -60,13 +101,11 @@ func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task
 	if err != nil {
 		return nil, err
 	}
-	one, _ := oneTask(b)
-	left := left(&r.kept, all)
-	if overBudget(&r.kept, all, b) {
-		return nil, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
-			Message: fmt.Sprintf("not enough for one more task (%s): the run may spend %s, of which %s is neither spent nor reserved for open tasks", one, r.kept.Budget, max(left, 0))}
+	one, what := reserves(b)
+	if err := affords(&r.kept, all, one, what); err != nil {
+		return nil, err
 	}
-	return tasks[:min(int64(len(tasks)), int64(left/one))], nil
+	return tasks[:min(int64(len(tasks)), int64(left(&r.kept, all)/one))], nil
 }
 
 // Unpaid returns what keeps the last tasks of a run's batch from people: that nobody pays
@@ -113,5 +152,5 @@ func (v *View) OverBudget(n *NodeView) bool {
 // WaitsForMoney reports whether a crowd step waits until its budget, the run's or its
 // tenant's account pays for more.
 func (n *NodeView) WaitsForMoney() bool {
-	return n.Node.Batch != 0 && n.State == store.NodeRunning && (n.Error != "" || n.Reason == crowd.BudgetSpent)
+	return n.Node.Batch != 0 && n.State == store.NodeRunning && (n.Error != "" && !n.passing || n.Reason == crowd.BudgetSpent)
 }

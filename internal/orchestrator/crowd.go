@@ -35,6 +35,16 @@ func newCrowdRunner(b stepBase) stepRunner {
 func (s *crowdRunner) waitsFor() string { return "for people" }
 
 func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
+	more, err = s.handOn(ctx)
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		return false, s.waitForMoney(ctx, err)
+	}
+	return more, err
+}
+
+// handOn is advance; the error is of code BudgetTooSmall if the step has to wait for
+// money.
+func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 	r, n := s.run, s.node
 	batch, err := s.launchedBatch(ctx)
 	if err != nil {
@@ -44,7 +54,7 @@ func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 		return s.failUnlabelled(ctx)
 	}
 	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks { // before more are made
-		if ok, err := s.announceTasks(ctx, batch); err != nil || !ok {
+		if err := s.announceTasks(ctx, batch); err != nil {
 			return false, err
 		}
 	}
@@ -61,7 +71,7 @@ func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 		}
 	}
 	if batch != nil {
-		if ok, err := s.announceTasks(ctx, batch); err != nil || !ok {
+		if err := s.announceTasks(ctx, batch); err != nil {
 			return false, err
 		}
 	}
@@ -108,7 +118,14 @@ func (s *crowdRunner) launchedBatch(ctx context.Context) (*store.Batch, error) {
 // launch begins to hand the step's batch out. A batch that the pool refuses is
 // the step's failure.
 func (s *crowdRunner) launch(ctx context.Context) (*store.Batch, error) {
-	if err := s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch); err != nil {
+	var err error
+	if own := s.spec.Budget; own > 0 {
+		err = Affords(ctx, s.run.o.cfg.Store, s.run.kept.ID, own, "the step's own budget")
+	}
+	if err == nil {
+		err = s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch)
+	}
+	if err != nil {
 		return nil, s.failIfPermanent(ctx, err)
 	}
 	return s.storedBatch(ctx)
@@ -118,7 +135,7 @@ func (s *crowdRunner) launch(ctx context.Context) (*store.Batch, error) {
 // any other.
 func (s *crowdRunner) failIfPermanent(ctx context.Context, err error) error {
 	switch crowd.CodeOf(err) {
-	case crowd.Unavailable, crowd.StorageFull, crowd.TooMany, crowd.Internal:
+	case crowd.Unavailable, crowd.StorageFull, crowd.TooMany, crowd.Internal, crowd.BudgetTooSmall:
 		return err
 	}
 	return s.run.failStep(ctx, s.node, err)
@@ -231,26 +248,23 @@ func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
 	return s.launch(ctx)
 }
 
-// announceTasks tells the pool of tasks that it does not know yet. It returns false
-// if they cannot be paid for now.
-func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) (bool, error) {
+// announceTasks tells the pool of tasks that it does not know yet. The error is of code
+// BudgetTooSmall if they cannot be paid for now.
+func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) error {
 	r, n := s.run, s.node
 	b, err := s.storedBatch(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	*batch = *b
 	most := chunkRows
 	for known := b.Progress.Tasks; known < b.Spec.Tasks; {
 		tasks, err := r.o.cfg.Store.Tasks(ctx, n.Batch.Task(known+1), min(most, int(b.Spec.Tasks-known)))
 		if err != nil {
-			return false, err
+			return err
 		}
-		switch tasks, err = r.affordable(ctx, b, tasks); {
-		case crowd.CodeOf(err) == crowd.BudgetTooSmall:
-			return false, s.waitForMoney(ctx, err)
-		case err != nil:
-			return false, err
+		if tasks, err = r.affordable(ctx, b, tasks); err != nil {
+			return err
 		}
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {
@@ -260,18 +274,16 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) (bo
 			}
 		}
 		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
-		switch {
-		case crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1: // for all of them
+		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them
 			most = len(items) / 2
 			continue
-		case crowd.CodeOf(err) == crowd.BudgetTooSmall:
-			return false, s.waitForMoney(ctx, err)
-		case err != nil:
-			return false, err
+		}
+		if err != nil {
+			return err
 		}
 		known += uint32(len(tasks))
 	}
-	return true, s.keepWhy(ctx, "")
+	return s.keepWhy(ctx, "")
 }
 
 // waitForMoney keeps what the step waits for, and advances the run again later.
@@ -351,8 +363,12 @@ func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {
 }
 
 func (s *crowdRunner) endEarly(ctx context.Context) error {
-	if s.node.Batch == 0 {
-		return crowd.Fieldf("step", "%s has not begun", s.node.Name)
+	b, err := s.launchedBatch(ctx)
+	if err == nil && b == nil {
+		err = crowd.Fieldf("step", "%s has not begun", s.node.Name)
+	}
+	if err != nil {
+		return err
 	}
 	return s.run.o.cfg.Crowd.End(ctx, s.node.Batch)
 }

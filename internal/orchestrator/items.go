@@ -67,6 +67,10 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 	for _, f := range faults {
 		held[f.Item] = f.Error
 	}
+	untold, err := r.untoldItems(ctx, n)
+	if err != nil {
+		return nil, err
+	}
 	var out []SlowItem
 	seen := make(map[int64]bool)
 	for _, i := range n.joined {
@@ -91,7 +95,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 				if terms := r.flow.SLA; terms != nil && terms.PerItem {
 					s.Penalty = terms.Penalty.At(s.Ends.Sub(row.Born))
 				}
-				if s.Why, err = r.waitReason(ctx, n, i, &row); err != nil {
+				if s.Why, err = r.waitReason(ctx, n, i, &row, untold[row.Item]); err != nil {
 					return nil, err
 				}
 			}
@@ -101,9 +105,27 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 	return out, nil
 }
 
+// untoldItems returns the items of whose tasks a step's pool does not know yet, as they
+// wait for money.
+func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) {
+	if n.Batch == 0 || n.Error == "" {
+		return nil, nil
+	}
+	b, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
+	if err != nil || b.Progress.Tasks >= b.Spec.Tasks {
+		return nil, err
+	}
+	tasks, err := r.o.cfg.Store.Tasks(ctx, n.Batch.Task(b.Progress.Tasks+1), int(b.Spec.Tasks-b.Progress.Tasks))
+	untold := make(map[int64]bool, len(tasks))
+	for i := range tasks {
+		untold[tasks[i].Item] = true
+	}
+	return untold, err
+}
+
 // waitReason says what an item at a step waits for; i is the number of the source
-// that its row is of.
-func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row) (string, error) {
+// that its row is of, and untold whether its task is not open to people yet.
+func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, untold bool) (string, error) {
 	from := n.step.From[i]
 	switch {
 	case r.kept.State == store.RunPaused:
@@ -112,7 +134,7 @@ func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row) (s
 		return "the step has failed: " + n.Error, nil
 	case from.Edge == workflow.Batch && r.nodes[from.Node].State != store.NodeDone:
 		return fmt.Sprintf("for all of %s to be there", from.Name), nil
-	case n.Error != "":
+	case n.Error != "" && (n.Batch == 0 || untold || row.N > n.Cursors[i]):
 		return n.Error, nil
 	case r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}) != "":
 		return r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}), nil

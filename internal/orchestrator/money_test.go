@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -80,6 +81,72 @@ func TestARunWaitsForMoney(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	if n := w.node(id, "ask"); n.OK != 5 || n.Error != "" {
 		t.Errorf("%d labels, %q; want 5", n.OK, n.Error)
+	}
+}
+
+// TestTheBudgetOfAStep: what a step may spend by its own budget is a part of what its
+// run may spend. A step whose budget is more than is left waits.
+func TestTheBudgetOfAStep(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`
+workflow: two
+budget: 0.50
+inputs: {items: {columns: [id]}}
+steps:
+  first: {from: {items: stream}, `+choose+`}
+  second: {from: {first: stream}, `+strings.Replace(choose, "crowd: {", "crowd: {budget: 0.50, ", 1)+`}
+`, "id\n1\n2\n3\n4\n5\n")
+	within := func() *orchestrator.View {
+		t.Helper()
+		w.settle()
+		v := w.view(id)
+		if have := v.Spent() + v.Reserved(); have > v.Budget {
+			t.Fatalf("the run has spent or reserved %s of %s", have, v.Budget)
+		}
+		return v
+	}
+	for within(); w.work(); {
+		within()
+	}
+	v, n := within(), w.node(id, "second")
+	if v.Spent() != crowd.Unit/2 || n.State != store.NodeRunning || !n.WaitsForMoney() || !v.OverBudget(&n) ||
+		!strings.Contains(n.Error, "not enough for the step's own budget (0.50): the run may spend 0.50, of which 0.00 is neither spent nor reserved for open tasks; 0.50 more is needed") {
+		t.Errorf("%s is spent; the second step is %s and says %q", v.Spent(), n.State, n.Error)
+	}
+	if err := w.o.EndStep(w.ctx, id, "second"); crowd.CodeOf(err) != crowd.BudgetTooSmall {
+		t.Errorf("a step that has not begun is ended: %v", err)
+	}
+	for _, more := range []crowd.Money{crowd.Unit/2 - 1, 1} {
+		_, err := w.o.TopUp(w.ctx, id, more)
+		must(t, err)
+		if within(); (w.node(id, "second").Error == "") != (more == 1) {
+			t.Errorf("after %s more it says %q", more, w.node(id, "second").Error)
+		}
+	}
+	for w.work() {
+		within()
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if v, n := w.view(id), w.node(id, "second"); v.Spent() != crowd.Unit || n.OK != 5 {
+		t.Errorf("%s is spent for %d labels", v.Spent(), n.OK)
+	}
+}
+
+// TestWhoWaitsForMoney: items whose tasks are open wait for people, the others for money.
+func TestWhoWaitsForMoney(t *testing.T) {
+	w := newWorld(t)
+	id := w.start("workflow: w\nbudget: 0.20\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: {items: stream}, "+choose+"}\n", "id\n1\n2\n3\n4\n5\n")
+	w.settle()
+	list, err := w.o.SlowestItems(w.ctx, 0, id, 10)
+	must(t, err)
+	if len(list) != 5 {
+		t.Fatalf("there are %d items", len(list))
+	}
+	for _, x := range list {
+		if money := strings.Contains(x.Why, "not enough for one more task"); money != (x.Item > 2) || !money && x.Why != "for people" {
+			t.Errorf("item %d waits: %s", x.Item, x.Why)
+		}
 	}
 }
 

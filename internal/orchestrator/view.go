@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -42,6 +41,7 @@ type NodeView struct {
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	Reused  int64          // labels that a crowd step has from earlier runs
+	passing bool           // Error goes by itself: the store is tried again, or others have their turn
 	split   split          // of a step that splits items; Skipped is without those that were split
 	gone    int64          // items that were split before, and came here as skipped ones: not in Skipped either
 }
@@ -58,7 +58,10 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	v := r.bareView()
 	for i, n := range r.nodes {
 		if x := &v.Nodes[i]; n.step != nil {
-			x.Error = cmp.Or(x.Error, o.waitsForTurn(nodeKey{id, n.Node.Node}))
+			if x.Error == "" {
+				x.Error = o.waitsForTurn(nodeKey{id, n.Node.Node})
+				x.passing = x.Error != ""
+			}
 			r.countItems(n, x)
 			if x.split, err = r.countSplit(ctx, n); err != nil {
 				return nil, err

@@ -433,19 +433,17 @@ func TestABatchSaysThatItsTasksWaitForMoney(t *testing.T) {
 }
 
 // TestAStepNeedsItsBudget: a step whose own budget the tenant's account does not have
-// says so, and starts when there is money and somebody says retry.
+// says so, and starts by itself when there is money.
 func TestAStepNeedsItsBudget(t *testing.T) {
 	w := newWorld(t, 1)
-	w.warns.Store(true)
 	id := w.begin(strings.Replace(oneStep, "reward:", "budget: 1500.00, reward:", 1), "things", thingsWithID(2))
 	node := func() orchestrator.NodeView { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1] }
 	w.until(func() bool { return strings.Contains(node().Error, "but the tenant's account has 1000.00") })
-	if b := node().Batch; b != nil && b.Progress.State != crowd.BatchDraft {
-		t.Errorf("without money the batch is %s", b.Progress.State)
+	if n := node(); n.State != store.NodeRunning || n.Batch == nil || n.Batch.Progress.State != crowd.BatchDraft || !n.WaitsForMoney() {
+		t.Errorf("without money the step is %+v", n)
 	}
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 500*crowd.Unit, ""))
-	_, _, err := w.Runs.Retry(w.ctx, w.ann, id, "")
-	ok(t, err)
+	w.clock.advance(time.Minute)
 	w.finish(id, func() {})
 	if n := node(); n.OK != 2 || n.Error != "" {
 		t.Errorf("with money %d of 2 items came through, and the step says %q", n.OK, n.Error)

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/label"
 )
@@ -229,4 +231,33 @@ func refusedBy(t *testing.T, err error, want crowd.Code) {
 	if got := crowd.CodeOf(err); got != want {
 		t.Errorf("got the error %v of code %q, want code %q", err, got, want)
 	}
+}
+
+// TestBudgetsOfStepsAndTheirRun: a step's own budget is a part of its run's, also when
+// it is raised, by many at once.
+func TestBudgetsOfStepsAndTheirRun(t *testing.T) {
+	w := newWorld(t, 1)
+	id := w.begin("budget: 1.00\n"+strings.Replace(oneStep, "reward:", "budget: 0.50, reward:", 1), "things", thingsWithID(2))
+	node := func() orchestrator.NodeView { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1] }
+	w.until(func() bool { b := node().Batch; return b != nil && b.Progress.State == crowd.BatchRunning })
+	batch := node().Batch.Spec.ID
+	_, err := w.Batches.TopUp(w.ctx, w.ann, batch, crowd.Unit/2+1)
+	if refused(t, err, crowd.BudgetTooSmall); !strings.Contains(err.Error(), "the run may spend 1.00, of which 0.50 is neither spent nor reserved") {
+		t.Errorf("it says %v", err)
+	}
+	var group sync.WaitGroup
+	var done atomic.Int32
+	for range 8 {
+		group.Go(func() {
+			if _, err := w.Batches.TopUp(w.ctx, w.ann, batch, crowd.Unit/5); err == nil {
+				done.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
+	if have := v.Spent() + v.Reserved(); done.Load() != 2 || have != 9*crowd.Unit/10 {
+		t.Errorf("%d of 8 top-ups of 0.20 are done, and %s of the run's budget is used", done.Load(), have)
+	}
+	w.finish(id, func() {})
 }

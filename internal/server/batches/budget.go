@@ -49,6 +49,9 @@ func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.Batch
 	if !b.HasBudget() {
 		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s has no budget of its own, it spends that of %s: throng workflow top-up %s AMOUNT", id, b.Run, b.Run)
 	}
+	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the amount"); err != nil {
+		return BatchView{}, err
+	}
 	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {
 		return BatchView{}, err
 	}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -88,10 +91,8 @@ func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
 	if err != nil || b.Progress.State != crowd.BatchDraft {
 		return err
 	}
-	if b.Spec.Budget > 0 {
-		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", b.Spec.Budget); err != nil {
-			return err
-		}
+	if err := s.payable(ctx, &b, b.Spec.Budget, "the step's own budget"); err != nil {
+		return err
 	}
 	spec := b.Spec
 	spec.Tasks, spec.SmallCrowdOK = 0, true // the engine hears of the tasks by Grow
@@ -115,11 +116,23 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 		if !ok {
 			return crowd.Fieldf("reward", "%d tasks cost more than anybody has", len(items))
 		}
-		if err := s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", cost); err != nil {
+		if err := s.payable(ctx, &b, cost, format.Count(len(items), "more task")); err != nil {
 			return err
 		}
 	}
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Grow(now, id, first, items) })
+}
+
+// payable checks that the run's budget and the tenant's account have what a batch
+// reserves for something. The caller holds the funds.
+func (s Steps) payable(ctx context.Context, b *store.Batch, cost crowd.Money, what string) error {
+	if cost == 0 {
+		return nil
+	}
+	if err := orchestrator.Affords(ctx, s.batches.store, b.Run, cost, what); err != nil {
+		return err
+	}
+	return s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", cost)
 }
 
 // Seal lets a step's batch end with the tasks that it has.

@@ -380,7 +380,7 @@ func (w *world) broke() (bool, error) {
 		if n.Step != nil && n.Step.Crowd() == nil && n.Inside > n.Faults { // a service is to be asked again
 			return false, nil
 		}
-		broke = broke || n.State == store.NodeRunning && n.Error != ""
+		broke = broke || n.WaitsForMoney()
 	}
 	return broke, nil
 }

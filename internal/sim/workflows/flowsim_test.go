@@ -232,8 +232,8 @@ steps:
 		"enough":                 {text: text, budget: 3 * crowd.Unit},
 		"of the file":            {text: strings.Replace(text, "inputs:", "budget: 1.00\ninputs:", 1), want: "the run may spend 1.00"},
 		"given, not the file's":  {text: strings.Replace(text, "inputs:", "budget: 1.00\ninputs:", 1), budget: 3 * crowd.Unit},
-		"a part":                 {text: text, budget: 2 * crowd.Unit, want: "next: the step cannot go on: budget: not enough for one more task (0.20): the run may spend 2.00, of which 0.00 is neither spent nor reserved for open tasks; 5 items have a label there"},
-		"less than one task":     {text: text, budget: crowd.Unit / 20, want: "first: the step cannot go on: budget: not enough for one more task (0.10): the run may spend 0.05, of which 0.05 is neither spent nor reserved for open tasks; 0 items have a label there"},
+		"a part":                 {text: text, budget: 2 * crowd.Unit, want: "next: the step cannot go on: budget: not enough for one more task (0.20): the run may spend 2.00, of which 0.00 is neither spent nor reserved for open tasks; 0.20 more is needed; 5 items have a label there"},
+		"less than one task":     {text: text, budget: crowd.Unit / 20, want: "first: the step cannot go on: budget: not enough for one more task (0.10): the run may spend 0.05, of which 0.05 is neither spent nor reserved for open tasks; 0.05 more is needed; 0 items have a label there"},
 		"of the last step alone": {text: strings.Replace(text, "reward: 0.20,", "reward: 0.20, budget: 0.60,", 1), want: "next: the step cannot go on: the batch's budget cannot pay one more answer; 3 items have a label there"},
 	} {
 		t.Run(name, func(t *testing.T) {
