@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -233,22 +234,13 @@ func (o *Orchestrator) Results(ctx context.Context, tenant crowd.TenantID, id cr
 	for _, col := range n.columns {
 		out.Columns = append(out.Columns, col.Column)
 	}
-	with := n.foreignNodes()
-	out.Rows = func(yield func(Result, error) bool) {
-		for row, err := range o.rows(ctx, id, n.Node.Node, with) {
-			if err != nil {
-				yield(Result{}, err)
-				return
-			}
-			x := Result{Item: row.Item, State: row.State, Error: row.Error}
-			if row.State == store.RowOK {
-				x.Cells = cellsOf(n.columns, &row)
-			}
-			if !yield(x, nil) {
-				return
-			}
+	out.Rows = lists.MapRead(o.rows(ctx, id, n.Node.Node, n.foreignNodes()), func(row store.JoinedRow) Result {
+		x := Result{Item: row.Item, State: row.State, Error: row.Error}
+		if row.State == store.RowOK {
+			x.Cells = cellsOf(n.columns, &row)
 		}
-	}
+		return x
+	})
 	return out, nil
 }
 

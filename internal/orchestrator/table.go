@@ -104,13 +104,9 @@ func encodeCell(cell string, kind condition.Type, format table.Format) string {
 // Write writes the table, and returns how many rows it has.
 func (t *Table) Write(w io.Writer) (int, error) {
 	n := 0
-	err := table.WriteRows(w, t.Columns, t.Options, func(yield func([]string, error) bool) {
-		for row, err := range t.Rows {
-			n++
-			if !yield(row, err) {
-				return
-			}
-		}
-	})
+	err := table.WriteRows(w, t.Columns, t.Options, lists.MapRead(t.Rows, func(row []string) []string {
+		n++
+		return row
+	}))
 	return n, err
 }

@@ -2,6 +2,8 @@
 // nothing for it.
 package lists
 
+import "iter"
+
 // Map returns what of makes of each element, in order. It is never nil.
 func Map[A, B any](list []A, of func(A) B) []B {
 	out := make([]B, len(list))
@@ -9,6 +11,22 @@ func Map[A, B any](list []A, of func(A) B) []B {
 		out[i] = of(x)
 	}
 	return out
+}
+
+// MapRead yields what of makes of each element that is read, in order. It ends with the
+// first error.
+func MapRead[A, B any](read iter.Seq2[A, error], of func(A) B) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		for x, err := range read {
+			if err != nil {
+				yield(*new(B), err)
+				return
+			}
+			if !yield(of(x), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Indices returns the integers from 0 to n-1.

@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"testing"
@@ -15,6 +16,28 @@ func TestMapKeepsTheOrder(t *testing.T) {
 	}
 	if got := lists.Map(nil, strconv.Itoa); got == nil || len(got) != 0 {
 		t.Errorf("of nothing it made %#v: want an empty list, so that JSON has []", got)
+	}
+}
+
+func TestMapReadEndsWithTheFirstError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	read := func(yield func(int, error) bool) {
+		_ = yield(3, nil) && yield(1, nil) && yield(0, broken) && yield(2, nil)
+	}
+	var got []string
+	var end error
+	for text, err := range lists.MapRead(read, strconv.Itoa) {
+		got, end = append(got, text), err
+	}
+	if !slices.Equal(got, []string{"3", "1", ""}) || end != broken {
+		t.Errorf("got %q, %v", got, end)
+	}
+	for text := range lists.MapRead(read, strconv.Itoa) {
+		if text != "3" {
+			t.Errorf("after the reader has stopped, %q comes", text)
+		}
+		break
 	}
 }
 

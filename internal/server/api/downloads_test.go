@@ -86,6 +86,55 @@ func TestDownloadsThatNobodyReads(t *testing.T) {
 	})
 }
 
+// TestDownloadsOfRunsThatNobodyReads: they are bounded as those of batches are, together
+// with them, and one whose rows are all read goes on until its file is sent.
+func TestDownloadsOfRunsThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		batch := w.launch("thing\na stone\n")
+		file := "thing\n"
+		for i := range 5000 {
+			file += fmt.Sprintf("number %d of which something longer is told\n", i)
+		}
+		run := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: "workflow: Things\ninputs: {things: {columns: [thing]}}\n" +
+			"steps: {same: {from: things, sql: select thing from things}}\noutputs: {all: {from: things, format: parquet}}\n"}))(t).ID
+		must(w.ann.LoadRun(w.ctx, run, "things", strings.NewReader(file), ""))(t)
+		dora := w.person(wire.NewUser{Name: "dora", Tenants: []crowd.TenantID{w.a}})
+		both := w.person(wire.NewUser{Name: "cora", Tenants: []crowd.TenantID{w.a, w.b}})
+
+		get := func(c *client.Client, path string) *http.Response {
+			req := must(http.NewRequestWithContext(w.ctx, http.MethodGet, c.URL+"/v1/runs/"+run.String()+path, nil))(t)
+			req.Header.Set("Authorization", "Bearer "+c.Token)
+			resp := must(c.HTTP.Do(req))(t)
+			if resp.StatusCode != http.StatusOK {
+				t.Fatal(resp.Status)
+			}
+			return resp
+		}
+		open := []*http.Response{get(w.ann, "/outputs/all"), get(w.ann, "/steps/things/results?format=parquet")}
+		synctest.Wait() // all rows are read, but for the pace of those who take the files
+		output := func(c *client.Client) error { return c.RunOutput(w.ctx, run, "all", io.Discard, client.TableForm{}) }
+		refused(t, output(w.ann), crowd.TooMany)
+		refused(t, w.ann.RunResults(w.ctx, run, "things", io.Discard, client.TableForm{}, false), crowd.TooMany)
+		refused(t, w.ann.Labels(w.ctx, batch, io.Discard, client.TableForm{}, "live"), crowd.TooMany)
+		ok(t, output(dora))
+		open = append(open, get(both, "/steps/things/results"), get(both, "/outputs/all"))
+		refused(t, output(dora), crowd.TooMany)
+		must(w.ann.Run(w.ctx, run))(t) // what is no download goes on
+
+		// Who waits comes next.
+		done := make(chan error)
+		go func() { done <- output(dora) }()
+		synctest.Wait()
+		ok(t, open[0].Body.Close())
+		ok(t, <-done)
+		for _, resp := range open[1:] {
+			ok(t, resp.Body.Close())
+		}
+	})
+}
+
 // TestDownloadsForASpreadsheet hold no formula, and numbers as they are.
 func TestDownloadsForASpreadsheet(t *testing.T) {
 	t.Parallel()

@@ -167,42 +167,26 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 }
 
 func annotationRows(list iter.Seq2[store.Annotation, error]) iter.Seq2[[]string, error] {
-	return func(yield func([]string, error) bool) {
-		var row []string
-		for x, err := range list {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			row = append(row[:0], x.Assignment.String(), x.Task.String(), x.Worker.String(), x.WorkerName, string(x.State),
-				stamp(x.AssignedAt), stamp(x.EndedAt), seconds(x.AssignedAt, x.EndedAt), x.Key, string(x.Body),
-				strconv.FormatBool(x.Counted), strconv.FormatBool(x.Late), strconv.FormatInt(int64(x.Paid), 10))
-			if !yield(append(row, x.Values...), nil) {
-				return
-			}
-		}
-	}
+	var row []string
+	return lists.MapRead(list, func(x store.Annotation) []string {
+		row = append(row[:0], x.Assignment.String(), x.Task.String(), x.Worker.String(), x.WorkerName, string(x.State),
+			stamp(x.AssignedAt), stamp(x.EndedAt), seconds(x.AssignedAt, x.EndedAt), x.Key, string(x.Body),
+			strconv.FormatBool(x.Counted), strconv.FormatBool(x.Late), strconv.FormatInt(int64(x.Paid), 10))
+		return append(row, x.Values...)
+	})
 }
 
 func labelRows(list iter.Seq2[store.LabelledTask, error]) iter.Seq2[[]string, error] {
-	return func(yield func([]string, error) bool) {
-		var row []string
-		for t, err := range list {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if l := t.Label; l == nil {
-				row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
-			} else {
-				row = append(row[:0], t.Task.String(), l.Value, strconv.FormatFloat(l.Confidence, 'g', 6, 64), strconv.Itoa(l.Answers),
-					strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold)
-			}
-			if !yield(append(row, t.Values...), nil) {
-				return
-			}
+	var row []string
+	return lists.MapRead(list, func(t store.LabelledTask) []string {
+		if l := t.Label; l == nil {
+			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
+		} else {
+			row = append(row[:0], t.Task.String(), l.Value, strconv.FormatFloat(l.Confidence, 'g', 6, 64), strconv.Itoa(l.Answers),
+				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold)
 		}
-	}
+		return append(row, t.Values...)
+	})
 }
 
 func toQuality(q *batches.Quality) wire.Quality {

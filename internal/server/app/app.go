@@ -115,7 +115,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 
 // compose puts the use cases together. Nothing runs yet.
 func compose(ctx context.Context, cfg Config) (*App, error) {
-	funds, streams := accounts.NewFunds(cfg.Store), &limits.Streams{}
+	funds, streams, downloads := accounts.NewFunds(cfg.Store), &limits.Streams{}, limits.DownloadSlots()
 	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams)}
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
@@ -138,8 +138,8 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Pools = control.OpenPools(a.Control)
 
 	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams})
-	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams})
+	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Downloads: downloads})
+	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Downloads: downloads})
 	return a, nil
 }
 

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -139,10 +140,12 @@ func BenchmarkRows(b *testing.B) {
 					}
 					stop()
 					sum := 0
-					for row, err := range must(w.Runs.Results(w.ctx, w.ann, id, "out"))(b).Rows {
+					ctx, cancel := context.WithCancel(w.ctx)
+					for row, err := range must(w.Runs.Results(ctx, w.ann, id, "out"))(b).Rows {
 						ok(b, err)
 						sum += must(strconv.Atoi(row.Cells[0]))(b)
 					}
+					cancel()
 					if sum != n {
 						b.Fatalf("%d of %d rows were counted, and the run is %s", sum, n, w.state(id))
 					}

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -193,7 +194,9 @@ func (w *world) whole(id crowd.RunID, n int) {
 	if v.Ended != int64(n) {
 		w.t.Errorf("%d items have ended, want %d", v.Ended, n)
 	}
-	res := must(w.Runs.Results(w.ctx, w.ann, id, "expert"))(w.t)
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	res := must(w.Runs.Results(ctx, w.ann, id, "expert"))(w.t)
 	asked := 0
 	for r, err := range res.Rows {
 		ok(w.t, err)

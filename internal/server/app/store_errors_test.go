@@ -301,7 +301,9 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	},
 	"Runs.Start": func(x *trial, p *access.Principal) error { return second(x.Runs.Start(x.ctx, p, x.ready.made)) },
 	"Runs.Results": func(x *trial, p *access.Principal) error {
-		r, err := x.Runs.Results(x.ctx, p, x.ready.running, "things")
+		ctx, cancel := context.WithCancel(x.ctx)
+		defer cancel()
+		r, err := x.Runs.Results(ctx, p, x.ready.running, "things")
 		if err != nil {
 			return err
 		}

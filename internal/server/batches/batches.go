@@ -50,11 +50,13 @@ type Config struct {
 	Clock live.Clock
 	// Streams counts open event streams.
 	Streams *limits.Streams
+	// Downloads bounds reads of whole batches.
+	Downloads *limits.Slots
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), slots: limits.UploadSlots(), scans: newScans()}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), slots: limits.UploadSlots(), scans: cfg.Downloads}
 	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
 	b.forecasts = newForecasts(b, cfg.Log)
 	return b

@@ -8,8 +8,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -23,6 +25,19 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 		return b, nil, err
 	}
 	return b, scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Annotations(ctx, b.Spec.Tenant, id, answered)), nil
+}
+
+// scan yields rows of a tenant's batch to p, once there is room for it.
+func scan[T any](ctx context.Context, s *limits.Slots, p *access.Principal, tenant crowd.TenantID, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		end, err := s.Start(ctx, p.User.ID, tenant, 1)
+		if err != nil {
+			yield(*new(T), err)
+			return
+		}
+		defer end()
+		rows(yield)
+	}
 }
 
 // Live is the method of the labels that tasks are given as their answers come in.
@@ -54,18 +69,14 @@ func relabelled(tasks iter.Seq2[store.LabelledTask, error], fitted *label.Result
 			place[t] = i
 		}
 	}
-	return func(yield func(store.LabelledTask, error) bool) {
-		for t, err := range tasks {
-			t.Label = nil
-			if i, ok := place[t.Task.String()]; ok {
-				workers, _ := fitted.Data.Answers(i)
-				t.Label = &engine.Label{Value: fitted.Label(i), Confidence: fitted.Confidence(i), Answers: len(workers), Tie: fitted.Ties[i]}
-			}
-			if !yield(t, err) {
-				return
-			}
+	return lists.MapRead(tasks, func(t store.LabelledTask) store.LabelledTask {
+		t.Label = nil
+		if i, ok := place[t.Task.String()]; ok {
+			workers, _ := fitted.Data.Answers(i)
+			t.Label = &engine.Label{Value: fitted.Label(i), Confidence: fitted.Confidence(i), Answers: len(workers), Tie: fitted.Ties[i]}
 		}
-	}
+		return t
+	})
 }
 
 // kindOf returns what is known of a batch's kind of question.

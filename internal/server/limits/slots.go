@@ -98,6 +98,11 @@ func (s *Slots) end(who [2]slotHolder, n int) {
 // rows.
 func UploadSlots() *Slots { return &Slots{What: "uploads", Most: 32, Tenant: 4, Person: 2} }
 
+// DownloadSlots is how many reads of whole batches and runs go on at a time: each has a
+// connection to the database or a part of the file, and goes on for as long as its
+// reader takes.
+func DownloadSlots() *Slots { return &Slots{What: "downloads", Most: 16, Tenant: 4, Person: 2} }
+
 // BodySlots is how many MiB of bodies of requests are in memory. Those of one tenant, or
 // of all workers, leave two thirds to the others, however slowly they come.
 func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenant: 32, Person: 12} }

@@ -32,6 +32,8 @@ type Config struct {
 	Services httpstep.Allow
 	// Streams counts open event streams.
 	Streams *limits.Streams
+	// Downloads bounds reads of all rows of a step.
+	Downloads *limits.Slots
 }
 
 // Runs is the runs of workflows. One goroutine steps the orchestrator (Run); calls
@@ -52,6 +54,7 @@ type Runs struct {
 	reading      *turns[crowd.WorkerID] // of files of workflows, by person
 	queries      *turns[crowd.TenantID]
 	uploads      *limits.Slots
+	downloads    *limits.Slots
 	underway     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -63,7 +66,7 @@ func New(cfg Config) *Runs {
 	s := &Runs{
 		watched: limits.NewWatched[crowd.RunID](cfg.Streams),
 		store:   cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: limits.UploadSlots(), clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: limits.UploadSlots(), downloads: cfg.Downloads, clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.views, s.details = limits.NewSharedViews[crowd.RunID, *orchestrator.View](s.watched), limits.NewSharedViews[crowd.RunID, Details](s.watched)
 	s.calls, s.stop = context.WithCancel(context.Background())
@@ -407,10 +410,17 @@ func (s *Runs) Ended(ctx context.Context, p *access.Principal, id crowd.RunID, m
 	return s.orchestrator.Ended(ctx, 0, id, most)
 }
 
-// Results returns all rows of a node of a run.
+// Results returns all rows of a node of a run, once there is room for one more download,
+// which goes on until ctx ends: a part of a file may be left when all rows are read.
 func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
-	if _, err := s.find(ctx, p, access.RunsResults, id); err != nil {
+	r, err := s.find(ctx, p, access.RunsResults, id)
+	if err != nil {
 		return nil, err
 	}
+	end, err := s.downloads.Start(ctx, p.User.ID, r.Tenant, 1)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, end)
 	return s.orchestrator.Results(ctx, 0, id, node)
 }
