@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -52,7 +53,7 @@ func newParquetWriter(w io.Writer, columns []string, types map[string]ColumnType
 		var node parquet.Node
 		switch typ {
 		case TextColumn:
-			node = parquet.Encoded(parquet.String(), &parquet.Plain)
+			node = parquet.Encoded(parquet.Leaf(textType{parquet.String().Type()}), &parquet.Plain)
 		case NumberColumn:
 			node = parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.Plain))
 		case BoolColumn:
@@ -122,6 +123,50 @@ func (t *parquetWriter) close() error {
 	}
 	t.closed = true
 	return t.out.Close()
+}
+
+// boundBytes is how much of the least and the greatest text of a page is kept: they stand
+// in its header and, in memory up to the end of the file, in the footer.
+const boundBytes = 64
+
+// textType is the type of texts, with buffers and pages whose bounds are cut short.
+type textType struct{ parquet.Type }
+
+func (t textType) NewColumnBuffer(column, values int) parquet.ColumnBuffer {
+	return textBuffer{t.Type.NewColumnBuffer(column, values)}
+}
+
+type textBuffer struct{ parquet.ColumnBuffer }
+
+func (b textBuffer) Page() parquet.Page { return textPage{b.ColumnBuffer.Page()} }
+
+type textPage struct{ parquet.Page }
+
+func (p textPage) Bounds() (least, most parquet.Value, ok bool) {
+	begin := func(text []byte) string { return strings.ToValidUTF8(string(text[:boundBytes]), "") }
+	least, most, ok = p.Page.Bounds()
+	if text := least.ByteArray(); len(text) > boundBytes {
+		least = parquet.ByteArrayValue([]byte(begin(text)))
+	}
+	if text := most.ByteArray(); len(text) > boundBytes {
+		most = parquet.ByteArrayValue([]byte(above(begin(text))))
+	}
+	return least, most, ok
+}
+
+// above returns a text that comes after all those that begin with this one.
+func above(begin string) string {
+	for begin != "" {
+		r, n := utf8.DecodeLastRuneInString(begin)
+		begin = begin[:len(begin)-n]
+		if r++; r == 0xD800 {
+			r = 0xE000 // what lies between is no text
+		}
+		if r <= utf8.MaxRune {
+			return begin + string(r)
+		}
+	}
+	return "\xFF" // no byte of UTF-8 is greater
 }
 
 // ordered is a group whose fields are in the order of the columns, not in that
