@@ -253,7 +253,10 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		body := progressbar.NewReader(file, bar)
 		loaded, err := r.LoadRun(c.Ctx, run.ID, in.name, &body, string(table.FormatOf(in.path)))
 		_, _ = bar.Exit(), file.Close() // it was only read
-		if err != nil {
+		switch {
+		case crowd.CodeOf(err) == crowd.Conflict: // it is about the run
+			return err
+		case err != nil:
 			return ofFile(in.path, err)
 		}
 		c.tellRows(in.path, loaded.Problems)

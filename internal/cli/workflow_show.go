@@ -46,14 +46,21 @@ func (x *WorkflowList) Run(c *Context, r *remote) error {
 	})
 }
 
-// standstill is what of a running run goes on only when somebody does something: all, or some
-// steps.
+// standstill is what of a run goes on only when somebody does something: all, or some steps.
+// One that wants files, or its start, waits unless a file is just coming.
 func standstill(c *Context, r *remote, head *wire.RunHead) string {
-	if head.State != "running" {
+	if head.State != "running" && head.State != "loading" {
 		return ""
 	}
 	run, err := r.Run(c.Ctx, head.ID)
-	return when(err == nil && run.Stuck, ", stuck") + when(err == nil && !run.Stuck && len(waits(&run)) > 0, ", waits")
+	comes := slices.ContainsFunc(run.Nodes, func(n wire.RunNode) bool { return n.State == "running" })
+	switch {
+	case err != nil:
+		return ""
+	case run.Stuck:
+		return ", stuck"
+	}
+	return when(len(waits(&run)) > 0 || run.State == "loading" && !comes, ", waits")
 }
 
 // WorkflowShow is "throng workflow show".

@@ -422,7 +422,7 @@ func TestACancelledRunLoadsNothing(t *testing.T) {
 				return nil
 			}
 			_, err = w.o.Load(w.ctx, id, "items", csv(t, "id\n"+strings.Repeat("2\n", 2500)))
-			wantCode(t, err, crowd.Conflict, "is cancelled")
+			wantCode(t, err, crowd.Conflict, "r1 was cancelled")
 			w.wantState(id, store.RunCancelled)
 			if n := w.node(id, "items"); n.State != store.NodeWaiting || n.Last != 0 || n.Error != "" {
 				t.Errorf("the input is %+v", n)

@@ -145,7 +145,11 @@ func (o *Orchestrator) loadingRun(ctx context.Context, id crowd.RunID) (store.Ru
 	if err != nil {
 		return run, nil, err
 	}
-	if run.State != store.RunLoading {
+	switch run.State {
+	case store.RunLoading:
+	case store.RunCancelled:
+		return run, nil, crowd.Errorf(crowd.Conflict, "%s was cancelled", id)
+	default:
 		return run, nil, crowd.Errorf(crowd.Conflict, "%s is %s: it is not waiting for its inputs", id, run.State)
 	}
 	nodes, err := o.cfg.Store.Nodes(ctx, id)
