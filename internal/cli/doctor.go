@@ -233,7 +233,10 @@ func checkBatches(ctx context.Context, st store.Store, d *diagnosis) error {
 		if !b.Progress.State.Open() {
 			continue
 		}
-		t, err := task.Parse(b.Template)
+		var t task.Template
+		if b, err = st.Batch(ctx, 0, b.Spec.ID); err == nil { // lists have no templates
+			t, err = task.Parse(b.Template)
+		}
 		if err == nil {
 			err = crowd.Errors(t.Validate(b.Columns)).Err()
 		}

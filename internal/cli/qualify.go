@@ -151,6 +151,9 @@ func outcomeOf(t *wire.Try) string {
 // Run shows the test.
 func (x *TestShow) Run(c *Context, r *remote) error {
 	t, err := r.test(x.Test, 0)
+	if err == nil {
+		t, err = r.Test(c.Ctx, t.ID) // lists have no templates
+	}
 	if err != nil {
 		return err
 	}

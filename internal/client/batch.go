@@ -46,8 +46,8 @@ func (c *Client) Batch(ctx context.Context, id crowd.BatchID) (wire.Batch, error
 	return get[wire.Batch](ctx, c, path("batches", id))
 }
 
-// Batches lists the newest batches: of a tenant, or (0) of all that an admin,
-// or a requester of one tenant, may see.
+// Batches lists the newest batches, without templates and columns: of a tenant, or (0)
+// of all that an admin, or a requester of one tenant, may see.
 func (c *Client) Batches(ctx context.Context, tenant crowd.TenantID) ([]wire.Batch, error) {
 	return get[[]wire.Batch](ctx, c, "/v1/batches"+query("tenant", tenant))
 }

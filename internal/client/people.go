@@ -137,10 +137,15 @@ func (c *Client) CreateTest(ctx context.Context, n wire.NewTest) (wire.GivenTest
 	return post[wire.GivenTest](ctx, c, "/v1/tests", n)
 }
 
-// Tests lists tests: of a tenant and of the installation, or (0) all that the
-// token may see.
+// Tests lists tests, without templates: of a tenant and of the installation, or (0)
+// all that the token may see.
 func (c *Client) Tests(ctx context.Context, tenant crowd.TenantID) ([]wire.GivenTest, error) {
 	return get[[]wire.GivenTest](ctx, c, "/v1/tests"+query("tenant", tenant))
+}
+
+// Test returns a test.
+func (c *Client) Test(ctx context.Context, test int64) (wire.GivenTest, error) {
+	return get[wire.GivenTest](ctx, c, path("tests", test))
 }
 
 // Tries lists the latest hundred tries at a test.

@@ -270,9 +270,9 @@ steps:
   ask: {from: {items: stream}, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"], show: [id]}, reward: 0.10, truth: known}}
 `, "id,known\n1,yes\n2,\n3,perhaps\n")
 	w.settle()
-	b := w.node(id, "ask").Batch
-	if b == nil || strings.Join(b.Columns, ",") != "id" {
-		t.Fatalf("the batch is %+v", b)
+	b, err := w.store.Batch(w.ctx, 0, w.node(id, "ask").Batch.Spec.ID)
+	if err != nil || strings.Join(b.Columns, ",") != "id" {
+		t.Fatalf("the batch is %+v, %v", b, err)
 	}
 	gold, err := w.store.Task(w.ctx, b.Spec.ID.Task(1))
 	if err != nil || gold.Gold != "yes" || len(gold.Values) != 1 {

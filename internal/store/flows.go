@@ -247,13 +247,14 @@ type Flows interface {
 	// Run returns a run; tenant 0 means any.
 	Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (Run, error)
 	// ListRuns returns up to limit runs with ids below before (0: all), newest
-	// first; tenant 0 means any.
+	// first, without their files; tenant 0 means any.
 	ListRuns(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) ([]Run, error)
-	// OpenRuns returns the runs that have not ended, in order of id.
+	// OpenRuns returns the runs that have not ended, in order of id, without their files.
 	OpenRuns(ctx context.Context) ([]Run, error)
 	// Nodes returns the nodes of a run in order.
 	Nodes(ctx context.Context, id crowd.RunID) ([]Node, error)
-	// RunBatches returns the batches that the nodes of a run have, in order of id.
+	// RunBatches returns the batches that the nodes of a run have, in order of id,
+	// as ListBatches does.
 	RunBatches(ctx context.Context, id crowd.RunID) ([]Batch, error)
 	// Advance makes a move durable. It returns the id of Create, or 0.
 	Advance(ctx context.Context, a *Advance) (crowd.BatchID, error)

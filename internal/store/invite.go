@@ -129,8 +129,8 @@ type Tests interface {
 	RetireTest(ctx context.Context, tenant crowd.TenantID, id int64, retired bool) error
 	// Test returns a test; tenant 0 means any.
 	Test(ctx context.Context, tenant crowd.TenantID, id int64) (Test, error)
-	// ListTests returns the tests of a tenant in order of id; tenant 0 means
-	// any.
+	// ListTests returns the tests of a tenant in order of id, without their templates
+	// and columns; tenant 0 means any.
 	ListTests(ctx context.Context, tenant crowd.TenantID) ([]Test, error)
 	// Questions returns the questions of a test in order.
 	Questions(ctx context.Context, test int64) ([]Question, error)
@@ -141,9 +141,10 @@ type Tests interface {
 	// is kept of u, if not nil: all or nothing. One that was submitted is a
 	// Conflict.
 	FinishTry(ctx context.Context, t Try, u *User) error
-	// Tries returns a person's tries at a test in order.
+	// Tries returns a person's tries at a test in order, without answers.
 	Tries(ctx context.Context, test int64, worker crowd.WorkerID) ([]Try, error)
 	// TestTries returns up to limit tries at a test with ids below before (0:
-	// all), newest first; tenant 0 means any.
+	// all), newest first; tenant 0 means any. After the first PageBytes of answers
+	// they come without.
 	TestTries(ctx context.Context, tenant crowd.TenantID, test, before int64, limit int) ([]Try, error)
 }

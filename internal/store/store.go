@@ -250,7 +250,7 @@ type Batches interface {
 	// Batch returns a batch; tenant 0 means any.
 	Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (Batch, error)
 	// ListBatches returns up to limit batches with ids below before (0: all),
-	// newest first; tenant 0 means any.
+	// newest first, without their templates and columns; tenant 0 means any.
 	ListBatches(ctx context.Context, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]Batch, error)
 	// Task returns a task, for whoever may see its batch.
 	Task(ctx context.Context, id crowd.TaskID) (Task, error)
@@ -298,7 +298,8 @@ type Results interface {
 	Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[LabelledTask, error]
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
-	// WorkerAnnotations returns the worker's latest answers, newest first.
+	// WorkerAnnotations returns the worker's latest answers, newest first, without
+	// names, keys and texts.
 	WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, limit int) ([]Annotation, error)
 }
 

@@ -57,7 +57,8 @@ type Batch struct {
 	Tenant crowd.TenantID   `json:"tenant"`
 	State  crowd.BatchState `json:"state" enum:"draft,running,paused,done,ended,cancelled"`
 	BatchTerms
-	Columns      []string      `json:"columns"`
+	Template     Template      `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists"`
+	Columns      []string      `json:"columns,omitzero" doc:"of its tasks; left out of lists"`
 	Tasks        uint32        `json:"tasks"`
 	Stopped      bool          `json:"stopped" doc:"emergency stop"`
 	Planned      int           `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`

@@ -27,7 +27,7 @@ type Test struct {
 type GivenTest struct {
 	Test
 	File      int       `json:"file_questions" doc:"of which those of a try are drawn"`
-	Template  Template  `json:"template"`
+	Template  Template  `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -64,7 +64,7 @@ type Try struct {
 	Score       int             `json:"score"`
 	Late        bool            `json:"late" doc:"it came after its time, and cannot pass"`
 	Passed      bool            `json:"passed"`
-	Answers     json.RawMessage `json:"answers,omitempty" doc:"by number of the question in the file: the answer, its key, and whether it is right"`
+	Answers     json.RawMessage `json:"answers,omitempty" doc:"by number of the question in the file: the answer, its key, and whether it is right; left out after the first 4 MiB of a list"`
 }
 
 // MyTest is a test as those who take it see it.

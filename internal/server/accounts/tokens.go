@@ -67,7 +67,9 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 		if !as.Is(r) {
 			return t, "", crowd.Fieldf("roles", "%q is not a role that this user has", r)
 		}
-		t.Roles = append(t.Roles, string(r))
+		if !slices.Contains(t.Roles, string(r)) {
+			t.Roles = append(t.Roles, string(r))
+		}
 	}
 	if n.Life > 0 {
 		t.ExpiresAt = s.clock.Time().Add(n.Life)

@@ -74,38 +74,30 @@ func ended(t *store.Try, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// mayTake returns the test if p may take it, with the pools that it opens to
-// them.
-func (s *Tests) mayTake(ctx context.Context, p *access.Principal, id int64) (t store.Test, offers []crowd.PoolID, err error) {
-	t, err = s.store.Test(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound {
-		return t, nil, errTest
-	}
-	if err != nil {
-		return t, nil, err
-	}
+// mayTake returns the pools that a test opens to p, if they may take it.
+func (s *Tests) mayTake(ctx context.Context, p *access.Principal, t *store.Test) (offers []crowd.PoolID, err error) {
 	accepted, err := s.store.AcceptedInvitations(ctx, p.User.ID)
 	if err != nil {
-		return t, nil, err
+		return nil, err
 	}
 	invited := false
 	for _, i := range accepted {
-		if i.Test != id {
+		if i.Test != t.ID {
 			continue
 		}
 		invited = true
 		closed, err := s.accounts.closed(ctx, &i)
 		if err != nil {
-			return t, nil, err
+			return nil, err
 		}
 		if !closed {
 			offers = append(offers, i.Pool)
 		}
 	}
 	if !invited && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil) {
-		return store.Test{}, nil, errTest
+		return nil, errTest
 	}
-	return t, offers, nil
+	return offers, nil
 }
 
 // Mine lists the tests that p may take, without their questions: those that they
@@ -117,7 +109,7 @@ func (s *Tests) Mine(ctx context.Context, p *access.Principal) ([]TestView, erro
 	}
 	var list []TestView
 	for _, t := range all {
-		v, err := s.testView(ctx, p, t.ID)
+		v, err := s.viewOf(ctx, p, t)
 		if crowd.CodeOf(err) == crowd.NotFound {
 			continue
 		}
@@ -141,12 +133,23 @@ func (s *Tests) Take(ctx context.Context, p *access.Principal, id int64) (TestVi
 
 // testView is all of a view but the questions.
 func (s *Tests) testView(ctx context.Context, p *access.Principal, id int64) (TestView, error) {
-	t, offers, err := s.mayTake(ctx, p, id)
+	t, err := s.store.Test(ctx, 0, id)
+	if crowd.CodeOf(err) == crowd.NotFound {
+		err = errTest
+	}
+	if err != nil {
+		return TestView{}, err
+	}
+	return s.viewOf(ctx, p, t)
+}
+
+func (s *Tests) viewOf(ctx context.Context, p *access.Principal, t store.Test) (TestView, error) {
+	offers, err := s.mayTake(ctx, p, &t)
 	if err != nil {
 		return TestView{}, err
 	}
 	v := TestView{Test: t, now: s.clock.Time(), offers: offers}
-	if v.taken, err = s.store.Tries(ctx, id, p.User.ID); err != nil {
+	if v.taken, err = s.store.Tries(ctx, t.ID, p.User.ID); err != nil {
 		return v, err
 	}
 	u, err := s.store.User(ctx, p.User.ID)

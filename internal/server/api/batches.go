@@ -45,11 +45,11 @@ func toBatch(v batches.BatchView) wire.Batch {
 	out := wire.Batch{
 		ID: s.ID, Tenant: s.Tenant, State: p.State,
 		BatchTerms: wire.BatchTerms{
-			Name: v.Name, Pool: v.Pool, Template: wire.Template(v.Template), Redundancy: &s.Rule,
+			Name: v.Name, Pool: v.Pool, Redundancy: &s.Rule,
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
 		},
-		Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
+		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,
 		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 	}
@@ -68,10 +68,11 @@ func toBatch(v batches.BatchView) wire.Batch {
 	return out
 }
 
-// toStored is a batch of a list: what only the engine knows is left out.
+// toStored is a batch of a list: what only the engine knows is left out, as lists of the
+// store leave the template and the columns out.
 func toStored(b store.Batch) wire.Batch {
 	out := toBatch(batches.BatchView{Batch: b})
-	out.Running, out.Waiting = nil, nil
+	out.Running, out.Waiting, out.Columns = nil, nil, nil
 	return out
 }
 
@@ -101,7 +102,7 @@ const batchTag = "Batches"
 func (a *api) batches() {
 	const tag = batchTag
 	add(a, op{method: http.MethodGet, path: "/v1/batches", summary: "List batches, newest first", tag: tag, access: signedIn,
-		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen. Counts are as of the last commit."},
+		text: "Of one tenant; admins may leave the tenant out. Go on with `before`, the last id seen. Counts are as of the last commit. Templates and columns are left out: each batch shows its own."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			Before string `query:"before"`

@@ -45,7 +45,7 @@ func (a *api) tests() {
 			}))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
-		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation."},
+		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation. Templates are left out: each test shows its own."},
 		func(ctx context.Context, p *access.Principal, in *OfTenant) ([]wire.GivenTest, error) {
 			return each(toGivenTest)(a.app.Tests.List(ctx, p, in.tenant))
 		})
@@ -60,7 +60,7 @@ func (a *api) tests() {
 			return as(toGivenTest)(a.app.Tests.Retire(ctx, p, in.id, in.Body.Retired))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}/tries", summary: "List the tries at a test, with the answers", tag: tag, access: signedIn,
-		text: "Newest first; go on with `before`, the last id seen. For whoever may change the test."},
+		text: "Newest first; go on with `before`, the last id seen. After the first 4 MiB of answers in a list, tries come without theirs: `before` a try's id + 1 and `limit` 1 give it with them. For whoever may change the test."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Before int64 `query:"before" minimum:"0"`

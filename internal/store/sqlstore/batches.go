@@ -34,7 +34,7 @@ func batchTable() *table[store.Batch] {
 			&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, encoded{&s.Rule}, &s.Reward, &s.Budget, &s.Production,
 			&s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, encoded{&s.Requirements}, encoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, encoded{&s.SLA},
 		}, progress.cells(&b.Progress)...)
-	}).joined(progress.of("p"), `join progress p on p.batch = b.id`)
+	}).joined(progress.of("p"), `join progress p on p.batch = b.id`).long("b.template", "b.headers")
 	t.after = func(b *store.Batch) { b.Spec.Priority, b.Spec.Deadline = b.Progress.Priority, b.Progress.Deadline }
 	return t
 }

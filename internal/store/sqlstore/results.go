@@ -111,15 +111,14 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 		n int64
 	}
 	found, err := list(ctx, s.read, func(r row, a *numbered) error {
-		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
-			raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, encoded{&a.Values})
+		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt}, &a.Late, &a.Counted, &a.Paid)
 	}, `with recursive chain (id, n) as (
 			select last_answer, 1 from accounts where account = $1 and last_answer <> 0
 			union all
 			select p.prev_answer, c.n + 1 from chain c join answers p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
 		)
-		select c.n, `+annotationColumns+`, coalesce(t.cells, '') from chain c join annotations a on a.id = c.id
-		left join tasks t on t.id = a.task left join users u on u.id = a.worker`, key, limit)
+		select c.n, a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at, a.ended_at, a.late, a.counted, a.paid
+		from chain c join annotations a on a.id = c.id`, key, limit)
 	if err != nil {
 		return nil, s.failed("read a worker's answers", err)
 	}

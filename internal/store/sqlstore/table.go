@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -20,6 +21,7 @@ type table[T any] struct {
 	cells  func(x *T) []any
 	after  func(x *T) // if set, completes an x that was scanned
 	read   string     // the select up to its where
+	brief  string     // read for lists, if some text is left out of them
 	insert string
 }
 
@@ -40,6 +42,16 @@ func (t *table[T]) of(alias string) string {
 // joined adds columns of another table that are read, but not written.
 func (t *table[T]) joined(columns, join string) *table[T] {
 	t.read = strings.Replace(t.read, " from ", ", "+columns+" from ", 1) + join + ` `
+	return t
+}
+
+// long has lists leave columns out, which may hold so much text that many rows of it do
+// not fit into memory. It comes after joined.
+func (t *table[T]) long(columns ...string) *table[T] {
+	t.brief = t.read
+	for _, c := range columns {
+		t.brief = strings.Replace(t.brief, c, "''", 1)
+	}
 	return t
 }
 
@@ -70,9 +82,9 @@ func (t *table[T]) scan(r row, x *T) error {
 	return err
 }
 
-// list returns the rows that a condition holds for.
+// list returns the rows that a condition holds for, without long columns.
 func (t *table[T]) list(ctx context.Context, q querier, where string, args ...any) ([]T, error) {
-	return list(ctx, q, t.scan, t.read+where, args...)
+	return list(ctx, q, t.scan, cmp.Or(t.brief, t.read)+where, args...)
 }
 
 // get returns the first row that a condition holds for, or the error none.

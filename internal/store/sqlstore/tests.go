@@ -14,13 +14,13 @@ var (
 			&t.ID, &t.Tenant, &t.Name, raw{&t.Template}, encoded{&t.Columns}, &t.Questions, &t.Draw, &t.PassMark, &t.Tries, &t.Wait, &t.TimeLimit,
 			&t.Grants, &t.Open, &t.Retired, &t.CreatedBy, instant{&t.CreatedAt},
 		}
-	})
+	}).long("t.template", "t.columns")
 	tries = newTable("test_tries", "t", `id, test, worker, n, started_at, ends_at, submitted_at, answers, correct, score, late, passed`, func(t *store.Try) []any {
 		return []any{
 			&t.ID, &t.Test, &t.Worker, &t.N, instant{&t.StartedAt}, instant{&t.EndsAt}, instant{&t.SubmittedAt}, raw{&t.Answers},
 			&t.Right, &t.Score, &t.Late, &t.Passed,
 		}
-	})
+	}).long("t.answers")
 	submitTry = tries.update(4).when("submitted_at = 0")
 )
 
@@ -109,5 +109,10 @@ func (s *Store) TestTries(ctx context.Context, tenant crowd.TenantID, test, befo
 	if _, err := s.Test(ctx, tenant, test); err != nil {
 		return nil, err
 	}
-	return paged(ctx, s, tries, page{column: "t.test", of: test, before: before, limit: limit})
+	list, err := paged(ctx, s, tries, page{column: "t.test", of: test, before: before, limit: limit})
+	for i, bytes := 0, 0; err == nil && i < len(list) && bytes < store.PageBytes; i++ {
+		list[i], err = got(ctx, s, tries, noTest(test), `where t.id = $1`, list[i].ID)
+		bytes += len(list[i].Answers)
+	}
+	return list, err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -233,6 +235,9 @@ func (w *world) kept(id crowd.BatchID, tenant crowd.TenantID, n uint32) store.Ba
 	return b
 }
 
+// briefBatch takes away what lists of batches leave out.
+func briefBatch(x *store.Batch) { x.Template, x.Columns = nil, nil }
+
 func testBatches(t *testing.T, w *world) {
 	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
 	bare := store.Batch{Spec: engine.Spec{Tenant: w.mine}, Pool: w.pool, Progress: engine.Progress{State: crowd.BatchDraft}}
@@ -241,7 +246,7 @@ func testBatches(t *testing.T, w *world) {
 		create: given(w, w.CreateBatch), completed: func(x *store.Batch) { x.Progress.Batch = x.Spec.ID },
 		get: owned(w, w.Batch), tenant: func(x store.Batch) crowd.TenantID { return x.Spec.Tenant },
 		update: changed(w, w.UpdateDraft),
-		list:   pages(w, -1, w.ListBatches),
+		list:   pages(w, -1, w.ListBatches), leaves: briefBatch,
 		change: []func(*store.Batch){
 			func(x *store.Batch) {
 				x.Spec.Rule, x.Spec.Reward, x.Spec.Priority, x.Spec.Deadline = label.Count(5), 1, 9, time.Time{}
@@ -265,7 +270,7 @@ func testRuns(t *testing.T, w *world) {
 		some:   []store.Run{mine, {Tenant: w.other}, theirs, mine, mine, mine},
 		create: func(x store.Run) (crowd.RunID, error) { return w.CreateRun(w.ctx, x, nodes) },
 		get:    owned(w, w.Run), tenant: func(x store.Run) crowd.TenantID { return x.Tenant },
-		list:   pages(w, -1, w.ListRuns),
+		list: pages(w, -1, w.ListRuns), leaves: func(x *store.Run) { x.Text = "" },
 		badNew: map[string]spoiled[store.Run]{"of an unknown tenant": {func(x *store.Run) { x.Tenant = 99 }, crowd.NotFound}},
 	}.check(t, w)
 }
@@ -313,7 +318,7 @@ func testTests(t *testing.T, w *world) {
 		create: func(x store.Test) (int64, error) { return w.CreateTest(w.ctx, x, questions) },
 		get:    owned(w, w.Test), tenant: func(x store.Test) crowd.TenantID { return x.Tenant },
 		update: func(x store.Test) error { return w.RetireTest(w.ctx, x.Tenant, x.ID, x.Retired) },
-		list:   whole[int64](w, w.ListTests),
+		list:   whole[int64](w, w.ListTests), leaves: func(x *store.Test) { x.Template, x.Columns = nil, nil },
 		change: []func(*store.Test){
 			func(x *store.Test) { x.Retired = true }, func(x *store.Test) { x.Retired = true }, func(x *store.Test) { x.Retired = true },
 			func(x *store.Test) { x.Retired = true }, func(x *store.Test) { x.Retired = false },
@@ -350,6 +355,7 @@ func testTries(t *testing.T, w *world) {
 		},
 	}.check(t, w)
 	tries := must(w.TestTries(w.ctx, 0, x.ID, 0, all))(t) // any tenant's
+	tries[3].Answers = nil                                // which those of a worker do not have
 	same(t, "theirs", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{tries[1], tries[3]})
 	same(t, "nobody's", must(w.Tries(w.ctx, x.ID, w.workers[3]))(t), nil)
 	same(t, "of no test", must(w.Tries(w.ctx, 99, w.workers[0]))(t), nil)
@@ -357,5 +363,29 @@ func testTries(t *testing.T, w *world) {
 		list, err := w.TestTries(w.ctx, tenant, test, 0, all)
 		refused(t, err, crowd.NotFound)
 		same(t, "another tenant's, or of no test", list, nil)
+	}
+}
+
+// testLongTries: what tries hold of answers in a list is bounded.
+func testLongTries(t *testing.T, w *world) {
+	x := w.createTest(t, "birds")
+	want := make([]store.Try, 4)
+	for i := range want {
+		y := w.try(x.ID, 0, len(want)-i)
+		y.SubmittedAt, y.Answers = w.now, json.RawMessage(`"`+strings.Repeat("x", store.PageBytes/2)+`"`)
+		want[i] = y
+	}
+	for i := range want {
+		y := &want[len(want)-1-i]
+		y.ID = must(w.StartTry(w.ctx, *y))(t)
+	}
+	oldest := want[3]
+	want[2].Answers, want[3].Answers = nil, nil
+	got := must(w.TestTries(w.ctx, w.mine, x.ID, 0, all))(t)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%d tries, want %d, the answers of the two newest among them", len(got), len(want))
+	}
+	if got = must(w.TestTries(w.ctx, w.mine, x.ID, oldest.ID+1, all))(t); !reflect.DeepEqual(got, []store.Try{oldest}) {
+		t.Errorf("the last page has %d tries, want one with its answers", len(got))
 	}
 }

@@ -27,6 +27,7 @@ type entity[T any, ID ~int64] struct {
 	tenant func(T) crowd.TenantID // who may get it; nil: it is no tenant's
 
 	list   listing[T, ID]
+	leaves func(*T)                 // takes away what lists leave out; nil: they have all
 	of     []int64                  // whose lists are asked for; nil: those of the tenants, or the only one
 	within func(x T, of int64) bool // whether it is in such a list; nil: if it is the tenant's, or there is no other
 
@@ -142,6 +143,11 @@ func (e entity[T, ID]) before(t *testing.T) []T {
 	}
 	kept := slices.Collect(maps.Values(found))
 	slices.SortFunc(kept, func(x, y T) int { return cmp.Compare(*e.id(&x), *e.id(&y)) })
+	for i := range kept {
+		if e.leaves != nil {
+			kept[i] = must(e.get(0, *e.id(&kept[i])))(t)
+		}
+	}
 	return kept
 }
 
@@ -169,6 +175,11 @@ func (e entity[T, ID]) look(t *testing.T, w *world, when string, kept []T) {
 		want := slices.DeleteFunc(slices.Clone(kept), func(x T) bool { return !e.within(x, of) })
 		if e.list.order < 0 {
 			slices.Reverse(want)
+		}
+		for i := range want {
+			if e.leaves != nil {
+				e.leaves(&want[i])
+			}
 		}
 		what := fmt.Sprintf("%s: list of %d", when, of)
 		same(t, what, must(e.list.read(of, 0, all))(t), want)

@@ -233,7 +233,7 @@ func testFinishTry(t *testing.T, w *world) {
 		}
 	})
 	ok(t, w.FinishTry(w.ctx, a, &u))
-	same(t, "their tries", must(w.Tries(w.ctx, x.ID, w.workers[0]))(t), []store.Try{a})
+	same(t, "their try", must(w.TestTries(w.ctx, 0, x.ID, b.ID, 1))(t), []store.Try{a})
 	same(t, "the user", must(w.User(w.ctx, u.ID))(t), u)
 	w.unchanged(t, func() {
 		again := a

@@ -99,6 +99,7 @@ var together = map[string]func(*testing.T, *world){
 	"a hundred thousand rows":                       testManyRows,
 	"pages of long rows are short":                  testRowsInBytes,
 	"pages of long tasks are short":                 testTasksInBytes,
+	"pages of long tries have fewer answers":        testLongTries,
 }
 
 func TestStore(t *testing.T) {
@@ -318,7 +319,7 @@ const all = 1 << 30
 func (w *world) everything(t *testing.T) map[string]any {
 	t.Helper()
 	c := map[string]any{
-		"batches": must(w.ListBatches(w.ctx, 0, 0, all))(t), "open calls": must(w.OpenCalls(w.ctx, 0))(t), "messages": must(w.ListMessages(w.ctx, 0, 0, all))(t),
+		"open calls": must(w.OpenCalls(w.ctx, 0))(t), "messages": must(w.ListMessages(w.ctx, 0, 0, all))(t),
 		"due messages": must(w.DueMessages(w.ctx, w.now.Add(1000*time.Hour), all))(t), "invitations": must(w.ListInvitations(w.ctx, 0, 0, all))(t),
 	}
 	add := func(what string, of any, is any) { c[fmt.Sprint(what, " of ", of)] = is }
@@ -328,7 +329,7 @@ func (w *world) everything(t *testing.T) map[string]any {
 	}
 	account(engine.Account{Kind: engine.Outside})
 	for _, x := range must(w.ListTests(w.ctx, 0))(t) {
-		c[fmt.Sprint("test ", x.ID)] = x
+		c[fmt.Sprint("test ", x.ID)] = must(w.Test(w.ctx, 0, x.ID))(t)
 		add("questions", x.ID, must(w.Questions(w.ctx, x.ID))(t))
 		add("tries", x.ID, must(w.TestTries(w.ctx, 0, x.ID, 0, all))(t))
 	}
@@ -340,7 +341,7 @@ func (w *world) everything(t *testing.T) map[string]any {
 		}
 	}
 	for _, r := range must(w.ListRuns(w.ctx, 0, 0, all))(t) {
-		c[r.ID.String()] = r
+		c[r.ID.String()] = must(w.Run(w.ctx, 0, r.ID))(t)
 		add("faults", r.ID, must(w.Faults(w.ctx, r.ID, -1, 0, all))(t))
 		for i, n := range must(w.Nodes(w.ctx, r.ID))(t) {
 			add(fmt.Sprint("node ", i), r.ID, n)
@@ -363,8 +364,9 @@ func (w *world) everything(t *testing.T) map[string]any {
 		c[fmt.Sprint("call ", id)] = call
 		add("notices", id, must(w.Notices(w.ctx, id))(t))
 	}
-	for _, b := range c["batches"].([]store.Batch) {
+	for _, b := range must(w.ListBatches(w.ctx, 0, 0, all))(t) {
 		id := b.Spec.ID
+		c[id.String()] = must(w.Batch(w.ctx, 0, id))(t)
 		account(batchAccount(id))
 		add("annotations", id, must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t))
 		add("labels", id, must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t))
