@@ -355,6 +355,11 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 	if err != nil || len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "the step tidy") || len(made.Needs) != 0 || made.Run.Name != "shorter" {
 		t.Errorf("%+v, %v", made, err)
 	}
+	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Parent: second, // what was a step is an input: its rows are not those of a file
+		Text: "workflow: w\ninputs: {ask: {columns: [id]}}\nsteps:\n  only: {from: ask, sql: select id from ask}\n"})
+	if err != nil || len(made.Needs) != 1 || made.Needs[0] != "ask" {
+		t.Errorf("an input with the name of a step that is done: %+v, %v", made, err)
+	}
 	for want, n := range map[string]orchestrator.NewRun{
 		"say of which run":    {Text: everyKind, From: "total"},
 		"no step":             {Text: everyKind, Parent: second, From: "nothing"},

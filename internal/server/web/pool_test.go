@@ -261,3 +261,23 @@ func TestPicturesOfAPoolBreakOffWhereNothingIsKnown(t *testing.T) {
 		t.Error("the words of the first picture are wrong")
 	}
 }
+
+// TestWhatPeopleOfAPoolDo: the pool's page says of each what they do just now.
+func TestWhatPeopleOfAPoolDo(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 3)
+	c.launchCats("cats")
+	c.workers[0].get("/work").want(200, "a cat?")
+	c.workers[1].get("/work").want(200, "a cat?").form("/work/skip").send()
+	states := make(map[string]int)
+	for _, row := range c.boss.get("/admin/pools/p1").want(200).all("tr") {
+		for _, state := range []string{"at work", "idle", "off duty"} {
+			if strings.Contains(words(row), state) {
+				states[state]++
+			}
+		}
+	}
+	if states["at work"] != 2 || states["idle"]+states["off duty"] != 1 {
+		t.Errorf("the states are %v", states)
+	}
+}
