@@ -233,6 +233,35 @@ func refusedBy(t *testing.T, err error, want crowd.Code) {
 	}
 }
 
+// TestAStepsDraftIsItsRuns: nobody launches, changes or gives up the batch of a step
+// that waits for money, past its run's budget.
+func TestAStepsDraftIsItsRuns(t *testing.T) {
+	w := newWorld(t, 1)
+	id := w.begin("budget: 0.40\n"+strings.Replace(oneStep, "reward:", "budget: 0.50, reward:", 1), "things", thingsWithID(2))
+	var batch crowd.BatchID
+	w.until(func() bool {
+		n := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1]
+		batch = n.Node.Batch
+		return strings.Contains(n.Error, "not enough for the step's own budget")
+	})
+	for name, do := range map[string]func() error{
+		"launch": func() error { return second(w.Batches.Launch(w.ctx, w.ann, batch, true)) },
+		"edit": func() error {
+			return second(w.Batches.EditDraft(w.ctx, w.ann, batch, func(n *batches.NewBatch) error { n.Budget = 1; return nil }))
+		},
+		"upload": func() error { return second(w.Batches.Upload(w.ctx, w.ann, batch, things(3), batches.Upload{})) },
+		"cancel": func() error { return second(w.Batches.Cancel(w.ctx, w.ann, batch)) },
+		"end":    func() error { return second(w.Batches.End(w.ctx, w.ann, batch)) },
+		"top up": func() error { return second(w.Batches.TopUp(w.ctx, w.ann, batch, 1)) },
+	} {
+		if err := do(); crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "throng workflow show "+id.String()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(w.Runs.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
+	w.finish(id, func() {})
+}
+
 // TestBudgetsOfStepsAndTheirRun: a step's own budget is a part of its run's, also when
 // it is raised, by many at once.
 func TestBudgetsOfStepsAndTheirRun(t *testing.T) {

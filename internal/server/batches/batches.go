@@ -168,6 +168,8 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 		return b, err
 	case b.Progress.State != crowd.BatchDraft:
 		return b, crowd.Errorf(crowd.Conflict, "%s is %s; this can be done to a draft only", id, b.Progress.State)
+	case b.Run != 0:
+		return b, stepDraft(&b)
 	}
 	if _, uploading := s.uploads.Load(id); uploading {
 		return b, crowd.Errorf(crowd.Conflict, "%s is getting its tasks; wait for the upload to end", id)
@@ -296,10 +298,20 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	return s.view(ctx, p, id)
 }
 
+// stepDraft is the error of what is not for people to do with the batch of a step that
+// has not begun.
+func stepDraft(b *store.Batch) error {
+	return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which launches it when there is money for it: throng workflow show %s", b.Spec.ID, b.Run, b.Run)
+}
+
 // notOpen is the error of what only a batch that has been launched, and has not
 // ended, can do.
 func notOpen(b store.Batch) error {
-	if b.Progress.State == crowd.BatchDraft {
+	switch {
+	case b.Progress.State != crowd.BatchDraft:
+	case b.Run != 0:
+		return stepDraft(&b)
+	default:
 		return crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first", b.Spec.ID)
 	}
 	return crowd.Errorf(crowd.Conflict, "%s is %s", b.Spec.ID, b.Progress.State)
