@@ -103,7 +103,7 @@ func run(c *Context, args []string) error {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usage(err)
+		return usage(err, args)
 	}
 	return parsed.Run(c)
 }

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +53,33 @@ func TestEveryCommandHasAScript(t *testing.T) {
 		if !plain {
 			t.Errorf("no script runs %q", name)
 		}
+	}
+}
+
+// TestANumberBelow0IsNoFlag, wherever a command takes an amount or another number.
+func TestANumberBelow0IsNoFlag(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, leaf := range commands(t) {
+		args := strings.Fields(leaf.FullPath())[1:]
+		for _, p := range leaf.Positional {
+			_, money := p.Target.Interface().(amount)
+			_, text := p.Target.Addr().Interface().(encoding.TextUnmarshaler)
+			if money || !text && (p.Target.CanInt() || p.Target.CanUint() || p.Target.CanFloat()) {
+				tried++
+				for _, below := range []string{"-1", "-12.50", "-.5"} {
+					var stderr bytes.Buffer
+					code := Main(t.Context(), append(slices.Clone(args), below, "--json"), strings.NewReader(""), io.Discard, &stderr, "test")
+					if want := p.Name + ": must be more than 0, not " + below; code != exitInput || !strings.Contains(stderr.String(), want) {
+						t.Errorf("%s %s exits with %d and says %s", leaf.FullPath(), below, code, stderr.String())
+					}
+				}
+			}
+			args = append(args, cmp.Or(regexp.MustCompile(`such as (\w+)\.|$`).FindStringSubmatch(p.Help)[1], "x"))
+		}
+	}
+	if tried < 5 {
+		t.Errorf("only %d commands were tried", tried)
 	}
 }
 

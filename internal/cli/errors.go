@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -70,15 +73,34 @@ type badUsage struct {
 func (e *badUsage) Error() string { return e.err.Error() }
 func (e *badUsage) Unwrap() error { return e.err }
 
-func usage(err error) error {
+func usage(err error, args []string) error {
 	bad := &badUsage{err: err, help: "throng"}
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
 		if selected := parse.Context.Selected(); selected != nil {
 			bad.help = selected.FullPath()
+			bad.err = cmp.Or(belowZero(selected, args, err), err)
 		}
 	}
 	return bad
+}
+
+// negative is how a number below 0 begins. No flag does.
+var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
+// belowZero is the error of such a number in the place of an amount or another number, which
+// kong takes for a flag; nil if err is another.
+func belowZero(command *kong.Node, args []string, err error) error {
+	at := slices.IndexFunc(args, negative.MatchString)
+	next := slices.IndexFunc(command.Positional, func(p *kong.Value) bool { return !p.Active })
+	if at < 0 || next < 0 || !strings.HasPrefix(err.Error(), "unknown flag "+args[at][:2]) {
+		return nil
+	}
+	switch p := command.Positional[next]; p.Target.Interface().(type) {
+	case amount, int64:
+		return wrong(p.Name, "must be more than 0, not %s", args[at])
+	}
+	return nil
 }
 
 // told is an error that has been printed where it belongs.
