@@ -10,7 +10,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/chart"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
@@ -331,15 +330,10 @@ func (o *observed) row(n int) experiment.Row {
 
 // timeline shows the events of the script.
 func timeline(j *job) experiment.Picture {
-	lines := lists.Map(plan, func(p struct {
-		kind      engine.EventKind
-		producers []string
-		consumer  string
-		queue     string
-		item      string
-	}) chart.Series {
-		return chart.Series{Name: fmt.Sprintf("%d %s", p.kind, p.kind), Dots: true}
-	})
+	var lines []chart.Series
+	for _, p := range plan {
+		lines = append(lines, chart.Series{Name: fmt.Sprintf("%d %s", p.kind, p.kind), Dots: true})
+	}
 	for _, o := range j.events {
 		l := &lines[o.Kind-1]
 		l.X, l.Y = append(l.X, o.At.Sub(start).Seconds()), append(l.Y, float64(o.Kind))

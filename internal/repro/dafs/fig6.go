@@ -161,7 +161,7 @@ func figure6Claims(took []completed, source string) []experiment.Row {
 	spread := func(p int) []float64 { // of the batches' completions, against their mean
 		list := make([]float64, len(took[p][0]))
 		for i := range list {
-			s := stats.Summarise(lists.Map(lists.Indices(len(table1)), func(b int) float64 { return took[p][b][i] }))
+			s := stats.Summarise(lists.Map(took[p][:len(table1)], func(batch []float64) float64 { return batch[i] }))
 			list[i] = s.SD / s.Mean
 		}
 		return list

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -55,21 +54,21 @@ func (s *synthetic) newBatches() int { return int(float64(s.perMin) / 60 * s.win
 func (s *synthetic) cast(seed uint64, rule sim.AlphaRule) *sim.Cast {
 	n := s.newBatches()
 	draw := newStream(seed)
-	times := draw.walk(s.window/float64(n), n)
-	sizes := lists.Map(times, func(float64) int { return draw.zipf(s.zipf) })
-	c := &sim.Cast{Batches: make([]sim.Batch, 0, s.old+n), Visits: make([]sim.Visit, s.workers)}
+	sizes := make([]int, n)
+	c := &sim.Cast{Batches: make([]sim.Batch, s.old+n), Visits: make([]sim.Visit, s.workers)}
+	for i, at := range draw.walk(s.window/float64(n), n) {
+		sizes[i] = draw.zipf(s.zipf)
+		c.Batches[s.old+i] = sim.Batch{
+			Name: fmt.Sprintf("new-%d", i+1), ID: crowd.BatchID(i + 1), At: experiment.Duration(at), Tasks: sizes[i],
+		}
+	}
 	for i, at := range draw.walk(s.window/float64(s.workers), s.workers) {
 		c.Visits[i].At = experiment.Duration(at)
 	}
 	for i := range s.old {
-		c.Batches = append(c.Batches, sim.Batch{
+		c.Batches[i] = sim.Batch{
 			Name: fmt.Sprintf("old-%d", i+1), ID: crowd.BatchID(n + i + 1), Tasks: draw.zipf(s.zipf),
-		})
-	}
-	for i, at := range times {
-		c.Batches = append(c.Batches, sim.Batch{
-			Name: fmt.Sprintf("new-%d", i+1), ID: crowd.BatchID(i + 1), At: experiment.Duration(at), Tasks: sizes[i],
-		})
+		}
 	}
 	for i := range c.Batches {
 		c.Batches[i].Tenant = int(c.Batches[i].ID) % tenants
