@@ -2,9 +2,11 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Guesses of others at a name do not keep its owner out of the browser in which they
@@ -22,6 +24,40 @@ func TestABrowserThatIsKnownSignsIn(t *testing.T) {
 		t.Error("the answer does not say when to try again")
 	}
 	own.get("/signin").form("/signin").set("name", "w1").set("password", password).send().want(200)
+}
+
+// pacedAnswer notes whether the body of its request has to come in time.
+type pacedAnswer struct {
+	*httptest.ResponseRecorder
+	paced bool
+}
+
+func (a *pacedAnswer) SetReadDeadline(at time.Time) error {
+	a.paced = a.paced || !at.IsZero()
+	return nil
+}
+
+// TestFormsKeepAPace: a form that comes too slowly is cut off: see httpkit.
+func TestFormsKeepAPace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	paths := 0
+	for _, rt := range routes() {
+		path, is := strings.CutPrefix(rt.pattern, "POST ")
+		if !is || rt.access != public {
+			continue
+		}
+		paths++
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("name=x&password=x&token=x"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		a := &pacedAnswer{ResponseRecorder: httptest.NewRecorder()}
+		if s.Config.Handler.ServeHTTP(a, r); !a.paced {
+			t.Errorf("%s: %d, though it may come as slowly as it likes", path, a.Code)
+		}
+	}
+	if paths < 3 {
+		t.Errorf("only %d public forms", paths)
+	}
 }
 
 // Forms that anybody may send are small.
