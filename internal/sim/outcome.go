@@ -141,3 +141,23 @@ func (t *Timeline) add(at time.Duration) {
 	t.Counts[i]++
 	t.Total++
 }
+
+// Merge adds the counts of another timeline. Steps are doublings of one another,
+// so nothing is split, and the order of additions changes nothing.
+func (t *Timeline) Merge(from *Timeline) {
+	if from.Total == 0 {
+		return
+	}
+	step := max(t.Step, from.Step)
+	sum := make([]int64, 0, max(len(t.Counts), len(from.Counts)))
+	for _, part := range []*Timeline{t, from} {
+		for i, n := range part.Counts {
+			k := int(int64(i) * int64(part.Step) / int64(step))
+			for len(sum) <= k {
+				sum = append(sum, 0)
+			}
+			sum[k] += n
+		}
+	}
+	t.Step, t.Counts, t.Total = step, sum, t.Total+from.Total
+}

@@ -39,18 +39,17 @@ func (g gain) order() gain {
 	return g
 }
 
-func (f *technique) run(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func (f *technique) run(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	trials := lists.Map(f.systems, func(s system) trial { return trial{s, f.world, o.Reps} })
 	list, err := try(ctx, o, trials)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	runs := map[string][]*poolRun{}
 	for i, s := range f.systems {
 		runs[s.name] = list[i]
 	}
 	over := func(a, b string, g gain) experiment.Row { return f.world.compare(a+" over "+b, g, runs[a], runs[b]) }
-	r := &experiment.Result{}
 	for _, p := range f.published {
 		source := f.source
 		if p.quotient != "" {
@@ -73,7 +72,7 @@ func (f *technique) run(ctx context.Context, o *experiment.Options) (*experiment
 		r.Add(absolute(s.name, runs[s.name])...)
 	}
 	r.Draw(barsOf("cioppino-"+f.figure, f.words, f.systems, runs), sizesOf("cioppino-"+f.figure+"-size", f.systems, runs))
-	return r, nil
+	return nil
 }
 
 // absolute are the figures of a system themselves.

@@ -87,7 +87,7 @@ func shapley(part int, logs [allParts + 1][]float64) []float64 {
 // whole are the systems that are compared end to end, the baseline first.
 var whole = []system{baseline, cioppino, throng, quick, liked, ahead}
 
-func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	w := onTrace(o)
 	trials := lists.Map(whole, func(s system) trial { return trial{s, w, o.Reps} })
 	for _, parts := range partSets {
@@ -109,9 +109,8 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 	}
 	runs, err := try(ctx, o, trials)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	r.Add(w.endToEnd(runs, "open-setting")...)
 	for _, g := range gains {
 		r.Add(w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
@@ -133,7 +132,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options) (*experiment.Resul
 	}
 	r.Note(w.traceNote(runs))
 	r.Note(systemsNote(whole...))
-	return r, nil
+	return nil
 }
 
 // contributions tell what each part of ours contributes; parts are the runs of
@@ -335,18 +334,18 @@ func (w *poolWorld) peaksPicture(runs [][]*poolRun, at map[float64]int) experime
 	})
 }
 
-func runCioppinoHeadline(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	w, list := generated(byTurns), whole[:4]
 	trials := lists.Map(list, func(s system) trial { return trial{s, w, o.Reps} })
 	runs, err := try(ctx, o, trials)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{Rows: w.endToEnd(runs, "generated-work")}
+	r.Add(w.endToEnd(runs, "generated-work")...)
 	for i, s := range list {
 		r.Add(absolute(s.name, runs[i])...)
 	}
 	r.Draw(w.headlinePicture("cioppino-headline", "Gains over the baseline on generated work", runs))
 	r.Note(systemsNote(list...))
-	return r, nil
+	return nil
 }

@@ -48,7 +48,7 @@ func cells(abandon, arrive []float64, interval []time.Duration) []cell {
 	return list
 }
 
-func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runCioppinoSensitivity(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	abandon, arrive, interval := gridAbandon, gridArrive, gridInterval
 	if o.Small {
 		abandon, arrive, interval = ends(abandon), ends(arrive), ends(interval)
@@ -61,9 +61,8 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 	}
 	runs, err := try(ctx, o, trials)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	values := make([][]float64, len(gains))
 	below := make([]int, len(gains))
 	for i, c := range cells {
@@ -89,7 +88,7 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options) (*experi
 	r.Draw(heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
 	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
 	r.Note(systemsNote(baseline, throng))
-	return r, nil
+	return nil
 }
 
 // ends are the first and the last of a list.

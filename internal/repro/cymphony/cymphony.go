@@ -243,20 +243,21 @@ func random(seed uint64, rep int) (*job, error) {
 	return j, err
 }
 
-func runEvents(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runEvents(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	first, err := scripted()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all, err := sim.Sweep(ctx, o.Reps, func(i int) (*job, error) { return random(o.Seed, i) }, func(ended int) { o.Report(ended, o.Reps) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{Rows: conformance(append(all, first)), Pictures: []experiment.Picture{timeline(first)}}
+	r.Add(conformance(append(all, first))...)
+	r.Draw(timeline(first))
 	for i := range first.events {
 		r.Add(first.events[i].row(i + 1))
 	}
-	return r, nil
+	return nil
 }
 
 const source = "Execution Plan, Events"

@@ -149,7 +149,7 @@ type crowds []completed
 
 func (c crowds) at(policy, crowd int) completed { return c[policy*len(figure11Crowds)+crowd] }
 
-func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig11(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	var list []bench
 	for _, p := range figure11Policies {
 		for _, w := range figure11Crowds {
@@ -158,9 +158,9 @@ func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	completed, err := completions(ctx, o, list)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	took, r := crowds(completed), &experiment.Result{}
+	took := crowds(completed)
 	r.Add(took.claims()...)
 	for p, policy := range figure11Policies {
 		for w, workers := range figure11Crowds {
@@ -179,7 +179,7 @@ func runFig11(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	r.Add(agreeing(r.Rows))
 	r.Draw(took.picture())
-	return r, nil
+	return nil
 }
 
 // agreeing is the share of the figures of the program's policies that agree with
@@ -305,7 +305,7 @@ var figure12Forms = []struct {
 	{"25 workers as threads", []int{0, 1, 2, 3, 4, 5}, "threads-fitted", "threads-fitted"},
 }
 
-func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig12(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	var plain, charged []bench
 	var threads []threaded
 	for _, f := range figure12 {
@@ -316,15 +316,14 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	took, err := completions(ctx, o, append(plain, charged...))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	asPublished, err := threadedCompletions(ctx, o, threads)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	took = append(took, asPublished...)
 	n := len(figure12)
-	r := &experiment.Result{}
 	for form := range figure12Forms {
 		r.Add(figure12Rows(form, took[form*n:])...)
 	}
@@ -342,7 +341,7 @@ func runFig12(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 			Claims(c.words, c.must, "§4.5.2, Figure 12", c.why))
 	}
 	r.Draw(figure12Chart(took[2*n:]))
-	return r, nil
+	return nil
 }
 
 // figure12Rows compares one form with what was published.

@@ -10,13 +10,12 @@ import (
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
-func runFig13(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig13(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	long, brief := table2(2400), table2(1200)
 	samples, err := simulate(ctx, o, append(variants(long, 0, program), variants(brief, 0, program)...), acrossAlphas(variants(long, tableAlpha, formula, extra), alphas[:upToOne]))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	curves := merge(samples)
 	for _, c := range curves {
 		if c.world != long {
@@ -45,7 +44,7 @@ func runFig13(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		r.Add(samples[4+i].starving())
 	}
 	r.Draw(successCurves("fig13", "over 2,400 s", curves, long), successCurves("fig13-1200", "over 1,200 s", curves, brief))
-	return r, nil
+	return nil
 }
 
 // starvingShares are the shares of the 100 scenarios of final1200.csv in which less
@@ -98,13 +97,12 @@ func simulateAt(ctx context.Context, o *experiment.Options, alpha float64) ([]sa
 	return simulate(ctx, o, variants(w, alpha, program), variants(w, alpha, formula, extra))
 }
 
-func runFig14(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig14(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	const alpha = 0.4
 	samples, err := simulateAt(ctx, o, alpha)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	list := append([]metric{success(at(alpha))}, main4...)
 	for k := range samples {
 		s := &samples[k]
@@ -120,7 +118,7 @@ func runFig14(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 	}
 	r.Add(ratios(samples, success(at(alpha)))...)
 	r.Draw(boxPanels("fig14", samples, alpha))
-	return r, nil
+	return nil
 }
 
 // ratios are what §4.6.1 says about the four policies, as ratios of medians. The
@@ -150,13 +148,12 @@ func ratios(samples []sample, inTime metric) []experiment.Row {
 	return rows
 }
 
-func runFig15(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig15(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	const alpha = 2
 	samples, err := simulateAt(ctx, o, alpha)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	inTime := success(at(alpha))
 	for _, c := range []struct {
 		a, b string
@@ -175,7 +172,7 @@ func runFig15(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		r.Add(samples[k].rows(append([]metric{inTime}, main4...))...)
 	}
 	r.Draw(boxPanels("fig15", samples, alpha))
-	return r, nil
+	return nil
 }
 
 // boxPanels draws the four panels of Figures 14 and 15.

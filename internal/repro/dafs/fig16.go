@@ -169,12 +169,11 @@ func watch(ctx context.Context, o *experiment.Options) ([]watchedVariant, error)
 	return lists.Map(lists.Indices(len(list)), func(i int) watchedVariant { return watchedVariant{list[i], runs[i]} }), nil
 }
 
-func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig16(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	all, err := watch(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	for _, v := range all[:8] {
 		const what = "decisions with an index that is not finite"
 		shares := lists.Map(v.runs, func(w *watched) float64 { return w.index.share() })
@@ -198,7 +197,7 @@ func runFig16(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		r.Add(experiment.Mean.Row(v.name()+", 1200 s", "moments at which J∞ by eq. 2 is finite", "ratio", lists.Map(v.runs, func(w *watched) float64 { return w.jinf })))
 	}
 	r.Draw(figure16Chart(all[:4]))
-	return r, nil
+	return nil
 }
 
 // recorded are the means of the index as recorded in a part of each run.

@@ -50,7 +50,7 @@ var fig5Forms = []string{"", ", 100 tasks each"}
 // A fig5Run is an experiment: the workers' mean times by form and group.
 type fig5Run [2][3][]float64
 
-func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig5(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	all, err := experiment.Repeat(ctx, o, []int{o.Reps}, func(_, rep int) (run fig5Run, err error) {
 		for k, s := range fig5Groups {
 			stream := sim.NewStream(o.Seed, rep, "figure 5 "+s.name)
@@ -63,7 +63,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		return run, nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	runs := all[0]
 	var means [2][3][]float64
@@ -74,7 +74,6 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 			}
 		}
 	}
-	r := &experiment.Result{}
 	const source = "§4.2.3, Figure 5"
 	for k, s := range fig5Groups {
 		r.Add(experiment.Mean.Row(s.name, "mean time for a task", "s", means[0][k]).NotSimulatable("in the figure only", "times-not-published", source))
@@ -97,7 +96,7 @@ func runFig5(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		}
 	}
 	r.Draw(figure5(runs[:min(len(runs), 40)]))
-	return r, nil
+	return nil
 }
 
 func figure5(runs []fig5Run) experiment.Picture {

@@ -113,12 +113,11 @@ type controlledFigure struct {
 	claims              func(took []completed, source string) []experiment.Row
 }
 
-func (f controlledFigure) run(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func (f controlledFigure) run(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	took, err := completions(ctx, o, slices.Concat(f.list, f.logs))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	r.Add(f.claims(took, f.source)...)
 	spec := chart.BarsSpec{
 		Head: chart.Head{Title: f.title, Note: "Means with 95 % intervals.", Size: chart.Size{Width: 820, Height: 420}},
@@ -136,7 +135,7 @@ func (f controlledFigure) run(ctx context.Context, o *experiment.Options) (*expe
 		r.Add(c.against(took[len(f.list)+i])...)
 	}
 	r.Draw(experiment.Picture{Name: f.name, Words: f.title, Chart: chart.Bars(spec)})
-	return r, nil
+	return nil
 }
 
 // fig6Policies are in the order of figure11Policies.

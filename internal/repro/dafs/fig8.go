@@ -71,22 +71,14 @@ func (t *traced) after(class int, share float64) float64 {
 	if class >= 0 {
 		of = of[class : class+1]
 	}
-	step, total := time.Second, int64(0)
+	var all sim.Timeline
 	for i := range of {
-		step, total = max(step, of[i].Step), total+of[i].Total
+		all.Merge(&of[i])
 	}
-	// All steps are a second times a power of two, so the longest is made of whole
-	// shorter ones.
 	done := 0.0
-	for n := range 100_000 {
-		for i := range of {
-			shorter := max(int(step/max(of[i].Step, time.Second)), 1)
-			for k := n * shorter; k < (n+1)*shorter && k < len(of[i].Counts); k++ {
-				done += float64(of[i].Counts[k])
-			}
-		}
-		if done >= share*float64(total) {
-			return (time.Duration(n+1) * step).Seconds()
+	for n, count := range all.Counts {
+		if done += float64(count); done >= share*float64(all.Total) {
+			return (time.Duration(n+1) * all.Step).Seconds()
 		}
 	}
 	return math.NaN()
@@ -123,13 +115,12 @@ func (t traceRuns) less(a, b int, figure func(*traced) float64) []float64 {
 	return experiment.Minus(lists.Map(t[a], figure), lists.Map(t[b], figure))
 }
 
-func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig8(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	runs, err := traces(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const source, metric = "§4.4.2, Figure 8", "mean time for a task"
-	r := &experiment.Result{}
 	per := func(t *traced) float64 { return t.perTask }
 	spec := chart.BarsSpec{
 		Head: chart.Head{Title: "Mean time for a task", Note: "Means with 95 % intervals.", Size: chart.Size{Width: 560, Height: 360}},
@@ -153,7 +144,7 @@ func runFig8(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 	more := experiment.Over(lists.Map(runs[fair], per), lists.Map(runs[individual], per))
 	r.Add(experiment.Mean.Row("FS over individual batches", metric+", more", "ratio", more).Claims("the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"))
 	r.Draw(experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
-	return r, nil
+	return nil
 }
 
 // until is the time until a share of a class was done, see after.
@@ -161,13 +152,12 @@ func until(class int, share float64) func(*traced) float64 {
 	return func(t *traced) float64 { return t.after(class, share) }
 }
 
-func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig9(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	runs, err := traces(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const source = "§4.4.3, Figure 9"
-	r := &experiment.Result{}
 	r.Add(experiment.Mean.Row("individual batches", "a quarter of the small batches' tasks", "s", lists.Map(runs[individual], until(0, 0.25))).
 		Against(experiment.Figure{Value: 500, Unit: 50}, source, "").NotSimulatable("", "trace", source))
 	var panels []chart.Chart
@@ -196,16 +186,15 @@ func runFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, er
 		Head:   chart.Head{Alt: "Three panels of cumulative shares over time", Size: chart.Size{Width: 1200, Height: 400}},
 		Panels: panels, Columns: 3,
 	}))
-	return r, nil
+	return nil
 }
 
-func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runFig10(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	runs, err := traces(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const source = "§4.4.3, Figure 10"
-	r := &experiment.Result{}
 	most := until(-1, 0.95)
 	for _, p := range []int{fair, conscious} {
 		r.Add(experiment.Mean.Row(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", runs.less(individual, p, most)).
@@ -225,7 +214,7 @@ func runFig10(ctx context.Context, o *experiment.Options) (*experiment.Result, e
 		Head:   chart.Head{Alt: "Three stacks over time: who works on which of 28 batches", Size: chart.Size{Width: 920, Height: 860}},
 		Panels: panels, Columns: 1,
 	}))
-	return r, nil
+	return nil
 }
 
 // allocation draws who worked on what in a run, up to the last answer.

@@ -38,7 +38,7 @@ const ownFrontier = "laxity, share 0 to 0.6"
 // paretoAlphas are those at which the frontier is drawn.
 var paretoAlphas = alphas[1:upToOne]
 
-func runPareto(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runPareto(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	windows := []float64{2400, 1200}
 	if o.Small {
 		windows = []float64{600, 300}
@@ -52,16 +52,15 @@ func runPareto(ctx context.Context, o *experiment.Options) (*experiment.Result, 
 	}
 	samples, err := simulate(ctx, o, acrossAlphas(list, paretoAlphas), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	curves := merge(samples)
 	for i, window := range windows {
 		grid := curves[i*len(rivals):][:len(rivals)]
 		r.Add(paretoRows(window, grid)...)
 		r.Draw(paretoPicture(window, grid))
 	}
-	return r, nil
+	return nil
 }
 
 // standing are the figures of a rival at alphas[a], scenario by scenario.

@@ -21,8 +21,8 @@ type Experiment struct {
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
 	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
 
-	Doc string                                           `json:"-"` // the document that explains the reasons of its rows
-	Run func(context.Context, *Options) (*Result, error) `json:"-"`
+	Doc string                                         `json:"-"` // the document that explains the reasons of its rows
+	Run func(context.Context, *Options, *Result) error `json:"-"`
 }
 
 // Explained sets the document of a list of experiments.
@@ -100,15 +100,13 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r, err := e.Run(ctx, &o)
-	if err != nil {
-		return nil, err
-	}
-	r.Name, r.Title, r.What, r.Source, r.Doc = e.Name, e.Title, e.What, e.Source, e.Doc
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}
-	r.File = o.File
-	r.Seed, r.Reps, r.WallS = o.Seed, o.Reps, time.Since(start).Seconds()
+	if err := e.Run(ctx, &o, r); err != nil {
+		return nil, err
+	}
+	r.WallS = time.Since(start).Seconds()
 	return r, nil
 }

@@ -46,32 +46,23 @@ func (v curves) total(name string) []float64 {
 
 func (v curves) reduction(name string) reduction { return reductionOf(v.total(name), v.total(slaFIFO)) }
 
-// runner makes the experiment. plain is the one that it is to be above, mixed the
-// one that it is to be below; nil: none.
-func (c *claims) runner(plain, mixed *claims) func(context.Context, *experiment.Options) (*experiment.Result, error) {
-	return func(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-		return c.run(ctx, o, plain, mixed)
-	}
-}
-
-func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *claims) (*experiment.Result, error) {
+func (c *claims) run(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	all, err := c.curvesOf(ctx, o, slaNames...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	r.Add(c.headline(all)...)
 	for _, other := range []struct {
 		claims *claims
 		words  string
 		must   experiment.Side
-	}{{plain, "the reduction is greater", experiment.Above(0)}, {mixed, "the reduction is less", experiment.Below(0)}} {
+	}{{c.plain, "the reduction is greater", experiment.Above(0)}, {c.mixed, "the reduction is less", experiment.Below(0)}} {
 		if other.claims == nil {
 			continue
 		}
 		theirs, err := other.claims.curvesOf(ctx, o, slaFIFO, slaLoop, slaEvent)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, name := range []string{slaLoop, slaEvent} {
 			r.Add(all.reduction(name).less(theirs.reduction(name)).row(name, "reduction less that of "+format.Capitalized(other.claims.name)).
@@ -85,12 +76,12 @@ func (c *claims) run(ctx context.Context, o *experiment.Options, plain, mixed *c
 	if o.Extra > 0 {
 		rows, err := c.extras(ctx, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.Add(rows...)
 	}
 	r.Draw(c.picture(all))
-	return r, nil
+	return nil
 }
 
 // row is a row of a reduction with the paper's claim about it: of its loop the whole

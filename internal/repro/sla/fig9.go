@@ -61,8 +61,7 @@ var (
 	events    = orchestration.Policy{Order: orchestration.Queue, Form: sla.Event, EventCost: eventCost}
 )
 
-func runSLAFig9(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
-	r := &experiment.Result{}
+func runSLAFig9(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	scales, sizes := largeScales, largeSizes
 	if o.Small {
 		scales, sizes = scales[:3], sizes[:4]
@@ -70,16 +69,16 @@ func runSLAFig9(ctx context.Context, o *experiment.Options) (*experiment.Result,
 	speeds := measureSpeeds(sizes)
 	fifo, err := addLargePeaks(ctx, o, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if o.Extra > 0 {
 		if err := addLargeScales(ctx, o, r, scales); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.Add(speedRows(speeds)...)
 	r.Pictures = append([]experiment.Picture{fifo}, append(r.Pictures, speedPicture(speeds))...)
-	return r, nil
+	return nil
 }
 
 // addLargePeaks adds the rows of Figure 9: penalties by large F'.

@@ -63,7 +63,7 @@ func orderWorlds() []orderWorld {
 // orderNames are the orders that are held against each other.
 var orderNames = []string{slaFIFO, slaLoop, slaEvent, slaATC}
 
-func runSLAOrders(ctx context.Context, o *experiment.Options) (*experiment.Result, error) {
+func runSLAOrders(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	worlds := orderWorlds()
 	var trials []claimsTrial
 	for _, w := range worlds {
@@ -73,9 +73,8 @@ func runSLAOrders(ctx context.Context, o *experiment.Options) (*experiment.Resul
 	}
 	runs, err := slaTry(ctx, o, trials)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &experiment.Result{}
 	series := make([]chart.BarSeries, len(orderNames)-1)
 	var groups []string
 	for i, w := range worlds {
@@ -97,5 +96,5 @@ func runSLAOrders(ctx context.Context, o *experiment.Options) (*experiment.Resul
 		X:    chart.Axis{Label: "world, in the order of the table"},
 		Y:    chart.Axis{Label: "less than under FIFO", Kind: chart.Percent, Max: 1}, Groups: groups, Series: series,
 	})})
-	return r, nil
+	return nil
 }

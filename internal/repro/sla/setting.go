@@ -110,7 +110,9 @@ type claims struct {
 	peak      float64 // F', where it is not varied
 	span      float64 // T' in seconds, where it is not varied
 	xs        []float64
-	byPeak    bool // xs are F', else T'
+	byPeak    bool    // xs are F', else T'
+	plain     *claims // its reduction is to be above that of this one; nil: of none
+	mixed     *claims // its reduction is to be below that of this one; nil: of none
 }
 
 func from(a, b float64) []float64 {
@@ -124,10 +126,10 @@ func from(a, b float64) []float64 {
 var (
 	slaE1 = claims{name: "e1", staged: []int64{10}, span: 5, xs: from(19, 26), byPeak: true}
 	slaE2 = claims{name: "e2", staged: []int64{10}, peak: 20, xs: from(3, 10)}
-	slaE3 = claims{name: "e3", staged: []int64{10}, liability: true, span: 5, xs: from(22, 29), byPeak: true}
-	slaE4 = claims{name: "e4", staged: []int64{10}, liability: true, peak: 25, xs: from(3, 9)}
-	slaE5 = claims{name: "e5", staged: []int64{10, 15, 20}, liability: true, late: true, span: 6, xs: from(19, 26), byPeak: true}
-	slaE6 = claims{name: "e6", staged: []int64{10, 15, 20}, liability: true, late: true, peak: 22, xs: from(3, 9)}
+	slaE3 = claims{name: "e3", staged: []int64{10}, liability: true, span: 5, xs: from(22, 29), byPeak: true, plain: &slaE1}
+	slaE4 = claims{name: "e4", staged: []int64{10}, liability: true, peak: 25, xs: from(3, 9), plain: &slaE2}
+	slaE5 = claims{name: "e5", staged: []int64{10, 15, 20}, liability: true, late: true, span: 6, xs: from(19, 26), byPeak: true, plain: &slaE1, mixed: &slaE3}
+	slaE6 = claims{name: "e6", staged: []int64{10, 15, 20}, liability: true, late: true, peak: 22, xs: from(3, 9), plain: &slaE2, mixed: &slaE4}
 )
 
 // A reading is how what the paper leaves open is read.

@@ -127,35 +127,12 @@ func (c *collector) run(ctx context.Context, i int, check bool) (runResult, erro
 	defer c.lock.Unlock()
 	p := c.report.Policies[number]
 	for k := range o.Finished {
-		add(&p.done[k], &o.Finished[k])
+		p.done[k].Merge(&o.Finished[k])
 	}
 	for k := range o.Batches {
 		p.wanted[o.Batches[k].Class] += int64(o.Batches[k].Tasks)
 	}
 	return kept, nil
-}
-
-// add adds the counts of one timeline to another. Steps are doublings of one
-// another, so nothing is split, and the order of additions changes nothing.
-func add(to, from *sim.Timeline) {
-	if from.Total == 0 {
-		return
-	}
-	if to.Total == 0 {
-		to.Step = from.Step
-	}
-	step := max(to.Step, from.Step)
-	sum := make([]int64, 0, max(len(to.Counts), len(from.Counts)))
-	for _, t := range []*sim.Timeline{to, from} {
-		for i, n := range t.Counts {
-			k := int(int64(i) * int64(t.Step) / int64(step))
-			for len(sum) <= k {
-				sum = append(sum, 0)
-			}
-			sum[k] += n
-		}
-	}
-	to.Step, to.Counts, to.Total = step, sum, to.Total+from.Total
 }
 
 func reduce(b *sim.BatchOutcome) batchRun {

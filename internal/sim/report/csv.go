@@ -23,20 +23,10 @@ type csvFile struct {
 // write writes the table: CSV with a header. Names come from the scenario's file,
 // and people open the tables in spreadsheets.
 func (f *csvFile) write(w io.Writer) error {
-	t, err := table.NewWriter(w, f.header, table.WriterOptions{Format: table.CSV, GuardFormulas: true})
-	if err != nil {
-		return err
-	}
-	f.rows(func(cells ...any) {
-		row := lists.Map(cells, cell)
-		if err == nil {
-			err = t.Write(row)
-		}
+	return table.WriteRows(w, f.header, table.WriterOptions{Format: table.CSV, GuardFormulas: true}, func(yield func([]string, error) bool) {
+		more := true
+		f.rows(func(cells ...any) { more = more && yield(lists.Map(cells, cell), nil) })
 	})
-	if err != nil {
-		return err
-	}
-	return t.Flush()
 }
 
 // cell writes a value; nothing where a figure has nothing to say.

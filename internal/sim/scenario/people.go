@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -278,7 +279,7 @@ func (r *reader) times(n *node) []time.Duration {
 			r.errorf(n, "times is empty; it needs at least one")
 		}
 		for _, item := range n.Items {
-			if d, ok := r.duration(item, 0, maxDuration); ok {
+			if d, ok := scalar[time.Duration](r, item, fields.Duration(0, maxDuration)); ok {
 				list = append(list, d)
 			}
 		}

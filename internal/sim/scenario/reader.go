@@ -63,14 +63,6 @@ func scalar[T any](r *reader, n *node, t *fields.Type) (v T, ok bool) {
 	return v, false
 }
 
-func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bool) {
-	return scalar[time.Duration](r, n, fields.Duration(least, most))
-}
-
-func (r *reader) number(n *node, least, most float64) (float64, bool) {
-	return scalar[float64](r, n, fields.Number(least, most))
-}
-
 func (r *reader) share(n *node) (float64, bool) { return scalar[float64](r, n, fields.Share) }
 
 func (r *reader) count(n *node, least, most uint64) (int, bool) {

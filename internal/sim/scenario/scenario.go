@@ -19,6 +19,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
 )
 
@@ -222,7 +223,7 @@ func (r *reader) sweep(o *object) {
 		return
 	}
 	for _, n := range sweep.List("alpha") {
-		alpha, ok := r.number(n, 0, maxAlpha)
+		alpha, ok := scalar[float64](r, n, fields.Number(0, maxAlpha))
 		if !ok {
 			continue
 		}

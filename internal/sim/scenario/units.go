@@ -18,7 +18,6 @@ const (
 	maxBatches   = 5_000_000 // of one flow or trace
 	maxAlpha     = 100
 	maxPerSecond = 100_000
-	maxNumber    = 1e12
 	maxAnswers   = engine.MaxBatchAnswers - 1 // to one batch
 	maxSize      = 10_000_000                 // tasks in a drawn batch, where nothing is said
 	maxName      = 100

@@ -103,7 +103,7 @@ func newRelay(b *testing.B, people int) *relay {
 	made, err := r.site.Admin.MakeRun(ctx, wire.NewRun{Tenant: tenant, Workflow: twoSteps})
 	ok(err)
 	r.run = made.ID
-	items := load.CSV([]string{"id"}, load.Rows(b.N, func(i int) []string { return []string{strconv.Itoa(i)} }))
+	items := load.CSV([]string{"id"}, b.N, func(i int) []string { return []string{strconv.Itoa(i)} })
 	_, err = r.site.Admin.LoadRun(ctx, r.run, "items", items, "csv")
 	ok(err)
 	return r

@@ -59,18 +59,7 @@ func (c *conn) post(path, body string) ([]byte, error) {
 		return nil, err
 	}
 	if reply.StatusCode >= 300 {
-		return nil, &statusError{path, reply.StatusCode, c.body.String()}
+		return nil, fmt.Errorf("POST %s: %d %s: %s", path, reply.StatusCode, http.StatusText(reply.StatusCode), c.body.String())
 	}
 	return c.body.Bytes(), nil
-}
-
-// statusError is a reply that is no success.
-type statusError struct {
-	path   string
-	status int
-	body   string
-}
-
-func (e *statusError) Error() string {
-	return fmt.Sprintf("POST %s: %d %s: %s", e.path, e.status, http.StatusText(e.status), e.body)
 }

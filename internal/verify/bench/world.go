@@ -110,8 +110,8 @@ func (w *world) launch(ctx context.Context, ids []crowd.BatchID) error {
 
 // rows is a CSV file of the tasks from from to to-1.
 func rows(from, to int) io.Reader {
-	return load.CSV([]string{"id", "text"}, load.Rows(to-from, func(i int) []string {
+	return load.CSV([]string{"id", "text"}, to-from, func(i int) []string {
 		id, text := taskText(from + i)
 		return []string{id, text}
-	}))
+	})
 }

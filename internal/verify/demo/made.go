@@ -270,6 +270,6 @@ func (s *server) draft(ctx context.Context, b *batch, n wire.NewBatch, d *drawn)
 		}
 		return string(shown.FromKey(said[w.Task.N()-1]))
 	}
-	b.id, err = s.AddBatch(ctx, n, load.CSV(append(slices.Clone(d.columns), "_gold"), slices.Values(d.rows)), d.tasks)
+	b.id, err = s.AddBatch(ctx, n, load.CSV(append(slices.Clone(d.columns), "_gold"), d.tasks, func(i int) []string { return d.rows[i] }), d.tasks)
 	return err
 }

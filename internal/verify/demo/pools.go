@@ -240,7 +240,7 @@ func (s *poolScene) launchBatch(ctx context.Context, b *batch, p planned) (err e
 			Pool: s.pools[b.pool].id, Name: b.name, Template: wire.Template(evenOrOdd), Redundancy: &rule,
 			RewardMicros: poolsReward, BudgetMicros: budget, LeaseSeconds: 60, TaskTimeSeconds: meanService.Seconds(), Training: b.training,
 		},
-	}, load.CSV([]string{"number"}, load.Rows(p.tasks, func(n int) []string { return []string{strconv.Itoa(p.first + n)} })), p.tasks); err != nil {
+	}, load.CSV([]string{"number"}, p.tasks, func(n int) []string { return []string{strconv.Itoa(p.first + n)} }), p.tasks); err != nil {
 		return err
 	}
 	s.mu.Lock()

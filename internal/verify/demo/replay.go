@@ -130,7 +130,7 @@ func (a *answers) file(names map[string]string) io.Reader {
 	if len(a.truth) > 0 {
 		header = append(header, "_gold")
 	}
-	return load.CSV(header, load.Rows(len(a.tasks), func(i int) []string {
+	return load.CSV(header, len(a.tasks), func(i int) []string {
 		task := a.tasks[i]
 		who := lists.Map(a.given[task], func(w string) string { return names[w] })
 		row := []string{task, strings.Join(who, ";")}
@@ -138,7 +138,7 @@ func (a *answers) file(names map[string]string) io.Reader {
 			row = append(row, a.truth[task])
 		}
 		return row
-	}))
+	})
 }
 
 // goodName matches the names that a worker can have here.

@@ -149,7 +149,7 @@ func (t *test) database() string { return filepath.Join(t.Dir, server.DatabaseFi
 
 // config is that of the server: on the folder, and allowed to call the service.
 func (t *test) config() process.Config {
-	return process.Config{Args: []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.host}}
+	return process.Config{Args: []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.Listener.Addr().String()}}
 }
 
 func (t *test) say(format string, args ...any) {
@@ -160,10 +160,8 @@ func (t *test) say(format string, args ...any) {
 
 // run kills the server again and again, and gathers what the clients know in the end.
 func (t *test) run(ctx context.Context) (err error) {
-	if t.scores, err = startScores(t.Seed); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.scores.stop()) }()
+	t.scores = startScores(t.Seed)
+	defer t.scores.Close()
 	if t.server, err = load.Start(ctx, t.config()); err != nil {
 		return err
 	}
@@ -283,7 +281,7 @@ func (t *test) setUp(ctx context.Context) error {
 		t.requester.paidIn[note] = tenant
 	}
 	t.gate.open(t.server.URL)
-	t.planner = &planner{gate: t.gate, client: t.gate.client(token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL}
+	t.planner = &planner{gate: t.gate, client: t.gate.client(token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL + "/score"}
 	if err := t.planner.begin(ctx); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (r *requester) launch(ctx context.Context) error {
 		return err
 	}
 	p.id = made.ID
-	if _, err := r.client.Upload(ctx, p.id, load.CSV([]string{"n"}, load.Rows(tasks, func(i int) []string { return []string{strconv.Itoa(i + 1)} })), "csv", false); err != nil {
+	if _, err := r.client.Upload(ctx, p.id, load.CSV([]string{"n"}, tasks, func(i int) []string { return []string{strconv.Itoa(i + 1)} }), "csv", false); err != nil {
 		return err
 	}
 	r.batches = append(r.batches, p)

@@ -148,7 +148,7 @@ func (p *planner) start(ctx context.Context, r *plannedRun) error {
 	if r.loaded && len(now.Needs) > 0 {
 		p.problem("%s was acknowledged to have its input, and wants it again", r.id)
 	}
-	file := load.CSV([]string{"run", "n"}, load.Rows(r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} }))
+	file := load.CSV([]string{"run", "n"}, r.items, func(i int) []string { return []string{r.name, strconv.Itoa(i + 1)} })
 	if len(now.Needs) > 0 {
 		if _, err := p.client.LoadRun(ctx, r.id, "items", file, "csv"); crowd.CodeOf(err) == crowd.Conflict {
 			return errLost // what was lost of it before is being cleared

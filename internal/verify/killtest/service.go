@@ -1,13 +1,11 @@
 package killtest
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"time"
 
@@ -26,11 +24,7 @@ func (t item) risk() float64 { return float64(t.Tenfold/10%10) / 10 }
 // scores is the service that runs of workflows call. It outlives the
 // server that is killed, and remembers every call.
 type scores struct {
-	URL     string
-	host    string // and port
-	server  *http.Server
-	stopped chan struct{}
-
+	*httptest.Server
 	mu     sync.Mutex
 	random *rand.Rand
 	calls  map[item]int
@@ -39,33 +33,12 @@ type scores struct {
 	problems
 }
 
-// startScores starts the service on a free port.
-func startScores(seed uint64) (*scores, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	s := &scores{
-		host: l.Addr().String(), stopped: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 1000)),
-		calls: make(map[item]int), key: make(map[item]string), of: make(map[string]item),
-	}
-	s.URL = "http://" + s.host + "/score"
-	s.server = &http.Server{Handler: s}
-	go func() {
-		defer close(s.stopped)
-		_ = s.server.Serve(l) // ends when it is closed
-	}()
-	return s, nil
-}
-
-// stop ends the service. After it nothing changes any more.
-func (s *scores) stop() error {
-	err := s.server.Shutdown(context.Background())
-	<-s.stopped
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
+// startScores starts the service on a free port. After Close nothing changes any
+// more.
+func startScores(seed uint64) *scores {
+	s := &scores{random: rand.New(rand.NewPCG(seed, 1000)), calls: make(map[item]int), key: make(map[item]string), of: make(map[string]item)}
+	s.Server = httptest.NewServer(s)
+	return s
 }
 
 // slowest is how long the service takes, at most: long enough that kills catch

@@ -49,10 +49,10 @@ func TestACrewThatIsEndedHasNoError(t *testing.T) {
 func TestCSVIsMadeAsItIsRead(t *testing.T) {
 	t.Parallel()
 	made := 0
-	file := CSV([]string{"n", "text"}, Rows(100_000, func(i int) []string {
+	file := CSV([]string{"n", "text"}, 100_000, func(i int) []string {
 		made++
 		return []string{strconv.Itoa(i), "a, \"b\""}
-	}))
+	})
 	begin := make([]byte, 21)
 	if _, err := io.ReadFull(file, begin); err != nil || string(begin) != "n,text\n0,\"a, \"\"b\"\"\"\n1" {
 		t.Errorf("%q, %v", begin, err)

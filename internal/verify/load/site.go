@@ -5,18 +5,16 @@ package load
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"sync"
-
-	"github.com/throng-dev/throng/internal/wire"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Site is a server on a new folder, and its admin.
@@ -97,51 +95,28 @@ func (s *Site) AddBatch(ctx context.Context, d wire.NewBatch, file io.Reader, ta
 	return b.ID, err
 }
 
-// CSV is a CSV file that is made as it is read.
-func CSV(header []string, rows iter.Seq[[]string]) io.Reader {
+// CSV is a CSV file of n rows, those of the numbers 0 to n-1, that is made as it is
+// read.
+func CSV(header []string, n int, row func(i int) []string) io.Reader {
 	r, w := io.Pipe()
 	go func() {
-		out := csv.NewWriter(w)
-		err := out.Write(header)
-		for row := range rows {
-			if err != nil {
-				break
+		_ = w.CloseWithError(table.WriteRows(w, header, table.WriterOptions{Format: table.CSV}, func(yield func([]string, error) bool) {
+			for i := 0; i < n && yield(row(i), nil); i++ {
 			}
-			err = out.Write(row)
-		}
-		out.Flush()
-		_ = w.CloseWithError(errors.Join(err, out.Error()))
+		}))
 	}()
 	return r
-}
-
-// Rows makes n rows: those of the numbers 0 to n-1.
-func Rows(n int, row func(i int) []string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for i := range n {
-			if !yield(row(i)) {
-				return
-			}
-		}
-	}
 }
 
 // InParallel calls f for 0 to n-1, eight at a time, and joins the errors.
 func InParallel(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
-	next := make(chan int)
-	for range 8 {
-		all.Go(func() {
-			for i := range next {
-				errs[i] = f(i)
-			}
-		})
-	}
+	places := make(chan struct{}, 8)
 	for i := range n {
-		next <- i
+		places <- struct{}{}
+		all.Go(func() { errs[i] = f(i); <-places })
 	}
-	close(next)
 	all.Wait()
 	return errors.Join(errs...)
 }

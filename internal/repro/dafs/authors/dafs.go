@@ -61,17 +61,13 @@ type dafs struct {
 func newDAFS(w weighted) sched.Policy { return &dafs{weighted: w, sum: newExact()} }
 
 func (p *dafs) Set(in *sched.Batch) {
-	if !in.Open() {
-		p.Remove(in.ID)
-		return
-	}
 	p.count(p.open[in.ID], -1)
 	p.count(p.update(in), 1)
 }
 
 func (p *dafs) Remove(id crowd.BatchID) {
 	p.count(p.open[id], -1)
-	p.drop(id)
+	p.weighted.Remove(id)
 }
 
 // count adds a candidate to S and to the counts of weights (n is 1), or takes it

@@ -92,8 +92,12 @@ type weighted struct {
 
 func (p *weighted) Name() string { return p.name }
 
-// update keeps an open batch.
+// update keeps a batch and returns it, or drops it if it is not open.
 func (p *weighted) update(in *sched.Batch) *batch {
+	if !in.Open() {
+		p.Remove(in.ID)
+		return nil
+	}
 	b := p.keep(in)
 	b.weight = b.weigh(p.log)
 	p.hash -= b.hash
@@ -106,8 +110,7 @@ func (p *weighted) update(in *sched.Batch) *batch {
 	return b
 }
 
-// drop forgets a batch.
-func (p *weighted) drop(id crowd.BatchID) {
+func (p *weighted) Remove(id crowd.BatchID) {
 	if b := p.forget(id); b != nil {
 		p.hash -= b.hash
 	}
@@ -167,15 +170,7 @@ type sdafs struct{ weighted }
 
 func newSDAFS(w weighted) sched.Policy { return &sdafs{w} }
 
-func (p *sdafs) Set(in *sched.Batch) {
-	if !in.Open() {
-		p.drop(in.ID)
-		return
-	}
-	p.update(in)
-}
-
-func (p *sdafs) Remove(id crowd.BatchID) { p.drop(id) }
+func (p *sdafs) Set(in *sched.Batch) { p.update(in) }
 
 func (p *sdafs) Next(_ time.Time, w sched.Worker) crowd.BatchID {
 	for from := 0; from < len(p.order); {

@@ -70,27 +70,6 @@ type request struct {
 	step int
 }
 
-// line is the proxy of FIFO.
-type line struct {
-	list []request
-	head int
-}
-
-func (l *line) put(_ time.Time, r request) { l.list = append(l.list, r) }
-
-func (l *line) next(_ time.Time, free int, serve func(request)) int {
-	for ; free > 0 && l.head < len(l.list); free-- {
-		r := l.list[l.head]
-		l.list[l.head] = request{}
-		l.head++
-		serve(r)
-	}
-	if l.head == len(l.list) {
-		l.list, l.head = l.list[:0], 0
-	}
-	return 0
-}
-
 // ordered is the proxy of Queue.
 type ordered struct {
 	queue    *sla.Queue
@@ -128,7 +107,8 @@ func (o *ordered) next(now time.Time, free int, serve func(request)) int {
 }
 
 // listed is the proxy of Listing: the priorities of the last iteration, and
-// after them, as they come, the requests that it did not know of.
+// after them, as they come, the requests that it did not know of. Without any
+// iteration it is that of FIFO.
 type listed struct {
 	ranked []request
 	round  uint32 // number of the iteration that ranked is of

@@ -37,7 +37,6 @@ type Outcome struct {
 	Running   time.Duration // processes × time
 	End       time.Duration // of the last process
 	Passes    int           // iterations of the loops
-	Events    int           // requests that were put before a proxied service
 }
 
 // process is a running process.
@@ -133,13 +132,12 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 		e.events.Push(e.begins[0], event{kind: begin})
 	}
 	for i, s := range w.Services {
-		t := station{Service: s, proxy: &line{}}
+		t := station{Service: s, proxy: &listed{}}
 		if s.Proxied {
 			switch p.Order {
 			case Queue:
 				t.proxy = newOrdered(p.Form, i, e.response)
 			case Listing:
-				t.proxy = &listed{}
 				if len(e.begins) > 0 {
 					e.events.Push(e.period(&s), event{kind: iterate, number: i})
 				}
@@ -213,13 +211,10 @@ func (e *engine) reach(p *process, step int) {
 	}
 	p.Steps[step] = sla.StepState{Progress: sla.Waiting, Since: instant(e.now)}
 	s := e.station(p, step)
-	if s.Proxied {
-		e.out.Events++
-		if e.policy.Order == Queue && e.policy.EventCost > 0 {
-			s.behind = max(s.behind, e.now) + e.policy.EventCost
-			e.events.Push(s.behind, event{kind: arrive, p: p, number: step})
-			return
-		}
+	if s.Proxied && e.policy.Order == Queue && e.policy.EventCost > 0 {
+		s.behind = max(s.behind, e.now) + e.policy.EventCost
+		e.events.Push(s.behind, event{kind: arrive, p: p, number: step})
+		return
 	}
 	e.arrive(request{p, step})
 }
