@@ -61,14 +61,14 @@ func (m *Model) check(d *design, p *persons, draws int) {
 			for _, i := range byKind[k] {
 				r := service.At(uint64(i))
 				t := kind.Service.Dist.Draw(&r)
-				if d.sw[i] {
+				if d.answers[i].Switched {
 					t *= kind.SwitchFactor
 				}
-				t *= math.Pow(float64(d.n[i]), -kind.LearningExponent)
+				t *= math.Pow(float64(d.answers[i].N), -kind.LearningExponent)
 				t = d.r.round(t / speeds[d.worker[i]])
 				kind.drawn = append(kind.drawn, t)
 				if kind.N*draw < 20_000 { // enough for a median
-					s := stepOf(d.n[i])
+					s := stepOf(d.answers[i].N)
 					kind.drawnByN[s] = append(kind.drawnByN[s], t)
 				}
 			}
@@ -83,7 +83,7 @@ func (m *Model) check(d *design, p *persons, draws int) {
 	}
 	for k, kind := range m.Kinds {
 		for _, i := range byKind[k] {
-			s := stepOf(d.n[i])
+			s := stepOf(d.answers[i].N)
 			kind.byN[s] = append(kind.byN[s], d.seconds[i])
 		}
 		kind.compare(&quantiles[k])

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -15,12 +16,10 @@ type design struct {
 	r               Rounding
 	least           float64 // least seconds above 0
 
+	answers []Answer
 	seconds []float64
 	y       []float64 // ln seconds
 	lnN     []float64
-	n       []int
-	sw      []bool
-	first   []bool
 	kind    []int
 	worker  []int
 	cell    []int // visit and kind
@@ -31,12 +30,9 @@ type design struct {
 }
 
 func newDesign(log *Log, r Rounding) *design {
-	d := &design{r: r}
+	d := &design{r: r, answers: log.Answers, seconds: lists.Map(log.Answers, func(a Answer) float64 { return a.Seconds })}
 	type cell struct{ visit, kind int }
 	kinds, workers, visits, cells := map[string]int{}, map[string]int{}, map[int]int{}, map[cell]int{}
-	for _, a := range log.Answers {
-		d.seconds = append(d.seconds, a.Seconds)
-	}
 	d.least = leastPositive(d.seconds)
 	for _, a := range log.Answers {
 		number(kinds, a.Kind)
@@ -55,9 +51,6 @@ func newDesign(log *Log, r Rounding) *design {
 		}
 		d.y = append(d.y, math.Log(r.middle(a.Seconds, d.least)))
 		d.lnN = append(d.lnN, math.Log(float64(a.N)))
-		d.n = append(d.n, a.N)
-		d.sw = append(d.sw, a.Switched)
-		d.first = append(d.first, a.First)
 		d.kind = append(d.kind, k)
 		d.worker = append(d.worker, w)
 		d.cell = append(d.cell, c)
@@ -113,9 +106,9 @@ func (d *design) within() []sums {
 	means := make([]mean, d.cells)
 	each := func(do func(c int, x1, x2, y float64)) {
 		for i := range d.y {
-			if !d.first[i] {
+			if !d.answers[i].First {
 				x1 := 0.0
-				if d.sw[i] {
+				if d.answers[i].Switched {
 					x1 = 1
 				}
 				do(d.cell[i], x1, d.lnN[i], d.y[i])

@@ -49,7 +49,7 @@ func (d *design) byWorker() [][]moments {
 		}
 		m := &out[d.worker[i]][n]
 		x1, x2, y := 0.0, d.lnN[i], d.y[i]
-		if d.sw[i] {
+		if d.answers[i].Switched {
 			x1 = 1
 		}
 		m.n++
@@ -286,7 +286,7 @@ func (m *Model) services(d *design, p *persons) {
 	for i := range d.y {
 		k := d.kind[i]
 		rest[i] = d.y[i] - b2[k]*d.lnN[i] - p.u[d.worker[i]] - p.mu[k]
-		if d.sw[i] {
+		if d.answers[i].Switched {
 			rest[i] -= b1[k]
 		}
 		mean[k] += rest[i]

@@ -79,7 +79,7 @@ func TestTasksEndWithTheRun(t *testing.T) {
 		for k := range r.Policies[i].done {
 			l := &r.Policies[i].done[k]
 			for l.Step < 64*time.Second && l.Total > 0 { // as in a run of many hours
-				add(l, &sim.Timeline{Step: 2 * l.Step, Total: 1})
+				l.Merge(&sim.Timeline{Step: 2 * l.Step, Total: 1})
 				l.Total--
 			}
 		}

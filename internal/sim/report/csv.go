@@ -14,8 +14,8 @@ import (
 
 // csvFile is a table of a document.
 type csvFile struct {
-	name   string
-	what   string // what it has, for the page
+	Name   string
+	What   string // what it has, for the page
 	header []string
 	rows   func(row func(cells ...any))
 }

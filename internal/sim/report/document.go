@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/sim"
@@ -44,10 +45,8 @@ type page struct {
 	Figures    []figure
 	Command    string
 	Source     string // the text of the scenario's file
-	Files      []fileView
+	Files      []csvFile
 }
-
-type fileView struct{ Name, What string }
 
 // htmlTable is a table of a page.
 type htmlTable struct {
@@ -107,10 +106,7 @@ func (d *document) writeFiles(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for _, f := range d.files {
-		d.page.Files = append(d.page.Files, fileView{f.name, f.what})
-	}
-	d.page.Files = append(d.page.Files, fileView{"report.json", "all of it for programs"}, fileView{"charts/", "every picture as SVG"})
+	d.page.Files = append(slices.Clone(d.files), csvFile{Name: "report.json", What: "all of it for programs"}, csvFile{Name: "charts/", What: "every picture as SVG"})
 	write := func(name string, content func(io.Writer) error) {
 		var b bytes.Buffer
 		if err != nil {
@@ -125,7 +121,7 @@ func (d *document) writeFiles(ctx context.Context, dir string) error {
 	write("report.html", func(w io.Writer) error { return pageTemplate.Execute(w, d.page) })
 	write("report.json", d.writeJSON)
 	for _, f := range d.files {
-		write(f.name, f.write)
+		write(f.Name, f.write)
 	}
 	return err
 }

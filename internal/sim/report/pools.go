@@ -111,12 +111,8 @@ type PoolTable struct {
 // pools are the indices of all pools, and of all of them together where there
 // are several.
 func (r *PoolsReport) pools() []int {
-	var list []int
-	n := len(r.Variants[0].Setup.Pools)
-	for i := range n {
-		list = append(list, i)
-	}
-	if n > 1 {
+	list := lists.Indices(len(r.Variants[0].Setup.Pools))
+	if len(list) > 1 {
 		list = append(list, pools.EveryPool)
 	}
 	return list

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
@@ -21,17 +22,17 @@ type quantity struct {
 	zeros bool // single figures may be 0 where not all are
 }
 
-func inSeconds(text string) (float64, error) {
-	d, err := yamlfile.Duration(text)
-	return d.Seconds(), err
-}
-
-func cellSeconds(text string) (float64, error) {
-	d, err := parseSeconds(text)
-	return d.Seconds(), err
+// seconds makes a parser of durations one of seconds.
+func seconds(parse func(string) (time.Duration, error)) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		d, err := parse(text)
+		return d.Seconds(), err
+	}
 }
 
 var (
+	inSeconds, cellSeconds = seconds(yamlfile.Duration), seconds(parseSeconds)
+
 	// ofTime: seconds, more than 0.
 	ofTime = quantity{want: yamlfile.WantDuration, parse: inSeconds, cell: cellSeconds, least: 1e-6, most: maxDuration.Seconds(), zeros: true}
 	// ofPause: seconds.

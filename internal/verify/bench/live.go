@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -58,7 +59,7 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	}
 	defer remove()
 	most := slices.Max(o.Workers)
-	say(o.Log, "setting up: %d workers, %d tasks in %d batches", most, o.Tasks, batchCount)
+	load.Say(o.Log, "setting up: %d workers, %d tasks in %d batches", most, o.Tasks, batchCount)
 	w, err := newWorld(ctx, filepath.Join(dir, "throng"), most)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func compare(ctx context.Context, o LiveOptions, w *world, bare *process.Server,
 			if err := c.turn(ctx, o.For/turns); err != nil {
 				return row, err
 			}
-			say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", n, turn+1, turns, c.name, c.perSecond[turn])
+			load.Say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", n, turn+1, turns, c.name, c.perSecond[turn])
 		}
 	}
 	row = LiveRow{
@@ -135,10 +136,4 @@ func folder(dir string) (string, func(), error) {
 	}
 	dir, err := os.MkdirTemp("", "throng-bench-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err
-}
-
-func say(to io.Writer, format string, args ...any) {
-	if to != nil {
-		_, _ = fmt.Fprintf(to, format+"\n", args...)
-	}
 }

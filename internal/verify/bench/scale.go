@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
@@ -49,7 +50,7 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	}
 	defer remove()
 	out.Tasks = o.Tasks
-	say(o.Log, "a server without tasks")
+	load.Say(o.Log, "a server without tasks")
 	w, err := newWorld(ctx, filepath.Join(dir, "empty"), o.Workers)
 	if err != nil {
 		return out, err
@@ -65,7 +66,7 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	if err != nil {
 		return out, err
 	}
-	say(o.Log, "importing %d rows", o.Tasks)
+	load.Say(o.Log, "importing %d rows", o.Tasks)
 	start := time.Now()
 	ids, err := w.upload(ctx, o.Tasks)
 	if err != nil {
@@ -83,12 +84,12 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	}
 	out.LaunchS = time.Since(start).Seconds()
 	if o.Work > 0 {
-		say(o.Log, "%d workers work for %s", o.Workers, o.Work)
+		load.Say(o.Log, "%d workers work for %s", o.Workers, o.Work)
 		if out.Cycles, err = workFor(ctx, w, o.Work); err != nil {
 			return out, err
 		}
 	}
-	say(o.Log, "killing and restarting")
+	load.Say(o.Log, "killing and restarting")
 	if out.RestartS, out.RSS, err = w.restart(ctx, true); err != nil {
 		return out, err
 	}

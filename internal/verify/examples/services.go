@@ -101,10 +101,8 @@ func (s *Services) serve(w http.ResponseWriter, r *http.Request, f func(request)
 		return
 	}
 	if s.opts.Slow > 0 {
-		timer := time.NewTimer(s.opts.Slow)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(s.opts.Slow):
 		case <-r.Context().Done():
 			return
 		}

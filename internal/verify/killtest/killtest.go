@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		if o.Dir == "" && err == nil && report.OK() {
 			err = os.RemoveAll(t.Dir)
 		} else {
-			t.say("the database is kept in %s", t.Dir)
+			load.Say(t.Log, "the database is kept in %s", t.Dir)
 		}
 	}()
 	if err := t.run(ctx); err != nil {
@@ -150,12 +150,6 @@ func (t *test) database() string { return filepath.Join(t.Dir, server.DatabaseFi
 // config is that of the server: on the folder, and allowed to call the service.
 func (t *test) config() process.Config {
 	return process.Config{Args: []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.Listener.Addr().String()}}
-}
-
-func (t *test) say(format string, args ...any) {
-	if t.Log != nil {
-		_, _ = fmt.Fprintf(t.Log, format+"\n", args...)
-	}
 }
 
 // run kills the server again and again, and gathers what the clients know in the end.
@@ -215,7 +209,7 @@ func (t *test) round(ctx context.Context, after time.Duration) (err error) {
 	if lost > 0 {
 		t.report.KillsCaught++
 	}
-	t.say("round %d: killed after %d answers, %d requests on their way", t.report.Rounds, t.acknowledged()-before, lost)
+	load.Say(t.Log, "round %d: killed after %d answers, %d requests on their way", t.report.Rounds, t.acknowledged()-before, lost)
 	start := time.Now()
 	restarted, err := process.Start(ctx, t.config())
 	if err != nil {

@@ -66,10 +66,8 @@ func (c *Crew) Err() error {
 
 // Sleep waits for d and reports whether ctx is still not done.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false

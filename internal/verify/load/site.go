@@ -120,3 +120,10 @@ func InParallel(n int, f func(i int) error) error {
 	all.Wait()
 	return errors.Join(errs...)
 }
+
+// Say writes a line of what is being done; to may be nil.
+func Say(to io.Writer, format string, args ...any) {
+	if to != nil {
+		_, _ = fmt.Fprintf(to, format+"\n", args...)
+	}
+}

@@ -80,14 +80,12 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		s.err = s.cmd.Wait() // closes the pipe: only now
 		close(s.done)
 	}()
-	timer := time.NewTimer(startTimeout)
-	defer timer.Stop()
 	select {
 	case s.URL = <-listens:
 		return s, nil
 	case <-s.done:
 		return nil, fmt.Errorf("the server ended before it listened: %w\n%s", s.err, s.log)
-	case <-timer.C:
+	case <-time.After(startTimeout):
 		err = fmt.Errorf("the server did not listen within %s", startTimeout)
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -117,14 +115,12 @@ func offer(to chan<- string, text string) {
 // FirstAdmin uses up the one-time link of a new installation: it sets the
 // password of the user admin and returns a client that acts as that user.
 func (s *Server) FirstAdmin(ctx context.Context, password string) (*client.Client, error) {
-	timer := time.NewTimer(setupTimeout)
-	defer timer.Stop()
 	select {
 	case secret := <-s.setup:
 		c := &client.Client{URL: s.URL, HTTP: HTTP(8)}
 		token, err := c.Setup(ctx, secret, password)
 		return c.As(token), err
-	case <-timer.C:
+	case <-time.After(setupTimeout):
 		return nil, errors.New("the server has an admin already: take a new folder")
 	case <-s.done:
 		return nil, fmt.Errorf("the server has ended: %w\n%s", s.err, s.log)
@@ -168,11 +164,9 @@ func (s *Server) Stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
 	select {
 	case <-s.done:
-	case <-timer.C:
+	case <-time.After(stopTimeout):
 		s.Kill()
 		return fmt.Errorf("the server did not end within %s of SIGTERM and was killed\n%s", stopTimeout, s.log)
 	}

@@ -141,7 +141,7 @@ func TestOfferedLoadIsCarried(t *testing.T) {
 	w.Load = orchestration.Load{Base: 10, Peak: 10, Span: 2000 * time.Second}
 	w.Delay = orchestration.Delay{Service: 1, Share: 0.1, By: ms(500)}
 	out := run(t, w, policies["event"], 1)
-	for i, share := range w.Offered(10) {
+	for i, share := range offered(w, 10) {
 		got := out.Services[i].Busy.Seconds() / 2000 / float64(w.Services[i].Capacity)
 		if math.Abs(got/share-1) > 0.04 {
 			t.Errorf("service %d is busy for %.4f of the time, offered are %.4f", i, got, share)
@@ -496,4 +496,21 @@ func TestAnyWorld(t *testing.T) {
 	if looked == 0 {
 		t.Error("no process was looked at")
 	}
+}
+
+// offered returns the load that each service is offered while so many processes
+// a second begin, as a share of what it can serve.
+func offered(w *orchestration.World, rate float64) []float64 {
+	list := make([]float64, len(w.Services))
+	for _, k := range w.Kinds {
+		for _, s := range k.Steps {
+			v := &w.Services[s.Service]
+			mean := v.Response.Seconds()
+			if s.Service == w.Delay.Service {
+				mean += w.Delay.Share * w.Delay.By.Seconds()
+			}
+			list[s.Service] += rate / float64(len(w.Kinds)) * s.Chance * mean / float64(v.Capacity)
+		}
+	}
+	return list
 }

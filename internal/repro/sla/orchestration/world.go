@@ -117,23 +117,6 @@ func afters(steps []Step) [][]int {
 	return lists.Map(steps, func(s Step) []int { return s.After })
 }
 
-// Offered returns the load that each service is offered while so many processes
-// a second begin, as a share of what it can serve.
-func (w *World) Offered(rate float64) []float64 {
-	list := make([]float64, len(w.Services))
-	for _, k := range w.Kinds {
-		for _, s := range k.Steps {
-			v := &w.Services[s.Service]
-			mean := v.Response.Seconds()
-			if s.Service == w.Delay.Service {
-				mean += w.Delay.Share * w.Delay.By.Seconds()
-			}
-			list[s.Service] += rate / float64(len(w.Kinds)) * s.Chance * mean / float64(v.Capacity)
-		}
-	}
-	return list
-}
-
 // streams are the random figures of one repetition.
 type streams struct {
 	gaps, kinds, service, delay, condition sim.Stream

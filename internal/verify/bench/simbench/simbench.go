@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/verify/load"
 )
 
 // Options is what Run measures.
@@ -102,7 +103,7 @@ func Run(o Options) (*Result, error) {
 	perS := make([][]float64, len(r.Cycles))
 	for turn := range turns { // turn by turn, so that all meet the same neighbours
 		for i, row := range r.Cycles {
-			say(o.Log, "busy pool, turn %d of %d: %s, %d batches", turn+1, turns, row.Policy, row.Batches)
+			load.Say(o.Log, "busy pool, turn %d of %d: %s, %d batches", turn+1, turns, row.Policy, row.Batches)
 			handOuts, took, err := timed(&sim.Run{Setup: pool(row.Batches, o.Cycles), Policy: row.Policy, Seed: 1})
 			if err != nil {
 				return nil, err
@@ -116,7 +117,7 @@ func Run(o Options) (*Result, error) {
 	if err := r.table2(o); err != nil {
 		return nil, err
 	}
-	say(o.Log, "memory")
+	load.Say(o.Log, "memory")
 	var err error
 	r.Memory, err = memory(o.Cycles)
 	r.Growth = growth(r.Memory)
@@ -129,7 +130,7 @@ func (r *Result) table2(o Options) error {
 	times := make([][]float64, len(policies))
 	cycles := make([]int64, len(policies))
 	for rep := range o.Reps { // policy by policy within a repetition, so that all meet the same neighbours
-		say(o.Log, "table 2: repetition %d of %d", rep+1, o.Reps)
+		load.Say(o.Log, "table 2: repetition %d of %d", rep+1, o.Reps)
 		for i, p := range policies {
 			handOuts, took, err := timed(&sim.Run{Setup: Table2(), Policy: p, Seed: 1, Rep: rep})
 			if err != nil {
@@ -172,12 +173,6 @@ func growth(rows []MemoryRow) *float64 {
 	}
 	ratio := float64(rows[len(rows)-1].Heap) / float64(rows[warmUp].Heap)
 	return &ratio
-}
-
-func say(log io.Writer, format string, args ...any) {
-	if log != nil {
-		fmt.Fprintf(log, format+"\n", args...)
-	}
 }
 
 // people of the busy pools.
