@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // Settings is how one pool is controlled. The zero value controls nothing: the
@@ -135,7 +136,7 @@ func (s *Settings) numbers() error {
 	case !(t.Eta >= 0 && t.Eta < 1):
 		return crowd.Fieldf("target.eta", "must be above 0 and below 1, or 0 for %g, not %g", DefaultEta, t.Eta)
 	case !(t.Salary >= 0 && t.Salary <= maxSalary):
-		return crowd.Fieldf("target.salary", "must be above 0 and at most %g a minute, or 0 for %g, not %g", float64(maxSalary), DefaultSalary, t.Salary)
+		return crowd.Fieldf("target.salary", "must be above 0 and at most %s a minute, or 0 for %g, not %s", format.Number(maxSalary), DefaultSalary, format.Number(t.Salary))
 	case t.Wait < 0 || t.Wait > MaxWindow:
 		return crowd.Fieldf("target.wait", "must be 0 (none) to %s, not %s", MaxWindow, t.Wait)
 	case !(t.Tail >= 0 && t.Tail < 1):

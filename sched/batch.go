@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // The domain of the figures of a batch. The bounds of Priority and TenantWeight
@@ -24,9 +25,9 @@ func (b Batch) Validate() error {
 	case b.ID < 1:
 		return crowd.Fieldf("id", "must be at least 1, not %d", int64(b.ID))
 	case !(b.TenantWeight >= MinPriority && b.TenantWeight <= MaxPriority):
-		return crowd.Fieldf("tenant_weight", "must be from %g to %g, not %g", MinPriority, MaxPriority, b.TenantWeight)
+		return crowd.Fieldf("tenant_weight", "must be from %s to %s, not %s", format.Number(MinPriority), format.Number(MaxPriority), format.Number(b.TenantWeight))
 	case !(b.Priority >= MinPriority && b.Priority <= MaxPriority):
-		return crowd.Fieldf("priority", "must be from %g to %g, not %g", MinPriority, MaxPriority, b.Priority)
+		return crowd.Fieldf("priority", "must be from %s to %s, not %s", format.Number(MinPriority), format.Number(MaxPriority), format.Number(b.Priority))
 	case b.Planned < 1 || b.Planned > MaxPlanned:
 		return crowd.Fieldf("planned", "must be from 1 to %d, not %d", int64(MaxPlanned), b.Planned)
 	case b.Running < 0 || b.Running > MaxPlanned:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // strict serves the highest priority first, whatever runs already: a batch is handed
@@ -137,7 +138,7 @@ func (p *strict) Key(id crowd.BatchID) (Key, bool) {
 		Policy:    p.name,
 		Batch:     id,
 		Candidate: inner.Candidate,
-		Words:     fmt.Sprintf("the highest priority first: it has %g; then the inner order", priority),
+		Words:     fmt.Sprintf("the highest priority first: it has %s; then the inner order", format.Number(priority)),
 		Figures:   []Figure{{"priority", Number(priority), ""}},
 		Turn:      inner.Turn,
 		Inner:     &inner,

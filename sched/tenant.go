@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // tenantFair is fair between tenants first: the tenant with the least share is
@@ -99,8 +100,8 @@ func (p *tenantFair) Key(id crowd.BatchID) (Key, bool) {
 		Policy:    p.name,
 		Batch:     id,
 		Candidate: inner.Candidate,
-		Words: fmt.Sprintf("least tenant share first: tenant %s has %d running, weight %g, so share %g; then the inner order",
-			t.id, running, t.weight, share),
+		Words: fmt.Sprintf("least tenant share first: tenant %s has %d running, weight %s, so share %g; then the inner order",
+			t.id, running, format.Number(t.weight), share),
 		Figures: []Figure{
 			{"tenant_running", Number(running), "running in all batches of tenant " + t.id.String()},
 			{"tenant_weight", Number(t.weight), ""},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,7 +159,13 @@ func stamp(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05 MST")
 }
 
-func figure(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+// figure writes a figure with six digits, and more where it is so large.
+func figure(f float64) string {
+	if large := math.Abs(f); large >= 999_999.5 && large < 1e15 {
+		return fixed(0, f)
+	}
+	return strconv.FormatFloat(f, 'g', 6, 64)
+}
 
 // fixed writes a figure with so many decimals.
 func fixed(decimals int, f float64) string { return strconv.FormatFloat(f, 'f', decimals, 64) }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -64,7 +65,7 @@ func (t *TenantSet) Run(c *Context, r *remote, id crowd.TenantID) error {
 		return wrong("tenant set", "say what to change: --name, --weight or --max-priority")
 	}
 	out, err := r.EditTenant(c.Ctx, id, wire.TenantEdit{Name: t.Name, Weight: t.Weight, MaxPriority: t.MaxPriority})
-	return r.tell(out, err, "%s %s: weight %g, highest priority %g\n", out.ID, clean(out.Name), out.Weight, out.MaxPriority)
+	return r.tell(out, err, "%s %s: weight %s, highest priority %s\n", out.ID, clean(out.Name), format.Number(out.Weight), format.Number(out.MaxPriority))
 }
 
 // TenantList is "throng tenant list".
@@ -84,7 +85,7 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 		}
 	}
 	return printTable(r, views, nil, "ID|NAME|WEIGHT|HIGHEST PRIORITY|BALANCE|STATE", func(x tenantView) []any {
-		return []any{x.ID, x.Name, x.Weight, x.MaxPriority, x.Balance, when(x.Stopped, "stopped")}
+		return []any{x.ID, x.Name, format.Number(x.Weight), format.Number(x.MaxPriority), x.Balance, when(x.Stopped, "stopped")}
 	})
 }
 

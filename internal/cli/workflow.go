@@ -42,7 +42,7 @@ type Workflow struct {
 func readWorkflow(c *Context, name string) (string, error) {
 	text, err := c.read(name, workflow.MaxFile)
 	if err == nil && len(text) > workflow.MaxFile {
-		err = crowd.Fieldf("file", "%s has more than %d bytes", name, workflow.MaxFile)
+		err = crowd.Fieldf("file", "%s has more than %s", name, format.Bytes(workflow.MaxFile))
 	}
 	return string(text), err
 }

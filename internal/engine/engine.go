@@ -104,12 +104,7 @@ func (e *Engine) SetPolicy(p sched.Policy) {
 func (e *Engine) PolicyName() string { return e.policy.Name() }
 
 // ValidWeight checks a tenant's weight.
-func ValidWeight(w float64) error {
-	if !(w >= MinPriority && w <= MaxPriority) {
-		return crowd.Fieldf("weight", "%g is not a weight (from %g to %g)", w, MinPriority, MaxPriority)
-	}
-	return nil
-}
+func ValidWeight(w float64) error { return within("weight", "weight", w) }
 
 // SetTenant adds a tenant or changes its weight and emergency stop.
 func (e *Engine) SetTenant(now time.Time, t Tenant) error {
@@ -119,8 +114,10 @@ func (e *Engine) SetTenant(now time.Time, t Tenant) error {
 	if err := ValidWeight(t.Weight); err != nil {
 		return err
 	}
-	if t.MaxPriority != 0 && !(t.MaxPriority >= MinPriority && t.MaxPriority <= MaxPriority) {
-		return crowd.Fieldf("max_priority", "%g is not a priority (from %g to %g)", t.MaxPriority, MinPriority, MaxPriority)
+	if t.MaxPriority != 0 {
+		if err := ValidPriority("max_priority", t.MaxPriority); err != nil {
+			return err
+		}
 	}
 	if e.tenants[t.ID] == nil {
 		e.tenants[t.ID] = new(tenant)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
@@ -96,7 +97,7 @@ func (s *Spec) Validate(now time.Time) error {
 	if err := tooMany(int64(s.Tasks), s); err != nil {
 		return err
 	}
-	if err := validPriority(s.Priority); err != nil {
+	if err := ValidPriority("priority", s.Priority); err != nil {
 		return err
 	}
 	if err := validDeadline(s.Deadline, now); err != nil {
@@ -153,9 +154,12 @@ func ascending(list []uint32) bool {
 	return true
 }
 
-func validPriority(p float64) error {
-	if !(p >= MinPriority && p <= MaxPriority) {
-		return crowd.Fieldf("priority", "%g is not a priority (from %g to %g)", p, MinPriority, MaxPriority)
+// ValidPriority checks a priority, or the highest one of a tenant.
+func ValidPriority(field string, p float64) error { return within(field, "priority", p) }
+
+func within(field, noun string, x float64) error {
+	if !(x >= MinPriority && x <= MaxPriority) {
+		return crowd.Fieldf(field, "%s is not a %s (from %s to %s)", format.Number(x), noun, format.Number(MinPriority), format.Number(MaxPriority))
 	}
 	return nil
 }
@@ -201,11 +205,11 @@ type Tenant struct {
 
 // Allows checks that the tenant may give a batch a priority.
 func (t *Tenant) Allows(priority float64) error {
-	if err := validPriority(priority); err != nil {
+	if err := ValidPriority("priority", priority); err != nil {
 		return err
 	}
 	if t.MaxPriority > 0 && priority > t.MaxPriority {
-		return crowd.Fieldf("priority", "%g is beyond the tenant's highest, %g, which an administrator sets", priority, t.MaxPriority)
+		return crowd.Fieldf("priority", "%s is beyond the tenant's highest, %s, which an administrator sets", format.Number(priority), format.Number(t.MaxPriority))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 }
 
 func tooLarge(field string, n, most int) *crowd.Error {
-	return &crowd.Error{Code: crowd.TooLarge, Field: field, Message: fmt.Sprintf("has %d bytes, at most %d are allowed", n, most)}
+	return &crowd.Error{Code: crowd.TooLarge, Field: field, Message: fmt.Sprintf("has %d bytes, at most %s are allowed", n, format.Bytes(int64(most)))}
 }
 
 // check returns the answer with values of type string, float64, bool and []string.

@@ -78,7 +78,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"one", ``, `answer: is not JSON`},
 		{"one", `{"label":`, `answer: is not JSON`},
 		{"one", `{"label":"c` + "\xff" + `"}`, `answer: is not UTF-8 text`},
-		{"one", `"` + strings.Repeat("x", 65536) + `"`, `answer: has 65538 bytes, at most 65536 are allowed`},
+		{"one", `"` + strings.Repeat("x", 65536) + `"`, `answer: has 65538 bytes, at most 64 KiB are allowed`},
 		{"one", `{}`, `label: is missing: it should be one of cat, dog`},
 		{"one", `null`, `label: is missing: it should be one of cat, dog`},
 		{"one", `""`, `label: is missing: it should be one of cat, dog`},

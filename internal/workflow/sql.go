@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -160,7 +161,7 @@ func (r *reader) checkQuery(m *made, query *fields.Part, streamed bool) SQLFacts
 	}
 	if facts.Why != "" && facts.WhyAt.Line > 0 {
 		place := at(facts.WhyAt.Line, max(facts.WhyAt.Column, 1))
-		facts.Why += ", at line " + yamlfile.Digits(float64(place.Line)) + ", column " + yamlfile.Digits(float64(place.Column))
+		facts.Why += ", at line " + format.Number(float64(place.Line)) + ", column " + format.Number(float64(place.Column))
 	}
 	return facts
 }

@@ -68,6 +68,19 @@ func Group(number, separator string) string {
 	return whole
 }
 
+// Number is a number without an exponent.
+func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// Bytes is a size in the greatest unit of which it is a whole number, such as "1 GiB".
+func Bytes(n int64) string {
+	units := [...]string{"bytes", "KiB", "MiB", "GiB"}
+	i := 0
+	for ; n >= 1024 && n%1024 == 0 && i < len(units)-1; i++ {
+		n /= 1024
+	}
+	return fmt.Sprintf("%d %s", n, units[i])
+}
+
 // Percent is part/whole in percent. It is 100 only of the whole, and 0 only of
 // nothing.
 func Percent(part, whole float64) string {

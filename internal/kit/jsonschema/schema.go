@@ -64,7 +64,7 @@ type Schema struct {
 // only noted as draft 2020-12 would have it: whoever writes it means it.
 func Compile(raw []byte) (*Schema, error) {
 	if len(raw) > MaxBytes {
-		return nil, crowd.Errorf(crowd.TooLarge, "the schema has %d bytes, %d are allowed", len(raw), MaxBytes)
+		return nil, crowd.Errorf(crowd.TooLarge, "the schema has %d bytes, at most %s are allowed", len(raw), format.Bytes(MaxBytes))
 	}
 	doc, err := parse(raw)
 	if err != nil {

@@ -119,7 +119,7 @@ func TestCompileRefuses(t *testing.T) {
 		`{"$schema":"https://example.org/mine"}`:                  "https://example.org/mine: nothing outside of the schema is loaded",
 		`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`: "#",
 		`7`: "#: it is a number, it should be a boolean or an object",
-		`{"a":"` + strings.Repeat("x", 70_000) + `"}`: "the schema has 70008 bytes, 65536 are allowed",
+		`{"a":"` + strings.Repeat("x", 70_000) + `"}`: "the schema has 70008 bytes, at most 64 KiB are allowed",
 	} {
 		_, err := jsonschema.Compile([]byte(raw))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 600 {

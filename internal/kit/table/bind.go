@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // A Column is a column that a program reads from a table, and how its cells
@@ -199,11 +200,9 @@ func NumberIn(text string, least, most float64) (float64, error) {
 	case err != nil && !errors.Is(err, strconv.ErrRange), math.IsNaN(f):
 		return 0, crowd.Errorf(crowd.Invalid, "%q is not a number", clip(text))
 	case f < least:
-		return 0, crowd.Errorf(crowd.Invalid, "%q is less than %s", clip(text), digits(least))
+		return 0, crowd.Errorf(crowd.Invalid, "%q is less than %s", clip(text), format.Number(least))
 	case f > most:
-		return 0, crowd.Errorf(crowd.Invalid, "%q is too much (at most %s)", clip(text), digits(most))
+		return 0, crowd.Errorf(crowd.Invalid, "%q is too much (at most %s)", clip(text), format.Number(most))
 	}
 	return f, nil
 }
-
-func digits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

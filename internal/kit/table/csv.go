@@ -61,7 +61,7 @@ func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, er
 	t.cells, t.ends = t.cells[:0], t.ends[:0]
 	end := t.contentEnd(t.off)
 	if t.off-begin > t.opts.MaxRowBytes {
-		return 0, t.tooLong(line, 1), nil
+		return 0, t.opts.tooLong(line, 1), nil
 	}
 	for pos := begin; ; pos++ { // each turn takes one cell; pos then is on the comma after it
 		if pos < end && t.buf[pos] == '"' {
@@ -111,7 +111,7 @@ func (t *Reader) quotedCell(pos, begin int, at quoted) (end int, wrong *crowd.Er
 			case err != nil:
 				return 0, nil, err
 			case t.off-begin > t.opts.MaxRowBytes:
-				return 0, t.tooLong(at.line, 2), nil
+				return 0, t.opts.tooLong(at.line, 2), nil
 			}
 			continue
 		}

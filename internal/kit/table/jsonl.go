@@ -63,7 +63,7 @@ func (t *Reader) nextObject() (names, values []string, line int, err error) {
 			return nil, nil, t.line, err
 		}
 		if t.off-begin > t.opts.MaxRowBytes {
-			return nil, nil, t.line, t.tooLong(t.line, 1)
+			return nil, nil, t.line, t.opts.tooLong(t.line, 1)
 		}
 		text = bytes.Trim(t.buf[begin:t.off], " \t\r\n")
 	}

@@ -174,7 +174,7 @@ func (t *parquetReader) readFooter() error {
 		return broken("", "its footer of %d bytes does not fit into it", n)
 	}
 	if n > maxFooter {
-		return crowd.Errorf(crowd.TooLarge, "the footer of the Parquet file has %d bytes, %d are allowed: write larger row groups", n, maxFooter)
+		return crowd.Errorf(crowd.TooLarge, "the footer of the Parquet file has %d bytes, at most %s are allowed: write larger row groups", n, bytesText(maxFooter))
 	}
 	footer := make([]byte, n)
 	if _, err := t.file.ReadAt(footer, t.size-tail-n); err != nil && !errors.Is(err, io.EOF) {
@@ -301,14 +301,12 @@ func (t *parquetReader) next() ([]string, error) {
 			return nil, bad(t.row, t.columns[i], "the value %s", what)
 		}
 		if size += len(text); size > t.opts.MaxRowBytes {
-			e := bad(t.row, "", "the row is longer than %d bytes", t.opts.MaxRowBytes)
-			e.Code = crowd.TooLarge
-			return nil, e
+			return nil, t.opts.tooLong(t.row, 1)
 		}
 		row[i] = text
 	}
 	if t.given += int64(bytesOfRow + len(row) + size); t.given > anyFile+timesFile*t.size {
-		return nil, crowd.Errorf(crowd.TooLarge, "the rows of the Parquet file have more than %d MiB as text, of %d bytes in the file: the bound is %d MiB and %d times the file's size; write it as CSV, or in parts",
+		return nil, crowd.Errorf(crowd.TooLarge, "the rows of the Parquet file have more than %d MiB as text, of %d bytes in the file: the bound is %d MiB and %d times the file's size; write it as CSV",
 			(anyFile+timesFile*t.size)>>20, t.size, anyFile>>20, timesFile)
 	}
 	return row, nil

@@ -121,7 +121,7 @@ func (f *feeder) next() error {
 	case packed < 0 || size < 0 || packed > f.src.Size()-f.at:
 		return errors.New("a page is not within its column")
 	case packed > maxPage || size > maxPage:
-		return tooMuch(f.column, "a page has %d bytes, %d are allowed", max(packed, size), maxPage)
+		return tooMuch(f.column, "a page has %d bytes, at most %s are allowed", max(packed, size), bytesText(maxPage))
 	}
 	data := make([]byte, packed)
 	if _, err := f.src.ReadAt(data, f.at); err != nil && !errors.Is(err, io.EOF) {

@@ -269,7 +269,7 @@ func (b *builder) have(values [][]parquet.Value) bool {
 // one writes one value of a node.
 func (b *builder) one(c *parquet.Column, values [][]parquet.Value) {
 	if b.out.Len() > b.limit {
-		b.fail(fmt.Sprintf("is longer than %d bytes", b.limit))
+		b.fail("is longer than " + bytesText(b.limit))
 	}
 	if b.wrong != "" {
 		return

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // The limits that Options replace when they are zero.
@@ -162,8 +163,10 @@ func bad(line int, field, format string, args ...any) *crowd.Error {
 	return &crowd.Error{Code: crowd.Invalid, Row: line, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-func (t *Reader) tooLong(line, lines int) *crowd.Error {
-	e := bad(line, "", "the row is longer than %d bytes", t.opts.MaxRowBytes)
+func bytesText(n int) string { return format.Bytes(int64(n)) }
+
+func (o *Options) tooLong(line, lines int) *crowd.Error {
+	e := bad(line, "", "the row is longer than %s", bytesText(o.MaxRowBytes))
 	if lines > 1 {
 		e.Message += ": is a quote not closed?"
 	}

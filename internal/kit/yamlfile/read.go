@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
@@ -89,9 +90,9 @@ func NumberIn(text string, least, most float64) (float64, error) {
 	f, err := Number(text)
 	switch {
 	case err == nil:
-		err = within(text, f, least, most, Digits)
+		err = within(text, f, least, most, format.Number)
 	case !math.IsInf(most, 1) && !numberForm.MatchString(text):
-		err = fmt.Errorf("%s is not a number: one from %s to %s is wanted", Quote(text), Digits(least), Digits(most))
+		err = fmt.Errorf("%s is not a number: one from %s to %s is wanted", Quote(text), format.Number(least), format.Number(most))
 	}
 	return f, err
 }

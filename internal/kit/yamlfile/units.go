@@ -177,6 +177,3 @@ func Words(d time.Duration) string {
 	}
 	return b.String()
 }
-
-// Digits is a number as people write it, without an exponent.
-func Digits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -98,11 +98,6 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s is %s, want %s", d, got, want)
 		}
 	}
-	for f, want := range map[float64]string{0.000001: "0.000001", 1e6: "1000000", 2.5: "2.5", -3: "-3"} {
-		if got := yamlfile.Digits(f); got != want {
-			t.Errorf("%g is %s, want %s", f, got, want)
-		}
-	}
 }
 
 // TestWordsAreDurations: what is written can be read, to the millisecond.

@@ -28,6 +28,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // A Language is a kind of file.
@@ -108,7 +110,7 @@ func (n *Node) What() string {
 func (l Language) Parse(text []byte, notes *Notes) *Node {
 	p := &parser{notes: notes}
 	if len(text) > l.Most {
-		notes.Add(Place{1, 1}, "a %s has at most %d bytes, not %d", l.Name, l.Most, len(text))
+		notes.Add(Place{1, 1}, "a %s has at most %s, not %d bytes", l.Name, format.Bytes(int64(l.Most)), len(text))
 		return nil
 	}
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {

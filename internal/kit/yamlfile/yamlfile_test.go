@@ -87,7 +87,7 @@ func TestParse(t *testing.T) {
 		{"a: 1\nb: 'x\n\n\n", "", "f:2:4: this is not YAML: found unexpected end of stream, while scanning a quoted scalar"},
 		{"a: *b\n", "", "f:1:4: this is not YAML: unknown anchor 'b' referenced"},
 		{"%YAML 1.2\n---\na: 1\n", "", "f:1:1: this is not YAML: found incompatible YAML document (leave the line %YAML out)"},
-		{strings.Repeat("a", 1<<20+1), "", "f:1:1: a plan has at most 1048576 bytes, not 1048577"},
+		{strings.Repeat("a", 1<<20+1), "", "f:1:1: a plan has at most 1 MiB, not 1048577 bytes"},
 	} {
 		if tree, wrong := read(c.text); tree != c.tree || wrong != c.wrong {
 			t.Errorf("%.60q is\n%s\n%s\nwant\n%s\n%s", c.text, tree, wrong, c.tree, c.wrong)

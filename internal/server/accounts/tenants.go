@@ -69,10 +69,7 @@ func validTenant(t store.Tenant) error {
 	if err := engine.ValidWeight(t.Weight); err != nil {
 		return err // a pool that refused it would not start again
 	}
-	if !(t.MaxPriority >= engine.MinPriority && t.MaxPriority <= engine.MaxPriority) {
-		return crowd.Fieldf("max_priority", "%g is not a priority (from %g to %g)", t.MaxPriority, engine.MinPriority, float64(engine.MaxPriority))
-	}
-	return nil
+	return engine.ValidPriority("max_priority", t.MaxPriority)
 }
 
 func (s *Tenants) tellPools(t store.Tenant) error {

@@ -3,11 +3,15 @@ package api_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -255,4 +259,41 @@ func TestBodiesAreBounded(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCodesOfHTTP: docs/api.md names each status that comes with a code, also those of
+// bodies that do not come or cannot be read.
+func TestCodesOfHTTP(t *testing.T) {
+	t.Parallel()
+	page := string(must(os.ReadFile("../../../docs/api.md"))(t))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		never, more := io.Pipe()
+		defer more.Close()
+		for want, x := range map[int]struct {
+			kind string
+			body io.Reader
+		}{
+			http.StatusBadRequest:           {"application/json", strings.NewReader("{")},
+			http.StatusUnsupportedMediaType: {"image/png", strings.NewReader("{}")},
+			http.StatusUnprocessableEntity:  {"application/json", strings.NewReader("{}")},
+			http.StatusRequestTimeout:       {"application/json", never},
+		} {
+			req := must(http.NewRequestWithContext(w.ctx, http.MethodPost, w.ann.URL+"/v1/tokens", x.body))(t)
+			req.Header.Set("Content-Type", x.kind)
+			req.Header.Set("Authorization", "Bearer "+w.ann.Token)
+			begun := time.Now()
+			resp := must(w.ann.HTTP.Do(req))(t)
+			p := answer{resp, must(io.ReadAll(resp.Body))(t)}.problem(t)
+			_ = resp.Body.Close()
+			if took := time.Since(begun); p.Status != want || want == http.StatusRequestTimeout && took != 5*time.Second {
+				t.Errorf("status %d after %v, want %d", p.Status, took, want)
+			}
+			_, row, _ := strings.Cut(page, "\n| `"+string(p.Code)+"` |")
+			if row, _, _ = strings.Cut(row, "\n"); !strings.Contains(row, strconv.Itoa(p.Status)) {
+				t.Errorf("docs/api.md says of %s:%s: no %d", p.Code, row, p.Status)
+			}
+		}
+		w.close()
+	})
 }

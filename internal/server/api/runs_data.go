@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -29,7 +30,7 @@ func (a *api) checkWorkflows() {
 				return out, err
 			}
 			if len(text) > workflow.MaxFile {
-				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %d bytes", workflow.MaxFile)
+				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %s", format.Bytes(workflow.MaxFile))
 			}
 			got, err := a.app.Runs.Check(ctx, p, string(text))
 			if err != nil {

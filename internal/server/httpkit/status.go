@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // status is the only table from codes to HTTP statuses.
@@ -44,7 +45,7 @@ var retryAfter = map[int]string{http.StatusTooManyRequests: "10", http.StatusSer
 func Public(err error) *crowd.Error {
 	var big *http.MaxBytesError
 	if errors.As(err, &big) {
-		return crowd.Errorf(crowd.TooLarge, "that is more than the %d bytes allowed here", big.Limit)
+		return crowd.Errorf(crowd.TooLarge, "that is more than the %s allowed here", format.Bytes(big.Limit))
 	}
 	var known *crowd.Error
 	if errors.As(err, &known) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/disk"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 )
 
@@ -76,9 +77,9 @@ func (f *scratchFile) Write(p []byte) (int, error) {
 	}
 	switch {
 	case f.size > most:
-		return 0, crowd.Errorf(crowd.TooLarge, "a Parquet file may have %d bytes: send it in parts, or as CSV", most)
+		return 0, crowd.Errorf(crowd.TooLarge, "a Parquet file has at most %s: send it as CSV", format.Bytes(most))
 	case f.size > room-used:
-		return 0, crowd.Errorf(crowd.StorageFull, "there is no room for so large a Parquet file: try again later, or send it in parts, or as CSV")
+		return 0, crowd.Errorf(crowd.StorageFull, "there is no room for so large a Parquet file: try again later, or send it as CSV")
 	}
 	return f.file.Write(p)
 }

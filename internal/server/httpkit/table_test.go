@@ -48,6 +48,10 @@ func TestScratch(t *testing.T) {
 	}
 	refused(strings.NewReader("PAR1 and nothing of use"), crowd.Invalid)
 	refused(io.MultiReader(bytes.NewReader(file.Bytes()), strings.NewReader("x")), crowd.TooLarge)
+	small := &Scratch{Dir: s.Dir, Most: 1 << 10}
+	if _, _, err := small.Table(strings.NewReader("PAR1"+strings.Repeat("x", 1<<10)), table.Options{})(); err == nil || !strings.HasSuffix(err.Error(), "a Parquet file has at most 1 KiB: send it as CSV") {
+		t.Errorf("too large a file: %v", err)
+	}
 	files(0)
 	first, second, third := opened(), opened(), opened()
 	files(3)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
@@ -102,7 +103,7 @@ func (b binding) limit(name string, v *int) {
 
 // figure is a number, of which 0 is left empty.
 func (b binding) figure(name string, v *float64) {
-	bound(b, name, v, b.number, func(x float64) string { return unlessZero(x, plainNumber) })
+	bound(b, name, v, b.number, func(x float64) string { return unlessZero(x, format.Number) })
 }
 
 func (b binding) amount(name string, v *crowd.Money) {
@@ -114,7 +115,7 @@ func (b binding) moment(name string, v *time.Time) { bound(b, name, v, b.time, i
 // span is a duration in units.
 func (b binding) span(name string, v *time.Duration, unit time.Duration) {
 	bound(b, name, v, func(name string) time.Duration { return b.scale(name, unit) },
-		func(d time.Duration) string { return plainNumber(float64(d) / float64(unit)) })
+		func(d time.Duration) string { return format.Number(float64(d) / float64(unit)) })
 }
 
 // textForm is a text form such as ct-p(kp=0.5), in two fields: its name and its
@@ -159,8 +160,6 @@ func unlessZero[T comparable](v T, write func(T) string) string {
 	}
 	return write(v)
 }
-
-func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // ticked is the value of a box.
 func ticked(on bool) string {

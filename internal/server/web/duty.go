@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -290,7 +291,7 @@ func bindWishes(pools []control.PoolView) func(binding, *recruit.Wishes) {
 			name := "like-" + v.ID.String()
 			likes := recruit.Preference(w.Prefers, v.ID)
 			if _, stated := w.Prefers[v.ID]; stated || !b.filling && b.text(name) != "" {
-				bound(b, name, &likes, b.number, func(x float64) string { return plainNumber(nearest(x)) })
+				bound(b, name, &likes, b.number, func(x float64) string { return format.Number(nearest(x)) })
 			}
 			if likes != recruit.Indifferent {
 				prefers[v.ID] = likes

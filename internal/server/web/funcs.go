@@ -30,7 +30,7 @@ func funcs(a assets) template.FuncMap {
 		"share":    share,
 		"count":    count,
 		"plural":   plural,
-		"number":   plainNumber,
+		"number":   format.Number,
 		"fixed":    func(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) },
 		"sentence": sentence,
 		"dict":     dict,

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/task"
 )
 
@@ -79,7 +80,7 @@ func (b binding) setting(s *task.Setting, t *task.Template) {
 	case **float64:
 		switch {
 		case b.filling && *v != nil:
-			b.values.Set(name, plainNumber(**v))
+			b.values.Set(name, format.Number(**v))
 		case b.text(name) != "":
 			x := b.number(name)
 			*v = &x

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 )
 
@@ -143,7 +143,7 @@ func ReadTrace(in io.Reader) (*Trace, error) {
 			line = r.Line
 			s, from := streams[r.Value.stream], last[r.Value.stream]
 			if len(*s.list) > 0 && r.Value.when < from {
-				return crowd.Fieldf("time_s", "%s comes after %s, but the stream %s is to be in chronological order", short(r.Value.when), short(from), s.name)
+				return crowd.Fieldf("time_s", "%s comes after %s, but the stream %s is to be in chronological order", format.Number(r.Value.when), format.Number(from), s.name)
 			}
 			last[r.Value.stream] = r.Value.when
 			*s.list = append(*s.list, r.Value.seconds)
@@ -165,8 +165,6 @@ func ReadTrace(in io.Reader) (*Trace, error) {
 	}
 	return t, nil
 }
-
-func short(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func oneLine(s string) string {
 	return strings.Map(func(c rune) rune {
@@ -206,7 +204,7 @@ func (t *Trace) Write(out io.Writer) error {
 	_, _ = fmt.Fprintln(w, "stream,time_s,seconds")
 	for _, s := range t.streams() {
 		for i, x := range *s.list {
-			_, _ = fmt.Fprintf(w, "%s,%d,%s\n", s.name, i+1, short(x))
+			_, _ = fmt.Fprintf(w, "%s,%d,%s\n", s.name, i+1, format.Number(x))
 		}
 	}
 	return w.Flush()

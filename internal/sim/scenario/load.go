@@ -98,7 +98,7 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	case "priority":
 		f, err := yamlfile.Number(text)
 		if err == nil && !(f >= engine.MinPriority && f <= engine.MaxPriority) {
-			err = fmt.Errorf("%s is not a priority (from %s to %s)", yamlfile.Quote(text), yamlfile.Digits(engine.MinPriority), yamlfile.Digits(engine.MaxPriority))
+			err = fmt.Errorf("%s is not a priority (from %s to %s)", yamlfile.Quote(text), format.Number(engine.MinPriority), format.Number(engine.MaxPriority))
 		}
 		b.Priority = f
 		return err

@@ -66,7 +66,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{"PK\x03\x04", "1:3: this is not YAML: control characters are not allowed"},
 		{"scenario: a\x00b", "1:12: this is not YAML: control characters are not allowed"},
 		{strings.Repeat("[", 100_000), "this is not YAML: exceeded max depth"},
-		{strings.Repeat("a", scenario.MaxFile+1), "1:1: a scenario has at most 4194304 bytes"},
+		{strings.Repeat("a", scenario.MaxFile+1), "1:1: a scenario has at most 4 MiB"},
 		{with("") + "---\nscenario: second\n", "5:1: a second document begins here"},
 		{with("about: &x a\nscenario: *x\n"), "2:11: *x: aliases are not known here"},
 		{with("<<: {about: x}\n"), "1:1: merging (<<) is not known here"},

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
@@ -110,7 +111,7 @@ func readAll(path string, in io.Reader, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if n > most {
-		return nil, crowd.Errorf(crowd.TooLarge, "%s has more than %d bytes", path, most)
+		return nil, crowd.Errorf(crowd.TooLarge, "%s has more than %s", path, format.Bytes(most))
 	}
 	return text.Bytes(), nil
 }

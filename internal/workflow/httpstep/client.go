@@ -256,7 +256,7 @@ func (c *Client) values(resp *http.Response, s *workflow.HTTP, m *masks) ([]stri
 	case err != nil:
 		return nil, &Failure{Reason: Connect, StatusCode: status, Message: "the answer of " + host + " broke off"}
 	case int64(len(body)) > c.opts.MaxBody:
-		return nil, &Failure{Reason: TooLarge, StatusCode: status, Message: fmt.Sprintf("the answer of %s has more than %d bytes", host, c.opts.MaxBody)}
+		return nil, &Failure{Reason: TooLarge, StatusCode: status, Message: fmt.Sprintf("the answer of %s has more than %s", host, format.Bytes(c.opts.MaxBody))}
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil, &Failure{Reason: NotJSON, StatusCode: status, Message: "the answer of " + host + " is empty, a JSON object is wanted"}
 	case !json.Valid(body):

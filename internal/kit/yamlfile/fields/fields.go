@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
@@ -197,7 +198,7 @@ func Duration(least, most time.Duration) *Type {
 func Number(least, most float64) *Type {
 	want, schema := "a number is wanted", []any{"type", []string{"number", "string"}, "pattern", yamlfile.NumberForm}
 	if !math.IsInf(most, 1) {
-		want += fmt.Sprintf(", from %s to %s", yamlfile.Digits(least), yamlfile.Digits(most))
+		want += fmt.Sprintf(", from %s to %s", format.Number(least), format.Number(most))
 		schema = append(schema, "minimum", least, "maximum", most)
 	}
 	return Scalar(want, func(text string) (float64, error) { return yamlfile.NumberIn(text, least, most) }, schema...)
