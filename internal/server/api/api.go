@@ -134,6 +134,8 @@ type op struct {
 	// lean leaves the checks of the body to the use case, so that the body is
 	// read once, not twice: for the one operation whose speed counts.
 	lean bool
+	// long is an answer that may be megabytes, in memory until it is taken.
+	long bool
 }
 
 // maxPublic bounds the body of an operation that anybody may call.
@@ -170,6 +172,13 @@ func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.
 func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
 	huma.Register(a.huma, a.operation(o, reflect.TypeFor[Out]()), func(ctx context.Context, in *In) (*Out, error) {
 		p, _ := ctx.Value(contextKey{}).(*access.Principal)
+		if o.long {
+			end, err := a.app.StartList(ctx, p)
+			if err != nil {
+				return nil, a.problem(ctx, err)
+			}
+			context.AfterFunc(ctx, end) // when the answer is written
+		}
 		out, err := handle(ctx, p, in)
 		if err != nil {
 			return nil, a.problem(ctx, err)

@@ -135,6 +135,43 @@ func TestDownloadsOfRunsThatNobodyReads(t *testing.T) {
 	})
 }
 
+// TestLongListsThatNobodyReads: a person has four answers with long rows at a time, and
+// the next one waits for them.
+func TestLongListsThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		run := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: "workflow: Things\ninputs: {things: {columns: [thing]}}\n" +
+			"steps: {same: {from: things, sql: select thing from things}}\noutputs: {all: {from: same}}\n"}))(t).ID
+		must(w.ann.LoadRun(w.ctx, run, "things", strings.NewReader("thing\n"+strings.Repeat("x", 200_000)+"\n"), ""))(t)
+		of := "/v1/runs/" + run.String()
+		get := func(path string) *http.Response {
+			req := must(http.NewRequestWithContext(w.ctx, http.MethodGet, w.ann.URL+path, nil))(t)
+			req.Header.Set("Authorization", "Bearer "+w.ann.Token)
+			return must(w.ann.HTTP.Transport.(asDocumented).RoundTripper.RoundTrip(req))(t) // it does not read the body
+		}
+		var open []*http.Response
+		for range 2 {
+			open = append(open, get(of+"/steps/things/items"), get(of+"/items/1"))
+		}
+		for _, path := range []string{of + "/steps/things/items", of + "/items/1"} {
+			resp := get(path)
+			if resp.StatusCode != http.StatusTooManyRequests {
+				t.Errorf("%s: %s", path, resp.Status)
+			}
+			ok(t, resp.Body.Close())
+		}
+		must(w.ann.Run(w.ctx, run))(t)
+		for _, resp := range open {
+			if resp.StatusCode != http.StatusOK {
+				t.Error(resp.Status)
+			}
+			ok(t, resp.Body.Close())
+		}
+		ok(t, get(of+"/items/1").Body.Close())
+	})
+}
+
 // TestDownloadsForASpreadsheet hold no formula, and numbers as they are.
 func TestDownloadsForASpreadsheet(t *testing.T) {
 	t.Parallel()

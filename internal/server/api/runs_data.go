@@ -153,7 +153,7 @@ func (a *api) runItems() {
 		}) ([]wire.SlowItem, error) {
 			return each(toSlow)(a.app.Runs.Slowest(ctx, p, in.id, in.Limit))
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/items/{item}", summary: "Where an item has been", tag: runTag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/items/{item}", summary: "Where an item has been", tag: runTag, access: signedIn, long: true},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Item int64 `path:"item" minimum:"1"`
@@ -164,7 +164,7 @@ func (a *api) runItems() {
 		After int64 `query:"after" minimum:"0" doc:"go on with the last number seen"`
 		Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
-	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/items", summary: "List what a step has done, in order", tag: runTag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}/steps/{step}/items", summary: "List what a step has done, in order", tag: runTag, access: signedIn, long: true},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunStep
 			Page

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -59,6 +60,7 @@ type App struct {
 
 	live       *live.Pools
 	onCall     *recruit.OnCall
+	lists      *limits.Slots      // answers that may be megabytes
 	stop       context.CancelFunc // ends the jobs
 	background sync.WaitGroup     // the jobs
 }
@@ -116,7 +118,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // compose puts the use cases together. Nothing runs yet.
 func compose(ctx context.Context, cfg Config) (*App, error) {
 	funds, streams, downloads := accounts.NewFunds(cfg.Store), &limits.Streams{}, limits.DownloadSlots()
-	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams)}
+	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots()}
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
 
@@ -178,6 +180,12 @@ func (a *App) changed(c *engine.Changes) {
 
 // Ready reports, as an error, whether a pool takes no commands.
 func (a *App) Ready(ctx context.Context) error { return a.live.Ready(ctx) }
+
+// StartList waits until there is room for one more answer to p that may be megabytes, and
+// is in memory until end is called.
+func (a *App) StartList(ctx context.Context, p *access.Principal) (end func(), err error) {
+	return a.lists.Start(ctx, p.User.ID, p.Share(), 1)
+}
 
 // StopWaiting ends long polls and watching, so that a server can close.
 func (a *App) StopWaiting() {

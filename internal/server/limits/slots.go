@@ -103,6 +103,10 @@ func UploadSlots() *Slots { return &Slots{What: "uploads", Most: 32, Tenant: 4, 
 // reader takes.
 func DownloadSlots() *Slots { return &Slots{What: "downloads", Most: 16, Tenant: 4, Person: 2} }
 
+// ListSlots is how many lists of long rows are on their way: each is in memory as a whole
+// until its reader has taken it.
+func ListSlots() *Slots { return &Slots{What: "long lists", Most: 32, Tenant: 8, Person: 4} }
+
 // BodySlots is how many MiB of bodies of requests are in memory. Those of one tenant, or
 // of all workers, leave two thirds to the others, however slowly they come.
 func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenant: 32, Person: 12} }

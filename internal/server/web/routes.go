@@ -34,6 +34,7 @@ type route struct {
 	pattern string
 	access  audience
 	handle  handler
+	long    bool // the page may be megabytes, in memory until it is taken
 	upload  bool // the limit of its body is that of files, not of forms
 	// An action that may be refused names its form, in which $part is a part of the
 	// path, and the page of that form: it is shown again, with what was typed and
@@ -137,8 +138,8 @@ func routes() []route {
 		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
 		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
 		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
-		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*request).runStep)},
-		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*request).runItem)},
+		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*request).runStep), long: true},
+		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*request).runItem), long: true},
 		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).secrets)},
 		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).putSecret), form: "secret", page: ofTenant((*request).secrets)},
 		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).confirmSecret)},
@@ -255,6 +256,13 @@ func (rt *route) serve(rq *request, limit int64) error {
 	}
 	if rq.p != nil && rq.r.Method == http.MethodPost {
 		end, err := rq.Bodies.StartBody(rq.ctx(), rq.p.User.ID, rq.p.Share(), rq.r.ContentLength, limit)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	if rt.long {
+		end, err := rq.App.StartList(rq.ctx(), rq.p)
 		if err != nil {
 			return err
 		}

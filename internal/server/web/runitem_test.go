@@ -37,3 +37,28 @@ func TestAnItemIsWhereItHasCome(t *testing.T) {
 	c.workers[0].get("/work").want(200).form("/work/submit").set("s.label", "yes").send().want(200)
 	became("pets look after")
 }
+
+// TestLongPagesHaveSlots: a page of long rows waits for those that nobody takes.
+func TestLongPagesHaveSlots(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it waits ten seconds")
+	}
+	c := newCompany(t, 0)
+	c.req.sendRun("", "workflow: Pets\ninputs: {pets: {columns: [name]}}\nsteps: {same: {from: pets, sql: select name from pets}}\n", "make").want(200).at("/runs/r1")
+	c.req.sendInputs("/runs/r1", "", "pets", "pets.csv", "name\nRex\n").want(200)
+	c.req.get("/runs/r1/steps/pets").want(200, "Rex")
+	p := c.req.principal()
+	var ends []func()
+	for range 4 {
+		end, err := c.site.app.StartList(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, end)
+	}
+	c.req.get("/runs/r1").want(200)
+	c.req.get("/runs/r1/steps/pets").want(429, "long lists")
+	ends[0]()
+	c.req.get("/runs/r1/items/1").want(200, "Rex")
+}

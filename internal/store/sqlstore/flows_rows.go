@@ -129,22 +129,12 @@ func (s *Store) Rows(ctx context.Context, id crowd.RunID, of int, after int64, l
 		return nil, err
 	}
 	after = min(max(after, 0), crowd.MaxInBatch)
-	var all []store.JoinedRow
-	bytes := 0
-	err = each(ctx, s.read, func(r row) error {
-		if bytes >= store.PageBytes {
-			return errEnough
-		}
-		if len(all) == cap(all) {
-			all = slices.Grow(all, len(all)+1)
-		}
-		all = append(all, store.JoinedRow{Row: store.Row{Node: of}})
-		x := &all[len(all)-1].Row // scanned in place: it is large
-		err := scanRow(r, x)
-		bytes += store.TextBytes(x.Cells)
-		return err
+	all, err := listPage(ctx, s.read, func(r row, x *store.JoinedRow) (int, error) {
+		x.Node = of
+		err := scanRow(r, &x.Row) // in place: it is large
+		return store.TextBytes(x.Cells), err
 	}, selectRow+`from run_rows r where r.id > $1 and r.id <= $2 order by r.id limit $3`, n.row(after), n.row(crowd.MaxInBatch), limit)
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return nil, err
 	}
 	for _, other := range with {

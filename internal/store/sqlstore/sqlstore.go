@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // Dialect is what the shared code must know of a database.
@@ -111,6 +112,24 @@ func list[T any](ctx context.Context, q querier, scan func(row, *T) error, text 
 		all = append(all, *new(T))
 		return scan(r, &all[len(all)-1])
 	}, text, args...)
+	return all, err
+}
+
+// listPage is list that ends after store.PageBytes of text. scan returns how much an
+// element has.
+func listPage[T any](ctx context.Context, q querier, scan func(row, *T) (int, error), text string, args ...any) ([]T, error) {
+	bytes := 0
+	all, err := list(ctx, q, func(r row, x *T) error {
+		if bytes >= store.PageBytes {
+			return errEnough
+		}
+		n, err := scan(r, x)
+		bytes += n
+		return err
+	}, text, args...)
+	if errors.Is(err, errEnough) {
+		return all[:len(all)-1], nil // the last one was not scanned
+	}
 	return all, err
 }
 

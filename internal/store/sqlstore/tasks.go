@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/throng-dev/throng/crowd"
@@ -122,23 +121,10 @@ func (s *Store) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
 // Tasks implements store.Batches.
 func (s *Store) Tasks(ctx context.Context, first crowd.TaskID, n int) ([]store.Task, error) {
 	_, last := span(first.Batch())
-	var tasks []store.Task
-	bytes := 0
-	err := each(ctx, s.read, func(r row) error {
-		if bytes >= store.PageBytes {
-			return errEnough
-		}
-		var t store.Task
-		if err := scanTask(r, &t); err != nil {
-			return err
-		}
-		bytes += store.TextBytes(t.Values)
-		tasks = append(tasks, t)
-		return nil
+	tasks, err := listPage(ctx, s.read, func(r row, t *store.Task) (int, error) {
+		err := scanTask(r, t)
+		return store.TextBytes(t.Values), err
 	}, selectTasks+`where id >= $1 and id <= $2 order by id limit $3`, first, last, n)
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return tasks, s.failed("read tasks", err)
 }
 
