@@ -51,7 +51,7 @@ func (s *SimFit) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := calibrate.Fit(log, calibrate.Options{Rounding: rounding})
+	m, err := calibrate.Fit(log, rounding)
 	if err != nil {
 		return ofFile(s.File, err)
 	}

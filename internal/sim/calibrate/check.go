@@ -36,9 +36,6 @@ func stepOf(n int) int {
 
 // check simulates the log so many times.
 func (m *Model) check(d *design, p *persons, draws int) {
-	if draws < 1 {
-		return
-	}
 	byKind := make([][]int, len(m.Kinds))
 	for i := range d.y {
 		byKind[d.kind[i]] = append(byKind[d.kind[i]], i)

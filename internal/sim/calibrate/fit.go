@@ -38,17 +38,6 @@ const Few = 30
 // seed is that of all random figures here.
 const seed = 1
 
-// Options of a fit.
-type Options struct {
-	Rounding Rounding
-	// Draws is how many times the log is simulated for the check; 0
-	// means 200, or as few as 20 of a log that is large.
-	Draws int
-	// Bootstrap is how many samples of the workers the intervals come from; 0
-	// means 200, or as few as 40 of a log that is large; less than 0 none.
-	Bootstrap int
-}
-
 // A Model is what was fitted.
 type Model struct {
 	Answers, Workers, Visits int
@@ -107,18 +96,14 @@ type SpeedFit struct {
 	estimates []float64 // of each worker, drawn towards 1
 }
 
-// Fit estimates a model.
-func Fit(log *Log, o Options) (*Model, error) {
-	if o.Draws == 0 {
-		o.Draws = max(20, min(200, 4_000_000/(len(log.Answers)+1)))
-	}
-	if o.Bootstrap == 0 {
-		o.Bootstrap = max(40, min(200, 4_000_000/(len(log.Answers)+1)))
-	}
+// Fit estimates a model. The check simulates the log, and the intervals are from
+// samples of the workers: 200 times each, or fewer of a log that is large.
+func Fit(log *Log, stored Rounding) (*Model, error) {
+	affordable := min(200, 4_000_000/(len(log.Answers)+1))
 	if len(log.Answers) == 0 {
 		return nil, crowd.Errorf(crowd.Invalid, "there is no answer to fit to%s", log.Left.words())
 	}
-	r, err := o.Rounding.resolve(log.Answers)
+	r, err := stored.resolve(log.Answers)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +119,12 @@ func Fit(log *Log, o Options) (*Model, error) {
 	}
 	m.effects(d)
 	p := m.people(d)
-	m.intervals(d, o.Bootstrap)
+	m.intervals(d, max(40, affordable))
 	m.services(d, p)
 	m.gaveUp(log, d)
 	m.sizes(log, d)
 	m.Crowd = fitCrowd(log)
-	m.check(d, p, o.Draws)
+	m.check(d, p, max(20, affordable))
 	m.remarks(d)
 	return m, nil
 }

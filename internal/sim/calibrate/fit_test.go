@@ -73,7 +73,7 @@ func TestKnownFiguresAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := calibrate.Fit(read(t, made(300, false, c.round), calibrate.Columns{}), calibrate.Options{Rounding: c.rounding, Draws: 50, Bootstrap: 100})
+			m, err := calibrate.Fit(read(t, made(300, false, c.round), calibrate.Columns{}), c.rounding)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestKnownFiguresAreFound(t *testing.T) {
 // kind than the one before; so the log's people switch as often.
 func TestAFittedScenarioTakesAsLongAsItsLog(t *testing.T) {
 	t.Parallel()
-	m, err := calibrate.Fit(read(t, made(300, true, math.Round), calibrate.Columns{}), calibrate.Options{Draws: 20, Bootstrap: -1})
+	m, err := calibrate.Fit(read(t, made(300, true, math.Round), calibrate.Columns{}), calibrate.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func perAnswer(t *testing.T, setup *sim.Setup, policy string, m *calibrate.Model
 func TestAWildLogIsRunnable(t *testing.T) {
 	t.Parallel()
 	text := "worker,kind,seconds\n" + strings.Repeat("a,wild,1e-300\nb,wild,80000\nc,wild,1\n", 20) + "a,few,5\nb,few,6\nc,few,7\n"
-	m, err := calibrate.Fit(read(t, text, calibrate.Columns{}), calibrate.Options{Draws: 2, Bootstrap: -1})
+	m, err := calibrate.Fit(read(t, text, calibrate.Columns{}), calibrate.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestTheSameLogGivesTheSameModel(t *testing.T) {
 	text := made(20, true, math.Round)
 	var first string
 	for range 3 {
-		m, err := calibrate.Fit(read(t, text, calibrate.Columns{}), calibrate.Options{Draws: 10, Bootstrap: 10})
+		m, err := calibrate.Fit(read(t, text, calibrate.Columns{}), calibrate.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func TestBadLogs(t *testing.T) {
 			}
 		})
 	}
-	if _, err := calibrate.Fit(read(t, "worker,seconds\na,\n", calibrate.Columns{}), calibrate.Options{}); crowd.CodeOf(err) != crowd.Invalid {
+	if _, err := calibrate.Fit(read(t, "worker,seconds\na,\n", calibrate.Columns{}), calibrate.Auto); crowd.CodeOf(err) != crowd.Invalid {
 		t.Errorf("a log without an answer: %v", err)
 	}
 	if _, err := calibrate.ParseRounding("up"); crowd.CodeOf(err) != crowd.Invalid {
@@ -138,7 +138,7 @@ func TestSmallLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := calibrate.Fit(read(t, c.text, calibrate.Columns{}), calibrate.Options{})
+			m, err := calibrate.Fit(read(t, c.text, calibrate.Columns{}), calibrate.Auto)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestTheOrderOfRowsDoesNotMatter(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("w%d,%s,%d,%d", i%7, []string{"x", "y"}[i/3%2], 5+i*i%23, i))
 	}
 	model := func() string {
-		m, err := calibrate.Fit(read(t, "worker,kind,seconds,seq\n"+strings.Join(rows, "\n")+"\n", calibrate.Columns{}), calibrate.Options{Draws: 20, Bootstrap: 20})
+		m, err := calibrate.Fit(read(t, "worker,kind,seconds,seq\n"+strings.Join(rows, "\n")+"\n", calibrate.Columns{}), calibrate.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func FuzzReadLog(f *testing.F) {
 		if err != nil {
 			return
 		}
-		m, err := calibrate.Fit(log, calibrate.Options{Draws: 2, Bootstrap: 2})
+		m, err := calibrate.Fit(log, calibrate.Auto)
 		if err != nil {
 			return
 		}

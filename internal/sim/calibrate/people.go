@@ -232,7 +232,7 @@ const fewWorkers = 8
 // intervals draws the workers with replacement, with all their answers, and fits each
 // sample; the 95 % intervals are the middle 95 % of the estimates.
 func (m *Model) intervals(d *design, samples int) {
-	if samples < 1 || d.workers < fewWorkers {
+	if d.workers < fewWorkers {
 		return
 	}
 	of := d.byWorker()

@@ -38,7 +38,7 @@ func realLog(t testing.TB, where ...calibrate.Where) *calibrate.Log {
 // 0.13-0.21).
 func TestRealCrowd(t *testing.T) {
 	t.Parallel()
-	m, err := calibrate.Fit(realLog(t), calibrate.Options{})
+	m, err := calibrate.Fit(realLog(t), calibrate.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestRealCrowdDerived(t *testing.T) {
 func TestRealCrowdAsAScenario(t *testing.T) {
 	t.Parallel()
 	for scheduler, policy := range map[string]string{"FS": "fs", "RR": "rr", "FIFO": "fifo"} {
-		m, err := calibrate.Fit(realLog(t, calibrate.Where{Column: "scheduler", Value: scheduler}), calibrate.Options{})
+		m, err := calibrate.Fit(realLog(t, calibrate.Where{Column: "scheduler", Value: scheduler}), calibrate.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -221,7 +221,7 @@ func (r *Report) medians(spec chart.BoxesSpec) string {
 	var list []string
 	for _, s := range spec.Series {
 		all := slices.Concat(s.Values...)
-		list = append(list, s.Name+" "+words(r.metric(k), stats.Summarise([]float64{stats.Quantile(all, 0.5)}), stats.Quantile(all, 0.5), ""))
+		list = append(list, s.Name+" "+words(sim.AllMetrics[k], stats.Summarise([]float64{stats.Quantile(all, 0.5)}), stats.Quantile(all, 0.5), ""))
 	}
 	return "Median of all: " + strings.Join(list, "; ")
 }

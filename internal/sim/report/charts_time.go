@@ -12,8 +12,6 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 )
 
-func (r *Report) metric(k int) sim.Metric { return sim.AllMetrics[k] }
-
 // end is how long the longest repetition 1 was, in seconds.
 func (r *Report) end() float64 {
 	most := 0.0
@@ -167,7 +165,7 @@ func (r *Report) fairness() (picture, bool) {
 
 // means lists a metric by policy.
 func (r *Report) means(k int) string {
-	list := lists.Map(r.Policies, func(x *Policy) string { return x.Name + " " + Words(r.metric(k), x.Figures[k]) })
+	list := lists.Map(r.Policies, func(x *Policy) string { return x.Name + " " + Words(sim.AllMetrics[k], x.Figures[k]) })
 	return strings.Join(list, "; ")
 }
 

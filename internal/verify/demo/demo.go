@@ -168,10 +168,8 @@ func (s *server) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Screen, format+"\n", args...)
 }
 
-// addTenant adds a tenant with money.
-func (s *server) addTenant(ctx context.Context, name string, weight float64, money crowd.Money) (crowd.TenantID, error) {
-	return s.AddTenant(ctx, name, weight, money, "for the demo")
-}
+// depositNote is the note of the tenants' money.
+const depositNote = "for the demo"
 
 // addPeople adds n workers.
 func (s *server) addPeople(ctx context.Context, n int, of func(i int) (name string, pool crowd.PoolID)) error {

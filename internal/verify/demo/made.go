@@ -186,7 +186,7 @@ func made(ctx context.Context, s *server) error {
 	tenants := make([]crowd.TenantID, len(tenantNames))
 	for i, name := range tenantNames {
 		var err error
-		if tenants[i], err = s.addTenant(ctx, name, tenantWeights[i], 1000*crowd.Unit); err != nil {
+		if tenants[i], err = s.AddTenant(ctx, name, tenantWeights[i], 1000*crowd.Unit, depositNote); err != nil {
 			return err
 		}
 		login := strings.ToLower(strings.Fields(name)[0])

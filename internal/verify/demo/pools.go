@@ -142,7 +142,7 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 		s.pools = append(s.pools, l)
 	}
 	for i, name := range tenantNames {
-		id, err := s.addTenant(ctx, name, tenantWeights[i], tenantMoney)
+		id, err := s.AddTenant(ctx, name, tenantWeights[i], tenantMoney, depositNote)
 		if err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func (s *server) replay(ctx context.Context, a *answers) error {
 	if !ok || budget > crowd.MaxMoney {
 		return crowd.Fieldf("replay", "%d tasks are too many", len(a.tasks))
 	}
-	tenant, err := s.addTenant(ctx, replayTenant, 1, budget)
+	tenant, err := s.AddTenant(ctx, replayTenant, 1, budget, depositNote)
 	if err != nil {
 		return err
 	}

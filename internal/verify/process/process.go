@@ -24,10 +24,9 @@ import (
 
 // Config is how to start a server.
 type Config struct {
-	Data   string    // folder of the database
-	Listen string    // "": a free port on the loopback interface
-	Args   []string  // in place of "serve" and its flags, for other servers
-	Log    io.Writer // what the server logs; nil: nowhere
+	Data   string   // folder of the database
+	Listen string   // "": a free port on the loopback interface
+	Args   []string // in place of "serve" and its flags, for other servers
 }
 
 // How long a server may take until it prints where it listens, until it prints a
@@ -64,7 +63,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		}
 		args = []string{"serve", "--data", cfg.Data, "--listen", listen}
 	}
-	s := &Server{cmd: exec.Command(exe, args...), log: &tail{to: cfg.Log}, setup: make(chan string, 1), done: make(chan struct{})}
+	s := &Server{cmd: exec.Command(exe, args...), log: &tail{}, setup: make(chan string, 1), done: make(chan struct{})}
 	s.cmd.Stderr = s.log
 	setApart(s.cmd)
 	out, err := s.cmd.StdoutPipe()
@@ -137,9 +136,6 @@ func HTTP(connections int) *http.Client {
 // NewPassword returns a password that nobody can guess.
 func NewPassword() string { return rand.Text()[:16] }
 
-// PID returns the number of the process.
-func (s *Server) PID() int { return s.cmd.Process.Pid }
-
 // Done is closed when the process has ended, by itself or by Stop or Kill.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
@@ -179,24 +175,20 @@ func (s *Server) Stop() error {
 // tailBytes is how much of the log is kept for error messages.
 const tailBytes = 8 << 10
 
-// tail passes a log on and keeps its end.
+// tail keeps the end of a log.
 type tail struct {
-	to   io.Writer
 	mu   sync.Mutex
 	last []byte
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.last = append(t.last, p...)
 	if len(t.last) > 2*tailBytes {
 		t.last = append(t.last[:0], t.last[len(t.last)-tailBytes:]...)
 	}
-	t.mu.Unlock()
-	if t.to == nil {
-		return len(p), nil
-	}
-	return t.to.Write(p)
+	return len(p), nil
 }
 
 func (t *tail) String() string {

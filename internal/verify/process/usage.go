@@ -2,10 +2,9 @@ package process
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Usage is what a process takes of the machine.
@@ -17,33 +16,17 @@ type Usage struct {
 
 // Usage reads what the server takes, where the system tells (Linux).
 func (s *Server) Usage() (u Usage, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	p, err := procfs.NewProc(s.cmd.Process.Pid)
 	if err != nil {
 		return u, fmt.Errorf("how much memory a process takes is read from /proc: %w", err)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.PID()))
+	status, err := p.NewStatus()
 	if err != nil {
 		return u, err
 	}
-	number := func(text string) (n int64) {
-		if err == nil {
-			n, err = strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 10, 64)
-		}
-		return n
+	stat, err := p.Stat()
+	if err == nil && (status.VmRSS == 0 || status.VmHWM == 0) {
+		err = fmt.Errorf("/proc tells nothing of process %d", p.PID)
 	}
-	for line := range strings.Lines(string(status)) {
-		switch name, value, _ := strings.Cut(line, ":"); name {
-		case "VmRSS":
-			u.RSS = number(value) << 10
-		case "VmHWM":
-			u.PeakRSS = number(value) << 10
-		}
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // after the program's name
-	fields := strings.Fields(rest)
-	if len(fields) < 13 || u.RSS == 0 || u.PeakRSS == 0 {
-		return u, fmt.Errorf("/proc tells nothing of process %d", s.PID())
-	}
-	u.CPU = time.Duration(number(fields[11])+number(fields[12])) * 10 * time.Millisecond // utime and stime, in ticks
-	return u, err
+	return Usage{RSS: int64(status.VmRSS), PeakRSS: int64(status.VmHWM), CPU: time.Duration(stat.CPUTime() * float64(time.Second))}, err
 }
