@@ -2,7 +2,6 @@ package orchestration
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -318,7 +317,6 @@ func (e *engine) rank(service int) []request {
 }
 
 func (e *engine) finish() {
-	e.out.End = 0
 	for i := range e.out.Processes {
 		p := &e.out.Processes[i]
 		e.out.Penalty += p.Penalty
@@ -331,5 +329,4 @@ func (e *engine) finish() {
 	for i := range e.stations {
 		e.out.Services = append(e.out.Services, e.stations[i].use)
 	}
-	e.out.Processes = slices.Clip(e.out.Processes)
 }
