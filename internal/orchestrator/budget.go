@@ -47,29 +47,20 @@ func left(r *store.Run, all []store.Batch) crowd.Money {
 	return sum
 }
 
-// reserves is what a batch has to reserve next of its run's budget: its own budget, if
-// it has one, at its launch, and else one more task.
-func reserves(b *store.Batch) (cost crowd.Money, what string) {
-	switch {
-	case !b.HasBudget():
-		return oneTask(b), "one more task"
-	case b.Progress.State == crowd.BatchDraft:
-		return b.Spec.Budget, "the step's own budget"
-	}
-	return 0, ""
+// overBudget reports whether a batch spends its run's budget, which does not pay for
+// one more of its tasks.
+func overBudget(r *store.Run, all []store.Batch, b *store.Batch) bool {
+	return r.Budget > 0 && !b.HasBudget() && oneTask(b) > left(r, all)
 }
 
-// overBudget reports whether a run's budget does not pay for what a batch of its has to
-// reserve next.
-func overBudget(r *store.Run, all []store.Batch, b *store.Batch) bool {
-	cost, _ := reserves(b)
-	return r.Budget > 0 && cost > 0 && cost > left(r, all)
-}
+// OwnBudget is how errors name what a step may spend by a budget of its own, all of which
+// it reserves when it begins.
+const OwnBudget = "the step's own budget"
 
 // Affords checks that the budget of a run, if it has one, has an amount left that a batch
 // of its reserves for something. A batch without a run (0) has none to pass.
 func Affords(ctx context.Context, st store.Flows, id crowd.RunID, amount crowd.Money, what string) error {
-	if id == 0 {
+	if id == 0 || amount == 0 {
 		return nil
 	}
 	run, err := st.Run(ctx, 0, id)
@@ -101,8 +92,8 @@ func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task
 	if err != nil {
 		return nil, err
 	}
-	one, what := reserves(b)
-	if err := affords(&r.kept, all, one, what); err != nil {
+	one := oneTask(b)
+	if err := affords(&r.kept, all, one, "one more task"); err != nil {
 		return nil, err
 	}
 	return tasks[:min(int64(len(tasks)), int64(left(&r.kept, all)/one))], nil
@@ -144,13 +135,21 @@ func (v *View) Reserved() (sum crowd.Money) {
 }
 
 // OverBudget reports whether a crowd step waits since the run's budget does not pay
-// for one more task.
+// for its own budget, or for one more task.
 func (v *View) OverBudget(n *NodeView) bool {
-	return n.Error != "" && n.Batch != nil && !v.State.Ended() && overBudget(&v.Run, v.batches, n.Batch)
+	switch {
+	case v.State.Ended() || n.Error == "" || !n.isCrowd():
+		return false
+	case n.Batch == nil:
+		return v.Budget > 0 && n.Step.Crowd().Budget > left(&v.Run, v.batches)
+	}
+	return overBudget(&v.Run, v.batches, n.Batch)
 }
+
+func (n *NodeView) isCrowd() bool { return n.Step != nil && n.Step.Crowd() != nil }
 
 // WaitsForMoney reports whether a crowd step waits until its budget, the run's or its
 // tenant's account pays for more.
 func (n *NodeView) WaitsForMoney() bool {
-	return n.Node.Batch != 0 && n.State == store.NodeRunning && (n.Error != "" && !n.passing || n.Reason == crowd.BudgetSpent)
+	return n.isCrowd() && n.State == store.NodeRunning && (n.Error != "" && !n.passing || n.Reason == crowd.BudgetSpent)
 }

@@ -118,14 +118,7 @@ func (s *crowdRunner) launchedBatch(ctx context.Context) (*store.Batch, error) {
 // launch begins to hand the step's batch out. A batch that the pool refuses is
 // the step's failure.
 func (s *crowdRunner) launch(ctx context.Context) (*store.Batch, error) {
-	var err error
-	if own := s.spec.Budget; own > 0 {
-		err = Affords(ctx, s.run.o.cfg.Store, s.run.kept.ID, own, "the step's own budget")
-	}
-	if err == nil {
-		err = s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch)
-	}
-	if err != nil {
+	if err := s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch); err != nil {
 		return nil, s.failIfPermanent(ctx, err)
 	}
 	return s.storedBatch(ctx)
@@ -219,9 +212,13 @@ func (s *crowdRunner) template() (*task.Compiled, error) {
 	return s.compiled, err
 }
 
-// createBatch makes the step's batch and launches it.
+// createBatch makes the step's batch and launches it, once there is the money that it
+// reserves.
 func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
 	r, n, spec := s.run, s.node, s.spec
+	if err := r.o.cfg.Crowd.Affords(ctx, r.kept.ID, r.kept.Tenant, spec.Budget); err != nil {
+		return nil, err
+	}
 	pool, err := r.o.cfg.Crowd.Pool(ctx, spec.Pool)
 	if err != nil {
 		return nil, s.failIfPermanent(ctx, err)
@@ -363,12 +360,8 @@ func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {
 }
 
 func (s *crowdRunner) endEarly(ctx context.Context) error {
-	b, err := s.launchedBatch(ctx)
-	if err == nil && b == nil {
-		err = crowd.Fieldf("step", "%s has not begun", s.node.Name)
-	}
-	if err != nil {
-		return err
+	if s.node.Batch == 0 {
+		return crowd.Fieldf("step", "%s has not begun", s.node.Name)
 	}
 	return s.run.o.cfg.Crowd.End(ctx, s.node.Batch)
 }

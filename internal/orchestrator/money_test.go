@@ -113,7 +113,7 @@ steps:
 		!strings.Contains(n.Error, "not enough for the step's own budget (0.50): the run may spend 0.50, of which 0.00 is neither spent nor reserved for open tasks; 0.50 more is needed") {
 		t.Errorf("%s is spent; the second step is %s and says %q", v.Spent(), n.State, n.Error)
 	}
-	if err := w.o.EndStep(w.ctx, id, "second"); crowd.CodeOf(err) != crowd.BudgetTooSmall {
+	if err := w.o.EndStep(w.ctx, id, "second"); crowd.CodeOf(err) != crowd.Invalid {
 		t.Errorf("a step that has not begun is ended: %v", err)
 	}
 	for _, more := range []crowd.Money{crowd.Unit/2 - 1, 1} {

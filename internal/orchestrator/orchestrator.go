@@ -38,6 +38,9 @@ type Crowd interface {
 	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error)
 	// Status returns those of a pool's batches that are running as they stand.
 	Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error)
+	// Affords checks that a run and its tenant have what one of its steps is to reserve
+	// when it begins. The error is BudgetTooSmall if they do not have it now.
+	Affords(ctx context.Context, run crowd.RunID, tenant crowd.TenantID, budget crowd.Money) error
 	// Launch begins to hand out an open batch that is kept as a draft.
 	Launch(ctx context.Context, id crowd.BatchID) error
 	// Grow announces the tasks first, first+1, …, which are kept. The error is

@@ -38,13 +38,14 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		x := wire.RunNode{
 			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
 			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
+			AddBudget: runs.AddToBudget(v, n),
 		}
 		if n.Crowd.TooSmall() {
 			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.EndStep)
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
-			x.Lift, x.AddBudget = batches.Lift(p, n.Batch, n.Stops), runs.AddToBudget(v, n)
+			x.Lift = batches.Lift(p, n.Batch, n.Stops)
 		}
 		if n.Step == nil && v.State == store.RunLoading && n.State != store.NodeDone {
 			out.Needs = append(out.Needs, n.Name)

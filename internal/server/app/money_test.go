@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -233,17 +235,19 @@ func refusedBy(t *testing.T, err error, want crowd.Code) {
 	}
 }
 
-// TestAStepsDraftIsItsRuns: nobody launches, changes or gives up the batch of a step
-// that waits for money, past its run's budget.
+// TestAStepsDraftIsItsRuns: nobody launches or changes the batch that a crash has left
+// to a step, past its run's budget. Once the run has ended, it can be given up.
 func TestAStepsDraftIsItsRuns(t *testing.T) {
 	w := newWorld(t, 1)
 	id := w.begin("budget: 0.40\n"+strings.Replace(oneStep, "reward:", "budget: 0.50, reward:", 1), "things", thingsWithID(2))
-	var batch crowd.BatchID
 	w.until(func() bool {
-		n := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1]
-		batch = n.Node.Batch
-		return strings.Contains(n.Error, "not enough for the step's own budget")
+		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "not enough for the step's own budget")
 	})
+	left := &store.Batch{
+		Pool: w.pool, Name: "left", Run: id, Node: 1, Template: json.RawMessage(yesOrNo), Columns: []string{"id", "thing"}, CreatedBy: w.ann.User.ID, CreatedAt: w.clock.now(),
+		Spec: engine.Spec{Tenant: w.a, Rule: label.Count(1), Reward: crowd.Unit / 100, Priority: 1, Lease: time.Minute, TaskTime: time.Minute, Open: true}, Progress: engine.Progress{State: crowd.BatchDraft},
+	}
+	batch := must(w.store.Advance(w.ctx, &store.Advance{Run: id, Create: left}))(t)
 	for name, do := range map[string]func() error{
 		"launch": func() error { return second(w.Batches.Launch(w.ctx, w.ann, batch, true)) },
 		"edit": func() error {
@@ -254,12 +258,19 @@ func TestAStepsDraftIsItsRuns(t *testing.T) {
 		"end":    func() error { return second(w.Batches.End(w.ctx, w.ann, batch)) },
 		"top up": func() error { return second(w.Batches.TopUp(w.ctx, w.ann, batch, 1)) },
 	} {
-		if err := do(); crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "throng workflow show "+id.String()) {
+		if err := do(); crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "throng workflow show "+id.String()) && name != "top up" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(w.Runs.TopUp(w.ctx, w.ann, id, crowd.Unit))(t)
-	w.finish(id, func() {})
+	must(w.Runs.Cancel(w.ctx, w.ann, id))(t)
+	if v := must(w.Batches.Get(w.ctx, w.ann, batch))(t); v.Progress.State != crowd.BatchCancelled {
+		t.Errorf("the run was cancelled, and its step's batch is %s", v.Progress.State)
+	}
+	batch = must(w.store.Advance(w.ctx, &store.Advance{Run: id, Create: left}))(t) // as earlier versions left them
+	refused(t, second(w.Batches.Launch(w.ctx, w.ann, batch, true)), crowd.Conflict)
+	if v := must(w.Batches.Cancel(w.ctx, w.ann, batch))(t); v.Progress.State != crowd.BatchCancelled {
+		t.Errorf("it is %s", v.Progress.State)
+	}
 }
 
 // TestBudgetsOfStepsAndTheirRun: a step's own budget is a part of its run's, also when
@@ -271,7 +282,7 @@ func TestBudgetsOfStepsAndTheirRun(t *testing.T) {
 	w.until(func() bool { b := node().Batch; return b != nil && b.Progress.State == crowd.BatchRunning })
 	batch := node().Batch.Spec.ID
 	_, err := w.Batches.TopUp(w.ctx, w.ann, batch, crowd.Unit/2+1)
-	if refused(t, err, crowd.BudgetTooSmall); !strings.Contains(err.Error(), "the run may spend 1.00, of which 0.50 is neither spent nor reserved") {
+	if refused(t, err, crowd.BudgetTooSmall); !strings.Contains(err.Error(), "the run may spend 1.00, of which 0.50 is neither spent nor reserved") || !strings.Contains(err.Error(), "throng workflow top-up "+id.String()) {
 		t.Errorf("it says %v", err)
 	}
 	var group sync.WaitGroup

@@ -169,7 +169,13 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 	case b.Progress.State != crowd.BatchDraft:
 		return b, crowd.Errorf(crowd.Conflict, "%s is %s; this can be done to a draft only", id, b.Progress.State)
 	case b.Run != 0:
-		return b, stepDraft(&b)
+		run, err := s.store.Run(ctx, 0, b.Run)
+		if err != nil {
+			return b, err
+		}
+		if o != access.BatchesCancel || !run.State.Ended() {
+			return b, stepDraft(&b)
+		}
 	}
 	if _, uploading := s.uploads.Load(id); uploading {
 		return b, crowd.Errorf(crowd.Conflict, "%s is getting its tasks; wait for the upload to end", id)
@@ -301,7 +307,7 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 // stepDraft is the error of what is not for people to do with the batch of a step that
 // has not begun.
 func stepDraft(b *store.Batch) error {
-	return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which launches it when there is money for it: throng workflow show %s", b.Spec.ID, b.Run, b.Run)
+	return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which launches it: throng workflow show %s", b.Spec.ID, b.Run, b.Run)
 }
 
 // notOpen is the error of what only a batch that has been launched, and has not

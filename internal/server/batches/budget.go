@@ -2,6 +2,7 @@ package batches
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -49,7 +50,13 @@ func (s *Batches) TopUp(ctx context.Context, p *access.Principal, id crowd.Batch
 	if !b.HasBudget() {
 		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s has no budget of its own, it spends that of %s: throng workflow top-up %s AMOUNT", id, b.Run, b.Run)
 	}
-	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the amount"); err != nil {
+	if !b.Progress.State.Open() {
+		return BatchView{}, notOpen(b)
+	}
+	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the amount"); crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		return BatchView{}, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "amount", Message: fmt.Sprintf(
+			"%s; pause the step's run (throng workflow pause %s), add to its budget (throng workflow top-up %s AMOUNT), add to the step's, and resume", strings.TrimPrefix(err.Error(), "budget: "), b.Run, b.Run)}
+	} else if err != nil {
 		return BatchView{}, err
 	}
 	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "amount", amount); err != nil {

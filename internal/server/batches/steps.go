@@ -8,7 +8,6 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/orchestrator"
-	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -91,7 +90,7 @@ func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
 	if err != nil || b.Progress.State != crowd.BatchDraft {
 		return err
 	}
-	if err := s.payable(ctx, &b, b.Spec.Budget, "the step's own budget"); err != nil {
+	if err := s.payable(ctx, b.Run, b.Spec.Tenant, b.Spec.Budget, orchestrator.OwnBudget); err != nil {
 		return err
 	}
 	spec := b.Spec
@@ -116,23 +115,29 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 		if !ok {
 			return crowd.Fieldf("reward", "%d tasks cost more than anybody has", len(items))
 		}
-		if err := s.payable(ctx, &b, cost, format.Count(len(items), "more task")); err != nil {
+		if err := s.payable(ctx, b.Run, b.Spec.Tenant, cost, format.Count(len(items), "more task")); err != nil {
 			return err
 		}
 	}
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Grow(now, id, first, items) })
 }
 
+// Affords checks that a run and its tenant have what a step is to reserve.
+func (s Steps) Affords(ctx context.Context, run crowd.RunID, tenant crowd.TenantID, budget crowd.Money) error {
+	defer s.batches.funds.Hold()()
+	return s.payable(ctx, run, tenant, budget, orchestrator.OwnBudget)
+}
+
 // payable checks that the run's budget and the tenant's account have what a batch
 // reserves for something. The caller holds the funds.
-func (s Steps) payable(ctx context.Context, b *store.Batch, cost crowd.Money, what string) error {
+func (s Steps) payable(ctx context.Context, run crowd.RunID, tenant crowd.TenantID, cost crowd.Money, what string) error {
 	if cost == 0 {
 		return nil
 	}
-	if err := orchestrator.Affords(ctx, s.batches.store, b.Run, cost, what); err != nil {
+	if err := orchestrator.Affords(ctx, s.batches.store, run, cost, what); err != nil {
 		return err
 	}
-	return s.batches.funds.Suffices(ctx, b.Spec.Tenant, "budget", cost)
+	return s.batches.funds.Suffices(ctx, tenant, "budget", cost)
 }
 
 // Seal lets a step's batch end with the tasks that it has.

@@ -133,9 +133,9 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		sign := signOf(v, n)
-		x := runNode{NodeView: *n, In: v.Taken(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep)}
+		x := runNode{NodeView: *n, In: v.Taken(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep), AddBudget: runs.AddToBudget(v, n)}
 		if n.Batch != nil {
-			x.Lift, x.AddBudget = batches.Lift(rq.p, n.Batch, n.Stops), runs.AddToBudget(v, n)
+			x.Lift = batches.Lift(rq.p, n.Batch, n.Stops)
 		}
 		l.Nodes = append(l.Nodes, x)
 		if !v.State.Ended() {

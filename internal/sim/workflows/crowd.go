@@ -84,6 +84,10 @@ func (w *world) Status(_ context.Context, pool crowd.PoolID, ids []crowd.BatchID
 	return running, nil
 }
 
+func (w *world) Affords(ctx context.Context, run crowd.RunID, _ crowd.TenantID, budget crowd.Money) error {
+	return orchestrator.Affords(ctx, w.Store, run, budget, orchestrator.OwnBudget)
+}
+
 func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.Store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {
