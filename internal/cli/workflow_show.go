@@ -125,8 +125,6 @@ func waits(r *wire.Run) (list []string) {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Error != "" && n.State != "failed" {
 			list = append(list, withRemedy(n.Name+": "+n.Error, n.AddBudget))
-		} else if n.AddBudget != "" {
-			list = append(list, withRemedy(n.Name+": "+crowd.BudgetSpent.Text(), n.AddBudget))
 		}
 		if n := &r.Nodes[i]; n.Lift != "" {
 			list = append(list, withRemedy(n.Name+": "+crowd.EmergencyStop.Text(), n.Lift))

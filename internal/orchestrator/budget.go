@@ -151,5 +151,5 @@ func (n *NodeView) isCrowd() bool { return n.Step != nil && n.Step.Crowd() != ni
 // WaitsForMoney reports whether a crowd step waits until its budget, the run's or its
 // tenant's account pays for more.
 func (n *NodeView) WaitsForMoney() bool {
-	return n.isCrowd() && n.State == store.NodeRunning && (n.Error != "" && !n.passing || n.Reason == crowd.BudgetSpent)
+	return n.isCrowd() && n.State == store.NodeRunning && n.Error != "" && !n.passing
 }

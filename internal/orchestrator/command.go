@@ -40,7 +40,7 @@ func (o *Orchestrator) Resume(ctx context.Context, id crowd.RunID) error {
 // Cancel gives a run up. What it has made stays to be read.
 func (o *Orchestrator) Cancel(ctx context.Context, id crowd.RunID) error {
 	return o.modify(ctx, id, func(r *run) error {
-		if err := r.forBatches(ctx, r.cancelBatch); err != nil {
+		if err := r.forBatches(ctx, func(ctx context.Context, id crowd.BatchID) error { return r.endBatch(ctx, id, o.cfg.Crowd.Cancel) }); err != nil {
 			return err
 		}
 		return r.finish(ctx, store.RunCancelled)
@@ -166,8 +166,8 @@ func (r *run) setState(ctx context.Context, state store.RunState) error {
 	return r.commitState(ctx, kept)
 }
 
-// cancelBatch gives a batch up, also one that was not launched yet.
-func (r *run) cancelBatch(ctx context.Context, id crowd.BatchID) error {
+// endBatch ends a batch by a command, or gives it up if it was not launched yet.
+func (r *run) endBatch(ctx context.Context, id crowd.BatchID, end func(context.Context, crowd.BatchID) error) error {
 	b, err := r.o.cfg.Store.Batch(ctx, 0, id)
 	if err == nil && b.Progress.State == crowd.BatchDraft {
 		return r.o.cfg.Store.CancelDraft(ctx, r.kept.Tenant, id, r.o.now())
@@ -175,7 +175,7 @@ func (r *run) cancelBatch(ctx context.Context, id crowd.BatchID) error {
 	if err != nil {
 		return err
 	}
-	return r.o.cfg.Crowd.Cancel(ctx, id)
+	return end(ctx, id)
 }
 
 // forBatches does something to all batches of the run.

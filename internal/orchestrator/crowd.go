@@ -145,7 +145,7 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 		return nil, err
 	}
 	if len(items) > 0 && batch == nil {
-		if batch, err = s.createBatch(ctx); err != nil || n.State == store.NodeFailed {
+		if batch, err = s.begin(ctx); err != nil || n.State == store.NodeFailed {
 			return nil, err
 		}
 	}
@@ -212,16 +212,24 @@ func (s *crowdRunner) template() (*task.Compiled, error) {
 	return s.compiled, err
 }
 
-// createBatch makes the step's batch and launches it, once there is the money that it
+// begin makes the step's batch and launches it, once there is the money that it
 // reserves.
-func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
-	r, n, spec := s.run, s.node, s.spec
-	if err := r.o.cfg.Crowd.Affords(ctx, r.kept.ID, r.kept.Tenant, spec.Budget); err != nil {
+func (s *crowdRunner) begin(ctx context.Context) (*store.Batch, error) {
+	if err := s.run.o.cfg.Crowd.Affords(ctx, s.run.kept.ID, s.run.kept.Tenant, s.spec.Budget); err != nil {
 		return nil, err
 	}
+	if err := s.createBatch(ctx); err != nil || s.node.State == store.NodeFailed {
+		return nil, err
+	}
+	return s.launch(ctx)
+}
+
+// createBatch makes the step's batch.
+func (s *crowdRunner) createBatch(ctx context.Context) error {
+	r, n, spec := s.run, s.node, s.spec
 	pool, err := r.o.cfg.Crowd.Pool(ctx, spec.Pool)
 	if err != nil {
-		return nil, s.failIfPermanent(ctx, err)
+		return s.failIfPermanent(ctx, err)
 	}
 	b := store.Batch{
 		Pool: pool, Name: r.kept.Name + ": " + n.Name, Run: r.kept.ID, Node: n.Node.Node, Template: spec.Template, Columns: s.taskColumns(),
@@ -239,10 +247,10 @@ func (s *crowdRunner) createBatch(ctx context.Context) (*store.Batch, error) {
 	n.State, n.StartedAt = store.NodeRunning, r.o.now()
 	a := store.Advance{Run: r.kept.ID, Create: &b, Nodes: []store.Node{n.Node}}
 	if n.Batch, err = r.o.cfg.Store.Advance(ctx, &a); err != nil {
-		return nil, err
+		return err
 	}
 	r.o.claimBatch(n.Batch, r.kept.ID)
-	return s.launch(ctx)
+	return nil
 }
 
 // announceTasks tells the pool of tasks that it does not know yet. The error is of code
@@ -361,9 +369,15 @@ func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {
 
 func (s *crowdRunner) endEarly(ctx context.Context) error {
 	if s.node.Batch == 0 {
-		return crowd.Fieldf("step", "%s has not begun", s.node.Name)
+		if s.node.State != store.NodeRunning || s.node.Error == "" {
+			return crowd.Fieldf("step", "%s has not begun", s.node.Name)
+		}
+		// It waits for money, which its end does not need.
+		if err := s.createBatch(ctx); err != nil || s.node.State == store.NodeFailed {
+			return err
+		}
 	}
-	return s.run.o.cfg.Crowd.End(ctx, s.node.Batch)
+	return s.run.endBatch(ctx, s.node.Batch, s.run.o.cfg.Crowd.End)
 }
 
 // observe has the step take as much longer than expected as its single answers do.

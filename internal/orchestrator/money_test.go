@@ -113,9 +113,6 @@ steps:
 		!strings.Contains(n.Error, "not enough for the step's own budget (0.50): the run may spend 0.50, of which 0.00 is neither spent nor reserved for open tasks; 0.50 more is needed") {
 		t.Errorf("%s is spent; the second step is %s and says %q", v.Spent(), n.State, n.Error)
 	}
-	if err := w.o.EndStep(w.ctx, id, "second"); crowd.CodeOf(err) != crowd.Invalid {
-		t.Errorf("a step that has not begun is ended: %v", err)
-	}
 	for _, more := range []crowd.Money{crowd.Unit/2 - 1, 1} {
 		_, err := w.o.TopUp(w.ctx, id, more)
 		must(t, err)
@@ -130,6 +127,29 @@ steps:
 	w.wantState(id, store.RunDone)
 	if v, n := w.view(id), w.node(id, "second"); v.Spent() != crowd.Unit || n.OK != 5 {
 		t.Errorf("%s is spent for %d labels", v.Spent(), n.OK)
+	}
+}
+
+// TestAStepThatWaitsIsEnded: a step that waits for the money with which it begins is
+// ended without, and its items go on as failed.
+func TestAStepThatWaitsIsEnded(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	id := w.start(strings.Replace(oneCall, "HOLD", "hold", 1)+"  ask: {from: {call: stream}, "+strings.Replace(choose, "crowd: {", "crowd: {budget: 0.50, ", 1)+"}\nbudget: 0.40\n", "id\n1\n2\n3\n")
+	wantCode(t, w.o.EndStep(w.ctx, id, "ask"), crowd.Invalid, "has not begun")
+	w.settle()
+	w.endCalls() // of some
+	w.settle()
+	if n := w.node(id, "ask"); !n.WaitsForMoney() || n.Batch != nil {
+		t.Fatalf("the step does not wait: %+v", n)
+	}
+	must(t, w.o.EndStep(w.ctx, id, "ask"))
+	w.lag = false
+	w.endCalls()
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "ask"); n.Failed != 3 || n.Error != "" || n.Batch.Progress.State != crowd.BatchCancelled || w.view(id).Spent() != 0 {
+		t.Errorf("%d of 3 items failed; it says %q; the batch is %s", n.Failed, n.Error, n.Batch.Progress.State)
 	}
 }
 

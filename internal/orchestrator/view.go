@@ -162,7 +162,9 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	var steps []*workflow.Crowd
 	for _, n := range nodes {
 		if st, ok := running[n.Node.Batch]; ok {
-			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
+			if n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason; n.Error == "" && n.Reason == crowd.BudgetSpent {
+				n.Error = n.Reason.Text()
+			}
 		} else {
 			others, steps = append(others, n), append(steps, n.Step.Crowd())
 		}

@@ -416,9 +416,6 @@ func (w *world) stalled() error {
 	for i := range v.Nodes {
 		x := &v.Nodes[i]
 		why := x.Error
-		if x.Reason == crowd.BudgetSpent {
-			why = x.Reason.Text()
-		}
 		if why != "" {
 			if x.Batch != nil {
 				why += fmt.Sprintf("; %d items have a label there", x.OK)
