@@ -102,7 +102,9 @@ type runNode struct {
 }
 
 // CanEnd reports whether the step can be ended early.
-func (n *runNode) CanEnd() bool { return n.Batch != nil && n.Batch.Progress.State.Open() }
+func (n *runNode) CanEnd() bool {
+	return n.WaitsForMoney() || n.Batch != nil && n.Batch.Progress.State.Open()
+}
 
 // Working is how many items are in work; those that are held are not.
 func (n *runNode) Working() int64 { return max(n.Inside-n.Faults, 0) }
