@@ -157,7 +157,7 @@ func Unanimity(d *Dataset) (share float64, ok bool) {
 			continue
 		}
 		tasks++
-		if allEqual(labels) {
+		if !slices.ContainsFunc(labels[1:], func(l Class) bool { return l != labels[0] }) {
 			same++
 		}
 	}
@@ -181,10 +181,6 @@ func (r *Result) Entropy(task int) float64 {
 		}
 	}
 	return h
-}
-
-func allEqual(labels []Class) bool {
-	return !slices.ContainsFunc(labels[1:], func(l Class) bool { return l != labels[0] })
 }
 
 // counter counts the labels of one task after another, in time that does not

@@ -206,7 +206,7 @@ func (p *maxmin) Key(id crowd.BatchID) (Key, bool) {
 		Figure{"S", Number(s), "sum of x over the open batches"},
 		Figure{"m", Number(minimum), "least x after handing out from this batch"},
 		Figure{"J", Number(j), "J∞ after handing out from this batch: -(S+delta)/m"})
-	if p.leastX() > 0 {
+	if math.Float64frombits(p.all.shards[p.all.live[0]].entries[0].Key) > 0 { // the least x; there is an open batch
 		k.Words = fmt.Sprintf("greatest J∞ first: %g", j)
 		k.Rank = []Number{Number(-j)}
 		return k, true
@@ -217,11 +217,6 @@ func (p *maxmin) Key(id crowd.BatchID) (Key, bool) {
 		k.Rank[0] = 0
 	}
 	return k, true
-}
-
-// leastX returns the least x; there is at least one open batch.
-func (p *maxmin) leastX() float64 {
-	return math.Float64frombits(p.all.shards[p.all.live[0]].entries[0].Key)
 }
 
 // minimumAfter returns the least x after one more assignment of the slot's batch.

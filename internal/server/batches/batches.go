@@ -58,7 +58,7 @@ type Config struct {
 func New(cfg Config) *Batches {
 	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), slots: limits.UploadSlots(), scans: cfg.Downloads}
 	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
-	b.forecasts = newForecasts(b, cfg.Log)
+	b.forecasts = &forecasts{batches: b, log: cfg.Log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
 	return b
 }
 

@@ -226,10 +226,6 @@ type poolForecast struct {
 	wanted bool             // in the queue, or being computed
 }
 
-func newForecasts(b *Batches, log *slog.Logger) *forecasts {
-	return &forecasts{batches: b, log: log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
-}
-
 // ask returns a pool's last forecast, if there is one, and queues a new one when
 // that is too old.
 func (f *forecasts) ask(pool crowd.PoolID) (*forecast.Result, error) {

@@ -186,7 +186,12 @@ func choose(values []float64, obs []interval) Seconds {
 	}
 	mu, sigma := fitLogNormal(obs)
 	mean := fitExponential(obs)
-	norm := func(x float64) float64 { return logNormalCDF(x, mu, sigma) }
+	norm := func(x float64) float64 {
+		if x <= 0 {
+			return 0
+		}
+		return normalCDF((math.Log(x) - mu) / sigma)
+	}
 	expo := func(x float64) float64 { return -math.Expm1(-x / mean) }
 	s.LogNormal = assess(obs, norm, func(x float64) float64 { return logNormalDensity(x, mu, sigma) }, 2)
 	s.Exponential = assess(obs, expo, func(x float64) float64 { return math.Exp(-x/mean) / mean }, 1)
@@ -235,13 +240,6 @@ func assess(obs []interval, cdf, density func(float64) float64, parameters int) 
 		}
 	}
 	return f
-}
-
-func logNormalCDF(x, mu, sigma float64) float64 {
-	if x <= 0 {
-		return 0
-	}
-	return normalCDF((math.Log(x) - mu) / sigma)
 }
 
 func logNormalDensity(x, mu, sigma float64) float64 {

@@ -31,10 +31,6 @@ const (
 	quiet           = 2 * time.Second
 )
 
-func newCheckpointer(write, own *sql.DB) *checkpointer {
-	return &checkpointer{write: write, own: own, wake: make(chan struct{}, 1)}
-}
-
 // written is called after each commit.
 func (c *checkpointer) written() {
 	if c.commits.Add(1)%looksEvery == 0 {

@@ -106,7 +106,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err = sqlstore.Migrate(ctx, write, goose.DialectSQLite3, rewrite); err != nil {
 		return nil, err
 	}
-	s := &Store{write: write, read: read, scan: scan, lock: lock, log: newCheckpointer(write, log)}
+	s := &Store{write: write, read: read, scan: scan, lock: lock, log: &checkpointer{write: write, own: log, wake: make(chan struct{}, 1)}}
 	s.Store = sqlstore.New(sqlstore.Pools{Write: write, Read: read, Scan: scan}, sqlstore.Dialect{
 		Unique:  isCode(lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY),
 		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),

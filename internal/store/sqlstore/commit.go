@@ -33,11 +33,6 @@ const (
 // took a fifth of a commit's time.
 const accountsAtOnce = 64
 
-// readAccounts reads accountsAtOnce accounts.
-func (d *Dialect) readAccounts() string {
-	return `select account, last_entry, last_answer from accounts where account in ` + places(1, accountsAtOnce) + ` order by account` + d.RowLock
-}
-
 // Prepare prepares what commits and imports run. Without it they prepare it
 // each time.
 func (s *Store) Prepare(ctx context.Context) error {

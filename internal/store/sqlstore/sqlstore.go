@@ -46,7 +46,7 @@ type Store struct {
 // New returns a store on a database that has the schema.
 func New(p Pools, d Dialect) *Store {
 	return &Store{
-		dialect: d, accountsQuery: d.readAccounts(),
+		dialect: d, accountsQuery: "select account, last_entry, last_answer from accounts where account in " + places(1, accountsAtOnce) + " order by account" + d.RowLock,
 		write: &pool{DB: p.Write}, read: &pool{DB: p.Read}, scan: &pool{DB: p.Scan},
 	}
 }

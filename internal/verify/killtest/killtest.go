@@ -264,7 +264,7 @@ func (t *test) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.requester = newRequester(t.gate, token, rand.New(rand.NewPCG(t.Seed, 1)))
+	t.requester = &requester{gate: t.gate, client: t.gate.client(token), random: rand.New(rand.NewPCG(t.Seed, 1)), paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
 	for i := range 2 {
 		note := fmt.Sprintf("before all %d", i+1)
 		tenant, err := t.server.AddTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1), deposit, note)

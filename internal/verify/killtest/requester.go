@@ -55,10 +55,6 @@ type requester struct {
 	states  int // compared so
 }
 
-func newRequester(g *gate, token string, random *rand.Rand) *requester {
-	return &requester{gate: g, client: g.client(token), random: random, paidIn: make(map[string]crowd.TenantID), paidX: make(map[string]crowd.TenantID)}
-}
-
 // pace is the pause between two requests.
 const pace = 5 * time.Millisecond
 

@@ -77,10 +77,6 @@ type ordered struct {
 	requests map[int64]request
 }
 
-func newOrdered(form sla.Form, service int, response []time.Duration) *ordered {
-	return &ordered{queue: sla.NewQueue(form, response[service]), response: response, requests: map[int64]request{}}
-}
-
 func (o *ordered) put(now time.Time, r request) {
 	entry := r.p.Request(now, r.step, o.response)
 	entry.ID = entry.ID*MostSteps + int64(r.step)

@@ -135,7 +135,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 		if s.Proxied {
 			switch p.Order {
 			case Queue:
-				t.proxy = newOrdered(p.Form, i, e.response)
+				t.proxy = &ordered{queue: sla.NewQueue(p.Form, e.response[i]), response: e.response, requests: map[int64]request{}}
 			case Listing:
 				if len(e.begins) > 0 {
 					e.events.Push(e.period(&s), event{kind: iterate, number: i})
