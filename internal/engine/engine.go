@@ -59,7 +59,7 @@ func New(cfg Config) *Engine {
 		tenants: make(map[crowd.TenantID]*tenant),
 		workers: make(map[crowd.WorkerID]*worker),
 		batches: make(map[crowd.BatchID]*batch),
-		classes: newClasses(),
+		classes: classes{list: []class{{}}, index: make(map[string]sched.Class)}, // class 0 asks for nothing
 	}
 	e.wages.empty = true
 	return e

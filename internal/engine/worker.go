@@ -183,11 +183,6 @@ type classes struct {
 	index map[string]sched.Class
 }
 
-// newClasses starts with class 0, which asks for nothing.
-func newClasses() classes {
-	return classes{list: []class{{}}, index: make(map[string]sched.Class)}
-}
-
 // of returns the class of a batch.
 func (c *classes) of(s *Spec) sched.Class {
 	if len(s.Requirements) == 0 && !s.Training {

@@ -36,8 +36,9 @@ func (s *crowdRunner) waitsFor() string { return "for people" }
 
 func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 	more, err = s.handOn(ctx)
-	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
-		return false, s.waitForMoney(ctx, err)
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall { // the step waits, and asks again later
+		s.run.scheduleRetry()
+		return false, s.keepWhy(ctx, messageOf(err))
 	}
 	return more, err
 }
@@ -289,12 +290,6 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) err
 		known += uint32(len(tasks))
 	}
 	return s.keepWhy(ctx, "")
-}
-
-// waitForMoney keeps what the step waits for, and advances the run again later.
-func (s *crowdRunner) waitForMoney(ctx context.Context, why error) error {
-	s.run.scheduleRetry()
-	return s.keepWhy(ctx, messageOf(why))
 }
 
 // keepWhy keeps why the step waits; "": it does not.

@@ -281,7 +281,7 @@ func (o *Orchestrator) locked(f func()) {
 // advanceRun moves a run on, unless it pauses after a failure.
 func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 	if o.toAdopt[id] {
-		if err := o.adopt(ctx, id); err != nil {
+		if err := o.adopt(ctx, id); err != nil && ctx.Err() == nil {
 			o.cfg.Log.Error("a run cannot go on", "run", id.String(), "err", err)
 		}
 	}

@@ -131,7 +131,7 @@ func (v *services) dispatch(ctx context.Context) {
 		}
 		now := v.host.now()
 		p.queue.Advance(now)
-		for p.isFree() && ctx.Err() == nil {
+		for p.isFree() {
 			q, _, ok := p.queue.Head()
 			if !ok {
 				break
@@ -139,7 +139,9 @@ func (v *services) dispatch(ctx context.Context) {
 			x := p.calls[q.ID]
 			p.drop(x)
 			if err := v.send(ctx, p, x); err != nil {
-				v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
+				if ctx.Err() == nil {
+					v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
+				}
 				v.retries.add(now.Add(failurePause), x)
 				break
 			}

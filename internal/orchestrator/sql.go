@@ -103,7 +103,9 @@ func (s *sqlBase) settle(ctx context.Context, err error, save func() error) erro
 		err = r.failStep(ctx, s.node, err)
 	}
 	if err != nil {
-		r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
+		if ctx.Err() == nil {
+			r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
+		}
 		r.pauseAfter(err, s.node)
 		r.resultLost = true
 		return err

@@ -33,11 +33,6 @@ type index struct {
 	value  []float64
 }
 
-func newIndex(w *synthetic, log bool) *index {
-	n := w.newBatches() + w.old
-	return &index{world: w, log: log, x: make([]float64, n), listed: make([]bool, n)}
-}
-
 // place turns the position in a cast into the program's index: new batches first.
 func (x *index) place(batch int) int {
 	if batch < x.world.old {
@@ -153,7 +148,8 @@ func watch(ctx context.Context, o *experiment.Options) ([]watchedVariant, error)
 	runs, err := experiment.Repeat(ctx, o, reps, func(i, rep int) (*watched, error) {
 		v := list[i]
 		r := sim.Run{Setup: v.world.setup(v.rule()), Policy: v.policy, Seed: o.Seed, Rep: rep, Record: sim.Record{Samples: 1200}}
-		x := newIndex(&v.world, true)
+		n := v.world.newBatches() + v.world.old
+		x := &index{world: &v.world, log: true, x: make([]float64, n), listed: make([]bool, n)}
 		if v.code() {
 			r.Observe = x.observe
 		}

@@ -38,12 +38,6 @@ func fig5Worker(r *sim.Rand, run, n int) float64 {
 	return sum / float64(n)
 }
 
-// fig5Tasks is how many tasks a worker does: 10 to 100, as many as there were in
-// the logs else (ln mean 2.16, ln sd 1.11).
-func fig5Tasks(r *sim.Rand) int {
-	return int(min(max(math.Round(math.Exp(2.16+1.11*r.Normal())), 10), 100))
-}
-
 // fig5Forms: everybody does as many tasks as they do, or 100.
 var fig5Forms = []string{"", ", 100 tasks each"}
 
@@ -56,7 +50,9 @@ func runFig5(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 			stream := sim.NewStream(o.Seed, rep, "figure 5 "+s.name)
 			for w := range fig5Workers {
 				r := stream.At(uint64(w))
-				run[0][k] = append(run[0][k], fig5Worker(&r, s.run, fig5Tasks(&r)))
+				// As many as there were in the logs else: ln mean 2.16, ln sd 1.11.
+				tasks := int(min(max(math.Round(math.Exp(2.16+1.11*r.Normal())), 10), 100))
+				run[0][k] = append(run[0][k], fig5Worker(&r, s.run, tasks))
 				run[1][k] = append(run[1][k], fig5Worker(&r, s.run, 100))
 			}
 		}

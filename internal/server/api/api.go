@@ -115,7 +115,9 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer end()
-	next(huma.WithValue(ctx, contextKey{}, p))
+	inner, answered := limits.WithEnds(context.WithValue(ctx.Context(), contextKey{}, p))
+	defer answered()
+	next(huma.WithContext(ctx, inner))
 }
 
 // op describes an operation.
@@ -177,7 +179,7 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *acc
 			if err != nil {
 				return nil, a.problem(ctx, err)
 			}
-			context.AfterFunc(ctx, end) // when the answer is written
+			limits.AtEnd(ctx, end)
 		}
 		out, err := handle(ctx, p, in)
 		if err != nil {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -197,4 +199,37 @@ func TestDownloadsForASpreadsheet(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestHalfClosedConnectionsHoldTheirSlots: whoever sends no more, and reads nothing of
+// a long answer, keeps the slot that it has: the end of what they send is not its end.
+func TestHalfClosedConnectionsHoldTheirSlots(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("who is one too many waits ten seconds")
+	}
+	w := newWorld(t)
+	run := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: "workflow: Things\ninputs: {things: {columns: [thing]}}\n" +
+		"steps: {same: {from: things, sql: select thing from things}}\noutputs: {all: {from: same}}\n"}))(t).ID
+	must(w.ann.LoadRun(w.ctx, run, "things", strings.NewReader("thing\n"+strings.Repeat(strings.Repeat("x", 800_000)+"\n", 40)), ""))(t)
+	site := httptest.NewServer(w.server.Handler)
+	t.Cleanup(site.Close)
+	t.Cleanup(site.CloseClientConnections)
+	full := func(t *testing.T, path string, most int) {
+		t.Parallel()
+		for i := range most + 1 {
+			conn := must(net.Dial("tcp", site.Listener.Addr().String()))(t)
+			defer conn.Close()
+			ok(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+			_, err := fmt.Fprintf(conn, "GET /v1/runs/%s%s HTTP/1.1\r\nHost: throng\r\nAuthorization: Bearer %s\r\n\r\n", run, path, w.ann.Token)
+			ok(t, err)
+			status := make([]byte, 12)
+			if _, err := io.ReadFull(conn, status); err != nil || (string(status) == "HTTP/1.1 200") != (i < most) {
+				t.Errorf("%s: answer %d of at most %d is %q, %v", path, i+1, most, status, err)
+			}
+			ok(t, conn.(*net.TCPConn).CloseWrite())
+		}
+	}
+	t.Run("list", func(t *testing.T) { full(t, "/steps/things/items?limit=1000", 4) })
+	t.Run("download", func(t *testing.T) { full(t, "/steps/things/results?format=csv", 2) })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -36,7 +37,7 @@ func (a *api) checkWorkflows() {
 			if err != nil {
 				return out, err
 			}
-			context.AfterFunc(ctx, got.Done) // the request's context ends when the answer is written
+			limits.AtEnd(ctx, got.Done)
 			return wire.OfWorkflow(got.Workflow, got.Problems), nil
 		})
 }

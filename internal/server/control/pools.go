@@ -262,17 +262,11 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 			return nil, err
 		}
 		if p.May(access.PoolsListWhole) != nil {
-			v = v.forOthers()
+			v.Control, v.Status.Funds, v.Status.Next = pool.Settings{}, engine.RetainerFunds{}, pool.Decision{}
 		}
 		views = append(views, v)
 	}
 	return views, nil
-}
-
-// forOthers is a pool as it is shown to others than admins.
-func (v PoolView) forOthers() PoolView {
-	v.Control, v.Status.Funds, v.Status.Next = pool.Settings{}, engine.RetainerFunds{}, pool.Decision{}
-	return v
 }
 
 // Get returns one pool. Admins only.

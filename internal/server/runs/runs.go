@@ -411,7 +411,7 @@ func (s *Runs) Ended(ctx context.Context, p *access.Principal, id crowd.RunID, m
 }
 
 // Results returns all rows of a node of a run, once there is room for one more download,
-// which goes on until ctx ends: a part of a file may be left when all rows are read.
+// which goes on until the request of ctx is answered: a part of a file may be left when all rows are read.
 func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
 	r, err := s.find(ctx, p, access.RunsResults, id)
 	if err != nil {
@@ -421,6 +421,6 @@ func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID,
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, end)
+	limits.AtEnd(ctx, end)
 	return s.orchestrator.Results(ctx, 0, id, node)
 }

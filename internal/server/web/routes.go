@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/runs"
 )
 
@@ -225,7 +226,9 @@ func (s *server) guard(rt route) http.Handler {
 		h.Set("Content-Security-Policy", pageCSP)
 		h.Set("Cache-Control", "no-store")
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		rq := &request{server: s, w: w, r: r}
+		ctx, answered := limits.WithEnds(r.Context())
+		defer answered()
+		rq := &request{server: s, w: w, r: r.WithContext(ctx)}
 		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
 		// Whoever may not do anything is nobody on a page for all: they may sign in by
 		// another name.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"html/template"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -129,7 +129,7 @@ func (rq *request) checkFile(text string) (*checkedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(rq.ctx(), got.Done) // it ends when the page is written
+	limits.AtEnd(rq.ctx(), got.Done)
 	return newCheckedFile(text, got.Workflow, got.Problems), nil
 }
 

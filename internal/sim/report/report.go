@@ -135,7 +135,7 @@ func Run(ctx context.Context, s *scenario.Scenario, o Options) (*Report, error) 
 	if err := r.name(names); err != nil {
 		return nil, err
 	}
-	if sweeps(s) {
+	if len(s.Alphas) > 0 && slices.ContainsFunc(s.Setup.Flows, func(f sim.Flow) bool { return f.Alpha != nil }) { // deadlines that the sweep would change
 		r.Alphas = s.Alphas
 	}
 	c := newCollector(r, s)
@@ -183,9 +183,4 @@ func (r *Report) name(texts []string) error {
 		r.Policies = append(r.Policies, &Policy{Name: name})
 	}
 	return nil
-}
-
-// sweeps reports whether a scenario has deadlines that the sweep would change.
-func sweeps(s *scenario.Scenario) bool {
-	return len(s.Alphas) > 0 && slices.ContainsFunc(s.Setup.Flows, func(f sim.Flow) bool { return f.Alpha != nil })
 }

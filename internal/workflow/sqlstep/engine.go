@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -235,18 +234,6 @@ func (e *engine) valueError() error {
 
 func memoryError(limit int64) error {
 	return crowd.Errorf(crowd.TooLarge, "the query needs more memory than %s, the limit of memory; join on fewer rows, or keep fewer columns", bytesText(limit))
-}
-
-func timeError(limit time.Duration) error {
-	return crowd.Errorf(crowd.TooLarge, "the query took longer than %s, the limit of time; join on equal values or on tokens instead of all pairs, or end the recursion", limit)
-}
-
-func rowsError(limit int64) error {
-	return crowd.Errorf(crowd.TooLarge, "the query gives more than %d rows, the limit of rows; narrow it by a condition or a limit", limit)
-}
-
-func textError(limit int64) error {
-	return crowd.Errorf(crowd.TooLarge, "the result has more than %s of text, the limit of a step's result; narrow it by a condition, or keep fewer columns", bytesText(limit))
 }
 
 func bytesText(n int64) string {

@@ -56,7 +56,7 @@ func (s *sink) step(values []driver.Value) error {
 		return s.err
 	}
 	if s.n++; s.n > s.limit.Rows {
-		s.err = rowsError(s.limit.Rows)
+		s.err = crowd.Errorf(crowd.TooLarge, "the query gives more than %d rows, the limit of rows; narrow it by a condition or a limit", s.limit.Rows)
 		return s.err
 	}
 	row := make([]string, len(values))
@@ -67,7 +67,7 @@ func (s *sink) step(values []driver.Value) error {
 		s.text += int64(len(row[i]))
 	}
 	if s.text > s.limit.Text {
-		s.err = textError(s.limit.Text)
+		s.err = crowd.Errorf(crowd.TooLarge, "the result has more than %s of text, the limit of a step's result; narrow it by a condition, or keep fewer columns", bytesText(s.limit.Text))
 		return s.err
 	}
 	s.err = s.take(row)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/throng-dev/throng/crowd"
 )
 
 // checkEvery is how often a running query is checked.
@@ -84,7 +86,7 @@ func (w *watch) check() {
 		w.timer.Reset(max(time.Millisecond, min(checkEvery, left)))
 		return
 	}
-	w.err = timeError(w.limits.Time)
+	w.err = crowd.Errorf(crowd.TooLarge, "the query took longer than %s, the limit of time; join on equal values or on tokens instead of all pairs, or end the recursion", w.limits.Time)
 	w.memory.bound.Store(0) // a call of a function is not interrupted, but it ends without memory
 	w.stop()
 }
