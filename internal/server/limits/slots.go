@@ -114,5 +114,8 @@ func BodySlots() *Slots { return &Slots{What: "MiB of requests", Most: 96, Tenan
 // StartBody is Start for a body of so many bytes (-1: not known), at most most. Below
 // 64 KiB it does not count.
 func (s *Slots) StartBody(ctx context.Context, person crowd.WorkerID, tenant crowd.TenantID, bytes, most int64) (end func(), err error) {
-	return s.Start(ctx, person, tenant, int((min(uint64(bytes), uint64(most))+1<<20-64<<10)>>20))
+	if mib := int((min(uint64(bytes), uint64(most)) + 1<<20 - 64<<10) >> 20); mib > 0 {
+		return s.Start(ctx, person, tenant, mib)
+	}
+	return func() {}, nil
 }
