@@ -140,7 +140,7 @@ func (v *View) OverBudget(n *NodeView) bool {
 	switch {
 	case v.State.Ended() || n.Error == "" || !n.isCrowd():
 		return false
-	case n.Batch == nil:
+	case n.Batch == nil || n.Batch.Progress.State == crowd.BatchDraft:
 		return v.Budget > 0 && n.Step.Crowd().Budget > left(&v.Run, v.batches)
 	}
 	return overBudget(&v.Run, v.batches, n.Batch)

@@ -245,9 +245,13 @@ func TestAStepsDraftIsItsRuns(t *testing.T) {
 	})
 	left := &store.Batch{
 		Pool: w.pool, Name: "left", Run: id, Node: 1, Template: json.RawMessage(yesOrNo), Columns: []string{"id", "thing"}, CreatedBy: w.ann.User.ID, CreatedAt: w.clock.now(),
-		Spec: engine.Spec{Tenant: w.a, Rule: label.Count(1), Reward: crowd.Unit / 100, Priority: 1, Lease: time.Minute, TaskTime: time.Minute, Open: true}, Progress: engine.Progress{State: crowd.BatchDraft},
+		Spec: engine.Spec{Tenant: w.a, Rule: label.Count(1), Reward: crowd.Unit / 100, Budget: crowd.Unit / 2, Priority: 1, Lease: time.Minute, TaskTime: time.Minute, Open: true}, Progress: engine.Progress{State: crowd.BatchDraft},
 	}
 	batch := must(w.store.Advance(w.ctx, &store.Advance{Run: id, Create: left}))(t)
+	v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
+	if n := &v.Nodes[1]; n.Batch == nil || !n.WaitsForMoney() || !v.OverBudget(n) {
+		t.Errorf("the run's budget is not named: %+v", n)
+	}
 	for name, do := range map[string]func() error{
 		"launch": func() error { return second(w.Batches.Launch(w.ctx, w.ann, batch, true)) },
 		"edit": func() error {
