@@ -10,45 +10,55 @@ type Reason uint8
 const (
 	Eligible Reason = iota
 
-	EmergencyStop   // hand-out is stopped for the batch, its tenant or everything
-	BatchPaused     // the requester paused the batch
-	BatchEnded      // the batch has ended
-	NothingWaiting  // every assignment still wanted is in somebody's hands
-	NoTaskYet       // no task has come yet, or all that have come are done: the batch is open
-	BudgetSpent     // the batch's budget cannot pay one more assignment
-	NotInTraining   // the batch trains newcomers, or the worker is one and has to be trained first
-	NotQualified    // the worker lacks a qualification that the batch asks for
-	WorkerBlocked   // the tenant blocked the worker
-	NotInvited      // the tasks left are meant for other people
-	AlreadyDid      // the worker has already held every task that is left
-	OtherBatchFirst // the policy puts another batch first
-	NoWorkerReady   // nobody who may do it is waiting
-	CrowdTooSmall   // fewer people may do it than it wants answers from
-	NoOpenBatch     // no batch of the pool is running
-	NotOnDuty       // the pool calls people when it needs them, and the worker is not on duty
-	WorkerSuspended // an admin suspended the worker
-	reasonEnd       // not a reason: the end of the list
+	EmergencyStop     // hand-out is stopped for the batch, its tenant or everything
+	BatchPaused       // the requester paused the batch
+	BatchEnded        // the batch has ended
+	NothingWaiting    // every assignment still wanted is in somebody's hands
+	NoTaskYet         // no task has come yet, or all that have come are done: the batch is open
+	EnoughLabels      // the batch has as many labels as it was to get, and ends when those at work have finished
+	BudgetSpent       // the batch's budget cannot pay one more assignment
+	NotInTraining     // the batch trains newcomers, or the worker is one and has to be trained first
+	NotQualified      // the worker lacks a qualification that the batch asks for
+	WorkerBlocked     // the tenant blocked the worker
+	NotInvited        // the tasks left are meant for other people
+	AlreadyDid        // the worker has already held every task that is left
+	AnsweredElsewhere // the worker answered what is left in another step
+	AnsweredEnough    // the worker has given as many answers to the batch as one person may
+	OtherBatchFirst   // the policy puts another batch first
+	NoWorkerReady     // nobody who may do it is waiting
+	CrowdTooSmall     // fewer people may do it than it wants answers from
+	NoOpenBatch       // no batch of the pool is running
+	GateClosed        // the pool's gate is closed: too few people are there for work to begin
+	PoolFull          // the pool's gate lets nobody else in: the worker waits outside
+	NotOnDuty         // the pool calls people when it needs them, and the worker is not on duty
+	WorkerSuspended   // an admin suspended the worker
+	reasonEnd         // not a reason: the end of the list
 )
 
 var reasonText = [reasonEnd][2]string{
-	Eligible:        {"eligible", "they get a task as soon as they ask for work"},
-	EmergencyStop:   {"emergency_stop", "hand-out is stopped (emergency stop)"},
-	BatchPaused:     {"batch_paused", "the batch is paused"},
-	BatchEnded:      {"batch_ended", "the batch has ended"},
-	NothingWaiting:  {"nothing_waiting", "everything still wanted is being worked on"},
-	NoTaskYet:       {"no_task_yet", "no task has come yet, or all that came are done"},
-	BudgetSpent:     {"budget_spent", "the batch's budget cannot pay one more answer"},
-	NotInTraining:   {"not_in_training", "the batch is for newcomers in training, or the worker is still in training"},
-	NotQualified:    {"not_qualified", "a qualification is missing"},
-	WorkerBlocked:   {"worker_blocked", "the tenant has blocked this worker"},
-	NotInvited:      {"not_invited", "the tasks left are meant for other people"},
-	AlreadyDid:      {"already_did", "every task left was already given to this worker"},
-	OtherBatchFirst: {"other_batch_first", "the scheduling policy puts other batches first"},
-	NoWorkerReady:   {"no_worker_ready", "nobody who may do it is waiting for work"},
-	CrowdTooSmall:   {"crowd_too_small", "fewer people may do it than it wants answers from"},
-	NoOpenBatch:     {"no_open_batch", "no batch is running"},
-	NotOnDuty:       {"not_on_duty", "you are off duty; you will be called when you are needed"},
-	WorkerSuspended: {"worker_suspended", "an administrator has suspended this worker"},
+	Eligible:          {"eligible", "they get a task as soon as they ask for work"},
+	EmergencyStop:     {"emergency_stop", "hand-out is stopped (emergency stop)"},
+	BatchPaused:       {"batch_paused", "the batch is paused"},
+	BatchEnded:        {"batch_ended", "the batch has ended"},
+	NothingWaiting:    {"nothing_waiting", "everything still wanted is being worked on"},
+	NoTaskYet:         {"no_task_yet", "no task has come yet, or all that came are done"},
+	EnoughLabels:      {"enough_labels", "it has enough labels, and ends when those at work have finished"},
+	BudgetSpent:       {"budget_spent", "the batch's budget cannot pay one more answer"},
+	NotInTraining:     {"not_in_training", "the batch is for newcomers in training, or the worker is still in training"},
+	NotQualified:      {"not_qualified", "a qualification is missing"},
+	WorkerBlocked:     {"worker_blocked", "the tenant has blocked this worker"},
+	NotInvited:        {"not_invited", "the tasks left are meant for other people"},
+	AlreadyDid:        {"already_did", "every task left was already given to this worker"},
+	AnsweredElsewhere: {"answered_elsewhere", "what is left was answered by this worker in another step, and is for others"},
+	AnsweredEnough:    {"answered_enough", "this worker has given as many answers as one person may"},
+	OtherBatchFirst:   {"other_batch_first", "the scheduling policy puts other batches first"},
+	NoWorkerReady:     {"no_worker_ready", "nobody who may do it is waiting for work"},
+	CrowdTooSmall:     {"crowd_too_small", "fewer people may do it than it wants answers from"},
+	NoOpenBatch:       {"no_open_batch", "no batch is running"},
+	GateClosed:        {"gate_closed", "work begins when more people are here"},
+	PoolFull:          {"pool_full", "the pool is full: they wait outside until somebody leaves"},
+	NotOnDuty:         {"not_on_duty", "you are off duty; you will be called when you are needed"},
+	WorkerSuspended:   {"worker_suspended", "an administrator has suspended this worker"},
 }
 
 // Reasons lists every reason but Eligible.

@@ -12,7 +12,7 @@ const (
 	BatchRunning   BatchState = "running"   // handed out
 	BatchOnHold    BatchState = "paused"    // nothing new is handed out; what is held may be submitted
 	BatchDone      BatchState = "done"      // every task has its label
-	BatchStopped   BatchState = "ended"     // the requester ended it early, with what there was
+	BatchStopped   BatchState = "ended"     // early, with what there was: by the requester, or because it had enough
 	BatchCancelled BatchState = "cancelled" // the requester gave it up
 )
 

@@ -89,6 +89,8 @@ type Condition struct {
 	text    string
 	program *vm.Program
 	uses    []Name
+
+	undefined *Error
 }
 
 // Compile checks a condition and makes it ready to use. The error is an *Error.
@@ -132,7 +134,17 @@ func Compile(text string, names []Name) (*Condition, error) {
 	if err != nil {
 		return nil, syntaxError(text, err)
 	}
-	return &Condition{text: text, program: program, uses: t.uses}, nil
+	return &Condition{text: text, program: program, uses: t.uses, undefined: t.undefined}, nil
+}
+
+// Defined returns an *Error where a part of the condition has no value whatever the
+// names are, such as 1/0. Compile takes it, as earlier versions have kept such
+// conditions; who takes new ones in refuses it.
+func (c *Condition) Defined() error {
+	if c.undefined == nil {
+		return nil
+	}
+	return c.undefined
 }
 
 // languageConfig is what the parser takes: no calls, and a bounded size.

@@ -285,3 +285,26 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+func TestWhatHasNoValueIsSaid(t *testing.T) {
+	t.Parallel()
+	names := []Name{{Name: "queue", Type: Number}, {Name: "idle", Type: Number}}
+	for text, want := range map[string]string{
+		"1/0 > 2":               "column 3: nothing is divided by 0",
+		"queue / 0 > 2":         "column 9: nothing is divided by 0",
+		"queue / (1 - 1) > 2":   "column 12: nothing is divided by 0",
+		"0/-0.0 == 0":           "column 3: nothing is divided by 0",
+		"queue in [1, 2/0]":     "column 16: nothing is divided by 0",
+		"queue > 1e300 * 1e300": "column 15: this number is too large",
+		"queue / idle > 2":      "",
+		"queue / 2 > 1 / 3":     "",
+	} {
+		c, err := Compile(text, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Defined(); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

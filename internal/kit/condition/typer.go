@@ -18,6 +18,8 @@ type typer struct {
 	text  string
 	names []Name
 	uses  []Name
+
+	undefined *Error // the first of its kind; nil: none
 }
 
 // isNumber reports whether a node that was accepted is a number. Those of names
@@ -156,7 +158,9 @@ func (t *typer) binary(n *ast.BinaryNode) (ast.Node, Type, error) {
 	result := Bool
 	switch n.Operator {
 	case "+", "-", "*", "/":
-		result, err = Number, needs(Number)
+		if result, err = Number, needs(Number); err == nil {
+			t.arithmetic(n, left, right)
+		}
 	case "<", "<=", ">", ">=":
 		err = needs(Number)
 	case "&&", "and", "||", "or":
@@ -183,6 +187,47 @@ func (t *typer) binary(n *ast.BinaryNode) (ast.Node, Type, error) {
 	}
 	// A new node: the parser shares one where comparisons are chained.
 	return join(n, n.Operator, left, right), result, nil
+}
+
+// arithmetic notes what has no value whatever the names are: a division by a
+// constant 0, and constants that are too large together.
+func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
+	if t.undefined != nil {
+		return
+	}
+	if b, known := constant(right); n.Operator == "/" && known && b == 0 {
+		t.undefined = t.errorf(n.Right, "nothing is divided by 0")
+	} else if x, known := constant(join(n, n.Operator, left, right)); known && math.IsInf(x, 0) {
+		t.undefined = t.errorf(n, "this number is too large")
+	}
+}
+
+// constant is the value of a number without names.
+func constant(n ast.Node) (x float64, known bool) {
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		return n.Value, true
+	case *ast.UnaryNode:
+		x, known = constant(n.Node)
+		if n.Operator == "-" {
+			x = -x
+		}
+		return x, known
+	case *ast.BinaryNode:
+		a, left := constant(n.Left)
+		b, right := constant(n.Right)
+		switch known = left && right; n.Operator {
+		case "+":
+			return a + b, known
+		case "-":
+			return a - b, known
+		case "*":
+			return a * b, known
+		case "/":
+			return a / b, known
+		}
+	}
+	return 0, false
 }
 
 func plainBool(n ast.Node) bool {

@@ -27,28 +27,31 @@ func (f *Front) Push(s Spot) {
 	front[i] = s
 }
 
-// Advance replaces the first spot, which lies in h, by its children there, with
-// bias added to their keys.
-func (f *Front) Advance(h Heap, bias uint64) {
+// Advance replaces the first spot, which lies in h, by its children there.
+func (f *Front) Advance(h Heap) {
 	at := (*f)[0]
 	first := arity*int(at.Pos) + 1
 	if first >= len(h) {
-		last := len(*f) - 1
-		s := (*f)[last]
-		*f = (*f)[:last]
-		if last > 0 {
-			f.sink(s)
-		}
+		f.Pop()
 		return
 	}
 	for c := first; c < min(first+arity, len(h)); c++ {
 		s := Spot{h[c], at.Heap, int32(c)}
-		s.Key += bias
 		if c == first {
 			f.sink(s)
 		} else {
 			f.Push(s)
 		}
+	}
+}
+
+// Pop takes the first spot out.
+func (f *Front) Pop() {
+	last := len(*f) - 1
+	s := (*f)[last]
+	*f = (*f)[:last]
+	if last > 0 {
+		f.sink(s)
 	}
 }
 

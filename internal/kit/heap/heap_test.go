@@ -15,7 +15,7 @@ func compare(a, b heap.Entry) int {
 }
 
 // TestIndexed sets, removes and changes entries at random, and compares with a map
-// and with sorting, in walks over two heaps of which one is biased.
+// and with sorting, in walks over two heaps and in popping all their entries.
 func TestIndexed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -25,30 +25,27 @@ func TestIndexed(t *testing.T) {
 			want[i] = map[uint32]heap.Entry{}
 			fill(t, &heaps[i], want[i], uint32(i))
 		}
-		const bias = 3
-		var front heap.Front
+		var front, whole heap.Front
 		var all []heap.Entry
 		for i := range heaps {
 			for _, e := range want[i] {
-				e.Key += bias * uint64(i)
 				all = append(all, e)
+				whole.Push(heap.Spot{Entry: e})
 			}
 			if root := heaps[i].Entries; len(root) > 0 {
-				s := heap.Spot{Entry: root[0], Heap: int32(i)}
-				s.Key += bias * uint64(i)
-				front.Push(s)
+				front.Push(heap.Spot{Entry: root[0], Heap: int32(i)})
 			}
 		}
 		slices.SortFunc(all, compare)
 		for i, e := range all {
-			if front[0].Entry != e {
-				t.Fatalf("step %d visits %v, want %v", i, front[0].Entry, e)
+			if front[0].Entry != e || whole[0].Entry != e {
+				t.Fatalf("step %d visits %v and pops %v, want %v", i, front[0].Entry, whole[0].Entry, e)
 			}
-			at := front[0].Heap
-			front.Advance(heaps[at].Entries, bias*uint64(at))
+			front.Advance(heaps[front[0].Heap].Entries)
+			whole.Pop()
 		}
-		if len(front) > 0 {
-			t.Fatalf("the walk goes on with %v", front[0])
+		if len(front) > 0 || len(whole) > 0 {
+			t.Fatalf("the walk goes on with %v, %v", front, whole)
 		}
 	})
 }

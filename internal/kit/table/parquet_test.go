@@ -406,7 +406,7 @@ func FuzzParquetRoundTrip(f *testing.F) {
 				return
 			}
 		}
-		if strings.TrimSpace(c0) == "" || strings.TrimSpace(c1) == "" || c0 == c1 {
+		if strings.TrimSpace(c0) == "" || strings.TrimSpace(c1) == "" || c0 == c1 || max(len(c0), len(c1)) > table.MaxColumnName {
 			return
 		}
 		file := write(t, []string{c0, c1}, [][]string{{a, b}, {b, c}}, table.WriterOptions{Format: table.Parquet})

@@ -276,3 +276,8 @@ func (f *Form) String() string {
 	}
 	return f.Name + "(" + strings.Join(f.parts, ",") + ")"
 }
+
+// Around is String with the text of a form within, before the options.
+func (f *Form) Around(inner string) string {
+	return f.Name + "(" + strings.Join(append([]string{inner}, f.parts...), ",") + ")"
+}
