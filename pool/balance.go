@@ -15,7 +15,7 @@ import (
 // with its defaults: for help texts and as a set to compare.
 func BalanceNames() []string {
 	return []string{
-		"none", "random",
+		"none", "random(cap=0)",
 		"paper(omega=0.5,cap=10,utility=median)",
 		"search(omega=0.5,cap=0)",
 	}
@@ -35,7 +35,9 @@ const (
 // The names and their options:
 //
 //	none     nobody moves
-//	random   each idle person goes to a random pool (RT of the paper)
+//	random   each idle person goes to a random pool (RT of the paper): cap=0 to
+//	         1000000 (default 0), how many may move in one step, 0 for all; where
+//	         not all may, whoever comes after a person drawn at random
 //	paper    Algorithm 1 (PB of the paper): omega=0 to 1 (default 0.5), what
 //	         preferences weigh; cap=0 to 1000000 (default 10), how many may move
 //	         in one step, 0 for all; utility=median (default), mean, max or sum
@@ -53,7 +55,7 @@ func ParseBalance(text string) (Balancer, error) {
 	case "none":
 		b = noBalance{}
 	case "random":
-		b = randomBalance{}
+		b = randomBalance{cap: takeCap(f, 0), name: f.String()}
 	case "paper":
 		b = &paperBalance{
 			omega:   takeOmega(f),
@@ -110,11 +112,14 @@ func (noBalance) Plan([]BalanceView, Random) []Move { return nil }
 // the text says "a random pool" and not "another": who draws their own stays. One
 // number is drawn for each idle person, in the order of their ids, whatever
 // comes of it. A pool lets nobody go below its Min; who draws first goes first.
-type randomBalance struct{}
+type randomBalance struct {
+	cap  int // 0: all
+	name string
+}
 
-func (randomBalance) Name() string { return "random" }
+func (b randomBalance) Name() string { return b.name }
 
-func (randomBalance) Plan(views []BalanceView, rnd Random) []Move {
+func (b randomBalance) Plan(views []BalanceView, rnd Random) []Move {
 	pools := balancePools(views)
 	type candidate struct {
 		id  crowd.WorkerID
@@ -127,8 +132,15 @@ func (randomBalance) Plan(views []BalanceView, rnd Random) []Move {
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
+	if b.cap > 0 && len(idle) > 1 {
+		first := min(int(rnd.Float64()*float64(len(idle))), len(idle)-1)
+		idle = slices.Concat(idle[first:], idle[:first])
+	}
 	var moves []Move
 	for _, c := range idle {
+		if b.cap > 0 && len(moves) == b.cap {
+			break
+		}
 		to := min(int(rnd.Float64()*float64(len(pools))), len(pools)-1)
 		from := &pools[c.own]
 		if to == c.own || from.out >= from.mayLeave() {

@@ -445,15 +445,15 @@ func TestPaperByHand(t *testing.T) {
 	}{
 		// Waits alone: 13 to pool 2 (20 > 18), which then takes 13.3; 11 to pool 3
 		// (18), which then takes 12; 12 to pool 2 (13.3 > 12). 14 may not leave.
-		{"paper(omega=0,utility=sum)", []pool.Move{{13, 1, 2}, {11, 1, 3}, {12, 1, 2}}},
-		{"paper(omega=0,utility=sum,cap=2)", []pool.Move{{13, 1, 2}, {11, 1, 3}}},
+		{"paper(omega=0,utility=sum)", []pool.Move{{Worker: 13, From: 1, To: 2}, {Worker: 11, From: 1, To: 3}, {Worker: 12, From: 1, To: 2}}},
+		{"paper(omega=0,utility=sum,cap=2)", []pool.Move{{Worker: 13, From: 1, To: 2}, {Worker: 11, From: 1, To: 3}}},
 		// The longest wait goes from 20 to 18, then 13.3, then 12.
-		{"paper(omega=0,utility=max,cap=1)", []pool.Move{{13, 1, 2}}},
+		{"paper(omega=0,utility=max,cap=1)", []pool.Move{{Worker: 13, From: 1, To: 2}}},
 		// Preferences alone: to where each likes it best.
-		{"paper(omega=1)", []pool.Move{{13, 1, 2}, {11, 1, 2}, {12, 1, 3}}},
+		{"paper(omega=1)", []pool.Move{{Worker: 13, From: 1, To: 2}, {Worker: 11, From: 1, To: 2}, {Worker: 12, From: 1, To: 3}}},
 		// The median of 0, 13.3 and 18 is 13.3 after one; of 0, 12 and 13.3 it is 12
 		// after two; of 0, 10 and 12 it is 10 after three.
-		{"paper(omega=0)", []pool.Move{{13, 1, 2}, {11, 1, 3}, {12, 1, 2}}},
+		{"paper(omega=0)", []pool.Move{{Worker: 13, From: 1, To: 2}, {Worker: 11, From: 1, To: 3}, {Worker: 12, From: 1, To: 2}}},
 	} {
 		if diff := cmp.Diff(c.want, plan(views, c.name, 1)); diff != "" {
 			t.Errorf("%d: %s (-want +got):\n%s", i, c.name, diff)

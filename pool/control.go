@@ -12,20 +12,35 @@ import (
 
 // Control decides for all pools together: their controllers first, then the
 // moves that rules want, then those of a Balancer. It is for one goroutine.
+//
+// Who moves is lent: see Move.Home. loans.go says what follows from that.
 type Control struct {
 	balancer Balancer
+	forGood  bool
 	pools    map[crowd.PoolID]*member
+	guests   map[crowd.WorkerID]guest // as of the last step
 }
 
 type member struct {
 	*Controller
-	name string
+	name      string
+	abandoned int64 // Counters.Abandoned at the last step
+	elsewhere int64 // to be added to it: people lent who left elsewhere, less guests who left here
 }
 
 // NewControl makes a control without pools. Without a balancer (nil) people move
 // by rules only.
 func NewControl(b Balancer) *Control {
-	return &Control{balancer: b, pools: map[crowd.PoolID]*member{}}
+	return &Control{balancer: b, pools: map[crowd.PoolID]*member{}, guests: map[crowd.WorkerID]guest{}}
+}
+
+// NewPaperControl is NewControl with moves as in the paper, which are for good:
+// who moves belongs to the other pool from then on, and may be let go there at
+// once. Person.Home, Person.Moved and Move.Home are not used.
+func NewPaperControl(b Balancer) *Control {
+	c := NewControl(b)
+	c.forGood = true
+	return c
 }
 
 // Set adds a pool, or changes its name and settings. What was seen of the pool is
@@ -53,100 +68,167 @@ func (c *Control) Remove(id crowd.PoolID) { delete(c.pools, id) }
 // Settings. No pool is read twice in a step.
 //
 // Who moves counts in the limits of both pools: the one that gives keeps Min
-// people on duty, and lets so many fewer go; the one that takes stays within Max
-// and its funds, and calls so many fewer. A pool that lets people go takes nobody
-// in the same step. A pool that only takes advice trades only with others that do.
+// people of its own on duty; the one that takes stays within Max and its funds. A
+// pool that lets people go takes nobody in the same step. A pool that only takes
+// advice trades only with others that do.
 //
 // The order of the readings does not matter, but for Person.Prefers and Knows,
 // which have it: pools are decided in the order of their ids.
 func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision {
-	s := &step{control: c, readings: readings, pools: make([]poolStep, len(readings)), moved: map[crowd.WorkerID]bool{}}
-	order := lists.Indices(len(readings))
-	slices.SortFunc(order, func(i, j int) int {
+	s := &step{
+		control: c, now: now, readings: readings, pools: make([]poolStep, len(readings)), moved: map[crowd.WorkerID]bool{},
+		order: lists.Indices(len(readings)), place: make(map[crowd.PoolID]int, len(readings)), guests: map[crowd.WorkerID]guest{},
+	}
+	slices.SortFunc(s.order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(readings[i].Pool, readings[j].Pool), cmp.Compare(i, j))
 	})
-	for _, i := range order {
-		id := readings[i].Pool
-		m, ok := c.pools[id]
-		if !ok {
-			m = &member{Controller: new(Controller)}
-			if err := m.set(Settings{}); err != nil {
-				panic("pool: " + err.Error())
-			}
-			c.pools[id] = m
-		}
-		s.pools[i] = poolStep{member: m, plan: m.plan(now, &readings[i], rnd)}
+	for _, i := range s.order {
+		s.pools[i].member, s.place[readings[i].Pool] = c.member(readings[i].Pool), i
+		s.pools[i].staff = staff{}
 	}
-	for _, i := range order {
+	if c.forGood {
+		for i := range readings {
+			s.pools[i].staff = staff{own: readings[i].Workers, free: readings[i].Workers}
+		}
+	} else {
+		s.count()
+	}
+	for _, i := range s.order {
+		s.pools[i].plan = s.pools[i].member.plan(now, &readings[i], s.pools[i].staff, rnd)
+	}
+	if !c.forGood {
+		for _, i := range s.order {
+			s.recall(i)
+		}
+	}
+	for _, i := range s.order {
 		for _, f := range s.pools[i].transfers {
-			s.transfer(i, f, order)
+			s.transfer(i, f)
 		}
 	}
 	if c.balancer != nil {
-		s.balance(order, false, rnd)
-		s.balance(order, true, rnd)
+		s.balance(false, rnd)
+		s.balance(true, rnd)
 	}
-	return lists.Map(lists.Indices(len(readings)), s.finish)
+	s.settleAccounts()
+	return lists.Map(lists.Indices(len(readings)), func(i int) Decision { return s.pools[i].d })
+}
+
+// member returns the pool of an id: a new one that nothing controls, if it was
+// never Set.
+func (c *Control) member(id crowd.PoolID) *member {
+	m, ok := c.pools[id]
+	if !ok {
+		m = &member{Controller: new(Controller)}
+		if err := m.set(Settings{}); err != nil {
+			panic("pool: " + err.Error())
+		}
+		c.pools[id] = m
+	}
+	return m
 }
 
 // step is one step of all pools.
 type step struct {
 	control  *Control
+	now      time.Time
 	readings []Reading
-	pools    []poolStep // as readings
+	order    []int                // of the readings, by pool
+	place    map[crowd.PoolID]int // of a pool's reading
+	pools    []poolStep           // as readings
 	moved    map[crowd.WorkerID]bool
+	guests   map[crowd.WorkerID]guest
 }
 
 // poolStep is one pool in a step: what its controller wants, and who moves.
 type poolStep struct {
 	*member
 	plan
+	staff   staff
 	in, out int // people who move
+	lends   int // of out, people of the pool's own who are lent
 	trained int // of in, who need no training
 }
 
-// gives reports whether one more person may move out.
-func (p *poolStep) gives(r *Reading) bool {
-	return r.Workers-max(p.d.Release, p.out+1) >= p.settings.Min
+// gives reports whether one more person may move out. A guest always may: the pool
+// keeps Min people of its own.
+func (p *poolStep) gives(r *Reading, guest, forGood bool) bool {
+	if guest {
+		return true
+	}
+	if forGood { // who moves need not be let go
+		return r.Workers-max(p.d.Release, p.out+1) >= p.settings.Min
+	}
+	return r.Workers-p.staff.borrowed-p.d.Release-p.lends-1 >= p.settings.Min
 }
 
-// takes reports whether one more may move in.
-func (p *poolStep) takes(r *Reading) bool {
+// takes reports whether one more may move in. With one of those who move in for
+// good one fewer is called.
+func (p *poolStep) takes(r *Reading, forGood bool) bool {
 	if p.d.Release > 0 || p.d.Withdraw > 0 {
 		return false
 	}
-	if m := p.settings.Max; m > 0 && r.Workers+r.Coming-p.out+max(p.d.Recruit, p.in+1) > m {
+	more, paid := p.d.Recruit+p.in+1, p.d.Recruit+p.in+1
+	if forGood {
+		more, paid = max(p.d.Recruit, p.in+1), p.in+1
+	}
+	if m := p.settings.Max; m > 0 && r.Workers+r.Coming-p.out+more > m {
 		return false
 	}
-	return r.Affordable < 0 || p.in+1 <= r.Affordable
+	return r.Affordable < 0 || paid <= r.Affordable
 }
 
 // move moves an idle person of one pool to another if both pools allow it.
 func (s *step) move(person *Person, from, to int) bool {
 	f, t := &s.pools[from], &s.pools[to]
-	if s.moved[person.ID] || from == to || f.settings.Advise != t.settings.Advise || !f.gives(&s.readings[from]) || !t.takes(&s.readings[to]) {
+	forGood := s.control.forGood
+	home, known := s.home(from, person)
+	guest := !forGood && home != from
+	exchange := known && !forGood && home != to && s.pools[home].d.Release > 0 && t.d.Recruit > 0
+	if exchange { // if it comes to nothing, they are as they were
+		s.pools[home].d.Release--
+		t.d.Recruit--
+	}
+	ok := !s.moved[person.ID] && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], guest, forGood) && t.takes(&s.readings[to], forGood)
+	if exchange {
+		s.pools[home].d.Release++
+		t.d.Recruit++
+	}
+	if !ok {
 		return false
 	}
 	s.moved[person.ID] = true
 	f.out++
 	t.in++
+	if !guest {
+		f.lends++
+	}
 	if s.readings[to].TrainingTime == 0 || person.KnowsAt(to, from) {
 		t.trained++
 	}
-	f.d.Moves = append(f.d.Moves, Move{Worker: person.ID, From: s.readings[from].Pool, To: s.readings[to].Pool})
+	m := Move{Worker: person.ID, From: s.readings[from].Pool, To: s.readings[to].Pool, Home: cmp.Or(person.Home, s.readings[from].Pool)}
+	switch {
+	case forGood:
+		m.Home = m.To
+	case exchange:
+		m.Home = m.To
+		s.exchanged(home, to)
+	}
+	f.d.Moves = append(f.d.Moves, m)
 	return true
 }
 
 // transfer does what a rule of pool to wants: idle people of another pool, those
-// first who like pool to most, of those who know it, of those the longest idle.
-func (s *step) transfer(to int, f fired, order []int) {
+// first who like pool to best compared with that one, of those who know it, of
+// those the longest idle. So who likes a pool best leaves it last.
+func (s *step) transfer(to int, f fired) {
 	do, why := f.rule.do, &s.pools[to].d.Why
-	from := slices.IndexFunc(order, func(i int) bool { return s.pools[i].name == do.from })
+	from := slices.IndexFunc(s.order, func(i int) bool { return s.pools[i].name == do.from })
 	if from < 0 {
 		*why = append(*why, fmt.Sprintf("%s: there is no pool %q", f.why, do.from))
 		return
 	}
-	from = order[from]
+	from = s.order[from]
 	idle := s.readings[from].Idle
 	by := lists.Indices(len(idle))
 	knows := func(i int) int {
@@ -155,8 +237,9 @@ func (s *step) transfer(to int, f fired, order []int) {
 		}
 		return 1
 	}
+	gain := func(i int) float64 { return idle[i].PrefersAt(to) - idle[i].PrefersAt(from) }
 	slices.SortStableFunc(by, func(i, j int) int {
-		return cmp.Or(cmp.Compare(idle[j].PrefersAt(to), idle[i].PrefersAt(to)), cmp.Compare(knows(i), knows(j)))
+		return cmp.Or(cmp.Compare(gain(j), gain(i)), cmp.Compare(knows(i), knows(j)))
 	})
 	n := 0
 	for _, i := range by {
@@ -176,10 +259,10 @@ func (s *step) transfer(to int, f fired, order []int) {
 }
 
 // balance asks the balancer, for the pools that only take advice or for the others.
-func (s *step) balance(order []int, advise bool, rnd Random) {
+func (s *step) balance(advise bool, rnd Random) {
 	var views []BalanceView
 	place := map[crowd.PoolID]int{}
-	for _, i := range order {
+	for _, i := range s.order {
 		if p := &s.pools[i]; p.settings.Balance && p.settings.Advise == advise {
 			views = append(views, s.view(i))
 			place[s.readings[i].Pool] = i
@@ -230,8 +313,11 @@ func (s *step) view(i int) BalanceView {
 	v := BalanceView{
 		Pool: r.Pool, At: i,
 		Queue: r.Queue, Workers: max(0, r.Workers-r.Training-p.out+p.trained), Busy: r.Busy, OnDuty: r.Workers - p.out + p.in,
-		Coming: r.Coming, Recruit: max(0, p.d.Recruit-p.in), Release: max(0, p.d.Release-p.out),
+		Coming: r.Coming, Recruit: p.d.Recruit, Release: p.d.Release,
 		Min: p.settings.Min, CStar: p.d.Saw.CStar, Mu: p.d.Saw.Mu, Preference: r.Preference,
+	}
+	if s.control.forGood {
+		v.Recruit, v.Release = max(0, p.d.Recruit-p.in), max(0, p.d.Release-p.out)
 	}
 	if r.TrainingTime > 0 {
 		v.TrainingRate = 1 / r.TrainingTime.Seconds()
@@ -240,10 +326,30 @@ func (s *step) view(i int) BalanceView {
 	return v
 }
 
-// finish is the decision of a pool, when all moves are known.
-func (s *step) finish(i int) Decision {
+// settleAccounts completes the decisions when all moves are known.
+func (s *step) settleAccounts() {
+	if s.control.forGood {
+		for i := range s.pools {
+			s.finishPaper(i)
+		}
+		return
+	}
+	for _, i := range s.order {
+		s.exchange(i)
+	}
+	wanted := lists.Map(s.pools, func(p poolStep) int { return p.d.Release })
+	for i := range s.pools {
+		s.pools[i].d.Release = 0
+	}
+	for _, i := range s.order {
+		s.letGo(i, wanted[i])
+	}
+}
+
+// finishPaper completes the decision of a pool where moves are for good.
+func (s *step) finishPaper(i int) {
 	p, r := &s.pools[i], &s.readings[i]
-	d := p.d
+	d := &p.d
 	if n := min(d.Recruit, p.in); n > 0 {
 		d.Recruit -= n
 		d.Why = append(d.Why, fmt.Sprintf("%d fewer are called, as %d move in", n, p.in))
@@ -252,6 +358,8 @@ func (s *step) finish(i int) Decision {
 		d.Release -= n
 		d.Why = append(d.Why, fmt.Sprintf("%d fewer are let go, as %d move out", n, p.out))
 	}
-	d.Go = leave(r.Idle, i, d.Release, s.moved)
-	return d
+	if d.Release > 0 {
+		people := latest(r, i, s.moved)
+		d.Go = lists.Map(people[:min(d.Release, len(people))], func(p *Person) crowd.WorkerID { return p.ID })
+	}
 }

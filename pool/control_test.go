@@ -320,7 +320,7 @@ func TestTransferByRule(t *testing.T) {
 		t.Parallel()
 		c, r := setup(Rule{"queue > 10", "transfer 2 from search relevance"}, Rule{"queue > 10", "recruit 5"})
 		d := c.Step(epoch, r, fixed(0))
-		if want := []Move{{23, 2, 1}, {22, 2, 1}}; !slices.Equal(d[0].Moves, want) || d[1].Recruit != 3 {
+		if want := []Move{{23, 2, 1, 2}, {22, 2, 1, 2}}; !slices.Equal(d[0].Moves, want) || d[1].Recruit != 5 {
 			t.Errorf("%v, recruit %d, %q", d[0].Moves, d[1].Recruit, d[1].Why)
 		}
 	})
@@ -348,15 +348,15 @@ func TestTransferByRule(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	})
-	t.Run("who moves need not be let go", func(t *testing.T) {
+	t.Run("who moves to where somebody is called need not be let go", func(t *testing.T) {
 		t.Parallel()
-		c, r := setup(Rule{"queue > 10", "transfer 1 from search relevance"})
+		c, r := setup(Rule{"queue > 10", "transfer 1 from search relevance"}, Rule{"queue > 10", "recruit 1"})
 		if err := c.Set(2, "search relevance", Settings{Elasticity: "static(n=3)"}); err != nil {
 			t.Fatal(err)
 		}
 		d := c.Step(epoch, r, fixed(0))
-		if len(d[0].Moves) != 1 || d[0].Release != 1 || !slices.Equal(d[0].Go, []crowd.WorkerID{22}) {
-			t.Errorf("%+v", d[0])
+		if want := []Move{{23, 2, 1, 1}}; !slices.Equal(d[0].Moves, want) || d[1].Recruit != 0 || d[0].Release != 1 || !slices.Equal(d[0].Go, []crowd.WorkerID{22}) {
+			t.Errorf("%+v, recruit %d", d[0], d[1].Recruit)
 		}
 	})
 	t.Run("advice does not move people", func(t *testing.T) {
@@ -385,7 +385,7 @@ func (b *spy) Plan(pools []BalanceView, _ Random) []Move {
 
 func TestWhatTheBalancerSees(t *testing.T) {
 	t.Parallel()
-	b := &spy{moves: []Move{{31, 3, 1}}}
+	b := &spy{moves: []Move{{Worker: 31, From: 3, To: 1}}}
 	c := NewControl(b)
 	for id, s := range map[crowd.PoolID]Settings{
 		1: {Balance: true, Elasticity: "static(n=12)", Min: 1},
@@ -414,10 +414,10 @@ func TestWhatTheBalancerSees(t *testing.T) {
 	if !reflect.DeepEqual(b.shown[0], want) {
 		t.Errorf("%+v\nwant %+v", b.shown[0], want)
 	}
-	if d[2].Recruit != 6 || d[1].Release != 2 || !slices.Equal(d[1].Moves, []Move{{31, 3, 1}}) || !slices.Equal(d[1].Go, []crowd.WorkerID{32, 33}) {
+	if d[2].Recruit != 6 || d[1].Release != 2 || !slices.Equal(d[1].Moves, []Move{{31, 3, 1, 1}}) || !slices.Equal(d[1].Go, []crowd.WorkerID{32, 33}) {
 		t.Errorf("%+v\n%+v", d[1], d[2])
 	}
-	if why := strings.Join(d[2].Why, "\n"); !strings.Contains(why, "spy: 1 from pool 3, for 9 in the queue") || !strings.Contains(why, "1 fewer are called") {
+	if why := strings.Join(d[2].Why, "\n"); !strings.Contains(why, "spy: 1 from pool 3, for 9 in the queue") || !strings.Contains(why, "1 fewer is called") {
 		t.Error(why)
 	}
 }
@@ -440,7 +440,7 @@ func TestBalancerSeesTransfers(t *testing.T) {
 		{Pool: 2, Workers: 4, Affordable: -1, Idle: []Person{{ID: 21}, {ID: 22, Knows: []bool{true, true}}, {ID: 23}}},
 	}, fixed(0))
 	want := []BalanceView{
-		{Pool: 1, At: 0, Queue: 9, Workers: 4, Busy: 3, OnDuty: 5, Recruit: 3, CStar: Unknown, TrainingRate: 1. / 60},
+		{Pool: 1, At: 0, Queue: 9, Workers: 4, Busy: 3, OnDuty: 5, Recruit: 5, CStar: Unknown, TrainingRate: 1. / 60},
 		{Pool: 2, At: 1, Workers: 2, OnDuty: 2, CStar: Unknown, Idle: []Person{{ID: 23}}},
 	}
 	if len(b.shown) != 1 || !reflect.DeepEqual(b.shown[0], want) {
@@ -464,7 +464,7 @@ func TestSetKeepsWhatStays(t *testing.T) {
 		r.Counters.Arrived += 10
 		r.Counters.Completed += 10
 		r.Counters.Abandoned++
-		r.Counters.Worked += 5 * time.Second
+		r.Counters.Worked += 50 * time.Second
 		c.Step(epoch.Add(time.Duration(i)*10*time.Second), []Reading{r}, fixed(0.9))
 	}
 	sum, left, seen := m.pid.sum, m.left, m.seen

@@ -1,12 +1,12 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/queueing"
 )
@@ -72,11 +72,11 @@ func (c *Controller) set(s Settings) error {
 // does not want it first stops calling (Withdraw), unless the elasticity is one
 // that does not count who is coming, and then lets go (Release).
 func (c *Controller) Step(now time.Time, r *Reading, rnd Random) Decision {
-	p := c.plan(now, r, rnd)
+	p := c.plan(now, r, staff{own: r.Workers, free: r.Workers}, rnd)
 	for _, f := range p.transfers {
 		p.d.Why = append(p.d.Why, f.why+": not done, the pool is controlled by itself")
 	}
-	p.d.Go = leave(r.Idle, 0, p.d.Release, nil)
+	p.d.Go = lists.Map(latest(r, 0, nil)[:min(p.d.Release, r.listed())], func(x *Person) crowd.WorkerID { return x.ID })
 	return p.d
 }
 
@@ -86,9 +86,11 @@ type plan struct {
 	transfers []fired
 }
 
-func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
-	ch := c.seen.observe(now, &r.Counters)
-	m := c.metrics(now, r, ch)
+func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan {
+	counters := r.Counters
+	counters.Abandoned += of.elsewhere
+	ch := c.seen.observe(now, &counters)
+	m := c.metrics(now, r, of, ch)
 	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
 	d := &p.d
 
@@ -120,11 +122,15 @@ func (c *Controller) plan(now time.Time, r *Reading, rnd Random) plan {
 		if !c.withdraws() {
 			over := 0
 			if c.settings.Max > 0 {
-				over = max(0, r.Workers+r.Coming-c.settings.Max)
+				over = max(0, of.own+r.Coming-c.settings.Max)
 			}
 			d.Withdraw = min(d.Withdraw, over)
 		}
-		d.Release = min(-change-d.Withdraw, r.Workers)
+		if d.Release = min(-change-d.Withdraw, of.own); d.Release > of.free {
+			d.Why = append(d.Why, fmt.Sprintf("%d of %d are let go: the others are in training, or came from another pool less than %s ago", of.free, d.Release, format.Duration(c.settings.settle())))
+			d.Release = of.free
+			c.pid.cut(-1)
+		}
 		if elastic.change < 0 && d.Withdraw+d.Release > 0 {
 			c.shrank = now
 		}
@@ -158,14 +164,14 @@ func (c *Controller) cool(now time.Time, change int, d *Decision) int {
 
 // limit cuts a change by Max, Min and the funds.
 func (c *Controller) limit(m *Metrics, affordable, change int, d *Decision) int {
-	people := m.Workers + m.Coming
+	people := m.Own() + m.Coming
 	s := &c.settings
 	if most := s.Max - people; s.Max > 0 && change > most {
-		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at most %d people, %d on duty, %d coming", change, most, s.Max, m.Workers, m.Coming))
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at most %d people, %s", change, most, s.Max, m.counted()))
 		change = most
 	}
 	if least := s.Min - people; change < least {
-		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at least %d people, %d on duty, %d coming", change, least, s.Min, m.Workers, m.Coming))
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at least %d people, %s", change, least, s.Min, m.counted()))
 		change = least
 	}
 	if affordable >= 0 && change > affordable {
@@ -177,19 +183,4 @@ func (c *Controller) limit(m *Metrics, affordable, change int, d *Decision) int 
 		change = affordable
 	}
 	return change
-}
-
-// leave picks n of the idle to let go: first who likes the pool least, of those
-// the longest idle. at is the pool's place in the preferences; those in moved go
-// elsewhere.
-func leave(idle []Person, at, n int, moved map[crowd.WorkerID]bool) []crowd.WorkerID {
-	if n <= 0 || len(idle) == 0 {
-		return nil
-	}
-	order := lists.Filter(lists.Indices(len(idle)), func(i int) bool { return !moved[idle[i].ID] })
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Compare(idle[i].PrefersAt(at), idle[j].PrefersAt(at))
-	})
-	order = order[:min(n, len(order))]
-	return lists.Map(order, func(i int) crowd.WorkerID { return idle[i].ID })
 }

@@ -99,10 +99,10 @@ func (e *estimates) serviceRate(now time.Time, expect Expect, hint time.Duration
 }
 
 // metrics is what follows from a reading.
-func (c *Controller) metrics(now time.Time, r *Reading, ch change) Metrics {
+func (c *Controller) metrics(now time.Time, r *Reading, of staff, ch change) Metrics {
 	e := c.seen
 	m := Metrics{
-		Queue: r.Queue, Workers: r.Workers, Busy: r.Busy, Training: r.Training, Coming: r.Coming, CStar: Unknown,
+		Queue: r.Queue, Workers: r.Workers, Busy: r.Busy, Training: r.Training, Coming: r.Coming, Lent: of.lent, Borrowed: of.borrowed, CStar: Unknown,
 		Idle:       max(0, r.Workers-r.Busy-r.Training),
 		Mu:         e.serviceRate(now, c.settings.Expect, r.TaskTime),
 		Throughput: e.done.Rate(now).Value, Abandonment: e.leaving.Rate(now).Value, Recruitment: e.recruiting.Rate(now).Value,
@@ -115,8 +115,8 @@ func (c *Controller) metrics(now time.Time, r *Reading, ch change) Metrics {
 	}
 	arrivals := e.arrivals.Rate(now)
 	m.Lambda = arrivals.Events / max(arrivals.Exposure, e.shortest())
-	if m.Mu > 0 && r.Workers > 0 {
-		m.Utilisation = m.Lambda / (m.Mu * float64(r.Workers))
+	if own := m.Own(); m.Mu > 0 && own > 0 {
+		m.Utilisation = m.Lambda / (m.Mu * float64(own))
 	}
 	if m.Mu > 0 && (arrivals.Exposure >= e.span.Seconds()/5 || arrivals.Events >= knownArrivals) {
 		m.CStar = c.optimum(m.Lambda, m.Mu, c.settings.Target.salary(r))

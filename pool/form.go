@@ -54,6 +54,10 @@ func slack(otherwise float64) Option {
 	return Option{Name: "slack", Default: otherwise, Most: MaxPeople, Whole: true, Doc: "people below c* that nothing is done about"}
 }
 
+func band(otherwise float64) Option {
+	return Option{Name: "band", Default: otherwise, Most: 10, Doc: "people too many that nothing is done about, in standard deviations of the estimate of the load"}
+}
+
 var window = Option{Name: "window", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "how far back those who left are counted"}
 
 // notGiven is the default of an option that has none.
@@ -74,11 +78,13 @@ var elasticities = []law{
 	{Form{"rules-paper", "the paper's two rules (section 6.2): recruit 1 if queue > 10 or c* - c > 5; release 1 if c* - c < -5", []Option{coming(0)}}, (*Controller).ruled},
 	{Form{"ct-t", "PID on throughput: the error is what arrived less what was completed in the step. Nobody is called above c*, or above what clears the queue in a minute, if that is more",
 		append(gains(throughputKp, throughputKi, 0), coming(1))}, (*Controller).throughput},
-	{Form{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1))}, (*Controller).size},
+	{Form{"ct-p", "PID on the pool's size: the error is c* less the people", append(gains(sizeKp, 0, 0), coming(1), band(1))}, (*Controller).size},
 	{Form{"feed-forward", "Throng's own: straight to c*, and to what clears the queue in time, and to who will have left before those who are called now can come",
 		[]Option{
 			{Name: "clear", Default: 60, Least: 1, Most: MaxWindow.Seconds(), Unit: "s", Doc: "time in which the queue should be gone"},
 			{Name: "spare", Default: 1, Most: MaxPeople, Whole: true, Doc: "people too many that nothing is done about"},
+			band(1),
+			{Name: "chance", Default: 0.1, Most: 0.5, Doc: "a queue that c* people have this often by chance calls nobody; 0: every queue does"},
 		}}, (*Controller).forward},
 	{Form{"ct-t-paper", "PID on throughput as in the paper: nothing but the error counts",
 		append(gains(paperThroughputKp, paperThroughputKi, 0), coming(0))}, (*Controller).throughput},

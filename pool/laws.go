@@ -42,8 +42,8 @@ func (c *Controller) wants(s *spec, v view) wish {
 
 func (c *Controller) static(v *view) (w wish) {
 	s, m := v.s, v.m
-	if n := int(s.get("n")) - m.Workers - m.Coming; s.has("n") && n != 0 {
-		w.add(n, "%s: %d on duty, %d coming: %+d", s, m.Workers, m.Coming, n)
+	if n := int(s.get("n")) - m.Own() - m.Coming; s.has("n") && n != 0 {
+		w.add(n, "%s: %s: %+d", s, m.counted(), n)
 	}
 	return w
 }
@@ -62,39 +62,41 @@ func (c *Controller) ruled(v *view) (w wish) {
 
 // forward is no feedback on an error but goes where the model says. Wanted are
 //
-//	c* + L/(μ·clear) + a·d
+//	c* + (L − L₀)⁺/(μ·clear) + a·d
 //
 // people, on duty and coming: c* for the load, L/(μ·clear) more to clear the
 // queue in time, and those who will leave by themselves (a a second) within the
-// time d that it takes to come. Nobody is let go while the queue is longer than
-// the people on duty, and never below c*, so that one who is called to replace
-// somebody is not the reason to let another one go.
+// time d that it takes to come. L₀ is a queue that comes and goes by chance: see
+// chanceQueue. Nobody is let go while the queue is longer than the people on duty,
+// and never below c*, so that one who is called to replace somebody is not the
+// reason to let another one go. Of people too many, as many as spare or band say are
+// kept, so that the chance of the estimates does not call and release by turns.
 func (c *Controller) forward(v *view) (w wish) {
 	s, m := v.s, v.m
 	if m.CStar == Unknown || m.Mu <= 0 {
 		w.add(0, "%s: %s", s, loadUnknown)
 		return w
 	}
-	queue := float64(m.Queue) / (m.Mu * s.get("clear"))
+	queue := max(0, float64(m.Queue)-chanceQueue(m, s.get("chance"))) / (m.Mu * s.get("clear"))
 	leave := 0.0
 	if m.Recruitment > 0 {
 		leave = m.Abandonment / m.Recruitment
 	}
 	wanted := int(math.Ceil(min(MaxPeople, float64(m.CStar)+queue+leave) - 1e-9))
-	n := wanted - m.Workers - m.Coming
-	spare := int(s.get("spare"))
+	n := wanted - m.Own() - m.Coming
+	spare := max(int(s.get("spare")), c.band(s, m))
 	switch {
 	case n < 0 && -n <= spare:
 		return w
 	case n < 0:
-		n = max(n+spare, -m.Coming-max(0, m.Workers-m.CStar-spare))
+		n = max(n+spare, -m.Coming-max(0, m.Own()-m.CStar-spare))
 		if m.Queue > m.Workers {
 			n = max(n, -m.Coming)
 		}
 	}
 	if n != 0 {
-		w.add(n, "%s: c* %d, %.1f to clear %d in the queue, %.1f who will have left; %d on duty, %d coming: %+d",
-			s, m.CStar, queue, m.Queue, leave, m.Workers, m.Coming, n)
+		w.add(n, "%s: c* %d, %.1f to clear %d in the queue, %.1f who will have left; %s: %+d",
+			s, m.CStar, queue, m.Queue, leave, m.counted(), n)
 	}
 	return w
 }
@@ -107,11 +109,39 @@ func (c *Controller) size(v *view) (w wish) {
 		return w
 	}
 	part := c.share(s, ch)
-	n := c.pid.step(float64(m.CStar-m.people(s)), part, part)
+	n := c.pid.step(c.beyondBand(s, m, float64(m.CStar-m.people(s))), part, part)
 	if n != 0 {
-		w.add(n, "%s: c* %d, %d on duty, %d coming: %+d", s, m.CStar, m.Workers, m.Coming, n)
+		w.add(n, "%s: c* %d, %s: %+d", s, m.CStar, m.counted(), n)
 	}
 	return w
+}
+
+// chanceQueue is L₀: the length that the queue of a pool of c* people exceeds with
+// the probability chance, once everybody is busy: in an M/M/c queue its length is
+// then geometric, P(L ≥ n) = (λ/(μ c*))ⁿ. 0 without a chance.
+func chanceQueue(m *Metrics, chance float64) float64 {
+	busy := m.Lambda / (m.Mu * float64(m.CStar))
+	if !(chance > 0 && busy > 0 && busy < 1) { // also where nothing arrives, and c* is 0
+		return 0
+	}
+	return math.Log(chance) / math.Log(busy)
+}
+
+// band is by how many people a pool may be too large by the chance of its estimate
+// of λ: option band times its standard deviation, in people: √(λ/window)/μ.
+func (c *Controller) band(s *spec, m *Metrics) int {
+	if m.Mu <= 0 {
+		return 0
+	}
+	return int(math.Ceil(s.options["band"]*math.Sqrt(m.Lambda/c.seen.span.Seconds())/m.Mu - 1e-9))
+}
+
+// beyondBand is an error of the size without what is within the band of too many.
+func (c *Controller) beyondBand(s *spec, m *Metrics, e float64) float64 {
+	if e >= 0 {
+		return e
+	}
+	return min(0, e+float64(c.band(s, m)))
 }
 
 // share is how much of a step for which its gains are meant the last one was, in
@@ -126,9 +156,17 @@ func (c *Controller) share(s *spec, ch change) float64 {
 // people are those who count for a part of the control.
 func (m *Metrics) people(s *spec) int {
 	if s.counts() {
-		return m.Workers + m.Coming
+		return m.Own() + m.Coming
 	}
-	return m.Workers
+	return m.Own()
+}
+
+// counted is who was counted, for people.
+func (m *Metrics) counted() string {
+	if m.Lent == 0 && m.Borrowed == 0 {
+		return fmt.Sprintf("%d on duty, %d coming", m.Workers, m.Coming)
+	}
+	return fmt.Sprintf("%d on duty with %d lent and without %d borrowed, %d coming", m.Own(), m.Lent, m.Borrowed, m.Coming)
 }
 
 // clearIn is the time in which what waits should be gone; it says when those who

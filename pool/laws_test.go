@@ -237,6 +237,8 @@ func TestFeedForwardLooksAhead(t *testing.T) {
 		want int
 	}{
 		{Metrics{CStar: 10, Workers: 10, Mu: 0.1}, 0},
+		{Metrics{CStar: 0, Mu: 0.1}, 0}, // no load, and no queue of chance
+		{Metrics{CStar: 0, Queue: 1, Mu: 0.1}, 1},
 		{Metrics{CStar: 10, Workers: 10, Mu: 0.1, Abandonment: 0.05}, 0}, // how long people take to come is not known
 		{Metrics{CStar: 10, Workers: 10, Mu: 0.1, Abandonment: 0.05, Recruitment: 1.0 / 90}, 5},
 		{Metrics{CStar: 10, Workers: 8, Coming: 2, Mu: 0.1, Abandonment: 0.05, Recruitment: 1.0 / 90}, 5},
@@ -260,8 +262,10 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 	}{
 		"ct-p counts who is coming":                 {"ct-p(kp=1)", 10, 5, 0, 3, 3, 2, 0, 0},
 		"ct-p-paper does not":                       {"ct-p-paper(kp=1)", 10, 5, 0, 3, 3, 7, 0, 0},
-		"ct-p withdraws before it lets go":          {"ct-p(kp=1)", 17, 4, 0, 3, 3, 0, 4, 0},
-		"ct-p withdraws, then lets go":              {"ct-p(kp=1)", 20, 1, 0, 3, 3, 0, 1, 3},
+		"ct-p withdraws before it lets go":          {"ct-p(kp=1,band=0)", 17, 4, 0, 3, 3, 0, 4, 0},
+		"ct-p withdraws, then lets go":              {"ct-p(kp=1,band=0)", 20, 1, 0, 3, 3, 0, 1, 3},
+		"ct-p keeps one within the band":            {"ct-p(kp=1)", 18, 0, 0, 3, 3, 0, 0, 0},
+		"ct-p lets go down to the band":             {"ct-p(kp=1)", 20, 1, 0, 3, 3, 0, 1, 2},
 		"ct-p-paper withdraws nothing":              {"ct-p-paper(kp=1)", 20, 4, 0, 3, 3, 0, 0, 3},
 		"ct-p is content":                           {"ct-p(kp=1)", 13, 4, 0, 3, 3, 0, 0, 0},
 		"ct-t follows what arrived less completed":  {"ct-t(kp=0.5,ki=0)", 10, 0, 0, 9, 3, 3, 0, 0},
@@ -272,13 +276,15 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 		"ct-t-paper looks at the error only":        {"ct-t-paper(kp=1,ki=0)", 14, 40, 0, 9, 3, 6, 0, 0},
 		"feed-forward goes straight to c*":          {"feed-forward", 10, 0, 0, 3, 3, 7, 0, 0},
 		"feed-forward counts who is coming":         {"feed-forward", 10, 5, 0, 3, 3, 2, 0, 0},
-		"feed-forward clears the queue":             {"feed-forward", 17, 0, 30, 3, 3, 15, 0, 0},
-		"feed-forward clears it later":              {"feed-forward(clear=5m)", 17, 0, 30, 3, 3, 3, 0, 0},
+		"feed-forward clears the queue":             {"feed-forward(chance=0)", 17, 0, 30, 3, 3, 15, 0, 0},
+		"feed-forward bears a queue of chance":      {"feed-forward", 17, 0, 3, 3, 3, 0, 0, 0},
+		"feed-forward calls for more than that":     {"feed-forward", 17, 0, 30, 3, 3, 14, 0, 0},
+		"feed-forward clears it later":              {"feed-forward(clear=5m,chance=0)", 17, 0, 30, 3, 3, 3, 0, 0},
 		"feed-forward minds not one too many":       {"feed-forward", 18, 0, 0, 3, 3, 0, 0, 0},
 		"feed-forward withdraws":                    {"feed-forward", 17, 4, 0, 3, 3, 0, 3, 0},
 		"feed-forward lets go":                      {"feed-forward(spare=2)", 25, 0, 0, 3, 3, 0, 0, 6},
-		"feed-forward never lets go below c*":       {"feed-forward(spare=0)", 20, 9, 0, 3, 3, 0, 9, 3},
-		"feed-forward lets nobody leave a queue":    {"feed-forward", 44, 3, 45, 3, 3, 0, 3, 0},
+		"feed-forward never lets go below c*":       {"feed-forward(spare=0,band=0)", 20, 9, 0, 3, 3, 0, 9, 3},
+		"feed-forward lets nobody leave a queue":    {"feed-forward(chance=0)", 44, 3, 45, 3, 3, 0, 3, 0},
 		"static(n) drives to n":                     {"static(n=12)", 5, 4, 0, 3, 3, 3, 0, 0},
 		"static(n) drives down to n":                {"static(n=2)", 5, 1, 0, 3, 3, 0, 1, 3},
 		"static stays":                              {"static", 5, 1, 50, 9, 3, 0, 0, 0},
@@ -532,7 +538,7 @@ func TestSettles(t *testing.T) {
 func TestExactLoadSettles(t *testing.T) {
 	t.Parallel()
 	for _, start := range []int{0, 5, 40} {
-		c, now, counters := primed(t, Settings{Elasticity: "ct-p"})
+		c, now, counters := primed(t, Settings{Elasticity: "ct-p(band=0)"})
 		r := &Reading{Pool: 1, Workers: start, Affordable: -1, Counters: counters}
 		for step := range 40 {
 			d := c.Step(now, r, fixed(0.5))
@@ -706,23 +712,6 @@ func TestWhenTheLoadIsKnown(t *testing.T) {
 				t.Errorf("%d a step: after %d steps c* is %d", tc.arrived, step, m.CStar)
 			}
 			r.Counters.Arrived += tc.arrived
-		}
-	}
-}
-
-// TestMuIsKept: a pool in which nobody has worked for long keeps its μ.
-func TestMuIsKept(t *testing.T) {
-	t.Parallel()
-	for _, expect := range []Expect{{}, {TaskTime: 30 * time.Second}} {
-		c := mustNew(t, Settings{Expect: expect})
-		r := &Reading{Affordable: -1}
-		c.Step(epoch, r, fixed(0))
-		r.Counters.Completed, r.Counters.Worked = 1000, 10_000*time.Second
-		before := c.Step(epoch.Add(time.Minute), r, fixed(0)).Saw.Mu
-		after := c.Step(epoch.Add(5*time.Hour), r, fixed(0)).Saw.Mu // this one holds the gap itself
-		later := c.Step(epoch.Add(10*time.Hour), r, fixed(0)).Saw.Mu
-		if math.Abs(before-0.1) > 0.001 || after != before || later != before {
-			t.Errorf("%+v: μ %g, then %g and %g", expect, before, after, later)
 		}
 	}
 }

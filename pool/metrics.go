@@ -5,7 +5,8 @@ const Unknown = -1
 
 // Metrics is what a controller knows of a pool at a step: what it was told, and
 // what follows from it. These are the names that rules may use (see Names).
-// Rates are per second, times in seconds. A rate that is not known yet is 0.
+// Workers, Busy, Idle and Training are those on duty here; Own is what a
+// controller counts. Rates are per second, times in seconds. A rate that is not known yet is 0.
 type Metrics struct {
 	Queue    int `json:"queue"`
 	Workers  int `json:"workers"`
@@ -13,7 +14,9 @@ type Metrics struct {
 	Idle     int `json:"idle"`
 	Training int `json:"training"`
 	Coming   int `json:"coming"`
-	CStar    int `json:"c_star"` // the best number of people, see Target; Unknown: not known yet
+	Lent     int `json:"lent"`     // people of this pool who are on duty in others
+	Borrowed int `json:"borrowed"` // of Workers, who are lent by others
+	CStar    int `json:"c_star"`   // the best number of people, see Target; Unknown: not known yet
 
 	Lambda      float64 `json:"lambda"`      // answers that came to be wanted, a second
 	Mu          float64 `json:"mu"`          // answers a second by one person who works
@@ -29,3 +32,7 @@ type Metrics struct {
 	CostPerHour float64 `json:"cost_per_hour"` // of those who are idle now, in money
 	Preference  float64 `json:"preference"`    // mean preference of the people on duty, 0 to 1
 }
+
+// Own is how many people on duty belong to the pool: those here and those lent to
+// others, without those whom others have lent.
+func (m *Metrics) Own() int { return m.Workers + m.Lent - m.Borrowed }

@@ -46,7 +46,17 @@ type Reading struct {
 	// Idle lists the people on duty who hold nothing and are not in training,
 	// the longest idle first. Nobody else is moved.
 	Idle []Person
+	// Working lists those of Busy, the longest on duty first, Learning those of
+	// Training, in any order. Who is in none of the lists can be let go, but is not
+	// named in Decision.Go.
+	Working, Learning []Person
+	// Going lists those who move to another pool as soon as they have finished what
+	// they hold. They are not of Workers.
+	Going []Person
 }
+
+// listed is how many of Workers the lists name.
+func (r *Reading) listed() int { return len(r.Idle) + len(r.Working) + len(r.Learning) }
 
 // Counters counts what happened in a pool since its world began. A control step
 // looks at the differences to the step before; Counters that run backwards (the
@@ -64,9 +74,14 @@ type Counters struct {
 	Idled   time.Duration // person-time on duty without a task: what is paid as waiting
 }
 
-// Person is somebody idle who may move.
+// Person is somebody on duty.
 type Person struct {
 	ID crowd.WorkerID
+	// Home is the pool that has lent them; 0: they are of the pool that they are on
+	// duty in.
+	Home crowd.PoolID
+	// Moved is when they last came from another pool; zero: never, or long ago.
+	Moved time.Time
 	// Prefers has the person's preference for each pool, from 0 to 1, in the
 	// order of the readings of the step; nil: all the same.
 	Prefers []float64
@@ -75,10 +90,14 @@ type Person struct {
 	Knows []bool
 }
 
-// Move takes a person from one pool to another.
+// Move takes a person from one pool to another. From and To are the same where
+// somebody stays where they are and only their Home changes.
 type Move struct {
 	Worker   crowd.WorkerID
 	From, To crowd.PoolID
+	// Home is the pool that they belong to from then on. With another one than To
+	// they are lent: they count for Home, and return there when they go off duty.
+	Home crowd.PoolID
 }
 
 // Decision is what a control step wants done in one pool, and why. A pool that
@@ -89,8 +108,8 @@ type Decision struct {
 	Recruit  int              // people to call; 0 if Release or Withdraw is not
 	Withdraw int              // people asked for and not here yet who are no longer wanted; at most Coming
 	Release  int              // people on duty to let go, each after what they hold
-	Go       []crowd.WorkerID // whom of the idle to let go first; at most Release of them
-	Moves    []Move           // out of this pool
+	Go       []crowd.WorkerID // who they are, at most Release of them; the others are of those whom no list of the Reading names
+	Moves    []Move           // out of this pool, or of people in it who belong to another one from now on
 	Advice   bool             // decided, and not to be done
 	Saw      Metrics
 	Why      []string // for people: one line for each part that had a say, the limits included

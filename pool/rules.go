@@ -24,11 +24,13 @@ func Names() []Name {
 	}
 	return []condition.Name{
 		number("queue", "answers", "wanted, and in nobody's hands (L in the paper)"),
-		number("workers", "people", "on duty: busy, idle and in training (c)"),
-		number("busy", "people", "who hold a task"),
+		number("workers", "people", "on duty who belong to the pool, those lent to others included (c)"),
+		number("busy", "people", "who hold a task, those borrowed from others included"),
 		number("idle", "people", "on duty who hold nothing and are not in training"),
 		number("training", "people", "who still learn the work"),
 		number("coming", "people", "asked for and not here yet"),
+		number("lent", "people", "of workers, who are on duty in other pools"),
+		number("borrowed", "people", "on duty here, lent by other pools; not of workers"),
 		number("c_star", "people", "the best number of them, by the pool's target (c*); not known before the load is"),
 		number("lambda", "1/s", "answers that come to be wanted (λ)"),
 		number("mu", "1/s", "answers by one person who works (μ); not known before five were seen"),
@@ -48,8 +50,8 @@ func Names() []Name {
 // no comparison with it holds.
 func (m *Metrics) values() map[string]any {
 	v := map[string]any{
-		"queue": float64(m.Queue), "workers": float64(m.Workers), "busy": float64(m.Busy), "idle": float64(m.Idle),
-		"training": float64(m.Training), "coming": float64(m.Coming), "c_star": float64(m.CStar),
+		"queue": float64(m.Queue), "workers": float64(m.Own()), "busy": float64(m.Busy), "idle": float64(m.Idle),
+		"training": float64(m.Training), "coming": float64(m.Coming), "lent": float64(m.Lent), "borrowed": float64(m.Borrowed), "c_star": float64(m.CStar),
 		"lambda": m.Lambda, "mu": m.Mu, "abandonment": m.Abandonment, "recruitment": m.Recruitment,
 		"throughput": m.Throughput, "utilisation": m.Utilisation, "wait_p95": m.WaitP95, "oldest_wait": m.OldestWait,
 		"backlog": m.Backlog, "cost_per_hour": m.CostPerHour, "preference": m.Preference,
@@ -112,29 +114,35 @@ type rule struct {
 	do     action
 }
 
-// CheckRules checks rules as Settings.Validate does, and that the pools from
-// which they take people exist. The error is Invalid, its field "rules", its
-// cause a *RuleError.
+// CheckRules checks rules as Settings.Validate does, that the pools from which they
+// take people exist, and that nothing in them is divided by a constant 0. The error is Invalid, its field "rules", its
+// cause a *RuleError; or it is crowd.Errors, with all that is wrong with all rules.
 func CheckRules(rules []Rule, pools Lookup) error {
-	_, err := compileRules(rules, pools)
+	_, err := compileRules(rules, pools, true)
 	return err
 }
 
-func compileRules(rules []Rule, pools Lookup) ([]rule, error) {
+// compileRules reads rules. New ones (fresh) must have a value whatever is measured;
+// earlier versions have kept others.
+func compileRules(rules []Rule, pools Lookup, fresh bool) ([]rule, error) {
 	if len(rules) > MaxRules {
 		return nil, crowd.Fieldf("rules", "at most %d rules, not %d", MaxRules, len(rules))
 	}
 	names := Names()
 	list := make([]rule, 0, len(rules))
+	var wrong crowd.Errors
 	for i, r := range rules {
 		when, err := condition.Compile(r.When, names)
+		if err == nil && fresh {
+			err = when.Defined()
+		}
 		if err != nil {
 			e := &RuleError{Rule: i + 1, Part: "when", Line: 1, Column: 1, Message: err.Error()}
 			var place *condition.Error
 			if errors.As(err, &place) {
 				e.Line, e.Column, e.Message = place.Line, place.Column, place.Message
 			}
-			return nil, wrongRule(e)
+			wrong = append(wrong, wrongRule(e))
 		}
 		do, place, err := parseAction(r.Do)
 		if err == nil && do.verb == transfer && pools != nil {
@@ -143,14 +151,17 @@ func compileRules(rules []Rule, pools Lookup) ([]rule, error) {
 			}
 		}
 		if err != nil {
-			return nil, wrongRule(&RuleError{Rule: i + 1, Part: "do", Line: 1, Column: 1 + utf8.RuneCountInString(r.Do[:place]), Message: err.Error()})
+			wrong = append(wrong, wrongRule(&RuleError{Rule: i + 1, Part: "do", Line: 1, Column: 1 + utf8.RuneCountInString(r.Do[:place]), Message: err.Error()}))
 		}
 		list = append(list, rule{number: i + 1, when: when, do: do})
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
 	}
 	return list, nil
 }
 
-func wrongRule(e *RuleError) error {
+func wrongRule(e *RuleError) *crowd.Error {
 	return &crowd.Error{Code: crowd.Invalid, Field: "rules", Message: e.Error(), Cause: e}
 }
 
@@ -283,7 +294,7 @@ type Fired struct {
 // have wanted, before limits, funds and cool-down. The steps stay as they were:
 // what the rules would have changed is not seen in the later ones.
 func Test(rules []Rule, history []Past) ([]Tested, error) {
-	compiled, err := compileRules(rules, nil)
+	compiled, err := compileRules(rules, nil, false)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func compile(s *Settings) (c compiled, err error) {
 	if c.stable, err = parseStability(s.Stability); err != nil {
 		return c, err
 	}
-	if c.rules, err = compileRules(s.Rules, nil); err != nil {
+	if c.rules, err = compileRules(s.Rules, nil, false); err != nil {
 		return c, err
 	}
 	switch c.elastic.law.Name {
@@ -100,7 +100,7 @@ func compile(s *Settings) (c compiled, err error) {
 			return c, crowd.Fieldf("rules", `the elasticity "rules" needs a rule, such as when "queue > 10" do "recruit 1"`)
 		}
 	case "rules-paper":
-		if c.rules, err = compileRules(paperRules(c.elastic.counts()), nil); err != nil {
+		if c.rules, err = compileRules(paperRules(c.elastic.counts()), nil, false); err != nil {
 			return c, err
 		}
 	default:

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,7 +168,11 @@ func TestNamesAreTheMetrics(t *testing.T) {
 	values := m.values()
 	for i, n := range names {
 		tag, _, _ := strings.Cut(metrics.Field(i).Tag.Get("json"), ",")
-		if n.Name != tag || n.Doc == "" || values[n.Name] != float64(i+1) {
+		want := float64(i + 1)
+		if n.Name == "workers" { // rules go by the people of the pool, as the controllers do
+			want = float64(m.Own())
+		}
+		if n.Name != tag || n.Doc == "" || values[n.Name] != want {
 			t.Errorf("%s: json %q, value %v, %q", n.Name, tag, values[n.Name], n.Doc)
 		}
 	}
@@ -187,6 +192,27 @@ func TestCheckRulesKnowsPools(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), `column 17: there is no pool "`) {
 			t.Error(err)
 		}
+	}
+}
+
+func TestAllErrorsOfRulesAtOnce(t *testing.T) {
+	t.Parallel()
+	err := CheckRules([]Rule{{"queue > 1", "recruit 1"}, {"cstar > 2", "recruit many"}, {"1/0 > 2", "release 1"}, {"queue > 3", "transfer 1 from nowhere"}},
+		func(string) (crowd.PoolID, bool) { return 0, false })
+	var list crowd.Errors
+	if !errors.As(err, &list) {
+		t.Fatalf("%v", err)
+	}
+	var got []string
+	for _, e := range list {
+		var r *RuleError
+		if e.Code != crowd.Invalid || e.Field != "rules" || !errors.As(e, &r) {
+			t.Fatalf("%+v", e)
+		}
+		got = append(got, fmt.Sprintf("%d %s %d", r.Rule, r.Part, r.Column))
+	}
+	if want := []string{"2 when 1", "2 do 9", "3 when 3", "4 do 17"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

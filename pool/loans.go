@@ -1,0 +1,306 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
+)
+
+// Elasticity and balance would fight if each counted people in its own way: a
+// pool whose people were moved would call others in their place, and the pool
+// that they came to would let people go. So who moves is lent. They count for
+// the pool that they belong to, wherever they are, and
+//
+//   - go home when home has a queue, or too few people to keep its Min, and they
+//     are idle (recall);
+//   - belong to another pool only where theirs would let one go and that pool
+//     would call one in the same step (exchange);
+//   - are let go only when the pool that they belong to has too many people
+//     (letGo), and not before they have been there for Settings.settle.
+//
+// With constant targets, calls and releases come to an end: docs/adr/0022 has
+// the argument.
+
+// staff is who belongs to a pool at a step.
+type staff struct {
+	own      int // on duty, here or lent to others
+	lent     int // of own, on duty elsewhere or on their way there
+	borrowed int // on duty here, of other pools
+	free     int // of own, who may be let go
+	// elsewhere is to be added to how many people left by themselves: see follow.
+	elsewhere int64
+}
+
+// minSettle is for how long nobody is let go who came from another pool, where
+// the cool-down is shorter.
+const minSettle = time.Minute
+
+// settle is for how long the pool lets nobody go who came from another one.
+func (s *Settings) settle() time.Duration { return max(s.Cooldown, minSettle) }
+
+// settled reports whether the person has been where they are for so long.
+func (p *Person) settled(now time.Time, span time.Duration) bool {
+	return p.Moved.IsZero() || now.Sub(p.Moved) >= span
+}
+
+// A guest is a person whom a pool has lent, as they were last seen.
+type guest struct{ home, host crowd.PoolID }
+
+// count counts the staff of every pool. Who is lent to a pool that was not read
+// in this step is taken to be there still.
+func (s *step) count() {
+	for i := range s.readings {
+		r := &s.readings[i]
+		of := &s.pools[i].staff
+		of.own += r.Workers
+		of.free += r.Workers - r.listed()
+		for _, list := range [...][]Person{r.Idle, r.Working, r.Learning} {
+			for k := range list {
+				s.enter(i, &list[k])
+			}
+		}
+		for k := range r.Idle {
+			s.settles(i, &r.Idle[k])
+		}
+		for k := range r.Working {
+			s.settles(i, &r.Working[k])
+		}
+		for k := range r.Going {
+			if home, ok := s.place[r.Going[k].Home]; ok {
+				s.pools[home].staff.own++
+				if home != i {
+					s.pools[home].staff.lent++
+				}
+			}
+		}
+	}
+	s.follow()
+}
+
+// enter counts somebody who is on duty in pool i.
+func (s *step) enter(i int, p *Person) {
+	if p.Home == 0 || p.Home == s.readings[i].Pool {
+		return
+	}
+	here := &s.pools[i].staff
+	here.own--
+	here.borrowed++
+	s.guests[p.ID] = guest{p.Home, s.readings[i].Pool}
+	if home, ok := s.place[p.Home]; ok {
+		s.pools[home].staff.own++
+		s.pools[home].staff.lent++
+	}
+}
+
+// settles counts somebody of pool i, who is not in training, among those who may
+// be let go.
+func (s *step) settles(i int, p *Person) {
+	home, ok := s.home(i, p)
+	if ok && p.settled(s.now, s.pools[home].settings.settle()) {
+		s.pools[home].staff.free++
+	}
+}
+
+// home is the place of the pool to which somebody on duty in pool i belongs;
+// false: it was not read.
+func (s *step) home(i int, p *Person) (int, bool) {
+	if p.Home == 0 {
+		return i, true
+	}
+	home, ok := s.place[p.Home]
+	return home, ok
+}
+
+// follow compares the guests with those of the step before. Who was a guest and
+// has left by themselves has left the pool that lent them: that is the one in
+// which somebody is to be called in their place.
+func (s *step) follow() {
+	gone := map[guest]int64{}
+	for id, g := range s.control.guests {
+		if _, there := s.guests[id]; there {
+			continue
+		}
+		if _, read := s.place[g.host]; read {
+			gone[g]++
+			continue
+		}
+		s.guests[id] = g
+		if home, ok := s.place[g.home]; ok {
+			s.pools[home].staff.own++
+			s.pools[home].staff.lent++
+		}
+	}
+	s.control.guests = s.guests
+	for _, i := range s.order {
+		p := &s.pools[i]
+		counted := s.readings[i].Counters.Abandoned
+		left := max(0, counted-p.abandoned)
+		if counted < p.abandoned { // the world was restarted
+			p.elsewhere = 0
+		}
+		p.abandoned = counted
+		for _, k := range s.order {
+			n := min(left, gone[guest{s.readings[k].Pool, s.readings[i].Pool}])
+			left -= n
+			p.elsewhere -= n
+			s.pools[k].elsewhere += n
+		}
+	}
+	for i := range s.pools {
+		s.pools[i].staff.elsewhere = s.pools[i].elsewhere
+	}
+}
+
+// recall sends idle people home whom home can use, those first who like it best
+// compared with where they are.
+func (s *step) recall(home int) {
+	r, p := &s.readings[home], &s.pools[home]
+	need := max(r.Queue, p.settings.Min-r.Workers)
+	if need <= 0 || p.staff.lent == 0 {
+		return
+	}
+	guests := s.idleOf(home, func(host int) bool { return host != home })
+	slices.SortStableFunc(guests, func(a, b standing) int {
+		return cmp.Compare(b.PrefersAt(home)-b.PrefersAt(b.host), a.PrefersAt(home)-a.PrefersAt(a.host))
+	})
+	n := 0
+	for _, g := range guests {
+		if n == need {
+			break
+		}
+		if s.move(g.Person, g.host, home) {
+			n++
+		}
+	}
+	if n > 0 {
+		p.d.Why = append(p.d.Why, fmt.Sprintf("%s home from other pools, for %d in the queue", format.Count(n, "person"), r.Queue))
+	}
+}
+
+// A standing is somebody on duty in the pool at place host.
+type standing struct {
+	*Person
+	host int
+	busy bool
+}
+
+// idleOf lists the idle people who belong to pool home and are in pools of which
+// in holds, those here first, then by pool; of each pool the longest idle first.
+func (s *step) idleOf(home int, in func(host int) bool) []standing {
+	return s.peopleOf(home, in, func(r *Reading) []Person { return r.Idle }, false)
+}
+
+func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []Person, busy bool) (people []standing) {
+	look := func(host int) {
+		if !in(host) || s.pools[host].settings.Advise != s.pools[home].settings.Advise {
+			return
+		}
+		list := list(&s.readings[host])
+		for k := range list {
+			if at, ok := s.home(host, &list[k]); ok && at == home && !s.moved[list[k].ID] {
+				people = append(people, standing{&list[k], host, busy})
+			}
+		}
+	}
+	look(home)
+	for _, host := range s.order {
+		if host != home {
+			look(host)
+		}
+	}
+	return people
+}
+
+// exchange lets people whom pool home has lent belong to the pools in which they
+// are, where home would let people go and those would call some.
+func (s *step) exchange(home int) {
+	p := &s.pools[home]
+	if p.d.Release == 0 || p.staff.lent == 0 {
+		return
+	}
+	elsewhere := func(host int) bool { return host != home && s.pools[host].d.Recruit > 0 }
+	guests := append(s.idleOf(home, elsewhere), s.peopleOf(home, elsewhere, func(r *Reading) []Person { return r.Working }, true)...)
+	slices.SortStableFunc(guests, func(a, b standing) int {
+		return cmp.Compare(b.PrefersAt(b.host)-b.PrefersAt(home), a.PrefersAt(a.host)-a.PrefersAt(home))
+	})
+	for _, g := range guests {
+		host := &s.pools[g.host]
+		if p.d.Release == 0 || host.d.Recruit == 0 {
+			continue
+		}
+		s.moved[g.ID] = true
+		s.exchanged(home, g.host)
+		at := s.readings[g.host].Pool
+		host.d.Moves = append(host.d.Moves, Move{Worker: g.ID, From: at, To: at, Home: at})
+	}
+}
+
+// exchanged counts that somebody of pool from belongs to pool to from now on.
+func (s *step) exchanged(from, to int) {
+	f, t := &s.pools[from], &s.pools[to]
+	f.d.Release--
+	t.d.Recruit--
+	f.d.Why = append(f.d.Why, fmt.Sprintf("1 fewer is let go: they belong to %s from now on", s.nameOf(to)))
+	t.d.Why = append(t.d.Why, fmt.Sprintf("1 fewer is called: somebody of %s belongs here from now on", s.nameOf(from)))
+}
+
+// letGo names those who are let go of pool home's people: the idle before those
+// who hold a task, and of either whoever likes the pool best last. Of those who
+// like it equally, the longest idle and the longest on duty go first.
+func (s *step) letGo(home, n int) {
+	p := &s.pools[home]
+	if n == 0 {
+		return
+	}
+	all := func(int) bool { return true }
+	people := append(s.idleOf(home, all), s.peopleOf(home, all, func(r *Reading) []Person { return r.Working }, true)...)
+	span := p.settings.settle()
+	people = lists.Filter(people, func(x standing) bool { return x.settled(s.now, span) })
+	slices.SortStableFunc(people, func(a, b standing) int {
+		if a.busy != b.busy {
+			return cmp.Compare(rank(a.busy), rank(b.busy))
+		}
+		return cmp.Compare(a.PrefersAt(home), b.PrefersAt(home))
+	})
+	people = people[:min(n, len(people))]
+	p.d.Release += min(n-len(people), max(0, s.readings[home].Workers-s.readings[home].listed()))
+	for _, x := range people {
+		host := &s.pools[x.host].d
+		host.Release++
+		host.Go = append(host.Go, x.ID)
+		if x.host != home {
+			host.Why = append(host.Why, fmt.Sprintf("1 is let go whom %s has lent", s.nameOf(home)))
+		}
+	}
+}
+
+func rank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// latest lists the people of a pool in the order in which the paper's control lets
+// them go: of the idle whoever likes the pool least, of those the longest idle, and
+// then those who came last. at is the pool's place in the preferences; those in
+// moved go elsewhere.
+func latest(r *Reading, at int, moved map[crowd.WorkerID]bool) []*Person {
+	pick := func(list []Person) (people []*Person) {
+		for k := range list {
+			if !moved[list[k].ID] {
+				people = append(people, &list[k])
+			}
+		}
+		return people
+	}
+	idle, rest := pick(r.Idle), append(pick(r.Working), pick(r.Learning)...)
+	slices.SortStableFunc(idle, func(x, y *Person) int { return cmp.Compare(x.PrefersAt(at), y.PrefersAt(at)) })
+	slices.SortFunc(rest, func(x, y *Person) int { return cmp.Compare(y.ID, x.ID) })
+	return append(idle, rest...)
+}
